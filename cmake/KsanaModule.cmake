@@ -1,0 +1,91 @@
+# ksana_module(name RANK n [DEPS m…] [LINK lib…] SOURCES … HEADERS … [TESTS …] [TEST_LINK …])
+#
+# Makes the calling folder (src/ksana/<name>) one static library, ksana::<name>, and holds it to the
+# architecture in four ways:
+#   1. a dependency of the same or a higher rank stops the configuration;
+#   2. an include of "ksana/<m>/…" with <m> not among DEPS stops the configuration;
+#   3. a link test links the library whole with nothing but its declared dependencies, so that a
+#      hidden call upwards is an undefined reference;
+#   4. every header must compile alone (target all_verify_interface_header_sets).
+# LINK names third-party libraries beside fmt; they stay private to the module. TESTS become one executable,
+# ksana_<name>_test, labelled "unit".
+function(ksana_module name)
+    cmake_parse_arguments(PARSE_ARGV 1 M "" "RANK" "DEPS;LINK;SOURCES;HEADERS;TESTS;TEST_LINK")
+    if(M_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "module ${name}: unknown arguments ${M_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT DEFINED M_RANK)
+        message(FATAL_ERROR "module ${name}: RANK is missing")
+    endif()
+    ksana_check_ranks(${name} ${M_RANK} "${M_DEPS}")
+    ksana_check_includes(${name} "${M_DEPS}")
+    set_property(GLOBAL PROPERTY KSANA_RANK_${name} ${M_RANK})
+
+    add_library(ksana_${name} STATIC ${M_SOURCES})
+    add_library(ksana::${name} ALIAS ksana_${name})
+    target_sources(ksana_${name} PUBLIC FILE_SET HEADERS
+                   BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${M_HEADERS})
+    set_target_properties(ksana_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    list(TRANSFORM M_DEPS PREPEND ksana:: OUTPUT_VARIABLE deps)
+    target_link_libraries(ksana_${name} PUBLIC ${deps} PRIVATE fmt::fmt ${M_LINK})
+    ksana_use_pch(ksana_${name} ksana_pch)
+
+    if(NOT KSANA_TESTS)
+        return()
+    endif()
+    add_executable(ksana_${name}_linktest ${PROJECT_SOURCE_DIR}/cmake/pch/link_test_main.cpp)
+    target_link_libraries(ksana_${name}_linktest PRIVATE
+                          $<LINK_LIBRARY:WHOLE_ARCHIVE,ksana_${name}>)
+    if(M_TESTS)
+        ksana_test(ksana_${name}_test LABELS unit SOURCES ${M_TESTS}
+                   LINK ksana::${name} ${M_TEST_LINK})
+    endif()
+endfunction()
+
+# ksana_test(target LABELS l… SOURCES … [LINK …]): a GoogleTest executable, each test known to ctest.
+function(ksana_test target)
+    cmake_parse_arguments(PARSE_ARGV 1 T "" "" "LABELS;SOURCES;LINK")
+    include(GoogleTest)
+    add_executable(${target} ${T_SOURCES})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE KSANA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${target} PRIVATE ${T_LINK} fmt::fmt GTest::gtest_main)
+    ksana_use_pch(${target} ksana_test_pch)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
+                         PROPERTIES LABELS "${T_LABELS}" TIMEOUT 300)
+endfunction()
+
+function(ksana_use_pch target from)
+    if(KSANA_PCH)
+        target_precompile_headers(${target} REUSE_FROM ${from})
+    endif()
+endfunction()
+
+function(ksana_check_ranks name rank deps)
+    foreach(dep IN LISTS deps)
+        get_property(dep_rank GLOBAL PROPERTY KSANA_RANK_${dep})
+        if("${dep_rank}" STREQUAL "")
+            message(FATAL_ERROR "module ${name}: unknown dependency ${dep} (order in "
+                                "src/ksana/CMakeLists.txt is by rank)")
+        endif()
+        if(NOT dep_rank LESS rank)
+            message(FATAL_ERROR "module ${name} (rank ${rank}) may not use ${dep} (rank "
+                                "${dep_rank}): a module uses only lower ranks")
+        endif()
+    endforeach()
+endfunction()
+
+function(ksana_check_includes name deps)
+    file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp
+         ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    foreach(file IN LISTS files)
+        file(STRINGS ${file} includes REGEX "^#include \"ksana/[a-z_]+/")
+        foreach(line IN LISTS includes)
+            string(REGEX REPLACE "^#include \"ksana/([a-z_]+)/.*" "\\1" used "${line}")
+            if(NOT used STREQUAL name AND NOT used IN_LIST deps)
+                message(FATAL_ERROR "${file}: includes ksana/${used}/ but module ${name} does "
+                                    "not declare it in DEPS")
+            endif()
+        endforeach()
+    endforeach()
+endfunction()

@@ -1,0 +1,46 @@
+# Compiler settings shared by every target. Presets (CMakePresets.json) choose among them.
+
+option(KSANA_TESTS "Build the tests" ON)
+option(KSANA_BENCH "Build the benchmarks" OFF)
+option(KSANA_FUZZ "Build the fuzzers against libFuzzer (clang only); otherwise they replay a corpus" OFF)
+option(KSANA_PCH "Precompile the standard headers" ON)
+option(KSANA_WERROR "Treat warnings as errors" OFF)
+set(KSANA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set_property(GLOBAL PROPERTY USE_FOLDERS ON)
+
+find_program(KSANA_CCACHE ccache)
+if(KSANA_CCACHE)
+    # The sloppiness is what lets ccache work together with precompiled headers.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+        ${KSANA_CCACHE})
+endif()
+find_program(KSANA_MOLD mold)
+if(KSANA_MOLD AND NOT KSANA_FUZZ)
+    add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+                    -Wold-style-cast -Wimplicit-fallthrough -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+endif()
+if(KSANA_WERROR)
+    add_compile_options(-Werror)
+endif()
+
+if(KSANA_SANITIZE STREQUAL "address")
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=address,undefined)
+elseif(KSANA_SANITIZE STREQUAL "thread")
+    # -Wno-tsan: g++ warns about every atomic fence it cannot instrument, also inside libraries.
+    add_compile_options(-fsanitize=thread -Wno-tsan)
+    add_link_options(-fsanitize=thread)
+elseif(NOT KSANA_SANITIZE STREQUAL "")
+    message(FATAL_ERROR "KSANA_SANITIZE is '${KSANA_SANITIZE}': use address, thread or nothing")
+endif()

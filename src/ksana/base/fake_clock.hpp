@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "ksana/base/clock.hpp"
+
+namespace ksana {
+
+// A clock that stands still until a test moves it; then wall time, steady time and every wait move
+// together. Thread-safe.
+class FakeClock final : public Clock {
+  public:
+    explicit FakeClock(TimePoint start = DefaultStart());
+
+    // 2026-01-01T00:00:00Z
+    static TimePoint DefaultStart();
+
+    TimePoint Now() const override;
+    SteadyPoint SteadyNow() const override;
+    WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) override;
+
+    // Time passes: ends the waits whose deadline this reaches.
+    void Advance(Duration by);
+
+    // Somebody sets the wall clock; no time passes, and no wait ends.
+    void JumpWall(Duration by);
+
+    // Blocks until `count` threads are inside Wait: how a test knows that a loop has gone to sleep
+    // before it moves the clock.
+    void AwaitWaiters(std::size_t count);
+
+  private:
+    // The clock readings are atomics because Wait reads them under a Wakeup's lock, while Advance
+    // takes Wakeup locks under mutex_: a lock here would close the circle.
+    std::atomic<std::int64_t> wall_us_;
+    std::atomic<std::int64_t> steady_us_{0};
+
+    std::mutex mutex_;
+    std::condition_variable waiters_changed_;
+    std::vector<Wakeup*> waiters_;  // guarded by mutex_
+};
+
+}  // namespace ksana

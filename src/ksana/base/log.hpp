@@ -1,0 +1,65 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "ksana/base/result.hpp"
+
+namespace ksana {
+
+enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError, kOff };
+enum class LogFormat : std::uint8_t { kText, kJson };
+
+// A named value of a log line. Holds views: only for the duration of a call.
+class LogField {
+  public:
+    using Value = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool>;
+
+    LogField(std::string_view key, std::string_view value) : key_(key), value_(value) {}
+    LogField(std::string_view key, const std::string& value)
+        : key_(key), value_(std::string_view(value)) {}
+    LogField(std::string_view key, const char* value)
+        : key_(key), value_(std::string_view(value)) {}
+    LogField(std::string_view key, bool value) : key_(key), value_(value) {}
+    LogField(std::string_view key, double value) : key_(key), value_(value) {}
+    LogField(std::string_view key, std::signed_integral auto value)
+        : key_(key), value_(static_cast<std::int64_t>(value)) {}
+    LogField(std::string_view key, std::unsigned_integral auto value)
+        : key_(key), value_(static_cast<std::uint64_t>(value)) {}
+
+    std::string_view key() const { return key_; }
+    const Value& value() const { return value_; }
+
+  private:
+    std::string_view key_;
+    Value value_;
+};
+
+struct LogOptions {
+    LogLevel level = LogLevel::kInfo;
+    LogFormat format = LogFormat::kText;
+    std::string file;  // empty: standard error
+};
+
+// "debug", "info", "warn" (or "warning"), "error", "off".
+Result<LogLevel> ParseLogLevel(std::string_view text);
+
+// Before threads start; without it, info and above go to standard error as text.
+Result<void> ConfigureLog(const LogOptions& options);
+
+// True when a line of this level would be written: ask before computing costly fields.
+bool LogEnabled(LogLevel level);
+
+// The facade everything logs through (spdlog stays in log.cpp). Thread-safe.
+// Log(LogLevel::kInfo, "run finished", {{"job_id", id}, {"latency_ms", 12}});
+void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
+
+// Lines go to `sink` instead, until called with nothing. For tests that look at what was logged.
+void SetLogSinkForTest(std::function<void(LogLevel, std::string_view line)> sink);
+
+}  // namespace ksana

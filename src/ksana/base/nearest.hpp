@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace ksana {
+
+// The candidate that `word` was most likely meant to be: at most two typing slips away (insert,
+// delete, change, swap of neighbours), upper and lower case taken as equal. For "did you mean …?".
+std::optional<std::string_view> Nearest(std::string_view word,
+                                        std::span<const std::string_view> candidates);
+
+}  // namespace ksana

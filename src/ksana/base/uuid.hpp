@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/base/random.hpp"
+
+namespace ksana {
+
+// A 128-bit id. Sorts as its bytes, which for version 7 is by time of making.
+struct Uuid {
+    std::array<std::uint8_t, 16> bytes{};
+
+    // Lower case with dashes, 36 characters.
+    std::string ToString() const;
+
+    // Exactly that form, either case; anything else is nothing.
+    static std::optional<Uuid> Parse(std::string_view text);
+
+    bool IsNil() const { return *this == Uuid{}; }
+    friend auto operator<=>(const Uuid&, const Uuid&) = default;
+};
+
+// Makes version 7 ids (RFC 9562): milliseconds, then a counter that makes every id of this
+// generator greater than the one before, also when the wall clock is set back, then random bits.
+// Thread-safe when its Random is, or is used by nobody else. Clock and Random must outlive it.
+class UuidGenerator {
+  public:
+    UuidGenerator(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
+
+    Uuid Next();
+
+  private:
+    const Clock& clock_;
+    Random& random_;
+    std::mutex mutex_;
+    std::int64_t last_ms_ = -1;    // guarded by mutex_
+    std::uint32_t counter_ = 0;    // guarded by mutex_; 12 bits of rand_a
+};
+
+}  // namespace ksana

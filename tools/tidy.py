@@ -333,7 +333,7 @@ CLASS_HEAD = re.compile(r"\b(?:class|struct|union|enum)\b(.*)", re.DOTALL)
 CLASS_MACRO = re.compile(r"\b(?:alignas|[A-Z][A-Z0-9_]+)\s*@")
 ASSIGNED = re.compile(r"=[^@=]*$")
 MEMBER_INIT = re.compile(r"@.*?(?<!:):(?!:)", re.DOTALL)
-NAME = re.compile(r"\w*TEST\w*\s*\([^()]*\)|[\w:~]+(?=\s*\()")
+NAME = re.compile(r"\w*TEST\w*\s*\([^()]*\)|operator\s*(?:\(\)|[^\s\w(]+)|[\w:~]+(?=\s*\()")
 
 
 def squeeze(text, pattern, to):
@@ -514,7 +514,10 @@ PRAGMA_ONCE = re.compile(r"\s*#[ \t]*pragma[ \t]+once\b")
 
 @rule("header", "cpp")
 def header_rule(src, tree):
-    if src.name.endswith(".hpp") and not PRAGMA_ONCE.match(src.code):
+    once = PRAGMA_ONCE.match(src.code)
+    # Includes are blank in the code, so one above the pragma would not be seen by the match.
+    early = once and src.includes and src.includes[0][0] < once.end()
+    if src.name.endswith(".hpp") and (not once or early):
         yield 1, "the first line of code must be '#pragma once'"
     own = src.path.removesuffix(".cpp") + ".hpp"
     if src.name.endswith(".cpp") and tree.exists(own):
@@ -639,7 +642,7 @@ def coroutine(src, tree):
     if not (src.path.startswith(tree.config.scope["coroutine"]) or is_test(src.path)):
         for match in CO_WORD.finditer(src.code):
             yield src.line_of(match.start()), f"'{match[0]}' outside the places for coroutines"
-    # g++ 12 miscompiles this: the temporary is destroyed twice or not kept over the suspension.
+    # g++ 12 miscompiles a co_await next to a temporary aggregate or a capturing lambda.
     for offset, temporary in AwaitScan(src.plain_code).run():
         yield src.line_of(offset), f"co_await with {temporary} in one statement: name it before"
 
@@ -738,7 +741,9 @@ def check(root, config, paths=None):
     paths = list_files(tree.root, config.scope["walk_skip"]) if whole else paths
     findings = []
     for path in paths:
-        for finding in check_source(tree.source(path), tree):
+        src = tree.source(path)
+        # None: an editor or a build took the file away since it was listed.
+        for finding in check_source(src, tree) if src else ():
             covering = [exempt for exempt in config.exempts if exempt.covers(finding)]
             for exempt in covering:
                 exempt.used = True
@@ -779,11 +784,12 @@ def main(arguments):
         if not root.is_dir():
             raise ValueError(f"{root}: no such folder")
         paths = relative_paths(options.files, root) if options.files else None
-        findings, count = check(root, load_config(root), paths)
-    # What a wrong configuration or argument raises; anything else is a fault of this tool.
+        config = load_config(root)
+    # TypeError: a ban or exemption with an unknown or missing key.
     except (OSError, KeyError, TypeError, ValueError, re.error) as error:
         print(f"tidy: {error}", file=sys.stderr)
         return 2
+    findings, count = check(root, config, paths)
     for finding in findings:
         print(f"{finding.path}:{finding.line}: {finding.rule}: {finding.message}")
     print(f"{len(findings)} findings in {count} files")

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "ksana/schedule/calendar_index.hpp"
+#include "ksana/schedule/cron_spec.hpp"
+
+namespace ksana::schedule {
+
+// A cron expression with the calendar laid over it: which local seconds match. Zones come on top
+// (zoned_cron.hpp). Immutable.
+class CronPattern {
+  public:
+    // The days that fire are the ones left over (kAllowed), or the ones the calendar took away
+    // (kBlocked: what the expression alone would have fired).
+    enum class Side : std::uint8_t { kAllowed, kBlocked };
+
+    explicit CronPattern(const CronSpec& spec,
+                         std::shared_ptr<const CalendarIndex> calendar = nullptr,
+                         Side side = Side::kAllowed);
+
+    const CronSpec& spec() const { return spec_; }
+
+    // False: nothing ever matches, and the other questions answer so at once.
+    bool CanMatch() const { return can_match_; }
+
+    std::optional<std::int64_t> Next(std::int64_t from, std::int64_t limit) const;      // [from, limit]
+    std::optional<std::int64_t> Previous(std::int64_t from, std::int64_t limit) const;  // [limit, from]
+    std::int64_t Count(std::int64_t from, std::int64_t to) const;                       // [from, to)
+
+  private:
+    struct DaysOf;
+
+    std::uint32_t DeadDays(const CalendarIndex::MonthMasks& masks, std::int64_t first,
+                           const MonthShape& shape) const;
+    std::uint32_t WithCalendar(int year, int month, const MonthShape& shape) const;
+    bool Passes(std::int64_t local) const;
+    std::int64_t CountPartialDay(std::int64_t from, std::int64_t to) const;
+    std::int64_t CountWithCalendar(std::int64_t from, std::int64_t to) const;
+
+    CronSpec spec_;
+    std::shared_ptr<const CalendarIndex> calendar_;
+    Side side_;
+    bool can_match_;
+    // Weekdays whose every matching second an everyday rule of the calendar excludes. Without
+    // this, a job that is never let through would be looked for day by day.
+    std::uint8_t dead_weekdays_ = 0;
+};
+
+}  // namespace ksana::schedule

@@ -11,6 +11,7 @@ using schedule::DstPolicy;
 using schedule::FoldPolicy;
 using schedule::GapPolicy;
 using schedule::Zone;
+using schedule::ZoneSegment;
 
 constexpr std::array<int, 6> kLow = {0, 0, 0, 1, 1, 0};
 constexpr std::array<int, 6> kHigh = {59, 59, 23, 31, 12, 6};
@@ -59,12 +60,14 @@ std::string MakeItem(Random& random, std::size_t field, std::vector<bool>& value
     }
 }
 
-std::string MakeField(Random& random, NaiveCron& cron, std::size_t field, bool often_star) {
+std::string MakeField(Random& random, NaiveCron& cron, std::size_t field, unsigned star_percent) {
     std::vector<bool>& values = cron.fields.at(field);
     values.assign(61, false);
-    const std::uint64_t dice = random.Below(10);
-    if (dice < (often_star ? 7U : 3U)) {
-        const int step = random.Below(2) == 0 ? 1 : Between(random, 2, kHigh.at(field) - kLow.at(field) + 1);
+    if (random.Below(100) < star_percent) {
+        // Steps in the day fields leave few days near the instant under test: keep them rare.
+        const std::uint64_t plain_percent = field >= 3 ? 85 : 50;
+        const int size = kHigh.at(field) - kLow.at(field) + 1;
+        const int step = random.Below(100) < plain_percent ? 1 : Between(random, 2, size);
         for (int v = kLow.at(field); v <= kHigh.at(field); v += step) {
             values.at(static_cast<std::size_t>(v)) = true;
         }
@@ -114,7 +117,6 @@ struct Local {
     int length;  // days of the month
     int weekday;
     int hour;
-    int minute;
     int second;
 };
 
@@ -131,7 +133,6 @@ Local BreakDown(std::int64_t local) {
             static_cast<int>(static_cast<unsigned>(last.day())),
             static_cast<int>(weekday{midnight}.c_encoding()),
             static_cast<int>(time.hours().count()),
-            static_cast<int>(time.minutes().count()),
             static_cast<int>(time.seconds().count())};
 }
 
@@ -198,14 +199,14 @@ NaiveCron MakeRandomCron(Random& random) {
     cron.has_seconds = random.Below(8) == 0;
     cron.fields[0].assign(61, false);
     cron.fields[0].at(0) = !cron.has_seconds;
-    std::string second = cron.has_seconds ? MakeField(random, cron, 0, false) + " " : "";
-    const std::string minute = MakeField(random, cron, 1, false);
-    const std::string hour = MakeField(random, cron, 2, false);
+    std::string second = cron.has_seconds ? MakeField(random, cron, 0, 30) + " " : "";
+    const std::string minute = MakeField(random, cron, 1, 30);
+    const std::string hour = MakeField(random, cron, 2, 30);
     std::string day = random.Below(8) == 0 ? MakeSpecialDay(random, cron)
-                                           : MakeField(random, cron, 3, true);
-    const std::string month = MakeField(random, cron, 4, true);
+                                           : MakeField(random, cron, 3, 75);
+    const std::string month = MakeField(random, cron, 4, 90);
     std::string weekday = random.Below(8) == 0 ? MakeSpecialWeekday(random, cron)
-                                               : MakeField(random, cron, 5, true);
+                                               : MakeField(random, cron, 5, 75);
     if (day == "*" && random.Below(4) == 0) day = "?";
     cron.fixed_time = minute[0] != '*' && hour[0] != '*';
     const auto star = [](const std::string& field) { return field[0] == '*' || field[0] == '?'; };
@@ -216,9 +217,11 @@ NaiveCron MakeRandomCron(Random& random) {
 }
 
 bool Matches(const NaiveCron& cron, std::int64_t local) {
+    // The minute first: most instants fail it, and it needs no calendar.
+    const auto minute = static_cast<std::size_t>(((local % 3600 + 3600) % 3600) / 60);
+    if (!cron.fields[1][minute]) return false;
     const Local t = BreakDown(local);
     if (!cron.fields[0].at(static_cast<std::size_t>(t.second)) ||
-        !cron.fields[1].at(static_cast<std::size_t>(t.minute)) ||
         !cron.fields[2].at(static_cast<std::size_t>(t.hour)) ||
         !cron.fields[4].at(static_cast<std::size_t>(t.month))) {
         return false;
@@ -233,10 +236,11 @@ std::optional<std::int64_t> NaiveNext(const NaiveCron& cron, const Zone& zone, D
                                       std::int64_t after, std::int64_t until) {
     const std::int64_t step = cron.has_seconds ? 1 : 60;
     const std::int64_t remainder = ((after % step) + step) % step;
-    std::int64_t before_local = 0;
+    ZoneSegment segment = zone.Segment(zone.IndexAt(after - remainder));
     for (std::int64_t utc = after - remainder + step; utc <= until; utc += step) {
-        const std::int64_t local = utc + zone.OffsetAt(utc);
-        before_local = utc - step + zone.OffsetAt(utc - step);
+        const std::int64_t before_local = utc - step + segment.offset;
+        if (utc >= segment.end) segment = zone.Segment(zone.IndexAt(utc));
+        const std::int64_t local = utc + segment.offset;
         if (cron.fixed_time && policy.gap == GapPolicy::kRunAfter && local > before_local + step &&
             GapMatches(cron, before_local, local, step)) {
             return utc;

@@ -71,6 +71,7 @@ std::optional<std::int64_t> ZonedCron::Next(std::int64_t after) const {
 
     std::int64_t index = zone_->IndexAt(first);
     Borders borders = BordersOf(index);
+    if (first == borders.segment.begin && FiresAtGapEnd(borders)) return first;
     std::int64_t from = std::max(first + borders.segment.offset, borders.low);
     // The search may look a little past `limit`, as offsets differ; the answer is checked.
     const std::int64_t local_limit = limit + kSecondsPerDay;

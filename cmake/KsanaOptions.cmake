@@ -25,8 +25,11 @@ if(KSANA_MOLD AND NOT KSANA_FUZZ)
     add_link_options(-fuse-ld=mold)
 endif()
 
+# No -Wmissing-field-initializers: params structs are filled by designated initialisers that leave
+# out what keeps its default.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
-                    -Wold-style-cast -Wimplicit-fallthrough -fno-omit-frame-pointer)
+                    -Wold-style-cast -Wimplicit-fallthrough -Wno-missing-field-initializers
+                    -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-fpch-preprocess)
 endif()

@@ -1,0 +1,242 @@
+#include "ksana/model/decide.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ksana/model/retry.hpp"
+
+namespace ksana::model {
+namespace {
+
+// Works on a copy of the status; each method is one effect of the table.
+class Decider {
+  public:
+    Decider(const Run& run, const Event& event, const RunPolicy& policy, TimePoint now)
+        : run_(run), event_(event), policy_(policy), now_(now), status_(run.status) {}
+
+    Transition Apply(Effect effect) {
+        switch (effect) {
+            case Effect::kRefuse: return Refuse();
+            case Effect::kEnqueue: return Enqueue();
+            case Effect::kBegin: return Begin();
+            case Effect::kRenew: return Renew();
+            case Effect::kFinish: return Finish();
+            case Effect::kRetryOrFail:
+                return Fail(event_.kind == EventKind::kLostOwner ? AttemptOutcome::kLost
+                                                                 : AttemptOutcome::kFailed,
+                            RunState::kFailed, true);
+            case Effect::kFail: return Fail(AttemptOutcome::kFailed, RunState::kFailed, false);
+            case Effect::kRetryOrTimeOut:
+                return Fail(AttemptOutcome::kTimedOut, RunState::kTimedOut, true);
+            case Effect::kCancelNow: return CancelNow();
+            case Effect::kAskToCancel: return AskToCancel();
+            case Effect::kDeliver: return Close(RunState::kSucceeded);
+            case Effect::kNoteUndelivered: return NoteUndelivered();
+            case Effect::kHold: return Move(RunState::kHeld);
+            case Effect::kResolve:
+                status_.remark = event_.remark;
+                return Close(RunState::kResolved);
+            case Effect::kSendBack:
+                status_.failures = 0;
+                return BackToQueue();
+            case Effect::kPostpone: return Postpone();
+            case Effect::kRelease:
+                EndAttempt(AttemptOutcome::kReleased);
+                return BackToQueue();
+            case Effect::kSkip: return Skip();
+            case Effect::kMiss: return Close(RunState::kMissed);
+        }
+        return Refuse();
+    }
+
+  private:
+    bool IsRunning() const { return run_.status.state == RunState::kRunning; }
+
+    Transition Applied() {
+        transition_.verdict = Verdict::kApplied;
+        transition_.after = std::move(status_);
+        return std::move(transition_);
+    }
+
+    Transition Refuse(std::string why = "") {
+        if (why.empty()) {
+            why = fmt::format("a {} run takes no {}", NameOf(run_.status.state),
+                              NameOf(event_.kind));
+        }
+        transition_ = {Verdict::kRefused, run_.status, std::nullopt, CallbackWanted::kNone,
+                       std::move(why)};
+        return std::move(transition_);
+    }
+
+    Transition Unchanged() {
+        transition_ = {Verdict::kDuplicate, run_.status, std::nullopt, CallbackWanted::kNone, ""};
+        return std::move(transition_);
+    }
+
+    Transition Move(RunState state) {
+        status_.state = state;
+        return Applied();
+    }
+
+    // Into a final state.
+    Transition Close(RunState state) {
+        status_.finished_at = now_;
+        return Move(state);
+    }
+
+    // The attempt is over; its lease and deadline mean nothing any more. exec_id stays, so that
+    // the same report sent twice is known again.
+    void EndAttempt(AttemptOutcome outcome) {
+        transition_.attempt =
+            Attempt{run_.id,       status_.attempt,     status_.exec_id,
+                    status_.fence, status_.owner,       status_.started_at.value_or(now_),
+                    now_,          outcome,             event_.error,
+                    event_.not_stopping};
+        status_.last_report = event_.kind;
+        status_.lease_until.reset();
+        status_.deadline.reset();
+        status_.owner.clear();
+    }
+
+    Transition Enqueue() {
+        if (now_ < status_.ready_at) return Refuse("its time has not come");
+        return Move(RunState::kQueued);
+    }
+
+    Transition Begin() {
+        if (now_ < status_.ready_at) return Refuse("its time has not come");
+        if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
+        if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");
+        status_.attempt += 1;
+        status_.fence += 1;
+        status_.exec_id = event_.exec_id;
+        status_.last_report.reset();
+        status_.owner = event_.owner;
+        status_.lease_until = now_ + event_.lease;
+        status_.deadline = now_ + policy_.timeout;
+        status_.started_at = now_;
+        status_.progress = 0;
+        status_.progress_note.clear();
+        status_.cancel_requested = false;
+        status_.not_stopping = false;
+        return Move(RunState::kRunning);
+    }
+
+    Transition Renew() {
+        // A late heartbeat may overtake a later one: a lease never gets shorter.
+        status_.lease_until = std::max(status_.lease_until.value_or(now_), now_ + event_.lease);
+        if (event_.progress) status_.progress = std::clamp(*event_.progress, 0, 100);
+        if (!event_.note.empty()) status_.progress_note = event_.note;
+        return Applied();
+    }
+
+    // Work that was done is done, also when somebody asked to cancel it meanwhile.
+    Transition Finish() {
+        EndAttempt(AttemptOutcome::kSucceeded);
+        status_.result = event_.result;
+        status_.last_error.clear();
+        status_.progress = 100;
+        if (policy_.success_callback && !event_.without_callback) {
+            transition_.callback = CallbackWanted::kSuccess;
+            return Move(RunState::kCompleting);
+        }
+        return Close(RunState::kSucceeded);
+    }
+
+    Transition Fail(AttemptOutcome outcome, RunState exhausted, bool may_retry) {
+        if (status_.cancel_requested) {
+            status_.last_error = event_.error;
+            EndAttempt(AttemptOutcome::kCancelled);
+            return Close(RunState::kCancelled);
+        }
+        EndAttempt(outcome);
+        status_.failures += 1;
+        status_.last_error = event_.error;
+        status_.not_stopping = event_.not_stopping;
+        const auto delay = may_retry ? RetryDelay(policy_.retry, status_.failures, event_.after,
+                                                  run_.id.ToString())
+                                     : std::nullopt;
+        if (delay) {
+            status_.ready_at = now_ + *delay;
+            return Move(RunState::kScheduled);
+        }
+        if (policy_.need_manual) return Move(RunState::kHeld);
+        if (policy_.error_callback) transition_.callback = CallbackWanted::kError;
+        return Close(exhausted);
+    }
+
+    Transition CancelNow() {
+        if (IsRunning()) EndAttempt(AttemptOutcome::kCancelled);
+        status_.cancel_requested = true;
+        return Close(RunState::kCancelled);
+    }
+
+    Transition AskToCancel() {
+        if (status_.cancel_requested) return Unchanged();
+        status_.cancel_requested = true;
+        return Applied();
+    }
+
+    Transition NoteUndelivered() {
+        status_.last_error = event_.error;
+        return Applied();
+    }
+
+    Transition BackToQueue() {
+        status_.ready_at = now_;
+        return Move(RunState::kQueued);
+    }
+
+    Transition Postpone() {
+        EndAttempt(AttemptOutcome::kSnoozed);
+        status_.ready_at = now_ + std::max(event_.after.value_or(Duration::zero()),
+                                           Duration::zero());
+        return Move(RunState::kScheduled);
+    }
+
+    Transition Skip() {
+        if (IsRunning()) EndAttempt(AttemptOutcome::kSkipped);
+        status_.skip_reason = event_.reason;
+        return Close(RunState::kSkipped);
+    }
+
+    const Run& run_;
+    const Event& event_;
+    const RunPolicy& policy_;
+    TimePoint now_;
+    RunStatus status_;
+    Transition transition_;
+};
+
+Transition Rejected(const Run& run, Verdict verdict, std::string reason) {
+    return {verdict, run.status, std::nullopt, CallbackWanted::kNone, std::move(reason)};
+}
+
+// Whether the event speaks for the attempt that is under way. A skip is fenced only when it comes
+// from an attempt.
+bool NeedsExecId(const Run& run, const Event& event) {
+    return IsFenced(event.kind) ||
+           (event.kind == EventKind::kSkip && run.status.state == RunState::kRunning);
+}
+
+}  // namespace
+
+Transition Decide(const Run& run, const Event& event, const RunPolicy& policy, TimePoint now) {
+    if (NeedsExecId(run, event)) {
+        const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
+        if (same_attempt && run.status.state != RunState::kRunning &&
+            run.status.last_report == event.kind) {
+            return Rejected(run, Verdict::kDuplicate, "");
+        }
+        if (!same_attempt || run.status.state != RunState::kRunning) {
+            return Rejected(run, Verdict::kStale,
+                            "the attempt this speaks for is over; its exec_id is not the run's "
+                            "current one");
+        }
+    }
+    return Decider(run, event, policy, now).Apply(EffectOf(run.status.state, event.kind));
+}
+
+}  // namespace ksana::model

@@ -1,0 +1,255 @@
+#include "ksana/model/validate.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ksana/base/duration_text.hpp"
+#include "ksana/base/utf8.hpp"
+#include "ksana/model/http_url.hpp"
+
+namespace ksana::model {
+namespace {
+
+constexpr Duration kMaxTimeout = std::chrono::hours(24 * 30);
+
+// RFC 6901: a key of an object as a step of a pointer.
+std::string PointerStep(std::string_view key) {
+    std::string step = "/";
+    for (const char c : key) {
+        if (c == '~') {
+            step += "~0";
+        } else if (c == '/') {
+            step += "~1";
+        } else {
+            step += c;
+        }
+    }
+    return step;
+}
+
+// Collects problems under a path.
+class Checker {
+  public:
+    explicit Checker(std::vector<Problem>& problems) : problems_(problems) {}
+
+    void Add(std::string path, std::string message) {
+        problems_.push_back({std::move(path), std::move(message)});
+    }
+
+    // A text a person writes: UTF-8, no control characters but line breaks where they are allowed.
+    void Text(const std::string& path, std::string_view text, std::size_t max,
+              bool multiline = false) {
+        if (text.size() > max) Add(path, fmt::format("is longer than {} bytes", max));
+        if (!IsUtf8(text)) return Add(path, "is not UTF-8");
+        const bool control = std::any_of(text.begin(), text.end(), [multiline](char c) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool line_break = c == '\n' || c == '\r' || c == '\t';
+            return byte == 0x7F || (byte < 0x20 && !(multiline && line_break));
+        });
+        if (control) Add(path, "holds a control character");
+    }
+
+    // An identifier that goes into paths, keys and command lines.
+    void Identifier(const std::string& path, std::string_view id, bool may_be_empty) {
+        if (id.empty()) {
+            if (!may_be_empty) Add(path, "is missing");
+            return;
+        }
+        const auto allowed = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   c == '-' || c == '_' || c == '.' || c == ':';
+        };
+        if (id.size() > kMaxIdLength) {
+            Add(path, fmt::format("is longer than {} characters", kMaxIdLength));
+        } else if (!std::all_of(id.begin(), id.end(), allowed)) {
+            Add(path, "may hold letters, digits and - _ . : only");
+        }
+    }
+
+    void Range(const std::string& path, Duration value, Duration low, Duration high) {
+        if (value < low || value > high) {
+            Add(path, fmt::format("must lie between {} and {}", FormatDuration(low),
+                                  FormatDuration(high)));
+        }
+    }
+
+    void Range(const std::string& path, int value, int low, int high) {
+        if (value < low || value > high) {
+            Add(path, fmt::format("must lie between {} and {}", low, high));
+        }
+    }
+
+  private:
+    std::vector<Problem>& problems_;
+};
+
+void CheckHttp(Checker& check, const HttpAction& http) {
+    if (const auto fault = FaultOfHttpUrl(http.url)) check.Add("/http/url", *fault);
+    if (http.headers.size() > kMaxHeaders) {
+        check.Add("/http/headers", fmt::format("has more than {} headers", kMaxHeaders));
+    }
+    for (const auto& [name, value] : http.headers) {
+        const std::string path = "/http/headers" + PointerStep(Excerpt(name, 80));
+        if (!IsHeaderName(name)) {
+            check.Add(path, "is no header name");
+        } else if (IsReservedHeader(name)) {
+            check.Add(path, "is set by the connection and cannot be chosen");
+        }
+        if (!IsHeaderValue(value)) check.Add(path, "holds a control character, or is too long");
+    }
+    if (http.body.size() > kMaxBodyLength) {
+        check.Add("/http/body", fmt::format("is longer than {} bytes", kMaxBodyLength));
+    }
+    if (http.body.find('\0') != std::string::npos) check.Add("/http/body", "holds a NUL");
+    const bool bodiless = http.method == HttpMethod::kGet || http.method == HttpMethod::kHead;
+    if (bodiless && !http.body.empty()) {
+        check.Add("/http/body", fmt::format("has no meaning with {}", NameOf(http.method)));
+    }
+}
+
+void CheckCommand(Checker& check, const CommandAction& command) {
+    if (command.argv.empty() || command.argv.front().empty()) {
+        check.Add("/command/argv", "names no program");
+    }
+    for (std::size_t i = 0; i < command.argv.size(); ++i) {
+        if (command.argv[i].find('\0') != std::string::npos) {
+            check.Add(fmt::format("/command/argv/{}", i), "holds a NUL");
+        }
+    }
+    for (const auto& [name, value] : command.environment) {
+        const std::string path = "/command/environment" + PointerStep(Excerpt(name, 80));
+        if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+            check.Add(path, "is no name of an environment variable");
+        }
+        if (value.find('\0') != std::string::npos) check.Add(path, "holds a NUL");
+    }
+}
+
+struct ActionCheck {
+    Checker& check;
+    void operator()(const HttpAction& http) const { CheckHttp(check, http); }
+    void operator()(const CommandAction& command) const { CheckCommand(check, command); }
+    void operator()(const HandlerAction& handler) const {
+        check.Identifier("/handler/name", handler.handler, false);
+        check.Text("/handler/input", handler.input, kMaxBodyLength, true);
+    }
+    void operator()(const QueueAction& queue) const {
+        check.Identifier("/queue/type", queue.type, false);
+        check.Identifier("/queue/category", queue.category, true);
+        check.Text("/queue/payload", queue.payload, kMaxBodyLength, true);
+    }
+};
+
+void CheckRetry(Checker& check, const RetryPolicy& retry) {
+    check.Range("/retry/max_retries", retry.max_retries, 0, kMaxRetries);
+    check.Range("/retry/interval", retry.interval, Duration::zero(), kMaxTimeout);
+    check.Range("/retry/max_interval", retry.max_interval, Duration::zero(), kMaxTimeout);
+    if (!(retry.jitter >= 0.0 && retry.jitter <= 1.0)) {
+        check.Add("/retry/jitter", "must lie between 0 and 1");
+    }
+    if (retry.strategy == RetryStrategy::kSequence && retry.sequence.empty()) {
+        check.Add("/retry/sequence", "needs at least one interval");
+    }
+    if (retry.sequence.size() > kMaxRetrySequence) {
+        check.Add("/retry/sequence", fmt::format("has more than {} intervals", kMaxRetrySequence));
+        return;
+    }
+    for (std::size_t i = 0; i < retry.sequence.size(); ++i) {
+        check.Range(fmt::format("/retry/sequence/{}", i), retry.sequence[i], Duration::zero(),
+                    kMaxTimeout);
+    }
+}
+
+void CheckDependencies(Checker& check, const Job& job) {
+    if (job.depends_on.size() > kMaxDependencies) {
+        return check.Add("/depends_on", fmt::format("has more than {} jobs", kMaxDependencies));
+    }
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < job.depends_on.size(); ++i) {
+        const std::string path = fmt::format("/depends_on/{}/job", i);
+        const std::string& id = job.depends_on[i].job_id;
+        check.Identifier(path, id, false);
+        if (!id.empty() && id == job.id) check.Add(path, "is the job itself");
+        if (!seen.insert(id).second) check.Add(path, "is named twice");
+    }
+}
+
+void CheckLabels(Checker& check, const Job& job) {
+    if (job.labels.size() > kMaxLabels) {
+        return check.Add("/labels", fmt::format("has more than {} labels", kMaxLabels));
+    }
+    for (const auto& [name, value] : job.labels) {
+        const std::string path = "/labels" + PointerStep(Excerpt(name, 80));
+        check.Identifier(path, name, false);
+        check.Text(path, value, kMaxNameLength);
+    }
+}
+
+void CheckSchedule(Checker& check, const Job& job, const schedule::ScheduleContext& context) {
+    const auto compiled = schedule::Schedule::Compile(job.schedule, context);
+    if (compiled) {
+        if (!compiled->EverFires()) check.Add("/schedule", "is valid, but never fires");
+        return;
+    }
+    for (const Problem& problem : compiled.error().problems) {
+        check.Add("/schedule" + problem.path, problem.message);
+    }
+}
+
+void CheckCallback(Checker& check, const Callback& callback, const std::string& path) {
+    if (callback.url.empty()) return;
+    if (const auto fault = FaultOfHttpUrl(callback.url)) check.Add(path + "/url", *fault);
+}
+
+}  // namespace
+
+std::vector<Problem> ValidateJob(const Job& job, const schedule::ScheduleContext& context) {
+    std::vector<Problem> problems;
+    Checker check(problems);
+    check.Identifier("/id", job.id, true);
+    check.Identifier("/tenant", job.tenant, false);
+    check.Identifier("/group", job.group, false);
+    if (job.name.empty()) check.Add("/name", "is missing");
+    check.Text("/name", job.name, kMaxNameLength);
+    check.Text("/owner", job.owner, kMaxNameLength);
+    check.Text("/description", job.description, kMaxDescriptionLength, true);
+    check.Text("/paused_reason", job.paused_reason, kMaxDescriptionLength, true);
+    CheckLabels(check, job);
+    std::visit(ActionCheck{check}, job.action);
+    CheckSchedule(check, job, context);
+    check.Range("/misfire/max_runs", job.misfire.max_runs, 1, kMaxMisfireRuns);
+    check.Range("/misfire/grace", job.misfire.grace, Duration::zero(), std::chrono::hours(24 * 365));
+    if (job.retry) CheckRetry(check, *job.retry);
+    if (job.timeout) {
+        check.Range("/timeout", *job.timeout, std::chrono::milliseconds(1), kMaxTimeout);
+    }
+    check.Range("/stop_grace", job.stop_grace, Duration::zero(), std::chrono::hours(1));
+    check.Range("/priority", job.priority, kMinPriority, kMaxPriority);
+    CheckDependencies(check, job);
+    return problems;
+}
+
+std::vector<Problem> ValidateRunType(const RunType& type) {
+    std::vector<Problem> problems;
+    Checker check(problems);
+    check.Identifier("/code", type.code, false);
+    check.Text("/name", type.name, kMaxNameLength);
+    check.Identifier("/category", type.category, true);
+    if (type.retry) CheckRetry(check, *type.retry);
+    if (type.timeout) {
+        check.Range("/timeout", *type.timeout, std::chrono::milliseconds(1), kMaxTimeout);
+    }
+    CheckCallback(check, type.callbacks.success, "/callbacks/success");
+    CheckCallback(check, type.callbacks.error, "/callbacks/error");
+    if (type.callbacks.security == CallbackSecurity::kAkSk) {
+        if (type.callbacks.access_key.empty()) check.Add("/callbacks/access_key", "is missing");
+        if (type.callbacks.secret_key.empty()) check.Add("/callbacks/secret_key", "is missing");
+    }
+    return problems;
+}
+
+}  // namespace ksana::model

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "ksana/base/error.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/model/run_type.hpp"
+#include "ksana/schedule/schedule.hpp"
+
+namespace ksana::model {
+
+// Every fault of a job (K-20), each with its JSON Pointer, not only the first; empty: it may be
+// stored. The context is what the schedule is compiled with.
+std::vector<Problem> ValidateJob(const Job& job, const schedule::ScheduleContext& context);
+
+std::vector<Problem> ValidateRunType(const RunType& type);
+
+// Limits that users meet; docs/api.md lists them.
+inline constexpr std::size_t kMaxNameLength = 200;
+inline constexpr std::size_t kMaxDescriptionLength = 4'000;
+inline constexpr std::size_t kMaxIdLength = 128;
+inline constexpr std::size_t kMaxLabels = 64;
+inline constexpr std::size_t kMaxHeaders = 64;
+inline constexpr std::size_t kMaxBodyLength = 1 << 20;
+inline constexpr std::size_t kMaxDependencies = 64;
+inline constexpr std::size_t kMaxRetrySequence = 100;
+inline constexpr int kMaxRetries = 1'000;
+inline constexpr int kMaxMisfireRuns = 1'000;
+
+}  // namespace ksana::model

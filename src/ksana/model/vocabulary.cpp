@@ -1,0 +1,41 @@
+#include "ksana/model/vocabulary.hpp"
+
+#include <array>
+
+namespace ksana::model {
+namespace {
+
+// One row a state, one column a dialect; "" where the document has no word.
+struct Row {
+    RunState state;
+    std::array<std::string_view, 5> words;
+    std::string_view task_word_after_failure;  // the task module tells later attempts apart
+};
+
+constexpr std::array<Row, 12> kRows = {{
+    {RunState::kScheduled, {"", "PENDING", "New", "scheduled", ""}, "Error"},
+    {RunState::kQueued, {"", "DISPATCHED", "New", "scheduled", ""}, "Error"},
+    {RunState::kRunning, {"", "RUNNING", "Executing", "running", ""}, ""},
+    {RunState::kCompleting, {"success", "COMPLETED", "Completed", "finished", ""}, ""},
+    {RunState::kHeld, {"failed", "FAILED", "Pending", "failed", "FAILED"}, ""},
+    {RunState::kSucceeded, {"success", "COMPLETED", "Success", "finished", "SUCCESS"}, ""},
+    {RunState::kFailed, {"failed", "FAILED", "Failure", "failed", "FAILED"}, ""},
+    {RunState::kTimedOut, {"timeout", "TIMEOUT", "Failure", "failed", "FAILED"}, ""},
+    {RunState::kCancelled, {"failed", "CANCELLED", "Cancelled", "canceled", "FAILED"}, ""},
+    {RunState::kResolved, {"failed", "FAILED", "ManuallyProcessed", "failed", "FAILED"}, ""},
+    {RunState::kSkipped, {"skipped", "SKIPPED", "", "", "SKIPPED"}, ""},
+    {RunState::kMissed, {"missed", "MISSED", "", "", ""}, ""},
+}};
+
+}  // namespace
+
+std::optional<std::string_view> WordFor(Dialect dialect, RunState state, int failures) {
+    const Row& row = kRows.at(static_cast<std::size_t>(state));
+    std::string_view word = row.words.at(static_cast<std::size_t>(dialect));
+    if (dialect == Dialect::kTask && failures > 0 && !row.task_word_after_failure.empty()) {
+        word = row.task_word_after_failure;
+    }
+    return word.empty() ? std::nullopt : std::optional(word);
+}
+
+}  // namespace ksana::model

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ksana/base/time.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/model/enum_names.hpp"
+
+namespace ksana::model {
+
+enum class WorkerState : std::uint8_t { kAlive, kDraining, kDown, kGone };
+
+// A process that runs things (D-05). The incarnation is drawn at every start: a worker that comes
+// back under its old name does not inherit what it ran before.
+struct Worker {
+    std::string id;
+    Uuid incarnation;
+    std::string host;
+    std::string version;
+    std::vector<std::string> types;
+    std::map<std::string, std::string> labels;
+    std::int32_t slots = 1;
+    std::int32_t busy = 0;
+    bool draining = false;
+    bool deregistered = false;
+    TimePoint registered_at{};
+    TimePoint last_heartbeat_at{};
+
+    friend bool operator==(const Worker&, const Worker&) = default;
+};
+
+// Silent for longer than this counts as down (three missed heartbeats of 30 s).
+inline constexpr Duration kDefaultWorkerSilence = std::chrono::seconds(90);
+
+WorkerState StateOf(const Worker& worker, TimePoint now, Duration silence = kDefaultWorkerSilence);
+
+template <>
+struct EnumNames<WorkerState> {
+    static constexpr std::array<std::string_view, 4> kNames = {"alive", "draining", "down", "gone"};
+};
+
+}  // namespace ksana::model

@@ -1,0 +1,104 @@
+#include "ksana/codec/definitions.hpp"
+
+#include <fmt/core.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "ksana/codec/calendar_codec.hpp"
+#include "ksana/codec/job_codec.hpp"
+#include "ksana/codec/json_parse.hpp"
+#include "ksana/codec/toml_parse.hpp"
+
+namespace ksana::codec {
+namespace {
+
+namespace json = boost::json;
+
+Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
+    Definitions definitions;
+    ObjectReader object(reader, Node{value, ""});
+    if (const auto jobs = object.Find("jobs")) {
+        reader.ReadEach(*jobs, definitions.jobs, [&reader](const Node& node, model::Job& job) {
+            ReadJob(reader, node, job);
+        });
+    }
+    if (const auto calendars = object.Find("calendars")) {
+        reader.ReadEach(*calendars, definitions.calendars,
+                        [&reader](const Node& node, schedule::Calendar& calendar) {
+                            ReadCalendar(reader, node, calendar);
+                        });
+    }
+    object.Finish();
+    return definitions;
+}
+
+// The line of a path, or of the nearest part above it that is there.
+int LineOf(const TomlDocument& document, std::string path) {
+    for (;;) {
+        const auto found = document.lines.find(path);
+        if (found != document.lines.end()) return found->second;
+        if (path.empty()) return 1;
+        path.erase(path.rfind('/'));
+    }
+}
+
+// Reads one document of type T.
+template <class T, class F>
+Result<T> FromJson(std::string_view text, const F& read) {
+    KSANA_TRY(const json::value value, ParseJson(text));
+    JsonReader reader;
+    T out{};
+    read(reader, Node{value, ""}, out);
+    if (!reader.Clean()) return Error(reader.TakeProblems());
+    return out;
+}
+
+}  // namespace
+
+Result<Definitions> DefinitionsFromJson(std::string_view text) {
+    return FromJson<Definitions>(text, [](JsonReader& reader, const Node& node, Definitions& out) {
+        out = ReadDefinitions(reader, node.value);
+    });
+}
+
+Result<Definitions> DefinitionsFromToml(std::string_view text) {
+    KSANA_TRY(const TomlDocument document, ParseToml(text));
+    JsonReader reader;
+    Definitions definitions = ReadDefinitions(reader, document.value);
+    if (reader.Clean()) return definitions;
+    std::vector<Problem> problems = reader.TakeProblems();
+    for (Problem& problem : problems) {
+        problem.message += fmt::format(" (line {})", LineOf(document, problem.path));
+    }
+    return Error(std::move(problems));
+}
+
+std::string DefinitionsToJson(const Definitions& definitions) {
+    json::array jobs;
+    for (const model::Job& job : definitions.jobs) jobs.push_back(JobValue(job));
+    json::array calendars;
+    for (const schedule::Calendar& calendar : definitions.calendars) {
+        calendars.push_back(CalendarValue(calendar));
+    }
+    return WriteJson(json::object{{"jobs", std::move(jobs)}, {"calendars", std::move(calendars)}},
+                     JsonStyle::kPretty);
+}
+
+Result<model::Job> JobFromJson(std::string_view text) { return FromJson<model::Job>(text, ReadJob); }
+
+std::string JobToJson(const model::Job& job) { return WriteJson(JobValue(job)); }
+
+Result<schedule::Calendar> CalendarFromJson(std::string_view text) {
+    return FromJson<schedule::Calendar>(text, ReadCalendar);
+}
+
+std::string CalendarToJson(const schedule::Calendar& calendar) {
+    return WriteJson(CalendarValue(calendar));
+}
+
+std::string StringsToJson(const std::vector<std::string>& strings) {
+    return WriteJson(json::array(strings.begin(), strings.end()), JsonStyle::kPretty);
+}
+
+}  // namespace ksana::codec

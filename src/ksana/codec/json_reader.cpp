@@ -1,0 +1,169 @@
+#include "ksana/codec/json_reader.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ksana/base/utf8.hpp"
+
+namespace ksana::codec {
+namespace {
+
+std::string_view KindName(const boost::json::value& value) {
+    switch (value.kind()) {
+        case boost::json::kind::null: return "null";
+        case boost::json::kind::bool_: return "a boolean";
+        case boost::json::kind::string: return "a string";
+        case boost::json::kind::array: return "an array";
+        case boost::json::kind::object: return "an object";
+        default: return "a number";
+    }
+}
+
+std::string Step(std::string_view key) {
+    std::string step = "/";
+    for (const char c : key) {
+        if (c == '~') {
+            step += "~0";
+        } else if (c == '/') {
+            step += "~1";
+        } else {
+            step += c;
+        }
+    }
+    return step;
+}
+
+}  // namespace
+
+void JsonReader::WrongType(const Node& node, std::string_view wanted) {
+    Fault(node.path, fmt::format("must be {}, not {}", wanted, KindName(node.value)));
+}
+
+void JsonReader::FaultUnknownName(const std::string& path, std::string_view name,
+                                  std::span<const std::string_view> names) {
+    std::string allowed;
+    for (const std::string_view one : names) {
+        allowed += allowed.empty() ? "" : ", ";
+        allowed += one;
+    }
+    const auto meant = Nearest(name, names);
+    Fault(path, fmt::format("\"{}\" is not one of {}{}", Excerpt(name, 80), allowed,
+                            meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""));
+}
+
+bool JsonReader::ReadText(const Node& node, std::string& out) {
+    const auto* text = node.value.if_string();
+    if (text == nullptr) {
+        WrongType(node, "a string");
+        return false;
+    }
+    out.assign(text->data(), text->size());
+    return true;
+}
+
+void JsonReader::Read(const Node& node, bool& out) {
+    if (const bool* value = node.value.if_bool()) {
+        out = *value;
+    } else {
+        WrongType(node, "a boolean");
+    }
+}
+
+void JsonReader::Read(const Node& node, std::int64_t& out) {
+    if (const std::int64_t* value = node.value.if_int64()) {
+        out = *value;
+    } else if (node.value.is_uint64()) {
+        Fault(node.path, "is too large");
+    } else {
+        WrongType(node, "a whole number");
+    }
+}
+
+void JsonReader::Read(const Node& node, std::int32_t& out) {
+    std::int64_t wide = out;
+    Read(node, wide);
+    if (wide < std::numeric_limits<std::int32_t>::min() ||
+        wide > std::numeric_limits<std::int32_t>::max()) {
+        Fault(node.path, "is out of range");
+    } else {
+        out = static_cast<std::int32_t>(wide);
+    }
+}
+
+void JsonReader::Read(const Node& node, double& out) {
+    boost::json::error_code error;
+    const double value = node.value.to_number<double>(error);
+    if (error) {
+        WrongType(node, "a number");
+    } else {
+        out = value;
+    }
+}
+
+void JsonReader::Read(const Node& node, std::string& out) { (void)ReadText(node, out); }
+
+void JsonReader::Read(const Node& node, Duration& out) {
+    std::string text;
+    if (!ReadText(node, text)) return;
+    const auto parsed = ParseDuration(text);
+    if (parsed) {
+        out = *parsed;
+    } else {
+        Fault(node.path, parsed.error().message);
+    }
+}
+
+void JsonReader::Read(const Node& node, TimePoint& out) {
+    std::string text;
+    if (!ReadText(node, text)) return;
+    const auto parsed = ParseTime(text);
+    if (parsed) {
+        out = *parsed;
+    } else {
+        Fault(node.path, parsed.error().message);
+    }
+}
+
+void JsonReader::Read(const Node& node, std::map<std::string, std::string>& out) {
+    const auto* object = node.value.if_object();
+    if (object == nullptr) return WrongType(node, "an object");
+    out.clear();
+    for (const auto& member : *object) {
+        const std::string key(member.key());
+        Read(Node{member.value(), node.path + Step(key)}, out[key]);
+    }
+}
+
+ObjectReader::ObjectReader(JsonReader& reader, const Node& node)
+    : reader_(reader), object_(node.value.if_object()), path_(node.path) {
+    if (object_ == nullptr) reader_.WrongType(node, "an object");
+}
+
+std::optional<Node> ObjectReader::Find(std::string_view key) {
+    known_.push_back(key);
+    if (object_ == nullptr) return std::nullopt;
+    const auto* value = object_->if_contains(key);
+    if (value == nullptr || value->is_null()) return std::nullopt;
+    return Node{*value, path_ + Step(key)};
+}
+
+std::optional<Node> ObjectReader::FindRequired(std::string_view key) {
+    auto node = Find(key);
+    if (!node && object_ != nullptr) reader_.Fault(path_ + Step(key), "is missing");
+    return node;
+}
+
+void ObjectReader::Finish() {
+    if (object_ == nullptr) return;
+    for (const auto& member : *object_) {
+        const std::string_view key = member.key();
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        const auto meant = Nearest(key, known_);
+        reader_.Fault(path_ + Step(Excerpt(key, 80)),
+                      meant ? fmt::format("is not known here; did you mean \"{}\"?", *meant)
+                            : "is not known here");
+    }
+}
+
+}  // namespace ksana::codec

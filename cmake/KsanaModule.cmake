@@ -7,8 +7,8 @@
 #   3. a link test links the library whole with nothing but its declared dependencies, so that a
 #      hidden call upwards is an undefined reference;
 #   4. every header must compile alone (target all_verify_interface_header_sets).
-# LINK names third-party libraries beside fmt; they stay private to the module. TESTS become one executable,
-# ksana_<name>_test, labelled "unit".
+# LINK names third-party libraries beside fmt; they stay private to the module. TESTS become one
+# executable, ksana_<name>_test, labelled "unit".
 function(ksana_module name)
     cmake_parse_arguments(PARSE_ARGV 1 M "" "RANK" "DEPS;LINK;SOURCES;HEADERS;TESTS;TEST_LINK")
     if(M_UNPARSED_ARGUMENTS)
@@ -42,7 +42,8 @@ function(ksana_module name)
     endif()
 endfunction()
 
-# ksana_test(target LABELS l… SOURCES … [LINK …]): a GoogleTest executable, each test known to ctest.
+# ksana_test(target LABELS l… SOURCES … [LINK …]): a GoogleTest executable, each test known to
+# ctest.
 function(ksana_test target)
     cmake_parse_arguments(PARSE_ARGV 1 T "" "" "LABELS;SOURCES;LINK")
     include(GoogleTest)

@@ -2,7 +2,7 @@
 
 option(KSANA_TESTS "Build the tests" ON)
 option(KSANA_BENCH "Build the benchmarks" OFF)
-option(KSANA_FUZZ "Build the fuzzers against libFuzzer (clang only); otherwise they replay a corpus" OFF)
+option(KSANA_FUZZ "Build the fuzzers against libFuzzer (clang); else they replay a corpus" OFF)
 option(KSANA_PCH "Precompile the standard headers" ON)
 option(KSANA_WERROR "Treat warnings as errors" OFF)
 set(KSANA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread")

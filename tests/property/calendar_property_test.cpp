@@ -41,10 +41,12 @@ CalendarRule RandomRule(Random& random) {
         if (random.Below(2) == 0) rule.dates->last = rule.dates->first;
     }
     if (random.Below(2) == 0) rule.weekdays = static_cast<std::uint8_t>(random.Below(128));
-    if (random.Below(6) == 0) rule.yearly = CalendarRule::MonthDay{Between(random, 1, 3), Between(random, 1, 28)};
+    if (random.Below(6) == 0)
+        rule.yearly = CalendarRule::MonthDay{Between(random, 1, 3), Between(random, 1, 28)};
     const bool nothing = !rule.dates && !rule.yearly && rule.weekdays == 0;
     if (nothing || random.Below(2) == 0) {
-        rule.times = CalendarRule::TimeSpan{Between(random, 0, 24) * 3600, Between(random, 0, 24) * 3600};
+        rule.times =
+            CalendarRule::TimeSpan{Between(random, 0, 24) * 3600, Between(random, 0, 24) * 3600};
         if (rule.times->from == rule.times->to) rule.times->to = (rule.times->from + 3600) % 86'400;
     }
     return rule;
@@ -53,8 +55,10 @@ CalendarRule RandomRule(Random& random) {
 Calendar RandomCalendar(Random& random) {
     Calendar calendar;
     calendar.name = "random";
-    for (std::uint64_t i = random.Below(4); i > 0; --i) calendar.exclude.push_back(RandomRule(random));
-    for (std::uint64_t i = random.Below(3); i > 0; --i) calendar.include.push_back(RandomRule(random));
+    for (std::uint64_t i = random.Below(4); i > 0; --i)
+        calendar.exclude.push_back(RandomRule(random));
+    for (std::uint64_t i = random.Below(3); i > 0; --i)
+        calendar.include.push_back(RandomRule(random));
     for (std::uint64_t i = random.Below(4); i > 0; --i) {
         const SwapDay swap{RandomDate(random), Between(random, 0, 6)};
         bool twice = false;
@@ -75,7 +79,8 @@ int NaiveWeekday(const Calendar& calendar, std::int64_t day) {
 bool RuleMatchesDay(const Calendar& calendar, const CalendarRule& rule, std::int64_t day) {
     const Date date = DateOf(day);
     if (rule.dates && (date < rule.dates->first || date > rule.dates->last)) return false;
-    if (rule.yearly && (date.month != rule.yearly->month || date.day != rule.yearly->day)) return false;
+    if (rule.yearly && (date.month != rule.yearly->month || date.day != rule.yearly->day))
+        return false;
     return rule.weekdays == 0 || (rule.weekdays >> NaiveWeekday(calendar, day) & 1) != 0;
 }
 
@@ -120,8 +125,9 @@ TEST(CalendarProperty, AllowsAndEdgesFollowTheRules) {
         const Calendar calendar = RandomCalendar(random);
         ASSERT_TRUE(ValidateCalendar(calendar).empty());
         const CalendarIndex index(calendar);
-        std::int64_t local = (Date{kFirstYear, 1, 1}.DayNumber() - 2 +
-                              static_cast<std::int64_t>(random.Below(60))) * kSecondsPerDay;
+        std::int64_t local =
+            (Date{kFirstYear, 1, 1}.DayNumber() - 2 + static_cast<std::int64_t>(random.Below(60))) *
+            kSecondsPerDay;
         std::int64_t edge = index.NextEdge(local);
         bool last = NaiveAllows(calendar, local);
         for (int step = 0; step < 24 * 20; ++step, local += 3600) {
@@ -144,7 +150,8 @@ TEST(CalendarProperty, CronFiresWhatTheRulesLetThrough) {
         NaiveCron naive = ksana::testing::MakeRandomCron(random);
         if (naive.has_seconds) continue;
         const CronSpec spec = *ParseCron(
-            naive.text, {CronDialect::kStandard, naive.day_match_and ? DayMatch::kAnd : DayMatch::kOr});
+            naive.text,
+            {CronDialect::kStandard, naive.day_match_and ? DayMatch::kAnd : DayMatch::kOr});
         const auto index = std::make_shared<const CalendarIndex>(calendar);
         const CronPattern allowed(spec, index);
         const CronPattern blocked(spec, index, CronPattern::Side::kBlocked);

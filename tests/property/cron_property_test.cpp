@@ -28,11 +28,11 @@ using ksana::testing::NaiveNext;
 using ksana::testing::PropertyCases;
 
 constexpr const char* kZones[] = {
-    "America/New_York", "Europe/London",     "Europe/Dublin",    "Australia/Lord_Howe",
-    "Antarctica/Troll", "America/Sao_Paulo", "America/Santiago", "Asia/Hebron",
-    "America/Nuuk",     "Pacific/Apia",      "Africa/Casablanca", "Africa/Cairo",
+    "America/New_York", "Europe/London",     "Europe/Dublin",      "Australia/Lord_Howe",
+    "Antarctica/Troll", "America/Sao_Paulo", "America/Santiago",   "Asia/Hebron",
+    "America/Nuuk",     "Pacific/Apia",      "Africa/Casablanca",  "Africa/Cairo",
     "Asia/Kolkata",     "Asia/Kathmandu",    "Pacific/Kiritimati", "Asia/Shanghai",
-    "Asia/Pyongyang",   "America/Caracas",   "Europe/Istanbul",  "UTC"};
+    "Asia/Pyongyang",   "America/Caracas",   "Europe/Istanbul",    "UTC"};
 
 struct Case {
     NaiveCron naive;
@@ -164,7 +164,8 @@ TEST(CronProperty, SparseDaysAreFoundAcrossCenturies) {
     for (int i = 0; i < PropertyCases(20'000); ++i) {
         const NaiveCron naive = MakeRandomCron(random);
         const CronSpec spec = *ParseCron(
-            naive.text, {CronDialect::kStandard, naive.day_match_and ? DayMatch::kAnd : DayMatch::kOr});
+            naive.text,
+            {CronDialect::kStandard, naive.day_match_and ? DayMatch::kAnd : DayMatch::kOr});
         const CronPattern pattern(spec);
         const std::int64_t start = FirstOfMonth(1900 + static_cast<int>(random.Below(900)), 1);
         const auto next = pattern.Next(start * kSecondsPerDay, kMaxLocalSecond);
@@ -177,7 +178,8 @@ TEST(CronProperty, SparseDaysAreFoundAcrossCenturies) {
         const std::int64_t time = *next - last_day * kSecondsPerDay;
         ASSERT_TRUE(Matches(naive, *next)) << naive.text;
         for (std::int64_t day = start; day < last_day; ++day) {
-            ASSERT_FALSE(Matches(naive, day * kSecondsPerDay + time)) << naive.text << " day " << day;
+            ASSERT_FALSE(Matches(naive, day * kSecondsPerDay + time))
+                << naive.text << " day " << day;
         }
     }
 }
@@ -188,7 +190,8 @@ TEST(CronProperty, EveryMinuteIsSixtySecondsApartInEveryZone) {
     for (const std::string& name : zones.Names()) {
         const ZonedCron cron(CronPattern(spec), *zones.Find(name), {});
         const Zone& zone = cron.zone();
-        for (std::int64_t i = zone.IndexAt(1'735'689'600); zone.Segment(i).end < 1'830'297'600; ++i) {
+        for (std::int64_t i = zone.IndexAt(1'735'689'600); zone.Segment(i).end < 1'830'297'600;
+             ++i) {
             std::int64_t at = zone.Segment(i).end - 7'200;
             for (int n = 0; n < 240; ++n, at += 60) ASSERT_EQ(cron.Next(at), at + 60) << name;
         }

@@ -83,13 +83,17 @@ std::string MakeField(Random& random, NaiveCron& cron, std::size_t field, unsign
 std::string MakeSpecialDay(Random& random, NaiveCron& cron) {
     cron.fields[3].assign(61, false);
     switch (random.Below(4)) {
-        case 0: cron.days_before_last.push_back(0); return "L";
+        case 0:
+            cron.days_before_last.push_back(0);
+            return "L";
         case 1: {
             const int back = Between(random, 0, 30);
             cron.days_before_last.push_back(back);
             return fmt::format("L-{}", back);
         }
-        case 2: cron.last_working_day = true; return "LW";
+        case 2:
+            cron.last_working_day = true;
+            return "LW";
         default: {
             const int day = Between(random, 1, 31);
             cron.nearest.push_back(day);
@@ -202,11 +206,11 @@ NaiveCron MakeRandomCron(Random& random) {
     std::string second = cron.has_seconds ? MakeField(random, cron, 0, 30) + " " : "";
     const std::string minute = MakeField(random, cron, 1, 30);
     const std::string hour = MakeField(random, cron, 2, 30);
-    std::string day = random.Below(8) == 0 ? MakeSpecialDay(random, cron)
-                                           : MakeField(random, cron, 3, 75);
+    std::string day =
+        random.Below(8) == 0 ? MakeSpecialDay(random, cron) : MakeField(random, cron, 3, 75);
     const std::string month = MakeField(random, cron, 4, 90);
-    std::string weekday = random.Below(8) == 0 ? MakeSpecialWeekday(random, cron)
-                                               : MakeField(random, cron, 5, 75);
+    std::string weekday =
+        random.Below(8) == 0 ? MakeSpecialWeekday(random, cron) : MakeField(random, cron, 5, 75);
     if (day == "*" && random.Below(4) == 0) day = "?";
     cron.fixed_time = minute[0] != '*' && hour[0] != '*';
     const auto star = [](const std::string& field) { return field[0] == '*' || field[0] == '?'; };
@@ -247,8 +251,8 @@ std::optional<std::int64_t> NaiveNext(const NaiveCron& cron, const Zone& zone, D
         }
         if (!Matches(cron, local)) continue;
         if (!cron.fixed_time || policy.fold == FoldPolicy::kBoth) return utc;
-        const bool wrong_pass = policy.fold == FoldPolicy::kFirst ? OtherPass(zone, utc, -1)
-                                                                  : OtherPass(zone, utc, 1);
+        const bool wrong_pass =
+            policy.fold == FoldPolicy::kFirst ? OtherPass(zone, utc, -1) : OtherPass(zone, utc, 1);
         if (!wrong_pass) return utc;
     }
     return std::nullopt;

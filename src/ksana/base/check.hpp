@@ -12,8 +12,8 @@ namespace ksana {
 }  // namespace ksana
 
 // For programmer errors only, never for what users, networks or disks can do. Always on.
-#define KSANA_CHECK(condition, message)                                          \
-    do {                                                                         \
-        if (!(condition)) [[unlikely]]                                           \
-            ::ksana::CheckFailed(__FILE__, __LINE__, #condition, (message));     \
+#define KSANA_CHECK(condition, message)                                      \
+    do {                                                                     \
+        if (!(condition)) [[unlikely]]                                       \
+            ::ksana::CheckFailed(__FILE__, __LINE__, #condition, (message)); \
     } while (false)

@@ -33,8 +33,8 @@ SteadyPoint SystemClock::SteadyNow() const { return std::chrono::steady_clock::n
 
 WaitOutcome SystemClock::Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) {
     std::unique_lock lock(wakeup.mutex_);
-    const bool notified = wakeup.changed_.wait_until(lock, stop, deadline,
-                                                     [&wakeup] { return wakeup.notified_; });
+    const bool notified =
+        wakeup.changed_.wait_until(lock, stop, deadline, [&wakeup] { return wakeup.notified_; });
     if (stop.stop_requested()) return WaitOutcome::kStopped;
     if (!notified) return WaitOutcome::kDeadline;
     wakeup.notified_ = false;

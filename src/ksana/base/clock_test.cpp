@@ -56,8 +56,7 @@ TEST(FakeClock, WaitUntilNoticesAWallJumpWithinASecond) {
     FakeClock clock;
     Wakeup wakeup;
     WaitOutcome outcome = WaitOutcome::kNotified;
-    std::jthread waiter(
-        [&] { outcome = clock.WaitUntil(wakeup, clock.Now() + hours(1), {}); });
+    std::jthread waiter([&] { outcome = clock.WaitUntil(wakeup, clock.Now() + hours(1), {}); });
     clock.AwaitWaiters(1);
     clock.JumpWall(hours(2));
     clock.Advance(Clock::kJumpNotice);

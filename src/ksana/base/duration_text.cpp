@@ -26,8 +26,8 @@ constexpr std::array<Unit, 8> kUnits = {{{"h", 3'600'000'000'000},
                                          {"s", 1'000'000'000},
                                          {"ms", 1'000'000},
                                          {"us", 1'000},
-                                         {"\xC2\xB5s", 1'000},   // U+00B5 micro sign, as Go prints
-                                         {"\xCE\xBCs", 1'000},   // U+03BC Greek mu, as Go reads
+                                         {"\xC2\xB5s", 1'000},  // U+00B5 micro sign, as Go prints
+                                         {"\xCE\xBCs", 1'000},  // U+03BC Greek mu, as Go reads
                                          {"ns", 1}}};
 
 // One number with its unit, as nanoseconds: whole * unit + fraction.
@@ -96,7 +96,8 @@ std::string FormatPositive(std::uint64_t us) {
     };
     if (us < 1'000'000) return with_fraction(us, 1'000, 3, "ms");
     std::string text;
-    if (const std::uint64_t hours = us / 3'600'000'000; hours > 0) text += fmt::format("{}h", hours);
+    if (const std::uint64_t hours = us / 3'600'000'000; hours > 0)
+        text += fmt::format("{}h", hours);
     if (const std::uint64_t minutes = us / 60'000'000 % 60; minutes > 0) {
         text += fmt::format("{}m", minutes);
     }

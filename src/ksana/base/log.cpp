@@ -23,8 +23,8 @@ struct LogState {
     std::atomic<LogLevel> level{LogLevel::kInfo};
     std::atomic<LogFormat> format{LogFormat::kText};
     std::mutex mutex;
-    std::shared_ptr<spdlog::logger> logger;                          // guarded by mutex
-    std::function<void(LogLevel, std::string_view)> test_sink;       // guarded by mutex
+    std::shared_ptr<spdlog::logger> logger;                     // guarded by mutex
+    std::function<void(LogLevel, std::string_view)> test_sink;  // guarded by mutex
 };
 
 std::shared_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink) {
@@ -62,9 +62,8 @@ Result<void> ConfigureLog(const LogOptions& options) {
         try {
             sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file);
         } catch (const spdlog::spdlog_ex& error) {
-            return Error(Code::kInvalidArgument,
-                         fmt::format("cannot open the log file {}: {}", options.file,
-                                     error.what()));
+            return Error(Code::kInvalidArgument, fmt::format("cannot open the log file {}: {}",
+                                                             options.file, error.what()));
         }
     }
     LogState& state = State();

@@ -18,8 +18,8 @@ std::string NumberText(double value) {
     return {buffer.data(), end};
 }
 
-// JSON text of a string. Printable has made control characters and broken UTF-8 visible, so only the
-// quote and the backslash are left to escape.
+// JSON text of a string. Printable has made control characters and broken UTF-8 visible, so only
+// the quote and the backslash are left to escape.
 std::string Quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : Printable(text)) {
@@ -59,16 +59,15 @@ std::string_view LogLevelName(LogLevel level) {
 std::string FormatLogLine(LogFormat format, TimePoint time, LogLevel level,
                           std::string_view message, std::span<const LogField> fields) {
     if (format == LogFormat::kJson) {
-        std::string line =
-            fmt::format("{{\"time\":\"{}\",\"level\":\"{}\",\"message\":{}", FormatTime(time),
-                        LogLevelName(level), Quoted(message));
+        std::string line = fmt::format("{{\"time\":\"{}\",\"level\":\"{}\",\"message\":{}",
+                                       FormatTime(time), LogLevelName(level), Quoted(message));
         for (const LogField& field : fields) {
             line += fmt::format(",{}:{}", Quoted(field.key()), ValueText(field.value(), format));
         }
         return line + "}";
     }
-    std::string line = fmt::format("{} {:<5} {}", FormatTime(time), LogLevelName(level),
-                                   Printable(message));
+    std::string line =
+        fmt::format("{} {:<5} {}", FormatTime(time), LogLevelName(level), Printable(message));
     for (const LogField& field : fields) {
         line += fmt::format(" {}={}", Printable(field.key()), ValueText(field.value(), format));
     }

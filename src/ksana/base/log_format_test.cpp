@@ -25,19 +25,20 @@ TEST(FormatLogLine, TextHasKeysAndValues) {
 
 TEST(FormatLogLine, JsonIsOneObject) {
     const std::array<LogField, 3> fields = {
-        LogField("text", "say \"hi\"\\"), LogField("big", std::uint64_t{18'446'744'073'709'551'615U}),
+        LogField("text", "say \"hi\"\\"),
+        LogField("big", std::uint64_t{18'446'744'073'709'551'615U}),
         LogField("bad", std::numeric_limits<double>::infinity())};
-    EXPECT_EQ(FormatLogLine(LogFormat::kJson, FakeClock::DefaultStart(), LogLevel::kError, "m",
-                            fields),
-              R"({"time":"2026-01-01T00:00:00Z","level":"error","message":"m",)"
-              R"("text":"say \"hi\"\\","big":18446744073709551615,"bad":null})");
+    EXPECT_EQ(
+        FormatLogLine(LogFormat::kJson, FakeClock::DefaultStart(), LogLevel::kError, "m", fields),
+        R"({"time":"2026-01-01T00:00:00Z","level":"error","message":"m",)"
+        R"("text":"say \"hi\"\\","big":18446744073709551615,"bad":null})");
 }
 
 TEST(FormatLogLine, AValueCannotForgeALine) {
     const std::array<LogField, 1> fields = {LogField("name", "x\n2026 error fake\x1b[2J")};
     for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
-        const std::string line = FormatLogLine(format, FakeClock::DefaultStart(), LogLevel::kInfo,
-                                               "m\nm", fields);
+        const std::string line =
+            FormatLogLine(format, FakeClock::DefaultStart(), LogLevel::kInfo, "m\nm", fields);
         EXPECT_EQ(line.find('\n'), std::string::npos);
         EXPECT_EQ(line.find('\x1b'), std::string::npos);
     }

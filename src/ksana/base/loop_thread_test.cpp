@@ -61,9 +61,8 @@ TEST(LoopThreadDeathTest, AnExceptionOutOfTheBodyEndsTheProcess) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(
         {
-            LoopThread loop("thrower", [](const std::stop_token&) {
-                throw std::runtime_error("boom");
-            });
+            LoopThread loop("thrower",
+                            [](const std::stop_token&) { throw std::runtime_error("boom"); });
             (void)loop.Start();
             loop.Stop();
         },

@@ -109,10 +109,10 @@ class [[nodiscard]] Result<void> {
     declaration = std::move(name).value()
 
 // The same for a Result<void>.
-#define KSANA_TRY_VOID(expression)                                      \
-    do {                                                                \
-        auto ksana_try_void = (expression);                             \
-        if (!ksana_try_void) return std::move(ksana_try_void).error();  \
+#define KSANA_TRY_VOID(expression)                                     \
+    do {                                                               \
+        auto ksana_try_void = (expression);                            \
+        if (!ksana_try_void) return std::move(ksana_try_void).error(); \
     } while (false)
 
 }  // namespace ksana

@@ -126,10 +126,10 @@ std::string FormatTime(TimePoint instant) {
     const auto midnight = std::chrono::floor<days>(instant);
     const std::chrono::year_month_day date{midnight};
     const std::chrono::hh_mm_ss time{instant - midnight};
-    std::string text = fmt::format(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-        time.hours().count(), time.minutes().count(), time.seconds().count());
+    std::string text =
+        fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                    time.hours().count(), time.minutes().count(), time.seconds().count());
     if (const auto us = time.subseconds().count(); us != 0) text += fmt::format(".{:06}", us);
     return text + "Z";
 }

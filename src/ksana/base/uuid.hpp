@@ -40,8 +40,8 @@ class UuidGenerator {
     const Clock& clock_;
     Random& random_;
     std::mutex mutex_;
-    std::int64_t last_ms_ = -1;    // guarded by mutex_
-    std::uint32_t counter_ = 0;    // guarded by mutex_; 12 bits of rand_a
+    std::int64_t last_ms_ = -1;  // guarded by mutex_
+    std::uint32_t counter_ = 0;  // guarded by mutex_; 12 bits of rand_a
 };
 
 }  // namespace ksana

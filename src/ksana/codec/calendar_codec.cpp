@@ -55,9 +55,8 @@ void ReadDates(ObjectReader& rule, CalendarRule& out) {
     if (text.empty()) return;
     const std::size_t slash = text.find('/');
     const auto first = ParseDate(std::string_view(text).substr(0, slash));
-    const auto last = slash == std::string::npos
-                          ? first
-                          : ParseDate(std::string_view(text).substr(slash + 1));
+    const auto last =
+        slash == std::string::npos ? first : ParseDate(std::string_view(text).substr(slash + 1));
     if (first && last) {
         out.dates = CalendarRule::DateSpan{*first, *last};
     } else {
@@ -103,8 +102,11 @@ void ReadWeekdays(ObjectReader& rule, CalendarRule& out) {
     std::vector<std::string> names;
     rule.Optional("weekdays", names);
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto day = WeekdayOf(rule.reader(), fmt::format("{}/weekdays/{}", rule.path(), i), names[i]);
-        if (day) out.weekdays = static_cast<std::uint8_t>(out.weekdays | 1U << static_cast<unsigned>(*day));
+        const auto day =
+            WeekdayOf(rule.reader(), fmt::format("{}/weekdays/{}", rule.path(), i), names[i]);
+        if (day)
+            out.weekdays =
+                static_cast<std::uint8_t>(out.weekdays | 1U << static_cast<unsigned>(*day));
     }
 }
 
@@ -179,8 +181,10 @@ void ReadCalendar(JsonReader& reader, const Node& node, Calendar& calendar) {
     const auto read_rule = [&reader](const Node& item, CalendarRule& rule) {
         ReadRule(reader, item, rule);
     };
-    if (const auto part = object.Find("exclude")) reader.ReadEach(*part, calendar.exclude, read_rule);
-    if (const auto part = object.Find("include")) reader.ReadEach(*part, calendar.include, read_rule);
+    if (const auto part = object.Find("exclude"))
+        reader.ReadEach(*part, calendar.exclude, read_rule);
+    if (const auto part = object.Find("include"))
+        reader.ReadEach(*part, calendar.include, read_rule);
     if (const auto part = object.Find("swaps")) {
         reader.ReadEach(*part, calendar.swaps, [&reader](const Node& item, SwapDay& swap) {
             ReadSwap(reader, item, swap);

@@ -85,7 +85,9 @@ std::string DefinitionsToJson(const Definitions& definitions) {
                      JsonStyle::kPretty);
 }
 
-Result<model::Job> JobFromJson(std::string_view text) { return FromJson<model::Job>(text, ReadJob); }
+Result<model::Job> JobFromJson(std::string_view text) {
+    return FromJson<model::Job>(text, ReadJob);
+}
 
 std::string JobToJson(const model::Job& job) { return WriteJson(JobValue(job)); }
 

@@ -47,10 +47,13 @@ TEST(Definitions, AFaultInTomlNamesItsLine) {
         "\"weekly\"\n");
     ASSERT_FALSE(parsed);
     const std::string text = parsed.error().Describe();
-    EXPECT_NE(text.find("/jobs/0/prioritty: is not known here; did you mean \"priority\"? (line 3)"),
-              std::string::npos) << text;
+    EXPECT_NE(
+        text.find("/jobs/0/prioritty: is not known here; did you mean \"priority\"? (line 3)"),
+        std::string::npos)
+        << text;
     EXPECT_NE(text.find("/jobs/0/http/url: must be a string, not a number (line 5)"),
-              std::string::npos) << text;
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find("(line 7)"), std::string::npos) << text;
 }
 
@@ -61,10 +64,10 @@ TEST(Definitions, CalendarsReportTheirFaults) {
     ASSERT_FALSE(calendar);
     std::vector<std::string> paths;
     for (const Problem& problem : calendar.error().problems) paths.push_back(problem.path);
-    EXPECT_EQ(paths, (std::vector<std::string>{
-                         "/name", "/exclude/0/dates", "/exclude/1/yearly", "/exclude/2/from",
-                         "/exclude/2", "/exclude/3", "/exclude/4/weekdays/1", "/swaps/0/counts_as",
-                         "/swaps/0/date"}));
+    EXPECT_EQ(paths,
+              (std::vector<std::string>{
+                  "/name", "/exclude/0/dates", "/exclude/1/yearly", "/exclude/2/from", "/exclude/2",
+                  "/exclude/3", "/exclude/4/weekdays/1", "/swaps/0/counts_as", "/swaps/0/date"}));
 }
 
 TEST(Definitions, UnknownTopLevelKeysAreRefused) {

@@ -1,7 +1,7 @@
 #include "ksana/codec/job_codec.hpp"
 
-#include <boost/json/object.hpp>
 #include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 #include "ksana/codec/json_parse.hpp"
 
@@ -73,14 +73,18 @@ void ReadAction(ObjectReader& job, Action& action) {
             continue;
         }
         switch (kind) {
-            case ActionKind::kHttp: ReadHttp(reader, *part, action.emplace<HttpAction>()); break;
+            case ActionKind::kHttp:
+                ReadHttp(reader, *part, action.emplace<HttpAction>());
+                break;
             case ActionKind::kCommand:
                 ReadCommand(reader, *part, action.emplace<CommandAction>());
                 break;
             case ActionKind::kHandler:
                 ReadHandler(reader, *part, action.emplace<HandlerAction>());
                 break;
-            case ActionKind::kQueue: ReadQueue(reader, *part, action.emplace<QueueAction>()); break;
+            case ActionKind::kQueue:
+                ReadQueue(reader, *part, action.emplace<QueueAction>());
+                break;
         }
     }
 }
@@ -137,12 +141,10 @@ struct ActionValue {
 json::value RetryValue(const RetryPolicy& retry) {
     json::array sequence;
     for (const Duration interval : retry.sequence) sequence.emplace_back(FormatDuration(interval));
-    return json::object{{"strategy", Name(NameOf(retry.strategy))},
-                        {"max_retries", retry.max_retries},
-                        {"interval", FormatDuration(retry.interval)},
-                        {"sequence", std::move(sequence)},
-                        {"max_interval", FormatDuration(retry.max_interval)},
-                        {"jitter", retry.jitter}};
+    return json::object{
+        {"strategy", Name(NameOf(retry.strategy))},           {"max_retries", retry.max_retries},
+        {"interval", FormatDuration(retry.interval)},         {"sequence", std::move(sequence)},
+        {"max_interval", FormatDuration(retry.max_interval)}, {"jitter", retry.jitter}};
 }
 
 }  // namespace
@@ -208,7 +210,8 @@ void ReadJob(JsonReader& reader, const Node& node, Job& job) {
     object.Optional("enabled", job.enabled);
     object.Optional("paused_reason", job.paused_reason);
     ReadAction(object, job.action);
-    if (const auto part = object.FindRequired("schedule")) ReadSchedule(reader, *part, job.schedule);
+    if (const auto part = object.FindRequired("schedule"))
+        ReadSchedule(reader, *part, job.schedule);
     if (const auto part = object.Find("misfire")) ReadMisfire(reader, *part, job.misfire);
     object.Optional("overlap", job.overlap);
     if (const auto part = object.Find("retry")) ReadRetry(reader, *part, job.retry.emplace());
@@ -248,8 +251,8 @@ json::value JobValue(const Job& job) {
     object["priority"] = job.priority;
     json::array dependencies;
     for (const Dependency& dependency : job.depends_on) {
-        dependencies.emplace_back(json::object{{"job", dependency.job_id},
-                                               {"on_failure", Name(NameOf(dependency.on_failure))}});
+        dependencies.emplace_back(json::object{
+            {"job", dependency.job_id}, {"on_failure", Name(NameOf(dependency.on_failure))}});
     }
     object["depends_on"] = std::move(dependencies);
     object["run_log"] = Name(NameOf(job.run_log));

@@ -13,7 +13,8 @@ namespace {
 using namespace model;
 
 std::string Text(Random& random) {
-    static constexpr const char* kPieces[] = {"a", "刹那", "😀", "\"", "\\", "\n", "/", "~", "é", "x y"};
+    static constexpr const char* kPieces[] = {"a",  "刹那", "😀", "\"", "\\",
+                                              "\n", "/",    "~", "é",  "x y"};
     std::string text;
     for (std::uint64_t i = random.Below(6); i > 0; --i) text += kPieces[random.Below(10)];
     return text;
@@ -24,15 +25,23 @@ E Pick(Random& random) {
     return static_cast<E>(random.Below(kEnumCount<E>));
 }
 
-Duration Span(Random& random) { return Duration(static_cast<std::int64_t>(random.Below(1U << 30))); }
+Duration Span(Random& random) {
+    return Duration(static_cast<std::int64_t>(random.Below(1U << 30)));
+}
 
 Action RandomAction(Random& random) {
     switch (Pick<ActionKind>(random)) {
         case ActionKind::kHttp:
-            return HttpAction{Pick<HttpMethod>(random), Text(random), {{"X-" + Text(random), Text(random)}}, Text(random)};
-        case ActionKind::kCommand: return CommandAction{{Text(random), Text(random)}, {{"A", Text(random)}}, Text(random)};
-        case ActionKind::kHandler: return HandlerAction{Text(random), R"({"n":[1,2.5,null]})"};
-        case ActionKind::kQueue: break;
+            return HttpAction{Pick<HttpMethod>(random),
+                              Text(random),
+                              {{"X-" + Text(random), Text(random)}},
+                              Text(random)};
+        case ActionKind::kCommand:
+            return CommandAction{{Text(random), Text(random)}, {{"A", Text(random)}}, Text(random)};
+        case ActionKind::kHandler:
+            return HandlerAction{Text(random), R"({"n":[1,2.5,null]})"};
+        case ActionKind::kQueue:
+            break;
     }
     return QueueAction{Text(random), Text(random), R"("text")"};
 }
@@ -77,7 +86,8 @@ Job RandomJob(Random& random) {
     job.misfire = {Pick<MisfirePolicy>(random), static_cast<int>(random.Below(99)), Span(random)};
     job.overlap = Pick<OverlapPolicy>(random);
     if (random.Below(2) == 0) {
-        job.retry = RetryPolicy{Pick<RetryStrategy>(random), 7, Span(random), {Span(random)}, Span(random), 0.25};
+        job.retry = RetryPolicy{
+            Pick<RetryStrategy>(random), 7, Span(random), {Span(random)}, Span(random), 0.25};
     }
     if (random.Below(2) == 0) job.timeout = Span(random);
     job.stop_grace = Span(random);
@@ -119,10 +129,19 @@ TEST(JobCodec, ReportsEveryFaultOfTheShape) {
     ASSERT_FALSE(job);
     std::map<std::string, std::string> problems;
     for (const Problem& problem : job.error().problems) problems[problem.path] = problem.message;
-    const std::vector<std::string> paths = {
-        "/depends_on/1/job", "/depends_on/1/on_failure", "/enabled", "/http/method", "/http/url",
-        "/labels/a", "/nam", "/name", "/priority", "/queue", "/schedule/cron", "/schedule/every",
-        "/timeout"};
+    const std::vector<std::string> paths = {"/depends_on/1/job",
+                                            "/depends_on/1/on_failure",
+                                            "/enabled",
+                                            "/http/method",
+                                            "/http/url",
+                                            "/labels/a",
+                                            "/nam",
+                                            "/name",
+                                            "/priority",
+                                            "/queue",
+                                            "/schedule/cron",
+                                            "/schedule/every",
+                                            "/timeout"};
     std::vector<std::string> found;
     for (const auto& [path, message] : problems) found.push_back(path);
     EXPECT_EQ(found, paths);

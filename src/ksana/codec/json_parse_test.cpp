@@ -25,8 +25,9 @@ TEST(ParseJson, ReadsJson) {
 }
 
 TEST(ParseJson, RefusesWhatIsNoJson) {
-    for (const char* text : {"", " ", "{", "[1,]", "{'a':1}", "{\"a\":1,}", "01", "+1", "NaN", "\"\x01\"",
-                             "[1] x", "\xFF", "\"\xC0\xAF\"", "// c\n1", "{\"a\" 1}", "\"\\ud800\""}) {
+    for (const char* text :
+         {"", " ", "{", "[1,]", "{'a':1}", "{\"a\":1,}", "01", "+1", "NaN", "\"\x01\"", "[1] x",
+          "\xFF", "\"\xC0\xAF\"", "// c\n1", "{\"a\" 1}", "\"\\ud800\""}) {
         EXPECT_NE(Fault(text), "") << text;
     }
     EXPECT_NE(Fault("{\n  \"a\": x}").find("line 2, column 8"), std::string::npos)
@@ -48,7 +49,7 @@ TEST(ParseJson, BoundsDepthAndSize) {
 }
 
 TEST(WriteJson, PrintsNumbersAsPeopleDo) {
-    EXPECT_EQ(WriteJson(*ParseJson("[1.5,100.0,1e300,0.1]")), "[1.5,100,1e+300,0.1]");
+    EXPECT_EQ(WriteJson(*ParseJson("[1.5,100.0,1e300,0.1,-0.0]")), "[1.5,100.0,1e+300,0.1,-0.0]");
     EXPECT_EQ(WriteJson(*ParseJson(R"({"a":[1,2],"b":{}})"), JsonStyle::kPretty),
               "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}");
 }

@@ -11,12 +11,18 @@ namespace {
 
 std::string_view KindName(const boost::json::value& value) {
     switch (value.kind()) {
-        case boost::json::kind::null: return "null";
-        case boost::json::kind::bool_: return "a boolean";
-        case boost::json::kind::string: return "a string";
-        case boost::json::kind::array: return "an array";
-        case boost::json::kind::object: return "an object";
-        default: return "a number";
+        case boost::json::kind::null:
+            return "null";
+        case boost::json::kind::bool_:
+            return "a boolean";
+        case boost::json::kind::string:
+            return "a string";
+        case boost::json::kind::array:
+            return "an array";
+        case boost::json::kind::object:
+            return "an object";
+        default:
+            return "a number";
     }
 }
 

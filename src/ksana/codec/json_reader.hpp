@@ -48,7 +48,7 @@ class JsonReader {
     void ReadRaw(const Node& node, std::string& out) { out = WriteJson(node.value); }
 
     template <class E>
-        requires std::is_enum_v<E>
+    requires std::is_enum_v<E>
     void Read(const Node& node, E& out) {
         std::string name;
         if (!ReadText(node, name)) return;

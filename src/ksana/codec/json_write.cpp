@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include <boost/json/serialize.hpp>
 
@@ -17,14 +18,30 @@ class Writer {
 
     void Write(const json::value& value, int depth) {
         switch (value.kind()) {
-            case json::kind::null: text_ += "null"; break;
-            case json::kind::bool_: text_ += value.get_bool() ? "true" : "false"; break;
-            case json::kind::int64: text_ += std::to_string(value.get_int64()); break;
-            case json::kind::uint64: text_ += std::to_string(value.get_uint64()); break;
-            case json::kind::double_: WriteDouble(value.get_double()); break;
-            case json::kind::string: text_ += json::serialize(value.get_string()); break;
-            case json::kind::array: WriteArray(value.get_array(), depth); break;
-            case json::kind::object: WriteObject(value.get_object(), depth); break;
+            case json::kind::null:
+                text_ += "null";
+                break;
+            case json::kind::bool_:
+                text_ += value.get_bool() ? "true" : "false";
+                break;
+            case json::kind::int64:
+                text_ += std::to_string(value.get_int64());
+                break;
+            case json::kind::uint64:
+                text_ += std::to_string(value.get_uint64());
+                break;
+            case json::kind::double_:
+                WriteDouble(value.get_double());
+                break;
+            case json::kind::string:
+                text_ += json::serialize(value.get_string());
+                break;
+            case json::kind::array:
+                WriteArray(value.get_array(), depth);
+                break;
+            case json::kind::object:
+                WriteObject(value.get_object(), depth);
+                break;
         }
     }
 
@@ -39,7 +56,10 @@ class Writer {
         }
         std::array<char, 32> buffer{};
         const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-        text_.append(buffer.data(), end);
+        const std::string_view digits(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+        text_ += digits;
+        // Stays a fraction when it is read again: -0.0 and 1.0 are not the integers 0 and 1.
+        if (digits.find_first_of(".e") == std::string_view::npos) text_ += ".0";
     }
 
     void NewLine(int depth) {

@@ -72,8 +72,8 @@ Result<TomlDocument> ParseToml(std::string_view text, std::size_t max_bytes) {
     } catch (const toml::parse_error& error) {
         const auto& at = error.source().begin;
         return Error(Code::kInvalidArgument,
-                     fmt::format("not TOML: {}, line {}, column {}", Excerpt(error.description(), 200),
-                                 at.line, at.column));
+                     fmt::format("not TOML: {}, line {}, column {}",
+                                 Excerpt(error.description(), 200), at.line, at.column));
     }
     Converter converter;
     TomlDocument document;

@@ -18,35 +18,49 @@ class Decider {
 
     Transition Apply(Effect effect) {
         switch (effect) {
-            case Effect::kRefuse: return Refuse();
-            case Effect::kEnqueue: return Enqueue();
-            case Effect::kBegin: return Begin();
-            case Effect::kRenew: return Renew();
-            case Effect::kFinish: return Finish();
+            case Effect::kRefuse:
+                return Refuse();
+            case Effect::kEnqueue:
+                return Enqueue();
+            case Effect::kBegin:
+                return Begin();
+            case Effect::kRenew:
+                return Renew();
+            case Effect::kFinish:
+                return Finish();
             case Effect::kRetryOrFail:
                 return Fail(event_.kind == EventKind::kLostOwner ? AttemptOutcome::kLost
                                                                  : AttemptOutcome::kFailed,
                             RunState::kFailed, true);
-            case Effect::kFail: return Fail(AttemptOutcome::kFailed, RunState::kFailed, false);
+            case Effect::kFail:
+                return Fail(AttemptOutcome::kFailed, RunState::kFailed, false);
             case Effect::kRetryOrTimeOut:
                 return Fail(AttemptOutcome::kTimedOut, RunState::kTimedOut, true);
-            case Effect::kCancelNow: return CancelNow();
-            case Effect::kAskToCancel: return AskToCancel();
-            case Effect::kDeliver: return Close(RunState::kSucceeded);
-            case Effect::kNoteUndelivered: return NoteUndelivered();
-            case Effect::kHold: return Move(RunState::kHeld);
+            case Effect::kCancelNow:
+                return CancelNow();
+            case Effect::kAskToCancel:
+                return AskToCancel();
+            case Effect::kDeliver:
+                return Close(RunState::kSucceeded);
+            case Effect::kNoteUndelivered:
+                return NoteUndelivered();
+            case Effect::kHold:
+                return Move(RunState::kHeld);
             case Effect::kResolve:
                 status_.remark = event_.remark;
                 return Close(RunState::kResolved);
             case Effect::kSendBack:
                 status_.failures = 0;
                 return BackToQueue();
-            case Effect::kPostpone: return Postpone();
+            case Effect::kPostpone:
+                return Postpone();
             case Effect::kRelease:
                 EndAttempt(AttemptOutcome::kReleased);
                 return BackToQueue();
-            case Effect::kSkip: return Skip();
-            case Effect::kMiss: return Close(RunState::kMissed);
+            case Effect::kSkip:
+                return Skip();
+            case Effect::kMiss:
+                return Close(RunState::kMissed);
         }
         return Refuse();
     }
@@ -62,8 +76,8 @@ class Decider {
 
     Transition Refuse(std::string why = "") {
         if (why.empty()) {
-            why = fmt::format("a {} run takes no {}", NameOf(run_.status.state),
-                              NameOf(event_.kind));
+            why =
+                fmt::format("a {} run takes no {}", NameOf(run_.status.state), NameOf(event_.kind));
         }
         transition_ = {Verdict::kRefused, run_.status, std::nullopt, CallbackWanted::kNone,
                        std::move(why)};
@@ -89,11 +103,16 @@ class Decider {
     // The attempt is over; its lease and deadline mean nothing any more. exec_id stays, so that
     // the same report sent twice is known again.
     void EndAttempt(AttemptOutcome outcome) {
-        transition_.attempt =
-            Attempt{run_.id,       status_.attempt,     status_.exec_id,
-                    status_.fence, status_.owner,       status_.started_at.value_or(now_),
-                    now_,          outcome,             event_.error,
-                    event_.not_stopping};
+        transition_.attempt = Attempt{run_.id,
+                                      status_.attempt,
+                                      status_.exec_id,
+                                      status_.fence,
+                                      status_.owner,
+                                      status_.started_at.value_or(now_),
+                                      now_,
+                                      outcome,
+                                      event_.error,
+                                      event_.not_stopping};
         status_.last_report = event_.kind;
         status_.lease_until.reset();
         status_.deadline.reset();
@@ -191,8 +210,8 @@ class Decider {
 
     Transition Postpone() {
         EndAttempt(AttemptOutcome::kSnoozed);
-        status_.ready_at = now_ + std::max(event_.after.value_or(Duration::zero()),
-                                           Duration::zero());
+        status_.ready_at =
+            now_ + std::max(event_.after.value_or(Duration::zero()), Duration::zero());
         return Move(RunState::kScheduled);
     }
 

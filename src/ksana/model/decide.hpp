@@ -16,17 +16,17 @@ struct Event {
     EventKind kind = EventKind::kDue;
     // The attempt it speaks for; for kStart the fresh one. Fenced events are refused without it.
     std::string exec_id;
-    std::string owner;             // kStart
-    Duration lease{};              // kStart, kProgress
-    std::string result;            // kSuccess
-    std::string error;             // failures, kTimeout, kLostOwner, kCallbackFailed
-    std::optional<Duration> after;  // kRetryableFailure: Retry-After; kSnooze: how long
-    std::optional<std::int32_t> progress;  // kProgress
-    std::string note;              // kProgress
-    std::string remark;            // kResolve
+    std::string owner;                      // kStart
+    Duration lease{};                       // kStart, kProgress
+    std::string result;                     // kSuccess
+    std::string error;                      // failures, kTimeout, kLostOwner, kCallbackFailed
+    std::optional<Duration> after;          // kRetryableFailure: Retry-After; kSnooze: how long
+    std::optional<std::int32_t> progress;   // kProgress
+    std::string note;                       // kProgress
+    std::string remark;                     // kResolve
     SkipReason reason = SkipReason::kNone;  // kSkip
-    bool not_stopping = false;     // kTimeout: the grace ran out, too
-    bool without_callback = false;  // kSuccess: the agent has told whoever had to know
+    bool not_stopping = false;              // kTimeout: the grace ran out, too
+    bool without_callback = false;          // kSuccess: the agent has told whoever had to know
 };
 
 enum class Verdict : std::uint8_t {
@@ -40,10 +40,10 @@ enum class CallbackWanted : std::uint8_t { kNone, kSuccess, kError };
 
 struct Transition {
     Verdict verdict = Verdict::kRefused;
-    RunStatus after;                   // of kApplied; else the status as it was
-    std::optional<Attempt> attempt;    // the attempt that this ended
+    RunStatus after;                 // of kApplied; else the status as it was
+    std::optional<Attempt> attempt;  // the attempt that this ended
     CallbackWanted callback = CallbackWanted::kNone;
-    std::string reason;                // of kStale and kRefused, for the caller
+    std::string reason;  // of kStale and kRefused, for the caller
 };
 
 // What becomes of a run. Pure: every backend and every door asks this one function and writes what

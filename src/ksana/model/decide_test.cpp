@@ -43,10 +43,9 @@ class DecideTest : public ::testing::Test {
     }
 
     TimePoint now_ = FakeClock::DefaultStart();
-    RunPolicy policy_{.retry = {.strategy = RetryStrategy::kFixed,
-                                .max_retries = 3,
-                                .interval = seconds(5)},
-                      .timeout = seconds(60)};
+    RunPolicy policy_{
+        .retry = {.strategy = RetryStrategy::kFixed, .max_retries = 3, .interval = seconds(5)},
+        .timeout = seconds(60)};
 };
 
 // G-03, T-02: exhaustive over state and event. Nothing leaves a final state; what is refused,
@@ -71,7 +70,8 @@ TEST_F(DecideTest, EveryStateAndEvent) {
                 EXPECT_NE(targets.find(NameOf(made.after.state)), std::string::npos) << what;
                 EXPECT_EQ(made.after.finished_at.has_value(), IsFinal(made.after.state)) << what;
                 EXPECT_EQ(made.after.lease_until.has_value(),
-                          made.after.state == RunState::kRunning) << what;
+                          made.after.state == RunState::kRunning)
+                    << what;
                 // An attempt ends exactly when the run leaves `running`.
                 EXPECT_EQ(made.attempt.has_value(), run.status.state == RunState::kRunning &&
                                                         made.after.state != RunState::kRunning)
@@ -114,8 +114,11 @@ TEST_F(DecideTest, DueWaitsForItsTime) {
 
 TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
     const Run run = In(RunState::kRunning);
-    const Transition made = On(run, {.kind = EventKind::kProgress, .exec_id = "e1",
-                                     .lease = seconds(90), .progress = 140, .note = "half"});
+    const Transition made = On(run, {.kind = EventKind::kProgress,
+                                     .exec_id = "e1",
+                                     .lease = seconds(90),
+                                     .progress = 140,
+                                     .note = "half"});
     EXPECT_EQ(made.after.lease_until, now_ + seconds(90));
     EXPECT_EQ(made.after.progress, 100) << "kept within 0 and 100";
     EXPECT_EQ(made.after.progress_note, "half");
@@ -128,8 +131,9 @@ TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
 TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
     Run run = In(RunState::kRunning);
     for (int failure = 1; failure <= 3; ++failure) {
-        const Transition made = On(run, {.kind = EventKind::kRetryableFailure,
-                                         .exec_id = run.status.exec_id, .error = "503"});
+        const Transition made = On(
+            run,
+            {.kind = EventKind::kRetryableFailure, .exec_id = run.status.exec_id, .error = "503"});
         ASSERT_EQ(made.after.state, RunState::kScheduled);
         EXPECT_EQ(made.after.failures, failure);
         EXPECT_EQ(made.after.ready_at, now_ + seconds(5));
@@ -137,11 +141,11 @@ TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
         EXPECT_EQ(made.attempt->error, "503");
         run.status = made.after;
         now_ += seconds(5);
-        run.status = On(run, {.kind = EventKind::kStart, .exec_id = "f" + std::to_string(failure)})
-                         .after;
+        run.status =
+            On(run, {.kind = EventKind::kStart, .exec_id = "f" + std::to_string(failure)}).after;
     }
-    const Transition made = On(run, {.kind = EventKind::kRetryableFailure,
-                                     .exec_id = run.status.exec_id, .error = "503"});
+    const Transition made = On(
+        run, {.kind = EventKind::kRetryableFailure, .exec_id = run.status.exec_id, .error = "503"});
     EXPECT_EQ(made.after.state, RunState::kFailed);
     EXPECT_EQ(made.after.failures, 4);
     EXPECT_EQ(made.after.attempt, 4);
@@ -149,8 +153,9 @@ TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
 }
 
 TEST_F(DecideTest, RetryAfterIsObeyed) {
-    const Transition made = On(In(RunState::kRunning), {.kind = EventKind::kRetryableFailure,
-                                                        .exec_id = "e1", .after = minutes(2)});
+    const Transition made =
+        On(In(RunState::kRunning),
+           {.kind = EventKind::kRetryableFailure, .exec_id = "e1", .after = minutes(2)});
     EXPECT_EQ(made.after.ready_at, now_ + minutes(2));
 }
 
@@ -162,8 +167,9 @@ TEST_F(DecideTest, PermanentFailureIsNotTriedAgain) {
 TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
     EXPECT_EQ(On(RunState::kRunning, EventKind::kTimeout).after.state, RunState::kScheduled);
     policy_.retry.strategy = RetryStrategy::kNone;
-    const Transition made = On(In(RunState::kRunning), {.kind = EventKind::kTimeout,
-                                                        .exec_id = "e1", .not_stopping = true});
+    const Transition made =
+        On(In(RunState::kRunning),
+           {.kind = EventKind::kTimeout, .exec_id = "e1", .not_stopping = true});
     EXPECT_EQ(made.after.state, RunState::kTimedOut);
     EXPECT_TRUE(made.after.not_stopping);
     EXPECT_EQ(made.attempt->outcome, AttemptOutcome::kTimedOut);
@@ -178,8 +184,8 @@ TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
     const Transition released = On(RunState::kRunning, EventKind::kShutdown);
     EXPECT_EQ(released.after.state, RunState::kQueued);
     EXPECT_EQ(released.after.failures, 0);
-    const Transition snoozed =
-        On(In(RunState::kRunning), {.kind = EventKind::kSnooze, .exec_id = "e1", .after = minutes(1)});
+    const Transition snoozed = On(
+        In(RunState::kRunning), {.kind = EventKind::kSnooze, .exec_id = "e1", .after = minutes(1)});
     EXPECT_EQ(snoozed.after.state, RunState::kScheduled);
     EXPECT_EQ(snoozed.after.ready_at, now_ + minutes(1));
     EXPECT_EQ(snoozed.after.failures, 0);
@@ -209,8 +215,9 @@ TEST_F(DecideTest, ExhaustedRunsWaitForAPersonWhereTheTypeSaysSo) {
 
 TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
     policy_.success_callback = true;
-    const Transition done = On(In(RunState::kRunning), {.kind = EventKind::kSuccess,
-                                                        .exec_id = "e1", .result = "{\"n\":1}"});
+    const Transition done =
+        On(In(RunState::kRunning),
+           {.kind = EventKind::kSuccess, .exec_id = "e1", .result = "{\"n\":1}"});
     EXPECT_EQ(done.after.state, RunState::kCompleting);
     EXPECT_EQ(done.callback, CallbackWanted::kSuccess);
     EXPECT_EQ(done.after.result, "{\"n\":1}");
@@ -220,8 +227,9 @@ TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
     EXPECT_EQ(On(run, {.kind = EventKind::kCallbackDelivered}).after.state, RunState::kSucceeded);
     EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, Verdict::kRefused);
     // The agent says that nobody is left to be told.
-    EXPECT_EQ(On(In(RunState::kRunning), {.kind = EventKind::kSuccess, .exec_id = "e1",
-                                          .without_callback = true}).after.state,
+    EXPECT_EQ(On(In(RunState::kRunning),
+                 {.kind = EventKind::kSuccess, .exec_id = "e1", .without_callback = true})
+                  .after.state,
               RunState::kSucceeded);
     policy_.error_callback = true;
     EXPECT_EQ(On(RunState::kRunning, EventKind::kPermanentFailure).callback,
@@ -244,7 +252,8 @@ TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
         EXPECT_EQ(ended.attempt->outcome, AttemptOutcome::kCancelled);
     }
     EXPECT_EQ(On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"}).after.state,
-              RunState::kSucceeded) << "what was done is done";
+              RunState::kSucceeded)
+        << "what was done is done";
 }
 
 // Promise 4: the same report twice is answered the same; another one from an attempt that is over

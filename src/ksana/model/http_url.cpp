@@ -15,9 +15,8 @@ bool IsAlphanumeric(char c) {
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool StartsWithIgnoringCase(std::string_view text, std::string_view prefix) {
-    return text.size() >= prefix.size() &&
-           std::equal(prefix.begin(), prefix.end(), text.begin(),
-                      [](char a, char b) { return a == Lower(b); });
+    return text.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), text.begin(),
+                                                      [](char a, char b) { return a == Lower(b); });
 }
 
 std::optional<std::string> FaultOfPort(std::string_view port) {
@@ -34,13 +33,15 @@ std::optional<std::string> FaultOfHost(std::string_view host) {
     if (host.empty()) return "the host is missing";
     if (host.front() == '[') {
         const std::string_view inside = host.substr(1, host.size() - 2);
-        const bool ok = host.back() == ']' && inside.find(':') != std::string_view::npos &&
-                        inside.find_first_not_of("0123456789abcdefABCDEF:.") ==
-                            std::string_view::npos;
+        const bool ok =
+            host.back() == ']' && inside.find(':') != std::string_view::npos &&
+            inside.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
         if (!ok) return "the address in brackets is malformed";
         return std::nullopt;
     }
-    const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '.' || c == '_'; };
+    const auto allowed = [](char c) {
+        return IsAlphanumeric(c) || c == '-' || c == '.' || c == '_';
+    };
     if (host.size() > 253 || !std::all_of(host.begin(), host.end(), allowed) ||
         host.find("..") != std::string_view::npos || host.front() == '.' || host.front() == '-') {
         return "the host name is malformed";
@@ -69,8 +70,7 @@ std::optional<std::string> FaultOfHttpUrl(std::string_view url) {
         return "holds credentials; use a header or a secret";
     }
     const std::size_t bracket = authority.rfind(']');
-    const std::size_t colon =
-        authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
+    const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
     if (colon != std::string_view::npos) {
         if (auto fault = FaultOfPort(authority.substr(colon + 1))) return fault;
         authority = authority.substr(0, colon);
@@ -95,8 +95,8 @@ bool IsHeaderValue(std::string_view value) {
 
 bool IsReservedHeader(std::string_view name) {
     constexpr std::array<std::string_view, 8> kReserved = {
-        "host",       "content-length", "transfer-encoding", "connection",
-        "keep-alive", "upgrade",        "te",                "trailer"};
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade",
+        "te",   "trailer"};
     return std::any_of(kReserved.begin(), kReserved.end(), [name](std::string_view reserved) {
         return reserved.size() == name.size() && StartsWithIgnoringCase(name, reserved);
     });

@@ -18,12 +18,29 @@ TEST(FaultOfHttpUrl, AcceptsWhatAJobMayCall) {
 
 // K-20
 TEST(FaultOfHttpUrl, RefusesTheRestAndSaysWhy) {
-    for (const char* url :
-         {"", "example.com", "ftp://example.com", "http://", "http:///x", "http://:80/",
-          "http://user:pw@host/", "http://host:0/", "http://host:65536/", "http://host:abc/",
-          "http://host:/", "http://ho st/", "http://host/\r\nX: y", "http://host\\@evil/",
-          "http://{{host}}/", "http://[::1", "http://[zz]/", "http://a..b/", "http://.a/",
-          "javascript:alert(1)", "file:///etc/passwd", "http://-x/", "//host/"}) {
+    for (const char* url : {"",
+                            "example.com",
+                            "ftp://example.com",
+                            "http://",
+                            "http:///x",
+                            "http://:80/",
+                            "http://user:pw@host/",
+                            "http://host:0/",
+                            "http://host:65536/",
+                            "http://host:abc/",
+                            "http://host:/",
+                            "http://ho st/",
+                            "http://host/\r\nX: y",
+                            "http://host\\@evil/",
+                            "http://{{host}}/",
+                            "http://[::1",
+                            "http://[zz]/",
+                            "http://a..b/",
+                            "http://.a/",
+                            "javascript:alert(1)",
+                            "file:///etc/passwd",
+                            "http://-x/",
+                            "//host/"}) {
         EXPECT_TRUE(FaultOfHttpUrl(url)) << url;
     }
     EXPECT_TRUE(FaultOfHttpUrl("http://h/" + std::string(10'000, 'a')));

@@ -20,8 +20,8 @@ class Planner {
     }
 
     PlanResult Run() {
-        const TimePoint end = input_.paused ? input_.now
-                                            : std::max(input_.now, input_.look_ahead_until);
+        const TimePoint end =
+            input_.paused ? input_.now : std::max(input_.now, input_.look_ahead_until);
         // The clock was set back: what was planned stays planned, and is not planned again.
         if (end > cursor_) {
             if (input_.paused) {

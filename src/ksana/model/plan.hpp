@@ -41,8 +41,8 @@ struct PlanInput {
     bool paused = false;
     Misfire misfire;
     TimePoint now{};
-    TimePoint look_ahead_until{};   // plan fires up to here; at least now
-    std::size_t max_fires = 100;  // at least 1; further ones wait for the next call
+    TimePoint look_ahead_until{};  // plan fires up to here; at least now
+    std::size_t max_fires = 100;   // at least 1; further ones wait for the next call
 };
 
 struct PlanResult {

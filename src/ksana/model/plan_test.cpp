@@ -77,8 +77,8 @@ TEST_F(PlanTest, WithinTheGraceIsOnTime) {
 
 // K-05: after downtime `every` rolls on; what was missed is one entry with a count.
 TEST_F(PlanTest, SkipRecordsTheMissedStretchAndRollsOn) {
-    const PlanResult result = Plan(
-        Every(minutes(5)), {.planned_until = start_, .now = start_ + hours(3) + minutes(2)});
+    const PlanResult result =
+        Plan(Every(minutes(5)), {.planned_until = start_, .now = start_ + hours(3) + minutes(2)});
     EXPECT_TRUE(result.fires.empty());
     ASSERT_EQ(result.ranges.size(), 1U);
     EXPECT_EQ(result.ranges[0].range,
@@ -160,9 +160,8 @@ TEST_F(PlanTest, WhatACalendarTakesAwayIsInTheLedger) {
     calendar.exclude.push_back({.weekdays = 0b1000001});
     calendar_ = std::make_shared<const schedule::CalendarIndex>(calendar);
     // 2026-01-01 is a Thursday; planned on Monday at nine for the time since Friday at nine.
-    const PlanResult result =
-        Plan(Cron("0 9 * * *"),
-             {.planned_until = start_ + hours(24 + 9), .now = start_ + hours(4 * 24 + 9)});
+    const PlanResult result = Plan(Cron("0 9 * * *"), {.planned_until = start_ + hours(24 + 9),
+                                                       .now = start_ + hours(4 * 24 + 9)});
     ASSERT_EQ(result.fires.size(), 1U);
     ASSERT_EQ(result.ranges.size(), 1U);
     EXPECT_EQ(result.ranges[0].fate, FireFate::kSkippedCalendar);

@@ -15,7 +15,7 @@ enum class MisfirePolicy : std::uint8_t { kSkip, kRunLatest, kRunAll };
 
 struct Misfire {
     MisfirePolicy policy = MisfirePolicy::kSkip;
-    int max_runs = 100;                       // kRunAll: only the latest so many
+    int max_runs = 100;                        // kRunAll: only the latest so many
     Duration grace = std::chrono::seconds(5);  // this late still counts as on time
     friend bool operator==(const Misfire&, const Misfire&) = default;
 };

@@ -17,8 +17,10 @@ Duration Doubled(Duration base, int n, Duration cap) {
 
 Duration BaseDelay(const RetryPolicy& policy, int failures) {
     switch (policy.strategy) {
-        case RetryStrategy::kNone: break;
-        case RetryStrategy::kFixed: return policy.interval;
+        case RetryStrategy::kNone:
+            break;
+        case RetryStrategy::kFixed:
+            return policy.interval;
         case RetryStrategy::kSequence: {
             if (policy.sequence.empty()) return policy.interval;
             const auto index = static_cast<std::size_t>(failures - 1);

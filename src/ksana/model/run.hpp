@@ -34,23 +34,23 @@ enum class RunTrigger : std::uint8_t { kFire, kManual, kBackfill, kSubmitted, kC
 
 // What happens to a run; Decide (decide.hpp) says what becomes of it.
 enum class EventKind : std::uint8_t {
-    kDue,                // its time has come
-    kStart,              // an owner takes it
-    kProgress,           // the owner is alive
-    kSuccess,            // the owner reports
+    kDue,       // its time has come
+    kStart,     // an owner takes it
+    kProgress,  // the owner is alive
+    kSuccess,   // the owner reports
     kRetryableFailure,
     kPermanentFailure,
-    kTimeout,            // the attempt took too long
-    kLostOwner,          // the owner is gone
-    kCancel,             // somebody wants it to stop
-    kCancelled,          // the owner has stopped it
+    kTimeout,    // the attempt took too long
+    kLostOwner,  // the owner is gone
+    kCancel,     // somebody wants it to stop
+    kCancelled,  // the owner has stopped it
     kCallbackDelivered,
     kCallbackFailed,
-    kHold,               // a person keeps it back
-    kResolve,            // a person closes it
-    kSendBack,           // a person lets it run again
-    kSnooze,             // the owner wants it later
-    kShutdown,           // the owner gives it back unharmed
+    kHold,      // a person keeps it back
+    kResolve,   // a person closes it
+    kSendBack,  // a person lets it run again
+    kSnooze,    // the owner wants it later
+    kShutdown,  // the owner gives it back unharmed
     kSkip,
     kMiss,
 };
@@ -152,12 +152,25 @@ struct EnumNames<RunTrigger> {
 };
 template <>
 struct EnumNames<EventKind> {
-    static constexpr std::array<std::string_view, 19> kNames = {
-        "due",          "start",     "progress",           "success",
-        "retryable_failure", "permanent_failure", "timeout", "lost_owner",
-        "cancel",       "cancelled", "callback_delivered", "callback_failed",
-        "hold",         "resolve",   "send_back",          "snooze",
-        "shutdown",     "skip",      "miss"};
+    static constexpr std::array<std::string_view, 19> kNames = {"due",
+                                                                "start",
+                                                                "progress",
+                                                                "success",
+                                                                "retryable_failure",
+                                                                "permanent_failure",
+                                                                "timeout",
+                                                                "lost_owner",
+                                                                "cancel",
+                                                                "cancelled",
+                                                                "callback_delivered",
+                                                                "callback_failed",
+                                                                "hold",
+                                                                "resolve",
+                                                                "send_back",
+                                                                "snooze",
+                                                                "shutdown",
+                                                                "skip",
+                                                                "miss"};
 };
 template <>
 struct EnumNames<SkipReason> {

@@ -74,25 +74,40 @@ Effect EffectOf(RunState state, EventKind event) {
 
 std::string_view TargetsOf(Effect effect) {
     switch (effect) {
-        case Effect::kRefuse: return "";
+        case Effect::kRefuse:
+            return "";
         case Effect::kEnqueue:
         case Effect::kSendBack:
-        case Effect::kRelease: return "queued";
+        case Effect::kRelease:
+            return "queued";
         case Effect::kBegin:
         case Effect::kRenew:
-        case Effect::kAskToCancel: return "running";
-        case Effect::kFinish: return "succeeded, completing";
-        case Effect::kRetryOrFail: return "scheduled, failed, held, cancelled";
-        case Effect::kFail: return "failed, held, cancelled";
-        case Effect::kRetryOrTimeOut: return "scheduled, timed_out, held, cancelled";
-        case Effect::kCancelNow: return "cancelled";
-        case Effect::kDeliver: return "succeeded";
-        case Effect::kNoteUndelivered: return "completing";
-        case Effect::kHold: return "held";
-        case Effect::kResolve: return "resolved";
-        case Effect::kPostpone: return "scheduled";
-        case Effect::kSkip: return "skipped";
-        case Effect::kMiss: return "missed";
+        case Effect::kAskToCancel:
+            return "running";
+        case Effect::kFinish:
+            return "succeeded, completing";
+        case Effect::kRetryOrFail:
+            return "scheduled, failed, held, cancelled";
+        case Effect::kFail:
+            return "failed, held, cancelled";
+        case Effect::kRetryOrTimeOut:
+            return "scheduled, timed_out, held, cancelled";
+        case Effect::kCancelNow:
+            return "cancelled";
+        case Effect::kDeliver:
+            return "succeeded";
+        case Effect::kNoteUndelivered:
+            return "completing";
+        case Effect::kHold:
+            return "held";
+        case Effect::kResolve:
+            return "resolved";
+        case Effect::kPostpone:
+            return "scheduled";
+        case Effect::kSkip:
+            return "skipped";
+        case Effect::kMiss:
+            return "missed";
     }
     return "";
 }
@@ -107,8 +122,10 @@ bool IsFenced(EventKind event) {
         case EventKind::kLostOwner:
         case EventKind::kCancelled:
         case EventKind::kSnooze:
-        case EventKind::kShutdown: return true;
-        default: return false;
+        case EventKind::kShutdown:
+            return true;
+        default:
+            return false;
     }
 }
 

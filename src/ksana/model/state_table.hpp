@@ -9,25 +9,25 @@ namespace ksana::model {
 
 // What an event does to a run in some state. The rules behind the words are in decide.cpp.
 enum class Effect : std::uint8_t {
-    kRefuse,        // not possible in this state
-    kEnqueue,       // → queued
-    kBegin,         // → running, a new attempt
-    kRenew,         // the lease is longer, progress is noted
-    kFinish,        // → succeeded, or completing when somebody must be told first
-    kRetryOrFail,   // → scheduled again, or failed, or held; cancelled when that was asked for
-    kFail,          // → failed, or held; cancelled when that was asked for
-    kRetryOrTimeOut,  // → scheduled again, or timed_out, or held; cancelled when asked for
-    kCancelNow,     // → cancelled
-    kAskToCancel,   // stays running, and the owner is told
-    kDeliver,       // → succeeded
+    kRefuse,           // not possible in this state
+    kEnqueue,          // → queued
+    kBegin,            // → running, a new attempt
+    kRenew,            // the lease is longer, progress is noted
+    kFinish,           // → succeeded, or completing when somebody must be told first
+    kRetryOrFail,      // → scheduled again, or failed, or held; cancelled when that was asked for
+    kFail,             // → failed, or held; cancelled when that was asked for
+    kRetryOrTimeOut,   // → scheduled again, or timed_out, or held; cancelled when asked for
+    kCancelNow,        // → cancelled
+    kAskToCancel,      // stays running, and the owner is told
+    kDeliver,          // → succeeded
     kNoteUndelivered,  // stays completing
-    kHold,          // → held
-    kResolve,       // → resolved
-    kSendBack,      // → queued, with its retries anew
-    kPostpone,      // → scheduled; no attempt used up
-    kRelease,       // → queued; no attempt used up
-    kSkip,          // → skipped
-    kMiss,          // → missed
+    kHold,             // → held
+    kResolve,          // → resolved
+    kSendBack,         // → queued, with its retries anew
+    kPostpone,         // → scheduled; no attempt used up
+    kRelease,          // → queued; no attempt used up
+    kSkip,             // → skipped
+    kMiss,             // → missed
 };
 
 // The one table of transitions.

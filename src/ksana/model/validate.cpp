@@ -222,7 +222,8 @@ std::vector<Problem> ValidateJob(const Job& job, const schedule::ScheduleContext
     std::visit(ActionCheck{check}, job.action);
     CheckSchedule(check, job, context);
     check.Range("/misfire/max_runs", job.misfire.max_runs, 1, kMaxMisfireRuns);
-    check.Range("/misfire/grace", job.misfire.grace, Duration::zero(), std::chrono::hours(24 * 365));
+    check.Range("/misfire/grace", job.misfire.grace, Duration::zero(),
+                std::chrono::hours(24 * 365));
     if (job.retry) CheckRetry(check, *job.retry);
     if (job.timeout) {
         check.Range("/timeout", *job.timeout, std::chrono::milliseconds(1), kMaxTimeout);

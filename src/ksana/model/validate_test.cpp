@@ -54,15 +54,30 @@ TEST_F(ValidateTest, EveryProblemIsReportedWithItsPlace) {
     job_.schedule.zone = "Nowhere";
     job_.misfire.max_runs = 0;
     job_.misfire.grace = -seconds(1);
-    job_.retry = RetryPolicy{.strategy = RetryStrategy::kSequence, .max_retries = -1, .jitter = NAN};
+    job_.retry =
+        RetryPolicy{.strategy = RetryStrategy::kSequence, .max_retries = -1, .jitter = NAN};
     job_.timeout = Duration(0);
     job_.priority = 10;
     job_.depends_on = {{"c d", {}}, {"j", {}}, {"j", {}}};
-    EXPECT_EQ(Paths(), (Strings{"/depends_on/0/job", "/depends_on/2/job", "/http/body",
-                                "/http/headers/Host", "/http/headers/X-A", "/http/url", "/id",
-                                "/labels/team~1x", "/misfire/grace", "/misfire/max_runs", "/name",
-                                "/owner", "/priority", "/retry/jitter", "/retry/max_retries",
-                                "/retry/sequence", "/schedule/every", "/schedule/zone", "/tenant",
+    EXPECT_EQ(Paths(), (Strings{"/depends_on/0/job",
+                                "/depends_on/2/job",
+                                "/http/body",
+                                "/http/headers/Host",
+                                "/http/headers/X-A",
+                                "/http/url",
+                                "/id",
+                                "/labels/team~1x",
+                                "/misfire/grace",
+                                "/misfire/max_runs",
+                                "/name",
+                                "/owner",
+                                "/priority",
+                                "/retry/jitter",
+                                "/retry/max_retries",
+                                "/retry/sequence",
+                                "/schedule/every",
+                                "/schedule/zone",
+                                "/tenant",
                                 "/timeout"}));
 }
 

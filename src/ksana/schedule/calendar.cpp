@@ -52,14 +52,13 @@ std::vector<Problem> ValidateCalendar(const Calendar& calendar) {
     const std::size_t total =
         calendar.exclude.size() + calendar.include.size() + calendar.swaps.size();
     if (total > kMaxCalendarRules) {
-        problems.push_back({"", fmt::format("has {} rules; {} are allowed", total,
-                                            kMaxCalendarRules)});
+        problems.push_back(
+            {"", fmt::format("has {} rules; {} are allowed", total, kMaxCalendarRules)});
         return problems;
     }
     const auto timed = [](const CalendarRule& rule) { return rule.times.has_value(); };
-    const auto time_rules =
-        std::count_if(calendar.exclude.begin(), calendar.exclude.end(), timed) +
-        std::count_if(calendar.include.begin(), calendar.include.end(), timed);
+    const auto time_rules = std::count_if(calendar.exclude.begin(), calendar.exclude.end(), timed) +
+                            std::count_if(calendar.include.begin(), calendar.include.end(), timed);
     if (time_rules > static_cast<std::ptrdiff_t>(kMaxCalendarTimeRules)) {
         problems.push_back({"", fmt::format("has {} rules with a time of day; {} are allowed",
                                             time_rules, kMaxCalendarTimeRules)});

@@ -61,8 +61,9 @@ void CalendarIndex::AddDates(const CalendarRule::DateSpan& dates, bool exclude) 
     while (at <= dates.last) {
         const bool ends_here = at.year == dates.last.year && at.month == dates.last.month;
         const int last = ends_here ? dates.last.day : DaysInMonth(at.year, at.month);
-        const auto days = static_cast<std::uint32_t>((std::uint64_t{2} << static_cast<unsigned>(last)) -
-                                                     (std::uint64_t{1} << static_cast<unsigned>(at.day)));
+        const auto days =
+            static_cast<std::uint32_t>((std::uint64_t{2} << static_cast<unsigned>(last)) -
+                                       (std::uint64_t{1} << static_cast<unsigned>(at.day)));
         DatedMonth month{at.year * std::int64_t{12} + at.month, 0, 0};
         (exclude ? month.excluded : month.included) = days;
         dated_.push_back(month);
@@ -84,7 +85,8 @@ int CalendarIndex::EffectiveWeekday(std::int64_t day_number) const {
 
 bool CalendarIndex::MatchesDay(const Rule& rule, std::int64_t day_number) const {
     if (rule.after_midnight) --day_number;
-    if (rule.when.dates && (day_number < rule.first_day || day_number > rule.last_day)) return false;
+    if (rule.when.dates && (day_number < rule.first_day || day_number > rule.last_day))
+        return false;
     if (rule.when.weekdays != 0) {
         const int weekday = EffectiveWeekday(day_number);
         if ((rule.when.weekdays >> static_cast<unsigned>(weekday) & 1U) == 0) return false;
@@ -100,7 +102,8 @@ std::uint32_t CalendarIndex::MatchingDaysOf(const Rule& rule, int month, std::in
     if (rule.when.weekdays != 0) {
         days = shape.DaysOn(rule.when.weekdays);
         for (const Swap& swap : SwapsIn(first, shape.length)) {
-            const std::uint32_t bit = internal::DayBit(static_cast<int>(swap.day_number - first) + 1);
+            const std::uint32_t bit =
+                internal::DayBit(static_cast<int>(swap.day_number - first) + 1);
             const bool matches =
                 (rule.when.weekdays >> static_cast<unsigned>(swap.counts_as) & 1U) != 0;
             days = matches ? days | bit : days & ~bit;
@@ -115,7 +118,8 @@ std::uint32_t CalendarIndex::MatchingDaysOf(const Rule& rule, int month, std::in
         if (low > high) {
             days = 0;
         } else {
-            days &= static_cast<std::uint32_t>((std::uint64_t{2} << high) - (std::uint64_t{1} << low));
+            days &=
+                static_cast<std::uint32_t>((std::uint64_t{2} << high) - (std::uint64_t{1} << low));
         }
     }
     if (rule.after_midnight) {

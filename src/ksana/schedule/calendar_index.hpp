@@ -79,8 +79,8 @@ class CalendarIndex {
     DayStatus WholeDay(std::int64_t day_number) const;
 
     std::string name_;
-    std::vector<Rule> whole_;   // whole days that recur
-    std::vector<Rule> timed_;   // parts of days
+    std::vector<Rule> whole_;  // whole days that recur
+    std::vector<Rule> timed_;  // parts of days
     std::vector<DatedMonth> dated_;
     std::vector<Swap> swaps_;
 };

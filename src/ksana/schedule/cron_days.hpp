@@ -84,8 +84,7 @@ constexpr std::uint32_t MatchingDays(const CronSpec& spec, const MonthShape& mon
     if (spec.HasSpecialDays()) by_day |= internal::SpecialDays(spec, month);
     std::uint32_t by_weekday = month.DaysOn(spec.weekdays);
     if (spec.HasSpecialWeekdays()) by_weekday |= internal::SpecialWeekdays(spec, month);
-    const bool either =
-        spec.day_match == DayMatch::kOr && !spec.day_star && !spec.weekday_star;
+    const bool either = spec.day_match == DayMatch::kOr && !spec.day_star && !spec.weekday_star;
     return either ? by_day | by_weekday : by_day & by_weekday;
 }
 

@@ -33,8 +33,9 @@ constexpr int BitAtOrBelow(std::uint64_t mask, int from) {
 }
 
 constexpr int BitsBelow(std::uint64_t mask, int limit) {
-    return limit <= 0 ? 0
-                      : std::popcount(mask & (~std::uint64_t{0} >> static_cast<unsigned>(64 - limit)));
+    return limit <= 0
+               ? 0
+               : std::popcount(mask & (~std::uint64_t{0} >> static_cast<unsigned>(64 - limit)));
 }
 
 constexpr int SecondOfDay(int hour, int minute, int second) {
@@ -135,8 +136,7 @@ constexpr std::optional<std::int64_t> NextMatch(const CronSpec& spec, std::int64
         }
         const int day = internal::BitAtOrAbove(days, start.day + 1);
         if (day > 0) {
-            const std::int64_t match =
-                (first + day - 1) * kSecondsPerDay + FirstTimeOfDay(spec);
+            const std::int64_t match = (first + day - 1) * kSecondsPerDay + FirstTimeOfDay(spec);
             return match <= limit ? std::optional(match) : std::nullopt;
         }
     }
@@ -180,8 +180,7 @@ constexpr std::optional<std::int64_t> PreviousMatch(const CronSpec& spec, std::i
             }
             const int day = internal::BitAtOrBelow(days, first_month ? top - 1 : top);
             if (day > 0) {
-                const std::int64_t match =
-                    (first + day - 1) * kSecondsPerDay + LastTimeOfDay(spec);
+                const std::int64_t match = (first + day - 1) * kSecondsPerDay + LastTimeOfDay(spec);
                 return match >= limit ? std::optional(match) : std::nullopt;
             }
         }
@@ -219,8 +218,7 @@ constexpr std::int64_t CountMatches(const CronSpec& spec, std::int64_t from, std
             if (day < 1 || day > shape.length || (days >> day & 1U) == 0) continue;
             const std::int64_t midnight = edge * kSecondsPerDay;
             const auto begin = static_cast<int>(edge == first_day ? from - midnight : 0);
-            const auto end =
-                static_cast<int>(edge == last_day ? to - midnight : kSecondsPerDay);
+            const auto end = static_cast<int>(edge == last_day ? to - midnight : kSecondsPerDay);
             count += CountTimesBefore(spec, end) - CountTimesBefore(spec, begin);
             days &= ~internal::DayBit(static_cast<int>(day));
         }

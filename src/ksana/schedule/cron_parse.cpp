@@ -50,8 +50,10 @@ std::string Reason(std::string_view text, const CronFault& fault, CronDialect di
     const std::string_view raw = text.substr(fault.position, fault.length);
     const std::string what = Excerpt(raw, kMaxExcerpt);
     switch (fault.kind) {
-        case Kind::kNone: return "";
-        case Kind::kEmpty: return "the expression is empty";
+        case Kind::kNone:
+            return "";
+        case Kind::kEmpty:
+            return "the expression is empty";
         case Kind::kTooLong:
             return fmt::format("the expression is longer than {} characters", kMaxCronLength);
         case Kind::kTooFewFields:
@@ -64,10 +66,14 @@ std::string Reason(std::string_view text, const CronFault& fault, CronDialect di
                        ? "too many fields; the library dialect has 5, without seconds or year"
                        : "too many fields; there are 5, or 6 with seconds in front; there is no "
                          "year";
-        case Kind::kUnknownMacro: return UnknownMacro(raw);
-        case Kind::kBadCharacter: return fmt::format("\"{}\" does not belong here", what);
-        case Kind::kEmptyItem: return "a value is missing beside the comma";
-        case Kind::kNumberExpected: return "a number is expected here";
+        case Kind::kUnknownMacro:
+            return UnknownMacro(raw);
+        case Kind::kBadCharacter:
+            return fmt::format("\"{}\" does not belong here", what);
+        case Kind::kEmptyItem:
+            return "a value is missing beside the comma";
+        case Kind::kNumberExpected:
+            return "a number is expected here";
         case Kind::kUnknownName:
             if (fault.field == CronField::kMonth) {
                 return fmt::format("\"{}\" is no month; use 1-12 or JAN-DEC", what);
@@ -78,14 +84,17 @@ std::string Reason(std::string_view text, const CronFault& fault, CronDialect di
             return fmt::format("\"{}\" is no number; this field has no names", what);
         case Kind::kOutOfRange:
             return fmt::format("{} is out of range {}", what, RangeText(fault.field, dialect));
-        case Kind::kReversed: return fmt::format("the range {} runs backwards", what);
+        case Kind::kReversed:
+            return fmt::format("the range {} runs backwards", what);
         case Kind::kBadStep:
             return fmt::format("the step {} is not between 1 and the size of the field", what);
-        case Kind::kBadForm: return BadForm(fault.field);
+        case Kind::kBadForm:
+            return BadForm(fault.field);
         case Kind::kNotInDialect:
-            return fmt::format("\"{}\" is not in the library dialect, which has *, values, lists, "
-                               "ranges and steps",
-                               what);
+            return fmt::format(
+                "\"{}\" is not in the library dialect, which has *, values, lists, "
+                "ranges and steps",
+                what);
     }
     return "";
 }
@@ -93,7 +102,8 @@ std::string Reason(std::string_view text, const CronFault& fault, CronDialect di
 std::string Describe(std::string_view text, const CronFault& fault, CronDialect dialect) {
     std::string reason = Reason(text, fault, dialect);
     if (fault.field == CronField::kWhole) return reason;
-    return fmt::format("{}: {}", kCronFields.at(static_cast<std::size_t>(fault.field)).name, reason);
+    return fmt::format("{}: {}", kCronFields.at(static_cast<std::size_t>(fault.field)).name,
+                       reason);
 }
 
 // "1,5-7" for a mask; a run of three or more becomes a range.
@@ -115,7 +125,8 @@ std::uint64_t FullMask(CronField field) {
     const CronFieldRange& range = kCronFields.at(static_cast<std::size_t>(field));
     const int high = field == CronField::kWeekday ? 6 : range.high;
     std::uint64_t mask = 0;
-    for (int value = range.low; value <= high; ++value) mask |= std::uint64_t{1} << static_cast<unsigned>(value);
+    for (int value = range.low; value <= high; ++value)
+        mask |= std::uint64_t{1} << static_cast<unsigned>(value);
     return mask;
 }
 

@@ -34,15 +34,26 @@ void cron_never_fires();
 consteval CronSpec CronLiteral(std::string_view text, CronSyntax syntax = {}) {
     const CronParsed parsed = ParseCronText(text, syntax);
     switch (parsed.fault.kind) {
-        case CronFault::Kind::kNone: break;
-        case CronFault::Kind::kEmpty: cron_expression_is_empty(); break;
+        case CronFault::Kind::kNone:
+            break;
+        case CronFault::Kind::kEmpty:
+            cron_expression_is_empty();
+            break;
         case CronFault::Kind::kTooFewFields:
-        case CronFault::Kind::kTooManyFields: cron_needs_5_or_6_fields(); break;
+        case CronFault::Kind::kTooManyFields:
+            cron_needs_5_or_6_fields();
+            break;
         case CronFault::Kind::kOutOfRange:
         case CronFault::Kind::kReversed:
-        case CronFault::Kind::kBadStep: cron_value_is_out_of_range(); break;
-        case CronFault::Kind::kNotInDialect: cron_form_is_not_in_this_dialect(); break;
-        default: cron_expression_is_malformed(); break;
+        case CronFault::Kind::kBadStep:
+            cron_value_is_out_of_range();
+            break;
+        case CronFault::Kind::kNotInDialect:
+            cron_form_is_not_in_this_dialect();
+            break;
+        default:
+            cron_expression_is_malformed();
+            break;
     }
     if (!EverMatches(parsed.spec)) cron_never_fires();
     return parsed.spec;

@@ -64,8 +64,8 @@ TEST(ParseCron, RefusesHugeInputAtOnce) {
 
 // N-08
 TEST(ParseCron, LibraryDialectHasNothingFancy) {
-    for (const char* text : {"* * * * *", "0 3 * * *", "0 3,15 * * *", "0 9-17 * * *", "*/5 * * * *",
-                             "0 9-17/2 * * *", "0 3 15 * 1"}) {
+    for (const char* text : {"* * * * *", "0 3 * * *", "0 3,15 * * *", "0 9-17 * * *",
+                             "*/5 * * * *", "0 9-17/2 * * *", "0 3 15 * 1"}) {
         EXPECT_EQ(Fault(text, kLibrary), "") << text;
     }
     for (const char* text : {"0 * * * * *", "0 0 L * *", "0 0 15W * *", "0 0 * * 1#2", "0 0 ? * *",

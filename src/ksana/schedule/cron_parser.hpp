@@ -6,6 +6,7 @@
 
 #include "ksana/schedule/cron_spec.hpp"
 #include "ksana/schedule/cron_syntax.hpp"
+#include "ksana/schedule/cron_words.hpp"
 
 // The parser itself, all of it constexpr: the same code refuses a bad expression when compiling
 // (CronLiteral) and at run time (ParseCron). Both are in cron_parse.hpp.
@@ -13,47 +14,6 @@
 namespace ksana::schedule {
 
 namespace internal {
-
-constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-constexpr bool IsLetter(char c) { return Upper(c) >= 'A' && Upper(c) <= 'Z'; }
-
-constexpr std::string_view kMonthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
-constexpr std::string_view kWeekdayNames = "SUNMONTUEWEDTHUFRISAT";
-
-// Index of a three-letter name in a run of such names, or -1.
-constexpr int FindName(std::string_view names, std::string_view word) {
-    if (word.size() != 3) return -1;
-    for (std::size_t i = 0; i < names.size(); i += 3) {
-        if (names[i] == Upper(word[0]) && names[i + 1] == Upper(word[1]) &&
-            names[i + 2] == Upper(word[2])) {
-            return static_cast<int>(i / 3);
-        }
-    }
-    return -1;
-}
-
-struct Macro {
-    std::string_view name;
-    std::string_view meaning;
-};
-
-constexpr std::array<Macro, 7> kMacros = {{{"@yearly", "0 0 1 1 *"},
-                                           {"@annually", "0 0 1 1 *"},
-                                           {"@monthly", "0 0 1 * *"},
-                                           {"@weekly", "0 0 * * 0"},
-                                           {"@daily", "0 0 * * *"},
-                                           {"@midnight", "0 0 * * *"},
-                                           {"@hourly", "0 * * * *"}}};
-
-constexpr bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (Upper(a[i]) != Upper(b[i])) return false;
-    }
-    return true;
-}
 
 // Parses one expression; the first fault found is kept and everything after it is left alone.
 class CronParser {
@@ -147,7 +107,7 @@ class CronParser {
         std::size_t begin = field.begin;
         for (std::size_t i = field.begin; i <= field.end && !Failed(); ++i) {
             if (i < field.end && text_[i] != ',') continue;
-            if (i == begin) return Fail(Kind::kEmptyItem, i == field.end ? i - 1 : i, 1);
+            if (i == begin) return Fail(Kind::kEmptyItem, i, i == field.end ? 0 : 1);
             ParseItem({begin, i});
             begin = i + 1;
         }
@@ -202,7 +162,9 @@ class CronParser {
     }
 
     // FRI-SUN ends on the Sunday after the Friday; SUN-SUN is one day.
-    constexpr int RangeEnd(int low, int value) const { return sunday_by_name_ && low > 0 ? 7 : value; }
+    constexpr int RangeEnd(int low, int value) const {
+        return sunday_by_name_ && low > 0 ? 7 : value;
+    }
 
     constexpr int Low() const { return kCronFields[static_cast<std::size_t>(field_)].low; }
     constexpr int High() const {
@@ -260,7 +222,7 @@ class CronParser {
         }
         if (at == begin) {
             if (at == end) {
-                Fail(Kind::kNumberExpected, at == 0 ? 0 : at - 1, 1);
+                Fail(Kind::kNumberExpected, at, 0);
             } else {
                 Fail(Unexpected(at) == Kind::kBadCharacter ? Kind::kNumberExpected : Unexpected(at),
                      at, 1);
@@ -371,15 +333,26 @@ class CronParser {
     constexpr void SetValue(int value) {
         const auto bit = static_cast<unsigned>(value);
         switch (field_) {
-            case CronField::kSecond: spec_.seconds |= std::uint64_t{1} << bit; break;
-            case CronField::kMinute: spec_.minutes |= std::uint64_t{1} << bit; break;
-            case CronField::kHour: spec_.hours |= 1U << bit; break;
-            case CronField::kDay: spec_.days |= 1U << bit; break;
-            case CronField::kMonth: spec_.months |= 1U << bit; break;
+            case CronField::kSecond:
+                spec_.seconds |= std::uint64_t{1} << bit;
+                break;
+            case CronField::kMinute:
+                spec_.minutes |= std::uint64_t{1} << bit;
+                break;
+            case CronField::kHour:
+                spec_.hours |= 1U << bit;
+                break;
+            case CronField::kDay:
+                spec_.days |= 1U << bit;
+                break;
+            case CronField::kMonth:
+                spec_.months |= 1U << bit;
+                break;
             case CronField::kWeekday:
                 spec_.weekdays = static_cast<std::uint8_t>(spec_.weekdays | 1U << (bit % 7));
                 break;
-            case CronField::kWhole: break;
+            case CronField::kWhole:
+                break;
         }
     }
 

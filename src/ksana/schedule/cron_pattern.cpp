@@ -52,7 +52,8 @@ CronPattern::CronPattern(const CronSpec& spec, std::shared_ptr<const CalendarInd
             if (second >= kSecondsPerDay) break;
         }
         if (second < 0 || second >= kSecondsPerDay) {
-            dead_weekdays_ = static_cast<std::uint8_t>(dead_weekdays_ | 1U << static_cast<unsigned>(weekday));
+            dead_weekdays_ =
+                static_cast<std::uint8_t>(dead_weekdays_ | 1U << static_cast<unsigned>(weekday));
         }
     }
 }
@@ -157,8 +158,8 @@ std::int64_t CronPattern::CountPartialDay(std::int64_t from, std::int64_t to) co
 // Days that are wholly open are counted by the masks, the others one by one.
 std::int64_t CronPattern::CountWithCalendar(std::int64_t from, std::int64_t to) const {
     if (from >= to) return 0;
-    std::int64_t count = CountMatches(
-        spec_, from, to, [this](int year, int month, const MonthShape& shape) {
+    std::int64_t count =
+        CountMatches(spec_, from, to, [this](int year, int month, const MonthShape& shape) {
             return WithCalendar(year, month, shape) & ~calendar_->Month(year, month, shape).partial;
         });
     const std::int64_t last_day = FloorDiv(to - 1, kSecondsPerDay);
@@ -168,15 +169,14 @@ std::int64_t CronPattern::CountWithCalendar(std::int64_t from, std::int64_t to) 
         if (first > last_day) return count;
         const MonthShape shape = ShapeOf(at.year, at.month);
         const bool month_matches = (spec_.months >> static_cast<unsigned>(at.month) & 1U) != 0;
-        std::uint32_t partial =
-            month_matches ? WithCalendar(at.year, at.month, shape) &
-                                calendar_->Month(at.year, at.month, shape).partial
-                          : 0;
+        std::uint32_t partial = month_matches
+                                    ? WithCalendar(at.year, at.month, shape) &
+                                          calendar_->Month(at.year, at.month, shape).partial
+                                    : 0;
         for (; partial != 0; partial &= partial - 1) {
-            const std::int64_t midnight =
-                (first + std::countr_zero(partial) - 1) * kSecondsPerDay;
-            count += CountPartialDay(std::max(from, midnight),
-                                     std::min(to, midnight + kSecondsPerDay));
+            const std::int64_t midnight = (first + std::countr_zero(partial) - 1) * kSecondsPerDay;
+            count +=
+                CountPartialDay(std::max(from, midnight), std::min(to, midnight + kSecondsPerDay));
         }
         at = at.month == 12 ? Date{at.year + 1, 1, 1} : Date{at.year, at.month + 1, 1};
     }

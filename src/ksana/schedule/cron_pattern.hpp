@@ -26,9 +26,10 @@ class CronPattern {
     // False: nothing ever matches, and the other questions answer so at once.
     bool CanMatch() const { return can_match_; }
 
-    std::optional<std::int64_t> Next(std::int64_t from, std::int64_t limit) const;      // [from, limit]
-    std::optional<std::int64_t> Previous(std::int64_t from, std::int64_t limit) const;  // [limit, from]
-    std::int64_t Count(std::int64_t from, std::int64_t to) const;                       // [from, to)
+    std::optional<std::int64_t> Next(std::int64_t from, std::int64_t limit) const;  // [from, limit]
+    std::optional<std::int64_t> Previous(std::int64_t from,
+                                         std::int64_t limit) const;  // [limit, from]
+    std::int64_t Count(std::int64_t from, std::int64_t to) const;    // [from, to)
 
   private:
     struct DaysOf;

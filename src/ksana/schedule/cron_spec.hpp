@@ -13,8 +13,8 @@ enum class CronDialect : std::uint8_t { kStandard, kLibrary };
 // What it takes when day-of-month and day-of-week are both restricted: either (crontab) or both.
 enum class DayMatch : std::uint8_t { kOr, kAnd };
 
-// A cron expression as bit masks: a plain value that a constant expression can make. Bit n of a mask
-// stands for the value n of the field.
+// A cron expression as bit masks: a plain value that a constant expression can make. Bit n of a
+// mask stands for the value n of the field.
 struct CronSpec {
     std::uint64_t seconds = 1;
     std::uint64_t minutes = 0;
@@ -29,7 +29,7 @@ struct CronSpec {
 
     // Day of week: 0 is Sunday.
     std::uint8_t weekdays = 0;
-    std::uint8_t last_weekdays = 0;             // bit w: wL, the last such day of the month
+    std::uint8_t last_weekdays = 0;              // bit w: wL, the last such day of the month
     std::array<std::uint8_t, 5> nth_weekdays{};  // [n-1], bit w: w#n
 
     // A field that starts with * (or is ?) counts as a star: for the day fields that means "not

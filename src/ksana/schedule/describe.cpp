@@ -14,8 +14,8 @@
 namespace ksana::schedule {
 namespace {
 
-constexpr std::array<std::string_view, 7> kWeekdays = {
-    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
+constexpr std::array<std::string_view, 7> kWeekdays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                       "Thursday", "Friday", "Saturday"};
 constexpr std::array<std::string_view, 13> kMonths = {
     "",     "January", "February",  "March",   "April",    "May",     "June",
     "July", "August",  "September", "October", "November", "December"};
@@ -41,34 +41,41 @@ std::string Values(std::uint64_t mask, const std::function<std::string(int)>& na
         int high = low;
         while (high < 63 && (mask >> static_cast<unsigned>(high + 1) & 1U) != 0) ++high;
         if (high < low + 2) high = low;
-        items.push_back(high > low ? fmt::format("{} through {}", name(low), name(high)) : name(low));
+        items.push_back(high > low ? fmt::format("{} through {}", name(low), name(high))
+                                   : name(low));
         low = high;
     }
     return Join(items, "and");
 }
 
 std::string Number(int value) { return fmt::format("{}", value); }
-std::string Weekday(int value) { return std::string(kWeekdays.at(static_cast<std::size_t>(value))); }
+std::string Weekday(int value) {
+    return std::string(kWeekdays.at(static_cast<std::size_t>(value)));
+}
 std::string Month(int value) { return std::string(kMonths.at(static_cast<std::size_t>(value))); }
 
-// n when the mask is 0, n, 2n … up to `size`, else 0. n divides the size, so that it goes on evenly.
+// n when the mask is 0, n, 2n … up to `size`, else 0. n divides the size, so that it goes on
+// evenly.
 int StepOf(std::uint64_t mask, int size) {
     const int step = size / std::max(std::popcount(mask), 1);
     if (step < 2 || size % step != 0) return 0;
     std::uint64_t steps = 0;
-    for (int value = 0; value < size; value += step) steps |= std::uint64_t{1} << static_cast<unsigned>(value);
+    for (int value = 0; value < size; value += step)
+        steps |= std::uint64_t{1} << static_cast<unsigned>(value);
     return steps == mask ? step : 0;
 }
 
 bool IsRun(std::uint64_t mask) {
     const int low = std::countr_zero(mask);
     return std::popcount(mask) > 1 &&
-           mask == ((std::uint64_t{1} << static_cast<unsigned>(std::popcount(mask))) - 1) << static_cast<unsigned>(low);
+           mask == ((std::uint64_t{1} << static_cast<unsigned>(std::popcount(mask))) - 1)
+                       << static_cast<unsigned>(low);
 }
 
 std::string Unit(std::uint64_t mask, int size, std::string_view unit) {
     if (std::popcount(mask) == size) return fmt::format("every {}", unit);
-    if (const int step = StepOf(mask, size); step > 0) return fmt::format("every {} {}s", step, unit);
+    if (const int step = StepOf(mask, size); step > 0)
+        return fmt::format("every {} {}s", step, unit);
     return "";
 }
 
@@ -79,8 +86,8 @@ std::string ListedTimes(const CronSpec& spec) {
     const int second = std::countr_zero(spec.seconds);
     for (std::uint64_t hours = spec.hours; hours != 0; hours &= hours - 1) {
         for (std::uint64_t minutes = spec.minutes; minutes != 0; minutes &= minutes - 1) {
-            std::string time = fmt::format("{:02}:{:02}", std::countr_zero(hours),
-                                           std::countr_zero(minutes));
+            std::string time =
+                fmt::format("{:02}:{:02}", std::countr_zero(hours), std::countr_zero(minutes));
             if (second != 0) time += fmt::format(":{:02}", second);
             times.push_back(std::move(time));
         }
@@ -99,7 +106,8 @@ std::string HoursPart(const CronSpec& spec) {
     if (IsRun(spec.hours) || low == high) {
         return fmt::format(" from {:02}:00 through {:02}:59", low, high);
     }
-    return " in the hours " + Values(spec.hours, [](int hour) { return fmt::format("{:02}", hour); });
+    return " in the hours " +
+           Values(spec.hours, [](int hour) { return fmt::format("{:02}", hour); });
 }
 
 std::string TimePart(const CronSpec& spec) {
@@ -138,8 +146,8 @@ std::string DayPart(const CronSpec& spec) {
     std::vector<std::string> parts;
     if (spec.days != 0) {
         const bool one = std::popcount(spec.days) == 1;
-        parts.push_back(fmt::format("on day{} {} of the month", one ? "" : "s",
-                                    Values(spec.days, Number)));
+        parts.push_back(
+            fmt::format("on day{} {} of the month", one ? "" : "s", Values(spec.days, Number)));
     }
     for (std::uint32_t left = spec.days_before_last; left != 0; left &= left - 1) {
         const int back = std::countr_zero(left);
@@ -200,7 +208,8 @@ std::string DescribeCron(const CronSpec& spec) {
 std::string DescribeSchedule(const ScheduleSpec& spec) {
     std::string text;
     switch (spec.kind) {
-        case ScheduleKind::kOnce: return fmt::format("Once, at {}.", FormatTime(spec.run_at));
+        case ScheduleKind::kOnce:
+            return fmt::format("Once, at {}.", FormatTime(spec.run_at));
         case ScheduleKind::kEvery:
             text = fmt::format("Every {}", FormatDuration(spec.every));
             if (spec.start_at) text += fmt::format(", counted from {}", FormatTime(*spec.start_at));
@@ -218,7 +227,8 @@ std::string DescribeSchedule(const ScheduleSpec& spec) {
     if (spec.jitter > Duration::zero()) {
         text += fmt::format(", spread over {}", FormatDuration(spec.jitter));
     }
-    if (!spec.calendar.empty()) text += fmt::format(", except where calendar {} says so", spec.calendar);
+    if (!spec.calendar.empty())
+        text += fmt::format(", except where calendar {} says so", spec.calendar);
     return text + ".";
 }
 

@@ -99,7 +99,9 @@ std::int64_t RuleDate::LocalSecond(int year) const {
         case Form::kJulianNoLeap:
             day_number = new_year + day - 1 + (day >= 60 && IsLeapYear(year) ? 1 : 0);
             break;
-        case Form::kDayOfYear: day_number = new_year + day; break;
+        case Form::kDayOfYear:
+            day_number = new_year + day;
+            break;
     }
     return day_number * kSecondsPerDay + time;
 }

@@ -130,11 +130,13 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, const ScheduleConte
 
     auto engine = [&]() -> Engine {
         switch (spec.kind) {
-            case ScheduleKind::kOnce: return spec.run_at;
+            case ScheduleKind::kOnce:
+                return spec.run_at;
             case ScheduleKind::kEvery:
                 return EveryGrid(spec.start_at.value_or(context.created_at), spec.every, calendar,
                                  *zone);
-            case ScheduleKind::kCron: break;
+            case ScheduleKind::kCron:
+                break;
         }
         using Side = CronPattern::Side;
         return CronPair{ZonedCron(CronPattern(*cron, calendar, Side::kAllowed), *zone, spec.dst),
@@ -208,8 +210,8 @@ TimePoint Schedule::WithJitter(std::string_view job_id, TimePoint nominal) const
     Duration span = spec_->jitter + Duration(1);  // [0, jitter]
     if (const auto next = Next(nominal)) span = std::min(span, *next - nominal);
     const std::uint64_t hash = HashText(job_id, nominal.time_since_epoch().count());
-    return nominal + Duration(static_cast<std::int64_t>(
-                         hash % static_cast<std::uint64_t>(span.count())));
+    return nominal +
+           Duration(static_cast<std::int64_t>(hash % static_cast<std::uint64_t>(span.count())));
 }
 
 DstNote Schedule::NoteFor(TimePoint fire) const {

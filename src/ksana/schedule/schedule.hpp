@@ -32,11 +32,11 @@ struct ScheduleSpec {
     DayMatch day_match = DayMatch::kOr;
     DstPolicy dst;
 
-    std::string zone = "UTC";              // cron, and what a calendar's dates mean
-    std::optional<TimePoint> start_at;     // every: the grid's origin; cron: nothing before
-    std::optional<TimePoint> end_at;       // nothing after
-    Duration jitter{};                     // each fire is delayed by up to this
-    std::string calendar;                  // name; empty: none
+    std::string zone = "UTC";           // cron, and what a calendar's dates mean
+    std::optional<TimePoint> start_at;  // every: the grid's origin; cron: nothing before
+    std::optional<TimePoint> end_at;    // nothing after
+    Duration jitter{};                  // each fire is delayed by up to this
+    std::string calendar;               // name; empty: none
 
     friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
 };
@@ -65,8 +65,8 @@ class Schedule {
     // Every fault of the spec, with paths from the schedule's own root ("/cron").
     static Result<Schedule> Compile(const ScheduleSpec& spec, const ScheduleContext& context);
 
-    std::optional<TimePoint> Next(TimePoint after) const;       // the first fire > after
-    std::optional<TimePoint> Previous(TimePoint before) const;  // the last fire < before
+    std::optional<TimePoint> Next(TimePoint after) const;        // the first fire > after
+    std::optional<TimePoint> Previous(TimePoint before) const;   // the last fire < before
     std::int64_t Count(TimePoint after, TimePoint until) const;  // how many in (after, until]
     // The first `max` fires in (after, until].
     std::vector<TimePoint> Fires(TimePoint after, TimePoint until, std::size_t max) const;

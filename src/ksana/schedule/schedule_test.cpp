@@ -153,7 +153,8 @@ TEST_F(ScheduleTest, AMakeUpDayFiresLikeTheDayItCountsAs) {
     spec.calendar = "cn";
     const Schedule cron = Compile(spec);
     std::vector<std::string> fires;
-    for (const TimePoint t : cron.Fires(At("2026-09-29T12:00:00Z"), At("2026-10-13T00:00:00Z"), 99)) {
+    for (const TimePoint t :
+         cron.Fires(At("2026-09-29T12:00:00Z"), At("2026-10-13T00:00:00Z"), 99)) {
         fires.push_back(FormatTime(t).substr(5, 11));
     }
     EXPECT_EQ(fires, (std::vector<std::string>{"09-30T01:00", "10-08T01:00", "10-09T01:00",
@@ -188,7 +189,8 @@ TEST_F(ScheduleTest, CompileReportsEveryFault) {
     std::vector<std::string> paths;
     for (const Problem& problem : compiled.error().problems) paths.push_back(problem.path);
     std::sort(paths.begin(), paths.end());
-    EXPECT_EQ(paths, (std::vector<std::string>{"/calendar", "/cron", "/end_at", "/jitter", "/zone"}));
+    EXPECT_EQ(paths,
+              (std::vector<std::string>{"/calendar", "/cron", "/end_at", "/jitter", "/zone"}));
 
     EXPECT_FALSE(TryCompile(Every(Duration(999))));
     EXPECT_FALSE(TryCompile(Every(-seconds(1))));

@@ -35,7 +35,7 @@ std::vector<Change> ChangesOfRule(const PosixRule& rule, std::int64_t after) {
 
 const std::shared_ptr<const Zone>& Zone::Utc() {
     static const std::shared_ptr<const Zone> utc = [] {
-        std::shared_ptr<Zone> zone(new Zone);
+        auto zone = std::make_shared<Zone>(Key{});
         zone->name_ = "UTC";
         zone->begins_ = {std::numeric_limits<std::int64_t>::min()};
         zone->offsets_ = {0};
@@ -48,7 +48,7 @@ const std::shared_ptr<const Zone>& Zone::Utc() {
 
 Result<std::shared_ptr<const Zone>> Zone::FromTzif(std::string name, std::string_view bytes) {
     KSANA_TRY(const TzifData data, ParseTzif(bytes));
-    std::shared_ptr<Zone> zone(new Zone);
+    auto zone = std::make_shared<Zone>(Key{});
     zone->name_ = std::move(name);
 
     const auto append = [&zone](std::int64_t at, const PosixRule::Kind& kind) {
@@ -56,8 +56,8 @@ Result<std::shared_ptr<const Zone>> Zone::FromTzif(std::string name, std::string
             zone->abbreviations_[zone->abbreviation_of_.back()] == kind.abbreviation) {
             return;  // nothing that a clock shows has changed
         }
-        auto known = std::find(zone->abbreviations_.begin(), zone->abbreviations_.end(),
-                               kind.abbreviation);
+        auto known =
+            std::find(zone->abbreviations_.begin(), zone->abbreviations_.end(), kind.abbreviation);
         if (known == zone->abbreviations_.end()) {
             known = zone->abbreviations_.insert(known, kind.abbreviation);
         }

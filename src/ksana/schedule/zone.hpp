@@ -21,7 +21,13 @@ struct ZoneSegment {
 // The history and the rules of one time zone, read from a TZif file (RFC 8536) together with the
 // rule at its end, so that summer time goes on for ever. Immutable, hence safe to share.
 class Zone {
+    // Only the functions below make zones; std::make_shared needs a public constructor all the
+    // same.
+    struct Key {};
+
   public:
+    explicit Zone(Key) {}
+
     // The bytes of a TZif file, version 2 or later.
     static Result<std::shared_ptr<const Zone>> FromTzif(std::string name, std::string_view bytes);
     static const std::shared_ptr<const Zone>& Utc();
@@ -44,7 +50,6 @@ class Zone {
     friend bool operator==(const Zone&, const Zone&) = default;
 
   private:
-    Zone() = default;
     std::int64_t CycleOf(std::int64_t utc) const;
 
     std::string name_;

@@ -45,7 +45,8 @@ bool IsWellFormed(std::string_view name) {
 
 class FileDescriptor {
   public:
-    explicit FileDescriptor(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+    explicit FileDescriptor(const std::string& path)
+        : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
     ~FileDescriptor() {
         if (fd_ >= 0) close(fd_);
     }

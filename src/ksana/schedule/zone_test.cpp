@@ -124,7 +124,8 @@ TEST(ZoneDatabase, SeesReplacedFilesAfterRefresh) {
     const auto install = [&folder](const char* from) {
         // As a package manager does it: a new file under another name, then a rename.
         std::filesystem::copy_file(std::string(ZoneDatabase::kSystemFolder) + "/" + from,
-                                   folder / "new", std::filesystem::copy_options::overwrite_existing);
+                                   folder / "new",
+                                   std::filesystem::copy_options::overwrite_existing);
         std::filesystem::rename(folder / "new", folder / "Europe" / "Paris");
     };
     install("Europe/Paris");

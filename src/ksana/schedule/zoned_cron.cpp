@@ -127,8 +127,7 @@ std::int64_t ZonedCron::Count(std::int64_t from, std::int64_t to) const {
         const std::int64_t offset = borders.segment.offset;
         count += pattern_.Count(std::max(from + offset, borders.low),
                                 std::min(to + offset, borders.high));
-        if (borders.segment.begin >= from && borders.segment.begin < to &&
-            FiresAtGapEnd(borders)) {
+        if (borders.segment.begin >= from && borders.segment.begin < to && FiresAtGapEnd(borders)) {
             ++count;
         }
         if (borders.segment.end >= to) return count;

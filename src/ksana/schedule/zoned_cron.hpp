@@ -35,7 +35,7 @@ class ZonedCron {
     const CronPattern& pattern() const { return pattern_; }
     const Zone& zone() const { return *zone_; }
 
-    std::optional<std::int64_t> Next(std::int64_t after) const;      // strictly after
+    std::optional<std::int64_t> Next(std::int64_t after) const;       // strictly after
     std::optional<std::int64_t> Previous(std::int64_t before) const;  // strictly before
     std::int64_t Count(std::int64_t from, std::int64_t to) const;     // in [from, to)
     DstNote NoteFor(std::int64_t fire) const;

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+
+namespace ksana::app {
+
+// Exit codes of the command line; errors use those of base/error.cpp.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitNever = 3;
+
+struct OptionSpec {
+    std::string_view name;  // "tz", written --tz
+    char letter = '\0';     // 'o', written -o; none: '\0'
+    std::string_view value_name;
+    std::string_view help;
+    std::string_view default_value;              // "" where there is none
+    std::vector<std::string_view> choices = {};  // empty: any text
+};
+
+// What a command was called with.
+class Arguments {
+  public:
+    Arguments(std::map<std::string_view, std::string> values, std::vector<std::string> words)
+        : values_(std::move(values)), words_(std::move(words)) {}
+
+    // The value given, or the option's default. The option must be in the command's table.
+    const std::string& Get(std::string_view option) const;
+    // A whole number within bounds.
+    Result<int> GetNumber(std::string_view option, int low, int high) const;
+    const std::vector<std::string>& words() const { return words_; }
+
+  private:
+    std::map<std::string_view, std::string> values_;
+    std::vector<std::string> words_;
+};
+
+// Where a command writes. Lines of output only on success, messages for people on `err`.
+struct Output {
+    std::string out;
+    std::string err;
+};
+
+// One row of the table that parsing, help and suggestions are made from.
+struct Command {
+    std::string_view path;       // "cron next"
+    std::string_view words;      // "EXPR": what follows the options
+    std::string_view summary;    // one line, without a full stop
+    std::string_view details;    // paragraphs for --help
+    std::size_t word_count = 0;  // how many words it takes
+    std::vector<OptionSpec> options;
+    std::function<int(const Arguments&, Output&)> run;
+};
+
+// Reads what follows the command's own words. "--" ends the options.
+Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> tokens);
+
+// Runs one invocation: finds the command, parses, runs; help and mistakes included.
+int RunCommandLine(std::span<const Command> commands, std::span<const std::string> tokens,
+                   Output& output);
+
+}  // namespace ksana::app

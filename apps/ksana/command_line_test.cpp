@@ -1,0 +1,98 @@
+#include "ksana/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ksana::app {
+namespace {
+
+class CommandLineTest : public ::testing::Test {
+  protected:
+    CommandLineTest() {
+        commands_.push_back({"thing do",
+                             "WORD",
+                             "Does a thing",
+                             "Details.\n",
+                             1,
+                             {{"count", 'n', "N", "how many", "1"},
+                              {"mode", '\0', "MODE", "mode", "soft", {"soft", "hard"}}},
+                             [](const Arguments& arguments, Output& output) {
+                                 output.out = arguments.words()[0] + " " + arguments.Get("count") +
+                                              " " + arguments.Get("mode");
+                                 return 0;
+                             }});
+        commands_.push_back(
+            {"thing drop", "", "Drops a thing", "", 0, {}, [](const Arguments&, Output&) {
+                 return 7;
+             }});
+    }
+
+    int Run(std::vector<std::string> tokens) {
+        output_ = {};
+        return RunCommandLine(commands_, tokens, output_);
+    }
+
+    std::vector<Command> commands_;
+    Output output_;
+};
+
+TEST_F(CommandLineTest, ReadsOptionsInEveryForm) {
+    EXPECT_EQ(Run({"thing", "do", "w"}), 0);
+    EXPECT_EQ(output_.out, "w 1 soft");
+    EXPECT_EQ(Run({"thing", "do", "--count", "3", "--mode=hard", "w"}), 0);
+    EXPECT_EQ(output_.out, "w 3 hard");
+    EXPECT_EQ(Run({"thing", "do", "w", "-n", "4"}), 0);
+    EXPECT_EQ(output_.out, "w 4 soft");
+    EXPECT_EQ(Run({"thing", "do", "-n5", "--", "--count"}), 0);
+    EXPECT_EQ(output_.out, "--count 5 soft");
+    EXPECT_EQ(Run({"thing", "do", "-"}), 0) << "a lone dash is a word";
+    EXPECT_EQ(Run({"thing", "drop"}), 7);
+}
+
+TEST_F(CommandLineTest, MistakesAreExplainedOnStderr) {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+        {{"thing", "do"}, "WORD is missing"},
+        {{"thing", "do", "a", "b"}, "put it in quotes"},
+        {{"thing", "do", "--cuont", "3", "w"}, "did you mean --count?"},
+        {{"thing", "do", "--count"}, "--count needs a value: N"},
+        {{"thing", "do", "-n", "1", "--count=2", "w"}, "--count is given twice"},
+        {{"thing", "do", "--mode", "sotf", "w"}, "did you mean soft? (one of soft, hard)"},
+        {{"thing", "do", "-x", "w"}, "unknown option -x"},
+        {{"thing", "d0"}, "did you mean do?"},
+        {{"thign", "do"}, "did you mean thing?"},
+        {{"zebra"}, "unknown command \"zebra\""},
+    };
+    for (const auto& [tokens, message] : cases) {
+        EXPECT_EQ(Run(tokens), kExitUsage);
+        EXPECT_EQ(output_.out, "");
+        EXPECT_NE(output_.err.find(message), std::string::npos) << output_.err;
+        EXPECT_NE(output_.err.find("--help"), std::string::npos) << output_.err;
+    }
+}
+
+TEST_F(CommandLineTest, HelpGoesToStdoutWhenAskedFor) {
+    for (const std::vector<std::string>& tokens :
+         std::vector<std::vector<std::string>>{{"--help"},
+                                               {"help"},
+                                               {"thing", "--help"},
+                                               {"help", "thing"},
+                                               {"thing", "do", "--help"},
+                                               {"help", "thing", "do"},
+                                               {"thing", "do", "x", "-h"}}) {
+        EXPECT_EQ(Run(tokens), 0);
+        EXPECT_NE(output_.out.find("Usage: ksana"), std::string::npos);
+        EXPECT_EQ(output_.err, "");
+    }
+    EXPECT_EQ(Run({}), kExitUsage);
+    EXPECT_NE(output_.err.find("Usage: ksana"), std::string::npos);
+    EXPECT_EQ(Run({"thing"}), kExitUsage);
+    EXPECT_EQ(Run({"thing", "do", "--", "--help"}), 0);
+    EXPECT_EQ(output_.out, "--help 1 soft") << "after -- it is a word";
+    EXPECT_EQ(Run({"--version"}), 0);
+    EXPECT_TRUE(output_.out.starts_with("ksana "));
+}
+
+}  // namespace
+}  // namespace ksana::app

@@ -1,0 +1,77 @@
+#include "ksana/help.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace ksana::app {
+namespace {
+
+std::string OptionLeft(const OptionSpec& option) {
+    const std::string letter = option.letter == '\0' ? "    " : fmt::format("-{}, ", option.letter);
+    return fmt::format("  {}--{} {}", letter, option.name, option.value_name);
+}
+
+std::string OptionRight(const OptionSpec& option) {
+    std::string text(option.help);
+    if (!option.choices.empty()) text += ": " + ChoicesText(option);
+    if (!option.default_value.empty()) text += fmt::format(" [{}]", option.default_value);
+    return text;
+}
+
+std::string CommandList(std::span<const Command> commands, std::string_view prefix) {
+    std::size_t width = 0;
+    for (const Command& command : commands) width = std::max(width, command.path.size());
+    std::string text;
+    for (const Command& command : commands) {
+        if (!command.path.starts_with(prefix)) continue;
+        text += fmt::format("  {:<{}}  {}\n", command.path, width, command.summary);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string ChoicesText(const OptionSpec& option) {
+    std::string text;
+    for (const std::string_view choice : option.choices) {
+        text += text.empty() ? "" : ", ";
+        text += choice;
+    }
+    return text;
+}
+
+std::string GeneralHelp(std::span<const Command> commands) {
+    return fmt::format(
+        "Ksana: a job scheduler and task queue.\n\n"
+        "Usage: ksana COMMAND [OPTIONS] ...\n\nCommands:\n{}\n"
+        "  ksana COMMAND --help   explains one command\n"
+        "  ksana --version        prints the version\n\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 not found or never.\n",
+        CommandList(commands, ""));
+}
+
+std::string GroupHelp(std::span<const Command> commands, std::string_view group) {
+    return fmt::format(
+        "Usage: ksana {} COMMAND [OPTIONS] ...\n\nCommands:\n{}\n"
+        "  ksana {} COMMAND --help   explains one command\n",
+        group, CommandList(commands, std::string(group) + " "), group);
+}
+
+std::string CommandHelp(const Command& command) {
+    std::size_t width = 0;
+    for (const OptionSpec& option : command.options) {
+        width = std::max(width, OptionLeft(option).size());
+    }
+    std::string text = fmt::format("Usage: ksana {} [OPTIONS] -- {}\n\n{}.\n\n{}", command.path,
+                                   command.words, command.summary, command.details);
+    text += "\nOptions:\n";
+    for (const OptionSpec& option : command.options) {
+        text += fmt::format("{:<{}}  {}\n", OptionLeft(option), width, OptionRight(option));
+    }
+    return text;
+}
+
+std::string VersionText() { return fmt::format("ksana {}\n", KSANA_VERSION); }
+
+}  // namespace ksana::app

@@ -1,0 +1,22 @@
+#include <cstdint>
+#include <string_view>
+
+#include "fuzz/fuzz_text.hpp"
+#include "ksana/base/check.hpp"
+#include "ksana/codec/definitions.hpp"
+#include "ksana/model/validate.hpp"
+
+// Definitions from JSON: what is accepted is written and read back the same, and validation takes
+// whatever comes out.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace ksana;
+    const std::string_view text = ksana::fuzz::AsText(data, size);
+    static schedule::ZoneDatabase zones;
+    if (const auto parsed = codec::DefinitionsFromJson(text)) {
+        const auto back = codec::DefinitionsFromJson(codec::DefinitionsToJson(*parsed));
+        KSANA_CHECK(back && *back == *parsed, "definitions do not read back the same");
+        for (const auto& job : parsed->jobs) (void)model::ValidateJob(job, {zones, {}, {}});
+        for (const auto& calendar : parsed->calendars) (void)ValidateCalendar(calendar);
+    }
+    return 0;
+}

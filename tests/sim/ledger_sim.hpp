@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ksana::sim {
+
+// Bugs to plant, to see that the checks find them.
+enum class Plant : std::uint8_t { kNone, kLostFire, kDoubleFire, kMissingFence, kForgottenRetry };
+
+struct SimReport {
+    std::optional<std::string> violation;  // what was found wrong, with the moment
+    std::int64_t simulated_hours = 0;
+    std::int64_t fires = 0;
+    std::int64_t attempts = 0;
+};
+
+// A world from one seed: jobs with random schedules and policies; a planner that goes down, is
+// paused, and whose wall clock jumps; owners that succeed, fail, die, hang, are cancelled and
+// report late or twice. The pure functions of model/ decide everything; a naive ledger beside them
+// checks after every step that each fire is accounted for once, that no stale report gets in and
+// that every run ends.
+SimReport RunLedgerSim(std::uint64_t seed, Plant plant);
+
+}  // namespace ksana::sim

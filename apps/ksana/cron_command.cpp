@@ -182,7 +182,7 @@ std::vector<OptionSpec> CommonOptions() {
         {"tz", '\0', "ZONE", "time zone, an IANA name", "UTC"},
         {"from", '\0', "TIME", "look after this instant, RFC 3339 (default: now)", ""},
         {"dialect", '\0', "NAME", "dialect", "standard", {"standard", "library"}},
-        {"day-match", '\0', "RULE", "both day fields restricted", "", {"or", "and"}},
+        {"day-match", '\0', "RULE", "both days restricted (default or)", "", {"or", "and"}},
         {"gap", '\0', "POLICY", "a time that clocks skip", "run_after", {"run_after", "skip"}},
         {"fold", '\0', "POLICY", "a time that comes twice", "first", {"first", "second", "both"}},
     };

@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "ksana/base/time_text.hpp"
+#include "ksana/schedule/schedule.hpp"
+
+namespace {
+std::atomic<long> allocations = 0;
+}
+
+// Counts what is allocated anywhere in this program.
+void* operator new(std::size_t size) {
+    ++allocations;
+    if (void* memory = std::malloc(size)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace ksana::schedule {
+namespace {
+
+TEST(NoAllocation, NextPreviousAndCountNeedNoMemory) {
+    ZoneDatabase zones;
+    const TimePoint from = *ParseTime("2025-11-01T00:00:00Z");
+    for (const char* zone : {"UTC", "America/New_York"}) {
+        for (const char* text : {"*/5 * * * *", "0 3 * * 1", "0 0 29 2 *", "30 1 L,15W * 5#2"}) {
+            ScheduleSpec spec;
+            spec.kind = ScheduleKind::kCron;
+            spec.cron = text;
+            spec.zone = zone;
+            const Schedule schedule = *Schedule::Compile(spec, {zones, {}, {}});
+            const long before = allocations;
+            const auto next = schedule.Next(from);
+            const auto previous = schedule.Previous(from);
+            const auto count = schedule.Count(from, from + std::chrono::hours(50'000));
+            const TimePoint start = schedule.WithJitter("job", *next);
+            EXPECT_EQ(allocations - before, 0) << text << " in " << zone;
+            EXPECT_TRUE(next && previous && count > 0 && start >= *next);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ksana::schedule

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Runs a program over a file of cases: run_cases.py BINARY CASES [--update]
+
+A case is a line `$ ksana ARGUMENTS` (shell quoting), then what is expected: lines of standard
+output, lines of standard error behind `! `, and `exit N` where N is not 0. A blank line ends it;
+`# ` lines are comments. --update writes what the program really answers, for a person to read.
+"""
+import pathlib
+import shlex
+import subprocess
+import sys
+
+
+def answer(binary, line):
+    done = subprocess.run([binary, *shlex.split(line)[1:]], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=30)
+    out = done.stdout.splitlines()
+    out += ["! " + text for text in done.stderr.splitlines()]
+    if done.returncode != 0:
+        out.append(f"exit {done.returncode}")
+    return [text.rstrip() for text in out]
+
+
+def cases(text):
+    """(comment lines, command, expected lines) of each case."""
+    for block in text.strip().split("\n\n"):
+        lines = block.split("\n")
+        comments = [line for line in lines if line.startswith("# ")]
+        rest = [line for line in lines if not line.startswith("# ")]
+        if rest:
+            yield comments, rest[0][2:], [line for line in rest[1:]]
+
+
+def main():
+    binary, path = sys.argv[1], pathlib.Path(sys.argv[2])
+    update = "--update" in sys.argv
+    passed = failed = 0
+    written = []
+    for comments, command, expected in cases(path.read_text()):
+        # A blank line of output is written as "." so that blank lines can end a case.
+        got = [line or "." for line in answer(binary, command)]
+        written.append("\n".join([*comments, "$ " + command, *got]))
+        if got == expected:
+            passed += 1
+        elif not update:
+            failed += 1
+            print(f"$ {command}\nexpected:\n  " + "\n  ".join(expected) + "\ngot:\n  "
+                  + "\n  ".join(got) + "\n")
+    if update:
+        path.write_text("\n\n".join(written) + "\n")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())

@@ -13,7 +13,7 @@ void Wakeup::Notify() {
     changed_.notify_all();
 }
 
-WaitOutcome Clock::WaitUntil(Wakeup& wakeup, TimePoint instant, std::stop_token stop) {
+WaitOutcome Clock::WaitUntil(Wakeup& wakeup, TimePoint instant, const std::stop_token& stop) {
     for (;;) {
         const TimePoint now = Now();
         const bool due = now >= instant;
@@ -31,7 +31,7 @@ TimePoint SystemClock::Now() const {
 
 SteadyPoint SystemClock::SteadyNow() const { return std::chrono::steady_clock::now(); }
 
-WaitOutcome SystemClock::Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) {
+WaitOutcome SystemClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) {
     std::unique_lock lock(wakeup.mutex_);
     const bool notified =
         wakeup.changed_.wait_until(lock, stop, deadline, [&wakeup] { return wakeup.notified_; });

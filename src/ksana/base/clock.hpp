@@ -36,11 +36,11 @@ class Clock {
 
     // Blocks until `wakeup` is notified, the deadline has passed or stop is requested; of several,
     // stopped wins, then notified.
-    virtual WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) = 0;
+    virtual WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) = 0;
 
     // The same up to a wall-clock instant. Looks at the wall clock at least once every
     // kJumpNotice, so that a clock set forward or back is noticed that soon.
-    WaitOutcome WaitUntil(Wakeup& wakeup, TimePoint instant, std::stop_token stop);
+    WaitOutcome WaitUntil(Wakeup& wakeup, TimePoint instant, const std::stop_token& stop);
 
     static constexpr std::chrono::milliseconds kJumpNotice{1000};
 };
@@ -49,7 +49,7 @@ class SystemClock final : public Clock {
   public:
     TimePoint Now() const override;
     SteadyPoint SteadyNow() const override;
-    WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) override;
+    WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) override;
 };
 
 }  // namespace ksana

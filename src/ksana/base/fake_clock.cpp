@@ -17,7 +17,7 @@ TimePoint FakeClock::Now() const { return TimePoint(Duration(wall_us_.load())); 
 
 SteadyPoint FakeClock::SteadyNow() const { return SteadyPoint(Duration(steady_us_.load())); }
 
-WaitOutcome FakeClock::Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) {
+WaitOutcome FakeClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) {
     {
         const std::lock_guard lock(mutex_);
         waiters_.push_back(&wakeup);

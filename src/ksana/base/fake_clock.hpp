@@ -21,7 +21,7 @@ class FakeClock final : public Clock {
 
     TimePoint Now() const override;
     SteadyPoint SteadyNow() const override;
-    WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, std::stop_token stop) override;
+    WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) override;
 
     // Time passes: ends the waits whose deadline this reaches.
     void Advance(Duration by);

@@ -18,10 +18,12 @@ namespace json = boost::json;
 // Builds the value and watches for what the library lets pass. Called by basic_parser.
 class Handler {
   public:
+    // NOLINTBEGIN(readability-identifier-naming): the names are the library's
     static constexpr std::size_t max_object_size = json::object::max_size();
     static constexpr std::size_t max_array_size = json::array::max_size();
     static constexpr std::size_t max_key_size = json::string::max_size();
     static constexpr std::size_t max_string_size = json::string::max_size();
+    // NOLINTEND(readability-identifier-naming)
 
     json::value Release() { return stack_.release(); }
     void Reset() { stack_.reset(); }

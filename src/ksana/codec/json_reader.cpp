@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ksana/base/json_pointer.hpp"
 #include "ksana/base/utf8.hpp"
 
 namespace ksana::codec {
@@ -24,20 +25,6 @@ std::string_view KindName(const boost::json::value& value) {
         default:
             return "a number";
     }
-}
-
-std::string Step(std::string_view key) {
-    std::string step = "/";
-    for (const char c : key) {
-        if (c == '~') {
-            step += "~0";
-        } else if (c == '/') {
-            step += "~1";
-        } else {
-            step += c;
-        }
-    }
-    return step;
 }
 
 }  // namespace
@@ -137,7 +124,7 @@ void JsonReader::Read(const Node& node, std::map<std::string, std::string>& out)
     out.clear();
     for (const auto& member : *object) {
         const std::string key(member.key());
-        Read(Node{member.value(), node.path + Step(key)}, out[key]);
+        Read(Node{member.value(), node.path + PointerStep(key)}, out[key]);
     }
 }
 
@@ -151,12 +138,12 @@ std::optional<Node> ObjectReader::Find(std::string_view key) {
     if (object_ == nullptr) return std::nullopt;
     const auto* value = object_->if_contains(key);
     if (value == nullptr || value->is_null()) return std::nullopt;
-    return Node{*value, path_ + Step(key)};
+    return Node{*value, path_ + PointerStep(key)};
 }
 
 std::optional<Node> ObjectReader::FindRequired(std::string_view key) {
     auto node = Find(key);
-    if (!node && object_ != nullptr) reader_.Fault(path_ + Step(key), "is missing");
+    if (!node && object_ != nullptr) reader_.Fault(path_ + PointerStep(key), "is missing");
     return node;
 }
 
@@ -166,7 +153,7 @@ void ObjectReader::Finish() {
         const std::string_view key = member.key();
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
         const auto meant = Nearest(key, known_);
-        reader_.Fault(path_ + Step(Excerpt(key, 80)),
+        reader_.Fault(path_ + PointerStep(Excerpt(key, 80)),
                       meant ? fmt::format("is not known here; did you mean \"{}\"?", *meant)
                             : "is not known here");
     }

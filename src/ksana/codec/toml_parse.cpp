@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "ksana/base/json_pointer.hpp"
 #include "ksana/base/utf8.hpp"
 
 namespace ksana::codec {
@@ -43,7 +44,7 @@ class Converter {
         json::object object;
         for (const auto& [key, value] : table) {
             const std::string name(key.str());
-            object[name] = Convert(value, path + "/" + name);
+            object[name] = Convert(value, path + PointerStep(name));
         }
         return object;
     }

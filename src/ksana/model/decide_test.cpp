@@ -37,7 +37,9 @@ class DecideTest : public ::testing::Test {
         return run;
     }
 
-    Transition On(const Run& run, Event event) const { return Decide(run, event, policy_, now_); }
+    Transition On(const Run& run, const Event& event) const {
+        return Decide(run, event, policy_, now_);
+    }
     Transition On(RunState state, EventKind kind) const {
         return On(In(state), {.kind = kind, .exec_id = "e1"});
     }

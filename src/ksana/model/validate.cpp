@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ksana/base/duration_text.hpp"
+#include "ksana/base/json_pointer.hpp"
 #include "ksana/base/utf8.hpp"
 #include "ksana/model/http_url.hpp"
 
@@ -15,21 +16,6 @@ namespace ksana::model {
 namespace {
 
 constexpr Duration kMaxTimeout = std::chrono::hours(24 * 30);
-
-// RFC 6901: a key of an object as a step of a pointer.
-std::string PointerStep(std::string_view key) {
-    std::string step = "/";
-    for (const char c : key) {
-        if (c == '~') {
-            step += "~0";
-        } else if (c == '/') {
-            step += "~1";
-        } else {
-            step += c;
-        }
-    }
-    return step;
-}
 
 // Collects problems under a path.
 class Checker {

@@ -37,6 +37,11 @@ if(KSANA_WERROR)
     add_compile_options(-Werror)
 endif()
 
+if(KSANA_FUZZ)
+    # The libraries too: libFuzzer steers by their coverage, and the sanitizers watch them.
+    add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=address,undefined)
+endif()
 if(NOT KSANA_SANITIZE STREQUAL "")
     # g++ 12 sees uninitialised reads and wrong bounds in std::variant and std::string where the
     # sanitizers' code stands between. The plain presets judge the warnings.

@@ -110,6 +110,9 @@ class Parser {
 
 bool IsHelp(const std::string& token) { return token == "--help" || token == "-h"; }
 
+// At the front of a line: the option, or the word.
+bool AsksForHelp(const std::string& token) { return IsHelp(token) || token == "help"; }
+
 // How many words of a path the tokens start with; nothing when they differ.
 std::optional<std::size_t> MatchPath(std::string_view path, std::span<const std::string> tokens) {
     std::size_t count = 0;
@@ -178,12 +181,13 @@ int RunCommandLine(std::span<const Command> commands, std::span<const std::strin
         output.err += GeneralHelp(commands);
         return kExitUsage;
     }
-    if (IsHelp(tokens[0]) || tokens[0] == "help") {
-        if (tokens.size() == 1) {
+    if (AsksForHelp(tokens[0])) {
+        const auto topic = std::find_if_not(tokens.begin(), tokens.end(), AsksForHelp);
+        if (topic == tokens.end()) {
             output.out += GeneralHelp(commands);
             return kExitOk;
         }
-        std::vector<std::string> turned(tokens.begin() + 1, tokens.end());
+        std::vector<std::string> turned(topic, tokens.end());
         turned.emplace_back("--help");
         return RunCommandLine(commands, turned, output);
     }

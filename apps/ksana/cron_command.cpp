@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "ksana/base/time_text.hpp"
 #include "ksana/base/utf8.hpp"
@@ -109,6 +110,16 @@ Question Prepare(const Arguments& arguments, const Clock& clock, Output& output)
     return question;
 }
 
+std::vector<TimePoint> FiresFrom(const Question& question, std::size_t count) {
+    std::vector<TimePoint> fires;
+    auto next = question.schedule->NextInDialect(question.from);
+    while (next && fires.size() < count) {
+        fires.push_back(*next);
+        next = question.schedule->NextInDialect(*next);
+    }
+    return fires;
+}
+
 int NeverFires(const Question& question, Output& output) {
     const bool someday = question.schedule->EverFires();
     output.err +=
@@ -126,8 +137,7 @@ int Next(const Arguments& arguments, const Clock& clock, Output& output) {
     const Question question = Prepare(arguments, clock, output);
     if (!question.schedule) return question.exit_code;
     std::vector<std::string> lines;
-    for (const TimePoint fire :
-         question.schedule->Fires(question.from, MaxTime(), static_cast<std::size_t>(*count))) {
+    for (const TimePoint fire : FiresFrom(question, static_cast<std::size_t>(*count))) {
         lines.push_back(FormatTime(fire));
     }
     if (lines.empty()) return NeverFires(question, output);
@@ -153,10 +163,22 @@ std::string_view NoteText(DstNote note) {
     return "";
 }
 
+// "Sat 2025-03-08 02:30:00"
+std::string LocalTimeText(std::int64_t local) {
+    static constexpr std::array<const char*, 7> kDays = {"Sun", "Mon", "Tue", "Wed",
+                                                         "Thu", "Fri", "Sat"};
+    const std::int64_t day = schedule::FloorDiv(local, schedule::kSecondsPerDay);
+    const schedule::Date date = schedule::DateOf(day);
+    const auto second = static_cast<int>(local - day * schedule::kSecondsPerDay);
+    return fmt::format("{} {:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+                       kDays.at(static_cast<std::size_t>(schedule::WeekdayOf(day))), date.year,
+                       date.month, date.day, second / 3600, second / 60 % 60, second % 60);
+}
+
 int Explain(const Arguments& arguments, const Clock& clock, Output& output) {
     const Question question = Prepare(arguments, clock, output);
     if (!question.schedule) return question.exit_code;
-    const auto fires = question.schedule->Fires(question.from, MaxTime(), kExplainedFires);
+    const auto fires = FiresFrom(question, kExplainedFires);
     if (fires.empty()) return NeverFires(question, output);
     output.out += schedule::DescribeCron(question.cron) + "\n\n";
     output.out += fmt::format("Next in {}:\n", question.zone->name());
@@ -164,15 +186,9 @@ int Explain(const Arguments& arguments, const Clock& clock, Output& output) {
         const std::int64_t utc =
             std::chrono::floor<std::chrono::seconds>(fire).time_since_epoch().count();
         const std::int32_t offset = question.zone->OffsetAt(utc);
-        std::string local = FormatTime(fire + std::chrono::seconds(offset));
-        local.pop_back();  // the Z, which it is not
-        std::replace(local.begin(), local.end(), 'T', ' ');
-        static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-        const int weekday =
-            schedule::WeekdayOf(schedule::FloorDiv(utc + offset, schedule::kSecondsPerDay));
-        output.out +=
-            fmt::format("  {} {} {}{}\n", kDays[weekday], local, question.zone->AbbreviationAt(utc),
-                        NoteText(question.schedule->NoteFor(fire)));
+        output.out += fmt::format("  {} {}{}\n", LocalTimeText(utc + offset),
+                                  question.zone->AbbreviationAt(utc),
+                                  NoteText(question.schedule->NoteFor(fire)));
     }
     return kExitOk;
 }

@@ -85,12 +85,12 @@ void CheckNext(const Line& line, ZoneDatabase& zones) {
     auto at = ParseTime(line.columns[3]);
     ASSERT_TRUE(at) << line.Where();
     if (line.columns[4] == "never") {
-        EXPECT_FALSE(schedule->Next(*at)) << line.Where();
+        EXPECT_FALSE(schedule->NextInDialect(*at)) << line.Where();
         return;
     }
     std::stringstream fires(line.columns[4]);
     for (std::string expected; fires >> expected;) {
-        const auto next = schedule->Next(*at);
+        const auto next = schedule->NextInDialect(*at);
         ASSERT_TRUE(next) << line.Where() << ": nothing, expected " << expected;
         ASSERT_EQ(FormatTime(*next), expected) << line.Where();
         // Backwards it is the same fire.

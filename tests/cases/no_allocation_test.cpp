@@ -5,6 +5,7 @@
 #include <new>
 
 #include "ksana/base/time_text.hpp"
+#include "ksana/model/plan.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace {
@@ -40,6 +41,29 @@ TEST(NoAllocation, NextPreviousAndCountNeedNoMemory) {
             const TimePoint start = schedule.WithJitter("job", *next);
             EXPECT_EQ(allocations - before, 0) << text << " in " << zone;
             EXPECT_TRUE(next && previous && count > 0 && start >= *next);
+        }
+    }
+}
+
+// Ten years of a one-second job: a handful of small vectors, whatever the policy.
+TEST(NoAllocation, PlanningAfterTenYearsNeedsConstantMemory) {
+    ZoneDatabase zones;
+    const TimePoint start = *ParseTime("2026-01-01T00:00:00Z");
+    for (const char* zone : {"UTC", "America/New_York"}) {
+        ScheduleSpec spec;
+        spec.kind = ScheduleKind::kCron;
+        spec.cron = "* * * * * *";
+        spec.zone = zone;
+        const Schedule schedule = *Schedule::Compile(spec, {zones, {}, {}});
+        for (const auto policy : {model::MisfirePolicy::kSkip, model::MisfirePolicy::kRunLatest,
+                                  model::MisfirePolicy::kRunAll}) {
+            model::PlanInput input{.planned_until = start,
+                                   .now = start + std::chrono::hours(87'660)};
+            input.misfire = {.policy = policy, .max_runs = 10, .grace = Duration(0)};
+            const long before = allocations;
+            const model::PlanResult result = model::Plan(schedule, input);
+            EXPECT_LT(allocations - before, 12) << model::NameOf(policy);
+            EXPECT_EQ(result.ranges.size(), 1U);
         }
     }
 }

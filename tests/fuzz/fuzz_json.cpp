@@ -15,8 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto parsed = codec::DefinitionsFromJson(text)) {
         const auto back = codec::DefinitionsFromJson(codec::DefinitionsToJson(*parsed));
         KSANA_CHECK(back && *back == *parsed, "definitions do not read back the same");
-        for (const auto& job : parsed->jobs) (void)model::ValidateJob(job, {zones, {}, {}});
-        for (const auto& calendar : parsed->calendars) (void)ValidateCalendar(calendar);
+        std::shared_ptr<const schedule::CalendarIndex> index;
+        for (const auto& calendar : parsed->calendars) {
+            if (!ValidateCalendar(calendar).empty()) continue;
+            index = std::make_shared<const schedule::CalendarIndex>(calendar);
+        }
+        const auto find = [&index](std::string_view) { return index; };
+        for (const auto& job : parsed->jobs) (void)model::ValidateJob(job, {zones, {}, find});
     }
     return 0;
 }

@@ -7,7 +7,14 @@
 namespace ksana::sim {
 
 // Bugs to plant, to see that the checks find them.
-enum class Plant : std::uint8_t { kNone, kLostFire, kDoubleFire, kMissingFence, kForgottenRetry };
+enum class Plant : std::uint8_t {
+    kNone,
+    kLostFire,
+    kDoubleFire,
+    kMissingFence,
+    kForgottenRetry,
+    kLostCancel,
+};
 
 struct SimReport {
     std::optional<std::string> violation;  // what was found wrong, with the moment
@@ -19,8 +26,9 @@ struct SimReport {
 // A world from one seed: jobs with random schedules and policies; a planner that goes down, is
 // paused, and whose wall clock jumps; owners that succeed, fail, die, hang, are cancelled and
 // report late or twice. The pure functions of model/ decide everything; a naive ledger beside them
-// checks after every step that each fire is accounted for once, that no stale report gets in and
-// that every run ends.
+// checks after every step that each fire is accounted for once (by walking the schedule from fire
+// to fire, which Plan never does), that no stale report gets in, that a cancelled run never starts
+// again and that every run ends.
 SimReport RunLedgerSim(std::uint64_t seed, Plant plant);
 
 }  // namespace ksana::sim

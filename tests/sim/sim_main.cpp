@@ -26,8 +26,8 @@ bool ReadNumber(std::string_view text, std::uint64_t& out) {
 }
 
 bool ReadPlant(std::string_view text, Plant& out) {
-    static constexpr std::string_view kNames[] = {"none", "lost_fire", "double_fire",
-                                                  "missing_fence", "forgotten_retry"};
+    static constexpr std::string_view kNames[] = {
+        "none", "lost_fire", "double_fire", "missing_fence", "forgotten_retry", "lost_cancel"};
     for (std::size_t i = 0; i < std::size(kNames); ++i) {
         if (kNames[i] == text) {
             out = static_cast<Plant>(i);
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     if (!ReadOptions({argv + 1, argv + argc}, options)) {
         fmt::print(stderr,
                    "usage: {} [--seeds N | --seed N] [--plant lost_fire|double_fire|missing_fence|"
-                   "forgotten_retry]\n",
+                   "forgotten_retry|lost_cancel]\n",
                    argv[0]);
         return 2;
     }

@@ -52,6 +52,31 @@ TEST(FakeClock, NotifyEndsAWaitAndIsUsedUp) {
     EXPECT_EQ(clock.Wait(wakeup, clock.SteadyNow(), {}), WaitOutcome::kDeadline);
 }
 
+// A loop that sleeps a second at a time takes exactly as many turns as seconds are advanced.
+TEST(FakeClock, AwaitWaitersMakesStepsCount) {
+    FakeClock clock;
+    Wakeup wakeup;
+    int turns = 0;
+    {
+        std::jthread loop([&](const std::stop_token& stop) {
+            while (clock.Wait(wakeup, clock.SteadyNow() + seconds(1), stop) !=
+                   WaitOutcome::kStopped) {
+                ++turns;
+            }
+        });
+        for (int i = 0; i < 1'000; ++i) {
+            clock.AwaitWaiters(1);
+            if (i % 2 == 0) {
+                clock.Advance(seconds(1));
+            } else {
+                wakeup.Notify();
+            }
+        }
+        clock.AwaitWaiters(1);
+    }
+    EXPECT_EQ(turns, 1'000);
+}
+
 TEST(FakeClock, WaitUntilNoticesAWallJumpWithinASecond) {
     FakeClock clock;
     Wakeup wakeup;

@@ -69,7 +69,7 @@ std::optional<Part> Multiply(std::string_view whole, std::string_view fraction, 
     part.nanoseconds *= unit.nanoseconds;
     Wide scale = unit.nanoseconds;
     for (const char digit : fraction) {
-        if (scale % 10 != 0 && digit != '0') part.exact = false;
+        if (digit != '0' && (scale == 0 || scale % 10 != 0)) part.exact = false;
         scale /= 10;
         part.nanoseconds += scale * (digit - '0');
     }

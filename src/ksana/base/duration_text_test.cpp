@@ -69,6 +69,8 @@ TEST(ParseDuration, RefusesEverythingElseAndSaysWhy) {
         "1ns",
         "1.5ns",
         "0.0000001s",
+        "1.00000000005s",
+        "0.000000000005m",
         "9999999999999999h",
         "2562047789h",
         "1\xC2s",

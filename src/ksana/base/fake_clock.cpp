@@ -18,9 +18,10 @@ TimePoint FakeClock::Now() const { return TimePoint(Duration(wall_us_.load())); 
 SteadyPoint FakeClock::SteadyNow() const { return SteadyPoint(Duration(steady_us_.load())); }
 
 WaitOutcome FakeClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) {
+    Waiter waiter{wakeup, deadline};
     {
         const std::lock_guard lock(mutex_);
-        waiters_.push_back(&wakeup);
+        waiters_.push_back(&waiter);
     }
     waiters_changed_.notify_all();
 
@@ -39,7 +40,7 @@ WaitOutcome FakeClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::sto
     }
 
     const std::lock_guard lock(mutex_);
-    waiters_.erase(std::find(waiters_.begin(), waiters_.end(), &wakeup));
+    waiters_.erase(std::find(waiters_.begin(), waiters_.end(), &waiter));
     return outcome;
 }
 
@@ -48,18 +49,25 @@ void FakeClock::Advance(Duration by) {
     wall_us_ += by.count();
     steady_us_ += by.count();
     const std::lock_guard lock(mutex_);
-    for (Wakeup* waiter : waiters_) {
+    for (const Waiter* waiter : waiters_) {
         // Taking the lock makes sure that the waiter is either asleep or about to look again.
-        { const std::lock_guard waiter_lock(waiter->mutex_); }
-        waiter->changed_.notify_all();
+        { const std::lock_guard waiter_lock(waiter->wakeup.mutex_); }
+        waiter->wakeup.changed_.notify_all();
     }
 }
 
 void FakeClock::JumpWall(Duration by) { wall_us_ += by.count(); }
 
 void FakeClock::AwaitWaiters(std::size_t count) {
+    const auto asleep = [this](const Waiter* waiter) {
+        const std::lock_guard waiter_lock(waiter->wakeup.mutex_);
+        return !waiter->wakeup.notified_ && SteadyNow() < waiter->deadline;
+    };
     std::unique_lock lock(mutex_);
-    waiters_changed_.wait(lock, [this, count] { return waiters_.size() >= count; });
+    waiters_changed_.wait(lock, [this, count, &asleep] {
+        const auto sleeping = std::count_if(waiters_.begin(), waiters_.end(), asleep);
+        return static_cast<std::size_t>(sleeping) >= count;
+    });
 }
 
 }  // namespace ksana

@@ -29,11 +29,18 @@ class FakeClock final : public Clock {
     // Somebody sets the wall clock; no time passes, and no wait ends.
     void JumpWall(Duration by);
 
-    // Blocks until `count` threads are inside Wait: how a test knows that a loop has gone to sleep
-    // before it moves the clock.
+    // Blocks until `count` threads wait for something that has not come: how a test knows that a
+    // loop has gone to sleep before it moves the clock. A waiter that Advance or Notify has woken
+    // does not count, also while it has not yet run.
     void AwaitWaiters(std::size_t count);
 
   private:
+    // A thread inside Wait; lives on its stack.
+    struct Waiter {
+        Wakeup& wakeup;
+        SteadyPoint deadline;
+    };
+
     // The clock readings are atomics because Wait reads them under a Wakeup's lock, while Advance
     // takes Wakeup locks under mutex_: a lock here would close the circle.
     std::atomic<std::int64_t> wall_us_;
@@ -41,7 +48,7 @@ class FakeClock final : public Clock {
 
     std::mutex mutex_;
     std::condition_variable waiters_changed_;
-    std::vector<Wakeup*> waiters_;  // guarded by mutex_
+    std::vector<Waiter*> waiters_;  // guarded by mutex_
 };
 
 }  // namespace ksana

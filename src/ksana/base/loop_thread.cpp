@@ -18,13 +18,17 @@ LoopThread::~LoopThread() { Stop(); }
 Result<void> LoopThread::Start() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return state_ != State::kStopping; });
-    if (state_ == State::kRunning) return {};
+    if (state_ == State::kRunning) {
+        if (!body_ended_) return {};
+        thread_.join();  // the body is over: this does not wait for anything
+    }
     try {
         thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
     } catch (const std::system_error& error) {
         return Error(Code::kExhausted, "cannot start the thread " + name_ + ": " + error.what());
     }
     running_id_ = thread_.get_id();
+    body_ended_ = false;
     state_ = State::kRunning;
     return {};
 }
@@ -59,6 +63,8 @@ void LoopThread::Run(const std::stop_token& stop) {
     } catch (const std::exception& error) {
         KSANA_CHECK(false, "the loop " + name_ + " threw: " + error.what());
     }
+    const std::lock_guard lock(mutex_);
+    body_ended_ = true;
 }
 
 }  // namespace ksana

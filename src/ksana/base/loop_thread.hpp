@@ -14,7 +14,8 @@ namespace ksana {
 
 // One thread that runs a body until told to stop: what the loops of the engine stand on. The body
 // gets a stop token and returns soon after it is triggered; it must not throw. Members that the
-// body uses are declared before the LoopThread, so that they outlive it.
+// body uses are declared before the LoopThread, so that they outlive it. One whose body has
+// returned by itself can be started again.
 class LoopThread final : public Service {
   public:
     using Body = std::function<void(std::stop_token)>;
@@ -42,6 +43,7 @@ class LoopThread final : public Service {
     std::condition_variable changed_;
     State state_ = State::kIdle;  // guarded by mutex_
     std::jthread thread_;         // guarded by mutex_
+    bool body_ended_ = false;     // guarded by mutex_; the body returned of its own accord
     std::thread::id running_id_;  // guarded by mutex_; also while thread_ is being joined
 };
 

@@ -43,6 +43,25 @@ TEST(LoopThread, StopFromInsideTheBodyOnlyAsks) {
     EXPECT_TRUE(asked);
 }
 
+TEST(LoopThread, StartsAgainAfterItsBodyHasReturned) {
+    SystemClock clock;
+    Wakeup wakeup;
+    std::atomic<int> runs = 0;
+    LoopThread loop("short", [&](const std::stop_token&) {
+        ++runs;
+        wakeup.Notify();
+    });
+    // A start that comes while the body is still on its way out does nothing: start until it runs.
+    for (int run = 1; run <= 20; ++run) {
+        while (runs < run) {
+            ASSERT_TRUE(loop.Start());
+            clock.Wait(wakeup, clock.SteadyNow() + std::chrono::milliseconds(1), {});
+        }
+    }
+    loop.Stop();
+    EXPECT_EQ(runs, 20);
+}
+
 TEST(LoopThread, DestructionStops) {
     SystemClock clock;
     Wakeup wakeup;

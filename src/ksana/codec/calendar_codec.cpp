@@ -50,9 +50,10 @@ std::string DateText(const Date& date) {
 }
 
 void ReadDates(ObjectReader& rule, CalendarRule& out) {
+    const auto node = rule.Find("dates");
+    if (!node) return;
     std::string text;
-    rule.Optional("dates", text);
-    if (text.empty()) return;
+    rule.reader().Read(*node, text);
     const std::size_t slash = text.find('/');
     const auto first = ParseDate(std::string_view(text).substr(0, slash));
     const auto last =
@@ -66,9 +67,10 @@ void ReadDates(ObjectReader& rule, CalendarRule& out) {
 }
 
 void ReadYearly(ObjectReader& rule, CalendarRule& out) {
+    const auto node = rule.Find("yearly");
+    if (!node) return;
     std::string text;
-    rule.Optional("yearly", text);
-    if (text.empty()) return;
+    rule.reader().Read(*node, text);
     std::array<int, 2> parts{};
     if (ReadNumbers<2>(text, {2, 2}, '-', parts)) {
         out.yearly = CalendarRule::MonthDay{parts[0], parts[1]};
@@ -78,9 +80,10 @@ void ReadYearly(ObjectReader& rule, CalendarRule& out) {
 }
 
 std::optional<int> ReadTimeOfDay(ObjectReader& rule, std::string_view key) {
+    const auto node = rule.Find(key);
+    if (!node) return std::nullopt;
     std::string text;
-    rule.Optional(key, text);
-    if (text.empty()) return std::nullopt;
+    rule.reader().Read(*node, text);
     std::array<int, 2> parts{};
     if (ReadNumbers<2>(text, {2, 2}, ':', parts) && parts[1] < 60 &&
         parts[0] * 60 + parts[1] <= 24 * 60) {

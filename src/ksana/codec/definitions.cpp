@@ -33,16 +33,6 @@ Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
     return definitions;
 }
 
-// The line of a path, or of the nearest part above it that is there.
-int LineOf(const TomlDocument& document, std::string path) {
-    for (;;) {
-        const auto found = document.lines.find(path);
-        if (found != document.lines.end()) return found->second;
-        if (path.empty()) return 1;
-        path.erase(path.rfind('/'));
-    }
-}
-
 // Reads one document of type T.
 template <class T, class F>
 Result<T> FromJson(std::string_view text, const F& read) {
@@ -69,7 +59,7 @@ Result<Definitions> DefinitionsFromToml(std::string_view text) {
     if (reader.Clean()) return definitions;
     std::vector<Problem> problems = reader.TakeProblems();
     for (Problem& problem : problems) {
-        problem.message += fmt::format(" (line {})", LineOf(document, problem.path));
+        problem.message += fmt::format(" (line {})", document.line_of(problem.path));
     }
     return Error(std::move(problems));
 }

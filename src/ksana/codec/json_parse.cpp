@@ -4,6 +4,8 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,7 +29,8 @@ class Handler {
 
     json::value Release() { return stack_.release(); }
     void Reset() { stack_.reset(); }
-    const std::string& duplicate() const { return duplicate_; }
+    const std::optional<std::string>& duplicate() const { return duplicate_; }
+    const std::optional<std::string>& bad_number() const { return bad_number_; }
 
     bool on_document_begin(json::error_code&) { return true; }
     bool on_document_end(json::error_code&) { return true; }
@@ -69,16 +72,34 @@ class Handler {
         stack_.push_string(part);
         return true;
     }
-    bool on_number_part(json::string_view, json::error_code&) { return true; }
+    bool on_number_part(json::string_view part, json::error_code&) {
+        number_.append(part.data(), part.size());
+        return true;
+    }
     bool on_int64(std::int64_t value, json::string_view, json::error_code&) {
+        number_.clear();
         stack_.push_int64(value);
         return true;
     }
     bool on_uint64(std::uint64_t value, json::string_view, json::error_code&) {
+        number_.clear();
         stack_.push_uint64(value);
         return true;
     }
-    bool on_double(double value, json::string_view, json::error_code&) {
+    // Boost.JSON 1.81 rounds some numbers wrongly and takes 1e999 for infinity: read them anew, and
+    // refuse what a double or a 64-bit integer cannot hold.
+    bool on_double(double, json::string_view part, json::error_code& error) {
+        number_.append(part.data(), part.size());
+        double value = 0;
+        const char* end = number_.data() + number_.size();
+        const auto read = std::from_chars(number_.data(), end, value);
+        const bool whole = number_.find_first_of(".eE") == std::string::npos;
+        if (read.ec != std::errc() || read.ptr != end || whole) {
+            bad_number_ = number_;
+            error = json::error::not_number;
+            return false;
+        }
+        number_.clear();
         stack_.push_double(value);
         return true;
     }
@@ -97,7 +118,10 @@ class Handler {
     json::value_stack stack_;
     std::vector<std::set<std::string>> keys_;  // of the objects that are open
     std::string key_;
-    std::string duplicate_;
+    std::string number_;
+    // What made us stop, where it was not the library.
+    std::optional<std::string> duplicate_;
+    std::optional<std::string> bad_number_;
 };
 
 std::string Place(std::string_view text, std::size_t offset) {
@@ -130,10 +154,17 @@ Result<json::value> ParseJson(std::string_view text, const JsonLimits& limits) {
     parser.handler().Reset();
     json::error_code error;
     const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
-    if (!parser.handler().duplicate().empty() || (error == json::error::not_found)) {
+    const Handler& handler = parser.handler();
+    if (handler.duplicate()) {
         return Error(Code::kInvalidArgument,
                      fmt::format("not JSON we accept: the key \"{}\" stands twice, {}",
-                                 Excerpt(parser.handler().duplicate(), 80), Place(text, used)));
+                                 Excerpt(*handler.duplicate(), 80), Place(text, used)));
+    }
+    if (handler.bad_number()) {
+        return Error(Code::kInvalidArgument,
+                     fmt::format("not JSON we accept: the number {} is too large to be kept "
+                                 "exactly; write it as a string, {}",
+                                 Excerpt(*handler.bad_number(), 40), Place(text, used)));
     }
     if (!error && text.find_first_not_of(" \t\r\n", used) != std::string_view::npos) {
         error = json::error::extra_data;

@@ -34,6 +34,14 @@ TEST(ParseJson, RefusesWhatIsNoJson) {
         << Fault("{\n  \"a\": x}");
 }
 
+TEST(ParseJson, KeepsNumbersExactlyOrRefusesThem) {
+    EXPECT_EQ(WriteJson(*ParseJson("[980.97781400205736,0.1,5e-324,1.7976931348623157e308]")),
+              "[980.9778140020574,0.1,5e-324,1.7976931348623157e+308]");
+    EXPECT_NE(Fault("[1e999]").find("too large"), std::string::npos);
+    EXPECT_NE(Fault("12345678901234567890123").find("write it as a string"), std::string::npos);
+    EXPECT_EQ(Fault("[18446744073709551615,-9223372036854775808]"), "");
+}
+
 TEST(ParseJson, RefusesAKeyThatStandsTwice) {
     EXPECT_NE(Fault(R"({"a":1,"b":{"a":1},"a":2})").find("\"a\" stands twice"), std::string::npos);
     EXPECT_NE(Fault(R"({"a":1,"\u0061":2})"), "") << "the same key in another spelling";

@@ -1,18 +1,18 @@
 #pragma once
 
 #include <boost/json/value.hpp>
-#include <map>
-#include <string>
+#include <functional>
 #include <string_view>
 
 #include "ksana/base/result.hpp"
 
 namespace ksana::codec {
 
-// A TOML document as JSON, so that one reader serves both, and where each part of it stands.
+// A TOML document as JSON, so that one reader serves both.
 struct TomlDocument {
     boost::json::value value;
-    std::map<std::string, int> lines;  // JSON Pointer → line
+    // The line of a JSON Pointer, or of the nearest part above it that is there.
+    std::function<int(std::string_view pointer)> line_of;
 };
 
 // TOML 1.0. Dates and times become RFC 3339 text. The error names the line and column.

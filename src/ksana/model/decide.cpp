@@ -10,6 +10,11 @@
 namespace ksana::model {
 namespace {
 
+// What comes from outside is brought within bounds: time arithmetic must not overflow.
+Duration Bounded(Duration value, Duration most) {
+    return std::clamp(value, Duration::zero(), most);
+}
+
 // Works on a copy of the status; each method is one effect of the table.
 class Decider {
   public:
@@ -50,13 +55,11 @@ class Decider {
                 status_.remark = event_.remark;
                 return Close(RunState::kResolved);
             case Effect::kSendBack:
-                status_.failures = 0;
-                return BackToQueue();
+                return SendBack();
             case Effect::kPostpone:
                 return Postpone();
             case Effect::kRelease:
-                EndAttempt(AttemptOutcome::kReleased);
-                return BackToQueue();
+                return Release();
             case Effect::kSkip:
                 return Skip();
             case Effect::kMiss:
@@ -133,7 +136,7 @@ class Decider {
         status_.exec_id = event_.exec_id;
         status_.last_report.reset();
         status_.owner = event_.owner;
-        status_.lease_until = now_ + event_.lease;
+        status_.lease_until = now_ + Bounded(event_.lease, kMaxLease);
         status_.deadline = now_ + policy_.timeout;
         status_.started_at = now_;
         status_.progress = 0;
@@ -145,7 +148,8 @@ class Decider {
 
     Transition Renew() {
         // A late heartbeat may overtake a later one: a lease never gets shorter.
-        status_.lease_until = std::max(status_.lease_until.value_or(now_), now_ + event_.lease);
+        status_.lease_until =
+            std::max(status_.lease_until.value_or(now_), now_ + Bounded(event_.lease, kMaxLease));
         if (event_.progress) status_.progress = std::clamp(*event_.progress, 0, 100);
         if (!event_.note.empty()) status_.progress_note = event_.note;
         return Applied();
@@ -165,11 +169,7 @@ class Decider {
     }
 
     Transition Fail(AttemptOutcome outcome, RunState exhausted, bool may_retry) {
-        if (status_.cancel_requested) {
-            status_.last_error = event_.error;
-            EndAttempt(AttemptOutcome::kCancelled);
-            return Close(RunState::kCancelled);
-        }
+        if (status_.cancel_requested) return EndAsCancelled();
         EndAttempt(outcome);
         status_.failures += 1;
         status_.last_error = event_.error;
@@ -184,6 +184,14 @@ class Decider {
         if (policy_.need_manual) return Move(RunState::kHeld);
         if (policy_.error_callback) transition_.callback = CallbackWanted::kError;
         return Close(exhausted);
+    }
+
+    // The attempt is over by itself, and somebody had asked for its end: it is not tried again.
+    Transition EndAsCancelled() {
+        status_.last_error = event_.error;
+        status_.not_stopping = event_.not_stopping;
+        EndAttempt(AttemptOutcome::kCancelled);
+        return Close(RunState::kCancelled);
     }
 
     Transition CancelNow() {
@@ -203,15 +211,23 @@ class Decider {
         return Applied();
     }
 
-    Transition BackToQueue() {
+    // With its retries anew, but not before the time it had.
+    Transition SendBack() {
+        status_.failures = 0;
+        return Move(status_.ready_at > now_ ? RunState::kScheduled : RunState::kQueued);
+    }
+
+    Transition Release() {
+        if (status_.cancel_requested) return EndAsCancelled();
+        EndAttempt(AttemptOutcome::kReleased);
         status_.ready_at = now_;
         return Move(RunState::kQueued);
     }
 
     Transition Postpone() {
+        if (status_.cancel_requested) return EndAsCancelled();
         EndAttempt(AttemptOutcome::kSnoozed);
-        status_.ready_at =
-            now_ + std::max(event_.after.value_or(Duration::zero()), Duration::zero());
+        status_.ready_at = now_ + Bounded(event_.after.value_or(Duration::zero()), kMaxSnooze);
         return Move(RunState::kScheduled);
     }
 

@@ -29,6 +29,10 @@ struct Event {
     bool without_callback = false;          // kSuccess: the agent has told whoever had to know
 };
 
+// Longer leases and snoozes are cut to these.
+inline constexpr Duration kMaxLease = std::chrono::hours(24);
+inline constexpr Duration kMaxSnooze = std::chrono::hours(24 * 366);
+
 enum class Verdict : std::uint8_t {
     kApplied,    // write `after`
     kDuplicate,  // this very report was taken before: answer as then, write nothing

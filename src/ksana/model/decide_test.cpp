@@ -193,6 +193,20 @@ TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
     EXPECT_EQ(snoozed.after.failures, 0);
 }
 
+// Whatever a worker asks for, time arithmetic stays within bounds.
+TEST_F(DecideTest, LeasesAndSnoozesAreBounded) {
+    const Run run = In(RunState::kRunning);
+    EXPECT_EQ(On(run, {.kind = EventKind::kSnooze, .exec_id = "e1", .after = Duration::max()})
+                  .after.ready_at,
+              now_ + kMaxSnooze);
+    EXPECT_EQ(On(run, {.kind = EventKind::kSnooze, .exec_id = "e1", .after = Duration::min()})
+                  .after.ready_at,
+              now_);
+    EXPECT_EQ(On(run, {.kind = EventKind::kProgress, .exec_id = "e1", .lease = Duration::max()})
+                  .after.lease_until,
+              now_ + kMaxLease);
+}
+
 // T-08
 TEST_F(DecideTest, ExhaustedRunsWaitForAPersonWhereTheTypeSaysSo) {
     policy_.retry.max_retries = 0;
@@ -213,6 +227,9 @@ TEST_F(DecideTest, ExhaustedRunsWaitForAPersonWhereTheTypeSaysSo) {
     const Transition back = On(held, {.kind = EventKind::kSendBack});
     EXPECT_EQ(back.after.state, RunState::kQueued);
     EXPECT_EQ(back.after.failures, 0) << "with its retries anew";
+    held.status.ready_at = now_ + minutes(5);
+    EXPECT_EQ(On(held, {.kind = EventKind::kSendBack}).after.state, RunState::kScheduled)
+        << "held before its time: it still waits for it";
 }
 
 TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
@@ -247,8 +264,9 @@ TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
     EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, Verdict::kDuplicate);
     EXPECT_EQ(On(run, {.kind = EventKind::kCancelled, .exec_id = "e1"}).after.state,
               RunState::kCancelled);
-    for (const EventKind kind : {EventKind::kRetryableFailure, EventKind::kPermanentFailure,
-                                 EventKind::kTimeout, EventKind::kLostOwner}) {
+    for (const EventKind kind :
+         {EventKind::kRetryableFailure, EventKind::kPermanentFailure, EventKind::kTimeout,
+          EventKind::kLostOwner, EventKind::kShutdown, EventKind::kSnooze}) {
         const Transition ended = On(run, {.kind = kind, .exec_id = "e1"});
         EXPECT_EQ(ended.after.state, RunState::kCancelled) << NameOf(kind);
         EXPECT_EQ(ended.attempt->outcome, AttemptOutcome::kCancelled);

@@ -62,7 +62,7 @@ class Planner {
 
     // Fires that are later than the grace allows: missed, but for those the policy makes up for.
     void PlanOldFires() {
-        const TimePoint last_old = input_.now - input_.misfire.grace - kTick;
+        const TimePoint last_old = LastOldInstant();
         if (last_old <= cursor_) return;
         const TimePoint catch_up_after = CatchUpAfter(last_old);
         AddRange(FireFate::kMissed, RangeOf(cursor_, catch_up_after));
@@ -76,6 +76,17 @@ class Planner {
             Fire(*next, FireFate::kCaughtUp);
         }
         cursor_ = last_old;
+    }
+
+    // Fires up to here are too late. Lateness counts from the start, jitter included; as jitter
+    // never reaches the next fire, only the last of them may still be waiting for its start.
+    TimePoint LastOldInstant() const {
+        const TimePoint last_old = input_.now - input_.misfire.grace - kTick;
+        const auto last_fire = schedule_.Previous(last_old + kTick);
+        if (last_fire && schedule_.WithJitter(input_.job_id, *last_fire) > last_old) {
+            return *last_fire - kTick;
+        }
+        return last_old;
     }
 
     // Old fires up to here are missed, those after it are made up for.

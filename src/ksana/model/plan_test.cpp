@@ -75,6 +75,48 @@ TEST_F(PlanTest, WithinTheGraceIsOnTime) {
     EXPECT_EQ(Plan(every, input).ranges.at(0).fate, FireFate::kMissed);
 }
 
+// A fire that jitter starts at 03:49 is not late at 03:01.
+TEST_F(PlanTest, LatenessCountsFromTheJitteredStart) {
+    ScheduleSpec spec;
+    spec.kind = ScheduleKind::kCron;
+    spec.cron = "0 3 * * *";
+    spec.jitter = hours(1);
+    const Schedule cron = Compile(spec);
+    const TimePoint nominal = start_ + hours(3);
+    const TimePoint begin = cron.WithJitter("j", nominal);
+    ASSERT_GT(begin, nominal + minutes(1));
+    PlanInput input{.job_id = "j", .planned_until = start_, .now = begin - seconds(1)};
+    ASSERT_EQ(Plan(cron, input).fires.size(), 1U);
+    EXPECT_EQ(Plan(cron, input).fires[0].fate, FireFate::kOnTime);
+    input.now = begin + seconds(5);
+    EXPECT_EQ(Plan(cron, input).fires.size(), 1U);
+    input.now = begin + seconds(6);
+    EXPECT_TRUE(Plan(cron, input).fires.empty());
+    EXPECT_EQ(Plan(cron, input).ranges.at(0).range.count, 1);
+}
+
+// A horizon of the dialect must not make a fire vanish.
+TEST_F(PlanTest, RareFiresOfTheLibraryDialectAreAccountedFor) {
+    ScheduleSpec spec;
+    spec.kind = ScheduleKind::kCron;
+    spec.cron = "0 0 29 2 *";
+    spec.dialect = schedule::CronDialect::kLibrary;
+    const Schedule cron = Compile(spec);
+    for (const MisfirePolicy policy :
+         {MisfirePolicy::kSkip, MisfirePolicy::kRunLatest, MisfirePolicy::kRunAll}) {
+        PlanInput input{.planned_until = *ParseTime("2024-03-01T00:00:00Z"),
+                        .now = *ParseTime("2029-06-01T00:00:00Z")};
+        input.misfire.policy = policy;
+        const PlanResult result = Plan(cron, input);
+        const std::size_t missed = result.ranges.empty() ? 0 : 1;
+        EXPECT_EQ(result.fires.size() + missed, 1U);
+        if (missed == 1) {
+            EXPECT_EQ(result.ranges[0].range.first, result.ranges[0].range.last);
+        }
+        EXPECT_EQ(result.next_fire, ParseTime("2032-02-29T00:00:00Z").value());
+    }
+}
+
 // K-05: after downtime `every` rolls on; what was missed is one entry with a count.
 TEST_F(PlanTest, SkipRecordsTheMissedStretchAndRollsOn) {
     const PlanResult result =

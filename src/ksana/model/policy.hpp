@@ -30,7 +30,7 @@ struct RetryPolicy {
     int max_retries = 3;
     Duration interval = std::chrono::seconds(5);    // kFixed: always; kExponential: the first
     std::vector<Duration> sequence;                 // kSequence: the last one repeats
-    Duration max_interval = std::chrono::hours(1);  // kExponential: never longer
+    Duration max_interval = std::chrono::hours(1);  // kExponential: doubles up to this
     // Adds up to this share of the delay, so that failures of one moment do not return as a wave.
     double jitter = 0.0;
     friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;

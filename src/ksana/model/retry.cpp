@@ -48,7 +48,7 @@ std::optional<Duration> RetryDelay(const RetryPolicy& policy, int failures,
         return std::nullopt;
     }
     Duration delay = BaseDelay(policy, failures);
-    delay += Jitter(policy, delay, failures, run_id);
+    delay += Jitter(policy, delay, failures, run_id);  // may pass max_interval: it only adds
     if (retry_after) delay = std::max(delay, std::min(*retry_after, kMaxRetryAfter));
     return delay;
 }

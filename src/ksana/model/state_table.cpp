@@ -77,9 +77,11 @@ std::string_view TargetsOf(Effect effect) {
         case Effect::kRefuse:
             return "";
         case Effect::kEnqueue:
-        case Effect::kSendBack:
-        case Effect::kRelease:
             return "queued";
+        case Effect::kSendBack:
+            return "queued, scheduled";
+        case Effect::kRelease:
+            return "queued, cancelled";
         case Effect::kBegin:
         case Effect::kRenew:
         case Effect::kAskToCancel:
@@ -103,7 +105,7 @@ std::string_view TargetsOf(Effect effect) {
         case Effect::kResolve:
             return "resolved";
         case Effect::kPostpone:
-            return "scheduled";
+            return "scheduled, cancelled";
         case Effect::kSkip:
             return "skipped";
         case Effect::kMiss:

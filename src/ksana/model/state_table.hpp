@@ -23,9 +23,9 @@ enum class Effect : std::uint8_t {
     kNoteUndelivered,  // stays completing
     kHold,             // → held
     kResolve,          // → resolved
-    kSendBack,         // → queued, with its retries anew
-    kPostpone,         // → scheduled; no attempt used up
-    kRelease,          // → queued; no attempt used up
+    kSendBack,         // → queued, or scheduled before its time; with its retries anew
+    kPostpone,         // → scheduled, no retry used up; cancelled when asked for
+    kRelease,          // → queued, no retry used up; cancelled when asked for
     kSkip,             // → skipped
     kMiss,             // → missed
 };

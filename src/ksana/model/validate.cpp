@@ -106,6 +106,9 @@ void CheckCommand(Checker& check, const CommandAction& command) {
             check.Add(fmt::format("/command/argv/{}", i), "holds a NUL");
         }
     }
+    if (command.working_directory.find('\0') != std::string::npos) {
+        check.Add("/command/working_directory", "holds a NUL");
+    }
     for (const auto& [name, value] : command.environment) {
         const std::string path = "/command/environment" + PointerStep(Excerpt(name, 80));
         if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {

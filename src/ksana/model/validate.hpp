@@ -15,7 +15,7 @@ std::vector<Problem> ValidateJob(const Job& job, const schedule::ScheduleContext
 
 std::vector<Problem> ValidateRunType(const RunType& type);
 
-// Limits that users meet; docs/api.md lists them.
+// Limits that users meet.
 inline constexpr std::size_t kMaxNameLength = 200;
 inline constexpr std::size_t kMaxDescriptionLength = 4'000;
 inline constexpr std::size_t kMaxIdLength = 128;

@@ -6,6 +6,8 @@
 #include <set>
 #include <string_view>
 
+#include "ksana/base/utf8.hpp"
+
 namespace ksana::schedule {
 namespace {
 
@@ -45,7 +47,34 @@ void CheckRules(const std::vector<CalendarRule>& rules, std::string_view list,
     }
 }
 
+void CheckName(const Calendar& calendar, std::vector<Problem>& problems) {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_' || c == '.' || c == ':';
+    };
+    if (calendar.name.empty() || calendar.name.size() > 128 ||
+        !std::all_of(calendar.name.begin(), calendar.name.end(), allowed)) {
+        problems.push_back({"/name", "is 1 to 128 letters, digits and - _ . : long"});
+    }
+    if (calendar.description.size() > 4'000 || !IsUtf8(calendar.description) ||
+        calendar.description.find('\0') != std::string::npos) {
+        problems.push_back({"/description", "is UTF-8 of at most 4000 bytes, without NUL"});
+    }
+}
+
+void CheckCount(std::size_t count, std::size_t most, std::string_view what,
+                std::vector<Problem>& problems) {
+    if (count > most) {
+        problems.push_back({"", fmt::format("has {} rules {}; {} are allowed", count, what, most)});
+    }
+}
+
 }  // namespace
+
+bool IsWide(const CalendarRule& rule) {
+    if (!rule.dates || rule.times || rule.yearly || rule.weekdays != 0) return true;
+    return rule.dates->last.DayNumber() - rule.dates->first.DayNumber() > kMaxNarrowDays;
+}
 
 std::vector<Problem> ValidateCalendar(const Calendar& calendar) {
     std::vector<Problem> problems;
@@ -56,13 +85,17 @@ std::vector<Problem> ValidateCalendar(const Calendar& calendar) {
             {"", fmt::format("has {} rules; {} are allowed", total, kMaxCalendarRules)});
         return problems;
     }
-    const auto timed = [](const CalendarRule& rule) { return rule.times.has_value(); };
-    const auto time_rules = std::count_if(calendar.exclude.begin(), calendar.exclude.end(), timed) +
-                            std::count_if(calendar.include.begin(), calendar.include.end(), timed);
-    if (time_rules > static_cast<std::ptrdiff_t>(kMaxCalendarTimeRules)) {
-        problems.push_back({"", fmt::format("has {} rules with a time of day; {} are allowed",
-                                            time_rules, kMaxCalendarTimeRules)});
+    std::size_t wide = 0;
+    std::size_t timed = 0;
+    for (const auto* rules : {&calendar.exclude, &calendar.include}) {
+        for (const CalendarRule& rule : *rules) {
+            wide += IsWide(rule) ? 1 : 0;
+            timed += rule.times ? 1 : 0;
+        }
     }
+    CheckCount(wide, kMaxCalendarWideRules, "that recur or span years", problems);
+    CheckCount(timed, kMaxCalendarTimeRules, "with a time of day", problems);
+    CheckName(calendar, problems);
     CheckRules(calendar.exclude, "exclude", problems);
     CheckRules(calendar.include, "include", problems);
     std::set<Date> seen;

@@ -62,7 +62,14 @@ struct Calendar {
 };
 
 inline constexpr std::size_t kMaxCalendarRules = 4096;
-inline constexpr std::size_t kMaxCalendarTimeRules = 64;
+// Rules that are looked at for every day, because they recur or span years; and those among them
+// with a time of day.
+inline constexpr std::size_t kMaxCalendarWideRules = 64;
+inline constexpr std::size_t kMaxCalendarTimeRules = 16;
+
+// Neither recurring nor longer than this: such a rule costs nothing once it is indexed.
+inline constexpr std::int64_t kMaxNarrowDays = 800;
+bool IsWide(const CalendarRule& rule);
 
 // Every fault, with paths from the calendar's own root ("/exclude/3/dates").
 std::vector<Problem> ValidateCalendar(const Calendar& calendar);

@@ -14,12 +14,13 @@ CalendarIndex::CalendarIndex(const Calendar& calendar) : name_(calendar.name) {
     for (const CalendarRule& rule : calendar.include) Add(rule, false);
     for (const SwapDay& swap : calendar.swaps) {
         swaps_.push_back({swap.date.DayNumber(), swap.counts_as});
+        NoteDates(swaps_.back().day_number, swaps_.back().day_number);
     }
     std::sort(swaps_.begin(), swaps_.end(),
               [](const Swap& a, const Swap& b) { return a.day_number < b.day_number; });
+    // Several rules may speak of one month: fold them into one entry.
     std::sort(dated_.begin(), dated_.end(),
               [](const DatedMonth& a, const DatedMonth& b) { return a.index < b.index; });
-    // Several rules may speak of one month: fold them into one entry.
     std::vector<DatedMonth> folded;
     for (const DatedMonth& month : dated_) {
         if (folded.empty() || folded.back().index != month.index) {
@@ -30,17 +31,35 @@ CalendarIndex::CalendarIndex(const Calendar& calendar) : name_(calendar.name) {
         }
     }
     dated_ = std::move(folded);
+    IndexTimes();
+}
+
+void CalendarIndex::NoteDates(std::int64_t first_day, std::int64_t last_day) {
+    first_dated_day_ = std::min(first_dated_day_, first_day);
+    last_dated_day_ = std::max(last_dated_day_, last_day);
+}
+
+void CalendarIndex::IndexTimes() {
+    for (const Rule& rule : timed_) {
+        edges_.push_back(rule.when.times->from);
+        edges_.push_back(rule.when.times->to);
+        if (!rule.exclude || !rule.when.dates) continue;
+        const std::int64_t shift = rule.after_midnight ? 1 : 0;
+        time_rule_changes_.push_back(rule.first_day + shift);
+        time_rule_changes_.push_back(rule.last_day + 1 + shift);
+    }
+    std::sort(edges_.begin(), edges_.end());
+    std::sort(time_rule_changes_.begin(), time_rule_changes_.end());
 }
 
 void CalendarIndex::Add(const CalendarRule& rule, bool exclude) {
-    if (rule.dates && !rule.yearly && rule.weekdays == 0 && !rule.times) {
-        return AddDates(*rule.dates, exclude);
-    }
     Rule made{rule, exclude, false, 0, 0};
     if (rule.dates) {
         made.first_day = rule.dates->first.DayNumber();
         made.last_day = rule.dates->last.DayNumber();
+        NoteDates(made.first_day, made.last_day + 1);
     }
+    if (!IsWide(rule)) return AddDates(*rule.dates, exclude);
     if (!rule.times) {
         whole_.push_back(made);
         return;
@@ -194,27 +213,32 @@ bool CalendarIndex::Allows(std::int64_t local) const {
 std::int64_t CalendarIndex::NextEdge(std::int64_t local) const {
     const std::int64_t midnight = FloorDiv(local, kSecondsPerDay) * kSecondsPerDay;
     const auto second = static_cast<int>(local - midnight);
-    int edge = kDay;
-    for (const Rule& rule : timed_) {
-        for (const int candidate : {rule.when.times->from, rule.when.times->to}) {
-            if (candidate > second) edge = std::min(edge, candidate);
-        }
-    }
-    return midnight + edge;
+    const auto edge = std::upper_bound(edges_.begin(), edges_.end(), second);
+    return midnight + (edge == edges_.end() ? kDay : *edge);
 }
 
-int CalendarIndex::NextOpenSecond(int weekday, int second) const {
+std::int64_t CalendarIndex::EdgeBefore(std::int64_t local) const {
+    const std::int64_t midnight = FloorDiv(local, kSecondsPerDay) * kSecondsPerDay;
+    const auto second = static_cast<int>(local - midnight);
+    const auto after = std::upper_bound(edges_.begin(), edges_.end(), second);
+    return midnight + (after == edges_.begin() ? 0 : *(after - 1));
+}
+
+int CalendarIndex::NextOpenSecond(std::int64_t day_number, int weekday, int second) const {
     // Each pass moves past the end of one span, so there are at most as many as rules.
     for (bool moved = true; moved && second < kDay;) {
         moved = false;
         for (const Rule& rule : timed_) {
-            if (!rule.exclude || rule.when.dates || rule.when.yearly) continue;
-            const int day = rule.after_midnight ? (weekday + 6) % 7 : weekday;
-            // A rule for some weekdays is no rule for all weeks once days are swapped across it.
-            if (rule.after_midnight && rule.when.weekdays != 0 && !swaps_.empty()) continue;
-            if (rule.when.weekdays != 0 &&
-                (rule.when.weekdays >> static_cast<unsigned>(day) & 1U) == 0) {
+            if (!rule.exclude || rule.when.yearly) continue;
+            const std::int64_t starts_on = rule.after_midnight ? day_number - 1 : day_number;
+            if (rule.when.dates && (starts_on < rule.first_day || starts_on > rule.last_day)) {
                 continue;
+            }
+            if (rule.when.weekdays != 0) {
+                // The day before a swapped one may be anything: such a rule is left out here.
+                if (rule.after_midnight && !swaps_.empty()) continue;
+                const int day = rule.after_midnight ? (weekday + 6) % 7 : weekday;
+                if ((rule.when.weekdays >> static_cast<unsigned>(day) & 1U) == 0) continue;
             }
             if (second >= rule.when.times->from && second < rule.when.times->to) {
                 second = rule.when.times->to;

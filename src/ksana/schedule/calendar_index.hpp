@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,8 +31,9 @@ class CalendarIndex {
     bool Allows(std::int64_t local) const;
 
     // The first second after `local` at which the answer of Allows may be another one; at the
-    // latest the next midnight.
+    // latest the next midnight. And the last such second at or before it.
     std::int64_t NextEdge(std::int64_t local) const;
+    std::int64_t EdgeBefore(std::int64_t local) const;
 
     // The swapped days of one month, ascending by day.
     struct Swap {
@@ -46,9 +48,17 @@ class CalendarIndex {
     };
     SwapRange SwapsIn(std::int64_t first_day, int length) const;
 
-    // The part of an exclude rule's times that applies to every week alike: with it alone, is any
-    // of a weekday's seconds left at or after `second`? Answers the first such second, or 86400.
-    int NextOpenSecond(int weekday, int second) const;
+    // By the exclude rules with a time of day that hold on `day_number` and are not yearly: the
+    // first second at or after `second` of such a weekday that is left, or 86400.
+    int NextOpenSecond(std::int64_t day_number, int weekday, int second) const;
+
+    // The days on which the set of those rules changes, ascending.
+    const std::vector<std::int64_t>& TimeRuleChanges() const { return time_rule_changes_; }
+
+    // The days that rules or swaps name by date: [first, last]. Before and after them the calendar
+    // repeats every 400 years. Empty (first > last) where nothing is named.
+    std::int64_t first_dated_day() const { return first_dated_day_; }
+    std::int64_t last_dated_day() const { return last_dated_day_; }
 
   private:
     struct Rule {
@@ -71,6 +81,8 @@ class CalendarIndex {
 
     void Add(const CalendarRule& rule, bool exclude);
     void AddDates(const CalendarRule::DateSpan& dates, bool exclude);
+    void NoteDates(std::int64_t first_day, std::int64_t last_day);
+    void IndexTimes();
     int EffectiveWeekday(std::int64_t day_number) const;
     bool MatchesDay(const Rule& rule, std::int64_t day_number) const;
     std::uint32_t MatchingDaysOf(const Rule& rule, int month, std::int64_t first,
@@ -83,6 +95,10 @@ class CalendarIndex {
     std::vector<Rule> timed_;  // parts of days
     std::vector<DatedMonth> dated_;
     std::vector<Swap> swaps_;
+    std::vector<int> edges_;  // seconds of the day at which some rule begins or ends, ascending
+    std::vector<std::int64_t> time_rule_changes_;
+    std::int64_t first_dated_day_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last_dated_day_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace ksana::schedule

@@ -88,6 +88,10 @@ std::string Reason(std::string_view text, const CronFault& fault, CronDialect di
             return fmt::format("the range {} runs backwards", what);
         case Kind::kBadStep:
             return fmt::format("the step {} is not between 1 and the size of the field", what);
+        case Kind::kBadOffset:
+            return fmt::format("L-{}: a day is at most 30 days before the last", what);
+        case Kind::kBadNth:
+            return fmt::format("#{}: a weekday comes 1 to 5 times in a month", what);
         case Kind::kBadForm:
             return BadForm(fault.field);
         case Kind::kNotInDialect:

@@ -46,6 +46,8 @@ consteval CronSpec CronLiteral(std::string_view text, CronSyntax syntax = {}) {
         case CronFault::Kind::kOutOfRange:
         case CronFault::Kind::kReversed:
         case CronFault::Kind::kBadStep:
+        case CronFault::Kind::kBadOffset:
+        case CronFault::Kind::kBadNth:
             cron_value_is_out_of_range();
             break;
         case CronFault::Kind::kNotInDialect:

@@ -38,6 +38,9 @@ TEST(ParseCron, NamesTheFieldAndTheReason) {
               "minute: the step 0 is not between 1 and the size of the field");
     EXPECT_EQ(Fault("* * * FOO *"), "month: \"FOO\" is no month; use 1-12 or JAN-DEC");
     EXPECT_EQ(Fault("* * * * *\xC2\xA0"), "day of week: \"\xC2\xA0\" does not belong here");
+    EXPECT_EQ(Fault("0 0 L-31 * *"),
+              "day of month: L-31: a day is at most 30 days before the last");
+    EXPECT_EQ(Fault("0 0 * * 5#6"), "day of week: #6: a weekday comes 1 to 5 times in a month");
     EXPECT_NE(Fault("* * * *").find("too few fields"), std::string::npos);
     EXPECT_NE(Fault("0 0 0 1 1 * 2026").find("too many fields"), std::string::npos);
     EXPECT_NE(Fault("@dayly").find("did you mean @daily?"), std::string::npos);

@@ -274,7 +274,7 @@ class CronParser {
                 if (at != item.end) {
                     Fail(Unexpected(at), at, item.end - at);
                 } else if (back > 30) {
-                    Fail(Kind::kOutOfRange, item.begin + 2, at - item.begin - 2);
+                    Fail(Kind::kBadOffset, item.begin + 2, at - item.begin - 2);
                 } else {
                     spec_.days_before_last |= 1U << static_cast<unsigned>(back);
                 }
@@ -323,7 +323,7 @@ class CronParser {
         if (at != item.end) {
             Fail(Kind::kBadForm, item);
         } else if (nth < 1 || nth > 5) {
-            Fail(Kind::kOutOfRange, hash + 1, at - hash - 1);
+            Fail(Kind::kBadNth, hash + 1, at - hash - 1);
         } else {
             spec_.nth_weekdays[static_cast<std::size_t>(nth - 1)] |= bit;
         }

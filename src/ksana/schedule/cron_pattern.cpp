@@ -1,6 +1,7 @@
 #include "ksana/schedule/cron_pattern.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "ksana/schedule/cron_match.hpp"
@@ -40,54 +41,117 @@ CronPattern::CronPattern(const CronSpec& spec, std::shared_ptr<const CalendarInd
                          Side side)
     : spec_(spec), calendar_(std::move(calendar)), side_(side), can_match_(EverMatches(spec)) {
     if (side_ == Side::kBlocked && calendar_ == nullptr) can_match_ = false;
-    if (!can_match_ || calendar_ == nullptr) return;
-    for (int weekday = 0; weekday < 7; ++weekday) {
-        int second = 0;
-        for (;;) {
-            second = TimeAtOrAfter(spec_, second);
-            if (second < 0) break;
-            const int open = calendar_->NextOpenSecond(weekday, second);
-            if (open == second) break;
-            second = open;
-            if (second >= kSecondsPerDay) break;
-        }
-        if (second < 0 || second >= kSecondsPerDay) {
-            dead_weekdays_ =
-                static_cast<std::uint8_t>(dead_weekdays_ | 1U << static_cast<unsigned>(weekday));
-        }
-    }
+    if (can_match_ && calendar_ != nullptr) FindDeadWeekdays();
 }
 
-// Days with no second left, by the everyday rules alone. What an include rule touches may live.
+void CronPattern::FindDeadWeekdays() {
+    std::vector<std::int64_t> starts = {std::numeric_limits<std::int64_t>::min() + 1};
+    const auto& changes = calendar_->TimeRuleChanges();
+    starts.insert(starts.end(), changes.begin(), changes.end());
+    bool any = false;
+    for (const std::int64_t start : starts) {
+        DeadStretch stretch{start, 0};
+        for (int weekday = 0; weekday < 7; ++weekday) {
+            // From one open second to the next matching one, until both meet or the day is over.
+            int second = TimeAtOrAfter(spec_, 0);
+            while (second >= 0 && second < kSecondsPerDay) {
+                const int open = calendar_->NextOpenSecond(start, weekday, second);
+                if (open == second) break;
+                second = open < kSecondsPerDay ? TimeAtOrAfter(spec_, open) : -1;
+            }
+            if (second < 0) {
+                stretch.weekdays = static_cast<std::uint8_t>(stretch.weekdays |
+                                                             1U << static_cast<unsigned>(weekday));
+            }
+        }
+        any = any || stretch.weekdays != 0;
+        dead_.push_back(stretch);
+    }
+    if (!any) dead_.clear();
+}
+
+std::int64_t CronPattern::LastNeeded(std::int64_t from) const {
+    if (calendar_ != nullptr && calendar_->last_dated_day() >= calendar_->first_dated_day()) {
+        from = std::max(from, (calendar_->last_dated_day() + 1) * kSecondsPerDay);
+    }
+    return std::min(from + kCalendarCycleSeconds, kMaxLocalSecond);
+}
+
+std::int64_t CronPattern::FirstNeeded(std::int64_t from) const {
+    if (calendar_ != nullptr && calendar_->last_dated_day() >= calendar_->first_dated_day()) {
+        from = std::min(from, calendar_->first_dated_day() * kSecondsPerDay);
+    }
+    return std::max(from - kCalendarCycleSeconds, kMinLocalSecond);
+}
+
+// Days with no second left. What an include rule touches may live.
 std::uint32_t CronPattern::DeadDays(const CalendarIndex::MonthMasks& masks, std::int64_t first,
                                     const MonthShape& shape) const {
-    std::uint32_t dead = shape.DaysOn(dead_weekdays_);
-    for (const CalendarIndex::Swap& swap : calendar_->SwapsIn(first, shape.length)) {
-        const std::uint32_t bit = internal::DayBit(static_cast<int>(swap.day_number - first) + 1);
-        const bool is_dead = (dead_weekdays_ >> static_cast<unsigned>(swap.counts_as) & 1U) != 0;
-        dead = is_dead ? dead | bit : dead & ~bit;
+    std::uint32_t dead = 0;
+    for (std::size_t i = 0; i < dead_.size(); ++i) {
+        const std::int64_t end = i + 1 < dead_.size() ? dead_[i + 1].first_day
+                                                      : std::numeric_limits<std::int64_t>::max();
+        if (end <= first || dead_[i].first_day >= first + shape.length) continue;
+        std::uint32_t days = shape.DaysOn(dead_[i].weekdays);
+        for (const CalendarIndex::Swap& swap : calendar_->SwapsIn(first, shape.length)) {
+            const std::uint32_t bit =
+                internal::DayBit(static_cast<int>(swap.day_number - first) + 1);
+            const bool is_dead =
+                (dead_[i].weekdays >> static_cast<unsigned>(swap.counts_as) & 1U) != 0;
+            days = is_dead ? days | bit : days & ~bit;
+        }
+        // Only the days of this month that the stretch covers.
+        const auto low =
+            static_cast<unsigned>(std::max<std::int64_t>(dead_[i].first_day - first + 1, 1));
+        const auto high =
+            static_cast<unsigned>(std::min<std::int64_t>(end - first + 1, shape.length + 1));
+        dead |= days &
+                static_cast<std::uint32_t>((std::uint64_t{1} << high) - (std::uint64_t{1} << low));
     }
     return dead & ~masks.included;
 }
 
-std::uint32_t CronPattern::WithCalendar(int year, int month, const MonthShape& shape) const {
-    const std::uint32_t natural = MatchingDays(spec_, shape);
-    const std::int64_t first = FirstOfMonth(year, month);
-    std::uint32_t days = natural;
+// The matching days of a month, those that count as another weekday taken as such.
+std::uint32_t CronPattern::SwappedDays(std::int64_t first, const MonthShape& shape) const {
+    std::uint32_t days = MatchingDays(spec_, shape);
     for (const CalendarIndex::Swap& swap : calendar_->SwapsIn(first, shape.length)) {
         const int day = static_cast<int>(swap.day_number - first) + 1;
-        const std::uint32_t bit = internal::DayBit(day);
         const bool match = MatchesSwapped(spec_, DaysByDayField(spec_, shape), day, swap.counts_as);
-        days = match ? days | bit : days & ~bit;
+        days = match ? days | internal::DayBit(day) : days & ~internal::DayBit(day);
     }
+    return days;
+}
+
+std::uint32_t CronPattern::WithCalendar(int year, int month, const MonthShape& shape) const {
+    const std::int64_t first = FirstOfMonth(year, month);
+    const std::uint32_t days = SwappedDays(first, shape);
     const CalendarIndex::MonthMasks masks = calendar_->Month(year, month, shape);
     if (side_ == Side::kAllowed) {
         std::uint32_t allowed = days & ~masks.closed;
-        if (dead_weekdays_ != 0) allowed &= ~DeadDays(masks, first, shape);
+        if (!dead_.empty()) allowed &= ~DeadDays(masks, first, shape);
         return allowed;
     }
     // Whole days taken away by closing or by a swap, and days of which a part is taken.
-    return natural & (masks.closed | masks.partial | ~days);
+    return MatchingDays(spec_, shape) & (masks.closed | masks.partial | ~days);
+}
+
+// Whether [low, high) holds a match of the expression, whatever the calendar's rules say.
+bool CronPattern::GapMatches(std::int64_t low, std::int64_t high, bool with_swaps) const {
+    const auto days_of = [this, with_swaps](int year, int month, const MonthShape& shape) {
+        return with_swaps ? SwappedDays(FirstOfMonth(year, month), shape)
+                          : MatchingDays(spec_, shape);
+    };
+    return NextMatch(spec_, low, high - 1, days_of).has_value();
+}
+
+bool CronPattern::FiresAfterGap(std::int64_t low, std::int64_t high) const {
+    if (low >= high) return false;
+    const auto stands_for_gap = [this, low, high](bool with_swaps) {
+        return GapMatches(low, high, with_swaps) && !GapMatches(high, high + 1, with_swaps);
+    };
+    if (calendar_ == nullptr) return stands_for_gap(false);
+    const bool allowed = calendar_->Allows(high) && stands_for_gap(true);
+    return side_ == Side::kAllowed ? allowed : !allowed && stands_for_gap(false);
 }
 
 // Whether a second of a matching day is on this pattern's side of the calendar.
@@ -108,7 +172,7 @@ std::optional<std::int64_t> CronPattern::Next(std::int64_t from, std::int64_t li
     if (!can_match_) return std::nullopt;
     limit = std::min(limit, kMaxLocalSecond);
     if (calendar_ == nullptr) return NextMatch(spec_, from, limit, kPlainDays(spec_));
-    limit = std::min(limit, from + kCalendarCycleSeconds);
+    limit = std::min(limit, LastNeeded(from));
     for (;;) {
         const auto match = NextMatch(spec_, from, limit, DaysOf{*this});
         if (!match || Passes(*match)) return match;
@@ -120,17 +184,12 @@ std::optional<std::int64_t> CronPattern::Previous(std::int64_t from, std::int64_
     if (!can_match_) return std::nullopt;
     limit = std::max(limit, kMinLocalSecond);
     if (calendar_ == nullptr) return PreviousMatch(spec_, from, limit, kPlainDays(spec_));
-    limit = std::max(limit, from - kCalendarCycleSeconds);
+    limit = std::max(limit, FirstNeeded(from));
     for (;;) {
         const auto match = PreviousMatch(spec_, from, limit, DaysOf{*this});
         if (!match || Passes(*match)) return match;
-        // Back to just before the stretch that does not pass: find its start by its edges.
-        std::int64_t start = FloorDiv(*match, kSecondsPerDay) * kSecondsPerDay;
-        for (std::int64_t edge = calendar_->NextEdge(start); edge <= *match;
-             edge = calendar_->NextEdge(edge)) {
-            start = edge;
-        }
-        from = start - 1;
+        // Back to just before the stretch that does not pass.
+        from = calendar_->EdgeBefore(*match) - 1;
     }
 }
 

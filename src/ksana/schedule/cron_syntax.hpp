@@ -31,6 +31,8 @@ struct CronFault {
         kOutOfRange,
         kReversed,
         kBadStep,
+        kBadOffset,
+        kBadNth,
         kBadForm,
         kNotInDialect,
     };

@@ -10,11 +10,17 @@
 namespace ksana::schedule {
 namespace {
 
-// A calendar that lets nothing through for this long is taken to never do so. Stretches end at
-// midnight at the latest, so this also bounds the search.
-constexpr std::chrono::days kCalendarHorizon{366 * 20};
+// Beyond the dates that a calendar names, how long it may let nothing through before that is taken
+// to be for ever. A short interval meets every hour of every kind of day in this time; a long one
+// needs the whole calendar cycle. Stretches end at midnight, so it bounds the search, too.
+constexpr std::chrono::days kShortHorizon{366 * 50};
+constexpr std::chrono::days kLongHorizon{146'097};
 
 std::int64_t Micros(Duration d) { return d.count(); }
+
+TimePoint DayAsTime(std::int64_t day_number) {
+    return TimePoint(std::chrono::seconds(day_number * kSecondsPerDay));
+}
 
 }  // namespace
 
@@ -50,12 +56,7 @@ EveryGrid::Stretch EveryGrid::StretchAt(TimePoint instant) const {
         std::chrono::floor<std::chrono::seconds>(instant).time_since_epoch().count();
     const ZoneSegment segment = zone_->Segment(zone_->IndexAt(utc));
     const std::int64_t local = utc + segment.offset;
-    // The edge before: walk the day's edges up to here.
-    std::int64_t begin = FloorDiv(local, kSecondsPerDay) * kSecondsPerDay;
-    for (std::int64_t edge = calendar_->NextEdge(begin); edge <= local;
-         edge = calendar_->NextEdge(edge)) {
-        begin = edge;
-    }
+    const std::int64_t begin = calendar_->EdgeBefore(local);
     const std::int64_t end = calendar_->NextEdge(local);
     const auto at = [](std::int64_t second) { return TimePoint(std::chrono::seconds(second)); };
     return {calendar_->Allows(local), at(std::max(begin - segment.offset, segment.begin)),
@@ -84,14 +85,26 @@ std::optional<TimePoint> EveryGrid::FindBack(TimePoint before, TimePoint from, b
     return std::nullopt;
 }
 
+Duration EveryGrid::Horizon() const {
+    return every_ < std::chrono::days(1) ? kShortHorizon : kLongHorizon;
+}
+
 std::optional<TimePoint> EveryGrid::Next(TimePoint after) const {
     if (calendar_ == nullptr) return GridAfter(after);
-    return Find(after, std::max(after, start_) + kCalendarHorizon, true);
+    TimePoint from = std::max(after, start_);
+    if (calendar_->last_dated_day() >= calendar_->first_dated_day()) {
+        from = std::max(from, DayAsTime(calendar_->last_dated_day() + 2));
+    }
+    return Find(after, from + Horizon(), true);
 }
 
 std::optional<TimePoint> EveryGrid::Previous(TimePoint before) const {
     if (calendar_ == nullptr) return GridBefore(before);
-    return FindBack(before, before - kCalendarHorizon, true);
+    TimePoint from = before;
+    if (calendar_->last_dated_day() >= calendar_->first_dated_day()) {
+        from = std::min(from, DayAsTime(calendar_->first_dated_day() - 1));
+    }
+    return FindBack(before, from - Horizon(), true);
 }
 
 std::int64_t EveryGrid::Count(TimePoint after, TimePoint until) const {

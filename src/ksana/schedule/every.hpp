@@ -34,6 +34,7 @@ class EveryGrid {
         TimePoint begin;
         TimePoint end;
     };
+    Duration Horizon() const;
     Stretch StretchAt(TimePoint instant) const;
     std::optional<TimePoint> Find(TimePoint after, TimePoint until, bool allowed) const;
     std::optional<TimePoint> FindBack(TimePoint before, TimePoint from, bool allowed) const;

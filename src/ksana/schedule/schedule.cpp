@@ -79,7 +79,9 @@ void CheckBounds(const ScheduleSpec& spec, std::vector<Problem>& problems) {
     if (spec.start_at && spec.end_at && *spec.end_at < *spec.start_at) {
         problems.push_back({"/end_at", "is before start_at"});
     }
-    if (spec.jitter < Duration::zero()) problems.push_back({"/jitter", "must not be negative"});
+    if (spec.jitter < Duration::zero() || spec.jitter > kMaxJitter) {
+        problems.push_back({"/jitter", "must lie between 0s and 24h"});
+    }
 }
 
 void CheckEvery(const ScheduleSpec& spec, std::vector<Problem>& problems) {
@@ -177,14 +179,17 @@ std::vector<TimePoint> Schedule::Fires(TimePoint after, TimePoint until, std::si
     return fires;
 }
 
-bool Schedule::EverFires() const {
-    const TimePoint first = std::max(First(), MinTime());
-    if (Next(first - Duration(1))) return true;
-    // The library dialect looks ahead 370 days only, but it fires when something matches at all.
-    const auto* cron = std::get_if<CronPair>(engine_.get());
-    return cron != nullptr && spec_->dialect == CronDialect::kLibrary &&
-           cron->allowed.pattern().CanMatch();
+std::optional<TimePoint> Schedule::NextInDialect(TimePoint after) const {
+    const auto next = Next(after);
+    const bool short_sighted =
+        spec_->kind == ScheduleKind::kCron && spec_->dialect == CronDialect::kLibrary;
+    if (next && short_sighted && *next - after > std::chrono::days(kLibraryHorizonDays)) {
+        return std::nullopt;
+    }
+    return next;
 }
+
+bool Schedule::EverFires() const { return Next(First() - Duration(1)).has_value(); }
 
 FireRange Schedule::Blocked(TimePoint after, TimePoint until) const {
     const TimePoint from = std::max(after, First() - Duration(1));
@@ -199,8 +204,10 @@ FireRange Schedule::Blocked(TimePoint after, TimePoint until) const {
     } else if (const auto* cron = std::get_if<CronPair>(engine_.get())) {
         range.count = cron->blocked.Count(FloorSecond(from) + 1, FloorSecond(to) + 1);
         if (range.count == 0) return range;
-        range.first = FromSecond(cron->blocked.Next(FloorSecond(from))).value_or(from);
-        range.last = FromSecond(cron->blocked.Previous(FloorSecond(to) + 1)).value_or(to);
+        range.first =
+            FromSecond(cron->blocked.Next(FloorSecond(from), FloorSecond(to))).value_or(from);
+        range.last =
+            FromSecond(cron->blocked.Previous(FloorSecond(to) + 1, FloorSecond(from))).value_or(to);
     }
     return range;
 }
@@ -210,8 +217,9 @@ TimePoint Schedule::WithJitter(std::string_view job_id, TimePoint nominal) const
     Duration span = spec_->jitter + Duration(1);  // [0, jitter]
     if (const auto next = Next(nominal)) span = std::min(span, *next - nominal);
     const std::uint64_t hash = HashText(job_id, nominal.time_since_epoch().count());
-    return nominal +
-           Duration(static_cast<std::int64_t>(hash % static_cast<std::uint64_t>(span.count())));
+    const Duration delay(
+        static_cast<std::int64_t>(hash % static_cast<std::uint64_t>(span.count())));
+    return std::min(nominal + delay, MaxTime());
 }
 
 DstNote Schedule::NoteFor(TimePoint fire) const {

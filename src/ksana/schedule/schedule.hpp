@@ -17,6 +17,8 @@
 
 namespace ksana::schedule {
 
+inline constexpr Duration kMaxJitter = std::chrono::hours(24);
+
 enum class ScheduleKind : std::uint8_t { kOnce, kEvery, kCron };
 
 // When a job fires, as a user writes it. Plain data; Schedule::Compile checks it and makes it
@@ -65,8 +67,11 @@ class Schedule {
     // Every fault of the spec, with paths from the schedule's own root ("/cron").
     static Result<Schedule> Compile(const ScheduleSpec& spec, const ScheduleContext& context);
 
-    std::optional<TimePoint> Next(TimePoint after) const;        // the first fire > after
-    std::optional<TimePoint> Previous(TimePoint before) const;   // the last fire < before
+    std::optional<TimePoint> Next(TimePoint after) const;       // the first fire > after
+    std::optional<TimePoint> Previous(TimePoint before) const;  // the last fire < before
+    // As Next, but no further than the dialect looks ahead: 370 days in the library dialect
+    // (N-08). For people and the library's users; planning must never lose a fire to a horizon.
+    std::optional<TimePoint> NextInDialect(TimePoint after) const;
     std::int64_t Count(TimePoint after, TimePoint until) const;  // how many in (after, until]
     // The first `max` fires in (after, until].
     std::vector<TimePoint> Fires(TimePoint after, TimePoint until, std::size_t max) const;

@@ -134,8 +134,10 @@ TEST_F(ScheduleTest, TheLibraryDialectLooksAhead370Days) {
     ScheduleSpec spec = Cron("0 0 29 2 *");
     spec.dialect = CronDialect::kLibrary;
     const Schedule cron = Compile(spec);
-    EXPECT_FALSE(cron.Next(At("2026-03-01T00:00:00Z")));
-    EXPECT_EQ(Text(cron.Next(At("2027-03-01T00:00:00Z"))), "2028-02-29T00:00:00Z");
+    EXPECT_FALSE(cron.NextInDialect(At("2026-03-01T00:00:00Z")));
+    EXPECT_EQ(Text(cron.NextInDialect(At("2027-03-01T00:00:00Z"))), "2028-02-29T00:00:00Z");
+    EXPECT_EQ(Text(cron.Next(At("2026-03-01T00:00:00Z"))), "2028-02-29T00:00:00Z")
+        << "planning loses nothing to a horizon";
     EXPECT_TRUE(cron.EverFires());
     spec.zone = "Europe/Paris";
     EXPECT_EQ(TryCompile(spec).error().problems.at(0).path, "/zone");
@@ -175,6 +177,76 @@ TEST_F(ScheduleTest, ACalendarThatLetsNothingThroughIsNoticed) {
     EXPECT_FALSE(Compile(spec).EverFires());
     spec.cron = "0 23,7 * * *";
     EXPECT_EQ(Text(Compile(spec).Next(At("2026-01-01T08:00:00Z"))), "2026-01-02T07:00:00Z");
+}
+
+// What a calendar names by date may be all that is ever let through.
+TEST_F(ScheduleTest, FindsTheFewDaysThatACalendarLeaves) {
+    Calendar calendar;
+    calendar.name = "cn";
+    calendar.exclude.push_back({.weekdays = 0x7F});
+    calendar.include.push_back({.dates = CalendarRule::DateSpan{{2026, 10, 1}, {2026, 10, 7}}});
+    calendar_ = std::make_shared<const CalendarIndex>(calendar);
+    ScheduleSpec spec = Cron("0 9 * * *");
+    spec.calendar = "cn";
+    EXPECT_TRUE(Compile(spec).EverFires());
+    EXPECT_EQ(Text(Compile(spec).Next(At("1990-01-01T00:00:00Z"))), "2026-10-01T09:00:00Z");
+    EXPECT_EQ(Text(Compile(spec).Previous(At("2600-01-01T00:00:00Z"))), "2026-10-07T09:00:00Z");
+    spec = Every(hours(1));
+    spec.start_at = At("1950-01-01T00:00:00Z");
+    spec.calendar = "cn";
+    EXPECT_TRUE(Compile(spec).EverFires());
+    EXPECT_EQ(Compile(spec).Count(At("1950-01-01T00:00:00Z"), At("2100-01-01T00:00:00Z")), 168);
+}
+
+TEST_F(ScheduleTest, ALongIntervalIsFollowedAcrossTheCalendarCycle) {
+    Calendar calendar;
+    calendar.name = "cn";
+    calendar.exclude.push_back({.weekdays = 0b0011100});  // Tuesday to Thursday
+    calendar_ = std::make_shared<const CalendarIndex>(calendar);
+    ScheduleSpec spec = Every(hours(87'840));
+    spec.start_at = At("2026-11-18T00:00:00Z");  // a Wednesday; each step is one weekday back
+    spec.calendar = "cn";
+    EXPECT_EQ(Text(Compile(spec).Next(At("2026-01-01T00:00:00Z"))), "2046-12-03T00:00:00Z");
+}
+
+// One instant has one fate, also where clocks and a calendar meet. 02:00-03:00 does not exist.
+TEST_F(ScheduleTest, AGapFireIsLetThroughOrBlockedButNotBoth) {
+    const TimePoint from = At("2026-03-08T00:00:00Z");
+    const TimePoint to = At("2026-03-09T03:00:00Z");
+    const auto check = [&](const char* cron, int from_hour, int to_hour, int fires, int blocked) {
+        Calendar calendar;
+        calendar.name = "cn";
+        calendar.exclude.push_back(
+            {.times = CalendarRule::TimeSpan{from_hour * 3600, to_hour * 3600}});
+        calendar_ = std::make_shared<const CalendarIndex>(calendar);
+        ScheduleSpec spec = Cron(cron, "America/New_York");
+        spec.calendar = "cn";
+        const Schedule schedule = Compile(spec);
+        EXPECT_EQ(schedule.Count(from, to), fires) << cron << " without " << from_hour;
+        EXPECT_EQ(schedule.Fires(from, to, 9).size(), static_cast<std::size_t>(fires)) << cron;
+        EXPECT_EQ(schedule.Blocked(from, to).count, blocked) << cron << " without " << from_hour;
+    };
+    check("30 2 * * *", 22, 23, 1, 0);
+    check("30 2 * * *", 3, 4, 0, 1);   // it would run at 03:00, which is excluded
+    check("30 2 * * *", 2, 3, 1, 0);   // excluded is a time that does not exist
+    check("0 2,3 * * *", 3, 4, 0, 1);  // one instant, 03:00
+    check("0 2,3 * * *", 2, 3, 1, 0);
+    check("0 2,3 * * *", 22, 23, 1, 0);
+}
+
+// However a calendar is made, a question about it is answered at once.
+TEST_F(ScheduleTest, ACalendarOfManyWindowsThatCoverEverythingIsQuick) {
+    Calendar calendar;
+    calendar.name = "cn";
+    for (int i = 0; i < 16; ++i) {
+        calendar.exclude.push_back({.dates = CalendarRule::DateSpan{{0, 1, 1}, {9999, 12, 31}},
+                                    .times = CalendarRule::TimeSpan{i * 5'400, (i + 1) * 5'400}});
+    }
+    ASSERT_TRUE(ValidateCalendar(calendar).empty());
+    calendar_ = std::make_shared<const CalendarIndex>(calendar);
+    ScheduleSpec spec = Cron("* * * * *");
+    spec.calendar = "cn";
+    EXPECT_FALSE(Compile(spec).EverFires());
 }
 
 // K-20: every fault at once, each with its place.
@@ -218,8 +290,22 @@ TEST_F(ScheduleTest, CountsTenYearsOfSecondsWithoutWalkingThem) {
     EXPECT_EQ(Compile(Every(seconds(1))).Count(from, to), expected);
 }
 
+TEST(ValidateCalendar, BoundsWhatCostsTimeForEveryDay) {
+    Calendar calendar;
+    calendar.name = "c";
+    for (int i = 0; i < 17; ++i) {
+        calendar.exclude.push_back({.times = CalendarRule::TimeSpan{i * 3600, i * 3600 + 60}});
+    }
+    EXPECT_EQ(ValidateCalendar(calendar).size(), 1U);
+    calendar.exclude.assign(65, {.dates = CalendarRule::DateSpan{{2000, 1, 1}, {2999, 1, 1}}});
+    EXPECT_EQ(ValidateCalendar(calendar).size(), 1U);
+    calendar.exclude.assign(4'000, {.dates = CalendarRule::DateSpan{{2026, 1, 1}, {2027, 12, 31}}});
+    EXPECT_TRUE(ValidateCalendar(calendar).empty());
+}
+
 TEST(ValidateCalendar, NamesEveryFault) {
     Calendar calendar;
+    calendar.name = "a b";
     calendar.exclude.push_back({});
     calendar.exclude.push_back({.dates = CalendarRule::DateSpan{{2026, 2, 30}, {2026, 3, 1}}});
     calendar.exclude.push_back({.dates = CalendarRule::DateSpan{{2026, 3, 2}, {2026, 3, 1}}});
@@ -229,9 +315,10 @@ TEST(ValidateCalendar, NamesEveryFault) {
     calendar.swaps.push_back({{2026, 1, 1}, 1});
     std::vector<std::string> paths;
     for (const Problem& problem : ValidateCalendar(calendar)) paths.push_back(problem.path);
-    EXPECT_EQ(paths, (std::vector<std::string>{"/exclude/0", "/exclude/1/dates", "/exclude/2/dates",
-                                               "/include/0/yearly", "/include/1/to",
-                                               "/swaps/0/counts_as", "/swaps/1/date"}));
+    EXPECT_EQ(paths,
+              (std::vector<std::string>{"/name", "/exclude/0", "/exclude/1/dates",
+                                        "/exclude/2/dates", "/include/0/yearly", "/include/1/to",
+                                        "/swaps/0/counts_as", "/swaps/1/date"}));
 }
 
 }  // namespace

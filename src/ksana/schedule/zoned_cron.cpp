@@ -23,10 +23,7 @@ ZonedCron::ZonedCron(CronPattern pattern, std::shared_ptr<const Zone> zone, DstP
       zone_(std::move(zone)),
       policy_(policy),
       utc_(zone_->IsUtc()),
-      fixed_time_(pattern_.spec().IsFixedTime()),
-      horizon_(pattern_.spec().dialect == CronDialect::kLibrary
-                   ? kLibraryHorizonDays * kSecondsPerDay
-                   : kCalendarCycleSeconds) {}
+      fixed_time_(pattern_.spec().IsFixedTime()) {}
 
 ZonedCron::Borders ZonedCron::BordersOf(std::int64_t index) const {
     Borders borders;
@@ -57,15 +54,14 @@ ZonedCron::Borders ZonedCron::BordersOf(std::int64_t index) const {
 // Whether the change at the start of the segment makes a fire of its own: something was skipped,
 // and nothing fires at that instant anyway.
 bool ZonedCron::FiresAtGapEnd(const Borders& borders) const {
-    if (borders.gap_low == borders.gap_high || policy_.gap != GapPolicy::kRunAfter) return false;
-    return pattern_.Next(borders.gap_low, borders.gap_high - 1).has_value() &&
-           !pattern_.Next(borders.gap_high, borders.gap_high).has_value();
+    return policy_.gap == GapPolicy::kRunAfter &&
+           pattern_.FiresAfterGap(borders.gap_low, borders.gap_high);
 }
 
-std::optional<std::int64_t> ZonedCron::Next(std::int64_t after) const {
+std::optional<std::int64_t> ZonedCron::Next(std::int64_t after, std::int64_t until) const {
     if (!pattern_.CanMatch()) return std::nullopt;
     const std::int64_t first = std::max(after + 1, kMinLocalSecond);
-    const std::int64_t limit = std::min(after + horizon_, kMaxLocalSecond);
+    const std::int64_t limit = std::min(pattern_.LastNeeded(first), until);
     if (utc_) return pattern_.Next(first, limit);
     if (first > limit) return std::nullopt;
 
@@ -83,8 +79,7 @@ std::optional<std::int64_t> ZonedCron::Next(std::int64_t after) const {
         }
         if (borders.segment.end > limit) return std::nullopt;
         borders = BordersOf(++index);
-        const bool skipped = match && *match < borders.gap_high && *match >= borders.gap_low;
-        if (skipped && policy_.gap == GapPolicy::kRunAfter) return borders.segment.begin;
+        if (FiresAtGapEnd(borders)) return borders.segment.begin;
         // The match found stays the next one unless clocks went back to before the place where the
         // search began, or forward over the match itself.
         const bool search_again = borders.low < from || (match && *match < borders.low);
@@ -93,10 +88,10 @@ std::optional<std::int64_t> ZonedCron::Next(std::int64_t after) const {
     }
 }
 
-std::optional<std::int64_t> ZonedCron::Previous(std::int64_t before) const {
+std::optional<std::int64_t> ZonedCron::Previous(std::int64_t before, std::int64_t from) const {
     if (!pattern_.CanMatch()) return std::nullopt;
     const std::int64_t last = std::min(before - 1, kMaxLocalSecond);
-    const std::int64_t limit = std::max(before - horizon_, kMinLocalSecond);
+    const std::int64_t limit = std::max(pattern_.FirstNeeded(last), from);
     if (utc_) return pattern_.Previous(last, limit);
     if (last < limit) return std::nullopt;
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "ksana/schedule/civil.hpp"
 #include "ksana/schedule/cron_pattern.hpp"
 #include "ksana/schedule/zone.hpp"
 
@@ -35,9 +36,12 @@ class ZonedCron {
     const CronPattern& pattern() const { return pattern_; }
     const Zone& zone() const { return *zone_; }
 
-    std::optional<std::int64_t> Next(std::int64_t after) const;       // strictly after
-    std::optional<std::int64_t> Previous(std::int64_t before) const;  // strictly before
-    std::int64_t Count(std::int64_t from, std::int64_t to) const;     // in [from, to)
+    // The first fire in (after, until], the last one in [from, before).
+    std::optional<std::int64_t> Next(std::int64_t after,
+                                     std::int64_t until = kMaxLocalSecond) const;
+    std::optional<std::int64_t> Previous(std::int64_t before,
+                                         std::int64_t from = kMinLocalSecond) const;
+    std::int64_t Count(std::int64_t from, std::int64_t to) const;  // in [from, to)
     DstNote NoteFor(std::int64_t fire) const;
 
   private:
@@ -50,7 +54,6 @@ class ZonedCron {
     DstPolicy policy_;
     bool utc_;
     bool fixed_time_;
-    std::int64_t horizon_;  // how far ahead to look, in seconds
 };
 
 }  // namespace ksana::schedule

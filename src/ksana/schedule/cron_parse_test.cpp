@@ -49,6 +49,15 @@ TEST(ParseCron, NamesTheFieldAndTheReason) {
     EXPECT_NE(Fault("? * * * *").find("day fields only"), std::string::npos);
 }
 
+TEST(ParseCron, SundayMayBeSevenEverywhere) {
+    EXPECT_EQ(ParseCron("0 0 * * 7")->weekdays, 0b1);
+    EXPECT_EQ(ParseCron("0 0 * * 5-7")->weekdays, 0b1100001);
+    EXPECT_EQ(ParseCron("0 0 * * FRI-SUN")->weekdays, 0b1100001);
+    EXPECT_EQ(ParseCron("0 0 * * SUN-SUN")->weekdays, 0b1);
+    EXPECT_EQ(ParseCron("0 0 * * 7/2")->weekdays, ParseCron("0 0 * * 0/2")->weekdays);
+    EXPECT_EQ(ParseCron("0 0 * * 7#1")->nth_weekdays[0], 0b1);
+}
+
 TEST(ParseCron, PointsAtThePlace) {
     EXPECT_EQ(Place("75 * * * *"), 0U);
     EXPECT_EQ(Place("0 5-99 * * *"), 4U);

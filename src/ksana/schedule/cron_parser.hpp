@@ -148,7 +148,7 @@ class CronParser {
                 if (high < low) return Fail(Kind::kReversed, item);
             }
         }
-        const int step = ParseStep(at, item, range, high);
+        const int step = ParseStep(at, item, range, low, high);
         if (Failed()) return;
         if (at != item.end) return Fail(Unexpected(at), at, item.end - at);
         for (int value = low; value <= high; value += step) SetValue(value);
@@ -232,7 +232,7 @@ class CronParser {
     }
 
     // "/n" where there is one. After a single value it means "from there to the end" (5/15).
-    constexpr int ParseStep(std::size_t& at, Span item, bool range, int& high) {
+    constexpr int ParseStep(std::size_t& at, Span item, bool range, int& low, int& high) {
         if (at == item.end || text_[at] != '/') return 1;
         ++at;
         const std::size_t begin = at;
@@ -245,6 +245,7 @@ class CronParser {
         }
         if (!range) {
             if (IsLibrary()) Fail(Kind::kNotInDialect, item);
+            if (low > top) low = 0;  // 7/2 starts on Sunday, like 0/2
             high = top;
         }
         return step;

@@ -1,7 +1,6 @@
 #include "ksana/schedule/cron_pattern.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "ksana/schedule/cron_match.hpp"
@@ -12,6 +11,10 @@ namespace {
 constexpr auto kPlainDays = [](const CronSpec& spec) {
     return [&spec](int, int, const MonthShape& shape) { return MatchingDays(spec, shape); };
 };
+
+// Day numbers before and after every year we compute in, with room for arithmetic.
+constexpr std::int64_t kFirstDay = kMinLocalSecond / kSecondsPerDay - 2;
+constexpr std::int64_t kEndOfDays = kMaxLocalSecond / kSecondsPerDay + 2;
 
 // The day fields of an expression on a day that counts as another weekday. Forms that depend on
 // the place in the month (3#2, 5L) are about real weekdays and do not match such a day.
@@ -45,7 +48,7 @@ CronPattern::CronPattern(const CronSpec& spec, std::shared_ptr<const CalendarInd
 }
 
 void CronPattern::FindDeadWeekdays() {
-    std::vector<std::int64_t> starts = {std::numeric_limits<std::int64_t>::min() + 1};
+    std::vector<std::int64_t> starts = {kFirstDay};
     const auto& changes = calendar_->TimeRuleChanges();
     starts.insert(starts.end(), changes.begin(), changes.end());
     bool any = false;
@@ -89,8 +92,7 @@ std::uint32_t CronPattern::DeadDays(const CalendarIndex::MonthMasks& masks, std:
                                     const MonthShape& shape) const {
     std::uint32_t dead = 0;
     for (std::size_t i = 0; i < dead_.size(); ++i) {
-        const std::int64_t end = i + 1 < dead_.size() ? dead_[i + 1].first_day
-                                                      : std::numeric_limits<std::int64_t>::max();
+        const std::int64_t end = i + 1 < dead_.size() ? dead_[i + 1].first_day : kEndOfDays;
         if (end <= first || dead_[i].first_day >= first + shape.length) continue;
         std::uint32_t days = shape.DaysOn(dead_[i].weekdays);
         for (const CalendarIndex::Swap& swap : calendar_->SwapsIn(first, shape.length)) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ksana/base/duration_text.hpp"
+#include "ksana/base/identifier.hpp"
 #include "ksana/base/json_pointer.hpp"
 #include "ksana/base/utf8.hpp"
 #include "ksana/model/http_url.hpp"
@@ -43,16 +44,9 @@ class Checker {
     void Identifier(const std::string& path, std::string_view id, bool may_be_empty) {
         if (id.empty()) {
             if (!may_be_empty) Add(path, "is missing");
-            return;
-        }
-        const auto allowed = [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                   c == '-' || c == '_' || c == '.' || c == ':';
-        };
-        if (id.size() > kMaxIdLength) {
-            Add(path, fmt::format("is longer than {} characters", kMaxIdLength));
-        } else if (!std::all_of(id.begin(), id.end(), allowed)) {
-            Add(path, "may hold letters, digits and - _ . : only");
+        } else if (!IsIdentifier(id)) {
+            Add(path,
+                fmt::format("is 1 to {} letters, digits and - _ . : long", kMaxIdentifierLength));
         }
     }
 

@@ -18,7 +18,6 @@ std::vector<Problem> ValidateRunType(const RunType& type);
 // Limits that users meet.
 inline constexpr std::size_t kMaxNameLength = 200;
 inline constexpr std::size_t kMaxDescriptionLength = 4'000;
-inline constexpr std::size_t kMaxIdLength = 128;
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxHeaders = 64;
 inline constexpr std::size_t kMaxBodyLength = 1 << 20;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "ksana/base/identifier.hpp"
 #include "ksana/base/utf8.hpp"
 
 namespace ksana::schedule {
@@ -48,12 +49,7 @@ void CheckRules(const std::vector<CalendarRule>& rules, std::string_view list,
 }
 
 void CheckName(const Calendar& calendar, std::vector<Problem>& problems) {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '.' || c == ':';
-    };
-    if (calendar.name.empty() || calendar.name.size() > 128 ||
-        !std::all_of(calendar.name.begin(), calendar.name.end(), allowed)) {
+    if (!IsIdentifier(calendar.name)) {
         problems.push_back({"/name", "is 1 to 128 letters, digits and - _ . : long"});
     }
     if (calendar.description.size() > 4'000 || !IsUtf8(calendar.description) ||

@@ -22,7 +22,7 @@ using schedule::DstNote;
 using schedule::Schedule;
 using schedule::ScheduleSpec;
 
-constexpr int kMaxCount = 10'000;
+constexpr int kMaxCount = 100'000;
 constexpr std::size_t kExplainedFires = 5;
 
 // Points at a place of a text: the text itself, indented, and carets below.

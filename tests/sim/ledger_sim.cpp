@@ -111,7 +111,7 @@ class World {
         if (Chance(30)) spec.jitter = seconds(random_.Below(5));
         const Schedule bare = *Schedule::Compile(spec, {zones_, start_, {}});
         if (Chance(40)) spec.calendar = "sim";
-        const auto calendar = MakeCalendar();
+        auto calendar = MakeCalendar();
         const auto find = [&calendar](std::string_view) { return calendar; };
         Misfire misfire{static_cast<MisfirePolicy>(random_.Below(3)),
                         1 + static_cast<int>(random_.Below(30)), seconds(random_.Below(60))};

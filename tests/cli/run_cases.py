@@ -3,9 +3,11 @@
 
 A case is a line `$ ksana ARGUMENTS` (shell quoting), then what is expected: lines of standard
 output, lines of standard error behind `! `, and `exit N` where N is not 0. A blank line ends it;
-`# ` lines are comments. --update writes what the program really answers, for a person to read.
+`# ` lines are comments. Of a Markdown file the commands in its fenced blocks are the cases.
+--update writes what the program really answers, for a person to read.
 """
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -31,8 +33,34 @@ def cases(text):
             yield comments, rest[0][2:], [line for line in rest[1:]]
 
 
+def readme_cases(text):
+    """(command, expected lines) of each `$ build/release/ksana …` in a fenced block."""
+    for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *expected = part.strip("\n").split("\n")
+            if command.startswith("build/release/ksana "):
+                yield command, expected
+
+
+def check_readme(binary, path):
+    """What README shows is what the program prints, on either stream."""
+    passed = failed = 0
+    for command, expected in readme_cases(path.read_text()):
+        got = [line.removeprefix("! ") for line in answer(binary, command)
+               if not line.startswith("exit ")]
+        if got == expected:
+            passed += 1
+        else:
+            failed += 1
+            print(f"README: $ {command}\n  " + "\n  ".join(got))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
 def main():
     binary, path = sys.argv[1], pathlib.Path(sys.argv[2])
+    if path.suffix == ".md":
+        return check_readme(binary, path)
     update = "--update" in sys.argv
     passed = failed = 0
     written = []

@@ -187,7 +187,8 @@ class World {
         model::Run& run = job.runs[r];
         if (plant_ == Plant::kMissingFence && stale) event.exec_id = run.status.exec_id;
         const RunStatus before = run.status;
-        Transition made = Decide(run, event, job.policy, clock_.Now());
+        run.policy = job.policy;
+        Transition made = Decide(run, event, clock_.Now());
         if (plant_ == Plant::kForgottenRetry && made.verdict == Verdict::kApplied &&
             event.kind == EventKind::kRetryableFailure &&
             made.after.state == RunState::kScheduled && Chance(20)) {

@@ -15,11 +15,25 @@ Duration Bounded(Duration value, Duration most) {
     return std::clamp(value, Duration::zero(), most);
 }
 
+Attempt AttemptOf(const Uuid& run_id, const RunStatus& status) {
+    return {.run_id = run_id,
+            .number = status.attempt,
+            .exec_id = status.exec_id,
+            .fence = status.fence,
+            .owner = status.owner,
+            .started_at = status.started_at.value_or(TimePoint{}),
+            .ended_at = status.ended_at,
+            .outcome = status.outcome,
+            .error = status.outcome ? status.last_error : "",
+            .detail = status.detail,
+            .not_stopping = status.not_stopping};
+}
+
 // Works on a copy of the status; each method is one effect of the table.
 class Decider {
   public:
-    Decider(const Run& run, const Event& event, const RunPolicy& policy, TimePoint now)
-        : run_(run), event_(event), policy_(policy), now_(now), status_(run.status) {}
+    Decider(const Run& run, const Event& event, TimePoint now)
+        : run_(run), event_(event), policy_(run.policy), now_(now), status_(run.status) {}
 
     Transition Apply(Effect effect) {
         switch (effect) {
@@ -64,6 +78,10 @@ class Decider {
                 return Skip();
             case Effect::kMiss:
                 return Close(RunState::kMissed);
+            case Effect::kBlock:
+                return Block();
+            case Effect::kUnblock:
+                return Unblock();
         }
         return Refuse();
     }
@@ -92,8 +110,10 @@ class Decider {
         return std::move(transition_);
     }
 
+    // Blocked is a way of being queued: it ends with any move.
     Transition Move(RunState state) {
         status_.state = state;
+        status_.blocked = false;
         return Applied();
     }
 
@@ -106,20 +126,15 @@ class Decider {
     // The attempt is over; its lease and deadline mean nothing any more. exec_id stays, so that
     // the same report sent twice is known again.
     void EndAttempt(AttemptOutcome outcome) {
-        transition_.attempt = Attempt{run_.id,
-                                      status_.attempt,
-                                      status_.exec_id,
-                                      status_.fence,
-                                      status_.owner,
-                                      status_.started_at.value_or(now_),
-                                      now_,
-                                      outcome,
-                                      event_.error,
-                                      event_.not_stopping};
         status_.last_report = event_.kind;
+        status_.outcome = outcome;
+        status_.ended_at = now_;
+        status_.detail = event_.detail;
         status_.lease_until.reset();
         status_.deadline.reset();
-        status_.owner.clear();
+        transition_.attempt = AttemptOf(run_.id, status_);
+        transition_.attempt->error = event_.error;
+        transition_.attempt->not_stopping = event_.not_stopping;
     }
 
     Transition Enqueue() {
@@ -129,12 +144,16 @@ class Decider {
 
     Transition Begin() {
         if (now_ < status_.ready_at) return Refuse("its time has not come");
+        if (status_.blocked) return Refuse("it waits for another run of its job");
         if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
         if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");
         status_.attempt += 1;
         status_.fence += 1;
         status_.exec_id = event_.exec_id;
         status_.last_report.reset();
+        status_.outcome.reset();
+        status_.ended_at.reset();
+        status_.detail.clear();
         status_.owner = event_.owner;
         status_.lease_until = now_ + Bounded(event_.lease, kMaxLease);
         status_.deadline = now_ + policy_.timeout;
@@ -237,6 +256,18 @@ class Decider {
         return Close(RunState::kSkipped);
     }
 
+    Transition Block() {
+        if (status_.blocked) return Unchanged();
+        status_.state = RunState::kQueued;
+        status_.blocked = true;
+        return Applied();
+    }
+
+    Transition Unblock() {
+        if (!status_.blocked) return Unchanged();
+        return Move(RunState::kQueued);
+    }
+
     const Run& run_;
     const Event& event_;
     const RunPolicy& policy_;
@@ -258,7 +289,7 @@ bool NeedsExecId(const Run& run, const Event& event) {
 
 }  // namespace
 
-Transition Decide(const Run& run, const Event& event, const RunPolicy& policy, TimePoint now) {
+Transition Decide(const Run& run, const Event& event, TimePoint now) {
     if (NeedsExecId(run, event)) {
         const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
         if (same_attempt && run.status.state != RunState::kRunning &&
@@ -271,7 +302,51 @@ Transition Decide(const Run& run, const Event& event, const RunPolicy& policy, T
                             "current one");
         }
     }
-    return Decider(run, event, policy, now).Apply(EffectOf(run.status.state, event.kind));
+    return Decider(run, event, now).Apply(EffectOf(run.status.state, event.kind));
+}
+
+std::optional<Attempt> LastAttempt(const Run& run) {
+    if (run.status.attempt == 0) return std::nullopt;
+    return AttemptOf(run.id, run.status);
+}
+
+bool IsUnderWay(const RunStatus& status) {
+    return status.attempt > 0 &&
+           (status.state == RunState::kScheduled || status.state == RunState::kQueued ||
+            status.state == RunState::kRunning);
+}
+
+std::optional<TimePoint> ExpiresAt(const Run& run) {
+    const RunStatus& status = run.status;
+    if (status.state != RunState::kRunning) return std::nullopt;
+    std::optional<TimePoint> expires = status.lease_until;
+    if (status.deadline) {
+        const TimePoint last = *status.deadline + run.policy.stop_grace;
+        expires = std::min(expires.value_or(last), last);
+    }
+    return expires;
+}
+
+// A lease that ran out says more than a deadline that did: the owner is gone, not slow.
+std::optional<Event> OverdueEvent(const Run& run, TimePoint now) {
+    const auto expires = ExpiresAt(run);
+    if (!expires || *expires > now) return std::nullopt;
+    Event event{.exec_id = run.status.exec_id};
+    if (run.status.lease_until && *run.status.lease_until <= now) {
+        event.kind = EventKind::kLostOwner;
+        event.error = fmt::format("lost: \"{}\" was not heard of in time", run.status.owner);
+    } else {
+        event.kind = EventKind::kTimeout;
+        event.error = "timed out: the owner did not end the attempt in time";
+        event.not_stopping = run.policy.stop_grace > Duration::zero();
+    }
+    return event;
+}
+
+bool HoldsKey(const Run& run, TimePoint now) {
+    const UniqueRule& rule = run.unique;
+    return !rule.key.empty() && (rule.states & SetOf(run.status.state)) != 0 &&
+           (!rule.until || now < *rule.until);
 }
 
 }  // namespace ksana::model

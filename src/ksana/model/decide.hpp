@@ -5,7 +5,6 @@
 #include <string>
 
 #include "ksana/base/time.hpp"
-#include "ksana/model/effective_policy.hpp"
 #include "ksana/model/run.hpp"
 #include "ksana/model/state_table.hpp"
 
@@ -20,6 +19,7 @@ struct Event {
     Duration lease{};                       // kStart, kProgress
     std::string result;                     // kSuccess
     std::string error;                      // failures, kTimeout, kLostOwner, kCallbackFailed
+    std::string detail;                     // whatever ends an attempt: JSON, kept with it
     std::optional<Duration> after;          // kRetryableFailure: Retry-After; kSnooze: how long
     std::optional<std::int32_t> progress;   // kProgress
     std::string note;                       // kProgress
@@ -52,6 +52,20 @@ struct Transition {
 
 // What becomes of a run. Pure: every backend and every door asks this one function and writes what
 // it says, under the condition that (state, exec_id) are still what was asked about.
-Transition Decide(const Run& run, const Event& event, const RunPolicy& policy, TimePoint now);
+Transition Decide(const Run& run, const Event& event, TimePoint now);
+
+// The last attempt of a run as its row tells it, also while it runs (then ended_at is not set);
+// nothing before the first. Earlier ones are rows of their own.
+std::optional<Attempt> LastAttempt(const Run& run);
+
+// Started and not over: what a later fire of the same job may not overlap.
+bool IsUnderWay(const RunStatus& status);
+
+// When the reaper takes a running run away from its owner, and as what.
+std::optional<TimePoint> ExpiresAt(const Run& run);
+std::optional<Event> OverdueEvent(const Run& run, TimePoint now);
+
+// Whether the run keeps others from its unique key at this time.
+bool HoldsKey(const Run& run, TimePoint now);
 
 }  // namespace ksana::model

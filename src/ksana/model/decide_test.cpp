@@ -38,7 +38,9 @@ class DecideTest : public ::testing::Test {
     }
 
     Transition On(const Run& run, const Event& event) const {
-        return Decide(run, event, policy_, now_);
+        Run with_policy = run;
+        with_policy.policy = policy_;
+        return Decide(with_policy, event, now_);
     }
     Transition On(RunState state, EventKind kind) const {
         return On(In(state), {.kind = kind, .exec_id = "e1"});
@@ -334,6 +336,81 @@ TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
             }
         }
     }
+}
+
+// Overlap: a blocked run is queued but cannot be taken; any move ends it.
+TEST_F(DecideTest, BlockedRunsWait) {
+    Run run = In(RunState::kScheduled);
+    Transition made = On(run, {.kind = EventKind::kBlock});
+    ASSERT_EQ(made.verdict, Verdict::kApplied);
+    EXPECT_EQ(made.after.state, RunState::kQueued);
+    EXPECT_TRUE(made.after.blocked);
+    run.status = made.after;
+    EXPECT_EQ(On(run, {.kind = EventKind::kBlock}).verdict, Verdict::kDuplicate);
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kRefused);
+    EXPECT_FALSE(On(run, {.kind = EventKind::kCancel}).after.blocked);
+    made = On(run, {.kind = EventKind::kUnblock});
+    EXPECT_FALSE(made.after.blocked);
+    run.status = made.after;
+    EXPECT_EQ(On(run, {.kind = EventKind::kUnblock}).verdict, Verdict::kDuplicate);
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kApplied);
+}
+
+// D-12: the row tells of the last attempt what a row of its own would.
+TEST_F(DecideTest, TheRunRowHoldsItsLastAttempt) {
+    Run run = In(RunState::kRunning);
+    EXPECT_EQ(LastAttempt(run)->owner, "w1");
+    EXPECT_FALSE(LastAttempt(run)->ended_at);
+    for (const EventKind kind : {EventKind::kRetryableFailure, EventKind::kPermanentFailure,
+                                 EventKind::kSuccess, EventKind::kTimeout, EventKind::kSnooze}) {
+        const Transition made = On(run, {.kind = kind,
+                                         .exec_id = "e1",
+                                         .error = kind == EventKind::kSuccess ? "" : "boom",
+                                         .detail = "{}"});
+        ASSERT_TRUE(made.attempt);
+        Run after = run;
+        after.status = made.after;
+        if (kind == EventKind::kSnooze) after.status.last_error = made.attempt->error;
+        EXPECT_EQ(LastAttempt(after), made.attempt) << NameOf(kind);
+        EXPECT_EQ(made.attempt->owner, "w1");
+        EXPECT_EQ(made.attempt->ended_at, now_);
+        EXPECT_EQ(made.attempt->detail, "{}");
+    }
+    run.status.attempt = 0;
+    EXPECT_FALSE(LastAttempt(run));
+}
+
+// T-05, D-06: whose lease ran out is lost; whose time ran out is stopped, after the grace.
+TEST_F(DecideTest, WhatTheReaperDoes) {
+    Run run = In(RunState::kRunning);
+    run.status.lease_until = now_ + seconds(30);
+    run.status.deadline = now_ + seconds(10);
+    run.policy.stop_grace = seconds(5);
+    EXPECT_EQ(ExpiresAt(run), now_ + seconds(15));
+    EXPECT_FALSE(OverdueEvent(run, now_ + seconds(14)));
+    auto event = OverdueEvent(run, now_ + seconds(15));
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, EventKind::kTimeout);
+    EXPECT_EQ(event->exec_id, "e1");
+    EXPECT_TRUE(event->not_stopping);
+    run.status.lease_until = now_;
+    event = OverdueEvent(run, now_);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, EventKind::kLostOwner);
+    EXPECT_FALSE(OverdueEvent(In(RunState::kQueued), now_ + minutes(1)));
+}
+
+TEST_F(DecideTest, AUniqueKeyIsHeldByStateAndTime) {
+    Run run = In(RunState::kRunning);
+    EXPECT_FALSE(HoldsKey(run, now_)) << "there is none";
+    run.unique.key = "k";
+    EXPECT_TRUE(HoldsKey(run, now_));
+    run.status.state = RunState::kSucceeded;
+    EXPECT_FALSE(HoldsKey(run, now_));
+    run.unique.states = kAllStates;
+    EXPECT_TRUE(HoldsKey(run, now_));
+    run.unique.until = now_;
+    EXPECT_FALSE(HoldsKey(run, now_));
 }
 
 }  // namespace

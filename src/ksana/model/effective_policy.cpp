@@ -16,6 +16,9 @@ RunPolicy EffectivePolicy(const Job* job, const RunType* type, const PolicyDefau
     if (job != nullptr) {
         policy.retry = job->retry.value_or(policy.retry);
         policy.timeout = job->timeout.value_or(policy.timeout);
+        policy.stop_grace = job->stop_grace;
+        policy.overlap = job->overlap;
+        policy.run_log = job->run_log;
     }
     return policy;
 }

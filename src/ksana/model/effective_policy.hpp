@@ -13,16 +13,6 @@ struct PolicyDefaults {
     RetryPolicy retry;
 };
 
-// What Decide needs to know about a run beside the run itself.
-struct RunPolicy {
-    RetryPolicy retry;
-    Duration timeout = std::chrono::seconds(10);
-    bool need_manual = false;
-    bool success_callback = false;  // somebody wants to be told
-    bool error_callback = false;
-    friend bool operator==(const RunPolicy&, const RunPolicy&) = default;
-};
-
 // The job's own word, else the type's, else the server's. Either may be absent.
 RunPolicy EffectivePolicy(const Job* job, const RunType* type, const PolicyDefaults& defaults);
 

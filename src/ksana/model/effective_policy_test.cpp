@@ -29,6 +29,15 @@ TEST(EffectivePolicy, FallsBackStepByStep) {
     job.retry = RetryPolicy{.strategy = RetryStrategy::kNone};
     EXPECT_EQ(EffectivePolicy(&job, &type, defaults).timeout, seconds(1));
     EXPECT_EQ(EffectivePolicy(&job, &type, defaults).retry.strategy, RetryStrategy::kNone);
+
+    // What only a job can say; a task that was submitted overlaps freely and has no grace (T-05).
+    job.overlap = OverlapPolicy::kQueueOne;
+    job.run_log = RunLog::kTrigger;
+    EXPECT_EQ(EffectivePolicy(&job, &type, defaults).overlap, OverlapPolicy::kQueueOne);
+    EXPECT_EQ(EffectivePolicy(&job, &type, defaults).run_log, RunLog::kTrigger);
+    EXPECT_EQ(EffectivePolicy(&job, &type, defaults).stop_grace, seconds(30));
+    EXPECT_EQ(EffectivePolicy(nullptr, &type, defaults).overlap, OverlapPolicy::kAllow);
+    EXPECT_EQ(EffectivePolicy(nullptr, &type, defaults).stop_grace, seconds(0));
 }
 
 }  // namespace

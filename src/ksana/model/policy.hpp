@@ -67,6 +67,20 @@ struct Callbacks {
     friend bool operator==(const Callbacks&, const Callbacks&) = default;
 };
 
+// The rules a run lives by, frozen when it is made: a later edit of its job or type does not change
+// what was promised for it.
+struct RunPolicy {
+    RetryPolicy retry;
+    Duration timeout = std::chrono::seconds(10);
+    Duration stop_grace{};  // past the timeout, before the reaper takes the run from its owner
+    OverlapPolicy overlap = OverlapPolicy::kAllow;
+    RunLog run_log = RunLog::kFull;
+    bool need_manual = false;
+    bool success_callback = false;  // somebody wants to be told
+    bool error_callback = false;
+    friend bool operator==(const RunPolicy&, const RunPolicy&) = default;
+};
+
 inline constexpr int kMinPriority = 0;
 inline constexpr int kMaxPriority = 9;
 inline constexpr int kDefaultPriority = 5;

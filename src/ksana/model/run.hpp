@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/model/action.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/policy.hpp"
 
@@ -25,6 +27,13 @@ enum class RunState : std::uint8_t {
     kResolved,  // a person closed it
     kSkipped,
     kMissed,
+};
+
+template <>
+struct EnumNames<RunState> {
+    static constexpr std::array<std::string_view, 12> kNames = {
+        "scheduled", "queued",    "running",   "completing", "held",    "succeeded",
+        "failed",    "timed_out", "cancelled", "resolved",   "skipped", "missed"};
 };
 
 constexpr bool IsFinal(RunState state) { return state >= RunState::kSucceeded; }
@@ -53,6 +62,20 @@ enum class EventKind : std::uint8_t {
     kShutdown,  // the owner gives it back unharmed
     kSkip,
     kMiss,
+    kBlock,    // must wait until another run of its job is over
+    kUnblock,  // need not wait any longer
+};
+
+// How an attempt ended.
+enum class AttemptOutcome : std::uint8_t {
+    kSucceeded,
+    kFailed,
+    kTimedOut,
+    kLost,
+    kCancelled,
+    kSnoozed,
+    kReleased,
+    kSkipped,
 };
 
 // Why a run was skipped or a fire made none.
@@ -69,25 +92,47 @@ struct RunStatus {
     std::int64_t fence = 0;     // grows with every attempt; for the target to check
     // Of the current attempt, and kept after its end so that a repeated report is recognised.
     std::string exec_id;
-    std::optional<EventKind> last_report;  // what ended the attempt exec_id; none while it runs
-    std::string owner;
+    std::optional<EventKind> last_report;   // what ended the attempt exec_id; none while it runs
+    std::optional<AttemptOutcome> outcome;  // of the last attempt; none while it runs
+    std::string owner;                      // of the current or last attempt
 
     std::optional<TimePoint> lease_until;  // liveness: renewed by progress
     std::optional<TimePoint> deadline;     // of the attempt itself
     std::optional<TimePoint> started_at;   // of the current or last attempt
+    std::optional<TimePoint> ended_at;     // of the last attempt; none while it runs
     std::optional<TimePoint> finished_at;  // of the run
 
     std::int32_t progress = 0;  // percent
     std::string progress_note;
     bool cancel_requested = false;
     bool not_stopping = false;  // the attempt outlived the grace after its timeout
+    bool blocked = false;       // queued, but waits for another run of its job
 
     std::string result;  // JSON
     std::string last_error;
+    std::string detail;  // JSON: what the last attempt left behind (answer, timings, trace)
     std::string remark;  // of the person who closed it
     SkipReason skip_reason = SkipReason::kNone;
 
     friend bool operator==(const RunStatus&, const RunStatus&) = default;
+};
+
+using RunStates = std::uint16_t;  // a set: bit n is RunState n
+
+constexpr RunStates SetOf(RunState state) {
+    return static_cast<RunStates>(1U << static_cast<unsigned>(state));
+}
+
+inline constexpr RunStates kAllStates = (1U << kEnumCount<RunState>)-1;
+inline constexpr RunStates kUnfinishedStates = SetOf(RunState::kSucceeded) - 1;
+
+// One run of a tenant at a time holds a key: while its state is among `states` and, where there is
+// one, `until` has not passed.
+struct UniqueRule {
+    std::string key;  // empty: none
+    RunStates states = kUnfinishedStates;
+    std::optional<TimePoint> until;
+    friend bool operator==(const UniqueRule&, const UniqueRule&) = default;
 };
 
 // One execution of something. The id stays over all attempts: the idempotency key.
@@ -98,29 +143,20 @@ struct Run {
     std::string type;
     std::string category;
     std::string creator;
+    ActionKind kind = ActionKind::kQueue;  // who carries it out
     RunTrigger trigger = RunTrigger::kSubmitted;
     std::int32_t priority = kDefaultPriority;
-    std::optional<TimePoint> nominal_at;  // of a fire; unique together with job_id
-    std::string payload;                  // JSON
-    std::string unique_key;
+    std::optional<TimePoint> nominal_at;          // of a fire; unique together with job_id
+    std::string payload;                          // JSON
+    std::map<std::string, std::string> selector;  // only for workers with these labels
+    UniqueRule unique;
     std::optional<Uuid> parent;
+    RunPolicy policy;
     TimePoint created_at{};
     TimePoint updated_at{};
     RunStatus status;
 
     friend bool operator==(const Run&, const Run&) = default;
-};
-
-// How an attempt ended.
-enum class AttemptOutcome : std::uint8_t {
-    kSucceeded,
-    kFailed,
-    kTimedOut,
-    kLost,
-    kCancelled,
-    kSnoozed,
-    kReleased,
-    kSkipped,
 };
 
 // One try of a run, kept when it is over.
@@ -131,20 +167,15 @@ struct Attempt {
     std::int64_t fence = 0;
     std::string owner;
     TimePoint started_at{};
-    TimePoint ended_at{};
-    AttemptOutcome outcome = AttemptOutcome::kSucceeded;
+    std::optional<TimePoint> ended_at;      // none: under way
+    std::optional<AttemptOutcome> outcome;  // likewise
     std::string error;
+    std::string detail;  // JSON
     bool not_stopping = false;
 
     friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
-template <>
-struct EnumNames<RunState> {
-    static constexpr std::array<std::string_view, 12> kNames = {
-        "scheduled", "queued",    "running",   "completing", "held",    "succeeded",
-        "failed",    "timed_out", "cancelled", "resolved",   "skipped", "missed"};
-};
 template <>
 struct EnumNames<RunTrigger> {
     static constexpr std::array<std::string_view, 5> kNames = {"fire", "manual", "backfill",
@@ -152,7 +183,7 @@ struct EnumNames<RunTrigger> {
 };
 template <>
 struct EnumNames<EventKind> {
-    static constexpr std::array<std::string_view, 19> kNames = {"due",
+    static constexpr std::array<std::string_view, 21> kNames = {"due",
                                                                 "start",
                                                                 "progress",
                                                                 "success",
@@ -170,7 +201,9 @@ struct EnumNames<EventKind> {
                                                                 "snooze",
                                                                 "shutdown",
                                                                 "skip",
-                                                                "miss"};
+                                                                "miss",
+                                                                "block",
+                                                                "unblock"};
 };
 template <>
 struct EnumNames<SkipReason> {

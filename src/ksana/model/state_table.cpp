@@ -22,12 +22,15 @@ constexpr Rule kRules[] = {
     {RunState::kScheduled, EventKind::kHold, Effect::kHold},
     {RunState::kScheduled, EventKind::kSkip, Effect::kSkip},
     {RunState::kScheduled, EventKind::kMiss, Effect::kMiss},
+    {RunState::kScheduled, EventKind::kBlock, Effect::kBlock},
 
     {RunState::kQueued, EventKind::kStart, Effect::kBegin},
     {RunState::kQueued, EventKind::kCancel, Effect::kCancelNow},
     {RunState::kQueued, EventKind::kHold, Effect::kHold},
     {RunState::kQueued, EventKind::kSkip, Effect::kSkip},
     {RunState::kQueued, EventKind::kMiss, Effect::kMiss},
+    {RunState::kQueued, EventKind::kBlock, Effect::kBlock},
+    {RunState::kQueued, EventKind::kUnblock, Effect::kUnblock},
 
     {RunState::kRunning, EventKind::kProgress, Effect::kRenew},
     {RunState::kRunning, EventKind::kSuccess, Effect::kFinish},
@@ -77,6 +80,8 @@ std::string_view TargetsOf(Effect effect) {
         case Effect::kRefuse:
             return "";
         case Effect::kEnqueue:
+        case Effect::kBlock:
+        case Effect::kUnblock:
             return "queued";
         case Effect::kSendBack:
             return "queued, scheduled";

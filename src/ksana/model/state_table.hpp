@@ -28,6 +28,8 @@ enum class Effect : std::uint8_t {
     kRelease,          // → queued, no retry used up; cancelled when asked for
     kSkip,             // → skipped
     kMiss,             // → missed
+    kBlock,            // → queued, and not claimed until unblocked
+    kUnblock,          // stays queued, and may be claimed
 };
 
 // The one table of transitions.

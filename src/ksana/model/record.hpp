@@ -1,0 +1,16 @@
+#pragma once
+
+#include <variant>
+
+#include "ksana/model/audit_event.hpp"
+#include "ksana/model/document.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/model/ledger.hpp"
+#include "ksana/model/run.hpp"
+
+namespace ksana::model {
+
+// Anything that a store keeps, as one value: what an export is a sequence of.
+using Record = std::variant<Job, Run, Attempt, LedgerEntry, AuditEvent, Document>;
+
+}  // namespace ksana::model

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ksana/model/enum_names.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/store/page.hpp"
+
+namespace ksana::store {
+
+// All that is set must hold. Empty text, no value: anything.
+struct JobFilter {
+    std::string tenant;
+    std::string group;
+    std::string owner;
+    std::optional<bool> enabled;
+    std::optional<model::ActionKind> kind;
+    std::string type;  // of a queue action
+    std::optional<model::RunState> last_state;
+    std::map<std::string, std::string> labels;  // has all of these
+    std::string text;                           // in id, name, owner, type and last error
+};
+
+enum class JobSort : std::uint8_t { kId, kName, kNextRun, kLastRun, kCreated, kUpdated };
+
+// A job without the time it is sorted by comes after all that have one (before them when
+// descending).
+struct JobQuery {
+    JobFilter filter;
+    JobSort sort = JobSort::kId;
+    bool descending = false;
+    std::size_t limit = kDefaultPageSize;
+    std::string cursor;
+};
+
+// The type that a job's runs have: that of its queue action, the name of its handler.
+std::string RunTypeOf(const model::Job& job);
+
+}  // namespace ksana::store
+
+template <>
+struct ksana::model::EnumNames<ksana::store::JobSort> {
+    static constexpr std::array<std::string_view, 6> kNames = {
+        "id", "name", "next_run_at", "last_run_at", "created_at", "updated_at"};
+};

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+
+namespace ksana::store {
+
+inline constexpr std::size_t kMaxPageSize = 1'000;
+inline constexpr std::size_t kDefaultPageSize = 100;
+
+// One page of a list. `next` continues it: what is inserted or deleted between two pages makes no
+// other item appear twice or not at all.
+template <class T>
+struct Page {
+    std::vector<T> items;
+    std::string next;  // empty: this was the last one
+};
+
+// Where a page ended: the value it is sorted by and the id that breaks ties. Text inside a cursor
+// is not a secret and not trusted: Parse checks it.
+struct Position {
+    std::string value;
+    std::string id;
+    friend bool operator==(const Position&, const Position&) = default;
+};
+
+// The sort is part of the cursor, so that one made for another order is refused.
+std::string MakeCursor(std::string_view sort, const Position& position);
+// Nothing for an empty cursor: the first page.
+Result<std::optional<Position>> ParseCursor(std::string_view sort, std::string_view cursor);
+
+}  // namespace ksana::store

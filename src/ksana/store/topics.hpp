@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ksana::store {
+
+// What a commit may have changed, coarsely: enough to know whom to wake.
+enum class Topic : std::uint8_t {
+    kJobs,       // a job was made, changed or deleted, or has a new next fire
+    kReady,      // a run can be claimed, or has a new time at which it can
+    kFinished,   // a run reached a final state
+    kCancel,     // somebody wants a running run to stop
+    kDocuments,  // types, workers, locks, settings
+    kEvents,     // audit events were added
+};
+
+class Topics {
+  public:
+    constexpr Topics() = default;
+    constexpr Topics(Topic topic) : bits_(1U << static_cast<unsigned>(topic)) {}
+
+    static constexpr Topics All() { return FromBits(0x3f); }
+    static constexpr Topics FromBits(std::uint32_t bits) {
+        Topics topics;
+        topics.bits_ = bits;
+        return topics;
+    }
+
+    constexpr std::uint32_t bits() const { return bits_; }
+    constexpr bool Empty() const { return bits_ == 0; }
+    constexpr bool Has(Topic topic) const { return !(*this & topic).Empty(); }
+    constexpr Topics operator|(Topics other) const { return FromBits(bits_ | other.bits_); }
+    constexpr Topics operator&(Topics other) const { return FromBits(bits_ & other.bits_); }
+    constexpr Topics& operator|=(Topics other) { return *this = *this | other; }
+    friend constexpr bool operator==(Topics, Topics) = default;
+
+  private:
+    std::uint32_t bits_ = 0;
+};
+
+constexpr Topics operator|(Topic a, Topic b) { return Topics(a) | Topics(b); }
+
+}  // namespace ksana::store

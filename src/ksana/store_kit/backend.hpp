@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+
+#include "ksana/base/result.hpp"
+#include "ksana/store/change_feed.hpp"
+#include "ksana/store/store.hpp"
+#include "ksana/store_kit/transaction.hpp"
+
+namespace ksana::store_kit {
+
+// What a driver is: transactions over rows. MakeStore (kit_store.hpp) makes a Store of it.
+// Thread-safe.
+class Backend {
+  public:
+    virtual ~Backend() = default;
+
+    using WriteBody = std::function<Result<void>(Transaction&)>;
+    using ReadBody = std::function<Result<void>(Reader&)>;
+
+    // Runs `body` in a transaction and commits it; returns after the commit is durable, and then
+    // tells the change feed what the body touched. An error of the body or of the commit leaves
+    // nothing behind. The body may run on another thread, and more than once (after a deadlock, or
+    // because the batch it shared a commit with failed): it sets its results anew each time.
+    virtual Result<void> Write(const WriteBody& body) = 0;
+    // Sees what was committed before the call, and one state of the store throughout.
+    virtual Result<void> Read(const ReadBody& body) = 0;
+
+    virtual store::ChangeFeed& changes() = 0;
+    virtual Result<store::StoreInfo> Info() = 0;
+};
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,1 @@
+#include "ksana/store_kit/kit_store.hpp"

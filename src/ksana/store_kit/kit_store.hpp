@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "ksana/base/uuid.hpp"
+#include "ksana/store/store.hpp"
+#include "ksana/store_kit/backend.hpp"
+
+namespace ksana::store_kit {
+
+// The store that a driver's rows make. `ids` draws run and execution ids and must outlive it.
+std::unique_ptr<store::Store> MakeStore(std::unique_ptr<Backend> backend, UuidGenerator& ids);
+
+}  // namespace ksana::store_kit

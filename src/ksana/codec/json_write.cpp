@@ -5,7 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include <boost/json/serialize.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 namespace ksana::codec {
 namespace {
@@ -34,7 +35,7 @@ class Writer {
                 WriteDouble(value.get_double());
                 break;
             case json::kind::string:
-                text_ += json::serialize(value.get_string());
+                Quote(value.get_string());
                 break;
             case json::kind::array:
                 WriteArray(value.get_array(), depth);
@@ -48,6 +49,36 @@ class Writer {
     std::string Take() { return std::move(text_); }
 
   private:
+    // Whole stretches that need no escape go out at once.
+    void Quote(std::string_view text) {
+        text_ += '"';
+        std::size_t done = 0;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char c = text[i];
+            if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+            text_.append(text, done, i - done);
+            Escape(c);
+            done = i + 1;
+        }
+        text_.append(text, done);
+        text_ += '"';
+    }
+
+    void Escape(char c) {
+        static constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
+        static constexpr std::string_view kLetters = "\"\\bfnrt";
+        static constexpr std::string_view kDigits = "0123456789abcdef";
+        text_ += '\\';
+        if (const std::size_t i = kSpecial.find(c); i != std::string_view::npos) {
+            text_ += kLetters[i];
+            return;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        text_ += "u00";
+        text_ += kDigits[byte >> 4U];
+        text_ += kDigits[byte & 0xFU];
+    }
+
     void WriteDouble(double number) {
         // JSON has no word for these, and none of our readers makes them.
         if (!std::isfinite(number)) {
@@ -86,7 +117,7 @@ class Writer {
             if (!first) text_ += ',';
             first = false;
             NewLine(depth + 1);
-            text_ += json::serialize(member.key());
+            Quote(member.key());
             text_ += pretty_ ? ": " : ":";
             Write(member.value(), depth + 1);
         }

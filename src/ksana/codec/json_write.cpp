@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include <boost/json/array.hpp>
@@ -13,9 +15,34 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr bool NeedsEscape(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+// How many characters from the start need no escape. Eight at a time: a byte below 0x20, or one
+// that the exclusive or makes zero, borrows from its highest bit.
+std::size_t PlainPrefix(std::string_view text) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;
+    constexpr std::uint64_t kHigh = 0x8080808080808080;
+    const auto below = [](std::uint64_t word, std::uint64_t limit) {
+        return (word - kOnes * limit) & ~word & kHigh;
+    };
+    std::size_t n = 0;
+    for (; n + 8 <= text.size(); n += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + n, sizeof word);
+        if ((below(word, 0x20) | below(word ^ kOnes * '"', 1) | below(word ^ kOnes * '\\', 1)) !=
+            0) {
+            break;
+        }
+    }
+    while (n < text.size() && !NeedsEscape(text[n])) ++n;
+    return n;
+}
+
 class Writer {
   public:
-    explicit Writer(JsonStyle style) : pretty_(style == JsonStyle::kPretty) {}
+    explicit Writer(JsonStyle style) : pretty_(style == JsonStyle::kPretty) { text_.reserve(512); }
 
     void Write(const json::value& value, int depth) {
         switch (value.kind()) {
@@ -52,15 +79,12 @@ class Writer {
     // Whole stretches that need no escape go out at once.
     void Quote(std::string_view text) {
         text_ += '"';
-        std::size_t done = 0;
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            const char c = text[i];
-            if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
-            text_.append(text, done, i - done);
-            Escape(c);
-            done = i + 1;
+        for (std::size_t n = PlainPrefix(text); n < text.size(); n = PlainPrefix(text)) {
+            text_.append(text, 0, n);
+            Escape(text[n]);
+            text.remove_prefix(n + 1);
         }
-        text_.append(text, done);
+        text_.append(text);
         text_ += '"';
     }
 

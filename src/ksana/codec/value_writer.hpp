@@ -93,7 +93,7 @@ class FieldWriter {
     }
     template <class M>
     void Required(std::string_view key, M T::*member) {
-        Put(key, member, whole_);
+        Put(key, member, whole_ || !IsRecord());
     }
     template <class M>
     void Rare(std::string_view key, M T::*member) {
@@ -153,6 +153,7 @@ class FieldWriter {
 template <HasFields T>
 boost::json::object ValueWriter::Fields(const T& in, bool whole) const {
     boost::json::object object(storage_);
+    object.reserve(16);  // instead of growing to it in steps
     FieldWriter<T> fields(*this, object, in, whole);
     FieldsOf<T>::Visit(fields);
     return object;

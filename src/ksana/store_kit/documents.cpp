@@ -24,8 +24,8 @@ Result<void> CheckExpected(const std::optional<Document>& there, store::Expected
     if (*expected == 0) {
         return Error(Code::kAlreadyExists, fmt::format("there is \"{}\" already", key));
     }
-    return Error(Code::kConflict, fmt::format("\"{}\" is at version {}, not {}", key, version,
-                                              *expected));
+    return Error(Code::kConflict,
+                 fmt::format("\"{}\" is at version {}, not {}", key, version, *expected));
 }
 
 Result<void> CheckDocument(const std::string& key, const std::string& body) {
@@ -52,8 +52,7 @@ Error Documents::NotFound(const std::string& key) const {
     return {Code::kNotFound, fmt::format("there is no {} \"{}\"", kind_, key)};
 }
 
-Result<Document> Documents::Put(std::string key, std::string body,
-                                store::ExpectedVersion expected,
+Result<Document> Documents::Put(std::string key, std::string body, store::ExpectedVersion expected,
                                 std::optional<TimePoint> expires_at) {
     KSANA_TRY_VOID(CheckDocument(key, body));
     Document written;
@@ -80,8 +79,7 @@ Result<void> Documents::Update(const std::string& key, std::optional<TimePoint> 
         if (!body) return {};
         KSANA_TRY_VOID(CheckDocument(key, *body));
         tx.Touch(store::Topic::kDocuments);
-        return tx.PutDocument(
-            {kind_, key, last_version + 1, *std::move(body), at, std::nullopt});
+        return tx.PutDocument({kind_, key, last_version + 1, *std::move(body), at, std::nullopt});
     });
 }
 

@@ -25,8 +25,7 @@ class Documents {
     // nothing is written. It may run more than once.
     using Change = std::function<Result<std::optional<std::string>>(
         const std::optional<model::Document>& there, TimePoint now)>;
-    Result<void> Update(const std::string& key, std::optional<TimePoint> now,
-                        const Change& change);
+    Result<void> Update(const std::string& key, std::optional<TimePoint> now, const Change& change);
 
   private:
     Error NotFound(const std::string& key) const;

@@ -71,8 +71,8 @@ Result<std::vector<Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
     for (const store::RunEvent& event : events) {
         const auto found = by_id.find(event.run_id);
         if (found == by_id.end()) {
-            outcomes.push_back({.reason = fmt::format("there is no run {}",
-                                                      event.run_id.ToString())});
+            outcomes.push_back(
+                {.reason = fmt::format("there is no run {}", event.run_id.ToString())});
         } else {
             outcomes.push_back(ApplyOne(changes, *found->second, event.event));
         }
@@ -91,8 +91,7 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
     for (Run& run : candidates) {
         KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
         if (verdict == model::OverlapVerdict::kSkip) {
-            changes.Change(run,
-                           {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
+            changes.Change(run, {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
             ++claimed.skipped;
         } else if (verdict == model::OverlapVerdict::kStart) {
             const auto made = changes.Change(run, {.kind = EventKind::kStart,

@@ -63,8 +63,7 @@ Result<store::Planned> JobPlans::Write() {
 
 Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
                                    const store::Planner& planner, UuidGenerator& ids) {
-    KSANA_TRY(std::vector<model::Job> jobs,
-              tx.LockDueJobs(now + params.look_ahead, params.limit));
+    KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
     if (jobs.empty()) return store::Planned{};
     JobPlans plans(tx, now, ids, params.start);
     for (model::Job& job : jobs) plans.Add(job, planner(job, now));

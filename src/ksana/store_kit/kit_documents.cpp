@@ -101,8 +101,7 @@ Result<Worker> KitWorkers::Beat(const store::Heartbeat& beat) {
 Result<void> KitWorkers::Deregister(const std::string& id, const Uuid& incarnation) {
     return documents_.Update(
         id, std::nullopt,
-        [&](const std::optional<Document>& there,
-            TimePoint) -> Result<std::optional<std::string>> {
+        [&](const std::optional<Document>& there, TimePoint) -> Result<std::optional<std::string>> {
             if (!there) return Error(Code::kNotFound, fmt::format("there is no worker \"{}\"", id));
             KSANA_TRY(Worker worker, ParseWorker(*there));
             if (worker.incarnation != incarnation) {
@@ -128,47 +127,47 @@ Result<store::Page<Worker>> KitWorkers::List(const store::ListParams& params) {
 
 Result<std::optional<Lock>> KitLocks::TryAcquire(const store::LockParams& params) {
     std::optional<Lock> taken;
-    KSANA_TRY_VOID(documents_.Update(
-        params.name, params.now,
-        [&](const std::optional<Document>& there,
-            TimePoint now) -> Result<std::optional<std::string>> {
-            taken.reset();
-            Lock lock{.name = params.name};
-            if (there) {
-                KSANA_TRY(lock, ParseLock(*there));
-            }
-            const bool held = lock.until && *lock.until > now;
-            if (held && lock.owner != params.owner) return std::optional<std::string>();
-            lock.owner = params.owner;
-            lock.fence += 1;
-            lock.until = now + params.ttl;
-            taken = lock;
-            return std::optional(codec::LockToJson(lock));
-        }));
+    KSANA_TRY_VOID(documents_.Update(params.name, params.now,
+                                     [&](const std::optional<Document>& there,
+                                         TimePoint now) -> Result<std::optional<std::string>> {
+                                         taken.reset();
+                                         Lock lock{.name = params.name};
+                                         if (there) {
+                                             KSANA_TRY(lock, ParseLock(*there));
+                                         }
+                                         const bool held = lock.until && *lock.until > now;
+                                         if (held && lock.owner != params.owner)
+                                             return std::optional<std::string>();
+                                         lock.owner = params.owner;
+                                         lock.fence += 1;
+                                         lock.until = now + params.ttl;
+                                         taken = lock;
+                                         return std::optional(codec::LockToJson(lock));
+                                     }));
     return taken;
 }
 
 Result<Lock> KitLocks::Renew(const store::LockParams& params, std::int64_t fence) {
     Lock lock;
-    KSANA_TRY_VOID(documents_.Update(
-        params.name, params.now,
-        [&](const std::optional<Document>& there,
-            TimePoint now) -> Result<std::optional<std::string>> {
-            if (!there) return LockLost(params.name);
-            KSANA_TRY(lock, ParseLock(*there));
-            const bool held = lock.until && *lock.until > now && lock.owner == params.owner;
-            if (!held || lock.fence != fence) return LockLost(params.name);
-            lock.until = std::max(*lock.until, now + params.ttl);
-            return std::optional(codec::LockToJson(lock));
-        }));
+    KSANA_TRY_VOID(documents_.Update(params.name, params.now,
+                                     [&](const std::optional<Document>& there,
+                                         TimePoint now) -> Result<std::optional<std::string>> {
+                                         if (!there) return LockLost(params.name);
+                                         KSANA_TRY(lock, ParseLock(*there));
+                                         const bool held = lock.until && *lock.until > now &&
+                                                           lock.owner == params.owner;
+                                         if (!held || lock.fence != fence)
+                                             return LockLost(params.name);
+                                         lock.until = std::max(*lock.until, now + params.ttl);
+                                         return std::optional(codec::LockToJson(lock));
+                                     }));
     return lock;
 }
 
 Result<void> KitLocks::Release(const std::string& name, std::int64_t fence) {
     return documents_.Update(
         name, std::nullopt,
-        [&](const std::optional<Document>& there,
-            TimePoint) -> Result<std::optional<std::string>> {
+        [&](const std::optional<Document>& there, TimePoint) -> Result<std::optional<std::string>> {
             if (!there) return LockLost(name);
             KSANA_TRY(Lock lock, ParseLock(*there));
             if (!lock.until || lock.fence != fence) return LockLost(name);

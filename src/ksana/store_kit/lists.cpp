@@ -112,9 +112,8 @@ Result<JobList> ListOf(const store::JobQuery& query) {
 }
 
 std::string CursorAfter(const store::JobQuery& query, const model::Job& last) {
-    const std::string value = query.sort == JobSort::kName
-                                  ? last.name
-                                  : std::to_string(SortTime(last, query.sort));
+    const std::string value =
+        query.sort == JobSort::kName ? last.name : std::to_string(SortTime(last, query.sort));
     return store::MakeCursor(OrderName(query.sort, query.descending), {value, last.id});
 }
 

@@ -34,9 +34,7 @@ store::Topics TopicsOf(const RunStatus& before, const RunStatus& after) {
 
 }  // namespace
 
-KeyClaim ClaimOf(const Run& run) {
-    return {run.tenant, run.unique.key, run.id, run.unique.until};
-}
+KeyClaim ClaimOf(const Run& run) { return {run.tenant, run.unique.key, run.id, run.unique.until}; }
 
 model::Transition RunChanges::Change(Run& run, const model::Event& event) {
     model::Transition made = model::Decide(run, event, now_);

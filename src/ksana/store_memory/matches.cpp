@@ -39,12 +39,12 @@ bool HasAll(const std::map<std::string, std::string>& wanted,
 
 bool Matches(const store_kit::RunList& list, const model::Run& run) {
     const store::RunFilter& filter = list.filter;
-    return (filter.states & model::SetOf(run.status.state)) != 0 &&
-           Is(filter.tenant, run.tenant) && Is(filter.job_id, run.job_id) &&
-           Is(filter.type, run.type) && Is(filter.category, run.category) &&
-           Is(filter.creator, run.creator) && Is(filter.owner, run.status.owner) &&
-           Is(filter.kind, run.kind) && Is(filter.trigger, run.trigger) &&
-           (!filter.parent || filter.parent == run.parent) && FinishedWithin(filter, run) &&
+    return (filter.states & model::SetOf(run.status.state)) != 0 && Is(filter.tenant, run.tenant) &&
+           Is(filter.job_id, run.job_id) && Is(filter.type, run.type) &&
+           Is(filter.category, run.category) && Is(filter.creator, run.creator) &&
+           Is(filter.owner, run.status.owner) && Is(filter.kind, run.kind) &&
+           Is(filter.trigger, run.trigger) && (!filter.parent || filter.parent == run.parent) &&
+           FinishedWithin(filter, run) &&
            store::ContainsWords(list.words, {run.type, run.category, run.creator, run.job_id,
                                              run.status.last_error});
 }
@@ -57,8 +57,7 @@ bool Matches(const store_kit::JobList& list, const model::Job& job) {
            Is(filter.kind, model::KindOf(job.action)) && Is(filter.type, type) &&
            (!filter.last_state || filter.last_state == job.last_state) &&
            HasAll(filter.labels, job.labels) &&
-           store::ContainsWords(list.words,
-                                {job.id, job.name, job.owner, type, job.last_error});
+           store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.last_error});
 }
 
 bool Matches(const store_kit::EventList& list, const model::AuditEvent& event) {

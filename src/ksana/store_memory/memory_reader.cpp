@@ -224,10 +224,9 @@ Result<std::vector<store::QueueDepth>> TableReader<Base>::Depths() {
     std::map<std::tuple<model::ActionKind, std::string, model::RunState>, store::QueueDepth> depths;
     for (const auto& [id, run] : rows_.runs()) {
         if (model::IsFinal(run.status.state)) continue;
-        const auto [place, fresh] =
-            depths.try_emplace({run.kind, run.type, run.status.state},
-                               store::QueueDepth{run.kind, run.type, run.status.state, 0,
-                                                 run.status.ready_at});
+        const auto [place, fresh] = depths.try_emplace(
+            {run.kind, run.type, run.status.state},
+            store::QueueDepth{run.kind, run.type, run.status.state, 0, run.status.ready_at});
         place->second.count += 1;
         place->second.oldest_ready_at =
             std::min(place->second.oldest_ready_at, run.status.ready_at);

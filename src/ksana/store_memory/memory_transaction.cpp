@@ -210,8 +210,8 @@ Result<std::vector<Run>> MemoryTransaction::LockUnstarted(const std::string& job
 Result<std::vector<bool>> MemoryTransaction::InsertRuns(const std::vector<Run>& runs) {
     std::vector<bool> inserted;
     for (const Run& run : runs) {
-        const bool same_fire = !run.job_id.empty() && run.nominal_at &&
-                               tables_.FindFire(run.job_id, *run.nominal_at);
+        const bool same_fire =
+            !run.job_id.empty() && run.nominal_at && tables_.FindFire(run.job_id, *run.nominal_at);
         inserted.push_back(!same_fire && tables_.FindRun(run.id) == nullptr);
         if (inserted.back()) tables_.Set(RunKey{run.id}, run);
     }
@@ -328,8 +328,8 @@ Result<void> MemoryTransaction::DeleteDocument(const std::string& kind, const st
     return {};
 }
 
-Result<std::size_t> MemoryTransaction::PurgeDocuments(const std::string& kind,
-                                                      TimePoint expired_by, std::size_t limit) {
+Result<std::size_t> MemoryTransaction::PurgeDocuments(const std::string& kind, TimePoint expired_by,
+                                                      std::size_t limit) {
     std::vector<DocumentKey> old;
     for (const auto& [key, document] : tables_.documents()) {
         if (old.size() == limit) break;

@@ -143,8 +143,7 @@ const Run* Tables::FindRun(const Uuid& id) const {
     return found == runs_.end() ? nullptr : &found->second;
 }
 
-const model::Document* Tables::FindDocument(const std::string& kind,
-                                            const std::string& key) const {
+const model::Document* Tables::FindDocument(const std::string& kind, const std::string& key) const {
     const auto found = documents_.find({kind, key});
     return found == documents_.end() ? nullptr : &found->second;
 }

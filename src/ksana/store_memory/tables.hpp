@@ -112,14 +112,13 @@ class Tables {
 
     // The journal ------------------------------------------------------------------------------
     // What stood in a row before its first change; nothing: there was no row.
-    using Before =
-        std::variant<std::pair<JobKey, std::optional<model::Job>>,
-                     std::pair<RunKey, std::optional<model::Run>>,
-                     std::pair<AttemptsKey, std::optional<std::vector<model::Attempt>>>,
-                     std::pair<UniqueKey, std::optional<KeyRow>>,
-                     std::pair<LedgerKey, std::optional<model::LedgerEntry>>,
-                     std::pair<EventKey, std::optional<model::AuditEvent>>,
-                     std::pair<DocumentKey, std::optional<model::Document>>>;
+    using Before = std::variant<std::pair<JobKey, std::optional<model::Job>>,
+                                std::pair<RunKey, std::optional<model::Run>>,
+                                std::pair<AttemptsKey, std::optional<std::vector<model::Attempt>>>,
+                                std::pair<UniqueKey, std::optional<KeyRow>>,
+                                std::pair<LedgerKey, std::optional<model::LedgerEntry>>,
+                                std::pair<EventKey, std::optional<model::AuditEvent>>,
+                                std::pair<DocumentKey, std::optional<model::Document>>>;
     using Journal = std::vector<Before>;
 
     // From here on changes are noted; what was noted before is handed out.

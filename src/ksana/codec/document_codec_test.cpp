@@ -17,9 +17,9 @@ std::string ToJson(const RunType& type) { return RunTypeToJson(type); }
 std::string ToJson(const Worker& worker) { return WorkerToJson(worker); }
 std::string ToJson(const Lock& lock) { return LockToJson(lock); }
 
-Result<RunType> FromJson(std::string_view text, RunType) { return RunTypeFromJson(text); }
-Result<Worker> FromJson(std::string_view text, Worker) { return WorkerFromJson(text); }
-Result<Lock> FromJson(std::string_view text, Lock) { return LockFromJson(text); }
+Result<RunType> FromJson(std::string_view text, const RunType&) { return RunTypeFromJson(text); }
+Result<Worker> FromJson(std::string_view text, const Worker&) { return WorkerFromJson(text); }
+Result<Lock> FromJson(std::string_view text, const Lock&) { return LockFromJson(text); }
 
 template <class T>
 ::testing::AssertionResult Survives(const T& value) {

@@ -123,6 +123,7 @@ class Tables {
 
     // From here on changes are noted; what was noted before is handed out.
     Journal TakeJournal() { return std::exchange(journal_, {}); }
+    std::size_t journal_size() const { return journal_.size(); }
     // Takes everything back that the journal tells of, the last change first.
     void TakeBack(Journal journal);
 

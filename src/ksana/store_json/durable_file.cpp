@@ -1,0 +1,172 @@
+#include "ksana/store_json/durable_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace ksana::store_json {
+namespace {
+
+constexpr mode_t kMode = 0644;
+
+Error SystemError(std::string_view what, const std::string& path, int number) {
+    const Code code = number == ENOSPC || number == EDQUOT || number == EFBIG ? Code::kExhausted
+                      : number == ENOENT                                      ? Code::kNotFound
+                                                                              : Code::kUnavailable;
+    return {code,
+            fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(number))};
+}
+
+// A descriptor that is closed at the end.
+class Descriptor {
+  public:
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    int number() const { return number_; }
+    bool ok() const { return number_ >= 0; }
+
+  private:
+    int number_;
+};
+
+Result<void> WriteAll(int descriptor, std::string_view text, std::int64_t at,
+                      const std::string& path) {
+    while (!text.empty()) {
+        const ssize_t written = ::pwrite(descriptor, text.data(), text.size(), at);
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            return SystemError("write", path, errno);
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+        at += written;
+    }
+    return {};
+}
+
+Result<void> SyncFolderOf(const std::string& path) {
+    std::string folder = std::filesystem::path(path).parent_path().string();
+    if (folder.empty()) folder = ".";
+    const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.ok()) return SystemError("open", folder, errno);
+    if (::fsync(opened.number()) != 0) return SystemError("sync", folder, errno);
+    return {};
+}
+
+Result<void> WriteTemporary(const std::string& path, std::string_view text) {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
+    if (!file.ok()) return SystemError("open", path, errno);
+    KSANA_TRY_VOID(WriteAll(file.number(), text, 0, path));
+    if (::fsync(file.number()) != 0) return SystemError("sync", path, errno);
+    return {};
+}
+
+}  // namespace
+
+Result<void> ReplaceFile(const std::string& path, std::string_view text) {
+    const std::string temporary = path + ".tmp";
+    auto written = WriteTemporary(temporary, text);
+    if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
+        written = SystemError("rename", temporary, errno);
+    }
+    if (!written) {
+        ::unlink(temporary.c_str());
+        return written;
+    }
+    return SyncFolderOf(path);
+}
+
+Result<std::string> ReadWholeFile(const std::string& path) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.ok()) return SystemError("open", path, errno);
+    std::string text;
+    constexpr std::size_t kPiece = 1 << 18;
+    for (;;) {
+        const std::size_t before = text.size();
+        text.resize(before + kPiece);
+        const ssize_t got = ::read(file.number(), text.data() + before, kPiece);
+        if (got < 0 && errno != EINTR) return SystemError("read", path, errno);
+        text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        if (got == 0) return text;
+    }
+}
+
+Result<std::string> SetAside(const std::string& path) {
+    const std::filesystem::path from(path);
+    constexpr int kMost = 10'000;
+    for (int n = 0; n < kMost; ++n) {
+        const std::string number = n == 0 ? "" : fmt::format(".{}", n);
+        const std::string to = from.parent_path() / fmt::format("{}.bad{}{}", from.stem().string(),
+                                                                number, from.extension().string());
+        // A link fails where a file is: nothing is overwritten, whoever else is at work.
+        if (::link(path.c_str(), to.c_str()) == 0) {
+            if (::unlink(path.c_str()) != 0) return SystemError("remove", path, errno);
+            KSANA_TRY_VOID(SyncFolderOf(path));
+            return to;
+        }
+        if (errno != EEXIST) return SystemError("set aside", path, errno);
+    }
+    return Error(Code::kExhausted, fmt::format("there are {} bad copies of {}", kMost, path));
+}
+
+Result<AppendFile> AppendFile::Open(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
+    if (descriptor < 0) return SystemError("open", path, errno);
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) {
+        const int number = errno;
+        ::close(descriptor);
+        return SystemError("look at", path, number);
+    }
+    AppendFile file(path, descriptor, status.st_size);
+    KSANA_TRY_VOID(SyncFolderOf(path));
+    return file;
+}
+
+AppendFile::AppendFile(AppendFile&& other) noexcept { *this = std::move(other); }
+
+AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(size_, other.size_);
+    std::swap(dirty_, other.dirty_);
+    return *this;
+}
+
+AppendFile::~AppendFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void> AppendFile::Append(std::string_view text) {
+    if (dirty_) KSANA_TRY_VOID(CutTo(size_));
+    auto written = WriteAll(descriptor_, text, size_, path_);
+    if (written && ::fdatasync(descriptor_) != 0) written = SystemError("sync", path_, errno);
+    if (!written) {
+        dirty_ = true;
+        (void)CutTo(size_);  // tried again before the next append
+        return written;
+    }
+    size_ += static_cast<std::int64_t>(text.size());
+    return {};
+}
+
+Result<void> AppendFile::CutTo(std::int64_t size) {
+    size_ = size;
+    dirty_ = true;
+    if (::ftruncate(descriptor_, size) != 0) return SystemError("cut", path_, errno);
+    if (::fdatasync(descriptor_) != 0) return SystemError("sync", path_, errno);
+    dirty_ = false;
+    return {};
+}
+
+}  // namespace ksana::store_json

@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "ksana/base/fake_clock.hpp"
+#include "ksana/base/log.hpp"
+#include "ksana/store_json/durable_file.hpp"
+#include "ksana/store_json/open_json.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace ksana::store_json {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class JsonFilesTest : public ::testing::Test {
+  protected:
+    using Run = model::Run;
+
+    JsonFilesTest() {
+        SetLogSinkForTest([this](LogLevel level, std::string_view line) {
+            if (level >= LogLevel::kWarn) logged_ += std::string(line) + "\n";
+        });
+    }
+    ~JsonFilesTest() override { SetLogSinkForTest(nullptr); }
+
+    Result<std::unique_ptr<store::Store>> Open() {
+        KSANA_TRY(auto backend,
+                  OpenJson({.path = path_, .clock = clock_, .ids = ids_, .on_jobs_written = [this] {
+                                ++writes_;
+                            }}));
+        return store_kit::MakeStore(std::move(backend), ids_);
+    }
+
+    model::Job MakeJob(const std::string& id) {
+        model::Job job;
+        job.id = id;
+        job.name = "ping " + id;
+        job.action = model::HttpAction{.url = "https://example.com/ping"};
+        job.schedule.kind = schedule::ScheduleKind::kEvery;
+        job.schedule.every = minutes(5);
+        job.timeout = seconds(10);
+        job.retry = model::RetryPolicy{};
+        job.next_run_at = clock_.Now() + minutes(5);
+        return job;
+    }
+    static void Create(store::Store& store, model::Job job) {
+        auto written = store.jobs().Write({.writes = {{.job = std::move(job)}}});
+        ASSERT_TRUE(written && written->at(0));
+    }
+
+    test::TemporaryFolder folder_;
+    std::string path_ = folder_.File("jobs.json");
+    std::string log_path_ = folder_.File("jobs.runs.jsonl");
+    FakeClock clock_;
+    SystemRandom random_;
+    UuidGenerator ids_{clock_, random_};
+    std::atomic<int> writes_ = 0;
+    std::string logged_;
+};
+
+// K-11: version, updated_at and jobs, each job with the documented members and no others.
+TEST_F(JsonFilesTest, TheFileHasTheDocumentedShape) {
+    {
+        auto store = Open();
+        ASSERT_TRUE(store);
+        Create(**store, MakeJob("uuid-1"));
+    }
+    EXPECT_EQ(*ReadWholeFile(path_), R"({
+  "version": 1,
+  "updated_at": "2026-01-01T00:00:00Z",
+  "jobs": [
+    {
+      "id": "uuid-1",
+      "name": "ping uuid-1",
+      "enabled": true,
+      "type": "http",
+      "http": {
+        "method": "GET",
+        "url": "https://example.com/ping",
+        "headers": {},
+        "body": ""
+      },
+      "schedule": {
+        "kind": "every",
+        "every": "5m",
+        "start_at": "",
+        "jitter": "0s"
+      },
+      "timeout": "10s",
+      "max_retries": 3,
+      "retry_backoff": "5s",
+      "last_run_at": "",
+      "next_run_at": "2026-01-01T00:05:00Z",
+      "last_status": "",
+      "last_error": ""
+    }
+  ]
+}
+)");
+}
+
+// K-12
+TEST_F(JsonFilesTest, AnUnreadableFileIsSetAside) {
+    for (const char* aside : {"jobs.bad.json", "jobs.bad.1.json"}) {
+        std::ofstream(path_) << "{\"version\": 1, \"jobs\": [ oops";
+        logged_.clear();
+        auto store = Open();
+        ASSERT_TRUE(store) << store.error().Describe();
+        EXPECT_EQ(*(*store)->jobs().Count({}, 10), 0);
+        EXPECT_NE(ReadWholeFile(folder_.File(aside))->find("oops"), std::string::npos);
+        EXPECT_NE(ReadWholeFile(path_)->find("\"jobs\": []"), std::string::npos);
+        EXPECT_NE(logged_.find(aside), std::string::npos) << "and the log says so";
+    }
+}
+
+TEST_F(JsonFilesTest, PeopleMayEditIt) {
+    {
+        auto store = Open();
+        Create(**store, MakeJob("a"));
+        Create(**store, MakeJob("b"));
+    }
+    std::string text = *ReadWholeFile(path_);
+    text.replace(text.find("ping a"), 6, "PING A");
+    text.insert(text.find('['), "");
+    text.insert(text.find("    {\n      \"id\": \"b\""),
+                R"({"name":"new","http":{"url":"http://x/"},
+        "schedule":{"kind":"every","every":"1m"}},)");
+    std::ofstream(path_) << text;
+    auto store = Open();
+    ASSERT_TRUE(store) << store.error().Describe();
+    EXPECT_EQ(*(*store)->jobs().Count({}, 10), 3);
+    EXPECT_EQ((*store)->jobs().Get("a")->name, "PING A");
+    EXPECT_EQ((*store)->jobs().Get("a")->version, 2);
+    EXPECT_EQ((*store)->jobs().Get("b")->version, 1);
+    auto found = (*store)->jobs().List({.filter = {.text = "new"}});
+    ASSERT_EQ(found->items.size(), 1U);
+    EXPECT_FALSE(found->items[0].id.empty()) << "an id is drawn";
+}
+
+TEST_F(JsonFilesTest, TheSameIdTwiceIsRefused) {
+    std::ofstream(path_) << R"({"version":1,"updated_at":"2026-01-01T00:00:00Z","jobs":[
+        {"id":"a","name":"x","http":{"url":"http://x/"},"schedule":{"kind":"every","every":"1m"}},
+        {"id":"a","name":"y","http":{"url":"http://x/"},"schedule":{"kind":"every","every":"1m"}}]})";
+    auto store = Open();
+    ASSERT_FALSE(store);
+    EXPECT_NE(store.error().message.find("/jobs/1/id"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(path_)) << "nothing is thrown away";
+}
+
+// The log is cut anywhere: every transaction whose mark is there counts, the torn one does not.
+TEST_F(JsonFilesTest, ATornLogLosesOnlyWhatWasNotAcknowledged) {
+    std::vector<std::int64_t> sizes;
+    {
+        auto store = Open();
+        for (int i = 0; i < 5; ++i) {
+            Run run;
+            run.id = ids_.Next();
+            ASSERT_TRUE((*store)->runs().Submit({.runs = {run, Run{.id = ids_.Next()}}}));
+            sizes.push_back(static_cast<std::int64_t>(std::filesystem::file_size(log_path_)));
+        }
+    }
+    const std::string whole = *ReadWholeFile(log_path_);
+    for (std::size_t length = 0; length <= whole.size(); length += 7) {
+        std::ofstream(log_path_, std::ios::trunc) << whole.substr(0, length);
+        auto store = Open();
+        ASSERT_TRUE(store) << store.error().Describe();
+        const auto marks = std::ranges::count_if(
+            sizes, [&](std::int64_t size) { return size <= static_cast<std::int64_t>(length); });
+        EXPECT_EQ(*(*store)->runs().Count({}, 100), 2 * marks) << length;
+        ASSERT_TRUE((*store)->runs().Submit({.runs = {Run{.id = ids_.Next()}}}));
+        store = Error();
+        store = Open();
+        EXPECT_EQ(*(*store)->runs().Count({}, 100), 2 * marks + 1) << length;
+    }
+}
+
+TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
+    {
+        auto store = Open();
+        for (int i = 0; i < 3; ++i) {
+            ASSERT_TRUE((*store)->runs().Submit({.runs = {Run{.id = ids_.Next()}}}));
+        }
+    }
+    std::string text = *ReadWholeFile(log_path_);
+    text[text.find("run")] = 'X';
+    std::ofstream(log_path_, std::ios::trunc) << text;
+    {
+        auto store = Open();
+        ASSERT_TRUE(store);
+        EXPECT_EQ(*(*store)->runs().Count({}, 100), 2);
+    }
+    EXPECT_NE(logged_.find("jobs.runs.bad.jsonl"), std::string::npos);
+    EXPECT_EQ(*ReadWholeFile(folder_.File("jobs.runs.bad.jsonl")), text) << "a copy is kept";
+    EXPECT_EQ(*(*Open())->runs().Count({}, 100), 2);
+}
+
+// The log is written anew when most of it is history of rows that are gone.
+TEST_F(JsonFilesTest, TheLogIsCompacted) {
+    auto store = Open();
+    const std::string big(10'000, 'x');
+    for (int i = 0; i < 600; ++i) {
+        ASSERT_TRUE((*store)->settings().Put({.key = "k", .value = big}));
+    }
+    ASSERT_TRUE((*store)->settings().Put({.key = "last", .value = "1"}));
+    store = Error();
+    EXPECT_LT(std::filesystem::file_size(log_path_), 3'000'000U);
+    EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
+}
+
+TEST_F(JsonFilesTest, ASecondProcessIsRefused) {
+    auto first = Open();
+    ASSERT_TRUE(first);
+    auto second = Open();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::kUnavailable);
+    EXPECT_NE(second.error().message.find("in use"), std::string::npos);
+}
+
+// A burst of changes costs few writes: 1,000 updates from 16 threads at most 100.
+TEST_F(JsonFilesTest, ABurstCostsFewWrites) {
+    auto store = Open();
+    std::vector<store::JobWrite> writes;
+    for (int i = 0; i < 1'000; ++i) writes.push_back({.job = MakeJob(std::to_string(i))});
+    ASSERT_TRUE((*store)->jobs().Write({.writes = std::move(writes)}));
+    writes_ = 0;
+    std::atomic<int> next = 0;
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 16; ++t) {
+        threads.emplace_back([&] {
+            for (int i = next++; i < 1'000; i = next++) {
+                model::Job job = MakeJob(std::to_string(i));
+                job.name = "renamed";
+                auto written = (*store)->jobs().Write(
+                    {.writes = {{.job = job, .mode = store::WriteMode::kReplace}}});
+                ASSERT_TRUE(written && written->at(0));
+            }
+        });
+    }
+    threads.clear();
+    EXPECT_LE(writes_, 100);
+    EXPECT_GE(writes_, 1'000 / 16);
+}
+
+}  // namespace
+}  // namespace ksana::store_json

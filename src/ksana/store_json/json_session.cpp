@@ -1,0 +1,120 @@
+#include "ksana/store_json/json_session.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "ksana/base/log.hpp"
+#include "ksana/codec/jobs_file.hpp"
+#include "ksana/store_json/change_log.hpp"
+
+namespace ksana::store_json {
+namespace {
+
+using store_memory::Tables;
+
+// The log is written anew when it has grown to this many times what it was after the last time.
+constexpr std::int64_t kGrowth = 4;
+constexpr std::int64_t kSmallLog = 1 << 20;
+
+// After a commit the writer leaves its callers this share of the time that the commit took to come
+// back with more: for one tenth of the delay a burst costs half the writes.
+constexpr int kGatherShare = 10;
+constexpr Duration kLongestGather = std::chrono::milliseconds(2);
+
+bool TouchesJobs(const Tables::Journal& journal) {
+    return std::ranges::any_of(journal, [](const auto& change) { return change.index() == 0; });
+}
+
+}  // namespace
+
+Result<void> JsonSession::Open(const Loaded& loaded) {
+    seq_ = loaded.last_seq;
+    if (loaded.rewrite_log) {
+        KSANA_TRY_VOID(RewriteLog());
+    } else {
+        KSANA_TRY(log_, AppendFile::Open(LogPathOf(options_.path)));
+        if (log_.size() > loaded.log_size) KSANA_TRY_VOID(log_.CutTo(loaded.log_size));
+        rewritten_size_ = log_.size();
+    }
+    if (loaded.rewrite_jobs) return WriteJobs();
+    return {};
+}
+
+Result<void> JsonSession::Begin() {
+    mutex_.lock();
+    transaction_.emplace(options_.clock, tables_);
+    return {};
+}
+
+Result<void> JsonSession::Commit() {
+    const SteadyPoint begun = pace_.SteadyNow();
+    Tables::Journal journal = tables_.TakeJournal();
+    auto persisted = Persist(journal);
+    if (!persisted) tables_.TakeBack(std::move(journal));
+    mutex_.unlock();
+    last_commit_ = std::chrono::duration_cast<Duration>(pace_.SteadyNow() - begun);
+    return persisted;
+}
+
+void JsonSession::Rollback() {
+    tables_.TakeBack(tables_.TakeJournal());
+    mutex_.unlock();
+}
+
+// The log first: a run without its job's new bookkeeping is put right by planning again, because
+// no fire gets a second run; a job without its run would have lost a fire.
+Result<void> JsonSession::Persist(const Tables::Journal& journal) {
+    if (journal.empty()) return {};
+    const std::int64_t before = log_.size();
+    KSANA_TRY_VOID(log_.Append(LogOf(tables_, journal, seq_ + 1)));
+    if (TouchesJobs(journal)) {
+        if (auto written = WriteJobs(); !written) {
+            (void)log_.CutTo(before);  // tried again before the next append
+            return written;
+        }
+    }
+    ++seq_;
+    return {};
+}
+
+Result<void> JsonSession::WriteJobs() {
+    std::vector<const model::Job*> jobs;
+    jobs.reserve(tables_.jobs().size());
+    for (const auto& [id, job] : tables_.jobs()) jobs.push_back(job.get());
+    std::ranges::sort(jobs, [](const model::Job* a, const model::Job* b) {
+        return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
+    });
+    KSANA_TRY_VOID(
+        ReplaceFile(options_.path, codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n"));
+    if (options_.on_jobs_written) options_.on_jobs_written();
+    return {};
+}
+
+// A whole new file takes the place of the old one, so that a crash leaves one or the other.
+Result<void> JsonSession::RewriteLog() {
+    const std::string path = LogPathOf(options_.path);
+    KSANA_TRY_VOID(ReplaceFile(path, LogOfAll(tables_, seq_)));
+    KSANA_TRY(log_, AppendFile::Open(path));
+    rewritten_size_ = log_.size();
+    return {};
+}
+
+bool JsonSession::Maintain(bool idle) {
+    if (log_.size() > std::max(kSmallLog, kGrowth * rewritten_size_)) {
+        const std::shared_lock lock(mutex_);
+        if (const auto rewritten = RewriteLog(); !rewritten) {
+            // The old file is as good as it was; the next time is after it has grown again.
+            rewritten_size_ = log_.size();
+            Log(LogLevel::kWarn, "the log could not be written anew",
+                {{"error", rewritten.error().message}});
+        }
+    }
+    if (!idle) {
+        Wakeup nobody;
+        const Duration gather = std::min(last_commit_ / kGatherShare, kLongestGather);
+        pace_.Wait(nobody, pace_.SteadyNow() + gather, {});
+    }
+    return false;
+}
+
+}  // namespace ksana::store_json

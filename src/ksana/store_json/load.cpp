@@ -1,0 +1,121 @@
+#include "ksana/store_json/load.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "ksana/base/log.hpp"
+#include "ksana/codec/definitions.hpp"
+#include "ksana/codec/jobs_file.hpp"
+#include "ksana/store_json/change_log.hpp"
+#include "ksana/store_json/durable_file.hpp"
+
+namespace ksana::store_json {
+namespace {
+
+using model::Job;
+using store_memory::Tables;
+
+// The same job for a user: the form in which jobs.json has it.
+bool SameDefinition(const Job& a, const Job& b) {
+    return codec::JobToJson(a) == codec::JobToJson(b);
+}
+
+// A job of the file with what the log knows about it.
+Job Combine(Job written, const Job* logged, TimePoint file_time) {
+    if (logged == nullptr) {
+        written.version = 1;
+        written.created_at = file_time;
+        written.updated_at = file_time;
+        return written;
+    }
+    if (SameDefinition(written, *logged)) return *logged;
+    // Edited by hand: a new version of the same job.
+    written.version = logged->version + 1;
+    written.created_at = logged->created_at;
+    written.updated_at = file_time;
+    written.planned_until = logged->planned_until;
+    written.next_run_at = logged->next_run_at;
+    written.last_run_at = logged->last_run_at;
+    written.last_state = logged->last_state;
+    written.last_error = logged->last_error;
+    written.total_runs = logged->total_runs;
+    written.consecutive_failures = logged->consecutive_failures;
+    return written;
+}
+
+// A file that cannot be read is kept under another name and an empty one begun (K-12).
+Result<codec::JobsFile> ReadJobsFile(const JsonOptions& options, Loaded& loaded) {
+    auto text = ReadWholeFile(options.path);
+    if (!text && text.error().code != Code::kNotFound) return std::move(text).error();
+    codec::JobsFile empty{.updated_at = options.clock.Now()};
+    loaded.rewrite_jobs = true;
+    if (!text) return empty;
+    auto file = codec::JobsFileFromJson(*text);
+    if (file) {
+        loaded.rewrite_jobs = false;
+        return file;
+    }
+    KSANA_TRY(const std::string aside, SetAside(options.path));
+    Log(LogLevel::kError, "jobs.json cannot be read; it is set aside and an empty one begun",
+        {{"file", options.path}, {"kept_as", aside}, {"error", file.error().Describe()}});
+    return empty;
+}
+
+Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tables& tables,
+                      Loaded& loaded) {
+    KSANA_TRY(codec::JobsFile file, ReadJobsFile(options, loaded));
+    for (std::size_t i = 0; i < file.jobs.size(); ++i) {
+        Job& job = file.jobs[i];
+        if (job.id.empty()) {
+            job.id = options.ids.Next().ToString();
+            loaded.rewrite_jobs = true;
+        }
+        if (tables.FindJob(job.id) != nullptr) {
+            return Error(Code::kInvalidArgument,
+                         fmt::format("{}: /jobs/{}/id: \"{}\" is there twice; one of them needs "
+                                     "another id",
+                                     options.path, i, job.id));
+        }
+        const auto logged = replayed.jobs.find(job.id);
+        const Job* known = logged == replayed.jobs.end() ? nullptr : &logged->second;
+        Job combined = Combine(std::move(job), known, file.updated_at);
+        const store_memory::JobKey key{combined.id};
+        tables.Set(key, std::move(combined));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string LogPathOf(const std::string& jobs_path) {
+    const std::filesystem::path path(jobs_path);
+    return path.parent_path() / (path.stem().string() + ".runs.jsonl");
+}
+
+Result<Loaded> Load(const JsonOptions& options, Tables& tables) {
+    Loaded loaded;
+    const std::string log_path = LogPathOf(options.path);
+    auto log = ReadWholeFile(log_path);
+    if (!log && log.error().code != Code::kNotFound) return std::move(log).error();
+    Replayed replayed;
+    if (log) replayed = Replay(*log, tables);
+    loaded.log_size = replayed.size;
+    loaded.last_seq = replayed.last_seq;
+    if (log && static_cast<std::int64_t>(log->size()) > replayed.size) {
+        Log(LogLevel::kWarn, "the end of the log is torn: a change that was never acknowledged",
+            {{"file", log_path},
+             {"bytes", static_cast<std::int64_t>(log->size()) - replayed.size}});
+    }
+    if (replayed.bad_lines > 0) {
+        KSANA_TRY(const std::string aside, SetAside(log_path));
+        Log(LogLevel::kError, "lines of the log cannot be read; a copy of it is kept",
+            {{"file", log_path}, {"kept_as", aside}, {"lines", replayed.bad_lines}});
+        loaded.rewrite_log = true;
+    }
+    KSANA_TRY_VOID(LoadJobs(options, replayed, tables, loaded));
+    (void)tables.TakeJournal();
+    return loaded;
+}
+
+}  // namespace ksana::store_json

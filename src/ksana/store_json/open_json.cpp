@@ -1,0 +1,65 @@
+#include "ksana/store_json/open_json.hpp"
+
+#include <filesystem>
+#include <shared_mutex>
+
+#include "ksana/store_json/json_session.hpp"
+#include "ksana/store_kit/file_lock.hpp"
+#include "ksana/store_kit/group_commit.hpp"
+#include "ksana/store_memory/memory_reader.hpp"
+
+namespace ksana::store_json {
+namespace {
+
+class JsonBackend final : public store_kit::Backend {
+  public:
+    JsonBackend(const JsonOptions& options, store_kit::FileLock lock)
+        : path_(options.path),
+          clock_(options.clock),
+          lock_(std::move(lock)),
+          session_(options, tables_, mutex_),
+          commits_("json-writer", session_, changes_) {}
+
+    Result<void> Open(const JsonOptions& options) {
+        KSANA_TRY(const Loaded loaded, Load(options, tables_));
+        KSANA_TRY_VOID(session_.Open(loaded));
+        return commits_.Start();
+    }
+
+    Result<void> Write(const WriteBody& body) override { return commits_.Run(body); }
+
+    Result<void> Read(const ReadBody& body) override {
+        const std::shared_lock lock(mutex_);
+        store_memory::TableReader<store_kit::Reader> reader(clock_, tables_);
+        return body(reader);
+    }
+
+    store::ChangeFeed& changes() override { return changes_; }
+
+    Result<store::StoreInfo> Info() override {
+        return store::StoreInfo{.driver = "json", .location = path_};
+    }
+
+  private:
+    const std::string path_;
+    Clock& clock_;
+    store_kit::FileLock lock_;
+    std::shared_mutex mutex_;
+    store_memory::Tables tables_;  // guarded by mutex_
+    store::ChangeFeed changes_;
+    JsonSession session_;
+    store_kit::GroupCommit commits_;  // last: its thread uses all of the above
+};
+
+}  // namespace
+
+Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& options) {
+    std::error_code ignored;  // opening the files says what is wrong
+    std::filesystem::create_directories(std::filesystem::path(options.path).parent_path(), ignored);
+    KSANA_TRY(store_kit::FileLock lock, store_kit::FileLock::Take(options.path));
+    auto backend = std::make_unique<JsonBackend>(options, std::move(lock));
+    KSANA_TRY_VOID(backend->Open(options));
+    return std::unique_ptr<store_kit::Backend>(std::move(backend));
+}
+
+}  // namespace ksana::store_json

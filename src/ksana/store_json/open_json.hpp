@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/base/result.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/store_kit/backend.hpp"
+
+namespace ksana::store_json {
+
+struct JsonOptions {
+    std::string path = "data/jobs.json";
+    Clock& clock;
+    UuidGenerator& ids;  // for jobs that somebody wrote into the file without an id
+    // Told after each time that jobs.json was written; for tests and benchmarks.
+    std::function<void()> on_jobs_written;
+};
+
+// Everything in memory, and in two files: jobs.json with the jobs, for people too (K-11), and
+// beside it jobs.runs.jsonl, to which everything else is appended. For small installs: each change
+// of a job writes the whole of jobs.json, though many changes at a time share one write.
+//
+// A jobs.json that cannot be read is set aside as jobs.bad.json, and an empty one begun (K-12).
+Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& options);
+
+}  // namespace ksana::store_json

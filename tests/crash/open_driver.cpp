@@ -1,0 +1,17 @@
+#include "crash/open_driver.hpp"
+
+#include "ksana/store_json/open_json.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+
+namespace ksana::crash {
+
+Result<std::unique_ptr<store::Store>> OpenDriver(const std::string& driver, const std::string& path,
+                                                 Clock& clock, UuidGenerator& ids) {
+    if (driver == "json") {
+        KSANA_TRY(auto backend, store_json::OpenJson({.path = path, .clock = clock, .ids = ids}));
+        return store_kit::MakeStore(std::move(backend), ids);
+    }
+    return Error(Code::kInvalidArgument, "no such driver: " + driver);
+}
+
+}  // namespace ksana::crash

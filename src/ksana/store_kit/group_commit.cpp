@@ -1,0 +1,121 @@
+#include "ksana/store_kit/group_commit.hpp"
+
+#include <algorithm>
+
+namespace ksana::store_kit {
+namespace {
+
+// A batch in which more bodies than this fail after a change is run one by one.
+constexpr int kMaxRestarts = 4;
+
+}  // namespace
+
+GroupCommit::GroupCommit(std::string name, CommitSession& session, store::ChangeFeed& changes)
+    : session_(session),
+      changes_(changes),
+      thread_(std::move(name), [this](const std::stop_token& stop) { Loop(stop); }) {}
+
+GroupCommit::~GroupCommit() { thread_.Stop(); }
+
+Result<void> GroupCommit::Run(const Backend::WriteBody& body) {
+    Operation operation{.body = body};
+    bool wake = false;
+    {
+        const std::lock_guard lock(mutex_);
+        pending_.push_back(&operation);
+        wake = std::exchange(sleeping_, false);
+    }
+    if (wake) arrived_.notify_one();
+    std::unique_lock lock(operation.mutex);
+    operation.finished.wait(lock, [&] { return operation.done; });
+    if (operation.error) return std::move(*operation.error);
+    return {};
+}
+
+// Notified under the lock: the operation is gone as soon as its caller can take it.
+void GroupCommit::Wake(Operation& operation) {
+    const std::lock_guard lock(operation.mutex);
+    operation.done = true;
+    operation.finished.notify_one();
+}
+
+bool GroupCommit::Take(const std::stop_token& stop, bool wait) {
+    std::unique_lock lock(mutex_);
+    if (wait) {
+        sleeping_ = pending_.empty();
+        arrived_.wait(lock, stop, [this] { return !pending_.empty(); });
+        sleeping_ = false;
+    }
+    const std::size_t count = std::min(pending_.size(), kMaxBatch);
+    const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(count);
+    batch_.assign(pending_.begin(), end);
+    pending_.erase(pending_.begin(), end);
+    return count > 0 || !stop.stop_requested();
+}
+
+void GroupCommit::Loop(const std::stop_token& stop) {
+    bool more_upkeep = false;
+    while (Take(stop, !more_upkeep)) {
+        if (!batch_.empty()) {
+            RunBatch(batch_);
+            for (Operation* operation : batch_) Wake(*operation);
+        }
+        more_upkeep = session_.Maintain(batch_.empty());
+    }
+}
+
+void GroupCommit::RunBatch(std::span<Operation* const> batch) {
+    for (int restarts = 0; restarts <= kMaxRestarts; ++restarts) {
+        const auto finished = TryBatch(batch);
+        if (!finished) {
+            for (Operation* operation : batch) operation->error = finished.error();
+            return;
+        }
+        if (*finished) return;
+    }
+    for (Operation* operation : batch) {
+        if (!operation->out) RunAlone(*operation);
+    }
+}
+
+// False: a body failed after it had changed something, nothing is committed, and the rest is to be
+// run again without it. What that body saw of those before it is committed with them.
+Result<bool> GroupCommit::TryBatch(std::span<Operation* const> batch) {
+    KSANA_TRY_VOID(session_.Begin());
+    Transaction& transaction = session_.transaction();
+    for (Operation* operation : batch) {
+        if (operation->out) continue;
+        const std::int64_t before = session_.changes();
+        auto result = operation->body(transaction);
+        if (result) continue;
+        operation->error = std::move(result).error();
+        operation->out = true;
+        if (session_.changes() == before) continue;
+        session_.Rollback();
+        return false;
+    }
+    KSANA_TRY_VOID(CommitAndTell());
+    return true;
+}
+
+void GroupCommit::RunAlone(Operation& operation) {
+    auto result = session_.Begin();
+    if (result) {
+        result = operation.body(session_.transaction());
+        if (result) {
+            result = CommitAndTell();
+        } else {
+            session_.Rollback();
+        }
+    }
+    if (!result) operation.error = std::move(result).error();
+}
+
+Result<void> GroupCommit::CommitAndTell() {
+    const store::Topics touched = session_.transaction().touched();
+    KSANA_TRY_VOID(session_.Commit());
+    if (!touched.Empty()) changes_.Publish(touched);
+    return {};
+}
+
+}  // namespace ksana::store_kit

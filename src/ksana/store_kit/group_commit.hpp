@@ -1,0 +1,90 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ksana/base/loop_thread.hpp"
+#include "ksana/base/result.hpp"
+#include "ksana/store/change_feed.hpp"
+#include "ksana/store_kit/backend.hpp"
+#include "ksana/store_kit/transaction.hpp"
+
+namespace ksana::store_kit {
+
+// The one writing session of a driver. All calls come from the writer thread.
+class CommitSession {
+  public:
+    virtual ~CommitSession() = default;
+
+    virtual Result<void> Begin() = 0;
+    // The transaction begun last; a fresh one each time.
+    virtual Transaction& transaction() = 0;
+    // Grows with every change inside the transaction: a body that failed and changed nothing need
+    // not be undone.
+    virtual std::int64_t changes() const = 0;
+    // Durable afterwards. An error leaves nothing of the transaction behind.
+    virtual Result<void> Commit() = 0;
+    virtual void Rollback() = 0;
+    // After the callers of a batch were woken; `idle` when nothing waits. True: call again while
+    // idle.
+    virtual bool Maintain(bool idle) = 0;
+};
+
+// Lets many callers share commits: while one commit is on its way to the disk, further bodies
+// gather, and all of them make the next transaction. There is no timed wait: a lone caller is
+// committed at once. Bodies run on the writer thread, in the order of the calls.
+//
+// A body that fails takes only itself back: where it had changed something, the batch is rolled
+// back and the others run again. A commit that fails is the answer to the whole batch. Thread-safe.
+class GroupCommit {
+  public:
+    static constexpr std::size_t kMaxBatch = 512;
+
+    // Both must outlive it.
+    GroupCommit(std::string name, CommitSession& session, store::ChangeFeed& changes);
+    // What was called before is still committed.
+    ~GroupCommit();
+    GroupCommit(const GroupCommit&) = delete;
+    GroupCommit& operator=(const GroupCommit&) = delete;
+
+    Result<void> Start() { return thread_.Start(); }
+    // Blocks until the body is committed or has failed. Not from the writer thread.
+    Result<void> Run(const Backend::WriteBody& body);
+
+  private:
+    // Lives on the stack of its caller, which leaves when `done` is set under `mutex`.
+    struct Operation {
+        const Backend::WriteBody& body;
+        std::optional<Error> error;
+        bool out = false;  // failed by itself: not run again
+        bool done = false;
+        std::mutex mutex;
+        std::condition_variable finished;
+    };
+
+    void Loop(const std::stop_token& stop);
+    // False: stopped and nothing is left.
+    bool Take(const std::stop_token& stop, bool wait);
+    void RunBatch(std::span<Operation* const> batch);
+    Result<bool> TryBatch(std::span<Operation* const> batch);
+    void RunAlone(Operation& operation);
+    Result<void> CommitAndTell();
+    static void Wake(Operation& operation);
+
+    CommitSession& session_;
+    store::ChangeFeed& changes_;
+    std::mutex mutex_;
+    std::condition_variable_any arrived_;
+    std::deque<Operation*> pending_;  // guarded by mutex_
+    bool sleeping_ = false;           // guarded by mutex_; the writer waits for arrived_
+    std::vector<Operation*> batch_;   // of the writer thread
+    LoopThread thread_;
+};
+
+}  // namespace ksana::store_kit

@@ -22,7 +22,7 @@ Result<Job> ReadJob(Session& session, Query& query) {
     job.next_run_at = query.TimeUnless(kNoTime);
     job.last_run_at = query.TimeUnless(kNoTime);
     job.last_state = query.OptionalEnum<model::RunState>();
-    query.Text(job.last_error);
+    query.Into(job.last_error);
     job.total_runs = query.Int();
     job.consecutive_failures = static_cast<std::int32_t>(query.Int());
     return job;

@@ -18,7 +18,7 @@ namespace {
 LedgerEntry ReadLedger(Query& query) {
     LedgerEntry entry;
     entry.seq = query.Int();
-    query.Text(entry.job_id);
+    query.Into(entry.job_id);
     entry.range.fate = query.Enum<model::FireFate>();
     entry.range.range.count = query.Int();
     entry.range.range.first = query.Time();
@@ -31,16 +31,16 @@ AuditEvent ReadEvent(Query& query) {
     AuditEvent event;
     event.seq = query.Int();
     event.at = query.Time();
-    query.Text(event.tenant);
-    query.Text(event.action);
-    query.Text(event.user);
-    query.Text(event.resource_type);
-    query.Text(event.resource_id);
-    query.Text(event.old_object);
-    query.Text(event.new_object);
-    query.Text(event.data);
-    query.Text(event.client_ip);
-    query.Text(event.method);
+    query.Into(event.tenant);
+    query.Into(event.action);
+    query.Into(event.user);
+    query.Into(event.resource_type);
+    query.Into(event.resource_id);
+    query.Into(event.old_object);
+    query.Into(event.new_object);
+    query.Into(event.data);
+    query.Into(event.client_ip);
+    query.Into(event.method);
     return event;
 }
 
@@ -83,7 +83,7 @@ Result<void> AddDepths(Query& query, RunState state, std::vector<store::QueueDep
         if (!row) return {};
         store::QueueDepth depth{.state = state};
         depth.kind = query.Enum<model::ActionKind>();
-        query.Text(depth.type);
+        query.Into(depth.type);
         depth.count = query.Int();
         depth.oldest_ready_at = query.Time();
         depths.push_back(std::move(depth));
@@ -94,10 +94,10 @@ Result<void> AddDepths(Query& query, RunState state, std::vector<store::QueueDep
 
 Document ReadDocument(Query& query) {
     Document document;
-    query.Text(document.kind);
-    query.Text(document.key);
+    query.Into(document.kind);
+    query.Into(document.key);
     document.version = query.Int();
-    query.Text(document.body);
+    query.Into(document.body);
     document.updated_at = query.Time();
     document.expires_at = query.OptionalTime();
     return document;

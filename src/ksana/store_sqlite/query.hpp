@@ -77,7 +77,7 @@ class Query {
     std::int64_t Int() { return sqlite3_column_int64(statement_, read_++); }
     std::string_view View();
     std::string Text() { return std::string(View()); }
-    void Text(std::string& out) { out.assign(View()); }
+    void Into(std::string& out) { out.assign(View()); }
     Uuid Id();
     bool Bool() { return Int() != 0; }
     TimePoint Time() { return TimePoint(Duration(Int())); }

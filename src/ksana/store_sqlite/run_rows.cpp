@@ -53,24 +53,24 @@ void ReadStatus(Query& query, RunStatus& status) {
     status.attempt = static_cast<std::int32_t>(query.Int());
     status.failures = static_cast<std::int32_t>(query.Int());
     status.fence = query.Int();
-    query.Text(status.exec_id);
+    query.Into(status.exec_id);
     status.last_report = query.OptionalEnum<model::EventKind>();
     status.outcome = query.OptionalEnum<model::AttemptOutcome>();
-    query.Text(status.owner);
+    query.Into(status.owner);
     status.lease_until = query.OptionalTime();
     status.deadline = query.OptionalTime();
     status.started_at = query.OptionalTime();
     status.ended_at = query.OptionalTime();
     status.finished_at = query.OptionalTime();
     status.progress = static_cast<std::int32_t>(query.Int());
-    query.Text(status.progress_note);
+    query.Into(status.progress_note);
     status.cancel_requested = query.Bool();
     status.not_stopping = query.Bool();
     status.blocked = query.Bool();
-    query.Text(status.result);
-    query.Text(status.last_error);
-    query.Text(status.detail);
-    query.Text(status.remark);
+    query.Into(status.result);
+    query.Into(status.last_error);
+    query.Into(status.detail);
+    query.Into(status.remark);
     status.skip_reason = query.Enum<model::SkipReason>();
 }
 
@@ -81,7 +81,7 @@ Result<void> LoadPayload(Session& session, Run& run) {
         return Error(Code::kDataLoss,
                      "sqlite: the payload of run " + run.id.ToString() + " is missing");
     }
-    query.Text(run.payload);
+    query.Into(run.payload);
     return {};
 }
 
@@ -122,14 +122,14 @@ Attempt ReadAttempt(Query& query) {
     Attempt attempt;
     attempt.run_id = query.Id();
     attempt.number = static_cast<std::int32_t>(query.Int());
-    query.Text(attempt.exec_id);
+    query.Into(attempt.exec_id);
     attempt.fence = query.Int();
-    query.Text(attempt.owner);
+    query.Into(attempt.owner);
     attempt.started_at = query.Time();
     attempt.ended_at = query.OptionalTime();
     attempt.outcome = query.OptionalEnum<model::AttemptOutcome>();
-    query.Text(attempt.error);
-    query.Text(attempt.detail);
+    query.Into(attempt.error);
+    query.Into(attempt.detail);
     attempt.not_stopping = query.Bool();
     return attempt;
 }
@@ -139,11 +139,11 @@ Attempt ReadAttempt(Query& query) {
 Result<Run> ReadRun(Session& session, Query& query) {
     Run run;
     run.id = query.Id();
-    query.Text(run.job_id);
-    query.Text(run.tenant);
-    query.Text(run.type);
-    query.Text(run.category);
-    query.Text(run.creator);
+    query.Into(run.job_id);
+    query.Into(run.tenant);
+    query.Into(run.type);
+    query.Into(run.category);
+    query.Into(run.creator);
     run.kind = query.Enum<model::ActionKind>();
     run.trigger = query.Enum<model::RunTrigger>();
     run.priority = static_cast<std::int32_t>(query.Int());
@@ -152,7 +152,7 @@ Result<Run> ReadRun(Session& session, Query& query) {
     if (!selector.empty()) {
         KSANA_TRY(run.selector, MapFromText(selector));
     }
-    query.Text(run.unique.key);
+    query.Into(run.unique.key);
     run.unique.states = static_cast<model::RunStates>(query.Int());
     run.unique.until = query.OptionalTime();
     if (query.IsNull()) {
@@ -163,7 +163,7 @@ Result<Run> ReadRun(Session& session, Query& query) {
     KSANA_TRY(run.policy, session.shared.policies.Load(session.connection, query.Int()));
     run.created_at = query.Time();
     const bool outside = query.IsNull();
-    query.Text(run.payload);
+    query.Into(run.payload);
     run.updated_at = query.Time();
     ReadStatus(query, run.status);
     if (outside) KSANA_TRY_VOID(LoadPayload(session, run));

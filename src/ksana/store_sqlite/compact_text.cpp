@@ -81,16 +81,18 @@ Result<std::map<std::string, std::string>> MapFromText(std::string_view text) {
     return map;
 }
 
+// Taken apart by name, so that a new member does not go unnoticed here.
 std::string PolicyToText(const model::RunPolicy& policy) {
-    const model::RetryPolicy& retry = policy.retry;
+    const auto& [retry, timeout, stop_grace, overlap, ignores_overlap, run_log, need_manual,
+                 success_callback, error_callback] = policy;
+    const auto& [strategy, max_retries, interval, sequence, max_interval, jitter] = retry;
     std::string out = fmt::format(
-        "{:d} {} {} {} {} {} {} {:d} {:d} {:d} {:d} {:d}", static_cast<int>(retry.strategy),
-        retry.max_retries, retry.interval.count(), retry.max_interval.count(), retry.jitter,
-        policy.timeout.count(), policy.stop_grace.count(), static_cast<int>(policy.overlap),
-        static_cast<int>(policy.run_log), policy.need_manual, policy.success_callback,
-        policy.error_callback);
-    for (const Duration interval : retry.sequence) {
-        fmt::format_to(std::back_inserter(out), " {}", interval.count());
+        "{:d} {} {} {} {} {} {} {:d} {:d} {:d} {:d} {:d} {:d}", static_cast<int>(strategy),
+        max_retries, interval.count(), max_interval.count(), jitter, timeout.count(),
+        stop_grace.count(), static_cast<int>(overlap), ignores_overlap, static_cast<int>(run_log),
+        need_manual, success_callback, error_callback);
+    for (const Duration step : sequence) {
+        fmt::format_to(std::back_inserter(out), " {}", step.count());
     }
     return out;
 }
@@ -106,6 +108,7 @@ Result<model::RunPolicy> PolicyFromText(std::string_view text) {
     policy.timeout = numbers.TakeDuration();
     policy.stop_grace = numbers.TakeDuration();
     policy.overlap = numbers.TakeEnum<model::OverlapPolicy>();
+    policy.ignores_overlap = numbers.TakeBool();
     policy.run_log = numbers.TakeEnum<model::RunLog>();
     policy.need_manual = numbers.TakeBool();
     policy.success_callback = numbers.TakeBool();

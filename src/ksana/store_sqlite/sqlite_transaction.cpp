@@ -1,5 +1,8 @@
 #include "ksana/store_sqlite/sqlite_transaction.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "ksana/store_sqlite/claim.hpp"
 
 namespace ksana::store_sqlite {
@@ -13,6 +16,15 @@ namespace {
 
 std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit); }
 
+// Each id once, in the order of the table.
+template <class T>
+std::vector<T> Once(std::vector<T> ids) {
+    std::ranges::sort(ids);
+    const auto rest = std::ranges::unique(ids);
+    ids.erase(rest.begin(), rest.end());
+    return ids;
+}
+
 }  // namespace
 
 Result<std::size_t> SqliteTransaction::Changed(Query& query) {
@@ -21,7 +33,7 @@ Result<std::size_t> SqliteTransaction::Changed(Query& query) {
 }
 
 Result<std::vector<Job>> SqliteTransaction::LockJobs(const std::vector<std::string>& ids) {
-    return LoadJobs(session_, ids);
+    return LoadJobs(session_, Once(ids));
 }
 
 Result<std::vector<Job>> SqliteTransaction::LockDueJobs(TimePoint until, std::size_t limit) {
@@ -51,7 +63,7 @@ Result<void> SqliteTransaction::DeleteJob(const std::string& id) {
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& ids) {
-    return LoadRuns(session_, ids);
+    return LoadRuns(session_, Once(ids));
 }
 
 Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {
@@ -164,7 +176,7 @@ Result<std::vector<std::optional<Uuid>>> SqliteTransaction::TakeKeys(
         if (row) {
             const Uuid holder = find.Id();
             const auto until = find.OptionalTime();
-            if (holder != claim.run_id && (!until || *until > now)) {
+            if (!until || *until > now) {
                 holders.emplace_back(holder);
                 continue;
             }

@@ -53,8 +53,8 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kLoadPayload, "SELECT body FROM payloads WHERE run_id=?"},
     {Sql::kDeletePayload, "DELETE FROM payloads WHERE run_id=?"},
     {Sql::kMakeDue,
-     "UPDATE runs SET state=1, updated_at=?1 WHERE id IN (SELECT id FROM runs INDEXED BY "
-     "runs_scheduled WHERE state=0 AND ready_at<=?1 ORDER BY ready_at, id LIMIT ?2)"},
+     "UPDATE runs SET state=1 WHERE id IN (SELECT id FROM runs INDEXED BY "
+     "runs_scheduled WHERE state=0 AND ready_at<=? ORDER BY ready_at, id LIMIT ?)"},
     {Sql::kFindExpired, SELECT_RUN "INDEXED BY runs_running WHERE state=2 AND expires_at<=? "
                                    "ORDER BY expires_at, id LIMIT ?"},
     {Sql::kFindRunning, SELECT_RUN "INDEXED BY runs_running WHERE state=2 AND owner=? LIMIT ?"},

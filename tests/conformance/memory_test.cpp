@@ -20,8 +20,7 @@ class MemoryHarness final : public StoreHarness {
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreTest,
                          ::testing::Values(StoreFactory{
-                             "memory", [] { return std::make_unique<MemoryHarness>(); }}),
-                         [](const auto& info) { return info.param.name; });
+                             "memory", [] { return std::make_unique<MemoryHarness>(); }}));
 
 }  // namespace
 }  // namespace ksana::conformance

@@ -333,7 +333,7 @@ TEST_P(StoreTest, AHeartbeatKeepsALeaseAlive) {
     now_ += seconds(20);
     const auto beat = Apply(run.id, {.kind = EventKind::kProgress,
                                      .exec_id = run.status.exec_id,
-                                     .lease = seconds(30),
+                                     .lease = seconds(45),
                                      .progress = 40,
                                      .note = "almost"});
     EXPECT_EQ(beat.verdict, ApplyVerdict::kApplied);

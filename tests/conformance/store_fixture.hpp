@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ class StoreHarness {
 struct StoreFactory {
     std::string name;
     std::function<std::unique_ptr<StoreHarness>()> make;
+    friend std::ostream& operator<<(std::ostream& out, const StoreFactory& factory) {
+        return out << factory.name;
+    }
 };
 
 // Every test runs against every driver: tests are TEST_P here, and a driver instantiates them all

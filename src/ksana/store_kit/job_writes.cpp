@@ -78,7 +78,7 @@ class Writer {
         KSANA_TRY_VOID(Insert(writes));
         if (!updates_.empty()) KSANA_TRY_VOID(tx_.UpdateJobs(updates_));
         KSANA_TRY_VOID(plans_.Write());
-        tx_.Touch(store::Topic::kJobs);
+        if (!inserts_.empty() || !updates_.empty()) tx_.Touch(store::Topic::kJobs);
         return std::move(outcomes_);
     }
 

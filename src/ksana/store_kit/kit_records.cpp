@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -157,6 +158,34 @@ Result<void> AddDocuments(Transaction& tx, const std::vector<model::Document>& d
     return {};
 }
 
+// Numbered rows come in the order of their numbers: none of the range may be taken.
+template <class T>
+std::pair<std::int64_t, std::int64_t> RangeOf(const std::vector<T>& rows) {
+    const auto [first, last] = std::ranges::minmax(rows, {}, &T::seq);
+    return {first.seq, last.seq};
+}
+
+Result<void> AddLedger(Transaction& tx, const std::vector<model::LedgerEntry>& entries) {
+    if (entries.empty()) return {};
+    const auto [first, last] = RangeOf(entries);
+    KSANA_TRY(const auto there, tx.ListLedger({.after = first - 1, .limit = 1}));
+    if (!there.empty() && there[0].seq <= last) {
+        return AlreadyThere("ledger entry", std::to_string(there[0].seq));
+    }
+    return tx.InsertLedger(entries);
+}
+
+Result<void> AddEvents(Transaction& tx, const std::vector<model::AuditEvent>& events) {
+    if (events.empty()) return {};
+    const auto [first, last] = RangeOf(events);
+    KSANA_TRY(const auto there,
+              tx.ListEvents({.descending = false, .after = first - 1, .limit = 1}));
+    if (!there.empty() && there[0].seq <= last) {
+        return AlreadyThere("event", std::to_string(there[0].seq));
+    }
+    return tx.InsertEvents(events);
+}
+
 }  // namespace
 
 Result<store::Page<Record>> KitRecords::Read(const std::string& cursor, std::size_t limit) {
@@ -199,8 +228,8 @@ Result<void> KitRecords::Add(const std::vector<Record>& records) {
         KSANA_TRY_VOID(AddJobs(tx, batch.jobs));
         KSANA_TRY_VOID(AddRuns(tx, batch.runs));
         if (!batch.attempts.empty()) KSANA_TRY_VOID(tx.InsertAttempts(batch.attempts));
-        if (!batch.ledger.empty()) KSANA_TRY_VOID(tx.InsertLedger(batch.ledger));
-        if (!batch.events.empty()) KSANA_TRY_VOID(tx.InsertEvents(batch.events));
+        KSANA_TRY_VOID(AddLedger(tx, batch.ledger));
+        KSANA_TRY_VOID(AddEvents(tx, batch.events));
         tx.Touch(store::Topics::All());
         return {};
     });

@@ -4,11 +4,6 @@
 
 namespace ksana::store_sqlite {
 
-Result<void> SqliteWriter::Begin() {
-    transaction_.emplace(session_);
-    return connection_.Begin();
-}
-
 Result<void> SqliteWriter::Commit() {
     auto committed = connection_.Commit();
     if (committed) {

@@ -21,8 +21,8 @@ class SqliteWriter final : public store_kit::CommitSession {
           session_{{connection, shared}, {}},
           keeper_(connection, readers) {}
 
-    Result<void> Begin() override;
-    store_kit::Transaction& transaction() override { return *transaction_; }
+    Result<void> Begin() override { return connection_.Begin(); }
+    store_kit::Transaction& NextBody() override { return transaction_.emplace(session_); }
     std::int64_t changes() const override { return connection_.changes(); }
     Result<void> Commit() override;
     void Rollback() override;

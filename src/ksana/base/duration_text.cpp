@@ -133,10 +133,13 @@ Result<Duration> ParseDuration(std::string_view text) {
         total += part->nanoseconds;
     }
     if (total % 1'000 != 0) return Bad("the duration is finer than a microsecond");
-    total /= 1'000;
-    if (total > std::numeric_limits<std::int64_t>::max()) return Bad("the duration is too large");
-    const auto us = static_cast<std::int64_t>(total);
-    return Duration(negative ? -us : us);
+    total = total / 1'000 * (negative ? -1 : 1);
+    // Signed first: the most negative value has no positive counterpart.
+    if (total > std::numeric_limits<std::int64_t>::max() ||
+        total < std::numeric_limits<std::int64_t>::min()) {
+        return Bad("the duration is too large");
+    }
+    return Duration(static_cast<std::int64_t>(total));
 }
 
 std::string FormatDuration(Duration duration) {

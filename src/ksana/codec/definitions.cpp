@@ -33,15 +33,9 @@ Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
     return definitions;
 }
 
-// Reads one document of type T.
 template <class T, class F>
 Result<T> FromJson(std::string_view text, const F& read) {
-    KSANA_TRY(const json::value value, ParseJson(text));
-    JsonReader reader;
-    T out{};
-    read(reader, Node{value, ""}, out);
-    if (!reader.Clean()) return Error(reader.TakeProblems());
-    return out;
+    return ReadDocument<T>(text, JsonForm::kDefinition, {}, read);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/serialize.hpp>
 #include <string>
 
 #include "ksana/codec/json_write.hpp"
@@ -54,6 +55,20 @@ TEST(ParseJson, BoundsDepthAndSize) {
     EXPECT_NE(Fault(std::string(65, '[') + std::string(65, ']')), "");
     EXPECT_NE(Fault(std::string(100'000, '[')), "");
     EXPECT_NE(Fault("\"" + std::string(5 << 20, 'x') + "\""), "");
+}
+
+// As the library does it, for every character at every place within two words.
+TEST(WriteJson, EscapesWhatMustBeEscaped) {
+    for (int c = 0; c < 256; ++c) {
+        for (std::size_t at = 0; at < 17; ++at) {
+            std::string text(17, 'x');
+            text[at] = static_cast<char>(c);
+            const boost::json::value value(text);
+            ASSERT_EQ(WriteJson(value), boost::json::serialize(value)) << c << " at " << at;
+        }
+    }
+    EXPECT_EQ(WriteJson(boost::json::value("")), "\"\"");
+    EXPECT_EQ(WriteJson(boost::json::value(R"("\")")), R"("\"\\\"")");
 }
 
 TEST(WriteJson, PrintsNumbersAsPeopleDo) {

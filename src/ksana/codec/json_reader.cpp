@@ -27,6 +27,31 @@ std::string_view KindName(const boost::json::value& value) {
     }
 }
 
+int HexDigit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+}
+
+// {"hex": "…"}: what ValueWriter makes of a text that is no UTF-8.
+bool ReadHex(const boost::json::value& value, std::string& out) {
+    const auto* object = value.if_object();
+    const auto* hex =
+        object != nullptr && object->size() == 1 ? object->if_contains("hex") : nullptr;
+    const auto* digits = hex != nullptr ? hex->if_string() : nullptr;
+    if (digits == nullptr || digits->size() % 2 != 0) return false;
+    std::string bytes;
+    bytes.reserve(digits->size() / 2);
+    for (std::size_t i = 0; i < digits->size(); i += 2) {
+        const int high = HexDigit((*digits)[i]);
+        const int low = HexDigit((*digits)[i + 1]);
+        if (high < 0 || low < 0) return false;
+        bytes += static_cast<char>(high << 4 | low);
+    }
+    out = std::move(bytes);
+    return true;
+}
+
 }  // namespace
 
 void JsonReader::WrongType(const Node& node, std::string_view wanted) {
@@ -48,6 +73,7 @@ void JsonReader::FaultUnknownName(const std::string& path, std::string_view name
 bool JsonReader::ReadText(const Node& node, std::string& out) {
     const auto* text = node.value.if_string();
     if (text == nullptr) {
+        if (form_ != JsonForm::kDefinition && ReadHex(node.value, out)) return true;
         WrongType(node, "a string");
         return false;
     }
@@ -118,7 +144,50 @@ void JsonReader::Read(const Node& node, TimePoint& out) {
     }
 }
 
+void JsonReader::Read(const Node& node, Uuid& out) {
+    std::string text;
+    if (!ReadText(node, text)) return;
+    if (const auto parsed = Uuid::Parse(text)) {
+        out = *parsed;
+    } else {
+        Fault(node.path, "is no UUID such as 0190b6a5-7c1e-7d2a-8f3b-123456789abc");
+    }
+}
+
+void JsonReader::Read(const Node& node, model::RunStates& out) {
+    std::vector<model::RunState> states;
+    const std::size_t before = problems_.size();
+    Read(node, states);
+    if (problems_.size() != before) return;
+    out = 0;
+    for (const model::RunState state : states) {
+        out = static_cast<model::RunStates>(out | model::SetOf(state));
+    }
+}
+
+bool JsonReader::IsBlank(const Node& node) const {
+    const auto* text = node.value.if_string();
+    return form_ == JsonForm::kJobsFile && text != nullptr && text->empty();
+}
+
+void JsonReader::ReadPairs(const Node& node, std::map<std::string, std::string>& out) {
+    std::vector<std::vector<std::string>> pairs;
+    const std::size_t before = problems_.size();
+    Read(node, pairs);
+    if (problems_.size() != before) return;
+    out.clear();
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        std::vector<std::string>& pair = pairs[i];
+        if (pair.size() != 2) {
+            Fault(fmt::format("{}/{}", node.path, i), "must be a name and a value");
+        } else if (!out.try_emplace(std::move(pair[0]), std::move(pair[1])).second) {
+            Fault(fmt::format("{}/{}/0", node.path, i), "stands twice");
+        }
+    }
+}
+
 void JsonReader::Read(const Node& node, std::map<std::string, std::string>& out) {
+    if (form_ != JsonForm::kDefinition && node.value.is_array()) return ReadPairs(node, out);
     const auto* object = node.value.if_object();
     if (object == nullptr) return WrongType(node, "an object");
     out.clear();

@@ -8,14 +8,21 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "ksana/base/duration_text.hpp"
 #include "ksana/base/error.hpp"
 #include "ksana/base/nearest.hpp"
+#include "ksana/base/result.hpp"
 #include "ksana/base/time_text.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/codec/json_form.hpp"
+#include "ksana/codec/json_parse.hpp"
 #include "ksana/codec/json_write.hpp"
 #include "ksana/model/enum_names.hpp"
+#include "ksana/model/run.hpp"
 
 namespace ksana::codec {
 
@@ -29,11 +36,18 @@ struct Node {
 // the first. A reader keeps what `out` held where it finds a fault.
 class JsonReader {
   public:
+    explicit JsonReader(JsonForm form = JsonForm::kDefinition) : form_(form) {}
+
+    JsonForm form() const { return form_; }
+    // From here on another form is read; answers the one before.
+    JsonForm SwitchTo(JsonForm form) { return std::exchange(form_, form); }
+
     void Fault(const std::string& path, std::string message) {
         problems_.push_back({path, std::move(message)});
     }
     std::vector<Problem> TakeProblems() { return std::move(problems_); }
     bool Clean() const { return problems_.empty(); }
+    std::size_t ProblemCount() const { return problems_.size(); }
 
     void Read(const Node& node, bool& out);
     void Read(const Node& node, std::int32_t& out);
@@ -42,6 +56,8 @@ class JsonReader {
     void Read(const Node& node, std::string& out);
     void Read(const Node& node, Duration& out);   // "1h30m"
     void Read(const Node& node, TimePoint& out);  // RFC 3339
+    void Read(const Node& node, Uuid& out);
+    void Read(const Node& node, model::RunStates& out);  // an array of names
     void Read(const Node& node, std::map<std::string, std::string>& out);
 
     // Any JSON, kept as its text.
@@ -72,6 +88,10 @@ class JsonReader {
         ReadEach(node, out, [this](const Node& item, T& value) { Read(item, value); });
     }
 
+    // An object with the members of T, and no others.
+    template <HasFields T>
+    void Read(const Node& node, T& out);
+
     template <class T, class F>
     void ReadEach(const Node& node, std::vector<T>& out, const F& read) {
         const auto* array = node.value.if_array();
@@ -87,9 +107,14 @@ class JsonReader {
     void FaultUnknownName(const std::string& path, std::string_view name,
                           std::span<const std::string_view> names);
 
+    // "" where a time or duration may stand, in a form in which that means none.
+    bool IsBlank(const Node& node) const;
+
   private:
     bool ReadText(const Node& node, std::string& out);
+    void ReadPairs(const Node& node, std::map<std::string, std::string>& out);
 
+    JsonForm form_;
     std::vector<Problem> problems_;
 };
 
@@ -101,7 +126,12 @@ class ObjectReader {
     // Leaves `out` alone where the member is absent or null.
     template <class T>
     void Optional(std::string_view key, T& out) {
-        if (const auto node = Find(key)) reader_.Read(*node, out);
+        const auto node = Find(key);
+        if (!node) return;
+        if constexpr (kIsTime<T>) {
+            if (reader_.IsBlank(*node)) return;
+        }
+        reader_.Read(*node, out);
     }
     template <class T>
     void Required(std::string_view key, T& out) {
@@ -119,10 +149,114 @@ class ObjectReader {
     JsonReader& reader() { return reader_; }
 
   private:
+    template <class T>
+    static constexpr bool kIsTime =
+        std::is_same_v<T, Duration> || std::is_same_v<T, TimePoint> ||
+        std::is_same_v<T, std::optional<Duration>> || std::is_same_v<T, std::optional<TimePoint>>;
+
     JsonReader& reader_;
     const boost::json::object* object_;
     std::string path_;
     std::vector<std::string_view> known_;
 };
+
+// Reads the members that FieldsOf<T> names. Both arguments must outlive it.
+template <class T>
+class FieldReader {
+  public:
+    FieldReader(ObjectReader& object, T& out) : object_(object), out_(out) {}
+
+    JsonForm form() const { return object_.reader().form(); }
+
+    template <class M>
+    void operator()(std::string_view key, M T::*member) {
+        object_.Optional(key, out_.*member);
+    }
+    template <class M>
+    void Rare(std::string_view key, M T::*member) {
+        object_.Optional(key, out_.*member);
+    }
+    template <class M>
+    void Required(std::string_view key, M T::*member) {
+        Member(key, member, !IsRecord());
+    }
+    template <class M>
+    void Key(std::string_view key, M T::*member) {
+        Member(key, member, IsRecord());
+    }
+    void Json(std::string_view key, std::string T::*member) {
+        if (IsRecord()) return object_.Optional(key, out_.*member);
+        if (const auto node = object_.Find(key)) object_.reader().ReadRaw(*node, out_.*member);
+    }
+    template <class Part>
+    void Flat(Part T::*part) {
+        FieldReader<Part> reader(object_, out_.*part);
+        FieldsOf<Part>::Visit(reader);
+    }
+    template <class Kind>
+    bool Is(Kind T::*kind, Kind value) const {
+        return IsRecord() || out_.*kind == value;
+    }
+    template <class Kind, class... Parts>
+    void Choice(std::string_view key, std::variant<Parts...> T::*member) {
+        Kind kind{};
+        object_.Optional(key, kind);
+        ReadParts(key, kind, out_.*member, std::index_sequence_for<Parts...>{});
+    }
+
+  private:
+    bool IsRecord() const { return form() == JsonForm::kRecord; }
+
+    template <class M>
+    void Member(std::string_view key, M T::*member, bool required) {
+        if (required) {
+            object_.Required(key, out_.*member);
+        } else {
+            object_.Optional(key, out_.*member);
+        }
+    }
+
+    template <class Kind, class Variant, std::size_t... I>
+    void ReadParts(std::string_view key, Kind kind, Variant& out, std::index_sequence<I...>) {
+        (ReadPart<I>(key, kind, out), ...);
+    }
+    // The part of the kind must be there, the others must not.
+    template <std::size_t I, class Kind, class Variant>
+    void ReadPart(std::string_view key, Kind kind, Variant& out) {
+        constexpr std::string_view kName = model::NameOf(static_cast<Kind>(I));
+        if (static_cast<std::size_t>(kind) == I) {
+            object_.Required(kName, out.template emplace<I>());
+        } else if (const auto part = object_.Find(kName)) {
+            object_.reader().Fault(part->path, std::string("does not go with ")
+                                                   .append(key)
+                                                   .append(" \"")
+                                                   .append(model::NameOf(kind))
+                                                   .append("\""));
+        }
+    }
+
+    ObjectReader& object_;
+    T& out_;
+};
+
+template <HasFields T>
+void JsonReader::Read(const Node& node, T& out) {
+    ObjectReader object(*this, node);
+    FieldReader<T> fields(object, out);
+    FieldsOf<T>::Visit(fields);
+    object.Finish();
+}
+
+// One whole document, by read(reader, node, out).
+template <class T, class F>
+Result<T> ReadDocument(std::string_view text, JsonForm form, const JsonLimits& limits,
+                       const F& read) {
+    KSANA_TRY(const boost::json::value value, ParseJson(text, limits));
+    JsonReader reader(form);
+    T out{};
+    read(reader, Node{value, ""}, out);
+    if (!reader.Clean()) return Error(reader.TakeProblems());
+    return out;
+}
 
 }  // namespace ksana::codec

@@ -3,18 +3,46 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
-#include <boost/json/serialize.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 namespace ksana::codec {
 namespace {
 
 namespace json = boost::json;
 
+constexpr bool NeedsEscape(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+// How many characters from the start need no escape. Eight at a time: a byte below 0x20, or one
+// that the exclusive or makes zero, borrows from its highest bit.
+std::size_t PlainPrefix(std::string_view text) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;
+    constexpr std::uint64_t kHigh = 0x8080808080808080;
+    const auto below = [](std::uint64_t word, std::uint64_t limit) {
+        return (word - kOnes * limit) & ~word & kHigh;
+    };
+    std::size_t n = 0;
+    for (; n + 8 <= text.size(); n += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + n, sizeof word);
+        if ((below(word, 0x20) | below(word ^ kOnes * '"', 1) | below(word ^ kOnes * '\\', 1)) !=
+            0) {
+            break;
+        }
+    }
+    while (n < text.size() && !NeedsEscape(text[n])) ++n;
+    return n;
+}
+
 class Writer {
   public:
-    explicit Writer(JsonStyle style) : pretty_(style == JsonStyle::kPretty) {}
+    explicit Writer(JsonStyle style) : pretty_(style == JsonStyle::kPretty) { text_.reserve(512); }
 
     void Write(const json::value& value, int depth) {
         switch (value.kind()) {
@@ -34,7 +62,7 @@ class Writer {
                 WriteDouble(value.get_double());
                 break;
             case json::kind::string:
-                text_ += json::serialize(value.get_string());
+                Quote(value.get_string());
                 break;
             case json::kind::array:
                 WriteArray(value.get_array(), depth);
@@ -48,6 +76,33 @@ class Writer {
     std::string Take() { return std::move(text_); }
 
   private:
+    // Whole stretches that need no escape go out at once.
+    void Quote(std::string_view text) {
+        text_ += '"';
+        for (std::size_t n = PlainPrefix(text); n < text.size(); n = PlainPrefix(text)) {
+            text_.append(text, 0, n);
+            Escape(text[n]);
+            text.remove_prefix(n + 1);
+        }
+        text_.append(text);
+        text_ += '"';
+    }
+
+    void Escape(char c) {
+        static constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
+        static constexpr std::string_view kLetters = "\"\\bfnrt";
+        static constexpr std::string_view kDigits = "0123456789abcdef";
+        text_ += '\\';
+        if (const std::size_t i = kSpecial.find(c); i != std::string_view::npos) {
+            text_ += kLetters[i];
+            return;
+        }
+        const auto byte = static_cast<unsigned char>(c);
+        text_ += "u00";
+        text_ += kDigits[byte >> 4U];
+        text_ += kDigits[byte & 0xFU];
+    }
+
     void WriteDouble(double number) {
         // JSON has no word for these, and none of our readers makes them.
         if (!std::isfinite(number)) {
@@ -86,7 +141,7 @@ class Writer {
             if (!first) text_ += ',';
             first = false;
             NewLine(depth + 1);
-            text_ += json::serialize(member.key());
+            Quote(member.key());
             text_ += pretty_ ? ": " : ":";
             Write(member.value(), depth + 1);
         }

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "ksana/base/result.hpp"
+#include "ksana/model/audit_event.hpp"
+#include "ksana/model/document.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/model/ledger.hpp"
+#include "ksana/model/run.hpp"
+
+namespace ksana::codec {
+
+class JsonReader;
+struct Node;
+
+// Everything a store keeps, as one value: what `ksana export` writes and `ksana import` reads, and
+// what the JSON store logs.
+using Record = std::variant<model::Job, model::Run, model::Attempt, model::LedgerEntry,
+                            model::AuditEvent, model::Document>;
+
+// One line of JSON without its newline: {"job":{…}}, {"run":{…}}, {"attempt":{…}}, {"ledger":{…}},
+// {"event":{…}} or {"document":{…}}. Members that have their default are left out. Whatever the
+// record holds comes back equal, also a text that is no UTF-8; times must lie in the years 0000 to
+// 9999, doubles be finite.
+std::string RecordToLine(const Record& record);
+
+// Every fault with its JSON Pointer. The line may be of any length: it was written here.
+Result<Record> RecordFromLine(std::string_view line);
+
+// The same inside another document, whatever the form of that is.
+boost::json::value RecordValue(const Record& record);
+void ReadRecord(JsonReader& reader, const Node& node, Record& record);
+
+}  // namespace ksana::codec

@@ -101,18 +101,21 @@ class [[nodiscard]] Result<void> {
 #define KSANA_CONCAT(a, b) KSANA_CONCAT_INNER(a, b)
 
 // KSANA_TRY(auto x, Compute()); returns the error from the enclosing function, or declares x.
+// Names come from a counter, because one may stand inside a lambda that is another's argument.
 #define KSANA_TRY(declaration, expression) \
-    KSANA_TRY_IMPL(KSANA_CONCAT(ksana_try_, __LINE__), declaration, expression)
+    KSANA_TRY_IMPL(KSANA_CONCAT(ksana_try_, __COUNTER__), declaration, expression)
 #define KSANA_TRY_IMPL(name, declaration, expression) \
     auto name = (expression);                         \
     if (!name) return std::move(name).error();        \
     declaration = std::move(name).value()
 
 // The same for a Result<void>.
-#define KSANA_TRY_VOID(expression)                                     \
-    do {                                                               \
-        auto ksana_try_void = (expression);                            \
-        if (!ksana_try_void) return std::move(ksana_try_void).error(); \
+#define KSANA_TRY_VOID(expression) \
+    KSANA_TRY_VOID_IMPL(KSANA_CONCAT(ksana_try_, __COUNTER__), expression)
+#define KSANA_TRY_VOID_IMPL(name, expression)      \
+    do {                                           \
+        auto name = (expression);                  \
+        if (!name) return std::move(name).error(); \
     } while (false)
 
 }  // namespace ksana

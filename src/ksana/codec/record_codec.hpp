@@ -3,24 +3,16 @@
 #include <boost/json/fwd.hpp>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "ksana/base/result.hpp"
-#include "ksana/model/audit_event.hpp"
-#include "ksana/model/document.hpp"
-#include "ksana/model/job.hpp"
-#include "ksana/model/ledger.hpp"
-#include "ksana/model/run.hpp"
+#include "ksana/model/record.hpp"
 
 namespace ksana::codec {
 
 class JsonReader;
 struct Node;
 
-// Everything a store keeps, as one value: what `ksana export` writes and `ksana import` reads, and
-// what the JSON store logs.
-using Record = std::variant<model::Job, model::Run, model::Attempt, model::LedgerEntry,
-                            model::AuditEvent, model::Document>;
+using model::Record;
 
 // One line of JSON without its newline: {"job":{…}}, {"run":{…}}, {"attempt":{…}}, {"ledger":{…}},
 // {"event":{…}} or {"document":{…}}. Members that have their default are left out. Whatever the

@@ -62,6 +62,7 @@ struct FieldsOf<model::RunPolicy> {
         v("timeout", &Policy::timeout);
         v("stop_grace", &Policy::stop_grace);
         v("overlap", &Policy::overlap);
+        v("ignores_overlap", &Policy::ignores_overlap);
         v("run_log", &Policy::run_log);
         v("need_manual", &Policy::need_manual);
         v("success_callback", &Policy::success_callback);

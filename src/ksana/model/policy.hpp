@@ -74,6 +74,7 @@ struct RunPolicy {
     Duration timeout = std::chrono::seconds(10);
     Duration stop_grace{};  // past the timeout, before the reaper takes the run from its owner
     OverlapPolicy overlap = OverlapPolicy::kAllow;
+    bool ignores_overlap = false;  // starts whatever else is under way; others still wait for it
     RunLog run_log = RunLog::kFull;
     bool need_manual = false;
     bool success_callback = false;  // somebody wants to be told

@@ -1,0 +1,137 @@
+#include "ksana/store_kit/exchange.hpp"
+
+#include <fmt/core.h>
+
+#include <unordered_map>
+
+#include "ksana/store_kit/overlap_gates.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Event;
+using model::EventKind;
+using model::Run;
+using store::Applied;
+using store::ApplyVerdict;
+
+// Runs made queued in one go before a claim; a longer backlog takes several claims.
+constexpr std::size_t kDueBatch = 1'000;
+
+struct UuidHash {
+    std::size_t operator()(const Uuid& id) const {
+        std::size_t hash = 0;
+        for (const std::uint8_t byte : id.bytes) hash = hash * 131 + byte;
+        return hash;
+    }
+};
+
+ApplyVerdict VerdictOf(model::Verdict verdict) {
+    switch (verdict) {
+        case model::Verdict::kApplied:
+            return ApplyVerdict::kApplied;
+        case model::Verdict::kDuplicate:
+            return ApplyVerdict::kDuplicate;
+        case model::Verdict::kStale:
+            return ApplyVerdict::kStale;
+        case model::Verdict::kRefused:
+            return ApplyVerdict::kRefused;
+    }
+    return ApplyVerdict::kRefused;
+}
+
+Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
+    // Starting is the business of a claim, which asks the gates.
+    if (event.kind == EventKind::kStart) {
+        return {.verdict = ApplyVerdict::kRefused,
+                .state = run.status.state,
+                .reason = "a run is started by claiming it"};
+    }
+    model::Transition made = changes.Change(run, event);
+    return {.verdict = VerdictOf(made.verdict),
+            .state = run.status.state,
+            .cancel_requested = run.status.cancel_requested,
+            .callback = made.callback,
+            .reason = std::move(made.reason)};
+}
+
+}  // namespace
+
+Result<std::vector<Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
+                                         const std::vector<store::RunEvent>& events) {
+    std::vector<Applied> outcomes;
+    if (events.empty()) return outcomes;
+    std::vector<Uuid> ids;
+    ids.reserve(events.size());
+    for (const store::RunEvent& event : events) ids.push_back(event.run_id);
+    KSANA_TRY(std::vector<Run> rows, tx.LockRuns(ids));
+    std::unordered_map<Uuid, Run*, UuidHash> by_id;
+    for (Run& run : rows) by_id[run.id] = &run;
+    outcomes.reserve(events.size());
+    for (const store::RunEvent& event : events) {
+        const auto found = by_id.find(event.run_id);
+        if (found == by_id.end()) {
+            outcomes.push_back(
+                {.reason = fmt::format("there is no run {}", event.run_id.ToString())});
+        } else {
+            outcomes.push_back(ApplyOne(changes, *found->second, event.event));
+        }
+    }
+    return outcomes;
+}
+
+Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
+                                 const store::ClaimParams& params, UuidGenerator& ids) {
+    store::Claimed claimed;
+    KSANA_TRY_VOID(tx.MakeDue(changes.now(), kDueBatch));
+    KSANA_TRY(std::vector<Run> candidates, tx.LockReady(params.filter, params.limit));
+    claimed.more = candidates.size() == params.limit;
+    OverlapGates gates(tx, changes);
+    KSANA_TRY_VOID(gates.Lock(candidates));
+    for (Run& run : candidates) {
+        KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
+        if (verdict == model::OverlapVerdict::kSkip) {
+            changes.Change(run, {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
+            ++claimed.skipped;
+        } else if (verdict == model::OverlapVerdict::kStart) {
+            const auto made = changes.Change(run, {.kind = EventKind::kStart,
+                                                   .exec_id = ids.Next().ToString(),
+                                                   .owner = params.owner,
+                                                   .lease = params.lease});
+            if (made.verdict == model::Verdict::kApplied) claimed.runs.push_back(std::move(run));
+        } else {
+            changes.Change(run, {.kind = EventKind::kBlock});
+        }
+    }
+    return claimed;
+}
+
+Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
+                               const store::ReapParams& params) {
+    store::Reaped reaped;
+    KSANA_TRY(std::vector<Run> expired, tx.LockExpired(changes.now(), params.limit));
+    reaped.more = expired.size() == params.limit;
+    for (Run& run : expired) {
+        const auto event = model::OverdueEvent(run, changes.now());
+        if (!event) continue;
+        changes.Change(run, *event);
+        reaped.runs.push_back(std::move(run));
+    }
+    KSANA_TRY_VOID(changes.Flush());
+    if (!params.lost_owners.empty()) {
+        KSANA_TRY(std::vector<Run> owned, tx.LockOwned(params.lost_owners, params.limit));
+        reaped.more |= owned.size() == params.limit;
+        for (Run& run : owned) {
+            changes.Change(run, {.kind = EventKind::kLostOwner,
+                                 .exec_id = run.status.exec_id,
+                                 .error = fmt::format("lost: \"{}\" is gone", run.status.owner)});
+            reaped.runs.push_back(std::move(run));
+        }
+        KSANA_TRY_VOID(changes.Flush());
+    }
+    KSANA_TRY(std::vector<Run> strays, tx.LockStray(params.limit));
+    for (Run& run : strays) changes.Change(run, {.kind = EventKind::kUnblock});
+    return reaped;
+}
+
+}  // namespace ksana::store_kit

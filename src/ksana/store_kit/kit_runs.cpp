@@ -1,0 +1,171 @@
+#include "ksana/store_kit/kit_runs.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/store/text_search.hpp"
+#include "ksana/store_kit/exchange.hpp"
+#include "ksana/store_kit/lists.hpp"
+#include "ksana/store_kit/new_runs.hpp"
+#include "ksana/store_kit/text_checks.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Run;
+
+Result<void> CheckOwner(const std::string& owner, std::vector<Problem> problems) {
+    if (owner.empty()) problems.push_back({"/owner", "must not be empty"});
+    CheckText(owner, store::kMaxText, "/owner", problems);
+    return Verdict(std::move(problems));
+}
+
+Result<void> CheckClaim(const store::ClaimParams& params) {
+    std::vector<Problem> problems;
+    if (params.limit == 0 || params.limit > store::kMaxBatch) {
+        problems.push_back({"/limit", fmt::format("must be 1 to {}", store::kMaxBatch)});
+    }
+    if (params.lease <= Duration::zero()) problems.push_back({"/lease", "must be positive"});
+    return CheckOwner(params.owner, std::move(problems));
+}
+
+Result<void> CheckEvents(const std::vector<store::RunEvent>& events) {
+    KSANA_TRY_VOID(CheckBatch(events.size(), "/events"));
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const model::Event& event = events[i].event;
+        const std::string path = fmt::format("/events/{}", i);
+        CheckText(event.exec_id, store::kMaxText, path + "/exec_id", problems);
+        CheckText(event.result, store::kMaxPayload, path + "/result", problems);
+        CheckText(event.error, store::kMaxPayload, path + "/error", problems);
+        CheckText(event.detail, store::kMaxPayload, path + "/detail", problems);
+        CheckText(event.note, store::kMaxText, path + "/note", problems);
+        CheckText(event.remark, store::kMaxText, path + "/remark", problems);
+    }
+    return Verdict(std::move(problems));
+}
+
+Result<void> CheckSubmit(const store::SubmitParams& params) {
+    KSANA_TRY_VOID(CheckBatch(params.runs.size(), "/runs"));
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < params.runs.size(); ++i) {
+        CheckRun(params.runs[i], fmt::format("/runs/{}", i), problems);
+    }
+    if (params.start) return CheckOwner(params.start->owner, std::move(problems));
+    return Verdict(std::move(problems));
+}
+
+}  // namespace
+
+Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows) {
+    if (given) return *given;
+    return rows.Now();
+}
+
+Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params) {
+    KSANA_TRY_VOID(CheckSubmit(params));
+    std::vector<store::Submitted> outcomes;
+    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
+        const store::FollowUp none;
+        RunChanges changes(tx, now, none, ids_);
+        NewRuns fresh(changes, tx, ids_, params.start);
+        KSANA_TRY(outcomes, fresh.Insert(params.runs));
+        return changes.Flush();
+    }));
+    return outcomes;
+}
+
+Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
+    KSANA_TRY_VOID(CheckEvents(params.events));
+    if (params.claim) KSANA_TRY_VOID(CheckClaim(*params.claim));
+    store::Exchanged exchanged;
+    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
+        RunChanges changes(tx, now, params.follow_up, ids_);
+        KSANA_TRY(exchanged.applied, ApplyEvents(tx, changes, params.events));
+        KSANA_TRY_VOID(changes.Flush());
+        exchanged.claimed = {};
+        if (!params.claim) return {};
+        KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
+        return changes.Flush();
+    }));
+    return exchanged;
+}
+
+Result<store::Reaped> KitRuns::Reap(store::ReapParams params) {
+    KSANA_TRY_VOID(CheckBatch(params.limit, "/limit"));
+    store::Reaped reaped;
+    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
+        RunChanges changes(tx, now, params.follow_up, ids_);
+        KSANA_TRY(reaped, ReapRuns(tx, changes, params));
+        return changes.Flush();
+    }));
+    return reaped;
+}
+
+Result<std::size_t> KitRuns::Purge(const store::PurgeParams& params) {
+    KSANA_TRY_VOID(CheckBatch(params.limit, "/limit"));
+    std::size_t purged = 0;
+    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY(purged, tx.PurgeRuns(params));
+        return {};
+    }));
+    return purged;
+}
+
+Result<store::RunHistory> KitRuns::Get(const Uuid& id) {
+    store::RunHistory history;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(std::vector<Run> runs, rows.Runs({id}));
+        if (runs.empty()) {
+            return Error(Code::kNotFound, fmt::format("there is no run {}", id.ToString()));
+        }
+        history.run = std::move(runs[0]);
+        KSANA_TRY(history.attempts, rows.Attempts({id}));
+        return {};
+    }));
+    if (auto last = model::LastAttempt(history.run)) history.attempts.push_back(*std::move(last));
+    return history;
+}
+
+Result<store::Page<Run>> KitRuns::List(const store::RunQuery& query) {
+    KSANA_TRY(const RunList list, ListOf(query));
+    store::Page<Run> page;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(page.items, rows.ListRuns(list));
+        return {};
+    }));
+    if (page.items.size() == list.limit) page.next = CursorAfter(query, page.items.back());
+    return page;
+}
+
+Result<std::int64_t> KitRuns::Count(const store::RunFilter& filter, std::int64_t most) {
+    const RunList list{.filter = filter, .words = store::SearchWords(filter.text)};
+    std::int64_t count = 0;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(count, rows.CountRuns(list, most));
+        return {};
+    }));
+    return count;
+}
+
+Result<std::vector<store::QueueDepth>> KitRuns::Depths() {
+    std::vector<store::QueueDepth> depths;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(depths, rows.Depths());
+        return {};
+    }));
+    return depths;
+}
+
+Result<store::WakeTimes> KitRuns::NextWake() {
+    store::WakeTimes times;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(times, rows.NextWake());
+        return {};
+    }));
+    return times;
+}
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,130 @@
+#include "ksana/store_kit/lists.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "ksana/store/text_search.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using store::JobSort;
+using store::RunSort;
+
+Error BadCursor() {
+    return Error(std::vector<Problem>{{"/cursor", "is not a cursor of this list and order"}});
+}
+
+Result<std::int64_t> ParseNumber(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc() || end != text.data() + text.size()) return BadCursor();
+    return number;
+}
+
+std::int64_t Count(const std::optional<TimePoint>& time) {
+    return time ? time->time_since_epoch().count() : kNoTime;
+}
+
+// The order a cursor belongs to.
+template <class Sort>
+std::string OrderName(Sort sort, bool descending) {
+    return fmt::format("{}{}", descending ? "-" : "", model::NameOf(sort));
+}
+
+}  // namespace
+
+Result<std::size_t> CheckLimit(std::size_t limit) {
+    if (limit >= 1 && limit <= store::kMaxPageSize) return limit;
+    return Error(std::vector<Problem>{
+        {"/limit", fmt::format("must be between 1 and {}", store::kMaxPageSize)}});
+}
+
+std::int64_t SortTime(const model::Run& run, RunSort sort) {
+    switch (sort) {
+        case RunSort::kId:
+            return 0;
+        case RunSort::kReady:
+            return run.status.ready_at.time_since_epoch().count();
+        case RunSort::kFinished:
+            return Count(run.status.finished_at);
+    }
+    return 0;
+}
+
+std::int64_t SortTime(const model::Job& job, JobSort sort) {
+    switch (sort) {
+        case JobSort::kId:
+        case JobSort::kName:
+            return 0;
+        case JobSort::kNextRun:
+            return Count(job.next_run_at);
+        case JobSort::kLastRun:
+            return Count(job.last_run_at);
+        case JobSort::kCreated:
+            return job.created_at.time_since_epoch().count();
+        case JobSort::kUpdated:
+            return job.updated_at.time_since_epoch().count();
+    }
+    return 0;
+}
+
+Result<RunList> ListOf(const store::RunQuery& query) {
+    RunList list{.filter = query.filter,
+                 .words = store::SearchWords(query.filter.text),
+                 .sort = query.sort,
+                 .descending = query.descending};
+    KSANA_TRY(list.limit, CheckLimit(query.limit));
+    if (query.sort == RunSort::kFinished) list.filter.states &= ~model::kUnfinishedStates;
+    KSANA_TRY(const auto position,
+              store::ParseCursor(OrderName(query.sort, query.descending), query.cursor));
+    if (!position) return list;
+    const auto id = Uuid::Parse(position->id);
+    if (!id) return BadCursor();
+    KSANA_TRY(const std::int64_t time, ParseNumber(position->value));
+    list.after = {time, *id};
+    return list;
+}
+
+std::string CursorAfter(const store::RunQuery& query, const model::Run& last) {
+    return store::MakeCursor(OrderName(query.sort, query.descending),
+                             {std::to_string(SortTime(last, query.sort)), last.id.ToString()});
+}
+
+Result<JobList> ListOf(const store::JobQuery& query) {
+    JobList list{.filter = query.filter,
+                 .words = store::SearchWords(query.filter.text),
+                 .sort = query.sort,
+                 .descending = query.descending};
+    KSANA_TRY(list.limit, CheckLimit(query.limit));
+    KSANA_TRY(const auto position,
+              store::ParseCursor(OrderName(query.sort, query.descending), query.cursor));
+    if (!position) return list;
+    list.after.emplace();
+    list.after->id = position->id;
+    if (query.sort == JobSort::kName) {
+        list.after->name = position->value;
+    } else {
+        KSANA_TRY(list.after->time, ParseNumber(position->value));
+    }
+    return list;
+}
+
+std::string CursorAfter(const store::JobQuery& query, const model::Job& last) {
+    const std::string value =
+        query.sort == JobSort::kName ? last.name : std::to_string(SortTime(last, query.sort));
+    return store::MakeCursor(OrderName(query.sort, query.descending), {value, last.id});
+}
+
+Result<std::int64_t> ParseSeq(std::string_view sort, std::string_view cursor) {
+    KSANA_TRY(const auto position, store::ParseCursor(sort, cursor));
+    if (!position) return 0;
+    return ParseNumber(position->id);
+}
+
+std::string SeqCursor(std::string_view sort, std::int64_t seq) {
+    return store::MakeCursor(sort, {"", std::to_string(seq)});
+}
+
+}  // namespace ksana::store_kit

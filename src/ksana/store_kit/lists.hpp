@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "ksana/base/result.hpp"
+#include "ksana/store_kit/rows.hpp"
+
+namespace ksana::store_kit {
+
+// Queries of the contract as drivers get them, and the cursor behind the last item of a page.
+Result<RunList> ListOf(const store::RunQuery& query);
+std::string CursorAfter(const store::RunQuery& query, const model::Run& last);
+
+Result<JobList> ListOf(const store::JobQuery& query);
+std::string CursorAfter(const store::JobQuery& query, const model::Job& last);
+
+// The value a job is sorted by under the time sorts.
+std::int64_t SortTime(const model::Job& job, store::JobSort sort);
+std::int64_t SortTime(const model::Run& run, store::RunSort sort);
+
+// A cursor that is a sequence number; 0 for the first page.
+Result<std::int64_t> ParseSeq(std::string_view sort, std::string_view cursor);
+std::string SeqCursor(std::string_view sort, std::int64_t seq);
+
+Result<std::size_t> CheckLimit(std::size_t limit);
+
+}  // namespace ksana::store_kit

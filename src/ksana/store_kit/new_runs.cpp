@@ -1,0 +1,160 @@
+#include "ksana/store_kit/new_runs.hpp"
+
+#include <utility>
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Run;
+using model::RunState;
+using store::Submitted;
+using store::SubmitVerdict;
+using store::Topic;
+
+bool IsRefused(const Submitted& outcome) {
+    return outcome.verdict == SubmitVerdict::kSameKey ||
+           outcome.verdict == SubmitVerdict::kSameFire || outcome.verdict == SubmitVerdict::kSameId;
+}
+
+}  // namespace
+
+Result<std::vector<Submitted>> NewRuns::Insert(std::vector<Run> runs) {
+    outcomes_.assign(runs.size(), {});
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        Prepare(runs[i]);
+        outcomes_[i].id = runs[i].id;
+    }
+    KSANA_TRY_VOID(TakeKeys(runs));
+    KSANA_TRY_VOID(Start(runs));
+    KSANA_TRY_VOID(InsertRest(runs));
+    return std::move(outcomes_);
+}
+
+void NewRuns::Prepare(Run& run) {
+    if (run.id.IsNil()) run.id = ids_.Next();
+    run.created_at = changes_.now();
+    run.updated_at = changes_.now();
+    run.status.state =
+        run.status.ready_at <= changes_.now() ? RunState::kQueued : RunState::kScheduled;
+}
+
+// Within a batch the first of several with one key gets it.
+Result<void> NewRuns::TakeKeys(const std::vector<Run>& runs) {
+    std::vector<KeyClaim> claims;
+    std::vector<std::size_t> claimants;
+    std::map<std::pair<std::string, std::string>, Uuid> in_batch;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const Run& run = runs[i];
+        if (run.unique.key.empty()) continue;
+        const auto [first, fresh] = in_batch.try_emplace({run.tenant, run.unique.key}, run.id);
+        if (!fresh) {
+            outcomes_[i] = {SubmitVerdict::kSameKey, first->second, std::nullopt};
+        } else {
+            claims.push_back(ClaimOf(run));
+            claimants.push_back(i);
+        }
+    }
+    if (claims.empty()) return {};
+    KSANA_TRY(const auto holders, tx_.TakeKeys(claims, changes_.now()));
+    for (std::size_t c = 0; c < claims.size(); ++c) {
+        // Held by the run itself: the same call was sent twice, which its id will tell.
+        if (!holders[c] || *holders[c] == claims[c].run_id) continue;
+        outcomes_[claimants[c]] = {SubmitVerdict::kSameKey, *holders[c], std::nullopt};
+        // What stood behind it in this batch was refused for its sake: the holder is another.
+        for (Submitted& outcome : outcomes_) {
+            if (outcome.verdict == SubmitVerdict::kSameKey && outcome.id == claims[c].run_id) {
+                outcome.id = *holders[c];
+            }
+        }
+    }
+    return {};
+}
+
+bool NewRuns::MayStart(const Run& run) const {
+    return start_ && run.kind == start_->kind && run.status.state == RunState::kQueued &&
+           run.selector.empty();
+}
+
+Result<void> NewRuns::Start(std::vector<Run>& runs) {
+    if (!start_) return {};
+    std::vector<Run> candidates;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!IsRefused(outcomes_[i]) && MayStart(runs[i]) && OverlapGates::Concerns(runs[i])) {
+            candidates.push_back(runs[i]);
+        }
+    }
+    KSANA_TRY_VOID(gates_.Lock(candidates));
+    for (std::size_t i = 0; i < runs.size() && started_ < start_->limit; ++i) {
+        if (!IsRefused(outcomes_[i]) && MayStart(runs[i])) {
+            KSANA_TRY_VOID(StartOne(runs[i], outcomes_[i]));
+        }
+    }
+    return {};
+}
+
+Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
+    KSANA_TRY(const model::OverlapVerdict verdict, gates_.Ask(run));
+    model::Event event;
+    switch (verdict) {
+        case model::OverlapVerdict::kSkip:
+            event = {.kind = model::EventKind::kSkip, .reason = model::SkipReason::kOverlap};
+            outcome.verdict = SubmitVerdict::kSkipped;
+            break;
+        case model::OverlapVerdict::kStart:
+            event = {.kind = model::EventKind::kStart,
+                     .exec_id = ids_.Next().ToString(),
+                     .owner = start_->owner,
+                     .lease = start_->lease};
+            outcome.verdict = SubmitVerdict::kStarted;
+            ++started_;
+            break;
+        default:
+            event = {.kind = model::EventKind::kBlock};
+            break;
+    }
+    run.status = model::Decide(run, event, changes_.now()).after;
+    return {};
+}
+
+Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
+    std::vector<Run> rows;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (IsRefused(outcomes_[i])) continue;
+        rows.push_back(std::move(runs[i]));
+        places.push_back(i);
+    }
+    if (rows.empty()) return {};
+    KSANA_TRY(const std::vector<bool> inserted, tx_.InsertRuns(rows));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        Submitted& outcome = outcomes_[places[r]];
+        if (!inserted[r]) {
+            KSANA_TRY_VOID(ExplainRefusal(rows[r], outcome));
+            continue;
+        }
+        if (outcome.verdict == SubmitVerdict::kSkipped) changes_.NoteEnded(rows[r]);
+        if (outcome.verdict == SubmitVerdict::kStarted) outcome.started = std::move(rows[r]);
+    }
+    tx_.Touch(Topic::kReady);
+    return {};
+}
+
+Result<void> NewRuns::ExplainRefusal(const Run& run, Submitted& outcome) {
+    KSANA_TRY(const std::vector<Run> same, tx_.Runs({run.id}));
+    outcome.started.reset();
+    if (!same.empty()) {
+        outcome = {SubmitVerdict::kSameId, run.id, std::nullopt};
+        // It may have given its key back long ago; this call took it again by mistake.
+        const bool took = !run.unique.key.empty() && !model::HoldsKey(same[0], changes_.now());
+        if (took) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));
+        return {};
+    }
+    if (!run.unique.key.empty()) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));
+    if (!run.nominal_at) return Error(Code::kInternal, "a run was refused for no reason");
+    KSANA_TRY(const std::optional<Run> fire, tx_.FindFire(run.job_id, *run.nominal_at));
+    if (!fire) return Error(Code::kConflict, "the run of this fire came and went; try again");
+    outcome = {SubmitVerdict::kSameFire, fire->id, std::nullopt};
+    return {};
+}
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/store_kit/overlap_gates.hpp"
+#include "ksana/store_kit/run_changes.hpp"
+#include "ksana/store_kit/transaction.hpp"
+
+namespace ksana::store_kit {
+
+// Stores new runs: draws ids, takes unique keys, starts at once what may start, and says of each
+// what became of it.
+class NewRuns {
+  public:
+    NewRuns(RunChanges& changes, Transaction& tx, UuidGenerator& ids,
+            const std::optional<store::StartAs>& start)
+        : changes_(changes), tx_(tx), ids_(ids), start_(start), gates_(tx, changes) {}
+
+    // One outcome for each run. The caller flushes the changes afterwards.
+    Result<std::vector<store::Submitted>> Insert(std::vector<model::Run> runs);
+
+  private:
+    void Prepare(model::Run& run);
+    Result<void> TakeKeys(const std::vector<model::Run>& runs);
+    Result<void> Start(std::vector<model::Run>& runs);
+    bool MayStart(const model::Run& run) const;
+    Result<void> StartOne(model::Run& run, store::Submitted& outcome);
+    Result<void> InsertRest(std::vector<model::Run>& runs);
+    Result<void> ExplainRefusal(const model::Run& run, store::Submitted& outcome);
+
+    RunChanges& changes_;
+    Transaction& tx_;
+    UuidGenerator& ids_;
+    const std::optional<store::StartAs>& start_;
+    OverlapGates gates_;
+    std::vector<store::Submitted> outcomes_;
+    std::size_t started_ = 0;
+};
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ksana/model/overlap.hpp"
+#include "ksana/store_kit/run_changes.hpp"
+#include "ksana/store_kit/transaction.hpp"
+
+namespace ksana::store_kit {
+
+// Keeps the runs of a job from overlapping, over the whole cluster: asked before a run starts.
+class OverlapGates {
+  public:
+    OverlapGates(Transaction& tx, RunChanges& changes) : tx_(tx), changes_(changes) {}
+
+    // Whether a run has to pass: a first attempt of a job that does not allow overlap.
+    static bool Concerns(const model::Run& run);
+
+    // Takes hold of the gates of these runs' jobs, of all at once.
+    Result<void> Lock(const std::vector<model::Run>& runs);
+
+    // May it start? kStart, kSkip, or kQueue: it must be blocked. Others are cancelled where the
+    // policy says so. Counts what it lets through.
+    Result<model::OverlapVerdict> Ask(const model::Run& run);
+
+  private:
+    Result<void> CancelOthers(const model::Run& run, Gate& gate);
+
+    Transaction& tx_;
+    RunChanges& changes_;
+    std::map<std::string, Gate> gates_;
+};
+
+}  // namespace ksana::store_kit

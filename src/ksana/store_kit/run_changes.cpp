@@ -1,0 +1,143 @@
+#include "ksana/store_kit/run_changes.hpp"
+
+#include "ksana/model/overlap.hpp"
+#include "ksana/store_kit/new_runs.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Run;
+using model::RunState;
+using model::RunStatus;
+using store::Topic;
+
+// Fires of the job may be blocked behind one of its runs.
+bool MayBlockOthers(const Run& run) {
+    return !run.job_id.empty() && (run.policy.overlap == model::OverlapPolicy::kQueueOne ||
+                                   run.policy.overlap == model::OverlapPolicy::kQueueAll ||
+                                   run.policy.overlap == model::OverlapPolicy::kCancelOther);
+}
+
+bool HoldsKeyIn(const Run& run, RunState state) {
+    return !run.unique.key.empty() && (run.unique.states & model::SetOf(state)) != 0;
+}
+
+store::Topics TopicsOf(const RunStatus& before, const RunStatus& after) {
+    store::Topics topics;
+    if (after.state == RunState::kScheduled || after.state == RunState::kQueued) {
+        topics |= Topic::kReady;
+    }
+    if (model::IsFinal(after.state)) topics |= Topic::kFinished;
+    if (after.cancel_requested && !before.cancel_requested) topics |= Topic::kCancel;
+    return topics;
+}
+
+}  // namespace
+
+KeyClaim ClaimOf(const Run& run) { return {run.tenant, run.unique.key, run.id, run.unique.until}; }
+
+model::Transition RunChanges::Change(Run& run, const model::Event& event) {
+    model::Transition made = model::Decide(run, event, now_);
+    if (made.verdict != model::Verdict::kApplied) return made;
+    // The row holds the last attempt only: an earlier one moves to its own.
+    if (event.kind == model::EventKind::kStart && run.status.attempt > 0 &&
+        run.policy.run_log == model::RunLog::kFull) {
+        attempts_.push_back(*model::LastAttempt(run));
+    }
+    const RunStatus before = std::move(run.status);
+    run.status = made.after;
+    run.updated_at = now_;
+    Follow(run, before, made);
+    Keep(run);
+    return made;
+}
+
+void RunChanges::Follow(const Run& run, const RunStatus& before, const model::Transition& made) {
+    const RunState state = run.status.state;
+    tx_.Touch(TopicsOf(before, run.status));
+    if (model::EndsForJob(before.state, state)) AddTally(run);
+    if (HoldsKeyIn(run, before.state) && !HoldsKeyIn(run, state)) freed_.push_back(ClaimOf(run));
+    if (MayBlockOthers(run) && !model::IsUnderWay(run.status) &&
+        (model::IsUnderWay(before) || model::IsFinal(state))) {
+        ended_jobs_.insert(run.job_id);
+    }
+    if (made.callback != model::CallbackWanted::kNone && follow_up_) {
+        for (Run& next : follow_up_(run, made.callback)) follow_ups_.push_back(std::move(next));
+    }
+}
+
+void RunChanges::Keep(const Run& run) {
+    Run& kept = changed_.insert_or_assign(run.id, run).first->second;
+    if (model::IsFinal(kept.status.state) && kept.policy.run_log == model::RunLog::kTrigger) {
+        kept.status.result.clear();
+        kept.status.detail.clear();
+    }
+}
+
+void RunChanges::AddTally(const Run& run) {
+    if (run.job_id.empty()) return;
+    model::JobTally& tally = tallies_[run.job_id];
+    tally.job_id = run.job_id;
+    model::AddToTally(tally, run);
+}
+
+// Jobs before runs: who ends a run of a job holds the job first (transaction.hpp, LockGates).
+Result<void> RunChanges::Flush() {
+    KSANA_TRY_VOID(WriteTallies());
+    KSANA_TRY_VOID(WriteRuns());
+    KSANA_TRY_VOID(WriteFollowUps());
+    return OpenGates();
+}
+
+Result<void> RunChanges::WriteTallies() {
+    if (tallies_.empty()) return {};
+    std::vector<model::JobTally> tallies;
+    for (auto& [id, tally] : tallies_) tallies.push_back(std::move(tally));
+    tallies_.clear();
+    tx_.Touch(Topic::kJobs);
+    return tx_.AddTallies(tallies);
+}
+
+Result<void> RunChanges::WriteRuns() {
+    std::vector<Run> updated;
+    std::vector<Uuid> deleted;
+    for (auto& [id, run] : changed_) {
+        if (model::IsFinal(run.status.state) && run.policy.run_log == model::RunLog::kNone) {
+            deleted.push_back(id);
+        } else {
+            updated.push_back(std::move(run));
+        }
+    }
+    changed_.clear();
+    if (!updated.empty()) KSANA_TRY_VOID(tx_.UpdateRuns(updated));
+    if (!deleted.empty()) KSANA_TRY_VOID(tx_.DeleteRuns(deleted));
+    if (!attempts_.empty()) KSANA_TRY_VOID(tx_.InsertAttempts(attempts_));
+    attempts_.clear();
+    if (!freed_.empty()) KSANA_TRY_VOID(tx_.FreeKeys(freed_));
+    freed_.clear();
+    return {};
+}
+
+Result<void> RunChanges::WriteFollowUps() {
+    if (follow_ups_.empty()) return {};
+    NewRuns fresh(*this, tx_, ids_, std::nullopt);
+    KSANA_TRY_VOID(fresh.Insert(std::exchange(follow_ups_, {})));
+    return {};
+}
+
+// The first that waits may go once nothing of its job is under way. It passes the gate again when
+// it is claimed, so one too many here does no harm.
+Result<void> RunChanges::OpenGates() {
+    if (ended_jobs_.empty()) return {};
+    const std::vector<std::string> jobs(ended_jobs_.begin(), ended_jobs_.end());
+    ended_jobs_.clear();
+    KSANA_TRY(const std::vector<Gate> gates, tx_.LockGates(jobs));
+    for (const Gate& gate : gates) {
+        if (gate.under_way > 0 || gate.blocked == 0) continue;
+        KSANA_TRY(std::optional<Run> first, tx_.LockFirstBlocked(gate.job_id));
+        if (first) Change(*first, {.kind = model::EventKind::kUnblock});
+    }
+    return WriteRuns();
+}
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ksana/model/decide.hpp"
+#include "ksana/model/job_tally.hpp"
+#include "ksana/store_kit/transaction.hpp"
+
+namespace ksana::store_kit {
+
+// What one transaction does to runs: each change is decided at once and written by Flush together
+// with the others, and with all that follows from it (attempts, the job's bookkeeping, keys that
+// come free, callbacks, the run that waited for this one).
+class RunChanges {
+  public:
+    // `follow_up` may be empty; it and the transaction must outlive this.
+    RunChanges(Transaction& tx, TimePoint now, const store::FollowUp& follow_up, UuidGenerator& ids)
+        : tx_(tx), now_(now), follow_up_(follow_up), ids_(ids) {}
+
+    // `run` must be locked, and is afterwards as it became. Where it was changed before and not
+    // yet written, the caller hands in that same state.
+    model::Transition Change(model::Run& run, const model::Event& event);
+
+    // A run that is about to be inserted in a state that ends it (skipped): for its job's books.
+    void NoteEnded(const model::Run& run) { AddTally(run); }
+
+    Result<void> Flush();
+
+    TimePoint now() const { return now_; }
+
+  private:
+    void AddTally(const model::Run& run);
+    void Follow(const model::Run& run, const model::RunStatus& before,
+                const model::Transition& made);
+    void Keep(const model::Run& run);
+    Result<void> WriteTallies();
+    Result<void> WriteRuns();
+    Result<void> WriteFollowUps();
+    Result<void> OpenGates();
+
+    Transaction& tx_;
+    TimePoint now_;
+    const store::FollowUp& follow_up_;
+    UuidGenerator& ids_;
+
+    std::map<Uuid, model::Run> changed_;
+    std::vector<model::Attempt> attempts_;
+    std::map<std::string, model::JobTally> tallies_;
+    std::vector<KeyClaim> freed_;
+    std::vector<model::Run> follow_ups_;
+    std::set<std::string> ended_jobs_;  // with runs that may be blocked
+};
+
+// The claim a run has on its unique key.
+KeyClaim ClaimOf(const model::Run& run);
+
+}  // namespace ksana::store_kit

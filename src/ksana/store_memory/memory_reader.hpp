@@ -1,0 +1,44 @@
+#pragma once
+
+#include "ksana/base/clock.hpp"
+#include "ksana/store_kit/transaction.hpp"
+#include "ksana/store_memory/tables.hpp"
+
+namespace ksana::store_memory {
+
+// Reads the tables. Base is store_kit::Reader or store_kit::Transaction: both read alike.
+template <class Base>
+class TableReader : public Base {
+  public:
+    TableReader(const Clock& clock, const Tables& tables) : clock_(clock), rows_(tables) {}
+
+    Result<TimePoint> Now() override { return clock_.Now(); }
+    Result<std::vector<model::Job>> Jobs(const std::vector<std::string>& ids) override;
+    Result<std::vector<model::Run>> Runs(const std::vector<Uuid>& ids) override;
+    Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) override;
+    Result<std::vector<model::Job>> ListJobs(const store_kit::JobList& list) override;
+    Result<std::int64_t> CountJobs(const store_kit::JobList& list, std::int64_t most) override;
+    Result<std::vector<model::Run>> ListRuns(const store_kit::RunList& list) override;
+    Result<std::int64_t> CountRuns(const store_kit::RunList& list, std::int64_t most) override;
+    Result<std::vector<model::LedgerEntry>> ListLedger(const store_kit::LedgerList& list) override;
+    Result<std::vector<model::AuditEvent>> ListEvents(const store_kit::EventList& list) override;
+    Result<std::vector<model::Document>> ListDocuments(
+        const store_kit::DocumentList& list) override;
+    Result<std::optional<model::Run>> FindFire(const std::string& job_id,
+                                               TimePoint nominal) override;
+    Result<std::vector<store::RunSample>> Samples(const store::StatisticsParams& params,
+                                                  std::size_t limit) override;
+    Result<std::vector<store::QueueDepth>> Depths() override;
+    Result<store::WakeTimes> NextWake() override;
+    Result<store::RecordCounts> Counts() override;
+    Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override;
+
+  private:
+    const Clock& clock_;
+    const Tables& rows_;
+};
+
+extern template class TableReader<store_kit::Reader>;
+extern template class TableReader<store_kit::Transaction>;
+
+}  // namespace ksana::store_memory

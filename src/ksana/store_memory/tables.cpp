@@ -1,0 +1,174 @@
+#include "ksana/store_memory/tables.hpp"
+
+#include <algorithm>
+
+#include "ksana/model/claim_order.hpp"
+#include "ksana/model/decide.hpp"
+
+namespace ksana::store_memory {
+namespace {
+
+using model::Job;
+using model::Run;
+using model::RunState;
+
+template <class Set, class Value>
+void Change(Set& set, Value value, bool add) {
+    if (add) {
+        set.insert(std::move(value));
+    } else {
+        set.erase(value);
+    }
+}
+
+// Puts a value into a map or takes it out; what was there before.
+template <class Map, class Key, class Value>
+std::optional<Value> Exchange(Map& map, const Key& key, std::optional<Value> value) {
+    std::optional<Value> before;
+    if (const auto found = map.find(key); found != map.end()) {
+        before = std::move(found->second);
+        if (value) {
+            found->second = *std::move(value);
+        } else {
+            map.erase(found);
+        }
+    } else if (value) {
+        map.emplace(key, *std::move(value));
+    }
+    return before;
+}
+
+}  // namespace
+
+void Tables::IndexDue(const Job& job, bool add) {
+    if (job.enabled && job.next_run_at) Change(due_, std::pair(*job.next_run_at, &job), add);
+}
+
+void Tables::Set(const JobKey& key, std::optional<Job> job) {
+    std::optional<Job> before;
+    if (const auto found = jobs_.find(key.id); found != jobs_.end()) {
+        IndexDue(*found->second, false);
+        before = std::move(*found->second);
+        jobs_.erase(found);
+    }
+    if (job) {
+        auto row = std::make_unique<Job>(*std::move(job));
+        IndexDue(*row, true);
+        const std::string_view id = row->id;
+        jobs_.emplace(id, std::move(row));
+    }
+    journal_.emplace_back(std::pair(key, std::move(before)));
+}
+
+void Tables::Index(const Run& run, bool add) {
+    const model::RunStatus& status = run.status;
+    switch (status.state) {
+        case RunState::kScheduled:
+            Change(scheduled_, std::pair(status.ready_at, run.id), add);
+            break;
+        case RunState::kQueued:
+            if (status.blocked) {
+                Change(blocked_, run.id, add);
+            } else {
+                const auto place = ready_.try_emplace({run.kind, run.type}).first;
+                const auto rank = model::ClaimRank(status.ready_at, run.priority);
+                Change(place->second, std::pair(rank, run.id), add);
+                if (place->second.empty()) ready_.erase(place);
+            }
+            break;
+        case RunState::kRunning:
+            Change(running_, std::pair(*model::ExpiresAt(run), run.id), add);
+            break;
+        default:
+            break;
+    }
+    if (run.job_id.empty()) return;
+    if (!model::IsFinal(status.state)) {
+        const auto place = unfinished_.try_emplace(run.job_id).first;
+        Change(place->second, run.id, add);
+        if (place->second.empty()) unfinished_.erase(place);
+    }
+    if (!run.nominal_at) return;
+    if (add) {
+        fires_[{run.job_id, *run.nominal_at}] = run.id;
+    } else {
+        fires_.erase({run.job_id, *run.nominal_at});
+    }
+}
+
+void Tables::Set(const RunKey& key, std::optional<Run> run) {
+    if (const Run* there = FindRun(key.id)) Index(*there, false);
+    if (run) Index(*run, true);
+    journal_.emplace_back(std::pair(key, Exchange(runs_, key.id, std::move(run))));
+}
+
+void Tables::Set(const AttemptsKey& key, std::optional<std::vector<model::Attempt>> attempts) {
+    if (attempts) attempt_count_ += attempts->size();
+    auto before = Exchange(attempts_, key.run_id, std::move(attempts));
+    if (before) attempt_count_ -= before->size();
+    journal_.emplace_back(std::pair(key, std::move(before)));
+}
+
+void Tables::Set(const UniqueKey& key, std::optional<KeyRow> row) {
+    journal_.emplace_back(std::pair(key, Exchange(keys_, key, row)));
+}
+
+void Tables::Set(const LedgerKey& key, std::optional<model::LedgerEntry> entry) {
+    journal_.emplace_back(std::pair(key, Exchange(ledger_, key.seq, std::move(entry))));
+}
+
+void Tables::Set(const EventKey& key, std::optional<model::AuditEvent> event) {
+    last_event_seq_ = std::max(last_event_seq_, key.seq);
+    journal_.emplace_back(std::pair(key, Exchange(events_, key.seq, std::move(event))));
+}
+
+void Tables::Set(const DocumentKey& key, std::optional<model::Document> document) {
+    journal_.emplace_back(std::pair(key, Exchange(documents_, key, std::move(document))));
+}
+
+void Tables::TakeBack(Journal journal) {
+    for (auto entry = journal.rbegin(); entry != journal.rend(); ++entry) {
+        std::visit([this](auto& change) { Set(change.first, std::move(change.second)); }, *entry);
+    }
+    journal_.clear();
+}
+
+const Job* Tables::FindJob(std::string_view id) const {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() ? nullptr : found->second.get();
+}
+
+const Run* Tables::FindRun(const Uuid& id) const {
+    const auto found = runs_.find(id);
+    return found == runs_.end() ? nullptr : &found->second;
+}
+
+const model::Document* Tables::FindDocument(const std::string& kind, const std::string& key) const {
+    const auto found = documents_.find({kind, key});
+    return found == documents_.end() ? nullptr : &found->second;
+}
+
+const KeyRow* Tables::FindKey(const UniqueKey& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? nullptr : &found->second;
+}
+
+const std::vector<model::Attempt>& Tables::AttemptsOf(const Uuid& run_id) const {
+    static const std::vector<model::Attempt> kNone;
+    const auto found = attempts_.find(run_id);
+    return found == attempts_.end() ? kNone : found->second;
+}
+
+std::optional<Uuid> Tables::FindFire(const std::string& job_id, TimePoint nominal) const {
+    const auto found = fires_.find({job_id, nominal});
+    if (found == fires_.end()) return std::nullopt;
+    return found->second;
+}
+
+const std::set<Uuid>& Tables::UnfinishedOf(const std::string& job_id) const {
+    static const std::set<Uuid> kNone;
+    const auto found = unfinished_.find(job_id);
+    return found == unfinished_.end() ? kNone : found->second;
+}
+
+}  // namespace ksana::store_memory

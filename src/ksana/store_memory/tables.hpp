@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ksana/base/time.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/model/record.hpp"
+
+namespace ksana::store_memory {
+
+// Who holds a unique key.
+struct KeyRow {
+    Uuid run_id;
+    std::optional<TimePoint> until;
+};
+
+// Names a row; what a journal is a list of.
+struct JobKey {
+    std::string id;
+    friend auto operator<=>(const JobKey&, const JobKey&) = default;
+};
+struct RunKey {
+    Uuid id;
+    friend auto operator<=>(const RunKey&, const RunKey&) = default;
+};
+struct AttemptsKey {  // all the earlier attempts of a run
+    Uuid run_id;
+    friend auto operator<=>(const AttemptsKey&, const AttemptsKey&) = default;
+};
+struct UniqueKey {
+    std::string tenant;
+    std::string key;
+    friend auto operator<=>(const UniqueKey&, const UniqueKey&) = default;
+};
+struct LedgerKey {
+    std::int64_t seq;
+    friend auto operator<=>(const LedgerKey&, const LedgerKey&) = default;
+};
+struct EventKey {
+    std::int64_t seq;
+    friend auto operator<=>(const EventKey&, const EventKey&) = default;
+};
+struct DocumentKey {
+    std::string kind;
+    std::string key;
+    friend auto operator<=>(const DocumentKey&, const DocumentKey&) = default;
+};
+
+// Every row there is, with the indexes that claims, planning and reaping need. All writes go
+// through Set, which remembers what was there before, so that a transaction can be taken back and
+// so that whoever keeps a file knows what has changed. Not thread-safe.
+class Tables {
+  public:
+    using Ready = std::set<std::pair<std::int64_t, Uuid>>;  // by rank
+
+    // Nothing: the row is deleted.
+    void Set(const JobKey& key, std::optional<model::Job> job);
+    void Set(const RunKey& key, std::optional<model::Run> run);
+    void Set(const AttemptsKey& key, std::optional<std::vector<model::Attempt>> attempts);
+    void Set(const UniqueKey& key, std::optional<KeyRow> row);
+    void Set(const LedgerKey& key, std::optional<model::LedgerEntry> entry);
+    void Set(const EventKey& key, std::optional<model::AuditEvent> event);
+    void Set(const DocumentKey& key, std::optional<model::Document> document);
+
+    const model::Job* FindJob(std::string_view id) const;
+    const model::Run* FindRun(const Uuid& id) const;
+    const model::Document* FindDocument(const std::string& kind, const std::string& key) const;
+    const KeyRow* FindKey(const UniqueKey& key) const;
+    const std::vector<model::Attempt>& AttemptsOf(const Uuid& run_id) const;
+    std::optional<Uuid> FindFire(const std::string& job_id, TimePoint nominal) const;
+
+    // A job is found by a view into itself, so that its id is kept once.
+    using Jobs = std::unordered_map<std::string_view, std::unique_ptr<model::Job>>;
+    const Jobs& jobs() const { return jobs_; }
+    const std::map<Uuid, model::Run>& runs() const { return runs_; }
+    const std::map<std::int64_t, model::LedgerEntry>& ledger() const { return ledger_; }
+    const std::map<std::int64_t, model::AuditEvent>& events() const { return events_; }
+    const std::map<DocumentKey, model::Document>& documents() const { return documents_; }
+    std::size_t attempt_count() const { return attempt_count_; }
+
+    // Enabled jobs with a next fire, by that and the id.
+    struct DueOrder {
+        using Entry = std::pair<TimePoint, const model::Job*>;
+        bool operator()(const Entry& a, const Entry& b) const {
+            return a.first != b.first ? a.first < b.first : a.second->id < b.second->id;
+        }
+    };
+    using Due = std::set<DueOrder::Entry, DueOrder>;
+    const Due& due() const { return due_; }
+    const std::map<std::pair<model::ActionKind, std::string>, Ready>& ready() const {
+        return ready_;
+    }
+    const std::set<std::pair<TimePoint, Uuid>>& scheduled() const { return scheduled_; }
+    const std::set<std::pair<TimePoint, Uuid>>& running() const { return running_; }  // by expiry
+    const std::set<Uuid>& blocked() const { return blocked_; }
+    // Unfinished runs of a job.
+    const std::set<Uuid>& UnfinishedOf(const std::string& job_id) const;
+
+    std::int64_t NextLedgerSeq() const { return ledger_.empty() ? 1 : ledger_.rbegin()->first + 1; }
+    std::int64_t NextEventSeq() { return ++last_event_seq_; }
+
+    // The journal ------------------------------------------------------------------------------
+    // What stood in a row before its first change; nothing: there was no row.
+    using Before = std::variant<std::pair<JobKey, std::optional<model::Job>>,
+                                std::pair<RunKey, std::optional<model::Run>>,
+                                std::pair<AttemptsKey, std::optional<std::vector<model::Attempt>>>,
+                                std::pair<UniqueKey, std::optional<KeyRow>>,
+                                std::pair<LedgerKey, std::optional<model::LedgerEntry>>,
+                                std::pair<EventKey, std::optional<model::AuditEvent>>,
+                                std::pair<DocumentKey, std::optional<model::Document>>>;
+    using Journal = std::vector<Before>;
+
+    // From here on changes are noted; what was noted before is handed out.
+    Journal TakeJournal() { return std::exchange(journal_, {}); }
+    // Takes everything back that the journal tells of, the last change first.
+    void TakeBack(Journal journal);
+
+  private:
+    void Index(const model::Run& run, bool add);
+    void IndexDue(const model::Job& job, bool add);
+
+    Jobs jobs_;
+    std::map<Uuid, model::Run> runs_;
+    std::map<Uuid, std::vector<model::Attempt>> attempts_;
+    std::map<UniqueKey, KeyRow> keys_;
+    std::map<std::int64_t, model::LedgerEntry> ledger_;
+    std::map<std::int64_t, model::AuditEvent> events_;
+    std::map<DocumentKey, model::Document> documents_;
+    std::size_t attempt_count_ = 0;
+    std::int64_t last_event_seq_ = 0;
+
+    Due due_;
+    std::map<std::pair<model::ActionKind, std::string>, Ready> ready_;
+    std::set<std::pair<TimePoint, Uuid>> scheduled_;
+    std::set<std::pair<TimePoint, Uuid>> running_;
+    std::set<Uuid> blocked_;
+    std::unordered_map<std::string, std::set<Uuid>> unfinished_;
+    std::map<std::pair<std::string, TimePoint>, Uuid> fires_;
+
+    Journal journal_;
+};
+
+}  // namespace ksana::store_memory

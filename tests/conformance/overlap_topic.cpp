@@ -1,0 +1,140 @@
+// What a fire does while an earlier run of its job is under way.
+#include "conformance/store_fixture.hpp"
+
+namespace ksana::conformance {
+namespace {
+
+using model::EventKind;
+using model::OverlapPolicy;
+using model::RunState;
+using std::chrono::minutes;
+
+TEST_P(StoreTest, AllowStartsAll) {
+    Fires(OverlapPolicy::kAllow, 3);
+    EXPECT_EQ(ClaimHttp().size(), 3U);
+}
+
+TEST_P(StoreTest, SkipEndsTheLaterOnes) {
+    const auto ids = Fires(OverlapPolicy::kSkip, 3);
+    auto claimed = runs().Claim(
+        {.filter = {.kind = model::ActionKind::kHttp}, .owner = "w", .limit = 10}, now_);
+    ASSERT_TRUE(claimed);
+    ASSERT_EQ(claimed->runs.size(), 1U);
+    EXPECT_EQ(claimed->runs[0].id, ids[0]);
+    EXPECT_EQ(claimed->skipped, 2U);
+    EXPECT_EQ(StateOf(ids[1]), RunState::kSkipped);
+    EXPECT_EQ(StateOf(ids[2]), RunState::kSkipped);
+}
+
+// A run between two attempts is under way too; it does not skip itself.
+TEST_P(StoreTest, ARetryIsUnderWay) {
+    const auto ids = Fires(OverlapPolicy::kSkip, 1);
+    const auto first = ClaimHttp();
+    ASSERT_EQ(first.size(), 1U);
+    Report(first[0], EventKind::kRetryableFailure, "x");
+    model::Job job = *jobs().Get("j1");
+    const Uuid second = SubmitOne(MakeFire(job, now_ + Duration(1)));
+    now_ += Duration(1);
+    EXPECT_TRUE(ClaimHttp().empty());
+    EXPECT_EQ(StateOf(second), RunState::kSkipped);
+    now_ += minutes(1);
+    ASSERT_EQ(ClaimHttp().size(), 1U) << "the retry";
+}
+
+TEST_P(StoreTest, QueueOneKeepsOneWaiting) {
+    const auto ids = Fires(OverlapPolicy::kQueueOne, 4);
+    const auto first = ClaimHttp();
+    ASSERT_EQ(first.size(), 1U);
+    EXPECT_TRUE(Read(ids[1]).run.status.blocked);
+    EXPECT_EQ(StateOf(ids[1]), RunState::kQueued);
+    EXPECT_EQ(StateOf(ids[2]), RunState::kSkipped);
+    EXPECT_EQ(StateOf(ids[3]), RunState::kSkipped);
+    EXPECT_TRUE(ClaimHttp().empty());
+    Report(first[0], EventKind::kSuccess);
+    const auto next = ClaimHttp();
+    ASSERT_EQ(next.size(), 1U);
+    EXPECT_EQ(next[0].id, ids[1]);
+}
+
+TEST_P(StoreTest, QueueAllRunsOneAfterTheOther) {
+    const auto ids = Fires(OverlapPolicy::kQueueAll, 4);
+    for (const Uuid& id : ids) {
+        const auto claimed = ClaimHttp();
+        ASSERT_EQ(claimed.size(), 1U);
+        EXPECT_EQ(claimed[0].id, id);
+        EXPECT_TRUE(ClaimHttp().empty());
+        Report(claimed[0], EventKind::kPermanentFailure, "x");
+    }
+    EXPECT_TRUE(ClaimHttp().empty());
+}
+
+// Whatever ends the run that others wait for, they go on.
+TEST_P(StoreTest, TheNextGoesOnHoweverTheFirstEnds) {
+    const auto ids = Fires(OverlapPolicy::kQueueAll, 4);
+    ASSERT_EQ(ClaimHttp().size(), 1U);
+    now_ += minutes(1);
+    ASSERT_EQ(runs().Reap({.now = now_})->runs.size(), 1U);
+    EXPECT_TRUE(ClaimHttp().empty()) << "it waits for its retry";
+    EXPECT_EQ(Apply(ids[0], {.kind = EventKind::kCancel}).state, RunState::kCancelled);
+    // Let go, and cancelled before anybody took it: the one behind it goes on.
+    EXPECT_FALSE(Read(ids[1]).run.status.blocked);
+    EXPECT_EQ(Apply(ids[1], {.kind = EventKind::kCancel}).state, RunState::kCancelled);
+    const auto third = ClaimHttp();
+    ASSERT_EQ(third.size(), 1U);
+    EXPECT_EQ(third[0].id, ids[2]);
+}
+
+TEST_P(StoreTest, CancelOtherWaitsForTheEnd) {
+    const auto ids = Fires(OverlapPolicy::kCancelOther, 3);
+    auto first = runs().Claim(
+        {.filter = {.kind = model::ActionKind::kHttp}, .owner = "w", .limit = 1}, now_);
+    ASSERT_TRUE(first);
+    ASSERT_EQ(first->runs.size(), 1U);
+    EXPECT_TRUE(ClaimHttp().empty());
+    EXPECT_TRUE(Read(ids[0]).run.status.cancel_requested);
+    EXPECT_EQ(StateOf(ids[1]), RunState::kCancelled) << "the newest takes its place";
+    EXPECT_TRUE(Read(ids[2]).run.status.blocked);
+    EXPECT_EQ(Report(first->runs[0], EventKind::kCancelled).state, RunState::kCancelled);
+    const auto next = ClaimHttp();
+    ASSERT_EQ(next.size(), 1U);
+    EXPECT_EQ(next[0].id, ids[2]);
+}
+
+// K-06: a manual run starts whatever is under way, and others wait for it.
+TEST_P(StoreTest, AManualRunIgnoresIt) {
+    const auto ids = Fires(OverlapPolicy::kQueueAll, 1);
+    const auto first = ClaimHttp();
+    ASSERT_EQ(first.size(), 1U);
+    Run manual = MakeFire(*jobs().Get("j1"), now_);
+    manual.nominal_at.reset();
+    manual.trigger = model::RunTrigger::kManual;
+    manual.policy.ignores_overlap = true;
+    SubmitOne(manual);
+    const auto forced = ClaimHttp();
+    ASSERT_EQ(forced.size(), 1U);
+    Report(first[0], EventKind::kSuccess);
+    now_ += minutes(1);
+    const Uuid fire = SubmitOne(MakeFire(*jobs().Get("j1"), now_));
+    EXPECT_TRUE(ClaimHttp().empty());
+    Report(forced[0], EventKind::kSuccess);
+    const auto next = ClaimHttp();
+    ASSERT_EQ(next.size(), 1U);
+    EXPECT_EQ(next[0].id, fire);
+}
+
+// The net under it: what waits for nobody is let go by the reaper.
+TEST_P(StoreTest, AStrayIsLetGo) {
+    Run stray = MakeRun();
+    stray.job_id = "gone";
+    stray.status.state = RunState::kQueued;
+    stray.status.blocked = true;
+    stray.created_at = now_;
+    stray.updated_at = now_;
+    ASSERT_TRUE(store().records().Add({stray}));
+    EXPECT_TRUE(Claim(1).empty());
+    ASSERT_TRUE(runs().Reap({.now = now_}));
+    EXPECT_EQ(Claim(1).size(), 1U);
+}
+
+}  // namespace
+}  // namespace ksana::conformance

@@ -1,0 +1,493 @@
+// Submitting, claiming and reporting.
+#include "conformance/store_fixture.hpp"
+
+namespace ksana::conformance {
+namespace {
+
+using model::EventKind;
+using model::RunState;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using store::ApplyVerdict;
+using store::SubmitVerdict;
+
+// T-01: all that was submitted comes back.
+TEST_P(StoreTest, ARunComesBackAsItWent) {
+    Run run = MakeRun();
+    run.tenant = "acme";
+    run.category = "bulk";
+    run.creator = "ann";
+    run.kind = model::ActionKind::kCommand;
+    run.trigger = model::RunTrigger::kManual;
+    run.priority = 9;
+    run.selector = {{"gpu", "yes"}, {"zone", "a"}};
+    run.unique = {.key = "k1", .states = model::kAllStates, .until = now_ + minutes(1)};
+    run.parent = ids_.Next();
+    run.policy.retry = {.strategy = model::RetryStrategy::kSequence,
+                        .max_retries = 3,
+                        .interval = seconds(1),
+                        .sequence = {seconds(1), seconds(2)},
+                        .max_interval = minutes(7),
+                        .jitter = 0.25};
+    run.policy.stop_grace = seconds(3);
+    run.policy.overlap = model::OverlapPolicy::kQueueAll;
+    run.policy.ignores_overlap = true;
+    run.policy.run_log = model::RunLog::kTrigger;
+    run.policy.need_manual = true;
+    run.policy.success_callback = true;
+    run.policy.error_callback = true;
+    run.status.ready_at = now_ + Duration(1);
+    const auto outcomes = Submit({run});
+    ASSERT_EQ(outcomes.size(), 1U);
+    EXPECT_EQ(outcomes[0].verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(outcomes[0].id, run.id);
+    run.created_at = now_;
+    run.updated_at = now_;
+    EXPECT_EQ(Read(run.id).run, run);
+    EXPECT_TRUE(Read(run.id).attempts.empty());
+}
+
+TEST_P(StoreTest, TheStoreDrawsIds) {
+    Run run = MakeRun();
+    run.id = {};
+    const auto outcomes = Submit({run, run});
+    ASSERT_EQ(outcomes.size(), 2U);
+    EXPECT_FALSE(outcomes[0].id.IsNil());
+    EXPECT_NE(outcomes[0].id, outcomes[1].id);
+    EXPECT_EQ(StateOf(outcomes[1].id), RunState::kQueued);
+}
+
+// A call that is sent twice stores once.
+TEST_P(StoreTest, TheSameIdIsStoredOnce) {
+    const Run run = MakeRun();
+    const auto both = Submit({run, run});
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(both[0].verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(both[1].verdict, SubmitVerdict::kSameId);
+    EXPECT_EQ(Submit({run})[0].verdict, SubmitVerdict::kSameId);
+    EXPECT_EQ(*runs().Count({}, 100), 1);
+}
+
+// T-03, T-04: what was claimed has an owner, a fresh exec_id, a lease and a deadline.
+TEST_P(StoreTest, AClaimStartsAnAttempt) {
+    SubmitOne(MakeRun());
+    const auto claimed = Claim(10);
+    ASSERT_EQ(claimed.size(), 1U);
+    const model::RunStatus& status = claimed[0].status;
+    EXPECT_EQ(status.state, RunState::kRunning);
+    EXPECT_EQ(status.attempt, 1);
+    EXPECT_EQ(status.fence, 1);
+    EXPECT_FALSE(status.exec_id.empty());
+    EXPECT_EQ(status.owner, "w1");
+    EXPECT_EQ(status.lease_until, now_ + seconds(30));
+    EXPECT_EQ(status.deadline, now_ + seconds(60));
+    EXPECT_EQ(status.started_at, now_);
+    EXPECT_EQ(Read(claimed[0].id).run, claimed[0]) << "the answer is what is stored";
+    EXPECT_TRUE(Claim(10).empty()) << "claimed once";
+}
+
+// T-03: not before its time; then in the order of priority and time.
+TEST_P(StoreTest, ClaimsWaitForTheirTime) {
+    Run later = MakeRun();
+    later.status.ready_at = now_ + seconds(10);
+    const Uuid id = SubmitOne(later);
+    EXPECT_EQ(StateOf(id), RunState::kScheduled);
+    EXPECT_TRUE(Claim(1).empty());
+    now_ += seconds(9);
+    EXPECT_TRUE(Claim(1).empty());
+    now_ += seconds(1);
+    ASSERT_EQ(Claim(1).size(), 1U);
+}
+
+TEST_P(StoreTest, ClaimsGoByPriorityThenTime) {
+    std::vector<Run> batch;
+    for (const int priority : {5, 1, 9, 5}) {
+        batch.push_back(MakeRun());
+        batch.back().priority = priority;
+        batch.back().status.ready_at = now_ - seconds(10) + seconds(batch.size());
+    }
+    Submit(batch);
+    const auto claimed = Claim(4);
+    ASSERT_EQ(claimed.size(), 4U);
+    EXPECT_EQ(claimed[0].id, batch[2].id);
+    EXPECT_EQ(claimed[1].id, batch[0].id);
+    EXPECT_EQ(claimed[2].id, batch[3].id);
+    EXPECT_EQ(claimed[3].id, batch[1].id);
+}
+
+// Fairness: what has waited long enough goes before a newcomer of higher priority.
+TEST_P(StoreTest, WaitingAgesARun) {
+    Run low = MakeRun();
+    low.priority = 0;
+    SubmitOne(low);
+    now_ += std::chrono::hours(2);
+    Run high = MakeRun();
+    high.priority = 9;
+    SubmitOne(high);
+    const auto claimed = Claim(2);
+    ASSERT_EQ(claimed.size(), 2U);
+    EXPECT_EQ(claimed[0].id, low.id);
+}
+
+// T-03: every filter, alone and together.
+TEST_P(StoreTest, ClaimsByFilter) {
+    const auto make = [this](const char* tenant, const char* type, const char* category,
+                             const char* creator) {
+        Run run = MakeRun(type);
+        run.tenant = tenant;
+        run.category = category;
+        run.creator = creator;
+        return run;
+    };
+    const std::vector<Run> batch = {make("default", "a", "", ""), make("acme", "a", "x", "ann"),
+                                    make("acme", "b", "x", "bob"), make("default", "b", "y", ""),
+                                    make("default", "c", "", "ann")};
+    const auto claims = [&](store::ClaimFilter filter) {
+        std::set<std::size_t> found;
+        for (const Run& run : Claim(10, std::move(filter))) {
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+                if (batch[i].id == run.id) found.insert(i);
+            }
+            EXPECT_EQ(Apply(run.id, {.kind = EventKind::kShutdown, .exec_id = run.status.exec_id})
+                          .verdict,
+                      ApplyVerdict::kApplied);
+        }
+        return found;
+    };
+    Submit(batch);
+    using Set = std::set<std::size_t>;
+    EXPECT_EQ(claims({}), (Set{0, 1, 2, 3, 4}));
+    EXPECT_EQ(claims({.types = {"a"}}), (Set{0, 1}));
+    EXPECT_EQ(claims({.types = {"b", "c", "none"}}), (Set{2, 3, 4}));
+    EXPECT_EQ(claims({.tenant = "acme"}), (Set{1, 2}));
+    EXPECT_EQ(claims({.tenant = "default"}), (Set{0, 3, 4}));
+    EXPECT_EQ(claims({.creator = "ann"}), (Set{1, 4}));
+    EXPECT_EQ(claims({.categories = {"x"}}), (Set{1, 2}));
+    EXPECT_EQ(claims({.categories = {"x", "y"}}), (Set{1, 2, 3}));
+    EXPECT_EQ(claims({.categories = {""}}), (Set{0, 4}));
+    EXPECT_EQ(
+        claims({.types = {"a", "b"}, .categories = {"x"}, .tenant = "acme", .creator = "bob"}),
+        (Set{2}));
+    EXPECT_EQ(claims({.types = {"c"}, .tenant = "acme"}), (Set{}));
+    EXPECT_EQ(claims({.kind = model::ActionKind::kHttp}), (Set{}));
+}
+
+TEST_P(StoreTest, ClaimsByWorkerLabels) {
+    Run picky = MakeRun();
+    picky.selector = {{"gpu", "yes"}, {"zone", "a"}};
+    const Run plain = MakeRun();
+    Submit({picky, plain});
+    EXPECT_EQ(Claim(10, {.labels = {{"gpu", "yes"}}}).size(), 1U) << "the plain one";
+    EXPECT_TRUE(Claim(10, {.labels = {{"gpu", "yes"}, {"zone", "b"}}}).empty());
+    const auto claimed = Claim(10, {.labels = {{"gpu", "yes"}, {"zone", "a"}, {"disk", "big"}}});
+    ASSERT_EQ(claimed.size(), 1U);
+    EXPECT_EQ(claimed[0].id, picky.id);
+}
+
+TEST_P(StoreTest, AClaimIsCutAtItsLimit) {
+    std::vector<Run> batch;
+    for (int i = 0; i < 10; ++i) batch.push_back(MakeRun(i % 2 == 0 ? "a" : "b"));
+    Submit(batch);
+    auto first = runs().Claim({.owner = "w", .limit = 7}, now_);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->runs.size(), 7U);
+    EXPECT_TRUE(first->more);
+    auto second = runs().Claim({.owner = "w", .limit = 7}, now_);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->runs.size(), 3U);
+    EXPECT_FALSE(second->more);
+}
+
+// D-03: a success is final, and says when and what.
+TEST_P(StoreTest, SuccessEndsARun) {
+    SubmitOne(MakeRun());
+    const Run run = ClaimOne();
+    now_ += seconds(2);
+    const auto applied = Apply(run.id, {.kind = EventKind::kSuccess,
+                                        .exec_id = run.status.exec_id,
+                                        .result = R"({"ok":true})",
+                                        .detail = R"({"status":200})"});
+    EXPECT_EQ(applied.verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(applied.state, RunState::kSucceeded);
+    const auto history = Read(run.id);
+    EXPECT_EQ(history.run.status.state, RunState::kSucceeded);
+    EXPECT_EQ(history.run.status.finished_at, now_);
+    EXPECT_EQ(history.run.status.result, R"({"ok":true})");
+    EXPECT_EQ(history.run.payload, run.payload);
+    EXPECT_EQ(history.run.updated_at, now_);
+    ASSERT_EQ(history.attempts.size(), 1U);
+    EXPECT_EQ(history.attempts[0].outcome, model::AttemptOutcome::kSucceeded);
+    EXPECT_EQ(history.attempts[0].detail, R"({"status":200})");
+}
+
+// D-12, T-07: every attempt is kept with its error, until the retries are used up.
+TEST_P(StoreTest, RetriesKeepTheirAttempts) {
+    const Uuid id = SubmitOne(MakeRun());
+    std::set<std::string> exec_ids;
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+        const Run run = ClaimOne();
+        ASSERT_EQ(run.id, id);
+        EXPECT_EQ(run.status.attempt, attempt);
+        EXPECT_EQ(run.status.fence, attempt);
+        EXPECT_TRUE(exec_ids.insert(run.status.exec_id).second);
+        now_ += seconds(1);
+        const auto applied =
+            Report(run, EventKind::kRetryableFailure, "boom " + std::to_string(attempt));
+        EXPECT_EQ(applied.state, attempt < 3 ? RunState::kScheduled : RunState::kFailed);
+        EXPECT_TRUE(Claim(1).empty()) << "not before the back-off";
+        now_ += seconds(5);
+    }
+    const auto history = Read(id);
+    ASSERT_EQ(history.attempts.size(), 3U);
+    for (int i = 0; i < 3; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        EXPECT_EQ(history.attempts[at].number, i + 1);
+        EXPECT_EQ(history.attempts[at].error, "boom " + std::to_string(i + 1));
+        EXPECT_EQ(history.attempts[at].owner, "w1");
+        EXPECT_EQ(*history.attempts[at].ended_at - history.attempts[at].started_at, seconds(1));
+    }
+    EXPECT_EQ(history.run.status.failures, 3);
+}
+
+// Each report has its own outcome, and one that is refused harms no other.
+TEST_P(StoreTest, ABatchOfReportsAnswersEach) {
+    Submit({MakeRun(), MakeRun(), MakeRun()});
+    const auto claimed = Claim(3);
+    ASSERT_EQ(claimed.size(), 3U);
+    const auto event = [](const Run& run, EventKind kind) {
+        return store::RunEvent{run.id, {.kind = kind, .exec_id = run.status.exec_id}};
+    };
+    const Uuid nobody = ids_.Next();
+    auto applied = runs().Apply({event(claimed[0], EventKind::kSuccess),
+                                 {claimed[1].id, {.kind = EventKind::kSuccess, .exec_id = "old"}},
+                                 {nobody, {.kind = EventKind::kCancel}},
+                                 event(claimed[2], EventKind::kResolve),
+                                 event(claimed[0], EventKind::kSuccess),
+                                 event(claimed[2], EventKind::kPermanentFailure)},
+                                now_);
+    ASSERT_TRUE(applied);
+    ASSERT_EQ(applied->size(), 6U);
+    EXPECT_EQ(applied->at(0).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(applied->at(1).verdict, ApplyVerdict::kStale);
+    EXPECT_FALSE(applied->at(1).reason.empty());
+    EXPECT_EQ(applied->at(2).verdict, ApplyVerdict::kNotFound);
+    EXPECT_EQ(applied->at(3).verdict, ApplyVerdict::kRefused);
+    EXPECT_EQ(applied->at(4).verdict, ApplyVerdict::kDuplicate);
+    EXPECT_EQ(applied->at(5).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(StateOf(claimed[0].id), RunState::kSucceeded);
+    EXPECT_EQ(StateOf(claimed[1].id), RunState::kRunning);
+    EXPECT_EQ(StateOf(claimed[2].id), RunState::kFailed);
+}
+
+// Promise 4: after every end of an attempt the old exec_id changes nothing.
+TEST_P(StoreTest, EveryStaleReportIsRefused) {
+    const EventKind ends[] = {EventKind::kSuccess,  EventKind::kRetryableFailure,
+                              EventKind::kTimeout,  EventKind::kLostOwner,
+                              EventKind::kShutdown, EventKind::kSnooze};
+    const EventKind reports[] = {EventKind::kSuccess,          EventKind::kRetryableFailure,
+                                 EventKind::kPermanentFailure, EventKind::kProgress,
+                                 EventKind::kTimeout,          EventKind::kCancelled,
+                                 EventKind::kSnooze,           EventKind::kShutdown};
+    for (const EventKind end : ends) {
+        const Uuid id = SubmitOne(MakeRun());
+        const Run run = ClaimOne();
+        ASSERT_EQ(Report(run, end, "x").verdict, ApplyVerdict::kApplied);
+        now_ += minutes(1);
+        Run again = run;
+        if (!model::IsFinal(StateOf(id))) again = ClaimOne();
+        const Run before = Read(id).run;
+        for (const EventKind report : reports) {
+            const auto verdict = Report(run, report, "late").verdict;
+            const bool repeated = model::IsFinal(before.status.state) && report == end;
+            EXPECT_EQ(verdict, repeated ? ApplyVerdict::kDuplicate : ApplyVerdict::kStale)
+                << model::NameOf(end) << " then " << model::NameOf(report);
+            EXPECT_EQ(Read(id).run, before) << model::NameOf(report) << " changed something";
+        }
+        if (again.status.exec_id != run.status.exec_id) {
+            EXPECT_EQ(Report(again, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+        }
+    }
+}
+
+// T-05: past its lease or deadline an attempt is over, once, and its late report is refused.
+TEST_P(StoreTest, TheReaperTakesWhatIsOverdue) {
+    Submit({MakeRun(), MakeRun()});
+    const Run first = ClaimOne();
+    now_ += seconds(10);
+    const Run second = ClaimOne();
+    now_ += seconds(20);
+    auto reaped = runs().Reap({.now = now_});
+    ASSERT_TRUE(reaped);
+    ASSERT_EQ(reaped->runs.size(), 1U);
+    EXPECT_EQ(reaped->runs[0].id, first.id);
+    EXPECT_EQ(reaped->runs[0].status.state, RunState::kScheduled);
+    EXPECT_EQ(runs().Reap({.now = now_})->runs.size(), 0U);
+    EXPECT_EQ(Report(first, EventKind::kSuccess).verdict, ApplyVerdict::kStale);
+    EXPECT_EQ(Report(second, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Read(first.id).attempts[0].outcome, model::AttemptOutcome::kLost);
+}
+
+TEST_P(StoreTest, AHeartbeatKeepsALeaseAlive) {
+    SubmitOne(MakeRun());
+    const Run run = ClaimOne();
+    now_ += seconds(20);
+    const auto beat = Apply(run.id, {.kind = EventKind::kProgress,
+                                     .exec_id = run.status.exec_id,
+                                     .lease = seconds(45),
+                                     .progress = 40,
+                                     .note = "almost"});
+    EXPECT_EQ(beat.verdict, ApplyVerdict::kApplied);
+    EXPECT_FALSE(beat.cancel_requested);
+    now_ += seconds(20);
+    EXPECT_EQ(runs().Reap({.now = now_})->runs.size(), 0U);
+    EXPECT_EQ(Read(run.id).run.status.progress, 40);
+    EXPECT_EQ(Read(run.id).run.status.progress_note, "almost");
+    now_ += seconds(20);  // the deadline of 60 s ends it although it beats
+    auto reaped = runs().Reap({.now = now_});
+    ASSERT_TRUE(reaped);
+    ASSERT_EQ(reaped->runs.size(), 1U);
+    EXPECT_EQ(Read(run.id).attempts[0].outcome, model::AttemptOutcome::kTimedOut);
+}
+
+// D-06, D-10: the runs of an owner that is known to be gone come back at once.
+TEST_P(StoreTest, LostOwnersLoseTheirRuns) {
+    Submit({MakeRun(), MakeRun(), MakeRun()});
+    Claim(1, {}, "node-a:1");
+    Claim(1, {}, "node-a:1");
+    const auto other = Claim(1, {}, "node-b:1");
+    auto reaped = runs().Reap({.now = now_, .lost_owners = {"node-a:1", "nobody"}});
+    ASSERT_TRUE(reaped);
+    EXPECT_EQ(reaped->runs.size(), 2U);
+    EXPECT_EQ(StateOf(other[0].id), RunState::kRunning);
+}
+
+TEST_P(StoreTest, CancelReachesTheOwner) {
+    const Uuid waiting = SubmitOne(MakeRun("other"));
+    EXPECT_EQ(Apply(waiting, {.kind = EventKind::kCancel}).state, RunState::kCancelled);
+    SubmitOne(MakeRun());
+    const Run run = ClaimOne();
+    EXPECT_EQ(Apply(run.id, {.kind = EventKind::kCancel}).state, RunState::kRunning);
+    const auto beat =
+        Apply(run.id,
+              {.kind = EventKind::kProgress, .exec_id = run.status.exec_id, .lease = seconds(30)});
+    EXPECT_TRUE(beat.cancel_requested);
+    EXPECT_EQ(Report(run, EventKind::kRetryableFailure, "stopped").state, RunState::kCancelled);
+    EXPECT_TRUE(Claim(1).empty());
+}
+
+// T-08, T-09: a run whose retries are used up waits for a person.
+TEST_P(StoreTest, HeldRunsWaitForAPerson) {
+    Run run = MakeRun();
+    run.policy.need_manual = true;
+    run.policy.retry.max_retries = 0;
+    SubmitOne(run);
+    EXPECT_EQ(Report(ClaimOne(), EventKind::kRetryableFailure, "x").state, RunState::kHeld);
+    EXPECT_EQ(Apply(run.id, {.kind = EventKind::kSendBack}).state, RunState::kQueued);
+    EXPECT_EQ(Report(ClaimOne(), EventKind::kRetryableFailure, "y").state, RunState::kHeld);
+    EXPECT_EQ(Apply(run.id, {.kind = EventKind::kResolve, .remark = "by hand"}).state,
+              RunState::kResolved);
+    EXPECT_EQ(Read(run.id).run.status.remark, "by hand");
+    EXPECT_EQ(Read(run.id).attempts.size(), 2U);
+}
+
+// T-10: the callback is stored with the report that asks for it, or not at all.
+TEST_P(StoreTest, CallbacksAreStoredWithTheReport) {
+    Run run = MakeRun();
+    run.policy.success_callback = true;
+    SubmitOne(run);
+    const Run claimed = ClaimOne();
+    const Uuid callback_id = ids_.Next();
+    auto exchanged = runs().Exchange(
+        {.now = now_,
+         .events = {{claimed.id, {.kind = EventKind::kSuccess, .exec_id = claimed.status.exec_id}}},
+         .follow_up = [&](const Run& after, model::CallbackWanted wanted) {
+             EXPECT_EQ(wanted, model::CallbackWanted::kSuccess);
+             Run callback = MakeRun("callback");
+             callback.id = callback_id;
+             callback.parent = after.id;
+             return std::vector<Run>{callback};
+         }});
+    ASSERT_TRUE(exchanged);
+    EXPECT_EQ(exchanged->applied[0].callback, model::CallbackWanted::kSuccess);
+    EXPECT_EQ(StateOf(claimed.id), RunState::kCompleting);
+    EXPECT_EQ(Read(callback_id).run.parent, claimed.id);
+    EXPECT_EQ(Apply(claimed.id, {.kind = EventKind::kCallbackDelivered}).state,
+              RunState::kSucceeded);
+}
+
+// One call ends what was done and brings what is next.
+TEST_P(StoreTest, AnExchangeReportsAndClaims) {
+    Submit({MakeRun(), MakeRun()});
+    const Run first = ClaimOne();
+    auto exchanged = runs().Exchange(
+        {.now = now_,
+         .events = {{first.id, {.kind = EventKind::kSuccess, .exec_id = first.status.exec_id}}},
+         .claim = store::ClaimParams{.owner = "w1", .limit = 5}});
+    ASSERT_TRUE(exchanged);
+    EXPECT_EQ(exchanged->applied.size(), 1U);
+    ASSERT_EQ(exchanged->claimed.runs.size(), 1U);
+    EXPECT_NE(exchanged->claimed.runs[0].id, first.id);
+}
+
+// A run that can start at once is stored as started.
+TEST_P(StoreTest, SubmitAndStart) {
+    Run later = MakeRun();
+    later.status.ready_at = now_ + seconds(1);
+    Run other_kind = MakeRun();
+    other_kind.kind = model::ActionKind::kHttp;
+    auto outcomes = runs().Submit({.now = now_,
+                                   .runs = {MakeRun(), later, other_kind, MakeRun()},
+                                   .start = store::StartAs{.owner = "me", .limit = 1}});
+    ASSERT_TRUE(outcomes);
+    ASSERT_EQ(outcomes->size(), 4U);
+    ASSERT_EQ(outcomes->at(0).verdict, SubmitVerdict::kStarted);
+    const Run started = *outcomes->at(0).started;
+    EXPECT_EQ(started.status.owner, "me");
+    EXPECT_EQ(Read(started.id).run, started);
+    for (const std::size_t i : {1U, 2U, 3U}) {
+        EXPECT_EQ(outcomes->at(i).verdict, SubmitVerdict::kStored) << i;
+    }
+    EXPECT_EQ(Report(started, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+}
+
+// T-14: none leaves no row, trigger leaves no result.
+TEST_P(StoreTest, RunLogSaysWhatIsKept) {
+    Run none = MakeRun("none");
+    none.policy.run_log = model::RunLog::kNone;
+    Run trigger = MakeRun("trigger");
+    trigger.policy.run_log = model::RunLog::kTrigger;
+    Submit({none, trigger});
+    for (const Run& run : Claim(2)) {
+        EXPECT_EQ(Report(run, EventKind::kSuccess).state, RunState::kSucceeded);
+    }
+    EXPECT_EQ(runs().Get(none.id).error().code, Code::kNotFound);
+    EXPECT_EQ(Read(trigger.id).run.status.state, RunState::kSucceeded);
+    EXPECT_EQ(Read(trigger.id).run.status.result, "");
+}
+
+TEST_P(StoreTest, NextWakeAndDepths) {
+    EXPECT_FALSE(runs().NextWake()->ready);
+    Run later = MakeRun("b");
+    later.status.ready_at = now_ + minutes(3);
+    Submit({MakeRun("a"), MakeRun("a"), later});
+    auto wake = runs().NextWake();
+    ASSERT_TRUE(wake);
+    EXPECT_TRUE(wake->queued);
+    EXPECT_EQ(wake->ready, now_ + minutes(3));
+    EXPECT_FALSE(wake->expiry);
+    EXPECT_FALSE(wake->plan);
+    Claim(1, {.types = {"a"}});
+    EXPECT_EQ(runs().NextWake()->expiry, now_ + seconds(30));
+    auto depths = runs().Depths();
+    ASSERT_TRUE(depths);
+    ASSERT_EQ(depths->size(), 3U);
+    EXPECT_EQ(depths->at(0),
+              (store::QueueDepth{model::ActionKind::kQueue, "a", RunState::kQueued, 1, now_}));
+    EXPECT_EQ(depths->at(1),
+              (store::QueueDepth{model::ActionKind::kQueue, "a", RunState::kRunning, 1, now_}));
+    EXPECT_EQ(depths->at(2), (store::QueueDepth{model::ActionKind::kQueue, "b",
+                                                RunState::kScheduled, 1, now_ + minutes(3)}));
+}
+
+}  // namespace
+}  // namespace ksana::conformance

@@ -1,0 +1,174 @@
+// Large and hostile values, unique keys, and what is refused.
+#include "conformance/store_fixture.hpp"
+
+namespace ksana::conformance {
+namespace {
+
+using model::EventKind;
+using model::RunState;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using store::SubmitVerdict;
+
+// One character of every Unicode plane that has any, and what SQL and JSON trip over.
+std::string Hostile() {
+    std::string text = "'; DROP TABLE runs; -- \" \\ % _ \x01\x1f\x7f {{x}} \r\n\t";
+    text += "\u00e9\u4e2d\uFEFF\uFFFD\u202e";
+    text += "\U0001F600\U00020000\U00030000\U000E0001\U000F0000\U0010FFFD";
+    return text;
+}
+
+TEST_P(StoreTest, HostileTextComesBack) {
+    Run run = MakeRun(Hostile());
+    run.category = Hostile();
+    run.creator = Hostile();
+    run.payload = Hostile();
+    run.selector = {{Hostile(), Hostile()}};
+    run.unique.key = Hostile();
+    SubmitOne(run);
+    EXPECT_EQ(Read(run.id).run.type, run.type);
+    EXPECT_EQ(Read(run.id).run.payload, run.payload);
+    EXPECT_EQ(Read(run.id).run.selector, run.selector);
+    EXPECT_EQ(Read(run.id).run.unique, run.unique);
+    const auto claimed = Claim(1, {.types = {Hostile()},
+                                   .categories = {Hostile()},
+                                   .creator = Hostile(),
+                                   .labels = {{Hostile(), Hostile()}}});
+    ASSERT_EQ(claimed.size(), 1U);
+    Apply(run.id, {.kind = EventKind::kSuccess,
+                   .exec_id = claimed[0].status.exec_id,
+                   .result = Hostile(),
+                   .detail = Hostile()});
+    EXPECT_EQ(Read(run.id).run.status.result, Hostile());
+    EXPECT_EQ(Read(run.id).attempts.at(0).detail, Hostile());
+    EXPECT_EQ(ListAll({.filter = {.type = Hostile()}}).size(), 1U);
+    EXPECT_EQ(ListAll({.filter = {.text = "drop TABLE \U0001F600"}}).size(), 1U);
+
+    model::Job job = MakeJob("j'1\"" + std::string("\U0001F600"));
+    job.name = Hostile();
+    job.description = Hostile();
+    job.labels = {{Hostile(), Hostile()}};
+    Create(job);
+    EXPECT_EQ(jobs().Get(job.id)->name, Hostile());
+    EXPECT_EQ(jobs().Get(job.id)->labels, job.labels);
+    EXPECT_EQ(jobs().List({.filter = {.labels = job.labels}})->items.size(), 1U);
+}
+
+TEST_P(StoreTest, AMegabyteComesBack) {
+    Run run = MakeRun();
+    run.payload.clear();
+    while (run.payload.size() < store::kMaxPayload - 8) run.payload += "\u4e2dabc\n";
+    SubmitOne(run);
+    const Run claimed = ClaimOne();
+    EXPECT_EQ(claimed.payload, run.payload);
+    Apply(run.id,
+          {.kind = EventKind::kSuccess, .exec_id = claimed.status.exec_id, .result = run.payload});
+    EXPECT_EQ(Read(run.id).run.payload, run.payload);
+    EXPECT_EQ(Read(run.id).run.status.result, run.payload);
+}
+
+// What not every store could keep is refused by all, with its place, and nothing is stored.
+TEST_P(StoreTest, WhatCannotBeKeptIsRefused) {
+    const std::string nul("a\0b", 3);
+    const auto refused = [&](const std::function<void(Run&)>& spoil, const std::string& path) {
+        Run bad = MakeRun();
+        spoil(bad);
+        auto outcome = runs().Submit({.now = now_, .runs = {MakeRun(), bad}});
+        ASSERT_FALSE(outcome) << path;
+        EXPECT_EQ(outcome.error().code, Code::kInvalidArgument);
+        ASSERT_EQ(outcome.error().problems.size(), 1U) << outcome.error().Describe();
+        EXPECT_EQ(outcome.error().problems[0].path, "/runs/1" + path);
+    };
+    refused([&](Run& run) { run.payload = nul; }, "/payload");
+    refused([&](Run& run) { run.type = nul; }, "/type");
+    refused([](Run& run) { run.creator = "\xff\xfe"; }, "/creator");
+    refused([](Run& run) { run.payload = "\xed\xa0\x80"; }, "/payload");
+    refused([](Run& run) { run.payload.assign(store::kMaxPayload + 1, 'x'); }, "/payload");
+    refused([](Run& run) { run.priority = 10; }, "/priority");
+    refused([](Run& run) { run.priority = -1; }, "/priority");
+    refused([](Run& run) { run.status.state = RunState::kSucceeded; }, "/status/state");
+    refused([](Run& run) { run.tenant.clear(); }, "/tenant");
+    EXPECT_EQ(*runs().Count({}, 10), 0) << "nothing of a refused batch is stored";
+
+    SubmitOne(MakeRun());
+    const Run run = ClaimOne();
+    auto report = runs().Apply(
+        {{run.id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id, .result = nul}}},
+        now_);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().problems.at(0).path, "/events/0/result");
+    EXPECT_EQ(StateOf(run.id), RunState::kRunning);
+    EXPECT_EQ(runs().Claim({.owner = "", .limit = 1}, now_).error().code, Code::kInvalidArgument);
+    EXPECT_EQ(runs().Claim({.owner = "w", .limit = 0}, now_).error().code, Code::kInvalidArgument);
+    EXPECT_EQ(
+        runs().Submit({.now = now_, .runs = std::vector<Run>(store::kMaxBatch + 1)}).error().code,
+        Code::kInvalidArgument);
+}
+
+TEST_P(StoreTest, TimesAtTheEdges) {
+    Run run = MakeRun();
+    run.status.ready_at = TimePoint(std::chrono::sys_days(std::chrono::year(9999) / 12 / 31));
+    run.unique = {.key = "k", .until = now_ + Duration(1)};
+    SubmitOne(run);
+    EXPECT_EQ(Read(run.id).run.status.ready_at, run.status.ready_at);
+    Run old = MakeRun();
+    old.status.ready_at = TimePoint(std::chrono::sys_days(std::chrono::year(1) / 1 / 1));
+    SubmitOne(old);
+    EXPECT_EQ(ClaimOne().id, old.id);
+}
+
+// Idempotency keys: one at a time, per tenant; free when the run's state or time says so.
+TEST_P(StoreTest, UniqueKeys) {
+    const auto submit = [this](const std::function<void(Run&)>& change) {
+        Run run = MakeRun();
+        run.unique.key = "k";
+        change(run);
+        return Submit({run}).at(0);
+    };
+    const auto same = [](Run&) {};
+    const auto first = submit(same);
+    EXPECT_EQ(first.verdict, SubmitVerdict::kStored);
+    const auto second = submit(same);
+    EXPECT_EQ(second.verdict, SubmitVerdict::kSameKey);
+    EXPECT_EQ(second.id, first.id);
+    EXPECT_EQ(submit([](Run& run) { run.tenant = "acme"; }).verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(submit([](Run& run) { run.unique.key = "other"; }).verdict, SubmitVerdict::kStored);
+    // Finished: free again, as the default says.
+    Apply(first.id, {.kind = EventKind::kCancel});
+    const auto third = submit([this](Run& run) {
+        run.unique.states = model::kAllStates;
+        run.unique.until = now_ + minutes(5);
+    });
+    EXPECT_EQ(third.verdict, SubmitVerdict::kStored);
+    Apply(third.id, {.kind = EventKind::kCancel});
+    EXPECT_EQ(submit(same).verdict, SubmitVerdict::kSameKey) << "held beyond the end";
+    now_ += minutes(5);
+    EXPECT_EQ(submit(same).verdict, SubmitVerdict::kStored) << "until its time has passed";
+    // Within one batch the first wins.
+    Run one = MakeRun();
+    one.unique.key = "batch";
+    Run two = MakeRun();
+    two.unique.key = "batch";
+    const auto both = Submit({one, two});
+    EXPECT_EQ(both[0].verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(both[1].verdict, SubmitVerdict::kSameKey);
+    EXPECT_EQ(both[1].id, one.id);
+    const auto again = Submit({two, one});
+    EXPECT_EQ(again[0].verdict, SubmitVerdict::kSameKey);
+    EXPECT_EQ(again[0].id, one.id);
+}
+
+// A call that is repeated after its run has ended does not take the key back.
+TEST_P(StoreTest, ARepeatedCallLeavesTheKeyAlone) {
+    Run run = MakeRun();
+    run.unique.key = "k";
+    SubmitOne(run);
+    Apply(run.id, {.kind = EventKind::kCancel});
+    EXPECT_EQ(Submit({run})[0].verdict, SubmitVerdict::kSameId);
+    Run next = MakeRun();
+    next.unique.key = "k";
+    EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
+}
+
+}  // namespace
+}  // namespace ksana::conformance

@@ -2,6 +2,7 @@
 
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_sqlite/open_sqlite.hpp"
 
 namespace ksana::crash {
 
@@ -9,6 +10,10 @@ Result<std::unique_ptr<store::Store>> OpenDriver(const std::string& driver, cons
                                                  Clock& clock, UuidGenerator& ids) {
     if (driver == "json") {
         KSANA_TRY(auto backend, store_json::OpenJson({.path = path, .clock = clock, .ids = ids}));
+        return store_kit::MakeStore(std::move(backend), ids);
+    }
+    if (driver == "sqlite") {
+        KSANA_TRY(auto backend, store_sqlite::OpenSqlite({.path = path, .clock = clock}));
         return store_kit::MakeStore(std::move(backend), ids);
     }
     return Error(Code::kInvalidArgument, "no such driver: " + driver);

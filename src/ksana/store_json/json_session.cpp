@@ -42,8 +42,11 @@ Result<void> JsonSession::Open(const Loaded& loaded) {
 
 Result<void> JsonSession::Begin() {
     mutex_.lock();
-    transaction_.emplace(options_.clock, tables_);
     return {};
+}
+
+store_kit::Transaction& JsonSession::NextBody() {
+    return transaction_.emplace(options_.clock, tables_);
 }
 
 Result<void> JsonSession::Commit() {

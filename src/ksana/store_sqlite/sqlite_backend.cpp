@@ -19,8 +19,8 @@ void SqliteWriter::Rollback() {
     session_.policy_writer.RolledBack();
 }
 
-SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers, store_kit::FileLock lock,
-                             std::unique_ptr<Connection> writer)
+SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers,
+                             store_kit::FileLock lock, std::unique_ptr<Connection> writer)
     : path_(std::move(path)),
       lock_(std::move(lock)),
       shared_{.clock = clock, .policies = {}, .jobs = {}},

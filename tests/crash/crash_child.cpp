@@ -74,6 +74,8 @@ class Changer {
             {.now = kStart, .writes = {{.job = job, .mode = store::WriteMode::kUpsert}}});
         if (written && written->at(0)) {
             Say(fmt::format("job {} {}", job.id, written->at(0)->version));
+        } else {
+            Say("refused job");
         }
     }
 
@@ -101,7 +103,7 @@ class Changer {
             until[job.id] = now;
             return plan;
         };
-        if (!store_.jobs().PlanDue({.now = now}, planner)) return;
+        if (!store_.jobs().PlanDue({.now = now}, planner)) return Say("refused plan");
         for (const auto& [job, at] : until) {
             Say(fmt::format("planned {} {}", job, (at - kStart).count()));
         }
@@ -109,7 +111,8 @@ class Changer {
 
     void FinishRun() {
         const auto claimed = store_.runs().Claim({.owner = "w"}, kStart);
-        if (!claimed || claimed->runs.empty()) return;
+        if (!claimed) return Say("refused claim");
+        if (claimed->runs.empty()) return;
         const model::Run& run = claimed->runs[0];
         Say(fmt::format("started {} {}", run.id.ToString(), run.status.fence));
         const auto applied = store_.runs().Apply(

@@ -63,7 +63,7 @@ class Changer {
   private:
     void EditJob(int step) {
         model::Job job;
-        job.id = fmt::format("job-{}", thread_);
+        job.id = fmt::format("job-{}-{}", ::getpid(), thread_);
         job.name = fmt::format("version {}", step);
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
@@ -233,7 +233,7 @@ int Main(int count, char** words) {
     SystemClock clock;
     SystemRandom random;
     UuidGenerator ids(clock, random);
-    auto store = OpenDriver(words[1], words[2], clock, ids);
+    auto store = OpenDriver(words[1], words[2], clock, random, ids);
     if (!store) {
         fmt::print("cannot open: {}\n", store.error().Describe());
         return 4;

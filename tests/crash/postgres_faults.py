@@ -3,8 +3,9 @@
 
 usage: postgres_faults.py CHILD START_SCRIPT
 
-All connections terminated, the server restarted, crashed and stopped for 20 s. The processes go on by
-themselves afterwards; nothing that was acknowledged is lost, no run is started twice under one fence.
+All connections terminated, the server restarted, crashed and stopped for 20 s. The processes go on
+by themselves afterwards; nothing that was acknowledged is lost, no run is started twice under one
+fence.
 """
 import glob
 import os

@@ -1,8 +1,10 @@
 #include "ksana/store_sqlite/run_rows.hpp"
 
-#include "ksana/model/claim_order.hpp"
-#include "ksana/model/decide.hpp"
+#include <algorithm>
+
 #include "ksana/store_sqlite/compact_text.hpp"
+#include "ksana/store_sqlite/run_lanes.hpp"
+#include "ksana/store_sqlite/run_tags.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -18,12 +20,15 @@ constexpr std::size_t kMaxInlinePayload = 512;
 
 void BindStatus(Query& query, const Run& run) {
     const RunStatus& status = run.status;
+    const Place place = PlaceOf(run);
     query.Time(run.updated_at)
         .Enum(status.state)
         .Time(status.ready_at)
-        .Int(model::ClaimRank(status.ready_at, run.priority))
-        .Time(model::ExpiresAt(run))
-        .Int(status.attempt)
+        .Int(place.lane)
+        .Text(place.group)
+        .Int(place.order);
+    model::IsFinal(status.state) ? query.Int(place.order) : query.Null();
+    query.Int(status.attempt)
         .Int(status.failures)
         .Int(status.fence)
         .Text(status.exec_id)
@@ -111,6 +116,7 @@ Result<bool> InsertRunRow(WriteSession& session, Query& query, const Run& run) {
     BindStatus(query, run);
     KSANA_TRY_VOID(query.Run());
     if (session.connection.last_changes() == 0) return false;
+    if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
     if (!inline_payload) {
         KSANA_TRY_VOID(
             session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run());
@@ -230,6 +236,7 @@ Result<std::vector<bool>> InsertRunRows(WriteSession& session, const std::vector
 Result<void> UpdateRunRows(Session& session, const std::vector<Run>& runs) {
     Query query = session.connection.Prepared(Sql::kUpdateRun);
     for (const Run& run : runs) {
+        if (HasTags(run)) KSANA_TRY_VOID(MoveTags(session, run));
         BindStatus(query.Again(), run);
         KSANA_TRY_VOID(query.Id(run.id).Run());
     }
@@ -238,19 +245,21 @@ Result<void> UpdateRunRows(Session& session, const std::vector<Run>& runs) {
 
 Result<void> DeleteRunRows(Session& session, const std::vector<Uuid>& ids) {
     Connection& connection = session.connection;
-    Query query = connection.Prepared(Sql::kDeleteRun);
-    for (const Uuid& id : ids) {
-        KSANA_TRY(const bool row, query.Again().Id(id).Next());
-        if (!row) continue;
-        const std::string tenant = query.Text();
-        const std::string key = query.Text();
-        const bool outside = query.Bool();
-        KSANA_TRY_VOID(query.Run());
-        if (!key.empty()) {
-            KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey).Text(tenant).Text(key).Id(id).Run());
+    KSANA_TRY(const std::vector<Run> runs, LoadRuns(session, ids));
+    for (const Run& run : runs) {
+        if (HasTags(run)) KSANA_TRY_VOID(DeleteTags(session, run));
+        if (!run.unique.key.empty()) {
+            KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey)
+                               .Text(run.tenant)
+                               .Text(run.unique.key)
+                               .Id(run.id)
+                               .Run());
         }
-        if (outside) KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(id).Run());
-        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(id).Run());
+        if (run.payload.size() > kMaxInlinePayload) {
+            KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(run.id).Run());
+        }
+        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run());
+        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteRun).Id(run.id).Run());
     }
     return {};
 }

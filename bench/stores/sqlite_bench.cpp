@@ -10,10 +10,10 @@
 #include <mutex>
 #include <thread>
 
-#include "bare_sqlite.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"
+#include "stores/bare_sqlite.hpp"
 
 namespace ksana::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "bare_sqlite.hpp"
+#include "stores/bare_sqlite.hpp"
 
 #include "ksana/base/check.hpp"
 

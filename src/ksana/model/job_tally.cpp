@@ -37,4 +37,12 @@ void ApplyTally(const JobTally& tally, Job& job) {
     }
 }
 
+void CopyRunRecord(const Job& from, Job& to) {
+    to.last_run_at = from.last_run_at;
+    to.last_state = from.last_state;
+    to.last_error = from.last_error;
+    to.total_runs = from.total_runs;
+    to.consecutive_failures = from.consecutive_failures;
+}
+
 }  // namespace ksana::model

@@ -7,6 +7,7 @@
 #include "ksana/base/log.hpp"
 #include "ksana/codec/definitions.hpp"
 #include "ksana/codec/jobs_file.hpp"
+#include "ksana/model/job_tally.hpp"
 #include "ksana/store_json/change_log.hpp"
 #include "ksana/store_json/durable_file.hpp"
 
@@ -36,11 +37,7 @@ Job Combine(Job written, const Job* logged, TimePoint file_time) {
     written.updated_at = file_time;
     written.planned_until = logged->planned_until;
     written.next_run_at = logged->next_run_at;
-    written.last_run_at = logged->last_run_at;
-    written.last_state = logged->last_state;
-    written.last_error = logged->last_error;
-    written.total_runs = logged->total_runs;
-    written.consecutive_failures = logged->consecutive_failures;
+    model::CopyRunRecord(*logged, written);
     return written;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "ksana/model/job_tally.hpp"
 #include "ksana/store_kit/job_plans.hpp"
 #include "ksana/store_kit/run_changes.hpp"
 #include "ksana/store_kit/text_checks.hpp"
@@ -42,11 +43,7 @@ Job Merge(const Job& definition, const Job& stored, TimePoint now) {
     job.updated_at = now;
     job.planned_until = stored.planned_until;
     job.next_run_at = stored.next_run_at;
-    job.last_run_at = stored.last_run_at;
-    job.last_state = stored.last_state;
-    job.last_error = stored.last_error;
-    job.total_runs = stored.total_runs;
-    job.consecutive_failures = stored.consecutive_failures;
+    model::CopyRunRecord(stored, job);
     return job;
 }
 
@@ -55,11 +52,7 @@ Job Fresh(const Job& definition, TimePoint now) {
     job.version = 1;
     job.created_at = now;
     job.updated_at = now;
-    job.last_run_at.reset();
-    job.last_state.reset();
-    job.last_error.clear();
-    job.total_runs = 0;
-    job.consecutive_failures = 0;
+    model::CopyRunRecord(Job{}, job);
     return job;
 }
 

@@ -43,11 +43,7 @@ Result<void> MemoryTransaction::UpdateJobs(const std::vector<Job>& jobs) {
         if (there == nullptr) continue;
         Job next = job;
         next.created_at = there->created_at;
-        next.last_run_at = there->last_run_at;
-        next.last_state = there->last_state;
-        next.last_error = there->last_error;
-        next.total_runs = there->total_runs;
-        next.consecutive_failures = there->consecutive_failures;
+        model::CopyRunRecord(*there, next);
         tables_.Set(JobKey{job.id}, std::move(next));
     }
     return {};

@@ -19,6 +19,8 @@ namespace ksana::store_sqlite {
 // What few runs have (a tenant, a category, a creator, a parent) stands in run_tags and, while such
 // a run is ready, in ready_tags: run_tags.hpp keeps both.
 //
+// fixed and status hold the fields that no query asks for (packed_run.hpp).
+//
 // A long payload stands in payloads: a change of the state would otherwise write it again.
 inline constexpr std::string_view kInitialSchema = R"sql(
 CREATE TABLE policies(
@@ -37,10 +39,7 @@ CREATE TABLE runs(
     cause INTEGER NOT NULL,
     priority INTEGER NOT NULL,
     nominal_at INTEGER,
-    selector TEXT NOT NULL,
-    unique_key TEXT NOT NULL,
-    unique_states INTEGER NOT NULL,
-    unique_until INTEGER,
+    fixed BLOB NOT NULL,
     parent BLOB,
     policy_id INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
@@ -53,27 +52,13 @@ CREATE TABLE runs(
     lane_order INTEGER NOT NULL,
     final_at INTEGER,
     attempt INTEGER NOT NULL,
-    failures INTEGER NOT NULL,
-    fence INTEGER NOT NULL,
-    exec_id TEXT NOT NULL,
-    last_report INTEGER,
-    outcome INTEGER,
+    blocked INTEGER NOT NULL,
     owner TEXT NOT NULL,
-    lease_until INTEGER,
-    deadline INTEGER,
     started_at INTEGER,
     ended_at INTEGER,
     finished_at INTEGER,
-    progress INTEGER NOT NULL,
-    progress_note TEXT NOT NULL,
-    cancel_requested INTEGER NOT NULL,
-    not_stopping INTEGER NOT NULL,
-    blocked INTEGER NOT NULL,
-    result TEXT NOT NULL,
     last_error TEXT NOT NULL,
-    detail TEXT NOT NULL,
-    remark TEXT NOT NULL,
-    skip_reason INTEGER NOT NULL
+    status BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE payloads(

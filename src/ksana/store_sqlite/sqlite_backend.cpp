@@ -9,14 +9,20 @@ Result<void> SqliteWriter::Commit() {
     if (committed) {
         session_.policy_writer.Committed(session_.shared.policies);
     } else {
-        session_.policy_writer.RolledBack();
+        Forget();
     }
     return committed;
 }
 
 void SqliteWriter::Rollback() {
     connection_.Rollback();
+    Forget();
+}
+
+// What was remembered of a transaction that is not to be.
+void SqliteWriter::Forget() {
     session_.policy_writer.RolledBack();
+    session_.running.Clear();
 }
 
 SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers,

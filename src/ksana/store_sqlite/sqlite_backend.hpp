@@ -18,7 +18,7 @@ class SqliteWriter final : public store_kit::CommitSession {
   public:
     SqliteWriter(Connection& connection, ReaderPool& readers, Shared& shared)
         : connection_(connection),
-          session_{{connection, shared}, {}},
+          session_{{connection, shared}, {}, {}},
           keeper_(connection, readers) {}
 
     Result<void> Begin() override { return connection_.Begin(); }
@@ -29,6 +29,8 @@ class SqliteWriter final : public store_kit::CommitSession {
     bool Maintain(bool idle) override { return keeper_.Maintain(idle); }
 
   private:
+    void Forget();
+
     Connection& connection_;
     WriteSession session_;
     std::optional<SqliteTransaction> transaction_;

@@ -64,7 +64,20 @@ Result<void> SqliteTransaction::DeleteJob(const std::string& id) {
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& ids) {
-    return LoadRuns(session_, Once(ids));
+    std::vector<Run> runs;
+    std::vector<Uuid> others;
+    runs.reserve(ids.size());
+    for (const Uuid& id : Once(ids)) {
+        if (const Run* run = session_.running.Find(id)) {
+            runs.push_back(*run);
+        } else {
+            others.push_back(id);
+        }
+    }
+    if (others.empty()) return runs;
+    KSANA_TRY(std::vector<Run> rows, LoadRuns(session_, others));
+    std::ranges::move(rows, std::back_inserter(runs));
+    return runs;
 }
 
 Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {

@@ -33,21 +33,15 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
 
     {Sql::kInsertRun,
      "INSERT INTO runs(id, job_id, tenant, type, category, creator, kind, cause, priority, "
-     "nominal_at, selector, unique_key, unique_states, unique_until, parent, policy_id, "
-     "created_at, payload, updated_at, state, ready_at, lane, lane_group, lane_order, final_at, "
-     "attempt, failures, "
-     "fence, exec_id, last_report, outcome, owner, lease_until, deadline, started_at, ended_at, "
-     "finished_at, progress, progress_note, cancel_requested, not_stopping, blocked, result, "
-     "last_error, detail, remark, skip_reason) "
-     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-     "?,?,?,?,?) ON CONFLICT DO NOTHING"},
+     "nominal_at, fixed, parent, policy_id, created_at, payload, updated_at, state, ready_at, "
+     "lane, lane_group, lane_order, final_at, attempt, blocked, owner, started_at, ended_at, "
+     "finished_at, last_error, status) "
+     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+     "ON CONFLICT DO NOTHING"},
     {Sql::kUpdateRun,
      "UPDATE runs SET updated_at=?, state=?, ready_at=?, lane=?, lane_group=?, lane_order=?, "
-     "final_at=?, attempt=?, "
-     "failures=?, fence=?, exec_id=?, last_report=?, outcome=?, owner=?, lease_until=?, "
-     "deadline=?, started_at=?, ended_at=?, finished_at=?, progress=?, progress_note=?, "
-     "cancel_requested=?, not_stopping=?, blocked=?, result=?, last_error=?, detail=?, remark=?, "
-     "skip_reason=? WHERE id=?"},
+     "final_at=?, attempt=?, blocked=?, owner=?, started_at=?, ended_at=?, finished_at=?, "
+     "last_error=?, status=? WHERE id=?"},
     {Sql::kLoadRun, SELECT_RUN "WHERE id=?"},
     {Sql::kDeleteRun, "DELETE FROM runs WHERE id=?"},
     {Sql::kInsertPayload, "INSERT INTO payloads(run_id, body) VALUES(?,?)"},

@@ -36,7 +36,7 @@ std::string Conditions(const store::ClaimFilter& filter, Params& params) {
     // and then reads and sorts the whole table instead of the first rows of the index.
     params.Array(PairTexts(filter.labels));
     sql += fmt::format(
-        " AND CASE WHEN cardinality(r.selector) = 0 THEN true ELSE r.selector <@ ${}::text[] END",
+        " AND CASE WHEN r.selector IS NULL THEN true ELSE r.selector <@ ${}::text[] END",
         params.size());
     return sql;
 }

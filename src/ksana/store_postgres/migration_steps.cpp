@@ -9,9 +9,9 @@ namespace {
 // Enumerations are their numbers. All texts sort by their bytes.
 //
 // `runs` holds what is not over and is kept small: rows leave it for `finished_runs`, which is only
-// ever inserted into and purged. Defaults are those of a new model::Run: an insert leaves out what
-// no run of its batch has. Its few indexes are the queue's own orders. A row of `job_state` is what
-// everybody locks who fires, starts or ends runs of that job.
+// ever inserted into and purged. Its few indexes are the queue's own orders. NULL in a column of
+// these two is what a new model::Run has there: most columns of most runs, and free. A row of
+// `job_state` is what everybody locks who fires, starts or ends runs of that job.
 constexpr std::string_view kTables = R"sql(
 CREATE TABLE ksana.policies (
     id serial PRIMARY KEY,
@@ -59,48 +59,48 @@ CREATE INDEX job_state_due ON ksana.job_state (next_run_at, id) WHERE enabled;
 
 CREATE TABLE ksana.runs (
     id uuid PRIMARY KEY,
-    job_id text COLLATE "C" NOT NULL DEFAULT '',
+    job_id text COLLATE "C",
     tenant text COLLATE "C" NOT NULL DEFAULT 'default',
     type text COLLATE "C" NOT NULL,
-    category text COLLATE "C" NOT NULL DEFAULT '',
-    creator text COLLATE "C" NOT NULL DEFAULT '',
+    category text COLLATE "C",
+    creator text COLLATE "C",
     kind smallint NOT NULL DEFAULT 3,
     trigger smallint NOT NULL DEFAULT 3,
-    priority integer NOT NULL DEFAULT 5,
+    priority integer,
     nominal_at bigint,
-    payload text NOT NULL DEFAULT '',
-    selector text[] COLLATE "C" NOT NULL DEFAULT '{}',
-    unique_key text COLLATE "C" NOT NULL DEFAULT '',
-    unique_states integer NOT NULL DEFAULT 31,
+    payload text,
+    selector text[] COLLATE "C",
+    unique_key text COLLATE "C",
+    unique_states integer,
     unique_until bigint,
     parent uuid,
     policy_id integer NOT NULL,
-    created_at bigint NOT NULL DEFAULT 0,
-    updated_at bigint NOT NULL DEFAULT 0,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
     state smallint NOT NULL,
     ready_at bigint NOT NULL,
     attempt integer NOT NULL DEFAULT 0,
-    failures integer NOT NULL DEFAULT 0,
-    fence bigint NOT NULL DEFAULT 0,
-    exec_id text COLLATE "C" NOT NULL DEFAULT '',
+    failures integer,
+    fence bigint,
+    exec_id text COLLATE "C",
     last_report smallint,
     outcome smallint,
-    owner text COLLATE "C" NOT NULL DEFAULT '',
+    owner text COLLATE "C",
     lease_until bigint,
     deadline bigint,
     started_at bigint,
     ended_at bigint,
-    finished_at bigint NOT NULL DEFAULT 9223372036854775807,
-    progress integer NOT NULL DEFAULT 0,
-    progress_note text NOT NULL DEFAULT '',
-    cancel_requested boolean NOT NULL DEFAULT false,
-    not_stopping boolean NOT NULL DEFAULT false,
+    finished_at bigint,
+    progress integer,
+    progress_note text,
+    cancel_requested boolean,
+    not_stopping boolean,
     blocked boolean NOT NULL DEFAULT false,
-    result text NOT NULL DEFAULT '',
-    last_error text COLLATE "C" NOT NULL DEFAULT '',
-    detail text NOT NULL DEFAULT '',
-    remark text NOT NULL DEFAULT '',
-    skip_reason smallint NOT NULL DEFAULT 0,
+    result text,
+    last_error text COLLATE "C",
+    detail text,
+    remark text,
+    skip_reason smallint,
     rank bigint NOT NULL,
     expires_at bigint
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
@@ -110,7 +110,8 @@ CREATE TABLE ksana.runs (
 
 CREATE TABLE ksana.finished_runs (LIKE ksana.runs INCLUDING DEFAULTS);
 ALTER TABLE ksana.finished_runs DROP COLUMN rank, DROP COLUMN expires_at,
-    ADD PRIMARY KEY (id);
+    ALTER COLUMN finished_at SET DEFAULT 9223372036854775807,
+    ALTER COLUMN finished_at SET NOT NULL, ADD PRIMARY KEY (id);
 ALTER TABLE ksana.finished_runs SET (autovacuum_vacuum_insert_scale_factor = 0.5,
     autovacuum_analyze_scale_factor = 0.2);
 

@@ -67,6 +67,7 @@ Uuid RowReader::Id() {
 }
 
 std::optional<TimePoint> RowReader::TimeOrNone() {
+    if (SkipNull()) return std::nullopt;
     const std::int64_t micros = Number();
     if (micros == store_kit::kNoTime) return std::nullopt;
     return TimePoint(Duration(micros));

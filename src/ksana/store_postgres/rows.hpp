@@ -44,7 +44,7 @@ class RowReader {
     std::int16_t Int16() { return static_cast<std::int16_t>(Number()); }
     std::int32_t Int32() { return static_cast<std::int32_t>(Number()); }
     std::int64_t Int64() { return Number(); }
-    std::string Text() { return std::string(Next()); }
+    std::string Text() { return std::string(Next()); }  // empty for NULL
     Uuid Id();
     TimePoint Time() { return TimePoint(Duration(Number())); }
     std::vector<std::string> Texts();  // text[]
@@ -71,17 +71,21 @@ class RowReader {
         if (SkipNull()) return std::nullopt;
         return Number();
     }
-    // For a column in which kNoTime stands for none.
-    std::optional<TimePoint> TimeOrNone();
-
-  private:
-    std::string_view Next() { return rows_.Bytes(row_, column_++); }
-    std::int64_t Number();
+    std::int32_t Int32Or(std::int32_t fallback) { return SkipNull() ? fallback : Int32(); }
+    std::int64_t Int64Or(std::int64_t fallback) { return SkipNull() ? fallback : Int64(); }
+    bool BoolOr(bool fallback) { return SkipNull() ? fallback : Bool(); }
+    // True: the column is NULL, and passed by.
     bool SkipNull() {
         if (!rows_.IsNull(row_, column_)) return false;
         ++column_;
         return true;
     }
+    // For a column in which kNoTime, or NULL, stands for none.
+    std::optional<TimePoint> TimeOrNone();
+
+  private:
+    std::string_view Next() { return rows_.Bytes(row_, column_++); }
+    std::int64_t Number();
 
     const Rows& rows_;
     std::size_t row_;

@@ -83,19 +83,19 @@ using G = RunGroup;
 
 constexpr std::array kColumns = {
     Fixed<&Run::id>("id", "uuid", "", G::kAlways),
-    Fixed<&Run::job_id>("job_id", "text", "''", G::kJob),
+    Fixed<&Run::job_id>("job_id", "text", "NULL", G::kJob),
     Fixed<&Run::tenant>("tenant", "text", "'default'", G::kTenant),
     Fixed<&Run::type>("type", "text", "", G::kAlways),
-    Fixed<&Run::category>("category", "text", "''", G::kLabels),
-    Fixed<&Run::creator>("creator", "text", "''", G::kLabels),
+    Fixed<&Run::category>("category", "text", "NULL", G::kLabels),
+    Fixed<&Run::creator>("creator", "text", "NULL", G::kLabels),
     Fixed<&Run::kind>("kind", "smallint", "3", G::kKind),
     Fixed<&Run::trigger>("trigger", "smallint", "3", G::kJob),
-    Fixed<&Run::priority>("priority", "integer", "5", G::kPriority),
+    Fixed<&Run::priority>("priority", "integer", "NULL", G::kPriority),
     Fixed<&Run::nominal_at>("nominal_at", "bigint", "NULL", G::kJob),
-    Fixed<&Run::payload>("payload", "text", "", G::kAlways),
-    Column<SelectorText>("selector", "text", "'{}'", G::kSelector, false),
-    Column<UniqueKey>("unique_key", "text", "''", G::kUnique, false),
-    Column<UniqueStates>("unique_states", "integer", "31", G::kUnique, false),
+    Fixed<&Run::payload>("payload", "text", "NULL", G::kPayload),
+    Column<SelectorText>("selector", "text", "NULL", G::kSelector, false),
+    Column<UniqueKey>("unique_key", "text", "NULL", G::kUnique, false),
+    Column<UniqueStates>("unique_states", "integer", "NULL", G::kUnique, false),
     Column<UniqueUntil>("unique_until", "bigint", "NULL", G::kUnique, false),
     Fixed<&Run::parent>("parent", "uuid", "NULL", G::kParent),
     Column<PolicyId>("policy_id", "integer", "", G::kAlways, false),
@@ -105,27 +105,27 @@ constexpr std::array kColumns = {
     Status<&S::state>("state", "smallint", "", G::kAlways),
     Status<&S::ready_at>("ready_at", "bigint", "", G::kAlways),
     Status<&S::attempt>("attempt", "integer", "0", G::kAttempt),
-    Status<&S::failures>("failures", "integer", "0", G::kFailure),
-    Status<&S::fence>("fence", "bigint", "0", G::kAttempt),
-    Status<&S::exec_id>("exec_id", "text", "''", G::kAttempt),
+    Status<&S::failures>("failures", "integer", "NULL", G::kFailure),
+    Status<&S::fence>("fence", "bigint", "NULL", G::kAttempt),
+    Status<&S::exec_id>("exec_id", "text", "NULL", G::kAttempt),
     Status<&S::last_report>("last_report", "smallint", "NULL", G::kEnd),
     Status<&S::outcome>("outcome", "smallint", "NULL", G::kEnd),
-    Status<&S::owner>("owner", "text", "''", G::kAttempt),
+    Status<&S::owner>("owner", "text", "NULL", G::kAttempt),
     Status<&S::lease_until>("lease_until", "bigint", "NULL", G::kLease),
     Status<&S::deadline>("deadline", "bigint", "NULL", G::kLease),
     Status<&S::started_at>("started_at", "bigint", "NULL", G::kAttempt),
     Status<&S::ended_at>("ended_at", "bigint", "NULL", G::kEnd),
-    Column<FinishedAt>("finished_at", "bigint", "9223372036854775807", G::kFinished, true),
-    Status<&S::progress>("progress", "integer", "0", G::kProgress),
-    Status<&S::progress_note>("progress_note", "text", "''", G::kRare),
-    Status<&S::cancel_requested>("cancel_requested", "boolean", "false", G::kRare),
-    Status<&S::not_stopping>("not_stopping", "boolean", "false", G::kRare),
+    Column<FinishedAt>("finished_at", "bigint", "NULL", G::kFinished, true),
+    Status<&S::progress>("progress", "integer", "NULL", G::kProgress),
+    Status<&S::progress_note>("progress_note", "text", "NULL", G::kRare),
+    Status<&S::cancel_requested>("cancel_requested", "boolean", "NULL", G::kRare),
+    Status<&S::not_stopping>("not_stopping", "boolean", "NULL", G::kRare),
     Status<&S::blocked>("blocked", "boolean", "false", G::kRare),
-    Status<&S::result>("result", "text", "''", G::kResult),
-    Status<&S::last_error>("last_error", "text", "''", G::kFailure),
-    Status<&S::detail>("detail", "text", "''", G::kDetail),
-    Status<&S::remark>("remark", "text", "''", G::kRare),
-    Status<&S::skip_reason>("skip_reason", "smallint", "0", G::kRare),
+    Status<&S::result>("result", "text", "NULL", G::kResult),
+    Status<&S::last_error>("last_error", "text", "NULL", G::kFailure),
+    Status<&S::detail>("detail", "text", "NULL", G::kDetail),
+    Status<&S::remark>("remark", "text", "NULL", G::kRare),
+    Status<&S::skip_reason>("skip_reason", "smallint", "NULL", G::kRare),
     Column<Rank>("rank", "bigint", "", G::kAlways, true),
     Column<ExpiresAt>("expires_at", "bigint", "NULL", G::kLease, true),
 };
@@ -171,8 +171,8 @@ void ReadStatus(RowReader& row, model::RunStatus& status) {
     status.state = row.Enum<model::RunState>();
     status.ready_at = row.Time();
     status.attempt = row.Int32();
-    status.failures = row.Int32();
-    status.fence = row.Int64();
+    status.failures = row.Int32Or(0);
+    status.fence = row.Int64Or(0);
     status.exec_id = row.Text();
     status.last_report = row.MaybeEnum<model::EventKind>();
     status.outcome = row.MaybeEnum<model::AttemptOutcome>();
@@ -182,16 +182,16 @@ void ReadStatus(RowReader& row, model::RunStatus& status) {
     status.started_at = row.MaybeTime();
     status.ended_at = row.MaybeTime();
     status.finished_at = row.TimeOrNone();
-    status.progress = row.Int32();
+    status.progress = row.Int32Or(0);
     status.progress_note = row.Text();
-    status.cancel_requested = row.Bool();
-    status.not_stopping = row.Bool();
+    status.cancel_requested = row.BoolOr(false);
+    status.not_stopping = row.BoolOr(false);
     status.blocked = row.Bool();
     status.result = row.Text();
     status.last_error = row.Text();
     status.detail = row.Text();
     status.remark = row.Text();
-    status.skip_reason = row.Enum<model::SkipReason>();
+    status.skip_reason = row.MaybeEnum<model::SkipReason>().value_or(model::SkipReason::kNone);
 }
 
 }  // namespace
@@ -205,12 +205,12 @@ std::int32_t ReadRun(RowReader& row, Run& run) {
     run.creator = row.Text();
     run.kind = row.Enum<model::ActionKind>();
     run.trigger = row.Enum<model::RunTrigger>();
-    run.priority = row.Int32();
+    run.priority = row.Int32Or(model::kDefaultPriority);
     run.nominal_at = row.MaybeTime();
     run.payload = row.Text();
-    run.selector = PairsOf(row.Texts());
+    if (!row.SkipNull()) run.selector = PairsOf(row.Texts());
     run.unique.key = row.Text();
-    run.unique.states = static_cast<model::RunStates>(row.Int32());
+    run.unique.states = static_cast<model::RunStates>(row.Int32Or(model::kUnfinishedStates));
     run.unique.until = row.MaybeTime();
     run.parent = row.MaybeId();
     const std::int32_t policy_id = row.Int32();

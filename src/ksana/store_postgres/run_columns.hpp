@@ -28,6 +28,7 @@ enum class RunGroup : std::uint8_t {
     kJob,     // job_id, trigger, nominal_at
     kKind,
     kPriority,
+    kPayload,
     kSelector,
     kUnique,
     kParent,
@@ -45,7 +46,7 @@ enum class RunGroup : std::uint8_t {
 struct RunColumn {
     std::string_view name;
     std::string_view type;      // of an element of the parameter
-    std::string_view fallback;  // SQL of the default
+    std::string_view fallback;  // SQL of the default; NULL where it can be
     RunGroup group;
     bool status;  // changes with the run's status
     bool (*is_default)(const RunRow& row);

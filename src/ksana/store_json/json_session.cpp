@@ -42,7 +42,6 @@ Result<void> JsonSession::Open(const Loaded& loaded) {
 
 Result<void> JsonSession::Begin() {
     mutex_.lock();
-    transaction_.emplace(options_.clock, tables_);
     return {};
 }
 

@@ -82,28 +82,33 @@ void GroupCommit::RunBatch(std::span<Operation* const> batch) {
 // run again without it. What that body saw of those before it is committed with them.
 Result<bool> GroupCommit::TryBatch(std::span<Operation* const> batch) {
     KSANA_TRY_VOID(session_.Begin());
-    Transaction& transaction = session_.transaction();
+    store::Topics touched;
     for (Operation* operation : batch) {
         if (operation->out) continue;
         const std::int64_t before = session_.changes();
+        Transaction& transaction = session_.NextBody();
         auto result = operation->body(transaction);
-        if (result) continue;
+        if (result) {
+            touched |= transaction.touched();
+            continue;
+        }
         operation->error = std::move(result).error();
         operation->out = true;
         if (session_.changes() == before) continue;
         session_.Rollback();
         return false;
     }
-    KSANA_TRY_VOID(CommitAndTell());
+    KSANA_TRY_VOID(CommitAndTell(touched));
     return true;
 }
 
 void GroupCommit::RunAlone(Operation& operation) {
     auto result = session_.Begin();
     if (result) {
-        result = operation.body(session_.transaction());
+        Transaction& transaction = session_.NextBody();
+        result = operation.body(transaction);
         if (result) {
-            result = CommitAndTell();
+            result = CommitAndTell(transaction.touched());
         } else {
             session_.Rollback();
         }
@@ -111,8 +116,7 @@ void GroupCommit::RunAlone(Operation& operation) {
     if (!result) operation.error = std::move(result).error();
 }
 
-Result<void> GroupCommit::CommitAndTell() {
-    const store::Topics touched = session_.transaction().touched();
+Result<void> GroupCommit::CommitAndTell(store::Topics touched) {
     KSANA_TRY_VOID(session_.Commit());
     if (!touched.Empty()) changes_.Publish(touched);
     return {};

@@ -23,8 +23,9 @@ class CommitSession {
     virtual ~CommitSession() = default;
 
     virtual Result<void> Begin() = 0;
-    // The transaction begun last; a fresh one each time.
-    virtual Transaction& transaction() = 0;
+    // What the next body is given: it belongs to the transaction begun last, and has touched
+    // nothing. The one before ends with the call.
+    virtual Transaction& NextBody() = 0;
     // Grows with every change inside the transaction: a body that failed and changed nothing need
     // not be undone.
     virtual std::int64_t changes() const = 0;
@@ -74,7 +75,7 @@ class GroupCommit {
     void RunBatch(std::span<Operation* const> batch);
     Result<bool> TryBatch(std::span<Operation* const> batch);
     void RunAlone(Operation& operation);
-    Result<void> CommitAndTell();
+    Result<void> CommitAndTell(store::Topics touched);
     static void Wake(Operation& operation);
 
     CommitSession& session_;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/store/run_store.hpp"
+#include "ksana/store_sqlite/session.hpp"
+
+namespace ksana::store_sqlite {
+
+// The best ready runs that match, by rank and id. An index range for every type, and within it
+// only as far as runs can still be among the best.
+Result<std::vector<model::Run>> FindReady(Session& session, const store::ClaimFilter& filter,
+                                          std::size_t limit);
+
+// The statements it uses, for query_plan_test.
+std::vector<std::string> ClaimStatements();
+
+}  // namespace ksana::store_sqlite

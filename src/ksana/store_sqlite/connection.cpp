@@ -1,0 +1,116 @@
+#include "ksana/store_sqlite/connection.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/base/utf8.hpp"
+#include "ksana/store_sqlite/sqlite_error.hpp"
+
+namespace ksana::store_sqlite {
+namespace {
+
+// Lists have few shapes in practice; beyond this the statements are made anew.
+constexpr std::size_t kMaxDynamic = 128;
+constexpr std::size_t kMaxSqlInError = 60;
+// For another process that recovers the log while we open: it is quick.
+constexpr int kBusyTimeoutMs = 5'000;
+
+int FlagsOf(OpenMode mode) {
+    // Every connection is used by one thread at a time: SQLite's own locks would cost for nothing.
+    constexpr int kCommon = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    switch (mode) {
+        case OpenMode::kCreate:
+            return kCommon | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        case OpenMode::kExisting:
+            return kCommon | SQLITE_OPEN_READWRITE;
+        case OpenMode::kReadOnly:
+            return kCommon | SQLITE_OPEN_READONLY;
+    }
+    return kCommon;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, OpenMode mode) {
+    sqlite3* database = nullptr;
+    const int rc = sqlite3_open_v2(path.c_str(), &database, FlagsOf(mode), nullptr);
+    DatabaseHandle owned(database);
+    if (rc != SQLITE_OK) {
+        return SqliteError(rc, fmt::format("cannot open {}", path),
+                           database == nullptr ? sqlite3_errstr(rc) : sqlite3_errmsg(database));
+    }
+    sqlite3_busy_timeout(database, kBusyTimeoutMs);
+    return std::make_unique<Connection>(std::move(owned));
+}
+
+StatementHandle Connection::Prepare(std::string_view sql) {
+    sqlite3_stmt* statement = nullptr;
+    const int rc = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    if (rc != SQLITE_OK) {
+        broken_ = SqliteError(rc, "cannot prepare", sqlite3_errmsg(database_.get()));
+    }
+    return StatementHandle(statement);
+}
+
+Query Connection::Prepared(Sql which) {
+    StatementHandle& statement = prepared_.at(static_cast<std::size_t>(which));
+    if (statement == nullptr) statement = Prepare(TextOf(which));
+    return {*this, statement.get()};
+}
+
+Query Connection::Dynamic(const std::string& sql) {
+    const auto found = dynamic_.find(sql);
+    if (found != dynamic_.end()) return {*this, found->second.get()};
+    if (dynamic_.size() >= kMaxDynamic) dynamic_.clear();
+    StatementHandle statement = Prepare(sql);
+    if (statement == nullptr) return {*this, nullptr};
+    return {*this, dynamic_.emplace(sql, std::move(statement)).first->second.get()};
+}
+
+Result<void> Connection::Execute(const std::string& sql) {
+    const int rc = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+    if (rc != SQLITE_OK) return StepFailed(rc, nullptr);
+    return {};
+}
+
+Result<void> Connection::Begin() {
+    KSANA_TRY_VOID(Prepared(Sql::kBegin).Run());
+    in_transaction_ = true;
+    return {};
+}
+
+// BEGIN alone takes no snapshot: that is left to the first read.
+Result<void> Connection::BeginRead() {
+    KSANA_TRY_VOID(Prepared(Sql::kBeginRead).Run());
+    return Prepared(Sql::kTakeSnapshot).Run();
+}
+
+Result<void> Connection::Commit() {
+    auto committed = Prepared(Sql::kCommit).Run();
+    if (committed) {
+        in_transaction_ = false;
+    } else {
+        Rollback();
+    }
+    return committed;
+}
+
+// A failed ROLLBACK means that SQLite has rolled back already.
+void Connection::Rollback() {
+    in_transaction_ = false;
+    broken_.reset();
+    if (sqlite3_get_autocommit(database_.get()) == 0) {
+        (void)Prepared(Sql::kRollback).Run();
+        broken_.reset();
+    }
+}
+
+Error Connection::StepFailed(int rc, sqlite3_stmt* statement) {
+    const char* sql = statement == nullptr ? nullptr : sqlite3_sql(statement);
+    Error error = SqliteError(rc, sql == nullptr ? "cannot run" : Excerpt(sql, kMaxSqlInError),
+                              sqlite3_errmsg(database_.get()));
+    if (in_transaction_ && sqlite3_get_autocommit(database_.get()) != 0) broken_ = error;
+    return error;
+}
+
+}  // namespace ksana::store_sqlite

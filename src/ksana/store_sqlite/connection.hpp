@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sqlite3.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "ksana/base/result.hpp"
+#include "ksana/store_sqlite/query.hpp"
+#include "ksana/store_sqlite/statements.hpp"
+
+namespace ksana::store_sqlite {
+
+struct CloseDatabase {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+struct FinalizeStatement {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using DatabaseHandle = std::unique_ptr<sqlite3, CloseDatabase>;
+using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+enum class OpenMode { kCreate, kExisting, kReadOnly };
+
+// An open database with its prepared statements, which are made at their first use and kept. One
+// thread at a time.
+class Connection final : public Query::Owner {
+  public:
+    explicit Connection(DatabaseHandle database) : database_(std::move(database)) {}
+    static Result<std::unique_ptr<Connection>> Open(const std::string& path, OpenMode mode);
+
+    // A statement that cannot be prepared breaks the connection, so that its query fails.
+    Query Prepared(Sql which);
+    // A statement made at run time (a list), kept by its text. One query of a text at a time.
+    Query Dynamic(const std::string& sql);
+    // Several statements at once, for pragmas and migrations.
+    Result<void> Execute(const std::string& sql);
+
+    // A transaction. An error inside it that makes SQLite roll back breaks the connection until
+    // Rollback: what follows would otherwise be committed statement by statement.
+    Result<void> Begin();
+    // One state of the database, taken now, until Rollback.
+    Result<void> BeginRead();
+    Result<void> Commit();
+    void Rollback();
+
+    // Grows with every row changed.
+    std::int64_t changes() const { return sqlite3_total_changes64(database_.get()); }
+    // Rows changed by the statement that ran last.
+    std::int64_t last_changes() const { return sqlite3_changes64(database_.get()); }
+    sqlite3* handle() { return database_.get(); }
+
+    Error StepFailed(int rc, sqlite3_stmt* statement) override;
+    const std::optional<Error>& broken() const override { return broken_; }
+
+  private:
+    StatementHandle Prepare(std::string_view sql);
+
+    DatabaseHandle database_;
+    std::array<StatementHandle, kSqlCount> prepared_;
+    std::unordered_map<std::string, StatementHandle> dynamic_;
+    bool in_transaction_ = false;
+    std::optional<Error> broken_;
+};
+
+}  // namespace ksana::store_sqlite

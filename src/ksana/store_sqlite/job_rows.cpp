@@ -1,0 +1,180 @@
+#include "ksana/store_sqlite/job_rows.hpp"
+
+#include "ksana/codec/definitions.hpp"
+#include "ksana/store/job_query.hpp"
+#include "ksana/store_kit/rows.hpp"
+
+namespace ksana::store_sqlite {
+
+using model::Job;
+using store_kit::kNoTime;
+
+namespace {
+
+Result<Job> ReadJob(Session& session, Query& query) {
+    const std::string_view id = query.View();
+    const std::string_view definition = query.View();
+    KSANA_TRY(Job job, session.shared.jobs.Parse(id, definition));
+    job.version = query.Int();
+    job.created_at = query.Time();
+    job.updated_at = query.Time();
+    job.planned_until = query.OptionalTime();
+    job.next_run_at = query.TimeUnless(kNoTime);
+    job.last_run_at = query.TimeUnless(kNoTime);
+    job.last_state = query.OptionalEnum<model::RunState>();
+    query.Into(job.last_error);
+    job.total_runs = query.Int();
+    job.consecutive_failures = static_cast<std::int32_t>(query.Int());
+    return job;
+}
+
+Result<void> InsertLinks(Session& session, const Job& job) {
+    Query label = session.connection.Prepared(Sql::kInsertLabel);
+    for (const auto& [key, value] : job.labels) {
+        KSANA_TRY_VOID(label.Again().Text(key).Text(value).Text(job.id).Run());
+    }
+    Query dependency = session.connection.Prepared(Sql::kInsertDependency);
+    for (const model::Dependency& other : job.depends_on) {
+        KSANA_TRY_VOID(dependency.Again().Text(other.job_id).Text(job.id).Run());
+    }
+    return {};
+}
+
+Result<void> DeleteLinks(Session& session, const std::string& id) {
+    KSANA_TRY_VOID(session.connection.Prepared(Sql::kDeleteLabels).Text(id).Run());
+    return session.connection.Prepared(Sql::kDeleteDependencies).Text(id).Run();
+}
+
+Result<void> InsertState(Session& session, const Job& job) {
+    return session.connection.Prepared(Sql::kInsertJobState)
+        .Text(job.id)
+        .Int(job.enabled ? 1 : 0)
+        .Time(job.planned_until)
+        .TimeOr(job.next_run_at, kNoTime)
+        .TimeOr(job.last_run_at, kNoTime)
+        .Enum(job.last_state)
+        .Text(job.last_error)
+        .Int(job.total_runs)
+        .Int(job.consecutive_failures)
+        .Run();
+}
+
+}  // namespace
+
+Result<std::vector<Job>> ReadJobs(Session& session, Query& query) {
+    std::vector<Job> jobs;
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return jobs;
+        KSANA_TRY(Job job, ReadJob(session, query));
+        jobs.push_back(std::move(job));
+    }
+}
+
+Result<std::vector<Job>> LoadJobs(Session& session, const std::vector<std::string>& ids) {
+    std::vector<Job> jobs;
+    jobs.reserve(ids.size());
+    Query query = session.connection.Prepared(Sql::kLoadJob);
+    for (const std::string& id : ids) {
+        KSANA_TRY(const bool row, query.Again().Text(id).Next());
+        if (!row) continue;
+        KSANA_TRY(Job job, ReadJob(session, query));
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<Job>& jobs) {
+    std::vector<bool> inserted;
+    Query query = session.connection.Prepared(Sql::kInsertJob);
+    for (const Job& job : jobs) {
+        const std::string type = store::RunTypeOf(job);
+        const std::string definition = codec::JobToJson(job);
+        KSANA_TRY_VOID(query.Again()
+                           .Text(job.id)
+                           .Text(job.tenant)
+                           .Text(job.group)
+                           .Text(job.owner)
+                           .Text(job.name)
+                           .Int(job.enabled ? 1 : 0)
+                           .Enum(KindOf(job.action))
+                           .Text(type)
+                           .Time(job.created_at)
+                           .Time(job.updated_at)
+                           .Int(job.version)
+                           .Text(definition)
+                           .Run());
+        inserted.push_back(session.connection.last_changes() != 0);
+        if (!inserted.back()) continue;
+        KSANA_TRY_VOID(InsertState(session, job));
+        KSANA_TRY_VOID(InsertLinks(session, job));
+    }
+    return inserted;
+}
+
+Result<void> UpdateJobRows(Session& session, const std::vector<Job>& jobs) {
+    Query query = session.connection.Prepared(Sql::kUpdateJob);
+    Query state = session.connection.Prepared(Sql::kUpdateJobState);
+    for (const Job& job : jobs) {
+        const std::string type = store::RunTypeOf(job);
+        const std::string definition = codec::JobToJson(job);
+        KSANA_TRY_VOID(query.Again()
+                           .Text(job.tenant)
+                           .Text(job.group)
+                           .Text(job.owner)
+                           .Text(job.name)
+                           .Int(job.enabled ? 1 : 0)
+                           .Enum(KindOf(job.action))
+                           .Text(type)
+                           .Time(job.updated_at)
+                           .Int(job.version)
+                           .Text(definition)
+                           .Text(job.id)
+                           .Run());
+        KSANA_TRY_VOID(state.Again()
+                           .Int(job.enabled ? 1 : 0)
+                           .Time(job.planned_until)
+                           .TimeOr(job.next_run_at, kNoTime)
+                           .Text(job.id)
+                           .Run());
+        KSANA_TRY_VOID(DeleteLinks(session, job.id));
+        KSANA_TRY_VOID(InsertLinks(session, job));
+    }
+    return {};
+}
+
+Result<void> UpdatePlanRows(Session& session, const std::vector<Job>& jobs) {
+    Query query = session.connection.Prepared(Sql::kUpdatePlan);
+    for (const Job& job : jobs) {
+        KSANA_TRY_VOID(query.Again()
+                           .Time(job.planned_until)
+                           .TimeOr(job.next_run_at, kNoTime)
+                           .Text(job.id)
+                           .Run());
+    }
+    return {};
+}
+
+Result<void> AddTallyRows(Session& session, const std::vector<model::JobTally>& tallies) {
+    Query query = session.connection.Prepared(Sql::kAddTally);
+    for (const model::JobTally& tally : tallies) {
+        KSANA_TRY_VOID(query.Again()
+                           .Int(tally.runs)
+                           .Int(tally.failures_reset ? 1 : 0)
+                           .Int(tally.failures)
+                           .Time(tally.last_run_at)
+                           .Enum(tally.last_state)
+                           .Text(tally.last_error)
+                           .Text(tally.job_id)
+                           .Run());
+    }
+    return {};
+}
+
+Result<void> DeleteJobRow(Session& session, const std::string& id) {
+    KSANA_TRY_VOID(session.connection.Prepared(Sql::kDeleteJob).Text(id).Run());
+    KSANA_TRY_VOID(session.connection.Prepared(Sql::kDeleteJobState).Text(id).Run());
+    return DeleteLinks(session, id);
+}
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/model/job_tally.hpp"
+#include "ksana/store_sqlite/session.hpp"
+
+// Jobs as rows: the definition in jobs, what the engine keeps about it in job_state.
+
+namespace ksana::store_sqlite {
+
+// All rows that are left of a query whose columns are KSANA_JOB_COLUMNS.
+Result<std::vector<model::Job>> ReadJobs(Session& session, Query& query);
+Result<std::vector<model::Job>> LoadJobs(Session& session, const std::vector<std::string>& ids);
+
+Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<model::Job>& jobs);
+Result<void> UpdateJobRows(Session& session, const std::vector<model::Job>& jobs);
+Result<void> UpdatePlanRows(Session& session, const std::vector<model::Job>& jobs);
+Result<void> AddTallyRows(Session& session, const std::vector<model::JobTally>& tallies);
+Result<void> DeleteJobRow(Session& session, const std::string& id);
+
+}  // namespace ksana::store_sqlite

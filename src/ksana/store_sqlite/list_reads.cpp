@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <compare>
+#include <utility>
+
+#include "ksana/store_sqlite/job_rows.hpp"
+#include "ksana/store_sqlite/list_sql.hpp"
+#include "ksana/store_sqlite/reads.hpp"
+#include "ksana/store_sqlite/run_rows.hpp"
+
+namespace ksana::store_sqlite::reads {
+
+using model::Job;
+using model::Run;
+using store_kit::JobList;
+using store_kit::kNoTime;
+using store_kit::RunList;
+
+namespace {
+
+std::int64_t Micros(const std::optional<TimePoint>& time) {
+    return time ? time->time_since_epoch().count() : kNoTime;
+}
+
+std::pair<std::int64_t, Uuid> RunKey(const RunList& list, const Run& run) {
+    switch (list.sort) {
+        case store::RunSort::kReady:
+            return {Micros(run.status.ready_at), run.id};
+        case store::RunSort::kFinished:
+            return {Micros(run.status.finished_at), run.id};
+        case store::RunSort::kId:
+            break;
+    }
+    return {0, run.id};
+}
+
+// Puts the parts of a list together: each is sorted, and no longer than the list may be.
+template <class T, class KeyOf>
+std::vector<T> Merge(std::vector<std::vector<T>> parts, std::size_t limit, bool descending,
+                     const KeyOf& key_of) {
+    if (parts.empty()) return {};
+    std::vector<T> all = std::move(parts.front());
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        std::ranges::move(parts[i], std::back_inserter(all));
+    }
+    if (parts.size() > 1) {
+        std::ranges::sort(all, [&](const T& a, const T& b) {
+            return descending ? key_of(b) < key_of(a) : key_of(a) < key_of(b);
+        });
+    }
+    if (all.size() > limit) all.erase(all.begin() + static_cast<std::ptrdiff_t>(limit), all.end());
+    return all;
+}
+
+Result<std::int64_t> CountParts(Session& session, const std::vector<ListSql>& parts,
+                                std::int64_t most) {
+    std::int64_t count = 0;
+    for (const ListSql& part : parts) {
+        Query query = session.connection.Dynamic(part.text);
+        part.BindTo(query);
+        KSANA_TRY(const bool row, query.Next());
+        if (row) count += query.Int();
+        if (count >= most) return most;
+    }
+    return count;
+}
+
+}  // namespace
+
+Result<std::vector<Run>> ListRuns(Session& session, const RunList& list) {
+    std::vector<std::vector<Run>> parts;
+    const auto limit = static_cast<std::int64_t>(list.limit);
+    for (const ListSql& part : RunListSql(list, ListPurpose::kRows, limit)) {
+        Query query = session.connection.Dynamic(part.text);
+        part.BindTo(query);
+        KSANA_TRY(std::vector<Run> runs, ReadRuns(session, query));
+        parts.push_back(std::move(runs));
+    }
+    return Merge(std::move(parts), list.limit, list.descending,
+                 [&list](const Run& run) { return RunKey(list, run); });
+}
+
+Result<std::int64_t> CountRuns(Session& session, const RunList& list, std::int64_t most) {
+    return CountParts(session, RunListSql(list, ListPurpose::kCount, most), most);
+}
+
+// Several parts only when sorted by the next fire.
+Result<std::vector<Job>> ListJobs(Session& session, const JobList& list) {
+    std::vector<std::vector<Job>> parts;
+    const auto limit = static_cast<std::int64_t>(list.limit);
+    for (const ListSql& part : JobListSql(list, ListPurpose::kRows, limit)) {
+        Query query = session.connection.Dynamic(part.text);
+        part.BindTo(query);
+        KSANA_TRY(std::vector<Job> jobs, ReadJobs(session, query));
+        parts.push_back(std::move(jobs));
+    }
+    return Merge(std::move(parts), list.limit, list.descending, [](const Job& job) {
+        return std::pair(Micros(job.next_run_at), std::string_view(job.id));
+    });
+}
+
+Result<std::int64_t> CountJobs(Session& session, const JobList& list, std::int64_t most) {
+    return CountParts(session, JobListSql(list, ListPurpose::kCount, most), most);
+}
+
+}  // namespace ksana::store_sqlite::reads

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ksana/base/uuid.hpp"
+#include "ksana/store_kit/rows.hpp"
+#include "ksana/store_sqlite/query.hpp"
+
+// Lists: their SQL depends on what is asked for. Each names the index it walks along, chosen here,
+// as there are no statistics that SQLite could choose by.
+
+namespace ksana::store_sqlite {
+
+// A condition or limit together with its parameters. The views must outlive it.
+struct ListSql {
+    using Value = std::variant<std::int64_t, std::string_view, Uuid>;
+
+    std::string text;
+    std::vector<Value> values;
+    bool any_condition = false;
+
+    // Adds "WHERE condition" or "AND condition".
+    void Where(std::string_view condition);
+    void Where(std::string_view condition, Value value);
+    // (column, id) beyond a position, in the direction of the list.
+    void After(std::string_view column, std::string_view id_column, bool descending, Value value,
+               Value id);
+    // Every word in at least one of the fields.
+    void Words(const std::vector<std::string>& words, std::initializer_list<std::string_view> in);
+
+    void BindTo(Query& query) const;
+};
+
+// What is to be selected; then come FROM, WHERE and, unless counting, ORDER BY.
+enum class ListPurpose : std::uint8_t { kRows, kCount };
+
+// Parts that together are the list, none overlapping another: each is run with the limit and the
+// results are merged. One part is the rule.
+std::vector<ListSql> RunListSql(const store_kit::RunList& list, ListPurpose purpose,
+                                std::int64_t limit);
+std::vector<ListSql> JobListSql(const store_kit::JobList& list, ListPurpose purpose,
+                                std::int64_t limit);
+ListSql EventListSql(const store_kit::EventList& list);
+ListSql LedgerListSql(const store_kit::LedgerList& list);
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <array>
+
+#include "ksana/store_sqlite/list_sql.hpp"
+#include "ksana/store_sqlite/reads.hpp"
+#include "ksana/store_sqlite/run_rows.hpp"
+
+namespace ksana::store_sqlite::reads {
+
+using model::AuditEvent;
+using model::Document;
+using model::LedgerEntry;
+using model::RunState;
+using store_kit::kNoTime;
+
+namespace {
+
+LedgerEntry ReadLedger(Query& query) {
+    LedgerEntry entry;
+    entry.seq = query.Int();
+    query.Into(entry.job_id);
+    entry.range.fate = query.Enum<model::FireFate>();
+    entry.range.range.count = query.Int();
+    entry.range.range.first = query.Time();
+    entry.range.range.last = query.Time();
+    entry.recorded_at = query.Time();
+    return entry;
+}
+
+AuditEvent ReadEvent(Query& query) {
+    AuditEvent event;
+    event.seq = query.Int();
+    event.at = query.Time();
+    query.Into(event.tenant);
+    query.Into(event.action);
+    query.Into(event.user);
+    query.Into(event.resource_type);
+    query.Into(event.resource_id);
+    query.Into(event.old_object);
+    query.Into(event.new_object);
+    query.Into(event.data);
+    query.Into(event.client_ip);
+    query.Into(event.method);
+    return event;
+}
+
+// The first column of the first row.
+Result<std::optional<std::int64_t>> Number(Session& session, Sql which) {
+    Query query = session.connection.Prepared(which);
+    KSANA_TRY(const bool row, query.Next());
+    if (!row) return std::optional<std::int64_t>();
+    return std::optional(query.Int());
+}
+
+std::optional<TimePoint> TimeOf(std::optional<std::int64_t> micros) {
+    if (!micros || *micros == kNoTime) return std::nullopt;
+    return TimePoint(Duration(*micros));
+}
+
+auto DepthKey(const store::QueueDepth& depth) {
+    return std::tuple(depth.kind, std::string_view(depth.type), depth.state);
+}
+
+// Sorts, and makes one of two parts of the same: queued runs are counted in two.
+std::vector<store::QueueDepth> Folded(std::vector<store::QueueDepth> parts) {
+    std::ranges::sort(parts, {}, DepthKey);
+    std::vector<store::QueueDepth> depths;
+    for (store::QueueDepth& part : parts) {
+        if (depths.empty() || DepthKey(depths.back()) != DepthKey(part)) {
+            depths.push_back(std::move(part));
+            continue;
+        }
+        depths.back().count += part.count;
+        depths.back().oldest_ready_at =
+            std::min(depths.back().oldest_ready_at, part.oldest_ready_at);
+    }
+    return depths;
+}
+
+Result<void> AddDepths(Query& query, RunState state, std::vector<store::QueueDepth>& depths) {
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return {};
+        store::QueueDepth depth{.state = state};
+        depth.kind = query.Enum<model::ActionKind>();
+        query.Into(depth.type);
+        depth.count = query.Int();
+        depth.oldest_ready_at = query.Time();
+        depths.push_back(std::move(depth));
+    }
+}
+
+}  // namespace
+
+Document ReadDocument(Query& query) {
+    Document document;
+    query.Into(document.kind);
+    query.Into(document.key);
+    document.version = query.Int();
+    query.Into(document.body);
+    document.updated_at = query.Time();
+    document.expires_at = query.OptionalTime();
+    return document;
+}
+
+Result<std::vector<LedgerEntry>> ListLedger(Session& session, const store_kit::LedgerList& list) {
+    const ListSql sql = LedgerListSql(list);
+    Query query = session.connection.Dynamic(sql.text);
+    sql.BindTo(query);
+    std::vector<LedgerEntry> entries;
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return entries;
+        entries.push_back(ReadLedger(query));
+    }
+}
+
+Result<std::vector<AuditEvent>> ListEvents(Session& session, const store_kit::EventList& list) {
+    const ListSql sql = EventListSql(list);
+    Query query = session.connection.Dynamic(sql.text);
+    sql.BindTo(query);
+    std::vector<AuditEvent> events;
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return events;
+        events.push_back(ReadEvent(query));
+    }
+}
+
+// Stops by itself: where the prefix ends is easier said here than in SQL.
+Result<std::vector<Document>> ListDocuments(Session& session, const store_kit::DocumentList& list) {
+    const bool one_kind = !list.kind.empty();
+    Query query =
+        session.connection.Prepared(one_kind ? Sql::kListDocuments : Sql::kListAllDocuments);
+    if (one_kind) {
+        query.Text(list.kind).Text(list.prefix);
+    } else {
+        query.Text(list.after_kind);
+    }
+    query.Text(list.after_key).TimeOr(list.alive_at, INT64_MIN);
+    std::vector<Document> documents;
+    while (documents.size() < list.limit) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) break;
+        Document document = ReadDocument(query);
+        if (document.key.starts_with(list.prefix)) {
+            documents.push_back(std::move(document));
+        } else if (one_kind) {
+            break;
+        }
+    }
+    return documents;
+}
+
+Result<std::optional<model::Run>> FindFire(Session& session, const std::string& job_id,
+                                           TimePoint nominal) {
+    Query query = session.connection.Prepared(Sql::kFindFire);
+    query.Text(job_id).Time(nominal);
+    return ReadOneRun(session, query);
+}
+
+Result<std::vector<store::RunSample>> Samples(Session& session,
+                                              const store::StatisticsParams& params,
+                                              std::size_t limit) {
+    Query query = session.connection.Prepared(Sql::kSampleRuns);
+    query.Text(params.job_id)
+        .TimeOr(params.from, INT64_MIN)
+        .TimeOr(params.until, kNoTime)
+        .Int(static_cast<std::int64_t>(limit));
+    std::vector<store::RunSample> samples;
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return samples;
+        store::RunSample sample{.state = query.Enum<RunState>()};
+        const auto started = query.OptionalTime();
+        const auto ended = query.OptionalTime();
+        if (started && ended) sample.duration = *ended - *started;
+        samples.push_back(sample);
+    }
+}
+
+Result<std::vector<store::QueueDepth>> Depths(Session& session) {
+    static constexpr std::array kParts = {
+        std::pair{Sql::kDepthsScheduled, RunState::kScheduled},
+        std::pair{Sql::kDepthsReady, RunState::kQueued},
+        std::pair{Sql::kDepthsBlocked, RunState::kQueued},
+        std::pair{Sql::kDepthsRunning, RunState::kRunning},
+        std::pair{Sql::kDepthsParked, RunState::kCompleting},
+        std::pair{Sql::kDepthsParked, RunState::kHeld},
+    };
+    std::vector<store::QueueDepth> depths;
+    for (const auto& [which, state] : kParts) {
+        Query query = session.connection.Prepared(which);
+        if (which == Sql::kDepthsParked) query.Enum(state);
+        KSANA_TRY_VOID(AddDepths(query, state, depths));
+    }
+    return Folded(std::move(depths));
+}
+
+Result<store::WakeTimes> NextWake(Session& session) {
+    KSANA_TRY(const auto plan, Number(session, Sql::kNextPlan));
+    KSANA_TRY(const auto ready, Number(session, Sql::kNextReady));
+    KSANA_TRY(const auto expiry, Number(session, Sql::kNextExpiry));
+    KSANA_TRY(const auto queued, Number(session, Sql::kAnyReady));
+    return store::WakeTimes{.plan = TimeOf(plan),
+                            .ready = TimeOf(ready),
+                            .expiry = TimeOf(expiry),
+                            .queued = queued.has_value()};
+}
+
+Result<store::RecordCounts> Counts(Session& session) {
+    KSANA_TRY(const auto jobs, Number(session, Sql::kCountJobs));
+    KSANA_TRY(const auto runs, Number(session, Sql::kCountRuns));
+    KSANA_TRY(const auto attempts, Number(session, Sql::kCountAttempts));
+    KSANA_TRY(const auto ledger, Number(session, Sql::kCountLedger));
+    KSANA_TRY(const auto events, Number(session, Sql::kCountEvents));
+    KSANA_TRY(const auto documents, Number(session, Sql::kCountDocuments));
+    return store::RecordCounts{.jobs = jobs.value_or(0),
+                               .runs = runs.value_or(0),
+                               .attempts = attempts.value_or(0),
+                               .ledger = ledger.value_or(0),
+                               .events = events.value_or(0),
+                               .documents = documents.value_or(0)};
+}
+
+Result<std::vector<std::string>> DependantsOf(Session& session, const std::string& job_id) {
+    Query query = session.connection.Prepared(Sql::kFindDependants);
+    query.Text(job_id);
+    std::vector<std::string> ids;
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return ids;
+        ids.push_back(query.Text());
+    }
+}
+
+}  // namespace ksana::store_sqlite::reads

@@ -1,0 +1,199 @@
+#include <fmt/core.h>
+
+#include "ksana/store_sqlite/backend_fixture.hpp"
+#include "ksana/store_sqlite/claim.hpp"
+#include "ksana/store_sqlite/list_sql.hpp"
+#include "ksana/store_sqlite/sqlite_backend.hpp"
+
+// Every statement goes along an index (or the key of its table).
+
+namespace ksana::store_sqlite {
+namespace {
+
+class QueryPlanTest : public BackendFixture {
+  protected:
+    QueryPlanTest() : backend_(Open()) {}
+
+    std::vector<std::string> PlanOf(const std::string& sql) {
+        Connection& connection = dynamic_cast<SqliteBackend&>(*backend_).WriterForTest();
+        Query query = connection.Dynamic("EXPLAIN QUERY PLAN " + sql);
+        std::vector<std::string> steps;
+        for (;;) {
+            const auto row = query.Next();
+            if (!row) {
+                ADD_FAILURE() << sql << "\n" << row.error().message;
+                connection.Rollback();
+                return steps;
+            }
+            if (!*row) return steps;
+            query.Skip();
+            query.Skip();
+            query.Skip();
+            steps.push_back(query.Text());
+        }
+    }
+
+    // `walk`: a list without a filter goes along the table itself, which is in the order asked for.
+    void ExpectIndexed(const std::string& sql, bool walk = false) {
+        for (const std::string& step : PlanOf(sql)) {
+            const bool scan = step.starts_with("SCAN ") &&
+                              step.find(" USING ") == std::string::npos &&
+                              step != "SCAN CONSTANT ROW" && !step.starts_with("SCAN (subquery");
+            EXPECT_FALSE(scan && !walk) << sql << "\n" << step;
+            EXPECT_FALSE(walk && step.find("TEMP B-TREE") != std::string::npos) << sql;
+        }
+    }
+
+    std::unique_ptr<store_kit::Backend> backend_;
+};
+
+bool MaySeeAll(Sql which) {
+    switch (which) {
+        case Sql::kFindSchemaTable:
+        case Sql::kTakeSnapshot:
+        case Sql::kListMigrations:
+        case Sql::kListPolicies:  // small tables
+        case Sql::kCountAttempts:
+        case Sql::kCountDocuments:
+        case Sql::kListAllDocuments:  // asked for everything
+            return true;
+        default:
+            return false;
+    }
+}
+
+TEST_F(QueryPlanTest, EveryStatementUsesAnIndex) {
+    for (std::size_t i = 0; i < kSqlCount; ++i) {
+        const auto which = static_cast<Sql>(i);
+        if (!MaySeeAll(which)) ExpectIndexed(std::string(TextOf(which)));
+    }
+    for (const std::string& sql : ClaimStatements()) ExpectIndexed(sql);
+}
+
+TEST_F(QueryPlanTest, ClaimsNeedNoSort) {
+    for (const std::string& sql : ClaimStatements()) {
+        for (const std::string& step : PlanOf(sql)) {
+            EXPECT_EQ(step.find("TEMP B-TREE"), std::string::npos) << sql;
+        }
+    }
+}
+
+std::vector<store::RunFilter> RunFilters() {
+    std::vector<store::RunFilter> filters(15);
+    filters[1].states = model::kUnfinishedStates;
+    filters[2].states = model::SetOf(model::RunState::kFailed);
+    filters[3].tenant = "acme";
+    filters[4].tenant = "default";
+    filters[5].job_id = "j";
+    filters[6].type = "t";
+    filters[7].category = "c";
+    filters[8].creator = "c";
+    filters[9].owner = "o";
+    filters[10].kind = model::ActionKind::kQueue;
+    filters[11].trigger = model::RunTrigger::kFire;
+    filters[12].parent = Uuid{};
+    filters[13].finished_from = TimePoint{};
+    filters[14].finished_until = TimePoint{};
+    filters[14].type = "t";
+    return filters;
+}
+
+TEST_F(QueryPlanTest, ListsOfRuns) {
+    for (const auto& filter : RunFilters()) {
+        for (const auto sort :
+             {store::RunSort::kId, store::RunSort::kReady, store::RunSort::kFinished}) {
+            for (const bool descending : {false, true}) {
+                for (const bool after : {false, true}) {
+                    store_kit::RunList list{.filter = filter,
+                                            .words = {"w"},
+                                            .sort = sort,
+                                            .descending = descending,
+                                            .limit = 10};
+                    if (after) list.after.emplace();
+                    for (const auto purpose : {ListPurpose::kRows, ListPurpose::kCount}) {
+                        for (const auto& part : RunListSql(list, purpose, 10)) {
+                            const bool walk = part.text.find("INDEXED BY") == std::string::npos;
+                            ExpectIndexed(part.text, walk);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_F(QueryPlanTest, ListsByTheUsualFiltersNeedNoSort) {
+    for (auto filter : RunFilters()) {
+        if (filter.states == model::kUnfinishedStates || filter.finished_from ||
+            filter.finished_until) {
+            continue;
+        }
+        const store_kit::RunList list{.filter = filter, .words = {}, .limit = 10};
+        for (const auto& part : RunListSql(list, ListPurpose::kRows, 10)) {
+            for (const std::string& step : PlanOf(part.text)) {
+                EXPECT_EQ(step.find("TEMP B-TREE"), std::string::npos) << part.text;
+            }
+        }
+    }
+}
+
+TEST_F(QueryPlanTest, ListsOfJobs) {
+    std::vector<store::JobFilter> filters(11);
+    filters[1].tenant = "acme";
+    filters[2].tenant = "default";
+    filters[3].group = "g";
+    filters[4].owner = "o";
+    filters[5].enabled = true;
+    filters[6].kind = model::ActionKind::kHttp;
+    filters[7].type = "t";
+    filters[8].last_state = model::RunState::kFailed;
+    filters[9].labels = {{"a", "b"}, {"c", "d"}};
+    filters[10].enabled = false;
+    for (const auto& filter : filters) {
+        for (std::size_t sort = 0; sort < model::kEnumCount<store::JobSort>; ++sort) {
+            for (const bool descending : {false, true}) {
+                for (const bool after : {false, true}) {
+                    store_kit::JobList list{.filter = filter,
+                                            .words = {"w"},
+                                            .sort = static_cast<store::JobSort>(sort),
+                                            .descending = descending,
+                                            .limit = 10};
+                    if (after) list.after.emplace();
+                    for (const auto purpose : {ListPurpose::kRows, ListPurpose::kCount}) {
+                        for (const auto& part : JobListSql(list, purpose, 10)) {
+                            ExpectIndexed(part.text);
+                            for (const std::string& step : PlanOf(part.text)) {
+                                EXPECT_EQ(step.find("TEMP B-TREE"), std::string::npos) << part.text;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_F(QueryPlanTest, ListsOfEventsAndLedger) {
+    std::vector<store::EventFilter> filters(8);
+    filters[1].tenant = "acme";
+    filters[2].user = "u";
+    filters[3].action = "a";
+    filters[4].resource_type = "t";
+    filters[5].resource_type = "t";
+    filters[5].resource_id = "i";
+    filters[6].from = TimePoint{};
+    filters[7].resource_id = "i";
+    for (const auto& filter : filters) {
+        for (const bool after : {false, true}) {
+            store_kit::EventList list{.filter = filter, .limit = 10};
+            if (after) list.after = 7;
+            const ListSql sql = EventListSql(list);
+            ExpectIndexed(sql.text, sql.text.find("NOT INDEXED") != std::string::npos);
+        }
+    }
+    ExpectIndexed(LedgerListSql({.job_id = "j", .limit = 1}).text);
+    ExpectIndexed(LedgerListSql({.limit = 1}).text);
+}
+
+}  // namespace
+}  // namespace ksana::store_sqlite

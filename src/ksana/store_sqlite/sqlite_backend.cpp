@@ -1,0 +1,50 @@
+#include "ksana/store_sqlite/sqlite_backend.hpp"
+
+#include "ksana/store_sqlite/migrations.hpp"
+
+namespace ksana::store_sqlite {
+
+Result<void> SqliteWriter::Commit() {
+    auto committed = connection_.Commit();
+    if (committed) {
+        session_.policy_writer.Committed(session_.shared.policies);
+    } else {
+        session_.policy_writer.RolledBack();
+    }
+    return committed;
+}
+
+void SqliteWriter::Rollback() {
+    connection_.Rollback();
+    session_.policy_writer.RolledBack();
+}
+
+SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers, FileLock lock,
+                             std::unique_ptr<Connection> writer)
+    : path_(std::move(path)),
+      lock_(std::move(lock)),
+      shared_{.clock = clock, .policies = {}, .jobs = {}},
+      connection_(std::move(writer)),
+      readers_(path_, readers, shared_) {}
+
+Result<void> SqliteBackend::Start() {
+    if (connection_ == nullptr) return {};
+    KSANA_TRY_VOID(shared_.policies.Fill(*connection_));
+    writer_.emplace(*connection_, readers_, shared_);
+    group_commit_.emplace("sqlite writer", *writer_, changes_);
+    return group_commit_->Start();
+}
+
+Result<void> SqliteBackend::Write(const WriteBody& body) {
+    if (!group_commit_) {
+        return Error(Code::kPermissionDenied, path_ + " was opened for reading only");
+    }
+    return group_commit_->Run(body);
+}
+
+Result<store::StoreInfo> SqliteBackend::Info() {
+    return store::StoreInfo{
+        .driver = "sqlite", .location = path_, .schema = Migrations().back().version};
+}
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,277 @@
+#include "ksana/store_sqlite/sqlite_transaction.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ksana/store_sqlite/claim.hpp"
+
+namespace ksana::store_sqlite {
+
+using model::Job;
+using model::Run;
+using store_kit::Gate;
+using store_kit::KeyClaim;
+
+namespace {
+
+std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit); }
+
+// Each id once, in the order of the table.
+template <class T>
+std::vector<T> Once(std::vector<T> ids) {
+    std::ranges::sort(ids);
+    const auto rest = std::ranges::unique(ids);
+    ids.erase(rest.begin(), rest.end());
+    return ids;
+}
+
+}  // namespace
+
+Result<std::size_t> SqliteTransaction::Changed(Query& query) {
+    KSANA_TRY_VOID(query.Run());
+    return static_cast<std::size_t>(session_.connection.last_changes());
+}
+
+Result<std::vector<Job>> SqliteTransaction::LockJobs(const std::vector<std::string>& ids) {
+    return LoadJobs(session_, Once(ids));
+}
+
+Result<std::vector<Job>> SqliteTransaction::LockDueJobs(TimePoint until, std::size_t limit) {
+    Query query = Prepared(Sql::kFindDueJobs);
+    query.Time(until).Int(Limit(limit));
+    return ReadJobs(session_, query);
+}
+
+Result<std::vector<bool>> SqliteTransaction::InsertJobs(const std::vector<Job>& jobs) {
+    return InsertJobRows(session_, jobs);
+}
+
+Result<void> SqliteTransaction::UpdateJobs(const std::vector<Job>& jobs) {
+    return UpdateJobRows(session_, jobs);
+}
+
+Result<void> SqliteTransaction::UpdatePlans(const std::vector<Job>& jobs) {
+    return UpdatePlanRows(session_, jobs);
+}
+
+Result<void> SqliteTransaction::AddTallies(const std::vector<model::JobTally>& tallies) {
+    return AddTallyRows(session_, tallies);
+}
+
+Result<void> SqliteTransaction::DeleteJob(const std::string& id) {
+    return DeleteJobRow(session_, id);
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& ids) {
+    return LoadRuns(session_, Once(ids));
+}
+
+Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {
+    return Prepared(Sql::kMakeDue).Time(now).Int(Limit(limit)).Run();
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockReady(const store::ClaimFilter& filter,
+                                                      std::size_t limit) {
+    return FindReady(session_, filter, limit);
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockExpired(TimePoint now, std::size_t limit) {
+    Query query = Prepared(Sql::kFindExpired);
+    query.Time(now).Int(Limit(limit));
+    return ReadRuns(session_, query);
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockOwned(const std::vector<std::string>& owners,
+                                                      std::size_t limit) {
+    std::vector<Run> runs;
+    Query query = Prepared(Sql::kFindRunning);
+    for (const std::string& owner : owners) {
+        if (runs.size() >= limit) break;
+        query.Again().Text(owner).Int(Limit(limit - runs.size()));
+        KSANA_TRY(std::vector<Run> owned, ReadRuns(session_, query));
+        std::ranges::move(owned, std::back_inserter(runs));
+    }
+    return runs;
+}
+
+Result<std::vector<Gate>> SqliteTransaction::LockGates(const std::vector<std::string>& job_ids) {
+    std::vector<Gate> gates;
+    gates.reserve(job_ids.size());
+    Query query = Prepared(Sql::kCountGate);
+    for (const std::string& id : job_ids) {
+        KSANA_TRY(const bool row, query.Again().Text(id).Next());
+        Gate& gate = gates.emplace_back();
+        gate.job_id = id;
+        if (!row) continue;
+        gate.under_way = static_cast<int>(query.Int());
+        gate.blocked = static_cast<int>(query.Int());
+    }
+    return gates;
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockGated(const std::string& job_id) {
+    Query query = Prepared(Sql::kFindGated);
+    query.Text(job_id);
+    return ReadRuns(session_, query);
+}
+
+Result<std::optional<Run>> SqliteTransaction::LockFirstBlocked(const std::string& job_id) {
+    Query query = Prepared(Sql::kFindFirstBlocked);
+    query.Text(job_id);
+    return ReadOneRun(session_, query);
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockStray(std::size_t limit) {
+    Query query = Prepared(Sql::kFindStray);
+    query.Int(Limit(limit));
+    return ReadRuns(session_, query);
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockUnstarted(const std::string& job_id,
+                                                          std::size_t limit) {
+    Query query = Prepared(Sql::kFindUnstarted);
+    query.Text(job_id).Int(Limit(limit));
+    return ReadRuns(session_, query);
+}
+
+Result<std::vector<bool>> SqliteTransaction::InsertRuns(const std::vector<Run>& runs) {
+    return InsertRunRows(session_, runs);
+}
+
+Result<void> SqliteTransaction::UpdateRuns(const std::vector<Run>& runs) {
+    return UpdateRunRows(session_, runs);
+}
+
+Result<void> SqliteTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
+    return DeleteRunRows(session_, ids);
+}
+
+Result<void> SqliteTransaction::InsertAttempts(const std::vector<model::Attempt>& attempts) {
+    return InsertAttemptRows(session_, attempts);
+}
+
+Result<std::size_t> SqliteTransaction::PurgeRuns(const store::PurgeParams& params) {
+    std::vector<Uuid> ids;
+    {
+        Query query = Prepared(Sql::kFindPurgeable);
+        query.Time(params.finished_before).Int(params.states).Int(Limit(params.limit));
+        for (;;) {
+            KSANA_TRY(const bool row, query.Next());
+            if (!row) break;
+            ids.push_back(query.Id());
+        }
+    }
+    KSANA_TRY_VOID(DeleteRunRows(session_, ids));
+    return ids.size();
+}
+
+Result<std::vector<std::optional<Uuid>>> SqliteTransaction::TakeKeys(
+    const std::vector<KeyClaim>& claims, TimePoint now) {
+    std::vector<std::optional<Uuid>> holders;
+    holders.reserve(claims.size());
+    Query find = Prepared(Sql::kFindKey);
+    Query take = Prepared(Sql::kTakeKey);
+    for (const KeyClaim& claim : claims) {
+        KSANA_TRY(const bool row, find.Again().Text(claim.tenant).Text(claim.key).Next());
+        if (row) {
+            const Uuid holder = find.Id();
+            const auto until = find.OptionalTime();
+            if (!until || *until > now) {
+                holders.emplace_back(holder);
+                continue;
+            }
+        }
+        find.Again();
+        KSANA_TRY_VOID(take.Again()
+                           .Text(claim.tenant)
+                           .Text(claim.key)
+                           .Id(claim.run_id)
+                           .Time(claim.until)
+                           .Run());
+        holders.emplace_back();
+    }
+    return holders;
+}
+
+Result<void> SqliteTransaction::FreeKeys(const std::vector<KeyClaim>& claims) {
+    Query query = Prepared(Sql::kFreeKey);
+    for (const KeyClaim& claim : claims) {
+        KSANA_TRY_VOID(query.Again().Text(claim.tenant).Text(claim.key).Id(claim.run_id).Run());
+    }
+    return {};
+}
+
+Result<void> SqliteTransaction::InsertLedger(const std::vector<model::LedgerEntry>& entries) {
+    Query query = Prepared(Sql::kInsertLedger);
+    for (const model::LedgerEntry& entry : entries) {
+        query.Again();
+        entry.seq != 0 ? query.Int(entry.seq) : query.Null();
+        KSANA_TRY_VOID(query.Text(entry.job_id)
+                           .Enum(entry.range.fate)
+                           .Int(entry.range.range.count)
+                           .Time(entry.range.range.first)
+                           .Time(entry.range.range.last)
+                           .Time(entry.recorded_at)
+                           .Run());
+    }
+    return {};
+}
+
+Result<void> SqliteTransaction::InsertEvents(const std::vector<model::AuditEvent>& events) {
+    Query query = Prepared(Sql::kInsertEvent);
+    for (const model::AuditEvent& event : events) {
+        query.Again();
+        event.seq != 0 ? query.Int(event.seq) : query.Null();
+        KSANA_TRY_VOID(query.Time(event.at)
+                           .Text(event.tenant)
+                           .Text(event.action)
+                           .Text(event.user)
+                           .Text(event.resource_type)
+                           .Text(event.resource_id)
+                           .Text(event.old_object)
+                           .Text(event.new_object)
+                           .Text(event.data)
+                           .Text(event.client_ip)
+                           .Text(event.method)
+                           .Run());
+    }
+    return {};
+}
+
+Result<std::size_t> SqliteTransaction::PurgeEvents(TimePoint before, std::size_t limit) {
+    Query query = Prepared(Sql::kPurgeEvents);
+    query.Time(before).Int(Limit(limit));
+    return Changed(query);
+}
+
+Result<std::optional<model::Document>> SqliteTransaction::LockDocument(const std::string& kind,
+                                                                       const std::string& key) {
+    Query query = Prepared(Sql::kLoadDocument);
+    KSANA_TRY(const bool row, query.Text(kind).Text(key).Next());
+    if (!row) return std::optional<model::Document>();
+    return std::optional(reads::ReadDocument(query));
+}
+
+Result<void> SqliteTransaction::PutDocument(const model::Document& document) {
+    return Prepared(Sql::kPutDocument)
+        .Text(document.kind)
+        .Text(document.key)
+        .Int(document.version)
+        .Text(document.body)
+        .Time(document.updated_at)
+        .Time(document.expires_at)
+        .Run();
+}
+
+Result<void> SqliteTransaction::DeleteDocument(const std::string& kind, const std::string& key) {
+    return Prepared(Sql::kDeleteDocument).Text(kind).Text(key).Run();
+}
+
+Result<std::size_t> SqliteTransaction::PurgeDocuments(const std::string& kind, TimePoint expired_by,
+                                                      std::size_t limit) {
+    Query query = Prepared(Sql::kPurgeDocuments);
+    query.Text(kind).Time(expired_by).Int(Limit(limit));
+    return Changed(query);
+}
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,198 @@
+#include "ksana/store_sqlite/statements.hpp"
+
+#include <array>
+
+#include "ksana/base/check.hpp"
+
+namespace ksana::store_sqlite {
+namespace {
+
+struct Entry {
+    Sql which;
+    std::string_view text;
+};
+
+#define SELECT_RUN "SELECT " KSANA_RUN_COLUMNS " FROM runs "
+#define SELECT_JOB "SELECT " KSANA_JOB_COLUMNS " FROM "
+#define DEPTHS "SELECT kind, type, count(*), min(ready_at) FROM runs INDEXED BY "
+
+// In the order of Sql.
+constexpr std::array<Entry, kSqlCount> kEntries = {{
+    {Sql::kBegin, "BEGIN IMMEDIATE"},
+    {Sql::kBeginRead, "BEGIN"},
+    {Sql::kTakeSnapshot, "SELECT 1 FROM sqlite_schema LIMIT 1"},
+    {Sql::kCommit, "COMMIT"},
+    {Sql::kRollback, "ROLLBACK"},
+    {Sql::kFindSchemaTable,
+     "SELECT 1 FROM sqlite_schema WHERE type='table' AND name='ksana_schema'"},
+    {Sql::kListMigrations, "SELECT version, name FROM ksana_schema ORDER BY version"},
+    {Sql::kRecordMigration, "INSERT INTO ksana_schema(version, name, applied_at) VALUES(?,?,?)"},
+    {Sql::kFindPolicy, "SELECT id FROM policies WHERE body=?"},
+    {Sql::kLoadPolicy, "SELECT body FROM policies WHERE id=?"},
+    {Sql::kListPolicies, "SELECT id, body FROM policies ORDER BY id LIMIT ?"},
+    {Sql::kInsertPolicy, "INSERT INTO policies(body) VALUES(?)"},
+
+    {Sql::kInsertRun,
+     "INSERT INTO runs(id, job_id, tenant, type, category, creator, kind, cause, priority, "
+     "nominal_at, selector, unique_key, unique_states, unique_until, parent, policy_id, "
+     "created_at, payload, updated_at, state, ready_at, rank, expires_at, attempt, failures, "
+     "fence, exec_id, last_report, outcome, owner, lease_until, deadline, started_at, ended_at, "
+     "finished_at, progress, progress_note, cancel_requested, not_stopping, blocked, result, "
+     "last_error, detail, remark, skip_reason) "
+     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+     "?,?,?) ON CONFLICT DO NOTHING"},
+    {Sql::kUpdateRun,
+     "UPDATE runs SET updated_at=?, state=?, ready_at=?, rank=?, expires_at=?, attempt=?, "
+     "failures=?, fence=?, exec_id=?, last_report=?, outcome=?, owner=?, lease_until=?, "
+     "deadline=?, started_at=?, ended_at=?, finished_at=?, progress=?, progress_note=?, "
+     "cancel_requested=?, not_stopping=?, blocked=?, result=?, last_error=?, detail=?, remark=?, "
+     "skip_reason=? WHERE id=?"},
+    {Sql::kLoadRun, SELECT_RUN "WHERE id=?"},
+    {Sql::kDeleteRun, "DELETE FROM runs WHERE id=? RETURNING tenant, unique_key, payload IS NULL"},
+    {Sql::kInsertPayload, "INSERT INTO payloads(run_id, body) VALUES(?,?)"},
+    {Sql::kLoadPayload, "SELECT body FROM payloads WHERE run_id=?"},
+    {Sql::kDeletePayload, "DELETE FROM payloads WHERE run_id=?"},
+    {Sql::kMakeDue,
+     "UPDATE runs SET state=1 WHERE id IN (SELECT id FROM runs INDEXED BY "
+     "runs_scheduled WHERE state=0 AND ready_at<=? ORDER BY ready_at, id LIMIT ?)"},
+    {Sql::kFindExpired, SELECT_RUN "INDEXED BY runs_running WHERE state=2 AND expires_at<=? "
+                                   "ORDER BY expires_at, id LIMIT ?"},
+    {Sql::kFindRunning, SELECT_RUN "INDEXED BY runs_running WHERE state=2 AND owner=? LIMIT ?"},
+    {Sql::kCountGate,
+     "SELECT count(*) FILTER (WHERE attempt>0), count(*) FILTER (WHERE blocked=1) FROM runs "
+     "INDEXED BY runs_gate WHERE state<3 AND job_id<>'' AND job_id=?"},
+    {Sql::kFindGated, SELECT_RUN "INDEXED BY runs_gate WHERE state<3 AND job_id<>'' AND job_id=? "
+                                 "AND (attempt>0 OR blocked=1)"},
+    {Sql::kFindFirstBlocked,
+     SELECT_RUN "INDEXED BY runs_blocked WHERE state=1 AND blocked=1 AND job_id=? "
+                "ORDER BY ready_at, id LIMIT 1"},
+    {Sql::kFindStray,
+     SELECT_RUN "INDEXED BY runs_blocked WHERE state=1 AND blocked=1 AND NOT EXISTS (SELECT 1 "
+                "FROM runs g INDEXED BY runs_gate WHERE g.state<3 AND g.job_id<>'' AND "
+                "g.job_id=runs.job_id AND g.attempt>0) ORDER BY job_id, ready_at, id LIMIT ?"},
+    {Sql::kFindUnstarted,
+     SELECT_RUN "INDEXED BY runs_gate WHERE state<3 AND job_id<>'' AND job_id=? AND attempt=0 "
+                "AND state<2 LIMIT ?"},
+    {Sql::kFindFire,
+     SELECT_RUN "INDEXED BY runs_fire WHERE nominal_at IS NOT NULL AND job_id<>'' AND job_id=? "
+                "AND nominal_at=?"},
+    {Sql::kFindPurgeable,
+     "SELECT id FROM runs INDEXED BY runs_finished WHERE state>=5 AND finished_at<? AND "
+     "((1<<state) & ?)<>0 ORDER BY finished_at, id LIMIT ?"},
+    {Sql::kSampleRuns,
+     "SELECT state, started_at, ended_at FROM runs INDEXED BY runs_job_finished WHERE state>=5 "
+     "AND job_id<>'' AND job_id=? AND finished_at>=? AND finished_at<? "
+     "ORDER BY finished_at DESC, id DESC LIMIT ?"},
+    {Sql::kInsertAttempt,
+     "INSERT INTO attempts(run_id, number, exec_id, fence, owner, started_at, ended_at, outcome, "
+     "error, detail, not_stopping) VALUES(?,?,?,?,?,?,?,?,?,?,?)"},
+    {Sql::kLoadAttempts,
+     "SELECT run_id, number, exec_id, fence, owner, started_at, ended_at, outcome, error, detail, "
+     "not_stopping FROM attempts WHERE run_id=? ORDER BY number"},
+    {Sql::kDeleteAttempts, "DELETE FROM attempts WHERE run_id=?"},
+    {Sql::kFindKey, "SELECT run_id, until FROM run_keys WHERE tenant=? AND key=?"},
+    {Sql::kTakeKey, "INSERT OR REPLACE INTO run_keys(tenant, key, run_id, until) VALUES(?,?,?,?)"},
+    {Sql::kFreeKey, "DELETE FROM run_keys WHERE tenant=? AND key=? AND run_id=?"},
+
+    {Sql::kDepthsReady, DEPTHS "runs_ready WHERE state=1 AND blocked=0 GROUP BY kind, type"},
+    {Sql::kDepthsBlocked, DEPTHS "runs_blocked WHERE state=1 AND blocked=1 GROUP BY kind, type"},
+    {Sql::kDepthsScheduled, DEPTHS "runs_scheduled WHERE state=0 GROUP BY kind, type"},
+    {Sql::kDepthsRunning, DEPTHS "runs_running WHERE state=2 GROUP BY kind, type"},
+    {Sql::kDepthsParked,
+     DEPTHS "runs_parked WHERE state>=3 AND state<=4 AND state=? GROUP BY kind, type"},
+    {Sql::kNextPlan,
+     "SELECT next_run_at FROM job_state INDEXED BY job_due WHERE enabled=1 "
+     "ORDER BY next_run_at LIMIT 1"},
+    {Sql::kNextReady,
+     "SELECT ready_at FROM runs INDEXED BY runs_scheduled WHERE state=0 ORDER BY ready_at LIMIT 1"},
+    {Sql::kNextExpiry,
+     "SELECT expires_at FROM runs INDEXED BY runs_running WHERE state=2 AND expires_at IS NOT NULL "
+     "ORDER BY expires_at LIMIT 1"},
+    {Sql::kAnyReady,
+     "SELECT 1 FROM runs INDEXED BY runs_ready WHERE state=1 AND blocked=0 LIMIT 1"},
+
+    {Sql::kInsertJob,
+     "INSERT INTO jobs(id, tenant, grp, owner, name, enabled, kind, type, created_at, updated_at, "
+     "version, definition) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"},
+    {Sql::kInsertJobState,
+     "INSERT INTO job_state(job_id, enabled, planned_until, next_run_at, last_run_at, last_state, "
+     "last_error, total_runs, consecutive_failures) VALUES(?,?,?,?,?,?,?,?,?)"},
+    {Sql::kUpdateJob,
+     "UPDATE jobs SET tenant=?, grp=?, owner=?, name=?, enabled=?, kind=?, type=?, updated_at=?, "
+     "version=?, definition=? WHERE id=?"},
+    {Sql::kUpdateJobState,
+     "UPDATE job_state SET enabled=?, planned_until=?, next_run_at=? WHERE job_id=?"},
+    {Sql::kUpdatePlan, "UPDATE job_state SET planned_until=?, next_run_at=? WHERE job_id=?"},
+    {Sql::kAddTally,
+     "UPDATE job_state SET total_runs=total_runs+?1, consecutive_failures="
+     "iif(?2, 0, consecutive_failures)+?3, last_run_at=coalesce(?4, last_run_at), "
+     "last_state=coalesce(?5, last_state), last_error=iif(?5 IS NULL, last_error, ?6) "
+     "WHERE job_id=?7"},
+    {Sql::kLoadJob, SELECT_JOB "jobs j CROSS JOIN job_state s ON s.job_id=j.id WHERE j.id=?"},
+    {Sql::kFindDueJobs,
+     SELECT_JOB "job_state s INDEXED BY job_due CROSS JOIN jobs j ON j.id=s.job_id "
+                "WHERE s.enabled=1 AND s.next_run_at<=? ORDER BY s.next_run_at, s.job_id LIMIT ?"},
+    {Sql::kDeleteJob, "DELETE FROM jobs WHERE id=?"},
+    {Sql::kDeleteJobState, "DELETE FROM job_state WHERE job_id=?"},
+    {Sql::kInsertLabel, "INSERT INTO job_labels(key, value, job_id) VALUES(?,?,?)"},
+    {Sql::kDeleteLabels, "DELETE FROM job_labels WHERE job_id=?"},
+    {Sql::kInsertDependency,
+     "INSERT INTO job_dependencies(depends_on, job_id) VALUES(?,?) ON CONFLICT DO NOTHING"},
+    {Sql::kDeleteDependencies, "DELETE FROM job_dependencies WHERE job_id=?"},
+    {Sql::kFindDependants,
+     "SELECT job_id FROM job_dependencies WHERE depends_on=? ORDER BY job_id"},
+
+    {Sql::kInsertLedger,
+     "INSERT INTO ledger(seq, job_id, fate, count, first, last, recorded_at) "
+     "VALUES(?,?,?,?,?,?,?)"},
+    {Sql::kInsertEvent,
+     "INSERT INTO events(seq, at, tenant, action, user, resource_type, resource_id, old_object, "
+     "new_object, data, client_ip, method) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"},
+    {Sql::kPurgeEvents,
+     "DELETE FROM events WHERE seq IN (SELECT seq FROM events INDEXED BY events_at WHERE at<? "
+     "ORDER BY at, seq LIMIT ?)"},
+    {Sql::kLoadDocument,
+     "SELECT kind, key, version, body, updated_at, expires_at FROM documents WHERE kind=? AND "
+     "key=?"},
+    {Sql::kPutDocument,
+     "INSERT OR REPLACE INTO documents(kind, key, version, body, updated_at, expires_at) "
+     "VALUES(?,?,?,?,?,?)"},
+    {Sql::kDeleteDocument, "DELETE FROM documents WHERE kind=? AND key=?"},
+    {Sql::kPurgeDocuments,
+     "DELETE FROM documents WHERE kind=?1 AND key IN (SELECT key FROM documents INDEXED BY "
+     "documents_expiry WHERE kind=?1 AND expires_at IS NOT NULL AND expires_at<=?2 LIMIT ?3)"},
+    {Sql::kListDocuments,
+     "SELECT kind, key, version, body, updated_at, expires_at FROM documents WHERE kind=?1 AND "
+     "key>=?2 AND key>?3 AND (expires_at IS NULL OR expires_at>?4) ORDER BY key"},
+    {Sql::kListAllDocuments,
+     "SELECT kind, key, version, body, updated_at, expires_at FROM documents WHERE "
+     "(kind, key)>(?1, ?2) AND (expires_at IS NULL OR expires_at>?3) ORDER BY kind, key"},
+
+    {Sql::kCountJobs, "SELECT count(*) FROM jobs"},
+    // Each run is in exactly one of these indexes, which are far smaller than the table.
+    {Sql::kCountRuns,
+     "SELECT (SELECT count(*) FROM runs INDEXED BY runs_final WHERE state>=5)"
+     "+(SELECT count(*) FROM runs INDEXED BY runs_ready WHERE state=1 AND blocked=0)"
+     "+(SELECT count(*) FROM runs INDEXED BY runs_blocked WHERE state=1 AND blocked=1)"
+     "+(SELECT count(*) FROM runs INDEXED BY runs_scheduled WHERE state=0)"
+     "+(SELECT count(*) FROM runs INDEXED BY runs_running WHERE state=2)"
+     "+(SELECT count(*) FROM runs INDEXED BY runs_parked WHERE state>=3 AND state<=4)"},
+    {Sql::kCountAttempts, "SELECT count(*) FROM attempts"},
+    {Sql::kCountLedger, "SELECT count(*) FROM ledger"},
+    {Sql::kCountEvents, "SELECT count(*) FROM events"},
+    {Sql::kCountDocuments, "SELECT count(*) FROM documents"},
+}};
+
+consteval bool InOrder() {
+    for (std::size_t i = 0; i < kEntries.size(); ++i) {
+        if (static_cast<std::size_t>(kEntries[i].which) != i) return false;
+    }
+    return true;
+}
+static_assert(InOrder(), "every statement stands at the place its number says");
+
+}  // namespace
+
+std::string_view TextOf(Sql which) { return kEntries.at(static_cast<std::size_t>(which)).text; }
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace ksana::store_sqlite {
+
+// All SQL that is not a list with filters (run_list_sql.hpp, job_list_sql.hpp, event_list_sql.hpp),
+// in one place, so that query_plan_test can ask SQLite about each.
+enum class Sql : std::uint8_t {
+    kBegin,
+    kBeginRead,
+    kTakeSnapshot,
+    kCommit,
+    kRollback,
+    kFindSchemaTable,
+    kListMigrations,
+    kRecordMigration,
+    kFindPolicy,
+    kLoadPolicy,
+    kListPolicies,
+    kInsertPolicy,
+
+    kInsertRun,
+    kUpdateRun,
+    kLoadRun,
+    kDeleteRun,
+    kInsertPayload,
+    kLoadPayload,
+    kDeletePayload,
+    kMakeDue,
+    kFindExpired,
+    kFindRunning,
+    kCountGate,
+    kFindGated,
+    kFindFirstBlocked,
+    kFindStray,
+    kFindUnstarted,
+    kFindFire,
+    kFindPurgeable,
+    kSampleRuns,
+    kInsertAttempt,
+    kLoadAttempts,
+    kDeleteAttempts,
+    kFindKey,
+    kTakeKey,
+    kFreeKey,
+
+    kDepthsReady,
+    kDepthsBlocked,
+    kDepthsScheduled,
+    kDepthsRunning,
+    kDepthsParked,
+    kNextPlan,
+    kNextReady,
+    kNextExpiry,
+    kAnyReady,
+
+    kInsertJob,
+    kInsertJobState,
+    kUpdateJob,
+    kUpdateJobState,
+    kUpdatePlan,
+    kAddTally,
+    kLoadJob,
+    kFindDueJobs,
+    kDeleteJob,
+    kDeleteJobState,
+    kInsertLabel,
+    kDeleteLabels,
+    kInsertDependency,
+    kDeleteDependencies,
+    kFindDependants,
+
+    kInsertLedger,
+    kInsertEvent,
+    kPurgeEvents,
+    kLoadDocument,
+    kPutDocument,
+    kDeleteDocument,
+    kPurgeDocuments,
+    kListDocuments,
+    kListAllDocuments,
+
+    kCountJobs,
+    kCountRuns,
+    kCountAttempts,
+    kCountLedger,
+    kCountEvents,
+    kCountDocuments,
+    kEnd,  // not a statement
+};
+
+inline constexpr auto kSqlCount = static_cast<std::size_t>(Sql::kEnd);
+
+std::string_view TextOf(Sql which);
+
+// What run_rows.hpp reads, in its order; runs is the only table of its query with these names.
+#define KSANA_RUN_COLUMNS                                                                    \
+    "id, job_id, tenant, type, category, creator, kind, cause, priority, nominal_at, "       \
+    "selector, unique_key, unique_states, unique_until, parent, policy_id, created_at, "     \
+    "payload, updated_at, state, ready_at, attempt, failures, fence, exec_id, last_report, " \
+    "outcome, owner, lease_until, deadline, started_at, ended_at, finished_at, progress, "   \
+    "progress_note, cancel_requested, not_stopping, blocked, result, last_error, detail, "   \
+    "remark, skip_reason"
+
+// What job_rows.hpp reads, of jobs j and job_state s.
+#define KSANA_JOB_COLUMNS                                                          \
+    "j.id, j.definition, j.version, j.created_at, j.updated_at, s.planned_until, " \
+    "s.next_run_at, s.last_run_at, s.last_state, s.last_error, s.total_runs, "     \
+    "s.consecutive_failures"
+
+}  // namespace ksana::store_sqlite

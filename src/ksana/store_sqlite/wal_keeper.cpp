@@ -1,0 +1,77 @@
+#include "ksana/store_sqlite/wal_keeper.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "ksana/base/log.hpp"
+
+namespace ksana::store_sqlite {
+namespace {
+
+constexpr int kFrameBytes = 4096 + 24;
+// The working size of the log: 16 MB. A checkpoint costs a few milliseconds and is worth it after
+// some thousand pages, most of which were written many times; a longer log only takes more room.
+constexpr int kWorkingFrames = 4'000;
+constexpr std::int64_t kWorkingBytes = std::int64_t{kWorkingFrames} * kFrameBytes;
+// Readers that follow each other without a gap keep the log from beginning anew. When it has become
+// this long they are held back for a moment.
+constexpr int kTooManyFrames = 8 * kWorkingFrames;
+constexpr std::size_t kPiece = 256 * 1024;
+
+}  // namespace
+
+WalKeeper::WalKeeper(Connection& connection, ReaderPool& readers)
+    : connection_(connection), readers_(readers), next_checkpoint_(kWorkingFrames) {
+    sqlite3_wal_hook(connection_.handle(), &OnCommit, this);
+}
+
+WalKeeper::~WalKeeper() { sqlite3_wal_hook(connection_.handle(), nullptr, nullptr); }
+
+int WalKeeper::OnCommit(void* keeper, sqlite3* /*database*/, const char* /*name*/, int frames) {
+    static_cast<WalKeeper*>(keeper)->frames_ = frames;
+    return SQLITE_OK;
+}
+
+bool WalKeeper::Maintain(bool idle) {
+    // The log has begun anew.
+    if (frames_ < next_checkpoint_ - kWorkingFrames) next_checkpoint_ = kWorkingFrames;
+    if (frames_ >= next_checkpoint_) Checkpoint();
+    if (idle && !grown_ && frames_ > 0) grown_ = !GrowOnePiece();
+    return !grown_ && frames_ > 0;
+}
+
+// What could not be copied because of a reader is left to the next one.
+void WalKeeper::Checkpoint() {
+    int rc = SQLITE_OK;
+    const auto copy = [&](int mode) {
+        rc = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, mode, nullptr, nullptr);
+    };
+    if (frames_ < kTooManyFrames ||
+        !readers_.WithoutReaders([&] { copy(SQLITE_CHECKPOINT_RESTART); })) {
+        copy(SQLITE_CHECKPOINT_PASSIVE);
+    }
+    if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
+        Log(LogLevel::kWarn, "sqlite: the log could not be copied into the database",
+            {{"error", sqlite3_errstr(rc)}});
+    }
+    next_checkpoint_ = frames_ + kWorkingFrames;
+}
+
+// False: it is as long as it should be, or cannot grow, which is no more than a pity.
+bool WalKeeper::GrowOnePiece() {
+    sqlite3_file* log = nullptr;
+    sqlite3_int64 size = 0;
+    if (sqlite3_file_control(connection_.handle(), nullptr, SQLITE_FCNTL_JOURNAL_POINTER, &log) !=
+            SQLITE_OK ||
+        log == nullptr || log->pMethods == nullptr ||
+        log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= kWorkingBytes) {
+        return false;
+    }
+    static constexpr std::array<char, kPiece> kZeros{};
+    const auto count =
+        static_cast<int>(std::min<std::int64_t>(std::int64_t{kPiece}, kWorkingBytes - size));
+    if (log->pMethods->xWrite(log, kZeros.data(), count, size) != SQLITE_OK) return false;
+    return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK;
+}
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,75 @@
+#include "ksana/store_postgres/claim_query.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/store_postgres/pair_texts.hpp"
+#include "ksana/store_postgres/run_columns.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+// The types that have something ready of this kind ($1), by a leap through the index for each.
+constexpr std::string_view kReadyTypes =
+    "WITH RECURSIVE types AS ("
+    "(SELECT type FROM ksana.runs WHERE state = 1 AND NOT blocked AND kind = $1::smallint "
+    "ORDER BY type LIMIT 1) UNION ALL "
+    "SELECT (SELECT r.type FROM ksana.runs r WHERE r.state = 1 AND NOT r.blocked "
+    "AND r.kind = $1::smallint AND r.type > types.type ORDER BY r.type LIMIT 1) "
+    "FROM types WHERE types.type IS NOT NULL) ";
+
+// Conditions beside kind and type; adds their parameters.
+std::string Conditions(const store::ClaimFilter& filter, Params& params) {
+    std::string sql;
+    if (!filter.tenant.empty()) {
+        params.Add(filter.tenant);
+        sql += fmt::format(" AND r.tenant = ${}::text", params.size());
+    }
+    if (!filter.creator.empty()) {
+        params.Add(filter.creator);
+        sql += fmt::format(" AND r.creator = ${}::text", params.size());
+    }
+    if (!filter.categories.empty()) {
+        params.Array(filter.categories);
+        sql += fmt::format(" AND r.category = ANY(${}::text[])", params.size());
+    }
+    params.Array(PairTexts(filter.labels));
+    sql += fmt::format(" AND r.selector <@ ${}::text[]", params.size());
+    return sql;
+}
+
+}  // namespace
+
+Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit) {
+    Statement statement;
+    Params& params = statement.params;
+    params.Add(Small(filter.kind));
+    params.Add(static_cast<std::int64_t>(limit));
+    const std::string conditions = Conditions(filter, params);
+    const auto ready = [&](std::string_view type) {
+        return fmt::format(
+            "SELECT {} FROM ksana.runs r WHERE r.state = 1 AND NOT r.blocked "
+            "AND r.kind = $1::smallint AND r.type = {}{} ORDER BY r.rank, r.id LIMIT $2::bigint "
+            "FOR UPDATE SKIP LOCKED",
+            filter.types.size() == 1 ? RunColumnList("r.") : RunColumnList("r.") + ", r.rank", type,
+            conditions);
+    };
+    if (filter.types.size() == 1) {
+        params.Add(filter.types.front());
+        statement.owned = ready(fmt::format("${}::text", params.size()));
+        return statement;
+    }
+    std::string types = "types";
+    if (filter.types.empty()) {
+        statement.owned = kReadyTypes;
+    } else {
+        params.Array(filter.types);
+        types = fmt::format("unnest(${}::text[]) AS types(type)", params.size());
+    }
+    statement.owned += fmt::format(
+        "SELECT {} FROM {} CROSS JOIN LATERAL ({}) c WHERE types.type IS NOT NULL "
+        "ORDER BY c.rank, c.id LIMIT $2::bigint",
+        RunColumnList("c."), types, ready("types.type"));
+    return statement;
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,315 @@
+#include "ksana/store_postgres/connection.hpp"
+
+#include <fmt/core.h>
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
+
+#include "ksana/store_postgres/schema_name.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+struct ClearResult {
+    void operator()(PGresult* result) const { PQclear(result); }
+};
+using ResultHandle = std::unique_ptr<PGresult, ClearResult>;
+
+// Statements of which a connection keeps the plan. Texts differ by the filters in use, never by
+// values, so that this is hardly reached.
+constexpr std::size_t kMaxPrepared = 256;
+
+enum class Ready : std::uint8_t { kYes, kTimeout, kFailed };
+
+Ready PollSocket(int socket, bool reading, bool writing, int timeout_ms) {
+    pollfd entry{.fd = socket, .events = 0, .revents = 0};
+    if (reading) entry.events = POLLIN;
+    if (writing) entry.events = static_cast<short>(entry.events | POLLOUT);
+    const int count = ::poll(&entry, 1, timeout_ms);
+    if (count > 0) return Ready::kYes;
+    if (count == 0) return Ready::kTimeout;
+    return errno == EINTR ? Ready::kYes : Ready::kFailed;
+}
+
+bool IsLost(const PGconn* connection) { return PQstatus(connection) == CONNECTION_BAD; }
+
+Fault FaultOfResult(const PGresult* result) {
+    const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char* text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (state == nullptr) return LostFault(PQresultErrorMessage(result));
+    const char* detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    std::string message = text == nullptr ? "" : text;
+    // A detail of 22… and 23… quotes values, which are other people's.
+    if (detail != nullptr && std::string_view(state).starts_with("40")) {
+        message += fmt::format(": {}", detail);
+    }
+    return FaultOf(state, message);
+}
+
+// What libpq says about a connection that did not come about holds the SQLSTATE nowhere.
+Fault ConnectFault(const PGconn* connection) {
+    const std::string_view message = PQerrorMessage(connection);
+    const auto says = [&](std::string_view part) {
+        return message.find(part) != std::string_view::npos;
+    };
+    if (says("authentication failed") || says("no password supplied") || says("pg_hba.conf") ||
+        (says("role \"") && says("does not exist"))) {
+        return FaultOf("28000", message);
+    }
+    if (says("too many") || says("remaining connection slots")) return FaultOf("53300", message);
+    if (says("database \"") && says("does not exist")) return FaultOf("3D000", message);
+    return LostFault(message);
+}
+
+// Starts a connection, or nothing where the URL is none: libpq's message would quote it.
+PGconn* StartConnect(const ConnectionOptions& options) {
+    const std::array keywords = {"dbname",
+                                 "client_encoding",
+                                 "application_name",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
+                                 static_cast<const char*>(nullptr)};
+    const std::array values = {
+        options.url.c_str(), "UTF8", "ksana", "10", "5", "3", static_cast<const char*>(nullptr)};
+    return PQconnectStartParams(keywords.data(), values.data(), 1);
+}
+
+bool IsUrlValid(const std::string& url) {
+    char* message = nullptr;
+    PQconninfoOption* parsed = PQconninfoParse(url.c_str(), &message);
+    PQfreemem(message);
+    if (parsed == nullptr) return false;
+    PQconninfoFree(parsed);
+    return true;
+}
+
+std::optional<Fault> FinishConnect(PGconn* connection, const Deadline& deadline) {
+    PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+    while (state != PGRES_POLLING_OK) {
+        if (state == PGRES_POLLING_FAILED || IsLost(connection)) return ConnectFault(connection);
+        const Ready ready = PollSocket(PQsocket(connection), state == PGRES_POLLING_READING,
+                                       state == PGRES_POLLING_WRITING, deadline.RemainingMs());
+        if (ready == Ready::kTimeout) return DeadlineFault("the server took no connection");
+        if (ready == Ready::kFailed) return LostFault("poll() failed");
+        state = PQconnectPoll(connection);
+    }
+    return std::nullopt;
+}
+
+void IgnoreNotice(void* /*argument*/, const char* /*message*/) {}
+
+}  // namespace
+
+void Connection::Close::operator()(pg_conn* connection) const { PQfinish(connection); }
+
+Connection::Connection(Private /*unused*/, Handle handle, ConnectionOptions options)
+    : handle_(std::move(handle)), options_(std::move(options)) {}
+
+Connection::~Connection() = default;
+
+std::variant<std::unique_ptr<Connection>, Fault> Connection::Open(const ConnectionOptions& options,
+                                                                  const Deadline& deadline) {
+    if (!IsUrlValid(options.url)) {
+        return Fault{FaultKind::kFinal,
+                     Error(Code::kInvalidArgument, "PostgreSQL: the URL of the store is not one")};
+    }
+    Handle handle(StartConnect(options));
+    if (!handle) return LostFault("out of memory");
+    if (auto fault = FinishConnect(handle.get(), deadline)) return *fault;
+    PQsetNoticeProcessor(handle.get(), IgnoreNotice, nullptr);
+    if (PQsetnonblocking(handle.get(), 1) != 0 || PQenterPipelineMode(handle.get()) != 1) {
+        return LostFault(PQerrorMessage(handle.get()));
+    }
+    std::unique_ptr<Connection> connection(
+        std::make_unique<Connection>(Private{}, std::move(handle), options));
+    if (auto fault = connection->SetUp(deadline)) return *fault;
+    return connection;
+}
+
+// Plans are made once and without looking at the values: a statement means the same index every
+// time. Behind a pooler a session is not ours to change.
+std::optional<Fault> Connection::SetUp(const Deadline& deadline) {
+    if (!options_.prepare) return std::nullopt;
+    const auto milliseconds =
+        std::chrono::duration_cast<std::chrono::milliseconds>(options_.statement_timeout).count();
+    Statement statement;
+    statement.owned = fmt::format(
+        "SELECT set_config('plan_cache_mode', 'force_generic_plan', false), "
+        "set_config('jit', 'off', false), "
+        "set_config('statement_timeout', '{0}', false), "
+        "set_config('idle_in_transaction_session_timeout', '{1}', false), "
+        "set_config('client_connection_check_interval', '1000', false)",
+        milliseconds, milliseconds * 2);
+    std::vector<Statement> statements;
+    statements.push_back(std::move(statement));
+    auto answer = Exchange(statements, deadline);
+    if (auto* fault = std::get_if<Fault>(&answer)) return std::move(*fault);
+    return std::nullopt;
+}
+
+std::string Connection::Rendered(std::string_view sql) const {
+    return WithSchema(sql, options_.schema);
+}
+
+Fault Connection::Broken(Fault fault) {
+    broken_ = true;
+    return fault;
+}
+
+Fault Connection::LastFault() { return Broken(LostFault(PQerrorMessage(handle_.get()))); }
+
+bool Connection::Send(const Statement& statement, std::vector<Expected>& expected) {
+    const auto& given = statement.params.values();
+    std::vector<const char*> values(given.size());
+    std::vector<int> lengths(given.size());
+    const std::vector<int> formats(given.size(), 1);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        values[i] = given[i] ? given[i]->data() : nullptr;
+        lengths[i] = given[i] ? static_cast<int>(given[i]->size()) : 0;
+    }
+    const int count = static_cast<int>(given.size());
+    const std::string_view sql = statement.text();
+    auto known = prepared_.find(sql);
+    if (known == prepared_.end() && options_.prepare && prepared_.size() < kMaxPrepared) {
+        known = prepared_.emplace(sql, fmt::format("k{}", ++last_name_)).first;
+        expected.push_back({true, sql});
+        if (PQsendPrepare(handle_.get(), known->second.c_str(), Rendered(sql).c_str(), count,
+                          nullptr) != 1) {
+            return false;
+        }
+    }
+    expected.push_back({false, sql});
+    if (known == prepared_.end()) {
+        return PQsendQueryParams(handle_.get(), Rendered(sql).c_str(), count, nullptr,
+                                 values.data(), lengths.data(), formats.data(), 1) == 1;
+    }
+    return PQsendQueryPrepared(handle_.get(), known->second.c_str(), count, values.data(),
+                               lengths.data(), formats.data(), 1) == 1;
+}
+
+std::variant<std::vector<Rows>, Fault> Connection::Exchange(
+    const std::vector<Statement>& statements, const Deadline& deadline) {
+    if (broken_) return LostFault("the connection is gone");
+    std::vector<Expected> expected;
+    for (const Statement& statement : statements) {
+        if (!Send(statement, expected)) return LastFault();
+    }
+    if (PQpipelineSync(handle_.get()) != 1) return LastFault();
+    if (auto fault = Flush(deadline)) return *fault;
+    if (auto fault = DropForgotten(deadline)) return *fault;
+    return Collect(expected, deadline);
+}
+
+void Connection::SendAndForget(std::string_view sql) {
+    if (broken_) return;
+    if (PQsendQueryParams(handle_.get(), Rendered(sql).c_str(), 0, nullptr, nullptr, nullptr,
+                          nullptr, 1) != 1 ||
+        PQpipelineSync(handle_.get()) != 1 || PQflush(handle_.get()) < 0) {
+        broken_ = true;
+    }
+    ++forgotten_;
+}
+
+// Reads while it writes: a server that waits for us to read would not read on.
+std::optional<Fault> Connection::Flush(const Deadline& deadline) {
+    while (true) {
+        const int left = PQflush(handle_.get());
+        if (left < 0) return LastFault();
+        if (left == 0) return std::nullopt;
+        switch (PollSocket(PQsocket(handle_.get()), true, true, deadline.RemainingMs())) {
+            case Ready::kTimeout:
+                return Broken(DeadlineFault("the server took no statement"));
+            case Ready::kFailed:
+                return Broken(LostFault("poll() failed"));
+            case Ready::kYes:
+                break;
+        }
+        if (PQconsumeInput(handle_.get()) != 1) return LastFault();
+    }
+}
+
+std::optional<Fault> Connection::AwaitResult(const Deadline& deadline) {
+    while (PQisBusy(handle_.get()) != 0) {
+        switch (PollSocket(PQsocket(handle_.get()), true, false, deadline.RemainingMs())) {
+            case Ready::kTimeout:
+                return Broken(DeadlineFault("the server did not answer"));
+            case Ready::kFailed:
+                return Broken(LostFault("poll() failed"));
+            case Ready::kYes:
+                break;
+        }
+        // A last message of the server may be there still: it says why.
+        if (PQconsumeInput(handle_.get()) != 1 && PQisBusy(handle_.get()) != 0) return LastFault();
+    }
+    return std::nullopt;
+}
+
+std::optional<Fault> Connection::DropForgotten(const Deadline& deadline) {
+    while (forgotten_ > 0) {
+        if (auto fault = AwaitResult(deadline)) return fault;
+        const ResultHandle result(PQgetResult(handle_.get()));
+        if (result && PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) --forgotten_;
+        if (IsLost(handle_.get())) {
+            return result ? Broken(FaultOfResult(result.get())) : LastFault();
+        }
+    }
+    return std::nullopt;
+}
+
+std::variant<std::vector<Rows>, Fault> Connection::Collect(const std::vector<Expected>& expected,
+                                                           const Deadline& deadline) {
+    std::vector<Rows> answers;
+    std::optional<Fault> first;
+    std::size_t at = 0;
+    while (true) {
+        if (auto fault = AwaitResult(deadline)) return first ? Broken(*first) : *fault;
+        ResultHandle result(PQgetResult(handle_.get()));
+        if (!result) {
+            if (IsLost(handle_.get())) return first ? Broken(*first) : LastFault();
+            continue;
+        }
+        const ExecStatusType status = PQresultStatus(result.get());
+        if (status == PGRES_PIPELINE_SYNC) break;
+        const bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+        if (!fine && status != PGRES_PIPELINE_ABORTED && !first) {
+            first = FaultOfResult(result.get());
+        }
+        if (IsLost(handle_.get())) return Broken(first ? *first : LostFault("connection lost"));
+        if (at >= expected.size()) continue;
+        if (expected[at].is_prepare && !fine) prepared_.erase(std::string(expected[at].sql));
+        if (!expected[at].is_prepare && fine) answers.emplace_back(result.release());
+        ++at;
+    }
+    if (!first) return answers;
+    if (first->kind == FaultKind::kLost) broken_ = true;
+    return *first;
+}
+
+std::variant<std::vector<Connection::Notification>, Fault> Connection::AwaitNotifications(
+    Duration at_most) {
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
+    if (PollSocket(PQsocket(handle_.get()), true, false, static_cast<int>(milliseconds)) ==
+        Ready::kFailed) {
+        return Broken(LostFault("poll() failed"));
+    }
+    if (PQconsumeInput(handle_.get()) != 1) return LastFault();
+    std::vector<Notification> notifications;
+    while (PGnotify* notify = PQnotifies(handle_.get())) {
+        notifications.push_back({notify->relname, notify->extra});
+        PQfreemem(notify);
+    }
+    if (IsLost(handle_.get())) return LastFault();
+    return notifications;
+}
+
+std::string Connection::Location() const {
+    return fmt::format("{}:{}/{}", PQhost(handle_.get()), PQport(handle_.get()),
+                       PQdb(handle_.get()));
+}
+
+int Connection::ServerVersion() const { return PQserverVersion(handle_.get()); }
+
+}  // namespace ksana::store_postgres

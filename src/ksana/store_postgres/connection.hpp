@@ -1,0 +1,109 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/store_postgres/deadline.hpp"
+#include "ksana/store_postgres/fault.hpp"
+#include "ksana/store_postgres/params.hpp"
+#include "ksana/store_postgres/rows.hpp"
+
+struct pg_conn;
+struct pg_result;
+
+namespace ksana::store_postgres {
+
+struct ConnectionOptions {
+    std::string url;
+    std::string schema;
+    bool prepare = true;
+    Duration statement_timeout{};  // the server gives up by itself what nobody waits for any more
+};
+
+// One statement with its parameters. "ksana." in its text stands for the schema in use.
+struct Statement {
+    std::string_view sql;  // lives as long as it is queued
+    Params params;
+    std::string owned;  // the text, where it was put together for the call; else empty
+
+    std::string_view text() const { return owned.empty() ? sql : std::string_view(owned); }
+};
+
+// A connection in pipeline mode that never blocks beyond a deadline (name resolution excepted,
+// which libpq does in one go). One thread at a time. After a fault other than an error of the
+// server it is broken and only good for being destroyed.
+class Connection {
+    struct Private {};  // only Open can make one
+    struct Close {
+        void operator()(pg_conn* connection) const;
+    };
+    using Handle = std::unique_ptr<pg_conn, Close>;
+
+  public:
+    Connection(Private, Handle handle, ConnectionOptions options);
+    static std::variant<std::unique_ptr<Connection>, Fault> Open(const ConnectionOptions& options,
+                                                                 const Deadline& deadline);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    // Sends the statements in one go and waits for the answers: one for each, or the first fault,
+    // after which the server has run nothing of what followed.
+    std::variant<std::vector<Rows>, Fault> Exchange(const std::vector<Statement>& statements,
+                                                    const Deadline& deadline);
+
+    // Sends without waiting; whatever is answered is dropped by the next Exchange.
+    void SendAndForget(std::string_view sql);
+
+    // Waits for notifications, at most so long; "channel" and "payload" of each. Empty: none came.
+    struct Notification {
+        std::string channel;
+        std::string payload;
+    };
+    std::variant<std::vector<Notification>, Fault> AwaitNotifications(Duration at_most);
+
+    bool broken() const { return broken_; }
+    std::string Location() const;  // host, port and database: no secrets
+    int ServerVersion() const;
+
+  private:
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+    // What one answer of the server belongs to.
+    struct Expected {
+        bool is_prepare = false;
+        std::string_view sql;
+    };
+
+    std::optional<Fault> SetUp(const Deadline& deadline);
+    bool Send(const Statement& statement, std::vector<Expected>& expected);
+    std::optional<Fault> Flush(const Deadline& deadline);
+    std::optional<Fault> AwaitResult(const Deadline& deadline);
+    std::optional<Fault> DropForgotten(const Deadline& deadline);
+    std::variant<std::vector<Rows>, Fault> Collect(const std::vector<Expected>& expected,
+                                                   const Deadline& deadline);
+    Fault Broken(Fault fault);
+    Fault LastFault();
+    std::string Rendered(std::string_view sql) const;
+
+    Handle handle_;
+    const ConnectionOptions options_;
+    // Names of prepared statements by their text.
+    std::unordered_map<std::string, std::string, Hash, std::equal_to<>> prepared_;
+    std::uint64_t last_name_ = 0;
+    int forgotten_ = 0;  // answers up to a sync that nobody waits for
+    bool broken_ = false;
+};
+
+}  // namespace ksana::store_postgres

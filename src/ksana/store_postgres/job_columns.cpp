@@ -1,0 +1,65 @@
+#include "ksana/store_postgres/job_columns.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/codec/definitions.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+constexpr std::string_view kStateColumns =
+    "s.id, s.revision, s.planned_until, s.next_run_at, s.last_run_at, s.last_state, "
+    "s.last_error, s.total_runs, s.consecutive_failures";
+
+}  // namespace
+
+std::string SelectJobStates(std::string_view rest) {
+    return fmt::format("SELECT {} FROM ksana.job_state s {}", kStateColumns, rest);
+}
+
+std::string SelectJobs(std::string_view rest) {
+    return fmt::format(
+        "SELECT {}, j.definition, j.version, j.created_at, j.updated_at "
+        "FROM ksana.job_state s JOIN ksana.jobs j ON j.id = s.id {}",
+        kStateColumns, rest);
+}
+
+JobState ReadJobState(RowReader& row) {
+    JobState state;
+    state.id = row.Text();
+    state.revision = row.Int64();
+    state.planned_until = row.MaybeTime();
+    state.next_run_at = row.TimeOrNone();
+    state.last_run_at = row.TimeOrNone();
+    state.last_state = row.MaybeEnum<model::RunState>();
+    state.last_error = row.Text();
+    state.total_runs = row.Int64();
+    state.consecutive_failures = row.Int32();
+    return state;
+}
+
+Result<model::Job> ReadDefinition(RowReader& row) {
+    auto job = codec::JobFromJson(row.Text());
+    if (!job) {
+        return Error(Code::kDataLoss,
+                     "a stored job cannot be read: " + std::move(job).error().Describe());
+    }
+    job->version = row.Int64();
+    job->created_at = row.Time();
+    job->updated_at = row.Time();
+    return job;
+}
+
+model::Job Combine(const model::Job& definition, const JobState& state) {
+    model::Job job = definition;
+    job.planned_until = state.planned_until;
+    job.next_run_at = state.next_run_at;
+    job.last_run_at = state.last_run_at;
+    job.last_state = state.last_state;
+    job.last_error = state.last_error;
+    job.total_runs = state.total_runs;
+    job.consecutive_failures = state.consecutive_failures;
+    return job;
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ksana/base/result.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/store_postgres/rows.hpp"
+
+namespace ksana::store_postgres {
+
+// A row of job_state.
+struct JobState {
+    std::string id;
+    std::int64_t revision = 0;  // names the definition that belongs to it
+    std::optional<TimePoint> planned_until;
+    std::optional<TimePoint> next_run_at;
+    std::optional<TimePoint> last_run_at;
+    std::optional<model::RunState> last_state;
+    std::string last_error;
+    std::int64_t total_runs = 0;
+    std::int32_t consecutive_failures = 0;
+};
+
+// Selects what ReadJobState takes, from job_state s.
+std::string SelectJobStates(std::string_view rest);
+// Selects what ReadJobState and then ReadDefinition take, from job_state s and jobs j.
+std::string SelectJobs(std::string_view rest);
+
+JobState ReadJobState(RowReader& row);
+// Definition, version, created_at and updated_at.
+Result<model::Job> ReadDefinition(RowReader& row);
+
+model::Job Combine(const model::Job& definition, const JobState& state);
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,219 @@
+#include "ksana/store_postgres/migration_steps.hpp"
+
+#include <array>
+
+namespace ksana::store_postgres {
+namespace {
+
+// Times are microseconds since 1970; where they are sorted by, 9223372036854775807 stands for none.
+// Enumerations are their numbers. All texts sort by their bytes.
+//
+// `runs` holds what is not over and is kept small: rows leave it for `finished_runs`, which is only
+// ever inserted into and purged. Defaults are those of a new model::Run: an insert leaves out what
+// no run of its batch has. Its few indexes are the queue's own orders. A row of `job_state` is what
+// everybody locks who fires, starts or ends runs of that job.
+constexpr std::string_view kTables = R"sql(
+CREATE TABLE ksana.policies (
+    id serial PRIMARY KEY,
+    body text COLLATE "C" NOT NULL UNIQUE
+);
+
+CREATE SEQUENCE ksana.job_revisions;
+
+CREATE TABLE ksana.jobs (
+    id text COLLATE "C" PRIMARY KEY,
+    revision bigint NOT NULL,
+    version bigint NOT NULL,
+    definition text NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    grp text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind smallint NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    labels text[] COLLATE "C" NOT NULL,
+    depends_on text[] COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL
+);
+CREATE INDEX jobs_name ON ksana.jobs (name, id);
+CREATE INDEX jobs_created ON ksana.jobs (created_at, id);
+CREATE INDEX jobs_updated ON ksana.jobs (updated_at, id);
+CREATE INDEX jobs_labels ON ksana.jobs USING gin (labels) WITH (fastupdate = off);
+CREATE INDEX jobs_depends_on ON ksana.jobs USING gin (depends_on) WITH (fastupdate = off);
+
+CREATE TABLE ksana.job_state (
+    id text COLLATE "C" PRIMARY KEY,
+    revision bigint NOT NULL,
+    enabled boolean NOT NULL,
+    planned_until bigint,
+    next_run_at bigint NOT NULL,
+    last_run_at bigint NOT NULL,
+    last_state smallint,
+    last_error text COLLATE "C" NOT NULL,
+    total_runs bigint NOT NULL,
+    consecutive_failures integer NOT NULL
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05,
+        autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX job_state_due ON ksana.job_state (next_run_at, id) WHERE enabled;
+
+CREATE TABLE ksana.runs (
+    id uuid PRIMARY KEY,
+    job_id text COLLATE "C" NOT NULL DEFAULT '',
+    tenant text COLLATE "C" NOT NULL DEFAULT 'default',
+    type text COLLATE "C" NOT NULL,
+    category text COLLATE "C" NOT NULL DEFAULT '',
+    creator text COLLATE "C" NOT NULL DEFAULT '',
+    kind smallint NOT NULL DEFAULT 3,
+    trigger smallint NOT NULL DEFAULT 3,
+    priority integer NOT NULL DEFAULT 5,
+    nominal_at bigint,
+    payload text NOT NULL DEFAULT '',
+    selector text[] COLLATE "C" NOT NULL DEFAULT '{}',
+    unique_key text COLLATE "C" NOT NULL DEFAULT '',
+    unique_states integer NOT NULL DEFAULT 31,
+    unique_until bigint,
+    parent uuid,
+    policy_id integer NOT NULL,
+    created_at bigint NOT NULL DEFAULT 0,
+    updated_at bigint NOT NULL DEFAULT 0,
+    state smallint NOT NULL,
+    ready_at bigint NOT NULL,
+    attempt integer NOT NULL DEFAULT 0,
+    failures integer NOT NULL DEFAULT 0,
+    fence bigint NOT NULL DEFAULT 0,
+    exec_id text COLLATE "C" NOT NULL DEFAULT '',
+    last_report smallint,
+    outcome smallint,
+    owner text COLLATE "C" NOT NULL DEFAULT '',
+    lease_until bigint,
+    deadline bigint,
+    started_at bigint,
+    ended_at bigint,
+    finished_at bigint NOT NULL DEFAULT 9223372036854775807,
+    progress integer NOT NULL DEFAULT 0,
+    progress_note text NOT NULL DEFAULT '',
+    cancel_requested boolean NOT NULL DEFAULT false,
+    not_stopping boolean NOT NULL DEFAULT false,
+    blocked boolean NOT NULL DEFAULT false,
+    result text NOT NULL DEFAULT '',
+    last_error text COLLATE "C" NOT NULL DEFAULT '',
+    detail text NOT NULL DEFAULT '',
+    remark text NOT NULL DEFAULT '',
+    skip_reason smallint NOT NULL DEFAULT 0,
+    rank bigint NOT NULL,
+    expires_at bigint
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+        autovacuum_vacuum_threshold = 2000, autovacuum_analyze_scale_factor = 0.1,
+        autovacuum_analyze_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.5,
+        autovacuum_vacuum_cost_delay = 0, toast.autovacuum_vacuum_cost_delay = 0);
+
+CREATE TABLE ksana.finished_runs (LIKE ksana.runs INCLUDING DEFAULTS);
+ALTER TABLE ksana.finished_runs DROP COLUMN rank, DROP COLUMN expires_at,
+    ADD PRIMARY KEY (id);
+ALTER TABLE ksana.finished_runs SET (autovacuum_vacuum_insert_scale_factor = 0.5,
+    autovacuum_analyze_scale_factor = 0.2);
+
+CREATE TABLE ksana.attempts (
+    run_id uuid NOT NULL,
+    number integer NOT NULL,
+    exec_id text COLLATE "C" NOT NULL,
+    fence bigint NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    ended_at bigint,
+    outcome smallint,
+    error text NOT NULL,
+    detail text NOT NULL,
+    not_stopping boolean NOT NULL,
+    PRIMARY KEY (run_id, number)
+);
+
+CREATE TABLE ksana.run_keys (
+    tenant text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    run_id uuid NOT NULL,
+    until bigint,
+    PRIMARY KEY (tenant, key)
+);
+
+CREATE TABLE ksana.ledger (
+    seq bigserial PRIMARY KEY,
+    job_id text COLLATE "C" NOT NULL,
+    fate smallint NOT NULL,
+    count bigint NOT NULL,
+    first_at bigint NOT NULL,
+    last_at bigint NOT NULL,
+    recorded_at bigint NOT NULL
+);
+CREATE INDEX ledger_job ON ksana.ledger (job_id, seq);
+
+CREATE TABLE ksana.audit_events (
+    seq bigserial PRIMARY KEY,
+    at bigint NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    action text COLLATE "C" NOT NULL,
+    user_name text COLLATE "C" NOT NULL,
+    resource_type text COLLATE "C" NOT NULL,
+    resource_id text COLLATE "C" NOT NULL,
+    old_object text NOT NULL,
+    new_object text NOT NULL,
+    data text NOT NULL,
+    client_ip text COLLATE "C" NOT NULL,
+    method text COLLATE "C" NOT NULL
+);
+CREATE INDEX audit_events_at ON ksana.audit_events (at, seq);
+CREATE INDEX audit_events_resource ON ksana.audit_events (resource_type, resource_id, seq);
+CREATE INDEX audit_events_user ON ksana.audit_events (user_name, seq);
+
+CREATE TABLE ksana.documents (
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    body text NOT NULL,
+    updated_at bigint NOT NULL,
+    expires_at bigint,
+    PRIMARY KEY (kind, key)
+) WITH (fillfactor = 80);
+CREATE INDEX documents_expiry ON ksana.documents (kind, expires_at)
+    WHERE expires_at IS NOT NULL;
+)sql";
+
+constexpr std::string_view kRunIndexes = R"sql(
+CREATE INDEX runs_ready ON ksana.runs (kind, type, rank, id) WHERE state = 1 AND NOT blocked;
+CREATE INDEX runs_ready_tenant ON ksana.runs (tenant, rank, id)
+    WHERE state = 1 AND NOT blocked AND tenant <> 'default';
+CREATE INDEX runs_ready_category ON ksana.runs (category, rank, id)
+    WHERE state = 1 AND NOT blocked AND category <> '';
+CREATE INDEX runs_ready_creator ON ksana.runs (creator, rank, id)
+    WHERE state = 1 AND NOT blocked AND creator <> '';
+CREATE INDEX runs_scheduled ON ksana.runs (ready_at, id) WHERE state = 0;
+CREATE INDEX runs_running ON ksana.runs (expires_at, id) WHERE state = 2;
+CREATE INDEX runs_blocked ON ksana.runs (ready_at, id) WHERE blocked;
+CREATE UNIQUE INDEX runs_fire ON ksana.runs (job_id, nominal_at)
+    WHERE job_id <> '' AND nominal_at IS NOT NULL;
+CREATE INDEX runs_job ON ksana.runs (job_id, id) WHERE job_id <> '';
+
+CREATE INDEX finished_runs_state ON ksana.finished_runs (state, id);
+CREATE INDEX finished_runs_type ON ksana.finished_runs (type, id);
+CREATE INDEX finished_runs_finished ON ksana.finished_runs (finished_at, id);
+CREATE INDEX finished_runs_job ON ksana.finished_runs (job_id, id) WHERE job_id <> '';
+CREATE INDEX finished_runs_job_finished ON ksana.finished_runs (job_id, finished_at, id)
+    WHERE job_id <> '';
+CREATE UNIQUE INDEX finished_runs_fire ON ksana.finished_runs (job_id, nominal_at)
+    WHERE job_id <> '' AND nominal_at IS NOT NULL;
+CREATE INDEX finished_runs_tenant ON ksana.finished_runs (tenant, id) WHERE tenant <> 'default';
+CREATE INDEX finished_runs_creator ON ksana.finished_runs (creator, id) WHERE creator <> '';
+CREATE INDEX finished_runs_category ON ksana.finished_runs (category, id) WHERE category <> '';
+)sql";
+
+constexpr std::array kSteps = {
+    store_kit::Migration{1, "tables", kTables},
+    store_kit::Migration{2, "orders of runs", kRunIndexes},
+};
+
+}  // namespace
+
+std::span<const store_kit::Migration> MigrationSteps() { return kSteps; }
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "ksana/base/time.hpp"
+#include "ksana/base/uuid.hpp"
+
+namespace ksana::store_postgres {
+
+// Type numbers of PostgreSQL's catalogue; they never change.
+inline constexpr std::uint32_t kBoolOid = 16;
+inline constexpr std::uint32_t kInt8Oid = 20;
+inline constexpr std::uint32_t kInt2Oid = 21;
+inline constexpr std::uint32_t kInt4Oid = 23;
+inline constexpr std::uint32_t kTextOid = 25;
+inline constexpr std::uint32_t kUuidOid = 2950;
+
+// The binary form of one value, most significant byte first.
+void AppendBinary(std::string& out, bool value);
+void AppendBinary(std::string& out, std::int16_t value);
+void AppendBinary(std::string& out, std::int32_t value);
+void AppendBinary(std::string& out, std::int64_t value);
+void AppendBinary(std::string& out, std::string_view value);
+void AppendBinary(std::string& out, const Uuid& value);
+
+constexpr std::uint32_t OidOf(bool) { return kBoolOid; }
+constexpr std::uint32_t OidOf(std::int16_t) { return kInt2Oid; }
+constexpr std::uint32_t OidOf(std::int32_t) { return kInt4Oid; }
+constexpr std::uint32_t OidOf(std::int64_t) { return kInt8Oid; }
+constexpr std::uint32_t OidOf(std::string_view) { return kTextOid; }
+constexpr std::uint32_t OidOf(const Uuid&) { return kUuidOid; }
+
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// Times as they stand in the tables: microseconds since 1970.
+inline std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
+inline std::optional<std::int64_t> Micros(const std::optional<TimePoint>& time) {
+    if (!time) return std::nullopt;
+    return Micros(*time);
+}
+
+// Enumerations as they stand in the tables.
+template <class E>
+requires std::is_enum_v<E> std::int16_t Small(E value) { return static_cast<std::int16_t>(value); }
+template <class E>
+requires std::is_enum_v<E> std::optional<std::int16_t> Small(const std::optional<E>& value) {
+    if (!value) return std::nullopt;
+    return Small(*value);
+}
+
+// The parameters of one statement, all in binary form. The statement names their types ($1::text),
+// so that one that does not fit is an error of the server and never a wrong value.
+class Params {
+  public:
+    template <class T>
+    requires(!kIsOptional<T>) Params& Add(const T& value) {
+        AppendBinary(*values_.emplace_back(std::in_place), value);
+        return *this;
+    }
+    template <class T>
+    Params& Add(const std::optional<T>& value) {
+        if (value) return Add(*value);
+        values_.emplace_back(std::nullopt);
+        return *this;
+    }
+
+    // An array with one element, which may be an optional, for each item.
+    template <class Items, class F>
+    Params& Array(const Items& items, const F& element) {
+        using Element = std::remove_cvref_t<decltype(element(*std::begin(items)))>;
+        std::string body;
+        bool nulls = false;
+        for (const auto& item : items) {
+            const auto& value = element(item);
+            if constexpr (!kIsOptional<Element>) {
+                AppendElement(body, value);
+            } else if (value) {
+                AppendElement(body, *value);
+            } else {
+                AppendBinary(body, std::int32_t{-1});
+                nulls = true;
+            }
+        }
+        AddArray(body, std::size(items), nulls, ElementOid<Element>());
+        return *this;
+    }
+    template <class Items>
+    Params& Array(const Items& items) {
+        return Array(
+            items, [](const auto& item) -> const auto& { return item; });
+    }
+
+    std::size_t size() const { return values_.size(); }
+    const std::vector<std::optional<std::string>>& values() const { return values_; }
+
+  private:
+    template <class T>
+    static constexpr std::uint32_t ElementOid() {
+        if constexpr (kIsOptional<T>) return OidOf(typename T::value_type{});
+        if constexpr (!kIsOptional<T>) return OidOf(T{});
+    }
+    template <class T>
+    static void AppendElement(std::string& body, const T& value) {
+        const std::size_t start = body.size();
+        AppendBinary(body, std::int32_t{0});
+        AppendBinary(body, value);
+        SetLength(body, start);
+    }
+    static void SetLength(std::string& body, std::size_t start);
+    void AddArray(std::string_view body, std::size_t count, bool nulls, std::uint32_t oid);
+
+    std::vector<std::optional<std::string>> values_;  // none: NULL
+};
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,171 @@
+#include "ksana/store_postgres/postgres_backend.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/base/log.hpp"
+#include "ksana/store_postgres/migrate.hpp"
+#include "ksana/store_postgres/migration_steps.hpp"
+#include "ksana/store_postgres/postgres_transaction.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+// Tries after which a conflict is no longer bad luck.
+constexpr int kMaxConflicts = 20;
+constexpr Duration kMigrationTimeout = std::chrono::hours(1);
+
+constexpr Backoff::Range kFateBackoff{std::chrono::milliseconds(2), std::chrono::milliseconds(50)};
+constexpr std::string_view kFate = "SELECT pg_xact_status(($1::bigint)::text::xid8)";
+
+ConnectionOptions ConnectionOf(const PostgresOptions& options) {
+    return {.url = options.url,
+            .schema = options.schema,
+            .prepare = options.prepare,
+            .statement_timeout = options.call_timeout};
+}
+
+Error UnknownOutcome(const Error& cause) {
+    return Error(Code::kUnavailable,
+                 fmt::format("it is unknown whether the change was committed: {}", cause.message));
+}
+
+}  // namespace
+
+PostgresBackend::PostgresBackend(const PostgresOptions& options)
+    : options_(options),
+      backoff_(options.clock, options.random),
+      pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
+      policies_(pool_) {}
+
+Result<void> PostgresBackend::Start() {
+    const Deadline deadline(options_.clock, options_.call_timeout);
+    {
+        auto lease = pool_.Acquire(deadline);
+        if (auto* fault = std::get_if<Fault>(&lease)) return std::move(fault->error);
+        location_ = fmt::format("{} schema {}", std::get<0>(lease)->Location(), options_.schema);
+    }
+    KSANA_TRY(schema_version_, BringUpToDate());
+    if (!options_.listen) return {};
+    notices_ =
+        std::make_unique<ChangeNotices>(ChangeNotices::Parts{.pool = pool_,
+                                                             .backoff = backoff_,
+                                                             .clock = options_.clock,
+                                                             .feed = feed_,
+                                                             .schema = options_.schema,
+                                                             .timeout = options_.connect_timeout});
+    return notices_->Start();
+}
+
+// On a connection of its own: a step may take longer than any call.
+Result<int> PostgresBackend::BringUpToDate() {
+    const Deadline deadline(options_.clock, kMigrationTimeout);
+    ConnectionOptions connection = ConnectionOf(options_);
+    connection.statement_timeout = kMigrationTimeout;
+    auto made = Connection::Open(connection, deadline.Sooner(options_.connect_timeout));
+    if (auto* fault = std::get_if<Fault>(&made)) return std::move(fault->error);
+    return Migrate(
+        *std::get<0>(made),
+        {.schema = options_.schema, .steps = MigrationSteps(), .apply = options_.migrate},
+        deadline);
+}
+
+PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const WriteBody& body,
+                                                const Deadline& deadline) {
+    Session session(connection, Session::Mode::kWrite, deadline);
+    PostgresTransaction tx(session, policies_, jobs_);
+    Try made;
+    made.result = body(tx);
+    // A fault that the body has kept to itself comes out here.
+    if (made.result) made.result = session.Commit();
+    made.touched = tx.touched();
+    if (made.result) return made;
+    made.fault = session.fault();
+    if (session.commit_unknown()) made.unknown_xid = session.xid();
+    return made;
+}
+
+PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const ReadBody& body,
+                                               const Deadline& deadline) {
+    Session session(connection, Session::Mode::kRead, deadline);
+    PostgresTransaction tx(session, policies_, jobs_);
+    Try made;
+    made.result = body(tx);
+    if (made.result) made.result = session.Commit();
+    if (!made.result) made.fault = session.fault();
+    return made;
+}
+
+template <class Once>
+PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline, const Once& once) {
+    for (int tries = 1;; ++tries) {
+        auto lease = pool_.Acquire(deadline);
+        if (auto* fault = std::get_if<Fault>(&lease)) return {fault->error, *fault, 0, {}};
+        Try made;
+        {
+            const auto held = std::move(std::get<0>(lease));
+            made = once(*held);
+        }
+        if (made.result || !made.fault) return made;
+        if (made.fault->kind == FaultKind::kLost) pool_.DropIdle();
+        if (made.unknown_xid != 0) {
+            const Fate fate = FateOf(made.unknown_xid, deadline);
+            if (fate == Fate::kUnknown) made.result = UnknownOutcome(made.fault->error);
+            if (fate == Fate::kCommitted) made.result = {};
+            if (fate != Fate::kAborted) return made;
+        } else if (made.fault->kind == FaultKind::kConflict) {
+            if (tries >= kMaxConflicts) return made;
+        } else if (made.fault->kind != FaultKind::kLost) {
+            return made;
+        }
+        if (!backoff_.Wait(tries, kConflictBackoff, deadline) || deadline.Passed()) return made;
+    }
+}
+
+// Asks the server on a new connection. A transaction whose connection broke goes on until the
+// server notices: as long as it is in progress, the question is put again.
+PostgresBackend::Fate PostgresBackend::FateOf(std::int64_t xid, const Deadline& deadline) {
+    for (int tries = 1; !deadline.Passed(); ++tries) {
+        if (auto made = pool_.Connect(deadline); auto* connection = std::get_if<0>(&made)) {
+            std::vector<Statement> statements(1);
+            statements[0].sql = kFate;
+            statements[0].params.Add(xid);
+            const auto answer = (*connection)->Exchange(statements, deadline);
+            if (const auto* rows = std::get_if<0>(&answer)) {
+                const Rows& status = rows->front();
+                const auto fate = status.IsNull(0, 0) ? "" : status.Bytes(0, 0);
+                if (fate == "committed") return Fate::kCommitted;
+                if (fate == "aborted") return Fate::kAborted;
+                if (fate != "in progress") return Fate::kUnknown;
+            } else if (std::get<1>(answer).kind == FaultKind::kFinal) {
+                return Fate::kUnknown;
+            }
+        }
+        if (!backoff_.Wait(tries, kFateBackoff, deadline)) break;
+    }
+    return Fate::kUnknown;
+}
+
+Result<void> PostgresBackend::Write(const WriteBody& body) {
+    const Deadline deadline(options_.clock, options_.call_timeout);
+    const Try made = RunTries(
+        deadline, [&](Connection& connection) { return WriteOnce(connection, body, deadline); });
+    // Of an unknown outcome, too: if it was committed, somebody waits for it.
+    if (made.result || made.unknown_xid != 0) {
+        feed_.Publish(made.touched);
+        if (notices_) notices_->Announce(made.touched);
+    }
+    return made.result;
+}
+
+Result<void> PostgresBackend::Read(const ReadBody& body) {
+    const Deadline deadline(options_.clock, options_.call_timeout);
+    return RunTries(deadline,
+                    [&](Connection& connection) { return ReadOnce(connection, body, deadline); })
+        .result;
+}
+
+Result<store::StoreInfo> PostgresBackend::Info() {
+    return store::StoreInfo{.driver = "postgres", .location = location_, .schema = schema_version_};
+}
+
+}  // namespace ksana::store_postgres

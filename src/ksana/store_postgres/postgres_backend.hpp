@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ksana/store_kit/backend.hpp"
+#include "ksana/store_postgres/change_notices.hpp"
+#include "ksana/store_postgres/connection_pool.hpp"
+#include "ksana/store_postgres/job_cache.hpp"
+#include "ksana/store_postgres/policy_book.hpp"
+#include "ksana/store_postgres/postgres_options.hpp"
+#include "ksana/store_postgres/session.hpp"
+
+namespace ksana::store_postgres {
+
+// Transactions over a pool of connections. A call is tried again while its time lasts: after a
+// conflict, after a connection that was lost before COMMIT was sent, and after one lost later if
+// the server says that the transaction did not happen. Thread-safe.
+class PostgresBackend final : public store_kit::Backend {
+  public:
+    explicit PostgresBackend(const PostgresOptions& options);
+
+    // Checks that the server is there, brings the schema up to date and starts to listen.
+    Result<void> Start();
+
+    Result<void> Write(const WriteBody& body) override;
+    Result<void> Read(const ReadBody& body) override;
+    store::ChangeFeed& changes() override { return feed_; }
+    Result<store::StoreInfo> Info() override;
+
+  private:
+    // What one try of a transaction came to.
+    struct Try {
+        Result<void> result;
+        std::optional<Fault> fault;    // what the database had to do with a failure
+        std::int64_t unknown_xid = 0;  // COMMIT was sent, and nobody knows more
+        store::Topics touched;
+    };
+    enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
+
+    Result<int> BringUpToDate();
+    Try WriteOnce(Connection& connection, const WriteBody& body, const Deadline& deadline);
+    Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
+    // Runs `once` until it is done, has failed for good or its time is over.
+    template <class Once>
+    Try RunTries(const Deadline& deadline, const Once& once);
+    Fate FateOf(std::int64_t xid, const Deadline& deadline);
+
+    PostgresOptions options_;
+    Backoff backoff_;
+    ConnectionPool pool_;
+    PolicyBook policies_;
+    JobCache jobs_;
+    store::ChangeFeed feed_;
+    int schema_version_ = 0;
+    std::string location_;
+    std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others
+};
+
+}  // namespace ksana::store_postgres

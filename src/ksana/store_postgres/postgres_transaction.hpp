@@ -1,0 +1,105 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ksana/store_kit/transaction.hpp"
+#include "ksana/store_postgres/job_cache.hpp"
+#include "ksana/store_postgres/policy_book.hpp"
+#include "ksana/store_postgres/run_columns.hpp"
+#include "ksana/store_postgres/session.hpp"
+
+namespace ksana::store_postgres {
+
+// Rows of PostgreSQL. Also the Reader of a read-only session, which calls none of the writing
+// methods. Every method is one statement whatever the number of rows; what has no result waits in
+// the session for the next read or the commit. Locks are taken in the order job_state, runs, each
+// by id. One thread at a time.
+//
+// Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (of runs),
+// transaction_records.cpp (ledger, events, documents, keys), job_lists.cpp and run_lists.cpp.
+class PostgresTransaction : public store_kit::Transaction {
+  public:
+    PostgresTransaction(Session& session, PolicyBook& policies, JobCache& jobs)
+        : session_(session), policies_(policies), jobs_(jobs) {}
+
+    Result<TimePoint> Now() override { return session_.Now(); }
+
+    // Reader
+    Result<std::vector<model::Job>> Jobs(const std::vector<std::string>& ids) override;
+    Result<std::vector<model::Run>> Runs(const std::vector<Uuid>& ids) override;
+    Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) override;
+    Result<std::vector<model::Job>> ListJobs(const store_kit::JobList& list) override;
+    Result<std::int64_t> CountJobs(const store_kit::JobList& list, std::int64_t most) override;
+    Result<std::vector<model::Run>> ListRuns(const store_kit::RunList& list) override;
+    Result<std::int64_t> CountRuns(const store_kit::RunList& list, std::int64_t most) override;
+    Result<std::vector<model::LedgerEntry>> ListLedger(const store_kit::LedgerList& list) override;
+    Result<std::vector<model::AuditEvent>> ListEvents(const store_kit::EventList& list) override;
+    Result<std::vector<model::Document>> ListDocuments(
+        const store_kit::DocumentList& list) override;
+    Result<std::optional<model::Run>> FindFire(const std::string& job_id,
+                                               TimePoint nominal) override;
+    Result<std::vector<store::RunSample>> Samples(const store::StatisticsParams& params,
+                                                  std::size_t limit) override;
+    Result<std::vector<store::QueueDepth>> Depths() override;
+    Result<store::WakeTimes> NextWake() override;
+    Result<store::RecordCounts> Counts() override;
+    Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override;
+
+    // Jobs
+    Result<std::vector<model::Job>> LockJobs(const std::vector<std::string>& ids) override;
+    Result<std::vector<model::Job>> LockDueJobs(TimePoint until, std::size_t limit) override;
+    Result<std::vector<bool>> InsertJobs(const std::vector<model::Job>& jobs) override;
+    Result<void> UpdateJobs(const std::vector<model::Job>& jobs) override;
+    Result<void> UpdatePlans(const std::vector<model::Job>& jobs) override;
+    Result<void> AddTallies(const std::vector<model::JobTally>& tallies) override;
+    Result<void> DeleteJob(const std::string& id) override;
+
+    // Runs
+    Result<std::vector<model::Run>> LockRuns(const std::vector<Uuid>& ids) override;
+    Result<void> MakeDue(TimePoint now, std::size_t limit) override;
+    Result<std::vector<model::Run>> LockReady(const store::ClaimFilter& filter,
+                                              std::size_t limit) override;
+    Result<std::vector<model::Run>> LockExpired(TimePoint now, std::size_t limit) override;
+    Result<std::vector<model::Run>> LockOwned(const std::vector<std::string>& owners,
+                                              std::size_t limit) override;
+    Result<std::vector<store_kit::Gate>> LockGates(
+        const std::vector<std::string>& job_ids) override;
+    Result<std::vector<model::Run>> LockGated(const std::string& job_id) override;
+    Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) override;
+    Result<std::vector<model::Run>> LockStray(std::size_t limit) override;
+    Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
+                                                  std::size_t limit) override;
+    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override;
+    Result<void> UpdateRuns(const std::vector<model::Run>& runs) override;
+    Result<void> DeleteRuns(const std::vector<Uuid>& ids) override;
+    Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) override;
+    Result<std::size_t> PurgeRuns(const store::PurgeParams& params) override;
+
+    // Keys, ledger, events, documents
+    Result<std::vector<std::optional<Uuid>>> TakeKeys(
+        const std::vector<store_kit::KeyClaim>& claims, TimePoint now) override;
+    Result<void> FreeKeys(const std::vector<store_kit::KeyClaim>& claims) override;
+    Result<void> InsertLedger(const std::vector<model::LedgerEntry>& entries) override;
+    Result<void> InsertEvents(const std::vector<model::AuditEvent>& events) override;
+    Result<std::size_t> PurgeEvents(TimePoint before, std::size_t limit) override;
+    Result<std::optional<model::Document>> LockDocument(const std::string& kind,
+                                                        const std::string& key) override;
+    Result<void> PutDocument(const model::Document& document) override;
+    Result<void> DeleteDocument(const std::string& kind, const std::string& key) override;
+    Result<std::size_t> PurgeDocuments(const std::string& kind, TimePoint expired_by,
+                                       std::size_t limit) override;
+
+  private:
+    Result<std::vector<model::Run>> QueryRuns(std::string_view sql, Params params);
+    Result<std::vector<model::Run>> ReadRuns(const Rows& rows);
+    Result<RunRows> WithPolicies(const std::vector<model::Run>& runs);
+    Result<std::vector<model::Job>> ReadJobs(const Rows& rows);
+    Result<std::vector<model::Job>> ReadLockedJobs(const Rows& rows);
+
+    Session& session_;
+    PolicyBook& policies_;
+    JobCache& jobs_;
+};
+
+}  // namespace ksana::store_postgres

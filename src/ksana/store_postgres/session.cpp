@@ -1,0 +1,127 @@
+#include "ksana/store_postgres/session.hpp"
+
+#include <iterator>
+
+namespace ksana::store_postgres {
+namespace {
+
+constexpr std::string_view kBeginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+constexpr std::string_view kBeginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+constexpr std::string_view kCommit = "COMMIT";
+// The transaction's number is there once it has locked or written a row; asking for it earlier
+// would make one for transactions that find nothing to do.
+constexpr std::string_view kNote =
+    "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, "
+    "pg_current_xact_id_if_assigned()";
+
+void MoveTo(std::vector<Statement>& to, std::vector<Statement>& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    from.clear();
+}
+
+}  // namespace
+
+Session::~Session() {
+    if (begun_ && !ended_) connection_.SendAndForget("ROLLBACK");
+}
+
+void Session::Defer(std::string_view sql, Params params) {
+    deferred_.push_back({sql, std::move(params), {}});
+}
+
+void Session::DeferFirst(std::string_view sql, Params params) {
+    first_.push_back({sql, std::move(params), {}});
+}
+
+Result<Rows> Session::Query(std::string_view sql, Params params) {
+    std::vector<Statement> statements;
+    statements.push_back({sql, std::move(params), {}});
+    KSANA_TRY(auto answers, QueryAll(std::move(statements)));
+    return std::move(answers.front());
+}
+
+Result<Rows> Session::QueryBuilt(std::string sql, Params params) {
+    std::vector<Statement> statements;
+    statements.push_back({{}, std::move(params), std::move(sql)});
+    KSANA_TRY(auto answers, QueryAll(std::move(statements)));
+    return std::move(answers.front());
+}
+
+Result<std::vector<Rows>> Session::QueryAll(std::vector<Statement> statements) {
+    return Send(std::move(statements), false);
+}
+
+Result<TimePoint> Session::Now() {
+    if (!now_) {
+        if (auto sent = Send({}, false); !sent) return std::move(sent).error();
+    }
+    return *now_;
+}
+
+Result<void> Session::Fail(Fault fault) {
+    if (!fault_) fault_ = std::move(fault);
+    return fault_->error;
+}
+
+void Session::TakeNote(const Rows& rows) {
+    RowReader reader(rows, 0);
+    const TimePoint now = reader.Time();
+    if (!now_) now_ = now;
+    xid_ = reader.MaybeInt64().value_or(0);
+}
+
+// BEGIN, what was deferred, the statements, then the note or COMMIT; the answers to `statements`.
+Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool commit) {
+    if (fault_) return fault_->error;
+    std::vector<Statement> all;
+    if (!begun_) all.push_back({mode_ == Mode::kWrite ? kBeginWrite : kBeginRead, {}, {}});
+    MoveTo(all, first_);
+    MoveTo(all, deferred_);
+    const auto before = static_cast<std::ptrdiff_t>(all.size());
+    const auto count = static_cast<std::ptrdiff_t>(statements.size());
+    MoveTo(all, statements);
+    const bool noted = !commit && (mode_ == Mode::kWrite ? !now_ || xid_ == 0 : count == 0);
+    if (noted) all.push_back({kNote, {}, {}});
+    if (commit) all.push_back({kCommit, {}, {}});
+    begun_ = true;
+    auto answer = connection_.Exchange(all, deadline_);
+    if (auto* fault = std::get_if<Fault>(&answer)) {
+        commit_unknown_ = commit && connection_.broken();
+        return Fail(std::move(*fault)).error();
+    }
+    auto& rows = std::get<0>(answer);
+    if (noted) TakeNote(rows.back());
+    if (commit && rows.back().CommandTag() != "COMMIT") {
+        return Fail({FaultKind::kConflict,
+                     Error(Code::kConflict, "PostgreSQL: the transaction was rolled back")})
+            .error();
+    }
+    return std::vector<Rows>(std::make_move_iterator(rows.begin() + before),
+                             std::make_move_iterator(rows.begin() + before + count));
+}
+
+Result<void> Session::Commit() {
+    if (fault_) return fault_->error;
+    const bool writes = !first_.empty() || !deferred_.empty();
+    if (!begun_ && !writes) return {};
+    if (mode_ == Mode::kRead) {
+        connection_.SendAndForget(kCommit);
+        ended_ = true;
+        return {};
+    }
+    // Without the number nobody could ask what became of it, should the connection break.
+    if (writes && xid_ == 0) {
+        if (auto sent = Send({}, false); !sent) return std::move(sent).error();
+    }
+    if (xid_ == 0) {  // nothing was locked and nothing written
+        connection_.SendAndForget(kCommit);
+        ended_ = true;
+        return {};
+    }
+    auto sent = Send({}, true);
+    if (!sent) return std::move(sent).error();
+    ended_ = true;
+    return {};
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/store_postgres/connection.hpp"
+
+namespace ksana::store_postgres {
+
+// One transaction on one connection, in as few round trips as its reads allow: BEGIN goes with the
+// first statement, writes wait for the next read or the commit and go with it. The number of the
+// transaction and the server's time come along with what is sent anyway. One thread at a time; the
+// first fault ends it.
+class Session {
+  public:
+    enum class Mode : std::uint8_t { kWrite, kRead };
+
+    Session(Connection& connection, Mode mode, const Deadline& deadline)
+        : connection_(connection), mode_(mode), deadline_(deadline) {}
+    // Rolls back what was not committed.
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // Sent with the next read or the commit. `sql` must live as long (a literal does).
+    void Defer(std::string_view sql, Params params);
+    void DeferStatement(Statement statement) { deferred_.push_back(std::move(statement)); }
+    // Before all other deferred writes: rows whose locks everybody takes before the others'.
+    void DeferFirst(std::string_view sql, Params params);
+
+    // Sends everything deferred and then this; the answer to it.
+    Result<Rows> Query(std::string_view sql, Params params);
+    Result<Rows> QueryBuilt(std::string sql, Params params);
+    // The same with several statements: one round trip, one answer for each.
+    Result<std::vector<Rows>> QueryAll(std::vector<Statement> statements);
+
+    // The server's clock, read once.
+    Result<TimePoint> Now();
+
+    Result<void> Commit();
+    // True when COMMIT was sent and no answer came: the outcome is unknown.
+    bool commit_unknown() const { return commit_unknown_; }
+
+    const std::optional<Fault>& fault() const { return fault_; }
+    // Of this transaction; 0 while the server has given it none, as it has written nothing.
+    std::int64_t xid() const { return xid_; }
+    const Deadline& deadline() const { return deadline_; }
+
+  private:
+    Result<std::vector<Rows>> Send(std::vector<Statement> statements, bool commit);
+    Result<void> Fail(Fault fault);
+    void TakeNote(const Rows& rows);
+
+    Connection& connection_;
+    const Mode mode_;
+    const Deadline& deadline_;
+    std::vector<Statement> first_;
+    std::vector<Statement> deferred_;
+    std::optional<Fault> fault_;
+    std::optional<TimePoint> now_;
+    std::int64_t xid_ = 0;
+    bool begun_ = false;
+    bool ended_ = false;
+    bool commit_unknown_ = false;
+};
+
+}  // namespace ksana::store_postgres

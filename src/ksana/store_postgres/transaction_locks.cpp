@@ -1,0 +1,176 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "ksana/store_postgres/claim_query.hpp"
+#include "ksana/store_postgres/postgres_transaction.hpp"
+
+// Runs that are to be changed: the queue's own orders.
+
+namespace ksana::store_postgres {
+namespace {
+
+using model::Run;
+using store_kit::Gate;
+
+std::string SelectRuns(std::string_view rest) {
+    return fmt::format("SELECT {} FROM ksana.runs r {}", RunColumnList("r."), rest);
+}
+
+// model::IsUnderWay
+constexpr std::string_view kUnderWay = "attempt > 0 AND state IN (0, 1, 2)";
+
+const std::string& LockById() {
+    static const std::string kSql = SelectRuns("WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE");
+    return kSql;
+}
+
+const std::string& FinishedById() {
+    static const std::string kSql = fmt::format(
+        "SELECT {} FROM ksana.finished_runs WHERE id = ANY($1::uuid[])", RunColumnList(""));
+    return kSql;
+}
+
+constexpr std::string_view kMakeDue =
+    "UPDATE ksana.runs SET state = 1 WHERE id = ANY(ARRAY(SELECT id FROM ksana.runs "
+    "WHERE state = 0 AND ready_at <= $1::bigint ORDER BY ready_at, id LIMIT $2::bigint "
+    "FOR UPDATE SKIP LOCKED))";
+
+const std::string& Expired() {
+    static const std::string kSql = SelectRuns(
+        "WHERE state = 2 AND expires_at <= $1::bigint ORDER BY expires_at, id LIMIT $2::bigint "
+        "FOR UPDATE SKIP LOCKED");
+    return kSql;
+}
+
+const std::string& Owned() {
+    static const std::string kSql = SelectRuns(
+        "WHERE state = 2 AND owner = ANY($1::text[]) ORDER BY expires_at, id LIMIT $2::bigint "
+        "FOR UPDATE SKIP LOCKED");
+    return kSql;
+}
+
+const std::string& Gated() {
+    static const std::string kSql =
+        SelectRuns(fmt::format("WHERE job_id = $1::text AND job_id <> '' AND (blocked OR ({})) "
+                               "ORDER BY id FOR UPDATE",
+                               kUnderWay));
+    return kSql;
+}
+
+const std::string& FirstBlocked() {
+    static const std::string kSql = SelectRuns(
+        "WHERE job_id = $1::text AND job_id <> '' AND blocked ORDER BY ready_at, id LIMIT 1 "
+        "FOR UPDATE");
+    return kSql;
+}
+
+const std::string& Stray() {
+    static const std::string kSql = SelectRuns(
+        "WHERE blocked AND NOT EXISTS (SELECT FROM ksana.runs u WHERE u.job_id = r.job_id "
+        "AND u.job_id <> '' AND u.attempt > 0 AND u.state IN (0, 1, 2)) "
+        "ORDER BY ready_at, id LIMIT $1::bigint FOR UPDATE OF r SKIP LOCKED");
+    return kSql;
+}
+
+const std::string& Unstarted() {
+    static const std::string kSql = SelectRuns(
+        "WHERE job_id = $1::text AND job_id <> '' AND state IN (0, 1) AND attempt = 0 "
+        "ORDER BY id LIMIT $2::bigint FOR UPDATE");
+    return kSql;
+}
+
+constexpr std::string_view kLockGates =
+    "SELECT FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE";
+// After the locks and in a statement of its own, so that it sees what they waited for.
+const std::string& CountGates() {
+    static const std::string kSql = fmt::format(
+        "SELECT job_id, count(*) FILTER (WHERE {}), count(*) FILTER (WHERE blocked) "
+        "FROM ksana.runs WHERE job_id = ANY($1::text[]) AND job_id <> '' GROUP BY job_id",
+        kUnderWay);
+    return kSql;
+}
+
+std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit); }
+
+}  // namespace
+
+// Whoever ends a run moves it to the finished ones: what is not found here is looked for there, in
+// a later statement, which sees the move that the lock waited for.
+Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& ids) {
+    if (ids.empty()) return std::vector<Run>();
+    std::set<Uuid> missing(ids.begin(), ids.end());
+    KSANA_TRY(auto runs, QueryRuns(LockById(), Params().Array(missing)));
+    if (runs.size() == missing.size()) return runs;
+    for (const Run& run : runs) missing.erase(run.id);
+    KSANA_TRY(auto finished, QueryRuns(FinishedById(), Params().Array(missing)));
+    std::move(finished.begin(), finished.end(), std::back_inserter(runs));
+    return runs;
+}
+
+Result<void> PostgresTransaction::MakeDue(TimePoint now, std::size_t limit) {
+    session_.Defer(kMakeDue, Params().Add(Micros(now)).Add(Limit(limit)));
+    return {};
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockReady(const store::ClaimFilter& filter,
+                                                        std::size_t limit) {
+    Statement statement = ClaimQuery(filter, limit);
+    KSANA_TRY(const Rows rows,
+              session_.QueryBuilt(std::move(statement.owned), std::move(statement.params)));
+    return ReadRuns(rows);
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockExpired(TimePoint now, std::size_t limit) {
+    return QueryRuns(Expired(), Params().Add(Micros(now)).Add(Limit(limit)));
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockOwned(const std::vector<std::string>& owners,
+                                                        std::size_t limit) {
+    return QueryRuns(Owned(), Params().Array(owners).Add(Limit(limit)));
+}
+
+Result<std::vector<Gate>> PostgresTransaction::LockGates(const std::vector<std::string>& job_ids) {
+    std::vector<Gate> gates;
+    if (job_ids.empty()) return gates;
+    std::vector<Statement> statements;
+    statements.push_back({kLockGates, Params().Array(job_ids), {}});
+    statements.push_back({CountGates(), Params().Array(job_ids), {}});
+    KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
+    std::unordered_map<std::string, Gate> counted;
+    for (std::size_t i = 0; i < answers[1].size(); ++i) {
+        RowReader row(answers[1], i);
+        std::string job_id = row.Text();
+        const int under_way = static_cast<int>(row.Int64());
+        const int blocked = static_cast<int>(row.Int64());
+        counted.emplace(job_id, Gate{job_id, under_way, blocked});
+    }
+    for (const std::string& job_id : job_ids) {
+        const auto found = counted.find(job_id);
+        gates.push_back(found == counted.end() ? Gate{job_id, 0, 0} : found->second);
+    }
+    return gates;
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockGated(const std::string& job_id) {
+    return QueryRuns(Gated(), Params().Add(job_id));
+}
+
+Result<std::optional<Run>> PostgresTransaction::LockFirstBlocked(const std::string& job_id) {
+    KSANA_TRY(auto runs, QueryRuns(FirstBlocked(), Params().Add(job_id)));
+    if (runs.empty()) return std::optional<Run>();
+    return std::optional(std::move(runs.front()));
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockStray(std::size_t limit) {
+    return QueryRuns(Stray(), Params().Add(Limit(limit)));
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockUnstarted(const std::string& job_id,
+                                                            std::size_t limit) {
+    return QueryRuns(Unstarted(), Params().Add(job_id).Add(Limit(limit)));
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,205 @@
+#include <fmt/core.h>
+
+#include <unordered_set>
+
+#include "ksana/store_postgres/postgres_transaction.hpp"
+#include "ksana/store_postgres/run_writes.hpp"
+
+// Runs as they are: read, insert, update, delete.
+
+namespace ksana::store_postgres {
+namespace {
+
+using model::Attempt;
+using model::Run;
+
+struct UuidHash {
+    std::size_t operator()(const Uuid& id) const {
+        std::size_t hash = 0;
+        for (const std::uint8_t byte : id.bytes) hash = hash * 131 + byte;
+        return hash;
+    }
+};
+using Ids = std::unordered_set<Uuid, UuidHash>;
+
+const std::string& RunsById() {
+    static const std::string kSql = fmt::format(
+        "SELECT {0} FROM ksana.runs WHERE id = ANY($1::uuid[]) UNION ALL "
+        "SELECT {0} FROM ksana.finished_runs WHERE id = ANY($1::uuid[])",
+        RunColumnList(""));
+    return kSql;
+}
+
+const std::string& RunOfFire() {
+    static const std::string kSql = fmt::format(
+        "SELECT {0} FROM ksana.runs WHERE job_id = $1::text AND job_id <> '' "
+        "AND nominal_at = $2::bigint UNION ALL "
+        "SELECT {0} FROM ksana.finished_runs WHERE job_id = $1::text AND job_id <> '' "
+        "AND nominal_at = $2::bigint LIMIT 1",
+        RunColumnList(""));
+    return kSql;
+}
+
+constexpr std::string_view kAttempts =
+    "SELECT run_id, number, exec_id, fence, owner, started_at, ended_at, outcome, error, detail, "
+    "not_stopping FROM ksana.attempts WHERE run_id = ANY($1::uuid[]) ORDER BY run_id, number";
+
+constexpr std::string_view kInsertAttempts =
+    "INSERT INTO ksana.attempts (run_id, number, exec_id, fence, owner, started_at, ended_at, "
+    "outcome, error, detail, not_stopping) SELECT * FROM unnest($1::uuid[], $2::integer[], "
+    "$3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::smallint[], "
+    "$9::text[], $10::text[], $11::boolean[])";
+
+constexpr std::string_view kDeleteRuns =
+    "WITH a AS (DELETE FROM ksana.runs WHERE id = ANY($1::uuid[])), "
+    "b AS (DELETE FROM ksana.finished_runs WHERE id = ANY($1::uuid[])) "
+    "DELETE FROM ksana.attempts WHERE run_id = ANY($1::uuid[])";
+
+// The keys that the runs still hold go with them: nobody else would ever free them.
+constexpr std::string_view kPurgeRuns =
+    "WITH gone AS (DELETE FROM ksana.finished_runs WHERE id = ANY(ARRAY("
+    "SELECT id FROM ksana.finished_runs WHERE finished_at < $1::bigint "
+    "AND ($2::integer >> state) & 1 = 1 ORDER BY finished_at, id LIMIT $3::bigint "
+    "FOR UPDATE SKIP LOCKED)) RETURNING id, tenant, unique_key), "
+    "a AS (DELETE FROM ksana.attempts WHERE run_id = ANY(ARRAY(SELECT id FROM gone))), "
+    "k AS (DELETE FROM ksana.run_keys k USING gone WHERE gone.unique_key <> '' "
+    "AND k.tenant = gone.tenant AND k.key = gone.unique_key AND k.run_id = gone.id) "
+    "SELECT count(*) FROM gone";
+
+Attempt ReadAttempt(RowReader row) {
+    Attempt attempt;
+    attempt.run_id = row.Id();
+    attempt.number = row.Int32();
+    attempt.exec_id = row.Text();
+    attempt.fence = row.Int64();
+    attempt.owner = row.Text();
+    attempt.started_at = row.Time();
+    attempt.ended_at = row.MaybeTime();
+    attempt.outcome = row.MaybeEnum<model::AttemptOutcome>();
+    attempt.error = row.Text();
+    attempt.detail = row.Text();
+    attempt.not_stopping = row.Bool();
+    return attempt;
+}
+
+}  // namespace
+
+Result<std::vector<Run>> PostgresTransaction::ReadRuns(const Rows& rows) {
+    std::vector<Run> runs(rows.size());
+    std::vector<std::int32_t> policy_ids(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        RowReader row(rows, i);
+        policy_ids[i] = ReadRun(row, runs[i]);
+    }
+    KSANA_TRY(auto policies, policies_.Find(policy_ids, session_.deadline()));
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].policy = std::move(policies[i]);
+    return runs;
+}
+
+Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Params params) {
+    KSANA_TRY(const Rows rows, session_.Query(sql, std::move(params)));
+    return ReadRuns(rows);
+}
+
+Result<RunRows> PostgresTransaction::WithPolicies(const std::vector<Run>& runs) {
+    RunRows rows;
+    rows.reserve(runs.size());
+    for (const Run& run : runs) {
+        KSANA_TRY(const std::int32_t id, policies_.IdOf(run.policy, session_.deadline()));
+        rows.push_back({&run, id});
+    }
+    return rows;
+}
+
+Result<std::vector<Run>> PostgresTransaction::Runs(const std::vector<Uuid>& ids) {
+    if (ids.empty()) return std::vector<Run>();
+    return QueryRuns(RunsById(), Params().Array(ids));
+}
+
+Result<std::optional<Run>> PostgresTransaction::FindFire(const std::string& job_id,
+                                                         TimePoint nominal) {
+    KSANA_TRY(auto runs, QueryRuns(RunOfFire(), Params().Add(job_id).Add(Micros(nominal))));
+    if (runs.empty()) return std::optional<Run>();
+    return std::optional(std::move(runs.front()));
+}
+
+Result<std::vector<Attempt>> PostgresTransaction::Attempts(const std::vector<Uuid>& run_ids) {
+    if (run_ids.empty()) return std::vector<Attempt>();
+    KSANA_TRY(const Rows rows, session_.Query(kAttempts, Params().Array(run_ids)));
+    std::vector<Attempt> attempts;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        attempts.push_back(ReadAttempt(RowReader(rows, i)));
+    }
+    return attempts;
+}
+
+// An id that stands twice in the batch is inserted once: the first.
+Result<std::vector<bool>> PostgresTransaction::InsertRuns(const std::vector<Run>& runs) {
+    KSANA_TRY(const RunRows rows, WithPolicies(runs));
+    RunRows open;
+    RunRows final;
+    for (const RunRow& row : rows) {
+        (model::IsFinal(row.run->status.state) ? final : open).push_back(row);
+    }
+    std::vector<Statement> statements;
+    if (!open.empty()) statements.push_back(InsertRunsStatement(open, false));
+    if (!final.empty()) statements.push_back(InsertRunsStatement(final, true));
+    if (statements.empty()) return std::vector<bool>();
+    KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
+    Ids inserted;
+    for (const Rows& answer : answers) {
+        for (std::size_t i = 0; i < answer.size(); ++i) inserted.insert(RowReader(answer, i).Id());
+    }
+    std::vector<bool> outcomes;
+    outcomes.reserve(runs.size());
+    for (const Run& run : runs) outcomes.push_back(inserted.erase(run.id) != 0);
+    return outcomes;
+}
+
+Result<void> PostgresTransaction::UpdateRuns(const std::vector<Run>& runs) {
+    RunRows open;
+    RunRows final;
+    for (const Run& run : runs) {
+        (model::IsFinal(run.status.state) ? final : open).push_back({&run, 0});
+    }
+    if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
+    if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));
+    return {};
+}
+
+Result<void> PostgresTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
+    if (!ids.empty()) session_.Defer(kDeleteRuns, Params().Array(ids));
+    return {};
+}
+
+Result<void> PostgresTransaction::InsertAttempts(const std::vector<Attempt>& attempts) {
+    if (attempts.empty()) return {};
+    const auto member = [](auto get) {
+        return [get](const Attempt& attempt) -> decltype(auto) { return attempt.*get; };
+    };
+    session_.Defer(kInsertAttempts,
+                   Params()
+                       .Array(attempts, member(&Attempt::run_id))
+                       .Array(attempts, member(&Attempt::number))
+                       .Array(attempts, member(&Attempt::exec_id))
+                       .Array(attempts, member(&Attempt::fence))
+                       .Array(attempts, member(&Attempt::owner))
+                       .Array(attempts, [](const Attempt& a) { return Micros(a.started_at); })
+                       .Array(attempts, [](const Attempt& a) { return Micros(a.ended_at); })
+                       .Array(attempts, [](const Attempt& a) { return Small(a.outcome); })
+                       .Array(attempts, member(&Attempt::error))
+                       .Array(attempts, member(&Attempt::detail))
+                       .Array(attempts, member(&Attempt::not_stopping)));
+    return {};
+}
+
+Result<std::size_t> PostgresTransaction::PurgeRuns(const store::PurgeParams& params) {
+    KSANA_TRY(const Rows rows,
+              session_.Query(kPurgeRuns, Params()
+                                             .Add(Micros(params.finished_before))
+                                             .Add(std::int32_t{params.states})
+                                             .Add(static_cast<std::int64_t>(params.limit))));
+    return static_cast<std::size_t>(RowReader(rows, 0).Int64());
+}
+
+}  // namespace ksana::store_postgres

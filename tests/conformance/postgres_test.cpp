@@ -1,0 +1,40 @@
+#include "conformance/store_fixture.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "support/postgres_server.hpp"
+
+namespace ksana::conformance {
+namespace {
+
+class PostgresHarness final : public StoreHarness {
+  public:
+    PostgresHarness() { Open(); }
+
+    store::Store& store() override { return *store_; }
+    bool Reopen() override {
+        store_.reset();
+        Open();
+        return true;
+    }
+
+  private:
+    void Open() {
+        auto backend = store_postgres::OpenPostgres(schema_.Options());
+        if (!backend) {
+            ADD_FAILURE() << backend.error().Describe();
+            return;
+        }
+        store_ = store_kit::MakeStore(std::move(*backend), ids_);
+    }
+
+    testing::PostgresSchema schema_;
+    UuidGenerator ids_{schema_.clock(), schema_.random()};
+    std::unique_ptr<store::Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Postgres, StoreTest,
+                         ::testing::Values(StoreFactory{
+                             "postgres", [] { return std::make_unique<PostgresHarness>(); }}));
+
+}  // namespace
+}  // namespace ksana::conformance

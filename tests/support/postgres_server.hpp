@@ -1,0 +1,41 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/base/random.hpp"
+#include "ksana/store_postgres/connection.hpp"
+#include "ksana/store_postgres/postgres_options.hpp"
+
+namespace ksana::testing {
+
+// The URL of the server that tests may use (tests/support/start_postgres.sh); a test without one
+// fails, as a skipped test proves nothing.
+std::string PostgresUrl();
+
+// A schema of its own for one test, so that tests run beside each other; dropped at the end.
+class PostgresSchema {
+  public:
+    PostgresSchema();
+    ~PostgresSchema();
+    PostgresSchema(const PostgresSchema&) = delete;
+    PostgresSchema& operator=(const PostgresSchema&) = delete;
+
+    const std::string& name() const { return name_; }
+    store_postgres::PostgresOptions Options();
+
+    // Runs a statement beside the store; "ksana." is this schema. The rows as text columns.
+    store_postgres::Rows Run(const std::string& sql);
+
+    Clock& clock() { return clock_; }
+    Random& random() { return random_; }
+
+  private:
+    std::string name_;
+    SystemClock clock_;
+    SystemRandom random_;
+};
+
+}  // namespace ksana::testing

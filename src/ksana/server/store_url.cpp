@@ -36,7 +36,7 @@ Error UnknownScheme(std::string_view name) {
     std::ranges::transform(kSchemes, names.begin(), &Scheme::name);
     const auto meant = Nearest(name, names);
     return Wrong(fmt::format("there is no store \"{}\"{}; write {}", Printable(Excerpt(name, 40)),
-                             meant ? fmt::format("; did you mean {}?", *meant) : "", kForms));
+                             meant ? fmt::format(" (did you mean {}?)", *meant) : "", kForms));
 }
 
 // "sqlite:///var/k.db" is what other programs want; "sqlite://k.db" would be a file in the root

@@ -55,8 +55,8 @@ Result<void> WriteAll(int descriptor, std::string_view text, std::int64_t at,
 }
 
 Result<void> SyncFolderOf(const std::string& path) {
-    std::string folder = std::filesystem::path(path).parent_path().string();
-    if (folder.empty()) folder = ".";
+    const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+    const std::string folder = parent.empty() ? std::string(1, '.') : parent.string();
     const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!opened.ok()) return SystemError("open", folder, errno);
     if (::fsync(opened.number()) != 0) return SystemError("sync", folder, errno);

@@ -144,9 +144,10 @@ TEST_F(JsonFilesTest, PeopleMayEditIt) {
 }
 
 TEST_F(JsonFilesTest, TheSameIdTwiceIsRefused) {
-    std::ofstream(path_) << R"({"version":1,"updated_at":"2026-01-01T00:00:00Z","jobs":[
-        {"id":"a","name":"x","http":{"url":"http://x/"},"schedule":{"kind":"every","every":"1m"}},
-        {"id":"a","name":"y","http":{"url":"http://x/"},"schedule":{"kind":"every","every":"1m"}}]})";
+    const std::string job = R"({"id":"a","name":"x","http":{"url":"http://x/"},
+        "schedule":{"kind":"every","every":"1m"}})";
+    std::ofstream(path_) << R"({"version":1,"updated_at":"2026-01-01T00:00:00Z","jobs":[)" << job
+                         << "," << job << "]}";
     auto store = Open();
     ASSERT_FALSE(store);
     EXPECT_NE(store.error().message.find("/jobs/1/id"), std::string::npos);

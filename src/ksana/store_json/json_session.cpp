@@ -45,6 +45,10 @@ Result<void> JsonSession::Begin() {
     return {};
 }
 
+store_kit::Transaction& JsonSession::NextBody() {
+    return transaction_.emplace(options_.clock, tables_);
+}
+
 Result<void> JsonSession::Commit() {
     const SteadyPoint begun = pace_.SteadyNow();
     Tables::Journal journal = tables_.TakeJournal();

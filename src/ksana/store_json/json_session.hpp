@@ -21,9 +21,7 @@ class JsonSession final : public store_kit::CommitSession {
     Result<void> Open(const Loaded& loaded);
 
     Result<void> Begin() override;
-    store_kit::Transaction& NextBody() override {
-        return transaction_.emplace(options_.clock, tables_);
-    }
+    store_kit::Transaction& NextBody() override;
     std::int64_t changes() const override {
         return static_cast<std::int64_t>(tables_.journal_size());
     }

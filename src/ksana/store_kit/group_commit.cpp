@@ -32,6 +32,11 @@ Result<void> GroupCommit::Run(const Backend::WriteBody& body) {
     return {};
 }
 
+std::size_t GroupCommit::waiting() {
+    const std::lock_guard lock(mutex_);
+    return pending_.size();
+}
+
 // Notified under the lock: the operation is gone as soon as its caller can take it.
 void GroupCommit::Wake(Operation& operation) {
     const std::lock_guard lock(operation.mutex);

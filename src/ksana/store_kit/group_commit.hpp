@@ -57,6 +57,8 @@ class GroupCommit {
     Result<void> Start() { return thread_.Start(); }
     // Blocks until the body is committed or has failed. Not from the writer thread.
     Result<void> Run(const Backend::WriteBody& body);
+    // Callers that no batch has taken yet.
+    std::size_t waiting();
 
   private:
     // Lives on the stack of its caller, which leaves when `done` is set under `mutex`.

@@ -63,20 +63,21 @@ Fault ConnectFault(const PGconn* connection) {
     return LostFault(message);
 }
 
-// Starts a connection, or nothing where the URL is none: libpq's message would quote it.
 PGconn* StartConnect(const ConnectionOptions& options) {
-    const std::array keywords = {"dbname",
-                                 "client_encoding",
-                                 "application_name",
+    // What stands in the URL, which comes last, has the last word.
+    const std::array keywords = {"fallback_application_name",
                                  "keepalives_idle",
                                  "keepalives_interval",
                                  "keepalives_count",
+                                 "client_encoding",
+                                 "dbname",
                                  static_cast<const char*>(nullptr)};
     const std::array values = {
-        options.url.c_str(), "UTF8", "ksana", "10", "5", "3", static_cast<const char*>(nullptr)};
+        "ksana", "10", "5", "3", "UTF8", options.url.c_str(), static_cast<const char*>(nullptr)};
     return PQconnectStartParams(keywords.data(), values.data(), 1);
 }
 
+// Before libpq is asked to connect: its message would quote what it does not understand.
 bool IsUrlValid(const std::string& url) {
     char* message = nullptr;
     PQconninfoOption* parsed = PQconninfoParse(url.c_str(), &message);

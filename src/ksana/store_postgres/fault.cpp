@@ -31,10 +31,8 @@ constexpr std::array kMeanings = {
     Meaning{"XX002", Code::kDataLoss, FaultKind::kFinal},
 };
 
-std::string_view Trimmed(std::string_view text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-    return text;
-}
+// The first line: libpq's further ones are advice.
+std::string_view Trimmed(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 

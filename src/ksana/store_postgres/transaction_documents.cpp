@@ -25,9 +25,9 @@ constexpr std::string_view kPutDocument =
 constexpr std::string_view kDeleteDocument =
     "DELETE FROM ksana.documents WHERE kind = $1::text AND key = $2::text";
 constexpr std::string_view kPurgeDocuments =
-    "WITH gone AS (DELETE FROM ksana.documents d USING (SELECT kind, key FROM ksana.documents "
-    "WHERE kind = $1::text AND expires_at <= $2::bigint ORDER BY expires_at LIMIT $3::bigint "
-    "FOR UPDATE SKIP LOCKED) old WHERE d.kind = old.kind AND d.key = old.key RETURNING 1) "
+    "WITH gone AS (DELETE FROM ksana.documents WHERE kind = $1::text AND key = ANY(ARRAY("
+    "SELECT key FROM ksana.documents WHERE kind = $1::text AND expires_at <= $2::bigint "
+    "ORDER BY expires_at LIMIT $3::bigint FOR UPDATE SKIP LOCKED)) RETURNING 1) "
     "SELECT count(*) FROM gone";
 
 Document ReadDocument(RowReader row) {

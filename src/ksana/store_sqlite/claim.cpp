@@ -1,12 +1,12 @@
 #include "ksana/store_sqlite/claim.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "ksana/model/claim_order.hpp"
+#include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/run_rows.hpp"
+#include "ksana/store_sqlite/run_tags.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -15,60 +15,36 @@ using store::ClaimFilter;
 
 namespace {
 
-// One of the indexes of ready runs, with the SQL that walks along it. All but the plain one begin
-// with one more value: the tenant, the category or the creator.
-struct ReadyIndex {
-    std::string first_type;  // kind, [value]
-    std::string next_type;   // kind, [value,] type before
-    std::string walk;        // kind, [value,] type, highest rank
-};
-
-ReadyIndex MakeIndex(std::string_view name, std::string_view conditions) {
-    const std::string types =
-        fmt::format("SELECT type FROM runs INDEXED BY {} WHERE state=1 AND blocked=0 AND kind=?{}",
-                    name, conditions);
-    return {types + " ORDER BY type LIMIT 1", types + " AND type>? ORDER BY type LIMIT 1",
-            fmt::format("SELECT " KSANA_RUN_COLUMNS
-                        " FROM runs INDEXED BY {} WHERE state=1 AND blocked=0 AND kind=?{} AND "
-                        "type=? AND rank<=? ORDER BY rank, id",
-                        name, conditions)};
-}
-
-const std::array<ReadyIndex, 4>& Indexes() {
-    static const std::array<ReadyIndex, 4> indexes = {
-        MakeIndex("runs_ready", ""),
-        MakeIndex("runs_ready_tenant", " AND tenant<>'default' AND tenant=?"),
-        MakeIndex("runs_ready_category", " AND category<>'' AND category=?"),
-        MakeIndex("runs_ready_creator", " AND creator<>'' AND creator=?"),
-    };
-    return indexes;
-}
-
+// Ready runs with a tag, or all of them.
 struct Range {
-    const ReadyIndex& index;
-    std::optional<std::string> value;
+    std::optional<Tag> tag;
+    std::string_view value;
 };
 
 std::vector<Range> RangesOf(const ClaimFilter& filter) {
-    const auto& [plain, tenant, category, creator] = Indexes();
-    if (!filter.creator.empty()) return {{creator, filter.creator}};
+    if (!filter.creator.empty()) return {{Tag::kCreator, filter.creator}};
     const bool named = std::ranges::none_of(filter.categories, &std::string::empty);
     if (!filter.categories.empty() && named) {
-        std::vector<std::string> categories = filter.categories;
-        std::ranges::sort(categories);
-        const auto rest = std::ranges::unique(categories);
-        categories.erase(rest.begin(), rest.end());
         std::vector<Range> ranges;
-        for (const std::string& value : categories) ranges.push_back({category, value});
+        for (const std::string& value : filter.categories)
+            ranges.push_back({Tag::kCategory, value});
+        std::ranges::sort(ranges, {}, &Range::value);
+        const auto rest = std::ranges::unique(ranges, {}, &Range::value);
+        ranges.erase(rest.begin(), rest.end());
         return ranges;
     }
-    if (!filter.tenant.empty() && filter.tenant != Run{}.tenant) return {{tenant, filter.tenant}};
-    return {{plain, std::nullopt}};
+    if (!filter.tenant.empty() && filter.tenant != Run{}.tenant) {
+        return {{Tag::kTenant, filter.tenant}};
+    }
+    return {{std::nullopt, {}}};
 }
 
 void BindRange(Query& query, const ClaimFilter& filter, const Range& range) {
-    query.Enum(filter.kind);
-    if (range.value) query.Text(*range.value);
+    if (range.tag) {
+        query.Enum(*range.tag).Bytes(range.value).Enum(filter.kind);
+    } else {
+        query.Int(ReadyLane(filter.kind));
+    }
 }
 
 // Jumps from one type to the next in the index, however many runs each has.
@@ -76,10 +52,12 @@ Result<std::vector<std::string>> ReadyTypes(Session& session, const ClaimFilter&
                                             const Range& range) {
     std::vector<std::string> types;
     for (;;) {
-        Query query = session.connection.Dynamic(types.empty() ? range.index.first_type
-                                                               : range.index.next_type);
+        const bool first = types.empty();
+        Query query = session.connection.Prepared(
+            range.tag ? (first ? Sql::kFirstTaggedType : Sql::kNextTaggedType)
+                      : (first ? Sql::kFirstReadyType : Sql::kNextReadyType));
         BindRange(query, filter, range);
-        if (!types.empty()) query.Text(types.back());
+        if (!first) query.Text(types.back());
         KSANA_TRY(const bool row, query.Next());
         if (!row) return types;
         types.push_back(query.Text());
@@ -145,7 +123,7 @@ class Best {
 // `only`: no other range follows, so a full result ends it.
 Result<void> Walk(Session& session, const ClaimFilter& filter, const Range& range,
                   const std::string& type, bool only, Best& best) {
-    Query query = session.connection.Dynamic(range.index.walk);
+    Query query = session.connection.Prepared(range.tag ? Sql::kFindTagged : Sql::kFindReady);
     BindRange(query, filter, range);
     query.Text(type).Int(best.highest_rank());
     while (!only || !best.Full()) {
@@ -183,14 +161,6 @@ Result<std::vector<Run>> FindReady(Session& session, const ClaimFilter& filter, 
         KSANA_TRY_VOID(Walk(session, filter, *part.range, part.type, parts.size() == 1, best));
     }
     return best.Take();
-}
-
-std::vector<std::string> ClaimStatements() {
-    std::vector<std::string> statements;
-    for (const ReadyIndex& index : Indexes()) {
-        statements.insert(statements.end(), {index.first_type, index.next_type, index.walk});
-    }
-    return statements;
 }
 
 }  // namespace ksana::store_sqlite

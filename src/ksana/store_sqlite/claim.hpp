@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "ksana/base/result.hpp"
@@ -13,8 +12,5 @@ namespace ksana::store_sqlite {
 // only as far as runs can still be among the best.
 Result<std::vector<model::Run>> FindReady(Session& session, const store::ClaimFilter& filter,
                                           std::size_t limit);
-
-// The statements it uses, for query_plan_test.
-std::vector<std::string> ClaimStatements();
 
 }  // namespace ksana::store_sqlite

@@ -28,9 +28,17 @@ int FlagsOf(OpenMode mode) {
     return kCommon;
 }
 
+// SQLite counts the memory of the whole process under one lock, and Debian's allocates at every
+// turn. Without effect when somebody else in the process has used SQLite before.
+void ConfigureOnce() {
+    static const int ignored = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    (void)ignored;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, OpenMode mode) {
+    ConfigureOnce();
     sqlite3* database = nullptr;
     const int rc = sqlite3_open_v2(path.c_str(), &database, FlagsOf(mode), nullptr);
     DatabaseHandle owned(database);

@@ -41,6 +41,8 @@ void ListSql::BindTo(Query& query) const {
             query.Int(*number);
         } else if (const auto* text_value = std::get_if<std::string_view>(&value)) {
             query.Text(*text_value);
+        } else if (const auto* blob = std::get_if<Bytes>(&value)) {
+            query.Bytes(blob->bytes);
         } else {
             query.Id(std::get<Uuid>(value));
         }

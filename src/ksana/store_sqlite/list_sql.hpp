@@ -17,7 +17,10 @@ namespace ksana::store_sqlite {
 
 // A condition or limit together with its parameters. The views must outlive it.
 struct ListSql {
-    using Value = std::variant<std::int64_t, std::string_view, Uuid>;
+    struct Bytes {
+        std::string_view bytes;  // of a text, bound as a blob
+    };
+    using Value = std::variant<std::int64_t, std::string_view, Uuid, Bytes>;
 
     std::string text;
     std::vector<Value> values;

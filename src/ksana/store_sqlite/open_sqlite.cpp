@@ -54,12 +54,12 @@ Result<std::unique_ptr<store_kit::Backend>> OpenSqlite(const SqliteOptions& opti
     if ((options.read_only || !options.create) && !Exists(options.path)) {
         return Missing(options.path);
     }
-    FileLock lock;
+    store_kit::FileLock lock;
     std::unique_ptr<Connection> writer;
     if (options.read_only) {
         KSANA_TRY_VOID(CheckReadable(options.path));
     } else {
-        KSANA_TRY(lock, FileLock::Take(options.path));
+        KSANA_TRY(lock, store_kit::FileLock::Take(options.path));
         KSANA_TRY(writer, OpenWriter(options));
     }
     auto backend = std::make_unique<SqliteBackend>(options.path, options.clock, options.readers,

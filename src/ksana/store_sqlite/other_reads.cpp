@@ -3,6 +3,7 @@
 
 #include "ksana/store_sqlite/list_sql.hpp"
 #include "ksana/store_sqlite/reads.hpp"
+#include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/run_rows.hpp"
 
 namespace ksana::store_sqlite::reads {
@@ -180,18 +181,19 @@ Result<std::vector<store::RunSample>> Samples(Session& session,
 }
 
 Result<std::vector<store::QueueDepth>> Depths(Session& session) {
-    static constexpr std::array kParts = {
-        std::pair{Sql::kDepthsScheduled, RunState::kScheduled},
-        std::pair{Sql::kDepthsReady, RunState::kQueued},
-        std::pair{Sql::kDepthsBlocked, RunState::kQueued},
-        std::pair{Sql::kDepthsRunning, RunState::kRunning},
-        std::pair{Sql::kDepthsParked, RunState::kCompleting},
-        std::pair{Sql::kDepthsParked, RunState::kHeld},
-    };
+    static constexpr std::array kOtherLanes = {std::pair{std::int64_t{0}, RunState::kScheduled},
+                                               std::pair{kBlockedLane, RunState::kQueued},
+                                               std::pair{std::int64_t{2}, RunState::kRunning},
+                                               std::pair{std::int64_t{3}, RunState::kCompleting},
+                                               std::pair{std::int64_t{4}, RunState::kHeld}};
     std::vector<store::QueueDepth> depths;
-    for (const auto& [which, state] : kParts) {
-        Query query = session.connection.Prepared(which);
-        if (which == Sql::kDepthsParked) query.Enum(state);
+    {
+        Query query = session.connection.Prepared(Sql::kDepthsReady);
+        KSANA_TRY_VOID(AddDepths(query, RunState::kQueued, depths));
+    }
+    for (const auto& [lane, state] : kOtherLanes) {
+        Query query = session.connection.Prepared(Sql::kDepthsOther);
+        query.Int(lane);
         KSANA_TRY_VOID(AddDepths(query, state, depths));
     }
     return Folded(std::move(depths));

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "ksana/base/hash.hpp"
-#include "ksana/store_sqlite/compact_text.hpp"
+#include "ksana/store_sqlite/policy_text.hpp"
 
 namespace ksana::store_sqlite {
 namespace {

@@ -49,6 +49,11 @@ class Query {
         return Bound(sqlite3_bind_text64(statement_, ++bound_, value.empty() ? "" : value.data(),
                                          value.size(), SQLITE_STATIC, SQLITE_UTF8));
     }
+    // A text as a blob.
+    Query& Bytes(std::string_view value) {
+        return Bound(sqlite3_bind_blob64(statement_, ++bound_, value.empty() ? "" : value.data(),
+                                         value.size(), SQLITE_STATIC));
+    }
     Query& Id(const Uuid& id) {
         return Bound(sqlite3_bind_blob(statement_, ++bound_, id.bytes.data(),
                                        static_cast<int>(id.bytes.size()), SQLITE_STATIC));

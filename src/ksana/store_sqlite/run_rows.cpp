@@ -1,8 +1,10 @@
 #include "ksana/store_sqlite/run_rows.hpp"
 
-#include "ksana/model/claim_order.hpp"
-#include "ksana/model/decide.hpp"
-#include "ksana/store_sqlite/compact_text.hpp"
+#include <algorithm>
+
+#include "ksana/store_sqlite/packed_run.hpp"
+#include "ksana/store_sqlite/run_lanes.hpp"
+#include "ksana/store_sqlite/run_tags.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -16,62 +18,39 @@ namespace {
 // bytes from which on SQLite would spread it over further pages.
 constexpr std::size_t kMaxInlinePayload = 512;
 
-void BindStatus(Query& query, const Run& run) {
+// `packed` must live until the statement has run.
+void BindStatus(Query& query, const Run& run, std::string& packed) {
     const RunStatus& status = run.status;
+    const Place place = PlaceOf(run);
+    PackStatus(status, packed);
     query.Time(run.updated_at)
         .Enum(status.state)
         .Time(status.ready_at)
-        .Int(model::ClaimRank(status.ready_at, run.priority))
-        .Time(model::ExpiresAt(run))
-        .Int(status.attempt)
-        .Int(status.failures)
-        .Int(status.fence)
-        .Text(status.exec_id)
-        .Enum(status.last_report)
-        .Enum(status.outcome)
+        .Int(place.lane)
+        .Text(place.group)
+        .Int(place.order);
+    model::IsFinal(status.state) ? query.Int(place.order) : query.Null();
+    query.Int(status.attempt)
+        .Int(status.blocked ? 1 : 0)
         .Text(status.owner)
-        .Time(status.lease_until)
-        .Time(status.deadline)
         .Time(status.started_at)
         .Time(status.ended_at)
         .Time(status.finished_at)
-        .Int(status.progress)
-        .Text(status.progress_note)
-        .Int(status.cancel_requested ? 1 : 0)
-        .Int(status.not_stopping ? 1 : 0)
-        .Int(status.blocked ? 1 : 0)
-        .Text(status.result)
         .Text(status.last_error)
-        .Text(status.detail)
-        .Text(status.remark)
-        .Enum(status.skip_reason);
+        .Bytes(packed);
 }
 
-void ReadStatus(Query& query, RunStatus& status) {
+Result<void> ReadStatus(Query& query, RunStatus& status) {
     status.state = query.Enum<model::RunState>();
     status.ready_at = query.Time();
     status.attempt = static_cast<std::int32_t>(query.Int());
-    status.failures = static_cast<std::int32_t>(query.Int());
-    status.fence = query.Int();
-    query.Into(status.exec_id);
-    status.last_report = query.OptionalEnum<model::EventKind>();
-    status.outcome = query.OptionalEnum<model::AttemptOutcome>();
+    status.blocked = query.Bool();
     query.Into(status.owner);
-    status.lease_until = query.OptionalTime();
-    status.deadline = query.OptionalTime();
     status.started_at = query.OptionalTime();
     status.ended_at = query.OptionalTime();
     status.finished_at = query.OptionalTime();
-    status.progress = static_cast<std::int32_t>(query.Int());
-    query.Into(status.progress_note);
-    status.cancel_requested = query.Bool();
-    status.not_stopping = query.Bool();
-    status.blocked = query.Bool();
-    query.Into(status.result);
     query.Into(status.last_error);
-    query.Into(status.detail);
-    query.Into(status.remark);
-    status.skip_reason = query.Enum<model::SkipReason>();
+    return UnpackStatus(query.View(), status);
 }
 
 Result<void> LoadPayload(Session& session, Run& run) {
@@ -88,7 +67,8 @@ Result<void> LoadPayload(Session& session, Run& run) {
 Result<bool> InsertRunRow(WriteSession& session, Query& query, const Run& run) {
     KSANA_TRY(const std::int64_t policy,
               session.policy_writer.IdOf(session.connection, run.policy));
-    const std::string selector = MapToText(run.selector);
+    const std::string fixed = PackFixed(run);
+    std::string packed;
     const bool inline_payload = run.payload.size() <= kMaxInlinePayload;
     query.Again()
         .Id(run.id)
@@ -101,16 +81,15 @@ Result<bool> InsertRunRow(WriteSession& session, Query& query, const Run& run) {
         .Enum(run.trigger)
         .Int(run.priority)
         .Time(run.nominal_at)
-        .Text(selector)
-        .Text(run.unique.key)
-        .Int(run.unique.states)
-        .Time(run.unique.until);
+        .Bytes(fixed);
     run.parent ? query.Id(*run.parent) : query.Null();
     query.Int(policy).Time(run.created_at);
     inline_payload ? query.Text(run.payload) : query.Null();
-    BindStatus(query, run);
+    BindStatus(query, run, packed);
     KSANA_TRY_VOID(query.Run());
     if (session.connection.last_changes() == 0) return false;
+    session.running.Written(run);
+    if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
     if (!inline_payload) {
         KSANA_TRY_VOID(
             session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run());
@@ -148,13 +127,7 @@ Result<Run> ReadRun(Session& session, Query& query) {
     run.trigger = query.Enum<model::RunTrigger>();
     run.priority = static_cast<std::int32_t>(query.Int());
     run.nominal_at = query.OptionalTime();
-    const std::string_view selector = query.View();
-    if (!selector.empty()) {
-        KSANA_TRY(run.selector, MapFromText(selector));
-    }
-    query.Into(run.unique.key);
-    run.unique.states = static_cast<model::RunStates>(query.Int());
-    run.unique.until = query.OptionalTime();
+    KSANA_TRY_VOID(UnpackFixed(query.View(), run));
     if (query.IsNull()) {
         query.Skip();
     } else {
@@ -165,7 +138,7 @@ Result<Run> ReadRun(Session& session, Query& query) {
     const bool outside = query.IsNull();
     query.Into(run.payload);
     run.updated_at = query.Time();
-    ReadStatus(query, run.status);
+    KSANA_TRY_VOID(ReadStatus(query, run.status));
     if (outside) KSANA_TRY_VOID(LoadPayload(session, run));
     return run;
 }
@@ -227,30 +200,36 @@ Result<std::vector<bool>> InsertRunRows(WriteSession& session, const std::vector
     return inserted;
 }
 
-Result<void> UpdateRunRows(Session& session, const std::vector<Run>& runs) {
+Result<void> UpdateRunRows(WriteSession& session, const std::vector<Run>& runs) {
     Query query = session.connection.Prepared(Sql::kUpdateRun);
+    std::string packed;
     for (const Run& run : runs) {
-        BindStatus(query.Again(), run);
+        if (HasTags(run)) KSANA_TRY_VOID(MoveTags(session, run));
+        BindStatus(query.Again(), run, packed);
         KSANA_TRY_VOID(query.Id(run.id).Run());
+        if (session.connection.last_changes() != 0) session.running.Written(run);
     }
     return {};
 }
 
-Result<void> DeleteRunRows(Session& session, const std::vector<Uuid>& ids) {
+Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids) {
     Connection& connection = session.connection;
-    Query query = connection.Prepared(Sql::kDeleteRun);
-    for (const Uuid& id : ids) {
-        KSANA_TRY(const bool row, query.Again().Id(id).Next());
-        if (!row) continue;
-        const std::string tenant = query.Text();
-        const std::string key = query.Text();
-        const bool outside = query.Bool();
-        KSANA_TRY_VOID(query.Run());
-        if (!key.empty()) {
-            KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey).Text(tenant).Text(key).Id(id).Run());
+    KSANA_TRY(const std::vector<Run> runs, LoadRuns(session, ids));
+    for (const Run& run : runs) {
+        if (HasTags(run)) KSANA_TRY_VOID(DeleteTags(session, run));
+        if (!run.unique.key.empty()) {
+            KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey)
+                               .Text(run.tenant)
+                               .Text(run.unique.key)
+                               .Id(run.id)
+                               .Run());
         }
-        if (outside) KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(id).Run());
-        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(id).Run());
+        if (run.payload.size() > kMaxInlinePayload) {
+            KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(run.id).Run());
+        }
+        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run());
+        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteRun).Id(run.id).Run());
+        session.running.Deleted(run.id);
     }
     return {};
 }

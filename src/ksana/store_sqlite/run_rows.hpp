@@ -21,9 +21,9 @@ Result<std::vector<model::Run>> LoadRuns(Session& session, const std::vector<Uui
 Result<std::vector<model::Attempt>> LoadAttempts(Session& session, const std::vector<Uuid>& ids);
 
 Result<std::vector<bool>> InsertRunRows(WriteSession& session, const std::vector<model::Run>& runs);
-Result<void> UpdateRunRows(Session& session, const std::vector<model::Run>& runs);
+Result<void> UpdateRunRows(WriteSession& session, const std::vector<model::Run>& runs);
 // With attempts, payload and key.
-Result<void> DeleteRunRows(Session& session, const std::vector<Uuid>& ids);
+Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids);
 Result<void> InsertAttemptRows(Session& session, const std::vector<model::Attempt>& attempts);
 
 }  // namespace ksana::store_sqlite

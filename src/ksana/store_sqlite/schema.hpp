@@ -9,11 +9,17 @@ namespace ksana::store_sqlite {
 // Times are microseconds, enumerations their numbers, ids of runs 16 bytes. An absent time that is
 // sorted by is store_kit::kNoTime, 9223372036854775807; other absent values are NULL.
 //
-// runs holds every run, ended or not: an end is an update in place. Its secondary indexes are
-// partial, so that the way of a plain run touches few of them: it enters runs_type and runs_ready,
-// goes over to runs_running and ends in runs_final and runs_finished. Indexes of what never changes
-// (type, tenant, …) name no state, as a state in their condition would have every update rewrite
-// them.
+// runs holds every run, ended or not: an end is an update in place. SQLite opens every index of a
+// table for every row it inserts, and every index that may change for every row it updates, also
+// where the row is not in it; that costs more than the rows themselves. So there are few:
+//   - runs_lane is what a run waits for, one after the other (run_lanes.hpp): its time, a worker,
+//     the end of its lease, the end of its keeping. An update moves its run from lane to lane.
+//   - runs_final, for lists of ended runs by state.
+//   - the others are of what never changes or of runs of jobs.
+// What few runs have (a tenant, a category, a creator, a parent) stands in run_tags and, while such
+// a run is ready, in ready_tags: run_tags.hpp keeps both.
+//
+// fixed and status hold the fields that no query asks for (packed_run.hpp).
 //
 // A long payload stands in payloads: a change of the state would otherwise write it again.
 inline constexpr std::string_view kInitialSchema = R"sql(
@@ -33,10 +39,7 @@ CREATE TABLE runs(
     cause INTEGER NOT NULL,
     priority INTEGER NOT NULL,
     nominal_at INTEGER,
-    selector TEXT NOT NULL,
-    unique_key TEXT NOT NULL,
-    unique_states INTEGER NOT NULL,
-    unique_until INTEGER,
+    fixed BLOB NOT NULL,
     parent BLOB,
     policy_id INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
@@ -44,30 +47,18 @@ CREATE TABLE runs(
     updated_at INTEGER NOT NULL,
     state INTEGER NOT NULL,
     ready_at INTEGER NOT NULL,
-    rank INTEGER NOT NULL,
-    expires_at INTEGER,
+    lane INTEGER NOT NULL,
+    lane_group TEXT NOT NULL,
+    lane_order INTEGER NOT NULL,
+    final_at INTEGER,
     attempt INTEGER NOT NULL,
-    failures INTEGER NOT NULL,
-    fence INTEGER NOT NULL,
-    exec_id TEXT NOT NULL,
-    last_report INTEGER,
-    outcome INTEGER,
+    blocked INTEGER NOT NULL,
     owner TEXT NOT NULL,
-    lease_until INTEGER,
-    deadline INTEGER,
     started_at INTEGER,
     ended_at INTEGER,
     finished_at INTEGER,
-    progress INTEGER NOT NULL,
-    progress_note TEXT NOT NULL,
-    cancel_requested INTEGER NOT NULL,
-    not_stopping INTEGER NOT NULL,
-    blocked INTEGER NOT NULL,
-    result TEXT NOT NULL,
     last_error TEXT NOT NULL,
-    detail TEXT NOT NULL,
-    remark TEXT NOT NULL,
-    skip_reason INTEGER NOT NULL
+    status BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE payloads(
@@ -75,29 +66,31 @@ CREATE TABLE payloads(
     body TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX runs_ready ON runs(kind, type, rank, id, ready_at) WHERE state=1 AND blocked=0;
-CREATE INDEX runs_ready_tenant ON runs(kind, tenant, type, rank, id)
-    WHERE state=1 AND blocked=0 AND tenant<>'default';
-CREATE INDEX runs_ready_category ON runs(kind, category, type, rank, id)
-    WHERE state=1 AND blocked=0 AND category<>'';
-CREATE INDEX runs_ready_creator ON runs(kind, creator, type, rank, id)
-    WHERE state=1 AND blocked=0 AND creator<>'';
-CREATE INDEX runs_blocked ON runs(job_id, ready_at, id) WHERE state=1 AND blocked=1;
-CREATE INDEX runs_scheduled ON runs(ready_at, id) WHERE state=0;
-CREATE INDEX runs_running ON runs(expires_at, id) WHERE state=2;
-CREATE INDEX runs_parked ON runs(state, id) WHERE state>=3 AND state<=4;
-CREATE INDEX runs_gate ON runs(job_id, attempt, blocked) WHERE state<3 AND job_id<>'';
+CREATE INDEX runs_lane ON runs(lane, lane_group, lane_order, id, ready_at);
 CREATE INDEX runs_final ON runs(state, id) WHERE state>=5;
-CREATE INDEX runs_finished ON runs(finished_at, id) WHERE state>=5;
-CREATE INDEX runs_job_finished ON runs(job_id, finished_at, id) WHERE state>=5 AND job_id<>'';
+CREATE INDEX runs_type ON runs(type, id) WHERE type<>'';
+CREATE INDEX runs_job ON runs(job_id, id) WHERE job_id<>'';
+CREATE INDEX runs_job_final ON runs(job_id, final_at, id, state, attempt, blocked)
+    WHERE job_id<>'';
 CREATE UNIQUE INDEX runs_fire ON runs(job_id, nominal_at)
     WHERE nominal_at IS NOT NULL AND job_id<>'';
-CREATE INDEX runs_job ON runs(job_id, id) WHERE job_id<>'';
-CREATE INDEX runs_type ON runs(type, id) WHERE type<>'';
-CREATE INDEX runs_tenant ON runs(tenant, id) WHERE tenant<>'default';
-CREATE INDEX runs_category ON runs(category, id) WHERE category<>'';
-CREATE INDEX runs_creator ON runs(creator, id) WHERE creator<>'';
-CREATE INDEX runs_parent ON runs(parent, id) WHERE parent IS NOT NULL;
+
+CREATE TABLE run_tags(
+    tag INTEGER NOT NULL,
+    tag_value BLOB NOT NULL,
+    run_id BLOB NOT NULL,
+    PRIMARY KEY(tag, tag_value, run_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ready_tags(
+    tag INTEGER NOT NULL,
+    tag_value BLOB NOT NULL,
+    tag_kind INTEGER NOT NULL,
+    tag_type TEXT NOT NULL,
+    tag_rank INTEGER NOT NULL,
+    run_id BLOB NOT NULL,
+    PRIMARY KEY(tag, tag_value, tag_kind, tag_type, tag_rank, run_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE attempts(
     run_id BLOB NOT NULL,

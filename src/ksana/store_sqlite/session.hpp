@@ -4,6 +4,7 @@
 #include "ksana/store_sqlite/connection.hpp"
 #include "ksana/store_sqlite/job_cache.hpp"
 #include "ksana/store_sqlite/policy_cache.hpp"
+#include "ksana/store_sqlite/running_cache.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -23,6 +24,7 @@ struct Session {
 // The writer's.
 struct WriteSession : Session {
     PolicyWriter policy_writer;
+    RunningCache running;
 };
 
 }  // namespace ksana::store_sqlite

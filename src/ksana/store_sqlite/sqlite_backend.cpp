@@ -9,18 +9,24 @@ Result<void> SqliteWriter::Commit() {
     if (committed) {
         session_.policy_writer.Committed(session_.shared.policies);
     } else {
-        session_.policy_writer.RolledBack();
+        Forget();
     }
     return committed;
 }
 
 void SqliteWriter::Rollback() {
     connection_.Rollback();
-    session_.policy_writer.RolledBack();
+    Forget();
 }
 
-SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers, FileLock lock,
-                             std::unique_ptr<Connection> writer)
+// What was remembered of a transaction that is not to be.
+void SqliteWriter::Forget() {
+    session_.policy_writer.RolledBack();
+    session_.running.Clear();
+}
+
+SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers,
+                             store_kit::FileLock lock, std::unique_ptr<Connection> writer)
     : path_(std::move(path)),
       lock_(std::move(lock)),
       shared_{.clock = clock, .policies = {}, .jobs = {}},

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "ksana/store_kit/backend.hpp"
+#include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/group_commit.hpp"
-#include "ksana/store_sqlite/file_lock.hpp"
 #include "ksana/store_sqlite/reader_pool.hpp"
 #include "ksana/store_sqlite/sqlite_transaction.hpp"
 #include "ksana/store_sqlite/wal_keeper.hpp"
@@ -18,7 +18,7 @@ class SqliteWriter final : public store_kit::CommitSession {
   public:
     SqliteWriter(Connection& connection, ReaderPool& readers, Shared& shared)
         : connection_(connection),
-          session_{{connection, shared}, {}},
+          session_{{connection, shared}, {}, {}},
           keeper_(connection, readers) {}
 
     Result<void> Begin() override { return connection_.Begin(); }
@@ -29,6 +29,8 @@ class SqliteWriter final : public store_kit::CommitSession {
     bool Maintain(bool idle) override { return keeper_.Maintain(idle); }
 
   private:
+    void Forget();
+
     Connection& connection_;
     WriteSession session_;
     std::optional<SqliteTransaction> transaction_;
@@ -40,7 +42,7 @@ class SqliteWriter final : public store_kit::CommitSession {
 class SqliteBackend final : public store_kit::Backend {
   public:
     // Without a writer it only reads.
-    SqliteBackend(std::string path, Clock& clock, std::size_t readers, FileLock lock,
+    SqliteBackend(std::string path, Clock& clock, std::size_t readers, store_kit::FileLock lock,
                   std::unique_ptr<Connection> writer);
 
     Result<void> Start();
@@ -55,7 +57,7 @@ class SqliteBackend final : public store_kit::Backend {
 
   private:
     const std::string path_;
-    FileLock lock_;
+    store_kit::FileLock lock_;
     store::ChangeFeed changes_;
     Shared shared_;
     std::unique_ptr<Connection> connection_;  // null: only reads. Closed last, so that it is the

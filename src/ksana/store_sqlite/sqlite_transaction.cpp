@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ksana/model/decide.hpp"
 #include "ksana/store_sqlite/claim.hpp"
 
 namespace ksana::store_sqlite {
@@ -63,11 +64,33 @@ Result<void> SqliteTransaction::DeleteJob(const std::string& id) {
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& ids) {
-    return LoadRuns(session_, Once(ids));
+    std::vector<Run> runs;
+    std::vector<Uuid> others;
+    runs.reserve(ids.size());
+    for (const Uuid& id : Once(ids)) {
+        if (const Run* run = session_.running.Find(id)) {
+            runs.push_back(*run);
+        } else {
+            others.push_back(id);
+        }
+    }
+    if (others.empty()) return runs;
+    KSANA_TRY(std::vector<Run> rows, LoadRuns(session_, others));
+    std::ranges::move(rows, std::back_inserter(runs));
+    return runs;
 }
 
 Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {
-    return Prepared(Sql::kMakeDue).Time(now).Int(Limit(limit)).Run();
+    std::vector<Run> runs;
+    {
+        Query query = Prepared(Sql::kFindDue);
+        query.Time(now).Int(Limit(limit));
+        KSANA_TRY(runs, ReadRuns(session_, query));
+    }
+    for (Run& run : runs) {
+        run.status = model::Decide(run, {.kind = model::EventKind::kDue}, now).after;
+    }
+    return UpdateRunRows(session_, runs);
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockReady(const store::ClaimFilter& filter,
@@ -152,9 +175,12 @@ Result<void> SqliteTransaction::InsertAttempts(const std::vector<model::Attempt>
 
 Result<std::size_t> SqliteTransaction::PurgeRuns(const store::PurgeParams& params) {
     std::vector<Uuid> ids;
-    {
+    for (std::size_t i = 0; i < model::kEnumCount<model::RunState>; ++i) {
+        const auto state = static_cast<model::RunState>(i);
+        const bool wanted = (params.states & model::SetOf(state)) != 0;
+        if (!wanted || !model::IsFinal(state) || ids.size() >= params.limit) continue;
         Query query = Prepared(Sql::kFindPurgeable);
-        query.Time(params.finished_before).Int(params.states).Int(Limit(params.limit));
+        query.Enum(state).Time(params.finished_before).Int(Limit(params.limit - ids.size()));
         for (;;) {
             KSANA_TRY(const bool row, query.Next());
             if (!row) break;

@@ -14,7 +14,6 @@ struct Entry {
 
 #define SELECT_RUN "SELECT " KSANA_RUN_COLUMNS " FROM runs "
 #define SELECT_JOB "SELECT " KSANA_JOB_COLUMNS " FROM "
-#define DEPTHS "SELECT kind, type, count(*), min(ready_at) FROM runs INDEXED BY "
 
 // In the order of Sql.
 constexpr std::array<Entry, kSqlCount> kEntries = {{
@@ -34,55 +33,78 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
 
     {Sql::kInsertRun,
      "INSERT INTO runs(id, job_id, tenant, type, category, creator, kind, cause, priority, "
-     "nominal_at, selector, unique_key, unique_states, unique_until, parent, policy_id, "
-     "created_at, payload, updated_at, state, ready_at, rank, expires_at, attempt, failures, "
-     "fence, exec_id, last_report, outcome, owner, lease_until, deadline, started_at, ended_at, "
-     "finished_at, progress, progress_note, cancel_requested, not_stopping, blocked, result, "
-     "last_error, detail, remark, skip_reason) "
-     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-     "?,?,?) ON CONFLICT DO NOTHING"},
+     "nominal_at, fixed, parent, policy_id, created_at, payload, updated_at, state, ready_at, "
+     "lane, lane_group, lane_order, final_at, attempt, blocked, owner, started_at, ended_at, "
+     "finished_at, last_error, status) "
+     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+     "ON CONFLICT DO NOTHING"},
     {Sql::kUpdateRun,
-     "UPDATE runs SET updated_at=?, state=?, ready_at=?, rank=?, expires_at=?, attempt=?, "
-     "failures=?, fence=?, exec_id=?, last_report=?, outcome=?, owner=?, lease_until=?, "
-     "deadline=?, started_at=?, ended_at=?, finished_at=?, progress=?, progress_note=?, "
-     "cancel_requested=?, not_stopping=?, blocked=?, result=?, last_error=?, detail=?, remark=?, "
-     "skip_reason=? WHERE id=?"},
+     "UPDATE runs SET updated_at=?, state=?, ready_at=?, lane=?, lane_group=?, lane_order=?, "
+     "final_at=?, attempt=?, blocked=?, owner=?, started_at=?, ended_at=?, finished_at=?, "
+     "last_error=?, status=? WHERE id=?"},
     {Sql::kLoadRun, SELECT_RUN "WHERE id=?"},
-    {Sql::kDeleteRun, "DELETE FROM runs WHERE id=? RETURNING tenant, unique_key, payload IS NULL"},
+    {Sql::kDeleteRun, "DELETE FROM runs WHERE id=?"},
     {Sql::kInsertPayload, "INSERT INTO payloads(run_id, body) VALUES(?,?)"},
     {Sql::kLoadPayload, "SELECT body FROM payloads WHERE run_id=?"},
     {Sql::kDeletePayload, "DELETE FROM payloads WHERE run_id=?"},
-    {Sql::kMakeDue,
-     "UPDATE runs SET state=1 WHERE id IN (SELECT id FROM runs INDEXED BY "
-     "runs_scheduled WHERE state=0 AND ready_at<=? ORDER BY ready_at, id LIMIT ?)"},
-    {Sql::kFindExpired, SELECT_RUN "INDEXED BY runs_running WHERE state=2 AND expires_at<=? "
-                                   "ORDER BY expires_at, id LIMIT ?"},
-    {Sql::kFindRunning, SELECT_RUN "INDEXED BY runs_running WHERE state=2 AND owner=? LIMIT ?"},
+    {Sql::kFindDue,
+     SELECT_RUN "INDEXED BY runs_lane WHERE lane=0 AND lane_group='' AND lane_order<=? "
+                "ORDER BY lane_order, id LIMIT ?"},
+    {Sql::kFindReady,
+     SELECT_RUN "INDEXED BY runs_lane WHERE lane=? AND lane_group=? AND lane_order<=? "
+                "ORDER BY lane_order, id"},
+    {Sql::kFirstReadyType,
+     "SELECT lane_group FROM runs INDEXED BY runs_lane WHERE lane=? ORDER BY lane_group LIMIT 1"},
+    {Sql::kNextReadyType,
+     "SELECT lane_group FROM runs INDEXED BY runs_lane WHERE lane=? AND lane_group>? "
+     "ORDER BY lane_group LIMIT 1"},
+    {Sql::kFindTagged,
+     "SELECT " KSANA_RUN_COLUMNS " FROM ready_tags CROSS JOIN runs ON id=run_id WHERE tag=? AND "
+     "tag_value=? AND tag_kind=? AND tag_type=? AND tag_rank<=? ORDER BY tag_rank, run_id"},
+    {Sql::kFirstTaggedType,
+     "SELECT tag_type FROM ready_tags WHERE tag=? AND tag_value=? AND tag_kind=? "
+     "ORDER BY tag_type LIMIT 1"},
+    {Sql::kNextTaggedType,
+     "SELECT tag_type FROM ready_tags WHERE tag=? AND tag_value=? AND tag_kind=? AND tag_type>? "
+     "ORDER BY tag_type LIMIT 1"},
+    {Sql::kInsertTag, "INSERT INTO run_tags(tag, tag_value, run_id) VALUES(?,?,?)"},
+    {Sql::kDeleteTag, "DELETE FROM run_tags WHERE tag=? AND tag_value=? AND run_id=?"},
+    {Sql::kInsertReadyTag,
+     "INSERT INTO ready_tags(tag, tag_value, tag_kind, tag_type, tag_rank, run_id) "
+     "VALUES(?,?,?,?,?,?)"},
+    {Sql::kDeleteReadyTag,
+     "DELETE FROM ready_tags WHERE tag=? AND tag_value=? AND tag_kind=? AND tag_type=? AND "
+     "tag_rank=? AND run_id=?"},
+    {Sql::kLoadLane, "SELECT lane, lane_order FROM runs WHERE id=?"},
+    {Sql::kFindExpired,
+     SELECT_RUN "INDEXED BY runs_lane WHERE lane=2 AND lane_group='' AND lane_order<=? "
+                "ORDER BY lane_order, id LIMIT ?"},
+    {Sql::kFindRunning, SELECT_RUN "INDEXED BY runs_lane WHERE lane=2 AND owner=? LIMIT ?"},
     {Sql::kCountGate,
      "SELECT count(*) FILTER (WHERE attempt>0), count(*) FILTER (WHERE blocked=1) FROM runs "
-     "INDEXED BY runs_gate WHERE state<3 AND job_id<>'' AND job_id=?"},
-    {Sql::kFindGated, SELECT_RUN "INDEXED BY runs_gate WHERE state<3 AND job_id<>'' AND job_id=? "
-                                 "AND (attempt>0 OR blocked=1)"},
-    {Sql::kFindFirstBlocked,
-     SELECT_RUN "INDEXED BY runs_blocked WHERE state=1 AND blocked=1 AND job_id=? "
-                "ORDER BY ready_at, id LIMIT 1"},
+     "INDEXED BY runs_job_final WHERE job_id<>'' AND job_id=? AND final_at IS NULL AND state<3"},
+    {Sql::kFindGated,
+     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id<>'' AND job_id=? AND final_at IS NULL "
+                "AND state<3 AND (attempt>0 OR blocked=1)"},
+    {Sql::kFindFirstBlocked, SELECT_RUN "INDEXED BY runs_lane WHERE lane=1 AND lane_group=? "
+                                        "ORDER BY lane_order, id LIMIT 1"},
     {Sql::kFindStray,
-     SELECT_RUN "INDEXED BY runs_blocked WHERE state=1 AND blocked=1 AND NOT EXISTS (SELECT 1 "
-                "FROM runs g INDEXED BY runs_gate WHERE g.state<3 AND g.job_id<>'' AND "
-                "g.job_id=runs.job_id AND g.attempt>0) ORDER BY job_id, ready_at, id LIMIT ?"},
+     SELECT_RUN "INDEXED BY runs_lane WHERE lane=1 AND NOT EXISTS (SELECT 1 FROM runs g INDEXED "
+                "BY runs_job_final WHERE g.job_id<>'' AND g.job_id=runs.job_id AND "
+                "g.final_at IS NULL AND g.state<3 AND g.attempt>0) "
+                "ORDER BY lane_group, lane_order, id LIMIT ?"},
     {Sql::kFindUnstarted,
-     SELECT_RUN "INDEXED BY runs_gate WHERE state<3 AND job_id<>'' AND job_id=? AND attempt=0 "
-                "AND state<2 LIMIT ?"},
+     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id<>'' AND job_id=? AND final_at IS NULL "
+                "AND state<2 AND attempt=0 LIMIT ?"},
     {Sql::kFindFire,
      SELECT_RUN "INDEXED BY runs_fire WHERE nominal_at IS NOT NULL AND job_id<>'' AND job_id=? "
                 "AND nominal_at=?"},
     {Sql::kFindPurgeable,
-     "SELECT id FROM runs INDEXED BY runs_finished WHERE state>=5 AND finished_at<? AND "
-     "((1<<state) & ?)<>0 ORDER BY finished_at, id LIMIT ?"},
+     "SELECT id FROM runs INDEXED BY runs_lane WHERE lane=? AND lane_group='' AND lane_order<? "
+     "ORDER BY lane_order, id LIMIT ?"},
     {Sql::kSampleRuns,
-     "SELECT state, started_at, ended_at FROM runs INDEXED BY runs_job_finished WHERE state>=5 "
-     "AND job_id<>'' AND job_id=? AND finished_at>=? AND finished_at<? "
-     "ORDER BY finished_at DESC, id DESC LIMIT ?"},
+     "SELECT state, started_at, ended_at FROM runs INDEXED BY runs_job_final WHERE job_id<>'' AND "
+     "job_id=? AND final_at>=? AND final_at<? ORDER BY final_at DESC, id DESC LIMIT ?"},
     {Sql::kInsertAttempt,
      "INSERT INTO attempts(run_id, number, exec_id, fence, owner, started_at, ended_at, outcome, "
      "error, detail, not_stopping) VALUES(?,?,?,?,?,?,?,?,?,?,?)"},
@@ -94,22 +116,22 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kTakeKey, "INSERT OR REPLACE INTO run_keys(tenant, key, run_id, until) VALUES(?,?,?,?)"},
     {Sql::kFreeKey, "DELETE FROM run_keys WHERE tenant=? AND key=? AND run_id=?"},
 
-    {Sql::kDepthsReady, DEPTHS "runs_ready WHERE state=1 AND blocked=0 GROUP BY kind, type"},
-    {Sql::kDepthsBlocked, DEPTHS "runs_blocked WHERE state=1 AND blocked=1 GROUP BY kind, type"},
-    {Sql::kDepthsScheduled, DEPTHS "runs_scheduled WHERE state=0 GROUP BY kind, type"},
-    {Sql::kDepthsRunning, DEPTHS "runs_running WHERE state=2 GROUP BY kind, type"},
-    {Sql::kDepthsParked,
-     DEPTHS "runs_parked WHERE state>=3 AND state<=4 AND state=? GROUP BY kind, type"},
+    {Sql::kDepthsReady,
+     "SELECT lane-100, lane_group, count(*), min(ready_at) FROM runs INDEXED BY runs_lane WHERE "
+     "lane>=100 GROUP BY lane, lane_group"},
+    {Sql::kDepthsOther,
+     "SELECT kind, type, count(*), min(ready_at) FROM runs INDEXED BY runs_lane WHERE lane=? "
+     "GROUP BY kind, type"},
     {Sql::kNextPlan,
      "SELECT next_run_at FROM job_state INDEXED BY job_due WHERE enabled=1 "
      "ORDER BY next_run_at LIMIT 1"},
     {Sql::kNextReady,
-     "SELECT ready_at FROM runs INDEXED BY runs_scheduled WHERE state=0 ORDER BY ready_at LIMIT 1"},
+     "SELECT lane_order FROM runs INDEXED BY runs_lane WHERE lane=0 AND lane_group='' "
+     "ORDER BY lane_order LIMIT 1"},
     {Sql::kNextExpiry,
-     "SELECT expires_at FROM runs INDEXED BY runs_running WHERE state=2 AND expires_at IS NOT NULL "
-     "ORDER BY expires_at LIMIT 1"},
-    {Sql::kAnyReady,
-     "SELECT 1 FROM runs INDEXED BY runs_ready WHERE state=1 AND blocked=0 LIMIT 1"},
+     "SELECT lane_order FROM runs INDEXED BY runs_lane WHERE lane=2 AND lane_group='' "
+     "ORDER BY lane_order LIMIT 1"},
+    {Sql::kAnyReady, "SELECT 1 FROM runs INDEXED BY runs_lane WHERE lane>=100 LIMIT 1"},
 
     {Sql::kInsertJob,
      "INSERT INTO jobs(id, tenant, grp, owner, name, enabled, kind, type, created_at, updated_at, "
@@ -169,14 +191,7 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "(kind, key)>(?1, ?2) AND (expires_at IS NULL OR expires_at>?3) ORDER BY kind, key"},
 
     {Sql::kCountJobs, "SELECT count(*) FROM jobs"},
-    // Each run is in exactly one of these indexes, which are far smaller than the table.
-    {Sql::kCountRuns,
-     "SELECT (SELECT count(*) FROM runs INDEXED BY runs_final WHERE state>=5)"
-     "+(SELECT count(*) FROM runs INDEXED BY runs_ready WHERE state=1 AND blocked=0)"
-     "+(SELECT count(*) FROM runs INDEXED BY runs_blocked WHERE state=1 AND blocked=1)"
-     "+(SELECT count(*) FROM runs INDEXED BY runs_scheduled WHERE state=0)"
-     "+(SELECT count(*) FROM runs INDEXED BY runs_running WHERE state=2)"
-     "+(SELECT count(*) FROM runs INDEXED BY runs_parked WHERE state>=3 AND state<=4)"},
+    {Sql::kCountRuns, "SELECT count(*) FROM runs INDEXED BY runs_lane"},
     {Sql::kCountAttempts, "SELECT count(*) FROM attempts"},
     {Sql::kCountLedger, "SELECT count(*) FROM ledger"},
     {Sql::kCountEvents, "SELECT count(*) FROM events"},

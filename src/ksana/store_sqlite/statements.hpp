@@ -29,7 +29,18 @@ enum class Sql : std::uint8_t {
     kInsertPayload,
     kLoadPayload,
     kDeletePayload,
-    kMakeDue,
+    kFindDue,
+    kFindReady,
+    kFirstReadyType,
+    kNextReadyType,
+    kFindTagged,
+    kFirstTaggedType,
+    kNextTaggedType,
+    kInsertTag,
+    kDeleteTag,
+    kInsertReadyTag,
+    kDeleteReadyTag,
+    kLoadLane,
     kFindExpired,
     kFindRunning,
     kCountGate,
@@ -48,10 +59,7 @@ enum class Sql : std::uint8_t {
     kFreeKey,
 
     kDepthsReady,
-    kDepthsBlocked,
-    kDepthsScheduled,
-    kDepthsRunning,
-    kDepthsParked,
+    kDepthsOther,
     kNextPlan,
     kNextReady,
     kNextExpiry,
@@ -97,13 +105,10 @@ inline constexpr auto kSqlCount = static_cast<std::size_t>(Sql::kEnd);
 std::string_view TextOf(Sql which);
 
 // What run_rows.hpp reads, in its order; runs is the only table of its query with these names.
-#define KSANA_RUN_COLUMNS                                                                    \
-    "id, job_id, tenant, type, category, creator, kind, cause, priority, nominal_at, "       \
-    "selector, unique_key, unique_states, unique_until, parent, policy_id, created_at, "     \
-    "payload, updated_at, state, ready_at, attempt, failures, fence, exec_id, last_report, " \
-    "outcome, owner, lease_until, deadline, started_at, ended_at, finished_at, progress, "   \
-    "progress_note, cancel_requested, not_stopping, blocked, result, last_error, detail, "   \
-    "remark, skip_reason"
+#define KSANA_RUN_COLUMNS                                                                     \
+    "id, job_id, tenant, type, category, creator, kind, cause, priority, nominal_at, fixed, " \
+    "parent, policy_id, created_at, payload, updated_at, state, ready_at, attempt, blocked, " \
+    "owner, started_at, ended_at, finished_at, last_error, status"
 
 // What job_rows.hpp reads, of jobs j and job_state s.
 #define KSANA_JOB_COLUMNS                                                          \

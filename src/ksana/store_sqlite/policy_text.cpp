@@ -1,33 +1,12 @@
-#include "ksana/store_sqlite/compact_text.hpp"
+#include "ksana/store_sqlite/policy_text.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <iterator>
-#include <optional>
 
 namespace ksana::store_sqlite {
 namespace {
-
-Error Damaged(std::string_view what) {
-    return {Code::kDataLoss, fmt::format("sqlite: a stored {} cannot be read", what)};
-}
-
-void AppendPiece(std::string& out, std::string_view piece) {
-    fmt::format_to(std::back_inserter(out), "{}:{}", piece.size(), piece);
-}
-
-std::optional<std::string_view> TakePiece(std::string_view& text) {
-    std::size_t length = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), length);
-    const auto digits = static_cast<std::size_t>(end - text.data());
-    if (fault != std::errc() || digits >= text.size() || text[digits] != ':') return std::nullopt;
-    text.remove_prefix(digits + 1);
-    if (length > text.size()) return std::nullopt;
-    const std::string_view piece = text.substr(0, length);
-    text.remove_prefix(length);
-    return piece;
-}
 
 // Reads numbers with one blank between them.
 class Numbers {
@@ -60,26 +39,6 @@ class Numbers {
 };
 
 }  // namespace
-
-std::string MapToText(const std::map<std::string, std::string>& map) {
-    std::string out;
-    for (const auto& [key, value] : map) {
-        AppendPiece(out, key);
-        AppendPiece(out, value);
-    }
-    return out;
-}
-
-Result<std::map<std::string, std::string>> MapFromText(std::string_view text) {
-    std::map<std::string, std::string> map;
-    while (!text.empty()) {
-        const auto key = TakePiece(text);
-        const auto value = TakePiece(text);
-        if (!key || !value) return Damaged("map");
-        map.emplace(*key, *value);
-    }
-    return map;
-}
 
 // Taken apart by name, so that a new member does not go unnoticed here.
 std::string PolicyToText(const model::RunPolicy& policy) {
@@ -114,7 +73,7 @@ Result<model::RunPolicy> PolicyFromText(std::string_view text) {
     policy.success_callback = numbers.TakeBool();
     policy.error_callback = numbers.TakeBool();
     while (numbers.more()) policy.retry.sequence.push_back(numbers.TakeDuration());
-    if (!numbers.ok()) return Damaged("policy");
+    if (!numbers.ok()) return Error(Code::kDataLoss, "sqlite: a stored policy cannot be read");
     return policy;
 }
 

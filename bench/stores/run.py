@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The stores at their interface, against bare programs on the same disk and server in the same run.
+
+    ./dev bench stores            prints the table
+    ./dev bench stores --save     also writes bench/results/stores.md
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAMS = ROOT / "build" / "bench" / "bench" / "stores"
+START = ROOT / "tests" / "support" / "start_postgres.sh"
+
+# What is measured, against what, and the ratio that is asked for.
+GOALS = [
+    ("sqlite", "submit_16", "single submits, 16 threads", "bare group commit", 0.7),
+    ("sqlite", "bulk", "submit in batches of 100", "bare prepared statements", 0.6),
+    ("sqlite", "drain", "claim and complete, 100 at a time", "bare prepared statements", 0.6),
+    ("postgres", "submit_16", "single submits, 16 threads", "pgbench, one row, 16 clients", 2.0),
+    ("postgres", "bulk", "submit in batches of 1,000", "bare libpq, unnest", 0.6),
+    ("postgres", "drain", "claim and complete, 100 at a time, 4 threads",
+     "bare libpq, one pipelined transaction", 0.6),
+]
+
+
+def rows(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          check=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def pgbench(url):
+    """Single-row inserts by 16 clients, a second."""
+    subprocess.run(["psql", "-q", "-d", url, "-c",
+                    "CREATE TABLE single(id bigserial PRIMARY KEY, payload text NOT NULL)"],
+                   check=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write("INSERT INTO single(payload) VALUES (repeat('p', 100));\n")
+        script.flush()
+        program = shutil.which("pgbench") or sorted(
+            pathlib.Path("/usr/lib/postgresql").glob("*/bin/pgbench"))[-1]
+        text = subprocess.run([program, "-n", "-M", "prepared", "-c", "16", "-j", "2", "-T", "3",
+                               "-f", script.name, "-d", url], capture_output=True, text=True,
+                              check=True).stdout
+    return float(re.search(r"tps = ([0-9.]+)", text).group(1))
+
+
+def measure():
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="ksana_bench_", dir=ROOT / "build") as folder:
+        files = str(pathlib.Path(folder) / "sqlite")
+        measured = rows(PROGRAMS / "ksana_bare_bench", "sqlite", files)
+        for part in ("submit", "bulk", "drain", "latency", "lists"):
+            measured += rows(PROGRAMS / "ksana_stores_bench", "sqlite", files, part)
+    server = tempfile.mkdtemp(prefix="ksana_bench_server_")
+    url = subprocess.run(["bash", START, server], capture_output=True, text=True,
+                         check=True).stdout.strip()
+    try:
+        measured += rows(PROGRAMS / "ksana_bare_bench", "postgres", url)
+        found[("bare postgres", "submit_16")] = pgbench(url)
+        for part in ("submit", "bulk", "drain", "latency", "lists"):
+            measured += rows(PROGRAMS / "ksana_stores_bench", "postgres", url, part)
+    finally:
+        subprocess.run(["bash", START, "stop", server], check=True)
+        shutil.rmtree(server, ignore_errors=True)
+    for row in measured:
+        found[(row["driver"], row["what"])] = row["value"]
+    memory = rows(PROGRAMS / "ksana_memory_bench")[0]
+    found[("memory", "bytes")] = memory["bytes"]
+    return found
+
+
+def table(found):
+    lines = ["| store | what | a second | against | a second | ratio | goal | |",
+             "|---|---|---|---|---|---|---|---|"]
+    for driver, what, words, against, goal in GOALS:
+        ours, bare = found[(driver, what)], found[(f"bare {driver}", what)]
+        ratio = ours / bare
+        lines.append(f"| {driver} | {words} | {ours:,.0f} | {against} | {bare:,.0f} | {ratio:.2f} "
+                     f"| {goal} | {'met' if ratio >= goal else 'missed'} |")
+    for driver in ("sqlite", "postgres"):
+        first, last = found[(driver, "page_1")], found[(driver, "page_1000")]
+        ratio = last / first
+        lines.append(f"| {driver} | page 1,000 of 1 M runs | {last:.0f} µs | page 1 | {first:.0f} "
+                     f"µs | {ratio:.2f} | 2.0 | {'met' if ratio <= 2 else 'missed'} |")
+    used = found[("memory", "bytes")]
+    lines.append(f"| memory | 1 M jobs | {used / 1e6:,.0f} MB | 1 GB | | {used / 1e9:.2f} | 1.0 | "
+                 f"{'met' if used < 1e9 else 'missed'} |")
+    lines += ["", "One submit at a time: " + ", ".join(
+        f"{driver} p50 {found[(driver, 'submit_p50')]:.0f} µs, "
+        f"p99 {found[(driver, 'submit_p99')]:.0f} µs" for driver in ("sqlite", "postgres")) + "."]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--save", action="store_true")
+    save = parser.parse_args().save
+    text = table(measure())
+    print(text)
+    if save:
+        head = (f"# Benchmark: stores\n\n{datetime.date.today()}, "
+                f"{platform.machine()}, 2 cores. Command: `./dev bench stores --save`. Durable "
+                "(SQLite synchronous=FULL, PostgreSQL fsync on); use the ratios, not the absolute "
+                "numbers.\n\n")
+        (ROOT / "bench" / "results" / "stores.md").write_text(head + text + "\n")
+
+
+if __name__ == "__main__":
+    main()

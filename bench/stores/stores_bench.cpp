@@ -1,0 +1,204 @@
+// What a store does a second at its interface: one JSON line for each measurement.
+//   ksana_stores_bench DRIVER LOCATION PART…     DRIVER: sqlite (a folder), postgres (a URL)
+//   parts: submit bulk drain lists latency
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ksana/base/check.hpp"
+#include "ksana/base/random.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_sqlite/open_sqlite.hpp"
+#include "stores/bench_clock.hpp"
+
+namespace ksana::bench {
+namespace {
+
+constexpr std::size_t kClients = 16;
+constexpr std::size_t kDrainRuns = 100'000;
+constexpr std::size_t kListRuns = 1'000'000;
+
+template <class T>
+T Must(Result<T> result) {
+    KSANA_CHECK(result.has_value(), result.error().Describe());
+    return *std::move(result);
+}
+
+class StoresBench {
+  public:
+    StoresBench(std::string driver, std::string location)
+        : driver_(std::move(driver)), location_(std::move(location)) {}
+
+    void Run(const std::string& part) {
+        Open();
+        if (part == "submit") Submit();
+        if (part == "bulk") Bulk();
+        if (part == "drain") Drain();
+        if (part == "lists") Lists();
+        if (part == "latency") Latency();
+    }
+
+  private:
+    bool IsSqlite() const { return driver_ == "sqlite"; }
+
+    // Empty, each time.
+    void Open() {
+        store_.reset();
+        std::unique_ptr<store_kit::Backend> backend;
+        if (IsSqlite()) {
+            std::filesystem::remove_all(location_);
+            std::filesystem::create_directories(location_);
+            backend = Must(store_sqlite::OpenSqlite(
+                {.path = location_ + "/ksana.db", .clock = timer_.clock()}));
+        } else {
+            backend = Must(store_postgres::OpenPostgres(
+                {.url = location_,
+                 .clock = timer_.clock(),
+                 .random = random_,
+                 .pool_size = kClients,
+                 .schema = fmt::format("bench_{:x}", random_.Next())}));
+        }
+        store_ = store_kit::MakeStore(std::move(backend), ids_);
+    }
+
+    static model::Run MakeRun() {
+        model::Run run;
+        run.type = "mail";
+        run.payload = "\"" + std::string(98, 'p') + "\"";
+        return run;
+    }
+
+    void Say(const std::string& what, double value, const std::string& unit = "1/s") {
+        fmt::print(
+            "{{\"driver\": \"{}\", \"what\": \"{}\", \"value\": {:.3f}, \"unit\": \"{}\"}}\n",
+            driver_, what, value, unit);
+    }
+
+    void Submit() {
+        const double rate = timer_.Rate(kClients, [&](std::atomic<std::int64_t>& done) {
+            while (timer_.Goes()) {
+                Must(store_->runs().Submit({.runs = {MakeRun()}}));
+                ++done;
+            }
+        });
+        Say("submit_16", rate);
+    }
+
+    void Bulk() {
+        const std::size_t batch = IsSqlite() ? 100 : 1'000;
+        const std::vector<model::Run> runs(batch, MakeRun());
+        const double rate = timer_.Rate(1, [&](std::atomic<std::int64_t>& done) {
+            while (timer_.Goes()) {
+                Must(store_->runs().Submit({.runs = runs}));
+                done += static_cast<std::int64_t>(batch);
+            }
+        });
+        Say("bulk", rate);
+    }
+
+    void Fill(std::size_t count) {
+        const std::vector<model::Run> runs(1'000, MakeRun());
+        for (std::size_t i = 0; i < count; i += runs.size()) {
+            Must(store_->runs().Submit({.runs = runs}));
+        }
+    }
+
+    // Claims 100, reports them together with the next claim, until nothing is left.
+    void DrainOne(const std::string& owner, std::atomic<std::int64_t>& done) {
+        std::vector<store::RunEvent> events;
+        for (;;) {
+            auto exchanged = Must(store_->runs().Exchange(
+                {.events = std::move(events),
+                 .claim = store::ClaimParams{
+                     .filter = {.types = {"mail"}}, .owner = owner, .limit = 100}}));
+            done += static_cast<std::int64_t>(exchanged.applied.size());
+            events.clear();
+            for (const model::Run& run : exchanged.claimed.runs) {
+                events.push_back(
+                    {run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}});
+            }
+            if (events.empty()) return;
+        }
+    }
+
+    void Drain() {
+        Fill(kDrainRuns);
+        std::atomic<int> number = 0;
+        const double rate = timer_.Rate(IsSqlite() ? 1 : 4, [&](std::atomic<std::int64_t>& done) {
+            DrainOne(fmt::format("w{}", ++number), done);
+        });
+        Say("drain", rate);
+    }
+
+    // Page 1 and page 1,000 of a million finished runs.
+    void Lists() {
+        std::vector<model::Record> batch;
+        for (std::size_t i = 0; i < kListRuns; ++i) {
+            model::Run run = MakeRun();
+            run.id = ids_.Next();
+            run.status.state = model::RunState::kSucceeded;
+            run.status.finished_at = TimePoint(Duration(i));
+            batch.emplace_back(std::move(run));
+            if (batch.size() < 5'000) continue;
+            const auto added = store_->records().Add(batch);
+            KSANA_CHECK(added.has_value(), "add");
+            batch.clear();
+        }
+        store::RunQuery query;
+        std::vector<double> took;
+        for (int page = 1; page <= 1'000; ++page) {
+            const double start = timer_.Seconds();
+            const auto items = Must(store_->runs().List(query));
+            took.push_back(timer_.Seconds() - start);
+            query.cursor = items.next;
+        }
+        const auto median = [&](std::size_t from) {
+            std::vector<double> some(took.begin() + static_cast<std::ptrdiff_t>(from),
+                                     took.begin() + static_cast<std::ptrdiff_t>(from) + 20);
+            std::ranges::sort(some);
+            return some[some.size() / 2] * 1e6;
+        };
+        Say("page_1", median(0), "us");
+        Say("page_1000", median(980), "us");
+    }
+
+    void Latency() {
+        std::vector<double> took;
+        for (int i = 0; i < 2'000; ++i) {
+            const double start = timer_.Seconds();
+            Must(store_->runs().Submit({.runs = {MakeRun()}}));
+            took.push_back(timer_.Seconds() - start);
+        }
+        std::ranges::sort(took);
+        Say("submit_p50", took[took.size() / 2] * 1e6, "us");
+        Say("submit_p99", took[took.size() * 99 / 100] * 1e6, "us");
+    }
+
+    const std::string driver_;
+    const std::string location_;
+    BenchTimer timer_;
+    SystemRandom random_;
+    UuidGenerator ids_{timer_.clock(), random_};
+    std::unique_ptr<store::Store> store_;
+};
+
+}  // namespace
+}  // namespace ksana::bench
+
+int main(int count, char** words) {
+    if (count < 4) {
+        fmt::print("usage: ksana_stores_bench sqlite|postgres LOCATION PART…\n");
+        return 2;
+    }
+    ksana::bench::StoresBench bench(words[1], words[2]);
+    for (int i = 3; i < count; ++i) bench.Run(words[i]);
+    return 0;
+}

@@ -1,0 +1,291 @@
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "support/postgres_server.hpp"
+
+// Every statement finds its rows by an index: on tables of some size, each method is called and the
+// server asked whether it has read a table from end to end.
+
+namespace ksana::store_postgres {
+namespace {
+
+using ksana::testing::PostgresSchema;
+using store_kit::Transaction;
+
+constexpr std::int64_t kBase = 1'800'000'000'000'000;  // microseconds: 2027
+
+class IndexUseTest : public ::testing::Test {
+  protected:
+    using Body = std::function<Result<void>(Transaction&)>;
+
+    void SetUp() override {
+        auto backend = OpenPostgres(schema_.Options());
+        ASSERT_TRUE(backend) << backend.error().Describe();
+        const auto store = store_kit::MakeStore(std::move(*backend), ids_);
+        model::Run run;
+        run.type = "first";
+        ASSERT_TRUE(store->runs().Submit({.runs = {run}}));
+        model::Job job;
+        job.id = "j0";
+        job.action = model::HttpAction{.url = "http://127.0.0.1/"};
+        job.schedule.kind = schedule::ScheduleKind::kEvery;
+        job.schedule.every = std::chrono::minutes(1);
+        ASSERT_TRUE(store->jobs().Write({.writes = {{.job = job}}}));
+        Fill();
+    }
+
+    void Fill() {
+        schema_.Run(
+            "INSERT INTO ksana.jobs SELECT 'j' || i, nextval('ksana.job_revisions'), version, "
+            "replace(definition, '\"j0\"', '\"j' || i || '\"'), tenant, grp, owner, 'n' || i, "
+            "kind, type, ARRAY['1:a' || i], ARRAY['j' || i + 1], i, i "
+            "FROM ksana.jobs, generate_series(1, 5000) i");
+        schema_.Run(fmt::format(
+            "INSERT INTO ksana.job_state SELECT j.id, j.revision, true, 0, {} + created_at, "
+            "created_at, 5, '', 1, 0 FROM ksana.jobs j WHERE id <> 'j0'",
+            kBase));
+        const std::string runs = fmt::format(
+            "INSERT INTO ksana.{{}} (id, job_id, tenant, type, category, creator, policy_id, "
+            "state, ready_at, finished_at, attempt, owner, nominal_at, started_at, ended_at{{}}) "
+            "SELECT gen_random_uuid(), CASE WHEN i % 2 = 0 THEN 'j' || i % 4000 ELSE '' END, "
+            "CASE WHEN i % 100 = 0 THEN 'acme' ELSE 'default' END, 't' || i % 10, "
+            "CASE WHEN i % 100 = 0 THEN 'c' ELSE '' END, CASE WHEN i % 100 = 0 THEN 'u' ELSE '' "
+            "END, (SELECT min(id) FROM ksana.policies), {{}}, {0} + i, {{}}, i % 2, 'w' || i % 50, "
+            "{0} + i, i, i + 1{{}} FROM generate_series(1, 30000) i",
+            kBase);
+        schema_.Run(fmt::format(fmt::runtime(runs), "runs", ", rank, expires_at, blocked", "i % 3",
+                                store_kit::kNoTime,
+                                fmt::format(", {0} + i, CASE WHEN i % 3 = 2 THEN {0} + i END, "
+                                            "i % 3 = 1 AND i % 1000 = 0",
+                                            kBase)));
+        schema_.Run(fmt::format(fmt::runtime(runs), "finished_runs", "", "5 + i % 7",
+                                fmt::format("{} + i", kBase), ""));
+        schema_.Run(
+            "INSERT INTO ksana.attempts SELECT id, 1, '', 1, '', 0, 0, 1, '', '', false "
+            "FROM ksana.finished_runs LIMIT 10000");
+        schema_.Run(
+            "INSERT INTO ksana.run_keys SELECT 'default', 'k' || i, gen_random_uuid() "
+            "FROM generate_series(1, 5000) i");
+        schema_.Run(
+            "INSERT INTO ksana.ledger (job_id, fate, count, first_at, last_at, recorded_at) "
+            "SELECT 'j' || i % 1000, 2, 1, i, i, i FROM generate_series(1, 10000) i");
+        schema_.Run(
+            "INSERT INTO ksana.audit_events (at, tenant, action, user_name, resource_type, "
+            "resource_id, old_object, new_object, data, client_ip, method) SELECT i, 'default', "
+            "'a', 'u' || i % 500, 'job', 'j' || i % 1000, '', '', '', '', '' "
+            "FROM generate_series(1, 10000) i");
+        schema_.Run(
+            "INSERT INTO ksana.documents SELECT 'k' || i % 5, 'd' || i, 1, '{}', 0, "
+            "CASE WHEN i % 10 = 0 THEN i END FROM generate_series(1, 10000) i");
+        for (const char* table : {"jobs", "job_state", "runs", "finished_runs", "attempts",
+                                  "run_keys", "ledger", "audit_events", "documents"}) {
+            schema_.Run(fmt::format("ANALYZE ksana.{}", table));
+        }
+    }
+
+    // The tables that were read from end to end so far, with how often.
+    std::string SequentialScans() {
+        const Rows rows = schema_.Run(fmt::format(
+            "SELECT coalesce(string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname), '') "
+            "FROM pg_stat_user_tables WHERE schemaname = '{}' AND relname <> 'policies' "
+            "AND relname <> 'migrations'",
+            schema_.name()));
+        return RowReader(rows, 0).Text();
+    }
+
+    // A server process reports its numbers at the latest when it ends.
+    void AwaitEnd(const std::string& application) {
+        for (;;) {
+            const Rows rows = schema_.Run(
+                fmt::format("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}'",
+                            application));
+            if (RowReader(rows, 0).Int64() == 0) return;
+            std::this_thread::yield();
+        }
+    }
+
+    void Check(const std::string& name, const Body& body) {
+        const std::string before = SequentialScans();
+        PostgresOptions options = schema_.Options();
+        options.url += "?application_name=" + schema_.name();
+        options.listen = false;
+        options.pool_size = 1;
+        {
+            auto backend = OpenPostgres(options);
+            ASSERT_TRUE(backend) << backend.error().Describe();
+            const auto done = (*backend)->Write(body);
+            EXPECT_TRUE(done) << name << ": " << done.error().Describe();
+        }
+        AwaitEnd(schema_.name());
+        EXPECT_EQ(SequentialScans(), before) << name;
+    }
+
+    template <class F>
+    void CheckCall(const std::string& name, const F& call) {
+        Check(name, [&](Transaction& tx) -> Result<void> {
+            auto done = call(tx);
+            if (!done) return std::move(done).error();
+            return {};
+        });
+    }
+
+    static TimePoint At(std::int64_t offset) { return TimePoint(Duration(kBase + offset)); }
+
+    PostgresSchema schema_;
+    UuidGenerator ids_{schema_.clock(), schema_.random()};
+};
+
+TEST_F(IndexUseTest, Claims) {
+    CheckCall("one type", [](Transaction& tx) { return tx.LockReady({.types = {"t1"}}, 10); });
+    CheckCall("two types", [](Transaction& tx) {
+        return tx.LockReady({.types = {"t1", "t2"}}, 10);
+    });
+    CheckCall("any type", [](Transaction& tx) { return tx.LockReady({}, 10); });
+    CheckCall("tenant", [](Transaction& tx) { return tx.LockReady({.tenant = "acme"}, 10); });
+    CheckCall("category", [](Transaction& tx) {
+        return tx.LockReady({.types = {"t0"}, .categories = {"c"}}, 10);
+    });
+    CheckCall("due", [](Transaction& tx) { return tx.MakeDue(At(50), 10); });
+    CheckCall("expired", [](Transaction& tx) { return tx.LockExpired(At(50), 10); });
+    CheckCall("owned", [](Transaction& tx) { return tx.LockOwned({"w1"}, 10); });
+    CheckCall("gates", [](Transaction& tx) { return tx.LockGates({"j2", "j4"}); });
+    CheckCall("gated", [](Transaction& tx) { return tx.LockGated("j2"); });
+    CheckCall("first blocked", [](Transaction& tx) { return tx.LockFirstBlocked("j2"); });
+    CheckCall("stray", [](Transaction& tx) { return tx.LockStray(10); });
+    CheckCall("unstarted", [](Transaction& tx) { return tx.LockUnstarted("j2", 10); });
+}
+
+TEST_F(IndexUseTest, ChangesOfRuns) {
+    Check("end", [](Transaction& tx) -> Result<void> {
+        KSANA_TRY(auto runs, tx.LockReady({.types = {"t1"}}, 20));
+        std::vector<Uuid> ids;
+        for (model::Run& run : runs) {
+            ids.push_back(run.id);
+            run.status.state = model::RunState::kRunning;
+            run.status.lease_until = At(0);
+        }
+        KSANA_TRY_VOID(tx.UpdateRuns(runs));
+        KSANA_TRY(runs, tx.LockRuns(ids));
+        for (model::Run& run : runs) {
+            run.status.state = model::RunState::kSucceeded;
+            run.status.finished_at = At(0);
+        }
+        KSANA_TRY_VOID(tx.UpdateRuns(runs));
+        KSANA_TRY_VOID(tx.AddTallies({{.job_id = "j1", .runs = 1}, {.job_id = "j2", .runs = 1}}));
+        KSANA_TRY_VOID(tx.InsertAttempts({{.run_id = ids[0], .number = 7}}));
+        KSANA_TRY(runs, tx.LockRuns(ids));
+        EXPECT_EQ(runs.size(), ids.size());
+        KSANA_TRY(runs, tx.Runs(ids));
+        KSANA_TRY([[maybe_unused]] const auto attempts, tx.Attempts(ids));
+        return tx.DeleteRuns(ids);
+    });
+    Check("insert", [this](Transaction& tx) -> Result<void> {
+        model::Run run;
+        run.id = ids_.Next();
+        run.type = "x";
+        model::Run fire = run;
+        fire.id = ids_.Next();
+        fire.job_id = "j1";
+        fire.nominal_at = At(-1);
+        model::Run over = run;
+        over.id = ids_.Next();
+        over.status.state = model::RunState::kSkipped;
+        over.status.finished_at = At(0);
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({run, fire, over}));
+        KSANA_TRY([[maybe_unused]] const auto found, tx.FindFire("j1", At(-1)));
+        return {};
+    });
+    Check("keys", [this](Transaction& tx) -> Result<void> {
+        const store_kit::KeyClaim claim{"default", "k7", ids_.Next(), {}};
+        KSANA_TRY([[maybe_unused]] const auto holders, tx.TakeKeys({claim}, At(0)));
+        return tx.FreeKeys({claim});
+    });
+    CheckCall("purge", [](Transaction& tx) {
+        return tx.PurgeRuns({.finished_before = At(20), .limit = 10});
+    });
+    CheckCall("wake", [](Transaction& tx) { return tx.NextWake(); });
+    CheckCall("samples", [](Transaction& tx) { return tx.Samples({.job_id = "j2"}, 100); });
+}
+
+TEST_F(IndexUseTest, Jobs) {
+    CheckCall("by id", [](Transaction& tx) { return tx.Jobs({"j1", "j2"}); });
+    CheckCall("due", [](Transaction& tx) { return tx.LockDueJobs(At(20), 10); });
+    CheckCall("dependants", [](Transaction& tx) { return tx.DependantsOf("j7"); });
+    Check("change", [](Transaction& tx) -> Result<void> {
+        KSANA_TRY(auto jobs, tx.LockJobs({"j1", "j2"}));
+        jobs[0].version += 1;
+        KSANA_TRY_VOID(tx.UpdateJobs(jobs));
+        KSANA_TRY_VOID(tx.UpdatePlans(jobs));
+        jobs[0].id = "fresh";
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertJobs({jobs[0]}));
+        return tx.DeleteJob("fresh");
+    });
+    // By next_run_at and last_run_at a list is sorted: an index on what every run changes would
+    // cost each of them more than the list gains.
+    for (const auto sort : {store::JobSort::kId, store::JobSort::kName, store::JobSort::kCreated,
+                            store::JobSort::kUpdated}) {
+        for (const bool descending : {false, true}) {
+            CheckCall(fmt::format("list by {}", model::NameOf(sort)), [&](Transaction& tx) {
+                return tx.ListJobs({.sort = sort,
+                                    .descending = descending,
+                                    .limit = 10,
+                                    .after = store_kit::JobList::After{"n5", 2500, "j5"}});
+            });
+        }
+    }
+    CheckCall("labels", [](Transaction& tx) {
+        return tx.ListJobs({.filter = {.labels = {{"a", "7"}}}, .limit = 10});
+    });
+}
+
+TEST_F(IndexUseTest, Lists) {
+    const auto list = [&](const std::string& name, store_kit::RunList wanted) {
+        wanted.limit = 10;
+        CheckCall(name, [&](Transaction& tx) { return tx.ListRuns(wanted); });
+    };
+    list("newest", {});
+    list("after", {.after = store_kit::RunList::After{0, ids_.Next()}});
+    list("state", {.filter = {.states = model::SetOf(model::RunState::kFailed)}});
+    list("job", {.filter = {.job_id = "j2"}});
+    list("type of finished",
+         {.filter = {.states = model::SetOf(model::RunState::kFailed), .type = "t3"}});
+    list("finished", {.filter = {.states = model::kAllStates & ~model::kUnfinishedStates},
+                      .sort = store::RunSort::kFinished});
+    list("tenant",
+         {.filter = {.states = model::kAllStates & ~model::kUnfinishedStates, .tenant = "acme"}});
+    list("scheduled", {.filter = {.states = model::SetOf(model::RunState::kScheduled)},
+                       .sort = store::RunSort::kReady,
+                       .descending = false});
+    CheckCall("ledger", [](Transaction& tx) {
+        return tx.ListLedger({.job_id = "j7", .after = 5, .limit = 10});
+    });
+    CheckCall("whole ledger", [](Transaction& tx) { return tx.ListLedger({.limit = 10}); });
+    CheckCall("events", [](Transaction& tx) { return tx.ListEvents({.limit = 10}); });
+    CheckCall("events of one", [](Transaction& tx) {
+        return tx.ListEvents(
+            {.filter = {.resource_type = "job", .resource_id = "j7"}, .limit = 10});
+    });
+    CheckCall("purge events",
+              [](Transaction& tx) { return tx.PurgeEvents(TimePoint(Duration(10)), 5); });
+    CheckCall("documents", [](Transaction& tx) {
+        return tx.ListDocuments({.kind = "k1", .prefix = "d12", .limit = 10});
+    });
+    CheckCall("all documents", [](Transaction& tx) {
+        return tx.ListDocuments({.after_kind = "k1", .after_key = "d5", .limit = 10});
+    });
+    Check("document", [](Transaction& tx) -> Result<void> {
+        KSANA_TRY(const auto there, tx.LockDocument("k1", "d6"));
+        KSANA_TRY_VOID(tx.PutDocument(*there));
+        return tx.DeleteDocument("k1", "d6");
+    });
+    CheckCall("purge documents",
+              [](Transaction& tx) { return tx.PurgeDocuments("k0", TimePoint(Duration(50)), 5); });
+}
+
+}  // namespace
+}  // namespace ksana::store_postgres

@@ -1,0 +1,81 @@
+#include "ksana/store_sqlite/run_tags.hpp"
+
+#include "ksana/store_sqlite/run_lanes.hpp"
+
+namespace ksana::store_sqlite {
+
+using model::Run;
+
+namespace {
+
+constexpr std::string_view kDefaultTenant = "default";
+
+// Calls f(tag, value) for every tag that workers may claim by.
+template <class F>
+Result<void> ForClaimTags(const Run& run, const F& f) {
+    if (run.tenant != kDefaultTenant) KSANA_TRY_VOID(f(Tag::kTenant, run.tenant));
+    if (!run.category.empty()) KSANA_TRY_VOID(f(Tag::kCategory, run.category));
+    if (!run.creator.empty()) KSANA_TRY_VOID(f(Tag::kCreator, run.creator));
+    return {};
+}
+
+Result<void> WriteTags(Session& session, const Run& run, Sql which) {
+    Query query = session.connection.Prepared(which);
+    if (run.parent) {
+        KSANA_TRY_VOID(query.Again().Enum(Tag::kParent).Id(*run.parent).Id(run.id).Run());
+    }
+    return ForClaimTags(run, [&](Tag tag, const std::string& value) {
+        return query.Again().Enum(tag).Bytes(value).Id(run.id).Run();
+    });
+}
+
+Result<void> WriteReadyTags(Session& session, const Run& run, std::int64_t rank, Sql which) {
+    Query query = session.connection.Prepared(which);
+    return ForClaimTags(run, [&](Tag tag, const std::string& value) {
+        return query.Again()
+            .Enum(tag)
+            .Bytes(value)
+            .Enum(run.kind)
+            .Text(run.type)
+            .Int(rank)
+            .Id(run.id)
+            .Run();
+    });
+}
+
+Result<void> LeaveReady(Session& session, const Run& run) {
+    Query query = session.connection.Prepared(Sql::kLoadLane);
+    KSANA_TRY(const bool row, query.Id(run.id).Next());
+    if (!row || query.Int() < kReadyLanes) return {};
+    return WriteReadyTags(session, run, query.Int(), Sql::kDeleteReadyTag);
+}
+
+Result<void> EnterReady(Session& session, const Run& run) {
+    const Place place = PlaceOf(run);
+    if (place.lane < kReadyLanes) return {};
+    return WriteReadyTags(session, run, place.order, Sql::kInsertReadyTag);
+}
+
+}  // namespace
+
+bool HasTags(const Run& run) {
+    return run.tenant != kDefaultTenant || !run.category.empty() || !run.creator.empty() ||
+           run.parent.has_value();
+}
+
+Result<void> InsertTags(Session& session, const Run& run) {
+    KSANA_TRY_VOID(WriteTags(session, run, Sql::kInsertTag));
+    return EnterReady(session, run);
+}
+
+Result<void> MoveTags(Session& session, const Run& run) {
+    KSANA_TRY_VOID(LeaveReady(session, run));
+    return EnterReady(session, run);
+}
+
+Result<void> DeleteTags(Session& session, const Run& run) {
+    KSANA_TRY_VOID(LeaveReady(session, run));
+    return WriteTags(session, run, Sql::kDeleteTag);
+}
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Crashes a store in every way a process can die and checks that nothing acknowledged is lost.
+
+usage: crash.py CHILD DRIVER MODE
+
+MODE  random  kill -9 after a random time, several threads at work, the same files again and again
+      sweep   kill -9 at the n-th write, sync and rename, for n = 1, 2, … until it runs to its end
+      errors  the n-th sync or write fails (EIO, ENOSPC): the caller is told, and work goes on
+"""
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+CALLS = {
+    "json": "pwrite64,fsync,fdatasync,rename,ftruncate,unlink",
+    "sqlite": "pwrite64,fsync,fdatasync,ftruncate,unlink",
+}
+FILES = {"json": "jobs.json", "sqlite": "ksana.db"}
+SWEEP_STEPS = 9          # of the child, one thread: every kind of transaction at least twice
+MAX_SWEEP = 2000         # calls; a child that makes more is a bug of this test
+RANDOM_ROUNDS = 25
+SEED = int(os.environ.get("KSANA_CRASH_SEED", "1"))
+
+
+def run_child(command, lines, seconds=None):
+    """Runs the child, its lines appended to a file; kills it after some seconds."""
+    with open(lines, "ab") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
+        try:
+            _, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            _, err = process.communicate()
+    return process.returncode, err.decode(errors="replace")
+
+
+def files_are_sound(driver, path):
+    if driver == "sqlite":
+        with sqlite3.connect(path) as database:
+            answer = database.execute("PRAGMA integrity_check").fetchone()[0]
+        database.close()
+        return answer == "ok" or sys.exit(f"integrity_check: {answer}")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            json.load(file)
+    return True
+
+
+def check(child, driver, path, lines, what):
+    files_are_sound(driver, path)
+    done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{what}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def acknowledged(lines):
+    with open(lines, encoding="utf-8") as file:
+        return sum(1 for line in file if line not in ("open\n", "end\n"))
+
+
+def random_kills(child, driver, folder):
+    chance = random.Random(SEED)
+    path = os.path.join(folder, FILES[driver])
+    lines = os.path.join(folder, "lines")
+    for number in range(RANDOM_ROUNDS):
+        command = [child, driver, path, "work", "8", "100000"]
+        run_child(command, lines, chance.uniform(0.02, 0.35))
+        check(child, driver, path, lines, f"random kill {number} (seed {SEED})")
+    print(f"{RANDOM_ROUNDS} kills, {acknowledged(lines)} acknowledged changes, none lost")
+
+
+def inject(child, driver, path, lines, what):
+    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={CALLS[driver]}",
+               "-e", f"inject={what}",
+               child, driver, path, "work", "1", str(SWEEP_STEPS)]
+    return run_child(command, lines, 60)
+
+
+def fresh(folder, driver):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return os.path.join(folder, FILES[driver]), os.path.join(folder, "lines")
+
+
+def prepared(child, driver, folder):
+    """Files that are there already. The counter of strace is for each thread, so that opening new
+    ones on the main thread would keep the first calls of the writer thread from being reached."""
+    path, lines = fresh(folder, driver)
+    run_child([child, driver, path, "work", "1", "3"], lines)
+    return path, lines
+
+
+def sweep(child, driver, folder):
+    """The counter of strace is for each call, too: every call gets its own sweep."""
+    crashes = 0
+    place = os.path.join(folder, "sweep")
+    for start in (lambda: fresh(place, driver), lambda: prepared(child, driver, place)):
+        for call in CALLS[driver].split(","):
+            for number in range(1, MAX_SWEEP):
+                path, lines = start()
+                code, err = inject(child, driver, path, lines,
+                                   f"{call}:signal=KILL:when={number}")
+                check(child, driver, path, lines, f"killed at {call} number {number}")
+                if code == 0:
+                    break
+                if "strace" in err:
+                    sys.exit(err)
+                crashes += 1
+    if crashes < 40:
+        sys.exit(f"only {crashes} crashes: the sweep does not reach the writes")
+    print(f"{crashes} crashes, one at every write, sync and rename; nothing acknowledged lost")
+
+
+def errors(child, driver, folder):
+    failures = 0
+    for call, number_of_error in (("fdatasync", "EIO"), ("fsync", "EIO"), ("pwrite64", "ENOSPC"),
+                                  ("pwrite64", "EIO"), ("rename", "EIO")):
+        if call not in CALLS[driver].split(","):
+            continue
+        for number in range(1, 16):
+            path, lines = prepared(child, driver, os.path.join(folder, "errors"))
+            what = f"{call}:error={number_of_error}:when={number}"
+            code, err = inject(child, driver, path, lines, what)
+            with open(lines, encoding="utf-8") as file:
+                said = file.read()
+            if "cannot open" in said:      # it may refuse to start, but not lose anything
+                said = said[:said.index("cannot open")]
+                with open(lines, "w", encoding="utf-8") as file:
+                    file.write(said)
+            elif not said.endswith("end\n"):
+                sys.exit(f"{what}: the child did not go on: exit {code}\n{said}\n{err}")
+            failures += said.count("failed ") + said.count("refused ")
+            check(child, driver, path, lines, what)
+    if failures < 10:
+        sys.exit(f"only {failures} calls failed: the errors do not reach the store")
+    print(f"{failures} calls failed and left nothing; the rest is there")
+
+
+def main():
+    child, driver, mode = sys.argv[1:4]
+    if mode != "random" and shutil.which("strace") is None:
+        sys.exit("strace is missing: ./dev setup installs it")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ksana_crash_") as folder:
+        {"random": random_kills, "sweep": sweep, "errors": errors}[mode](child, driver, folder)
+    print(f"{time.monotonic() - began:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

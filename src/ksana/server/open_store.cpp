@@ -7,6 +7,8 @@
 
 #include "ksana/base/check.hpp"
 #include "ksana/base/utf8.hpp"
+#include "ksana/codec/jobs_file.hpp"
+#include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/load.hpp"
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_kit/kit_store.hpp"
@@ -29,11 +31,23 @@ OpenedBackend OpenMemory(const StoreUrl&, const StoreEnvironment& environment, O
     return store_memory::OpenMemory(environment.clock);
 }
 
-OpenedBackend OpenJson(const StoreUrl& url, const StoreEnvironment& environment, OpenMode mode) {
-    const std::string& path = url.location;
-    if (mode == OpenMode::kReadOnly && !Exists(path) && !Exists(store_json::LogPathOf(path))) {
+// Opening sets a jobs.json aside that cannot be read and goes on without it (K-12): right for a
+// server, but who only wants to read would get an empty store and a changed folder.
+Result<void> CheckJobsFile(const std::string& path) {
+    auto text = store_json::ReadWholeFile(path);
+    if (!text && text.error().code == Code::kNotFound) {
+        if (Exists(store_json::LogPathOf(path))) return {};
         return Error(Code::kNotFound, fmt::format("{} does not exist", Printable(path)));
     }
+    if (!text) return std::move(text).error();
+    auto jobs = codec::JobsFileFromJson(*text);
+    if (jobs) return {};
+    return std::move(jobs).error().WithContext(Printable(path));
+}
+
+OpenedBackend OpenJson(const StoreUrl& url, const StoreEnvironment& environment, OpenMode mode) {
+    const std::string& path = url.location;
+    if (mode == OpenMode::kReadOnly) KSANA_TRY_VOID(CheckJobsFile(path));
     return store_json::OpenJson({.path = path, .clock = environment.clock, .ids = environment.ids});
 }
 

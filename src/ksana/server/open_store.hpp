@@ -23,7 +23,8 @@ struct StoreEnvironment {
 enum class OpenMode : std::uint8_t {
     kReadWrite,  // made when it is not there, and brought to the newest schema
     // Must be there (kNotFound) and have the newest schema (kConflict). The json store cannot be
-    // read beside its writer (kUnavailable), and sets aside what it cannot read, as always.
+    // read beside its writer (kUnavailable), nor with a jobs.json that has faults (which are
+    // named).
     kReadOnly,
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "ksana/base/fake_clock.hpp"
 #include "support/temporary_folder.hpp"
@@ -48,6 +49,17 @@ TEST_F(OpenStoreTest, ReadingMakesNoStore) {
     ASSERT_TRUE(Open(json_));
     EXPECT_TRUE(Open(sqlite_, OpenMode::kReadOnly));
     EXPECT_TRUE(Open(json_, OpenMode::kReadOnly));
+}
+
+// K-12 is for those who write: a backup must not say "nothing there" and succeed.
+TEST_F(OpenStoreTest, ReadingDoesNotSetAsideWhatCannotBeRead) {
+    ASSERT_TRUE(Open(json_));
+    std::ofstream(json_.location) << "{\"jobs\": [";
+    const auto store = Open(json_, OpenMode::kReadOnly);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Code::kInvalidArgument) << store.error().message;
+    EXPECT_TRUE(std::filesystem::exists(json_.location));
+    EXPECT_FALSE(std::filesystem::exists(folder_.File("other/jobs.bad.json")));
 }
 
 TEST_F(OpenStoreTest, OneWriterAtATime) {

@@ -23,6 +23,9 @@ class Backend {
     // nothing behind. The body may run on another thread, and more than once (after a deadlock, or
     // because the batch it shared a commit with failed): it sets its results anew each time.
     virtual Result<void> Write(const WriteBody& body) = 0;
+    // As Write, for a body that does nothing but Now, InsertRuns and Touch as long as all runs are
+    // inserted: a driver may let several such bodies share one transaction and one statement.
+    virtual Result<void> Append(const WriteBody& body) { return Write(body); }
     // Sees what was committed before the call, and one state of the store throughout.
     virtual Result<void> Read(const ReadBody& body) = 0;
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/store/text_search.hpp"
 #include "ksana/store_kit/exchange.hpp"
 #include "ksana/store_kit/lists.hpp"
@@ -54,6 +56,12 @@ Result<void> CheckSubmit(const store::SubmitParams& params) {
     return Verdict(std::move(problems));
 }
 
+// Without keys to take and gates to ask, storing runs is one insert (Backend::Append).
+bool OnlyInserts(const store::SubmitParams& params) {
+    return !params.start &&
+           std::ranges::all_of(params.runs, [](const Run& run) { return run.unique.key.empty(); });
+}
+
 }  // namespace
 
 Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows) {
@@ -64,14 +72,15 @@ Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows) {
 Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params) {
     KSANA_TRY_VOID(CheckSubmit(params));
     std::vector<store::Submitted> outcomes;
-    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
+    const auto body = [&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         const store::FollowUp none;
         RunChanges changes(tx, now, none, ids_);
         NewRuns fresh(changes, tx, ids_, params.start);
         KSANA_TRY(outcomes, fresh.Insert(params.runs));
         return changes.Flush();
-    }));
+    };
+    KSANA_TRY_VOID(OnlyInserts(params) ? backend_.Append(body) : backend_.Write(body));
     return outcomes;
 }
 

@@ -14,6 +14,7 @@ constexpr Duration kPause = std::chrono::milliseconds(4);
 // How long the listener is deaf to a request to stop.
 constexpr Duration kListenSlice = std::chrono::milliseconds(100);
 
+constexpr std::string_view kNoSync = "SELECT set_config('synchronous_commit', 'off', true)";
 constexpr std::string_view kNotify = "SELECT pg_notify($1::text, $2::text)";
 
 // The topics of a notice of another node.
@@ -73,9 +74,11 @@ bool ChangeNotices::SendOne(std::unique_ptr<Connection>& connection, store::Topi
         if (std::holds_alternative<Fault>(made)) return false;
         connection = std::move(std::get<0>(made));
     }
-    std::vector<Statement> statements(1);
-    statements[0].sql = kNotify;
-    statements[0].params.Add(channel_).Add(fmt::format("{}:{}", node_, topics.bits()));
+    // A notice need not survive a crash: no waiting for the disk.
+    std::vector<Statement> statements(2);
+    statements[0].sql = kNoSync;
+    statements[1].sql = kNotify;
+    statements[1].params.Add(channel_).Add(fmt::format("{}:{}", node_, topics.bits()));
     const auto answer = connection->Exchange(statements, deadline);
     if (std::holds_alternative<std::vector<Rows>>(answer)) return true;
     connection.reset();

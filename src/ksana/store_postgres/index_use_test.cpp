@@ -66,6 +66,10 @@ class IndexUseTest : public ::testing::Test {
         schema_.Run(fmt::format(fmt::runtime(runs), "finished_runs", "", "5 + i % 7",
                                 fmt::format("{} + i", kBase), ""));
         schema_.Run(
+            "INSERT INTO ksana.runs (id, type, policy_id, state, ready_at, rank) "
+            "SELECT gen_random_uuid(), 'backlog', (SELECT min(id) FROM ksana.policies), 1, i, i "
+            "FROM generate_series(1, 60000) i");
+        schema_.Run(
             "INSERT INTO ksana.attempts SELECT id, 1, '', 1, '', 0, 0, 1, '', '', false "
             "FROM ksana.finished_runs LIMIT 10000");
         schema_.Run(
@@ -142,6 +146,9 @@ class IndexUseTest : public ::testing::Test {
 
 TEST_F(IndexUseTest, Claims) {
     CheckCall("one type", [](Transaction& tx) { return tx.LockReady({.types = {"t1"}}, 10); });
+    CheckCall("backlog", [](Transaction& tx) {
+        return tx.LockReady({.types = {"backlog"}, .labels = {{"gpu", "yes"}}}, 100);
+    });
     CheckCall("two types", [](Transaction& tx) {
         return tx.LockReady({.types = {"t1", "t2"}}, 10);
     });
@@ -207,6 +214,11 @@ TEST_F(IndexUseTest, ChangesOfRuns) {
     });
     CheckCall("purge", [](Transaction& tx) {
         return tx.PurgeRuns({.finished_before = At(20), .limit = 10});
+    });
+    CheckCall("purge some", [](Transaction& tx) {
+        return tx.PurgeRuns({.finished_before = At(200),
+                             .states = model::SetOf(model::RunState::kFailed),
+                             .limit = 10});
     });
     CheckCall("wake", [](Transaction& tx) { return tx.NextWake(); });
     CheckCall("samples", [](Transaction& tx) { return tx.Samples({.job_id = "j2"}, 100); });

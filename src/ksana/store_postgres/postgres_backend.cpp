@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/base/log.hpp"
+#include "ksana/store_postgres/gathered_transaction.hpp"
 #include "ksana/store_postgres/migrate.hpp"
 #include "ksana/store_postgres/migration_steps.hpp"
 #include "ksana/store_postgres/postgres_transaction.hpp"
@@ -34,8 +37,10 @@ Error UnknownOutcome(const Error& cause) {
 PostgresBackend::PostgresBackend(const PostgresOptions& options)
     : options_(options),
       backoff_(options.clock, options.random),
+      server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
-      policies_(pool_) {}
+      policies_(pool_),
+      gatherer_(options.clock, [this](const AppendGatherer::Parts& parts) { AppendAll(parts); }) {}
 
 Result<void> PostgresBackend::Start() {
     const Deadline deadline(options_.clock, options_.call_timeout);
@@ -69,9 +74,9 @@ Result<int> PostgresBackend::BringUpToDate() {
         deadline);
 }
 
-PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const WriteBody& body,
+PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
                                                 const Deadline& deadline) {
-    Session session(connection, Session::Mode::kWrite, deadline);
+    Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
     PostgresTransaction tx(session, policies_, jobs_);
     Try made;
     made.result = body(tx);
@@ -145,8 +150,7 @@ PostgresBackend::Fate PostgresBackend::FateOf(std::int64_t xid, const Deadline& 
     return Fate::kUnknown;
 }
 
-Result<void> PostgresBackend::Write(const WriteBody& body) {
-    const Deadline deadline(options_.clock, options_.call_timeout);
+Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline) {
     const Try made = RunTries(
         deadline, [&](Connection& connection) { return WriteOnce(connection, body, deadline); });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
@@ -155,6 +159,65 @@ Result<void> PostgresBackend::Write(const WriteBody& body) {
         if (notices_) notices_->Announce(made.touched);
     }
     return made.result;
+}
+
+Result<void> PostgresBackend::Write(const WriteBody& body) {
+    return WriteTo(body, Deadline(options_.clock, options_.call_timeout));
+}
+
+Result<void> PostgresBackend::Append(const WriteBody& body) {
+    return gatherer_.Append(body, Deadline(options_.clock, options_.call_timeout));
+}
+
+// Runs that are not new are for their own body to explain: it gets a transaction of its own, and
+// the others start again without it.
+void PostgresBackend::AppendAll(const AppendGatherer::Parts& parts) {
+    AppendGatherer::Parts rest = parts;
+    while (!rest.empty()) {
+        const auto earliest = std::ranges::min_element(
+            rest, {}, [](const auto* part) { return part->deadline.at(); });
+        const AppendGatherer::Parts odd = AppendOnce(rest, (*earliest)->deadline);
+        if (odd.empty()) return;
+        for (auto* part : odd) {
+            part->result = WriteTo(part->body, part->deadline);
+            std::erase(rest, part);
+        }
+    }
+}
+
+AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& parts,
+                                                  const Deadline& deadline) {
+    AppendGatherer::Parts odd;
+    const Result<void> done = WriteTo(
+        [&](PostgresTransaction& whole) -> Result<void> {
+            odd.clear();
+            const auto now = server_clock_.Estimate();
+            std::vector<model::Run> runs;
+            AppendGatherer::Parts owners;  // of each run
+            for (auto* part : parts) {
+                GatheredTransaction tx(whole, now);
+                part->result = part->body(tx);
+                if (!part->result) continue;
+                runs.insert(runs.end(), tx.noted().begin(), tx.noted().end());
+                owners.resize(runs.size(), part);
+                whole.Touch(tx.touched());
+            }
+            if (runs.empty()) return {};
+            KSANA_TRY(const auto inserted, whole.InsertRuns(runs));
+            for (std::size_t i = 0; i < runs.size(); ++i) {
+                if (!inserted[i] && (odd.empty() || odd.back() != owners[i])) {
+                    odd.push_back(owners[i]);
+                }
+            }
+            if (!odd.empty()) return Error(Code::kAlreadyExists, "not all runs are new");
+            return {};
+        },
+        deadline);
+    if (done || !odd.empty()) return odd;
+    for (auto* part : parts) {
+        if (part->result) part->result = done;
+    }
+    return {};
 }
 
 Result<void> PostgresBackend::Read(const ReadBody& body) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ksana/store_kit/backend.hpp"
+#include "ksana/store_postgres/append_gatherer.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
@@ -12,6 +13,8 @@
 #include "ksana/store_postgres/session.hpp"
 
 namespace ksana::store_postgres {
+
+class PostgresTransaction;
 
 // Transactions over a pool of connections. A call is tried again while its time lasts: after a
 // conflict, after a connection that was lost before COMMIT was sent, and after one lost later if
@@ -24,6 +27,7 @@ class PostgresBackend final : public store_kit::Backend {
     Result<void> Start();
 
     Result<void> Write(const WriteBody& body) override;
+    Result<void> Append(const WriteBody& body) override;
     Result<void> Read(const ReadBody& body) override;
     store::ChangeFeed& changes() override { return feed_; }
     Result<store::StoreInfo> Info() override;
@@ -39,7 +43,12 @@ class PostgresBackend final : public store_kit::Backend {
     enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
 
     Result<int> BringUpToDate();
-    Try WriteOnce(Connection& connection, const WriteBody& body, const Deadline& deadline);
+    using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
+    Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline);
+    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline);
+    // Sets the results of the parts; those whose runs were not all new are left over.
+    AppendGatherer::Parts AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
+    void AppendAll(const AppendGatherer::Parts& parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
     // Runs `once` until it is done, has failed for good or its time is over.
     template <class Once>
@@ -48,10 +57,12 @@ class PostgresBackend final : public store_kit::Backend {
 
     PostgresOptions options_;
     Backoff backoff_;
+    ServerClock server_clock_;
     ConnectionPool pool_;
     PolicyBook policies_;
     JobCache jobs_;
     store::ChangeFeed feed_;
+    AppendGatherer gatherer_;
     int schema_version_ = 0;
     std::string location_;
     std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others

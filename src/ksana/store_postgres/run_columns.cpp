@@ -143,6 +143,15 @@ std::string RunColumnList(std::string_view prefix) {
     return list;
 }
 
+std::string StatesIn(model::RunStates states) {
+    std::string list;
+    for (unsigned state = 0; state < model::kEnumCount<model::RunState>; ++state) {
+        if (((states >> state) & 1U) == 0) continue;
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", state);
+    }
+    return fmt::format("state IN ({})", list);
+}
+
 RunGroups GroupsIn(const RunRows& rows) {
     RunGroups groups = 1U;
     for (const RunColumn& column : kColumns) {

@@ -59,6 +59,9 @@ inline constexpr std::size_t kReadColumns = 43;
 // "r.id, r.job_id, …" of what ReadRun takes.
 std::string RunColumnList(std::string_view prefix);
 
+// "state IN (0, 1)", as constants and not as a parameter: so the partial indexes are found.
+std::string StatesIn(model::RunStates states);
+
 // Everything but the policy, of which the number is returned.
 std::int32_t ReadRun(RowReader& row, model::Run& run);
 

@@ -12,20 +12,10 @@ using model::Run;
 using store::RunSort;
 using store_kit::RunList;
 
-// As constants, not as a parameter: that is how the partial indexes are found.
-std::string StatesIn(model::RunStates states) {
-    std::string list;
-    for (unsigned state = 0; state < model::kEnumCount<model::RunState>; ++state) {
-        if (((states >> state) & 1U) == 0) continue;
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", state);
-    }
-    return fmt::format("r.state IN ({})", list);
-}
-
 void AddFilter(Conditions& where, const RunList& list) {
     const store::RunFilter& filter = list.filter;
     if ((filter.states & model::kAllStates) != model::kAllStates) {
-        where.And(StatesIn(filter.states));
+        where.And(fmt::format("r.{}", StatesIn(filter.states)));
     }
     where.AddText("r.tenant = ${}::text", filter.tenant);
     where.AddText("r.job_id = ${}::text AND r.job_id <> ''", filter.job_id);

@@ -67,6 +67,7 @@ void Session::TakeNote(const Rows& rows) {
     RowReader reader(rows, 0);
     const TimePoint now = reader.Time();
     if (!now_) now_ = now;
+    if (clock_ != nullptr) clock_->Note(now);
     xid_ = reader.MaybeInt64().value_or(0);
 }
 

@@ -7,6 +7,7 @@
 
 #include "ksana/base/result.hpp"
 #include "ksana/store_postgres/connection.hpp"
+#include "ksana/store_postgres/server_clock.hpp"
 
 namespace ksana::store_postgres {
 
@@ -18,8 +19,10 @@ class Session {
   public:
     enum class Mode : std::uint8_t { kWrite, kRead };
 
-    Session(Connection& connection, Mode mode, const Deadline& deadline)
-        : connection_(connection), mode_(mode), deadline_(deadline) {}
+    // `clock`, if there is one, is told the server's time.
+    Session(Connection& connection, Mode mode, const Deadline& deadline,
+            ServerClock* clock = nullptr)
+        : connection_(connection), mode_(mode), deadline_(deadline), clock_(clock) {}
     // Rolls back what was not committed.
     ~Session();
     Session(const Session&) = delete;
@@ -57,6 +60,7 @@ class Session {
     Connection& connection_;
     const Mode mode_;
     const Deadline& deadline_;
+    ServerClock* clock_;
     std::vector<Statement> first_;
     std::vector<Statement> deferred_;
     std::optional<Fault> fault_;

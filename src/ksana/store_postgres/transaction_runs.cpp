@@ -61,15 +61,18 @@ constexpr std::string_view kDeleteRuns =
     "AND k.run_id = gone.id) "
     "DELETE FROM ksana.attempts WHERE run_id = ANY($1::uuid[])";
 
-constexpr std::string_view kPurgeRuns =
-    "WITH gone AS (DELETE FROM ksana.finished_runs WHERE id = ANY(ARRAY("
-    "SELECT id FROM ksana.finished_runs WHERE finished_at < $1::bigint "
-    "AND ($2::integer >> state) & 1 = 1 ORDER BY finished_at, id LIMIT $3::bigint "
-    "FOR UPDATE SKIP LOCKED)) RETURNING id, tenant, unique_key), "
-    "a AS (DELETE FROM ksana.attempts WHERE run_id = ANY(ARRAY(SELECT id FROM gone))), "
-    "k AS (DELETE FROM ksana.run_keys k USING gone WHERE gone.unique_key <> '' "
-    "AND k.tenant = gone.tenant AND k.key = gone.unique_key AND k.run_id = gone.id) "
-    "SELECT count(*) FROM gone";
+std::string PurgeRunsSql(model::RunStates states) {
+    return fmt::format(
+        "WITH gone AS (DELETE FROM ksana.finished_runs WHERE id = ANY(ARRAY("
+        "SELECT id FROM ksana.finished_runs WHERE finished_at < $1::bigint AND {} "
+        "ORDER BY finished_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)) "
+        "RETURNING id, tenant, unique_key), "
+        "a AS (DELETE FROM ksana.attempts WHERE run_id = ANY(ARRAY(SELECT id FROM gone))), "
+        "k AS (DELETE FROM ksana.run_keys k USING gone WHERE gone.unique_key <> '' "
+        "AND k.tenant = gone.tenant AND k.key = gone.unique_key AND k.run_id = gone.id) "
+        "SELECT count(*) FROM gone",
+        StatesIn(states));
+}
 
 Attempt ReadAttempt(RowReader row) {
     Attempt attempt;
@@ -199,11 +202,14 @@ Result<void> PostgresTransaction::InsertAttempts(const std::vector<Attempt>& att
 }
 
 Result<std::size_t> PostgresTransaction::PurgeRuns(const store::PurgeParams& params) {
+    const auto states = static_cast<model::RunStates>(params.states & model::kAllStates &
+                                                      ~model::kUnfinishedStates);
+    if (states == 0) return std::size_t{0};
     KSANA_TRY(const Rows rows,
-              session_.Query(kPurgeRuns, Params()
-                                             .Add(Micros(params.finished_before))
-                                             .Add(std::int32_t{params.states})
-                                             .Add(static_cast<std::int64_t>(params.limit))));
+              session_.QueryBuilt(PurgeRunsSql(states),
+                                  Params()
+                                      .Add(Micros(params.finished_before))
+                                      .Add(static_cast<std::int64_t>(params.limit))));
     return static_cast<std::size_t>(RowReader(rows, 0).Int64());
 }
 

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "support/postgres_server.hpp"
+
+// Callers that come together share transactions (G1p); none of them can tell.
+
+namespace ksana::store_postgres {
+namespace {
+
+using ksana::testing::PostgresSchema;
+using store::SubmitVerdict;
+using store_kit::Transaction;
+
+class AppendTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        auto backend = OpenPostgres(schema_.Options());
+        ASSERT_TRUE(backend) << backend.error().Describe();
+        backend_ = backend->get();
+        store_ = store_kit::MakeStore(std::move(*backend), ids_);
+    }
+
+    model::Run MakeRun() {
+        model::Run run;
+        run.id = ids_.Next();
+        run.type = "mail";
+        return run;
+    }
+
+    std::int64_t Count() {
+        const Rows rows = schema_.Run("SELECT count(*) FROM ksana.runs");
+        return RowReader(rows, 0).Int64();
+    }
+
+    template <class F>
+    static void OnThreads(int count, const F& body) {
+        std::vector<std::jthread> crowd;
+        for (int i = 0; i < count; ++i) crowd.emplace_back([&body, i] { body(i); });
+    }
+
+    PostgresSchema schema_;
+    UuidGenerator ids_{schema_.clock(), schema_.random()};
+    std::unique_ptr<store::Store> store_;
+    store_kit::Backend* backend_ = nullptr;
+};
+
+// Every fourth call of each thread sends a run that is there already.
+TEST_F(AppendTest, EveryCallerGetsItsOwnAnswer) {
+    const model::Run known = MakeRun();
+    ASSERT_TRUE(store_->runs().Submit({.runs = {known}}));
+    constexpr int kThreads = 8;
+    constexpr int kCalls = 40;
+    OnThreads(kThreads, [&](int) {
+        for (int i = 0; i < kCalls; ++i) {
+            const bool repeats = i % 4 == 0;
+            std::vector<model::Run> runs = {MakeRun(), repeats ? known : MakeRun()};
+            const auto outcome = store_->runs().Submit({.runs = runs});
+            ASSERT_TRUE(outcome) << outcome.error().Describe();
+            EXPECT_EQ(outcome->at(0).verdict, SubmitVerdict::kStored);
+            EXPECT_EQ(outcome->at(0).id, runs[0].id);
+            EXPECT_EQ(outcome->at(1).verdict,
+                      repeats ? SubmitVerdict::kSameId : SubmitVerdict::kStored);
+        }
+    });
+    EXPECT_EQ(Count(), 1 + kThreads * (kCalls / 4) * (1 + 2 * 3));
+}
+
+// The same new run from all sides at once: one of them has stored it.
+TEST_F(AppendTest, SameRunFromManyIsStoredOnce) {
+    for (int round = 0; round < 10; ++round) {
+        const model::Run run = MakeRun();
+        std::atomic<int> stored{0};
+        OnThreads(8, [&](int) {
+            const auto outcome = store_->runs().Submit({.runs = {run}});
+            ASSERT_TRUE(outcome) << outcome.error().Describe();
+            EXPECT_EQ(outcome->at(0).id, run.id);
+            if (outcome->at(0).verdict == SubmitVerdict::kStored) ++stored;
+        });
+        EXPECT_EQ(stored, 1);
+    }
+    EXPECT_EQ(Count(), 10);
+}
+
+TEST_F(AppendTest, FailedBodyFailsAlone) {
+    std::atomic<int> failed{0};
+    OnThreads(8, [&](int index) {
+        for (int i = 0; i < 20; ++i) {
+            const auto done = backend_->Append([&](Transaction& tx) -> Result<void> {
+                KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({MakeRun()}));
+                if (index % 2 == 0) return Error(Code::kNotFound, "does not want to");
+                return {};
+            });
+            EXPECT_EQ(done.has_value(), index % 2 != 0);
+            if (!done) ++failed;
+        }
+    });
+    EXPECT_EQ(failed, 4 * 20);
+    EXPECT_EQ(Count(), 4 * 20);
+}
+
+// A run whose text the server refuses takes nobody with it but its group, whose calls are told.
+TEST_F(AppendTest, RefusedStatementIsAnErrorOfItsCallers) {
+    model::Run bad = MakeRun();
+    bad.payload = std::string("\0", 1);
+    const auto done = backend_->Append([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({bad}));
+        return {};
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Code::kInvalidArgument) << done.error().message;
+    EXPECT_TRUE(store_->runs().Submit({.runs = {MakeRun()}}));
+}
+
+TEST_F(AppendTest, TimeIsNeverAheadOfTheServer) {
+    for (int i = 0; i < 50; ++i) {
+        const auto outcome = store_->runs().Submit({.runs = {MakeRun()}});
+        ASSERT_TRUE(outcome);
+        const auto history = store_->runs().Get(outcome->at(0).id);
+        ASSERT_TRUE(history);
+        const auto now = store_->Now();
+        ASSERT_TRUE(now);
+        EXPECT_LE(history->run.created_at, *now);
+        EXPECT_GT(history->run.created_at, *now - std::chrono::seconds(5));
+    }
+}
+
+}  // namespace
+}  // namespace ksana::store_postgres

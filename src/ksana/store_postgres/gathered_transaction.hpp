@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ksana/store_postgres/postgres_transaction.hpp"
+
+namespace ksana::store_postgres {
+
+// One body's part in a transaction that it shares: its runs are only noted, and said to be
+// inserted. The group inserts those of all bodies at once and, should one not be new, starts again
+// without that body.
+class GatheredTransaction final : public PostgresTransaction {
+  public:
+    GatheredTransaction(const PostgresTransaction& whole, std::optional<TimePoint> now)
+        : PostgresTransaction(whole), now_(now) {}
+
+    Result<TimePoint> Now() override {
+        if (now_) return *now_;
+        return PostgresTransaction::Now();
+    }
+
+    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override {
+        noted_.insert(noted_.end(), runs.begin(), runs.end());
+        return std::vector<bool>(runs.size(), true);
+    }
+
+    const std::vector<model::Run>& noted() const { return noted_; }
+
+  private:
+    const std::optional<TimePoint> now_;  // saves asking for it
+    std::vector<model::Run> noted_;
+};
+
+}  // namespace ksana::store_postgres

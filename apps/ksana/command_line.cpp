@@ -51,6 +51,9 @@ class Parser {
         if (words_.size() < command_.word_count) {
             return Usage(fmt::format("{} is missing", command_.words));
         }
+        if (command_.word_count == 0) {
+            return Usage(fmt::format("unexpected word \"{}\"", Excerpt(words_[0], 80)));
+        }
         // An unquoted cron expression arrives as several words.
         return Usage(
             fmt::format("too many words: {} is one argument; put it in quotes", command_.words));
@@ -67,8 +70,14 @@ class Parser {
             return Usage(fmt::format("unknown option {}{}", Excerpt(token, 80),
                                      is_long ? DidYouMean(name, known, "--") : ""));
         }
+        const bool is_switch = option->value_name.empty();
+        if (is_switch && (equals != std::string::npos || (!is_long && token.size() > 2))) {
+            return Usage(fmt::format("--{} takes no value", option->name));
+        }
         std::string value;
-        if (equals != std::string::npos) {
+        if (is_switch) {
+            value = "on";
+        } else if (equals != std::string::npos) {
             value = token.substr(equals + 1);
         } else if (!is_long && token.size() > 2) {
             value = token.substr(2);
@@ -169,6 +178,11 @@ Result<int> Arguments::GetNumber(std::string_view option, int low, int high) con
         return Usage(fmt::format("--{} must be a whole number from {} to {}", option, low, high));
     }
     return value;
+}
+
+int Fail(const Error& error, Output& output) {
+    output.err += fmt::format("ksana: {}\n", error.Describe());
+    return Info(error.code).exit_code;
 }
 
 Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> tokens) {

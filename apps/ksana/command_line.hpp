@@ -15,11 +15,12 @@ namespace ksana::app {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNever = 3;
+inline constexpr int kExitPending = 8;  // migrate --status
 
 struct OptionSpec {
-    std::string_view name;  // "tz", written --tz
-    char letter = '\0';     // 'o', written -o; none: '\0'
-    std::string_view value_name;
+    std::string_view name;        // "tz", written --tz
+    char letter = '\0';           // 'o', written -o; none: '\0'
+    std::string_view value_name;  // empty: a switch, without a value
     std::string_view help;
     std::string_view default_value;              // "" where there is none
     std::vector<std::string_view> choices = {};  // empty: any text
@@ -33,6 +34,8 @@ class Arguments {
 
     // The value given, or the option's default. The option must be in the command's table.
     const std::string& Get(std::string_view option) const;
+    // Whether a switch was given.
+    bool Has(std::string_view option) const { return !Get(option).empty(); }
     // A whole number within bounds.
     Result<int> GetNumber(std::string_view option, int low, int high) const;
     const std::vector<std::string>& words() const { return words_; }
@@ -47,6 +50,9 @@ struct Output {
     std::string out;
     std::string err;
 };
+
+// Says what went wrong, with every problem; the exit code of the error.
+int Fail(const Error& error, Output& output);
 
 // One row of the table that parsing, help and suggestions are made from.
 struct Command {

@@ -1,9 +1,18 @@
 #include "ksana/commands.hpp"
 
 #include "ksana/cron_command.hpp"
+#include "ksana/export_command.hpp"
+#include "ksana/import_command.hpp"
+#include "ksana/migrate_command.hpp"
 
 namespace ksana::app {
 
-std::vector<Command> AllCommands(const Clock& clock) { return CronCommands(clock); }
+std::vector<Command> AllCommands(const Process& process) {
+    std::vector<Command> commands = CronCommands(process.clock);
+    commands.push_back(MigrateCommand(process));
+    commands.push_back(ExportCommand(process));
+    commands.push_back(ImportCommand(process));
+    return commands;
+}
 
 }  // namespace ksana::app

@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "ksana/base/clock.hpp"
 #include "ksana/command_line.hpp"
+#include "ksana/process.hpp"
 
 namespace ksana::app {
 
-// Every command there is. The clock must outlive the table.
-std::vector<Command> AllCommands(const Clock& clock);
+// Every command there is. The process must outlive the table.
+std::vector<Command> AllCommands(const Process& process);
 
 }  // namespace ksana::app

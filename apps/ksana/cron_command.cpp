@@ -40,11 +40,6 @@ std::string PointAt(std::string_view text, std::size_t position, std::size_t len
                        std::max<std::ptrdiff_t>(columns(marked), 1));
 }
 
-int Fail(const Error& error, Output& output) {
-    output.err += fmt::format("ksana: {}\n", error.message);
-    return Info(error.code).exit_code;
-}
-
 Result<ScheduleSpec> SpecOf(const Arguments& arguments) {
     ScheduleSpec spec;
     spec.kind = schedule::ScheduleKind::kCron;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ksana/base/fake_clock.hpp"
-#include "ksana/commands.hpp"
 
 namespace ksana::app {
 namespace {
@@ -15,7 +14,7 @@ class CronCommandTest : public ::testing::Test {
   protected:
     int Run(std::vector<std::string> tokens) {
         output_ = {};
-        return RunCommandLine(AllCommands(clock_), tokens, output_);
+        return RunCommandLine(CronCommands(clock_), tokens, output_);
     }
 
     FakeClock clock_;

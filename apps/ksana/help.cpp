@@ -9,7 +9,8 @@ namespace {
 
 std::string OptionLeft(const OptionSpec& option) {
     const std::string letter = option.letter == '\0' ? "    " : fmt::format("-{}, ", option.letter);
-    return fmt::format("  {}--{} {}", letter, option.name, option.value_name);
+    return fmt::format("  {}--{}{}{}", letter, option.name, option.value_name.empty() ? "" : " ",
+                       option.value_name);
 }
 
 std::string OptionRight(const OptionSpec& option) {
@@ -47,7 +48,8 @@ std::string GeneralHelp(std::span<const Command> commands) {
         "Usage: ksana COMMAND [OPTIONS] ...\n\nCommands:\n{}\n"
         "  ksana COMMAND --help   explains one command\n"
         "  ksana --version        prints the version\n\n"
-        "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 not found or never.\n",
+        "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 not found or never,\n"
+        "4 not allowed, 5 conflict, 6 not reachable or in use, 124 timed out.\n",
         CommandList(commands, ""));
 }
 
@@ -63,8 +65,9 @@ std::string CommandHelp(const Command& command) {
     for (const OptionSpec& option : command.options) {
         width = std::max(width, OptionLeft(option).size());
     }
-    std::string text = fmt::format("Usage: ksana {} [OPTIONS] -- {}\n\n{}.\n\n{}", command.path,
-                                   command.words, command.summary, command.details);
+    std::string text = fmt::format("Usage: ksana {} [OPTIONS]{}{}\n\n{}.\n\n{}", command.path,
+                                   command.words.empty() ? "" : " -- ", command.words,
+                                   command.summary, command.details);
     text += "\nOptions:\n";
     for (const OptionSpec& option : command.options) {
         text += fmt::format("{:<{}}  {}\n", OptionLeft(option), width, OptionRight(option));

@@ -1,9 +1,14 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ksana/base/clock.hpp"
+#include "ksana/base/log.hpp"
+#include "ksana/base/random.hpp"
+#include "ksana/base/uuid.hpp"
 #include "ksana/command_line.hpp"
 #include "ksana/commands.hpp"
 
@@ -14,13 +19,40 @@ bool Print(std::FILE* file, std::string_view text) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
+// Handed over by the system at the start, so that nobody has to ask for it later.
+std::map<std::string, std::string> KsanaVariables(char** environment) {
+    std::map<std::string, std::string> variables;
+    for (; *environment != nullptr; ++environment) {
+        const std::string_view entry = *environment;
+        const std::size_t equals = entry.find('=');
+        const bool ours = entry.starts_with("KSANA_") || entry.starts_with("TERM=");
+        if (!ours || equals == std::string_view::npos) continue;
+        variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    }
+    return variables;
+}
+
+void Redraw(std::string_view line) {
+    Print(stderr, "\r\x1b[K");
+    Print(stderr, line);
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-    const ksana::SystemClock clock;
+int main(int argc, char** argv, char** environment) {
+    ksana::SystemClock clock;
+    ksana::SystemRandom random;
+    ksana::UuidGenerator ids(clock, random);
+    ksana::app::Process process{clock, random, ids, KsanaVariables(environment), stdin, stdout, {}};
+    const auto terminal = process.environment.find("TERM");
+    const bool dumb = terminal == process.environment.end() || terminal->second == "dumb";
+    if (!dumb && ::isatty(STDERR_FILENO) != 0) process.redraw = Redraw;
+    // What a command does it says itself.
+    (void)ksana::ConfigureLog({.level = ksana::LogLevel::kWarn});
+
     const std::vector<std::string> tokens(argv + 1, argv + argc);
     ksana::app::Output output;
-    const int code = ksana::app::RunCommandLine(ksana::app::AllCommands(clock), tokens, output);
+    const int code = ksana::app::RunCommandLine(ksana::app::AllCommands(process), tokens, output);
     const bool printed = Print(stdout, output.out);
     Print(stderr, output.err);
     if (!printed) {

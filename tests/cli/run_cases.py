@@ -4,18 +4,23 @@
 A case is a line `$ ksana ARGUMENTS` (shell quoting), then what is expected: lines of standard
 output, lines of standard error behind `! `, and `exit N` where N is not 0. A blank line ends it;
 `# ` lines are comments. Of a Markdown file the commands in its fenced blocks are the cases.
+The cases of a file run one after the other in one empty folder, without KSANA_ variables.
 --update writes what the program really answers, for a person to read.
 """
+import os
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 
-def answer(binary, line):
-    done = subprocess.run([binary, *shlex.split(line)[1:]], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=30)
+def answer(binary, line, folder):
+    variables = {name: value for name, value in os.environ.items()
+                 if not name.startswith("KSANA_")}
+    done = subprocess.run([binary, *shlex.split(line)[1:]], stdin=subprocess.DEVNULL, cwd=folder,
+                          env=variables, capture_output=True, text=True, timeout=30)
     out = done.stdout.splitlines()
     out += ["! " + text for text in done.stderr.splitlines()]
     if done.returncode != 0:
@@ -42,11 +47,11 @@ def readme_cases(text):
                 yield command, expected
 
 
-def check_readme(binary, path):
+def check_readme(binary, path, folder):
     """What README shows is what the program prints, on either stream."""
     passed = failed = 0
     for command, expected in readme_cases(path.read_text()):
-        got = [line.removeprefix("! ") for line in answer(binary, command)
+        got = [line.removeprefix("! ") for line in answer(binary, command, folder)
                if not line.startswith("exit ")]
         if got == expected:
             passed += 1
@@ -57,16 +62,13 @@ def check_readme(binary, path):
     return 1 if failed or not passed else 0
 
 
-def main():
-    binary, path = sys.argv[1], pathlib.Path(sys.argv[2])
-    if path.suffix == ".md":
-        return check_readme(binary, path)
+def check_cases(binary, path, folder):
     update = "--update" in sys.argv
     passed = failed = 0
     written = []
     for comments, command, expected in cases(path.read_text()):
         # A blank line of output is written as "." so that blank lines can end a case.
-        got = [line or "." for line in answer(binary, command)]
+        got = [line or "." for line in answer(binary, command, folder)]
         written.append("\n".join([*comments, "$ " + command, *got]))
         if got == expected:
             passed += 1
@@ -78,6 +80,13 @@ def main():
         path.write_text("\n\n".join(written) + "\n")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
+
+
+def main():
+    binary, path = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+    check = check_readme if path.suffix == ".md" else check_cases
+    with tempfile.TemporaryDirectory() as folder:
+        return check(binary, path, folder)
 
 
 sys.exit(main())

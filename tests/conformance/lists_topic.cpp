@@ -223,6 +223,12 @@ TEST_P(StoreTest, PurgeDeletesWhatIsOld) {
     EXPECT_EQ(*runs().Purge({.finished_before = before}), 1U);
     EXPECT_EQ(*runs().Count({}, 100), 3);
     EXPECT_EQ(store().records().Counts()->attempts, 2);
+    Run again = MakeRun();
+    again.unique.key = "k1";
+    EXPECT_EQ(Submit({again})[0].verdict, store::SubmitVerdict::kStored) << "its key is free";
+    again = MakeRun();
+    again.unique.key = "k5";
+    EXPECT_EQ(Submit({again})[0].verdict, store::SubmitVerdict::kSameKey);
 }
 
 }  // namespace

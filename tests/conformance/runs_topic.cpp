@@ -454,6 +454,7 @@ TEST_P(StoreTest, SubmitAndStart) {
 TEST_P(StoreTest, RunLogSaysWhatIsKept) {
     Run none = MakeRun("none");
     none.policy.run_log = model::RunLog::kNone;
+    none.unique = {.key = "k", .states = model::kAllStates};
     Run trigger = MakeRun("trigger");
     trigger.policy.run_log = model::RunLog::kTrigger;
     Submit({none, trigger});
@@ -461,6 +462,8 @@ TEST_P(StoreTest, RunLogSaysWhatIsKept) {
         EXPECT_EQ(Report(run, EventKind::kSuccess).state, RunState::kSucceeded);
     }
     EXPECT_EQ(runs().Get(none.id).error().code, Code::kNotFound);
+    none.id = ids_.Next();
+    EXPECT_EQ(Submit({none})[0].verdict, SubmitVerdict::kStored) << "its key went with it";
     EXPECT_EQ(Read(trigger.id).run.status.state, RunState::kSucceeded);
     EXPECT_EQ(Read(trigger.id).run.status.result, "");
 }

@@ -87,4 +87,8 @@ std::string StringsToJson(const std::vector<std::string>& strings) {
     return WriteJson(json::array(strings.begin(), strings.end()), JsonStyle::kPretty);
 }
 
+std::string TextToJson(std::string_view text) {
+    return WriteJson(json::value(json::string_view(text.data(), text.size())));
+}
+
 }  // namespace ksana::codec

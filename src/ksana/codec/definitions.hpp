@@ -31,5 +31,7 @@ std::string CalendarToJson(const schedule::Calendar& calendar);
 
 // A list of texts as a JSON array, for machine-readable output.
 std::string StringsToJson(const std::vector<std::string>& strings);
+// One text, quoted. It must be UTF-8.
+std::string TextToJson(std::string_view text);
 
 }  // namespace ksana::codec

@@ -45,7 +45,7 @@ model::Transition RunChanges::Change(Run& run, const model::Event& event) {
         attempts_.push_back(*model::LastAttempt(run));
     }
     const RunStatus before = std::move(run.status);
-    run.status = made.after;
+    run.status = std::move(made.after);
     run.updated_at = now_;
     Follow(run, before, made);
     Keep(run);

@@ -20,7 +20,8 @@ class RunChanges {
     RunChanges(Transaction& tx, TimePoint now, const store::FollowUp& follow_up, UuidGenerator& ids)
         : tx_(tx), now_(now), follow_up_(follow_up), ids_(ids) {}
 
-    // `run` must be locked, and is afterwards as it became. Where it was changed before and not
+    // `run` must be locked, and is afterwards as it became (`after` of the answer has moved into
+    // it). Where it was changed before and not
     // yet written, the caller hands in that same state.
     model::Transition Change(model::Run& run, const model::Event& event);
 

@@ -85,7 +85,8 @@ class Transaction : public Reader {
     virtual Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) = 0;
     // Status and updated_at of locked runs.
     virtual Result<void> UpdateRuns(const std::vector<model::Run>& runs) = 0;
-    virtual Result<void> DeleteRuns(const std::vector<Uuid>& ids) = 0;  // and their attempts
+    // With their attempts and the keys they hold; so does PurgeRuns.
+    virtual Result<void> DeleteRuns(const std::vector<Uuid>& ids) = 0;
     virtual Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) = 0;
     virtual Result<std::size_t> PurgeRuns(const store::PurgeParams& params) = 0;
 

@@ -223,6 +223,9 @@ Result<void> MemoryTransaction::UpdateRuns(const std::vector<Run>& runs) {
 
 Result<void> MemoryTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
     for (const Uuid& id : ids) {
+        if (const Run* run = tables_.FindRun(id); run != nullptr && !run->unique.key.empty()) {
+            KSANA_TRY_VOID(FreeKeys({{run->tenant, run->unique.key, id, std::nullopt}}));
+        }
         tables_.Set(RunKey{id}, std::nullopt);
         if (!tables_.AttemptsOf(id).empty()) tables_.Set(AttemptsKey{id}, std::nullopt);
     }

@@ -50,12 +50,17 @@ constexpr std::string_view kInsertAttempts =
     "$3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::smallint[], "
     "$9::text[], $10::text[], $11::boolean[])";
 
+// The keys that the runs still hold go with them: nobody else would ever free them.
 constexpr std::string_view kDeleteRuns =
-    "WITH a AS (DELETE FROM ksana.runs WHERE id = ANY($1::uuid[])), "
-    "b AS (DELETE FROM ksana.finished_runs WHERE id = ANY($1::uuid[])) "
+    "WITH a AS (DELETE FROM ksana.runs WHERE id = ANY($1::uuid[]) "
+    "RETURNING id, tenant, unique_key), "
+    "b AS (DELETE FROM ksana.finished_runs WHERE id = ANY($1::uuid[]) "
+    "RETURNING id, tenant, unique_key), "
+    "k AS (DELETE FROM ksana.run_keys k USING (SELECT * FROM a UNION ALL SELECT * FROM b) gone "
+    "WHERE gone.unique_key <> '' AND k.tenant = gone.tenant AND k.key = gone.unique_key "
+    "AND k.run_id = gone.id) "
     "DELETE FROM ksana.attempts WHERE run_id = ANY($1::uuid[])";
 
-// The keys that the runs still hold go with them: nobody else would ever free them.
 std::string PurgeRunsSql(model::RunStates states) {
     return fmt::format(
         "WITH gone AS (DELETE FROM ksana.finished_runs WHERE id = ANY(ARRAY("

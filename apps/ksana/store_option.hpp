@@ -1,0 +1,22 @@
+#pragma once
+
+#include "ksana/base/result.hpp"
+#include "ksana/codec/export_line.hpp"
+#include "ksana/command_line.hpp"
+#include "ksana/process.hpp"
+#include "ksana/server/open_store.hpp"
+
+namespace ksana::app {
+
+// --store URL, as every command has it that opens a store itself.
+OptionSpec StoreOption();
+
+// From --store, else KSANA_STORE, else SQLite in the data folder. The error says where it was from.
+Result<server::StoreUrl> StoreUrlOf(const Arguments& arguments, const Process& process);
+
+server::StoreEnvironment EnvironmentOf(const Process& process);
+
+// "3 jobs, 1 run, …" without what there is none of.
+std::string CountsText(const codec::ExportCounts& counts);
+
+}  // namespace ksana::app

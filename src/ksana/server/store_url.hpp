@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ksana/base/result.hpp"
+
+namespace ksana::server {
+
+enum class StoreKind : std::uint8_t { kSqlite, kPostgres, kJson, kMemory };
+
+// Which store, and where it is.
+struct StoreUrl {
+    StoreKind kind = StoreKind::kSqlite;
+    std::string location;  // a path; of PostgreSQL the whole URL, password included
+    friend bool operator==(const StoreUrl&, const StoreUrl&) = default;
+};
+
+inline constexpr std::string_view kDefaultStore = "sqlite";
+inline constexpr std::string_view kDefaultSqlitePath = "data/ksana.db";
+inline constexpr std::string_view kDefaultJsonPath = "data/jobs.json";
+
+// "sqlite:PATH", "json:PATH", "memory:", "postgres://…" or "postgresql://…". A bare "sqlite" or
+// "json" is the default path above. The error of an unknown scheme shows all of these, and no part
+// of the text that could be a password.
+Result<StoreUrl> ParseStoreUrl(std::string_view text);
+
+// For messages and headers: a password is "***", and bytes that do not print are escaped. Of a URL
+// that holds more than one '@' too much is hidden rather than too little.
+std::string ShownUrl(const StoreUrl& url);
+
+}  // namespace ksana::server

@@ -9,10 +9,11 @@ namespace ksana::store_postgres {
 
 // What a failed exchange with the server means for the transaction it belonged to.
 enum class FaultKind : std::uint8_t {
-    kFinal,     // will fail again
-    kConflict,  // another transaction was in the way: run it again
-    kLost,      // the connection is gone
-    kDeadline,  // no answer in time; the connection is given up
+    kFinal,      // will fail again
+    kConflict,   // another transaction was in the way: run it again
+    kDuplicate,  // a row is there already that was taken for new
+    kLost,       // the connection is gone
+    kDeadline,   // no answer in time; the connection is given up
 };
 
 struct Fault {

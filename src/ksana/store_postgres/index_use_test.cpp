@@ -37,6 +37,7 @@ class IndexUseTest : public ::testing::Test {
         job.schedule.every = std::chrono::minutes(1);
         ASSERT_TRUE(store->jobs().Write({.writes = {{.job = job}}}));
         Fill();
+        ASSERT_FALSE(HasFailure()) << "the tables could not be filled";
     }
 
     void Fill() {
@@ -51,12 +52,13 @@ class IndexUseTest : public ::testing::Test {
             kBase));
         const std::string runs = fmt::format(
             "INSERT INTO ksana.{{}} (id, job_id, tenant, type, category, creator, policy_id, "
-            "state, ready_at, finished_at, attempt, owner, nominal_at, started_at, ended_at{{}}) "
+            "state, ready_at, finished_at, attempt, owner, nominal_at, started_at, ended_at, "
+            "created_at, updated_at{{}}) "
             "SELECT gen_random_uuid(), CASE WHEN i % 2 = 0 THEN 'j' || i % 4000 ELSE '' END, "
             "CASE WHEN i % 100 = 0 THEN 'acme' ELSE 'default' END, 't' || i % 10, "
             "CASE WHEN i % 100 = 0 THEN 'c' ELSE '' END, CASE WHEN i % 100 = 0 THEN 'u' ELSE '' "
             "END, (SELECT min(id) FROM ksana.policies), {{}}, {0} + i, {{}}, i % 2, 'w' || i % 50, "
-            "{0} + i, i, i + 1{{}} FROM generate_series(1, 30000) i",
+            "{0} + i, i, i + 1, 0, 0{{}} FROM generate_series(1, 30000) i",
             kBase);
         schema_.Run(fmt::format(fmt::runtime(runs), "runs", ", rank, expires_at, blocked", "i % 3",
                                 store_kit::kNoTime,
@@ -66,8 +68,11 @@ class IndexUseTest : public ::testing::Test {
         schema_.Run(fmt::format(fmt::runtime(runs), "finished_runs", "", "5 + i % 7",
                                 fmt::format("{} + i", kBase), ""));
         schema_.Run(
-            "INSERT INTO ksana.runs (id, type, policy_id, state, ready_at, rank) "
-            "SELECT gen_random_uuid(), 'backlog', (SELECT min(id) FROM ksana.policies), 1, i, i "
+            "INSERT INTO ksana.runs (id, type, policy_id, created_at, updated_at, state, ready_at, "
+            "rank) "
+            "SELECT gen_random_uuid(), 'backlog', (SELECT min(id) FROM ksana.policies), 0, 0, 1, "
+            "i, "
+            "i "
             "FROM generate_series(1, 60000) i");
         schema_.Run(
             "INSERT INTO ksana.attempts SELECT id, 1, '', 1, '', 0, 0, 1, '', '', false "

@@ -75,9 +75,9 @@ Result<int> PostgresBackend::BringUpToDate() {
 }
 
 PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
-                                                const Deadline& deadline) {
+                                                const Deadline& deadline, bool look) {
     Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
-    PostgresTransaction tx(session, policies_, jobs_);
+    PostgresTransaction tx(session, policies_, jobs_, look);
     Try made;
     made.result = body(tx);
     // A fault that the body has kept to itself comes out here.
@@ -102,16 +102,21 @@ PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const Rea
 
 template <class Once>
 PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline, const Once& once) {
+    bool look = false;
     for (int tries = 1;; ++tries) {
         auto lease = pool_.Acquire(deadline);
         if (auto* fault = std::get_if<Fault>(&lease)) return {fault->error, *fault, 0, {}};
         Try made;
         {
             const auto held = std::move(std::get<0>(lease));
-            made = once(*held);
+            made = once(*held, look);
         }
         if (made.result || !made.fault) return made;
         if (made.fault->kind == FaultKind::kLost) pool_.DropIdle();
+        if (made.fault->kind == FaultKind::kDuplicate && !look) {
+            look = true;
+            continue;
+        }
         if (made.unknown_xid != 0) {
             const Fate fate = FateOf(made.unknown_xid, deadline);
             if (fate == Fate::kUnknown) made.result = UnknownOutcome(made.fault->error);
@@ -151,8 +156,9 @@ PostgresBackend::Fate PostgresBackend::FateOf(std::int64_t xid, const Deadline& 
 }
 
 Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline) {
-    const Try made = RunTries(
-        deadline, [&](Connection& connection) { return WriteOnce(connection, body, deadline); });
+    const Try made = RunTries(deadline, [&](Connection& connection, bool look) {
+        return WriteOnce(connection, body, deadline, look);
+    });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
     if (made.result || made.unknown_xid != 0) {
         feed_.Publish(made.touched);
@@ -222,8 +228,8 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
 
 Result<void> PostgresBackend::Read(const ReadBody& body) {
     const Deadline deadline(options_.clock, options_.call_timeout);
-    return RunTries(deadline,
-                    [&](Connection& connection) { return ReadOnce(connection, body, deadline); })
+    return RunTries(deadline, [&](Connection& connection,
+                                  bool /*look*/) { return ReadOnce(connection, body, deadline); })
         .result;
 }
 

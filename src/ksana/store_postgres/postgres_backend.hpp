@@ -44,7 +44,7 @@ class PostgresBackend final : public store_kit::Backend {
 
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
-    Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline);
+    Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
     Result<void> WriteTo(const OwnBody& body, const Deadline& deadline);
     // Sets the results of the parts; those whose runs were not all new are left over.
     AppendGatherer::Parts AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);

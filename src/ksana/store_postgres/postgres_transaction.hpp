@@ -20,8 +20,10 @@ namespace ksana::store_postgres {
 // transaction_records.cpp (ledger, events, documents, keys), job_lists.cpp and run_lists.cpp.
 class PostgresTransaction : public store_kit::Transaction {
   public:
-    PostgresTransaction(Session& session, PolicyBook& policies, JobCache& jobs)
-        : session_(session), policies_(policies), jobs_(jobs) {}
+    // Runs are taken for new, which saves a look at what is there. One that is not ends the
+    // transaction with FaultKind::kDuplicate; it is then run again with `look`.
+    PostgresTransaction(Session& session, PolicyBook& policies, JobCache& jobs, bool look = true)
+        : session_(session), policies_(policies), jobs_(jobs), look_(look) {}
 
     Result<TimePoint> Now() override { return session_.Now(); }
 
@@ -100,6 +102,7 @@ class PostgresTransaction : public store_kit::Transaction {
     Session& session_;
     PolicyBook& policies_;
     JobCache& jobs_;
+    const bool look_;
 };
 
 }  // namespace ksana::store_postgres

@@ -35,7 +35,8 @@ bool OnlyInRuns(const RunColumn& column) {
 
 }  // namespace
 
-Statement InsertRunsStatement(const RunRows& rows, bool final) {
+Statement InsertRunsStatement(const RunRows& rows, InsertMode mode) {
+    const bool final = mode.final;
     const RunGroups groups = GroupsIn(rows);
     Columns columns;
     std::string names;
@@ -57,7 +58,8 @@ Statement InsertRunsStatement(const RunRows& rows, bool final) {
             "AND o.job_id <> '' AND o.nominal_at IS NOT NULL AND o.nominal_at = v.nominal_at)",
             other);
     }
-    sql += " ON CONFLICT DO NOTHING RETURNING id";
+    if (mode.look) sql += " ON CONFLICT DO NOTHING";
+    sql += " RETURNING id";
     return {{}, std::move(columns.params), std::move(sql)};
 }
 

@@ -150,8 +150,8 @@ Result<std::vector<bool>> PostgresTransaction::InsertRuns(const std::vector<Run>
         (model::IsFinal(row.run->status.state) ? final : open).push_back(row);
     }
     std::vector<Statement> statements;
-    if (!open.empty()) statements.push_back(InsertRunsStatement(open, false));
-    if (!final.empty()) statements.push_back(InsertRunsStatement(final, true));
+    if (!open.empty()) statements.push_back(InsertRunsStatement(open, {false, look_}));
+    if (!final.empty()) statements.push_back(InsertRunsStatement(final, {true, look_}));
     if (statements.empty()) return std::vector<bool>();
     KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
     Ids inserted;

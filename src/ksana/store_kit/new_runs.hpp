@@ -34,7 +34,7 @@ class NewRuns {
     RunChanges& changes_;
     Transaction& tx_;
     UuidGenerator& ids_;
-    const std::optional<store::StartAs>& start_;
+    const std::optional<store::StartAs> start_;
     OverlapGates gates_;
     std::vector<store::Submitted> outcomes_;
     std::size_t started_ = 0;

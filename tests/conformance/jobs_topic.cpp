@@ -42,6 +42,14 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     auto read = jobs().Get("j1");
     ASSERT_TRUE(read);
     EXPECT_EQ(*read, job);
+    // JSON inside keeps its spelling.
+    model::Job handler = MakeJob("j2");
+    handler.action = model::HandlerAction{.handler = "h", .input = R"({"a" : 1.50, "b":null })"};
+    Create(handler);
+    EXPECT_EQ(jobs().Get("j2")->action, handler.action);
+    handler.action = model::QueueAction{.type = "t", .payload = "null"};
+    ASSERT_TRUE(Write(handler, WriteMode::kReplace));
+    EXPECT_EQ(jobs().Get("j2")->action, handler.action);
 }
 
 // Optimistic version: the second of two editors is told, and changes nothing.

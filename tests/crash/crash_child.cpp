@@ -61,6 +61,11 @@ class Changer {
     }
 
   private:
+    // What failed is not there, except where the store says that it cannot know.
+    static std::string_view Failure(const Error& error) {
+        return error.message.find("unknown") == std::string::npos ? "failed" : "unknown";
+    }
+
     void EditJob(int step) {
         model::Job job;
         job.id = fmt::format("job-{}-{}", ::getpid(), thread_);
@@ -82,7 +87,7 @@ class Changer {
     void SubmitRun() {
         const model::Run run = MakeRun(ids_);
         const auto outcome = store_.runs().Submit({.now = kStart, .runs = {run}});
-        Say(fmt::format("{} {}", outcome ? "run" : "failed", run.id.ToString()));
+        Say(fmt::format("{} {}", outcome ? "run" : Failure(outcome.error()), run.id.ToString()));
     }
 
     // Each step the next minute of every job is due.

@@ -37,6 +37,7 @@ WaitOutcome FakeClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::sto
             wakeup.notified_ = false;
             outcome = WaitOutcome::kNotified;
         }
+        waiter.over = true;
     }
 
     const std::lock_guard lock(mutex_);
@@ -61,7 +62,7 @@ void FakeClock::JumpWall(Duration by) { wall_us_ += by.count(); }
 void FakeClock::AwaitWaiters(std::size_t count) {
     const auto asleep = [this](const Waiter* waiter) {
         const std::lock_guard waiter_lock(waiter->wakeup.mutex_);
-        return !waiter->wakeup.notified_ && SteadyNow() < waiter->deadline;
+        return !waiter->over && !waiter->wakeup.notified_ && SteadyNow() < waiter->deadline;
     };
     std::unique_lock lock(mutex_);
     waiters_changed_.wait(lock, [this, count, &asleep] {

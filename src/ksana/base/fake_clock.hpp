@@ -39,6 +39,7 @@ class FakeClock final : public Clock {
     struct Waiter {
         Wakeup& wakeup;
         SteadyPoint deadline;
+        bool over = false;  // guarded by the wakeup's lock; the wait has ended, the list not yet
     };
 
     // The clock readings are atomics because Wait reads them under a Wakeup's lock, while Advance

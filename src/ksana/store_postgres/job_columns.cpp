@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "ksana/codec/definitions.hpp"
+#include "ksana/store_kit/job_definition.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -39,11 +39,8 @@ JobState ReadJobState(RowReader& row) {
 }
 
 Result<model::Job> ReadDefinition(RowReader& row) {
-    auto job = codec::JobFromJson(row.Text());
-    if (!job) {
-        return Error(Code::kDataLoss,
-                     "a stored job cannot be read: " + std::move(job).error().Describe());
-    }
+    auto job = store_kit::DefinitionFromText(row.Text());
+    if (!job) return job;
     job->version = row.Int64();
     job->created_at = row.Time();
     job->updated_at = row.Time();

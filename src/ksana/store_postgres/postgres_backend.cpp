@@ -18,7 +18,8 @@ constexpr int kMaxConflicts = 20;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
 constexpr Backoff::Range kFateBackoff{std::chrono::milliseconds(2), std::chrono::milliseconds(50)};
-constexpr std::string_view kFate = "SELECT pg_xact_status(($1::bigint)::text::xid8)";
+constexpr std::string_view kFate =
+    "SELECT " KSANA_SERVER_LIFE ", pg_xact_status(($1::bigint)::text::xid8)";
 
 ConnectionOptions ConnectionOf(const PostgresOptions& options) {
     return {.url = options.url,
@@ -85,7 +86,7 @@ PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const Ow
     made.touched = tx.touched();
     if (made.result) return made;
     made.fault = session.fault();
-    if (session.commit_unknown()) made.unknown_xid = session.xid();
+    if (session.commit_unknown()) made.unknown = session.mark();
     return made;
 }
 
@@ -105,7 +106,7 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline, const O
     bool look = false;
     for (int tries = 1;; ++tries) {
         auto lease = pool_.Acquire(deadline);
-        if (auto* fault = std::get_if<Fault>(&lease)) return {fault->error, *fault, 0, {}};
+        if (auto* fault = std::get_if<Fault>(&lease)) return {fault->error, *fault, {}, {}};
         Try made;
         {
             const auto held = std::move(std::get<0>(lease));
@@ -117,8 +118,8 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline, const O
             look = true;
             continue;
         }
-        if (made.unknown_xid != 0) {
-            const Fate fate = FateOf(made.unknown_xid, deadline);
+        if (made.unknown) {
+            const Fate fate = FateOf(*made.unknown, deadline);
             if (fate == Fate::kUnknown) made.result = UnknownOutcome(made.fault->error);
             if (fate == Fate::kCommitted) made.result = {};
             if (fate != Fate::kAborted) return made;
@@ -133,17 +134,22 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline, const O
 
 // Asks the server on a new connection. A transaction whose connection broke goes on until the
 // server notices: as long as it is in progress, the question is put again.
-PostgresBackend::Fate PostgresBackend::FateOf(std::int64_t xid, const Deadline& deadline) {
+//
+// A server that has crashed meanwhile may give a number a second time, if nothing of its first
+// transaction had reached the disk: "committed" may then speak of another one. "Aborted" is true in
+// any case, because a number whose commit is on disk is never given again.
+PostgresBackend::Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
     for (int tries = 1; !deadline.Passed(); ++tries) {
         if (auto made = pool_.Connect(deadline); auto* connection = std::get_if<0>(&made)) {
             std::vector<Statement> statements(1);
             statements[0].sql = kFate;
-            statements[0].params.Add(xid);
+            statements[0].params.Add(mark.xid);
             const auto answer = (*connection)->Exchange(statements, deadline);
             if (const auto* rows = std::get_if<0>(&answer)) {
                 const Rows& status = rows->front();
-                const auto fate = status.IsNull(0, 0) ? "" : status.Bytes(0, 0);
-                if (fate == "committed") return Fate::kCommitted;
+                const bool same_life = RowReader(status, 0).Int64() == mark.server_life;
+                const auto fate = status.IsNull(0, 1) ? "" : status.Bytes(0, 1);
+                if (fate == "committed") return same_life ? Fate::kCommitted : Fate::kUnknown;
                 if (fate == "aborted") return Fate::kAborted;
                 if (fate != "in progress") return Fate::kUnknown;
             } else if (std::get<1>(answer).kind == FaultKind::kFinal) {
@@ -160,7 +166,7 @@ Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadl
         return WriteOnce(connection, body, deadline, look);
     });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
-    if (made.result || made.unknown_xid != 0) {
+    if (made.result || made.unknown) {
         feed_.Publish(made.touched);
         if (notices_) notices_->Announce(made.touched);
     }

@@ -6,6 +6,7 @@
 #include "ksana/store_kit/backend.hpp"
 #include "ksana/store_postgres/append_gatherer.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
+#include "ksana/store_postgres/commit_mark.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
@@ -36,8 +37,8 @@ class PostgresBackend final : public store_kit::Backend {
     // What one try of a transaction came to.
     struct Try {
         Result<void> result;
-        std::optional<Fault> fault;    // what the database had to do with a failure
-        std::int64_t unknown_xid = 0;  // COMMIT was sent, and nobody knows more
+        std::optional<Fault> fault;         // what the database had to do with a failure
+        std::optional<CommitMark> unknown;  // COMMIT was sent, and nobody knows more
         store::Topics touched;
     };
     enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
@@ -53,7 +54,7 @@ class PostgresBackend final : public store_kit::Backend {
     // Runs `once` until it is done, has failed for good or its time is over.
     template <class Once>
     Try RunTries(const Deadline& deadline, const Once& once);
-    Fate FateOf(std::int64_t xid, const Deadline& deadline);
+    Fate FateOf(const CommitMark& mark, const Deadline& deadline);
 
     PostgresOptions options_;
     Backoff backoff_;

@@ -12,7 +12,7 @@ constexpr std::string_view kCommit = "COMMIT";
 // would make one for transactions that find nothing to do.
 constexpr std::string_view kNote =
     "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, "
-    "pg_current_xact_id_if_assigned()";
+    "pg_current_xact_id_if_assigned(), " KSANA_SERVER_LIFE;
 
 void MoveTo(std::vector<Statement>& to, std::vector<Statement>& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -68,7 +68,8 @@ void Session::TakeNote(const Rows& rows) {
     const TimePoint now = reader.Time();
     if (!now_) now_ = now;
     if (clock_ != nullptr) clock_->Note(now);
-    xid_ = reader.MaybeInt64().value_or(0);
+    mark_.xid = reader.MaybeInt64().value_or(0);
+    mark_.server_life = reader.Int64();
 }
 
 // BEGIN, what was deferred, the statements, then the note or COMMIT; the answers to `statements`.
@@ -81,7 +82,7 @@ Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool 
     const auto before = static_cast<std::ptrdiff_t>(all.size());
     const auto count = static_cast<std::ptrdiff_t>(statements.size());
     MoveTo(all, statements);
-    const bool noted = !commit && (mode_ == Mode::kWrite ? !now_ || xid_ == 0 : count == 0);
+    const bool noted = !commit && (mode_ == Mode::kWrite ? !now_ || mark_.xid == 0 : count == 0);
     if (noted) all.push_back({kNote, {}, {}});
     if (commit) all.push_back({kCommit, {}, {}});
     begun_ = true;
@@ -111,10 +112,10 @@ Result<void> Session::Commit() {
         return {};
     }
     // Without the number nobody could ask what became of it, should the connection break.
-    if (writes && xid_ == 0) {
+    if (writes && mark_.xid == 0) {
         if (auto sent = Send({}, false); !sent) return std::move(sent).error();
     }
-    if (xid_ == 0) {  // nothing was locked and nothing written
+    if (mark_.xid == 0) {  // nothing was locked and nothing written
         connection_.SendAndForget(kCommit);
         ended_ = true;
         return {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ksana/base/result.hpp"
+#include "ksana/store_postgres/commit_mark.hpp"
 #include "ksana/store_postgres/connection.hpp"
 #include "ksana/store_postgres/server_clock.hpp"
 
@@ -49,7 +50,7 @@ class Session {
 
     const std::optional<Fault>& fault() const { return fault_; }
     // Of this transaction; 0 while the server has given it none, as it has written nothing.
-    std::int64_t xid() const { return xid_; }
+    const CommitMark& mark() const { return mark_; }
     const Deadline& deadline() const { return deadline_; }
 
   private:
@@ -65,7 +66,7 @@ class Session {
     std::vector<Statement> deferred_;
     std::optional<Fault> fault_;
     std::optional<TimePoint> now_;
-    std::int64_t xid_ = 0;
+    CommitMark mark_;
     bool begun_ = false;
     bool ended_ = false;
     bool commit_unknown_ = false;

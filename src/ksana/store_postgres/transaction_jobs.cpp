@@ -1,7 +1,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ksana/codec/definitions.hpp"
+#include "ksana/store_kit/job_definition.hpp"
 #include "ksana/store_postgres/job_columns.hpp"
 #include "ksana/store_postgres/pair_texts.hpp"
 #include "ksana/store_postgres/postgres_transaction.hpp"
@@ -115,7 +115,7 @@ Params DefinitionParams(const JobRefs& jobs) {
         Params()
             .Array(jobs, text(&Job::id))
             .Array(jobs, [](const Job* job) { return job->version; })
-            .Array(jobs, [](const Job* job) { return codec::JobToJson(*job); })
+            .Array(jobs, [](const Job* job) { return store_kit::DefinitionText(*job); })
             .Array(jobs, text(&Job::tenant))
             .Array(jobs, text(&Job::group))
             .Array(jobs, text(&Job::owner))

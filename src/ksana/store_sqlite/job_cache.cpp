@@ -1,6 +1,6 @@
 #include "ksana/store_sqlite/job_cache.hpp"
 
-#include "ksana/codec/definitions.hpp"
+#include "ksana/store_kit/job_definition.hpp"
 
 namespace ksana::store_sqlite {
 namespace {
@@ -22,7 +22,7 @@ std::shared_ptr<const JobCache::Entry> JobCache::Find(const std::string& id,
 Result<model::Job> JobCache::Parse(std::string_view id, std::string_view text) {
     const std::string key(id);
     if (const auto known = Find(key, text)) return known->job;
-    auto job = codec::JobFromJson(text);
+    auto job = store_kit::DefinitionFromText(text);
     if (!job) {
         return Error(Code::kDataLoss, "sqlite: the stored job \"" + key +
                                           "\" cannot be read: " + job.error().Describe());

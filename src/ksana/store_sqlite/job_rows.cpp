@@ -1,7 +1,7 @@
 #include "ksana/store_sqlite/job_rows.hpp"
 
-#include "ksana/codec/definitions.hpp"
 #include "ksana/store/job_query.hpp"
+#include "ksana/store_kit/job_definition.hpp"
 #include "ksana/store_kit/rows.hpp"
 
 namespace ksana::store_sqlite {
@@ -89,7 +89,7 @@ Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<Job>
     Query query = session.connection.Prepared(Sql::kInsertJob);
     for (const Job& job : jobs) {
         const std::string type = store::RunTypeOf(job);
-        const std::string definition = codec::JobToJson(job);
+        const std::string definition = store_kit::DefinitionText(job);
         KSANA_TRY_VOID(query.Again()
                            .Text(job.id)
                            .Text(job.tenant)
@@ -117,7 +117,7 @@ Result<void> UpdateJobRows(Session& session, const std::vector<Job>& jobs) {
     Query state = session.connection.Prepared(Sql::kUpdateJobState);
     for (const Job& job : jobs) {
         const std::string type = store::RunTypeOf(job);
-        const std::string definition = codec::JobToJson(job);
+        const std::string definition = store_kit::DefinitionText(job);
         KSANA_TRY_VOID(query.Again()
                            .Text(job.tenant)
                            .Text(job.group)

@@ -33,9 +33,9 @@ class PostgresSchema {
     Random& random() { return random_; }
 
   private:
-    std::string name_;
     SystemClock clock_;
     SystemRandom random_;
+    std::string name_;  // drawn, so after random_
 };
 
 }  // namespace ksana::testing

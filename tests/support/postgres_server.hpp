@@ -35,7 +35,7 @@ class PostgresSchema {
   private:
     SystemClock clock_;
     SystemRandom random_;
-    std::string name_;  // drawn from random_
+    std::string name_;  // drawn, so after random_
 };
 
 }  // namespace ksana::testing

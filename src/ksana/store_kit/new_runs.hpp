@@ -16,8 +16,8 @@ namespace ksana::store_kit {
 class NewRuns {
   public:
     NewRuns(RunChanges& changes, Transaction& tx, UuidGenerator& ids,
-            const std::optional<store::StartAs>& start)
-        : changes_(changes), tx_(tx), ids_(ids), start_(start), gates_(tx, changes) {}
+            std::optional<store::StartAs> start)
+        : changes_(changes), tx_(tx), ids_(ids), start_(std::move(start)), gates_(tx, changes) {}
 
     // One outcome for each run. The caller flushes the changes afterwards.
     Result<std::vector<store::Submitted>> Insert(std::vector<model::Run> runs);

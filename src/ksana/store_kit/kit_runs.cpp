@@ -77,7 +77,10 @@ Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params
         const store::FollowUp none;
         RunChanges changes(tx, now, none, ids_);
         NewRuns fresh(changes, tx, ids_, params.start);
-        KSANA_TRY(outcomes, fresh.Insert(params.runs));
+        // The body may run again: what starts at once is changed on the way.
+        std::vector<Run> copies;
+        if (params.start) copies = params.runs;
+        KSANA_TRY(outcomes, fresh.Insert(params.start ? copies : params.runs));
         return changes.Flush();
     };
     KSANA_TRY_VOID(OnlyInserts(params) ? backend_.Append(body) : backend_.Write(body));
@@ -92,11 +95,10 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         RunChanges changes(tx, now, params.follow_up, ids_);
         KSANA_TRY(exchanged.applied, ApplyEvents(tx, changes, params.events));
-        KSANA_TRY_VOID(changes.Flush());
         exchanged.claimed = {};
         if (!params.claim) return {};
         KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
-        return changes.Flush();
+        return {};
     }));
     return exchanged;
 }
@@ -108,7 +110,7 @@ Result<store::Reaped> KitRuns::Reap(store::ReapParams params) {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         RunChanges changes(tx, now, params.follow_up, ids_);
         KSANA_TRY(reaped, ReapRuns(tx, changes, params));
-        return changes.Flush();
+        return {};
     }));
     return reaped;
 }

@@ -20,16 +20,16 @@ class GatheredTransaction final : public PostgresTransaction {
         return PostgresTransaction::Now();
     }
 
-    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override {
+    Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override {
         noted_.insert(noted_.end(), runs.begin(), runs.end());
         return std::vector<bool>(runs.size(), true);
     }
 
-    const std::vector<model::Run>& noted() const { return noted_; }
+    const store_kit::RunRefs& noted() const { return noted_; }
 
   private:
     const std::optional<TimePoint> now_;  // saves asking for it
-    std::vector<model::Run> noted_;
+    store_kit::RunRefs noted_;            // the bodies keep them until the call is over
 };
 
 }  // namespace ksana::store_postgres

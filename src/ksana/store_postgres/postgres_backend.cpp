@@ -204,7 +204,7 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
         [&](PostgresTransaction& whole) -> Result<void> {
             odd.clear();
             const auto now = server_clock_.Estimate();
-            std::vector<model::Run> runs;
+            store_kit::RunRefs runs;
             AppendGatherer::Parts owners;  // of each run
             for (auto* part : parts) {
                 GatheredTransaction tx(whole, now);

@@ -72,8 +72,8 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<std::vector<model::Run>> LockStray(std::size_t limit) override;
     Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                   std::size_t limit) override;
-    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override;
-    Result<void> UpdateRuns(const std::vector<model::Run>& runs) override;
+    Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;
+    Result<void> UpdateRuns(const store_kit::RunRefs& runs) override;
     Result<void> DeleteRuns(const std::vector<Uuid>& ids) override;
     Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) override;
     Result<std::size_t> PurgeRuns(const store::PurgeParams& params) override;
@@ -95,7 +95,7 @@ class PostgresTransaction : public store_kit::Transaction {
   private:
     Result<std::vector<model::Run>> QueryRuns(std::string_view sql, Params params);
     Result<std::vector<model::Run>> ReadRuns(const Rows& rows);
-    Result<RunRows> WithPolicies(const std::vector<model::Run>& runs);
+    Result<RunRows> WithPolicies(const store_kit::RunRefs& runs);
     Result<std::vector<model::Job>> ReadJobs(const Rows& rows);
     Result<std::vector<model::Job>> ReadLockedJobs(const Rows& rows);
 

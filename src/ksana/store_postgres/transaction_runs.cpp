@@ -109,12 +109,12 @@ Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Pa
     return ReadRuns(rows);
 }
 
-Result<RunRows> PostgresTransaction::WithPolicies(const std::vector<Run>& runs) {
+Result<RunRows> PostgresTransaction::WithPolicies(const store_kit::RunRefs& runs) {
     RunRows rows;
     rows.reserve(runs.size());
-    for (const Run& run : runs) {
-        KSANA_TRY(const std::int32_t id, policies_.IdOf(run.policy, session_.deadline()));
-        rows.push_back({&run, id});
+    for (const Run* run : runs) {
+        KSANA_TRY(const std::int32_t id, policies_.IdOf(run->policy, session_.deadline()));
+        rows.push_back({run, id});
     }
     return rows;
 }
@@ -142,7 +142,7 @@ Result<std::vector<Attempt>> PostgresTransaction::Attempts(const std::vector<Uui
 }
 
 // An id that stands twice in the batch is inserted once: the first.
-Result<std::vector<bool>> PostgresTransaction::InsertRuns(const std::vector<Run>& runs) {
+Result<std::vector<bool>> PostgresTransaction::InsertRuns(const store_kit::RunRefs& runs) {
     KSANA_TRY(const RunRows rows, WithPolicies(runs));
     RunRows open;
     RunRows final;
@@ -160,15 +160,15 @@ Result<std::vector<bool>> PostgresTransaction::InsertRuns(const std::vector<Run>
     }
     std::vector<bool> outcomes;
     outcomes.reserve(runs.size());
-    for (const Run& run : runs) outcomes.push_back(inserted.erase(run.id) != 0);
+    for (const Run* run : runs) outcomes.push_back(inserted.erase(run->id) != 0);
     return outcomes;
 }
 
-Result<void> PostgresTransaction::UpdateRuns(const std::vector<Run>& runs) {
+Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     RunRows open;
     RunRows final;
-    for (const Run& run : runs) {
-        (model::IsFinal(run.status.state) ? final : open).push_back({&run, 0});
+    for (const Run* run : runs) {
+        (model::IsFinal(run->status.state) ? final : open).push_back({run, 0});
     }
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));

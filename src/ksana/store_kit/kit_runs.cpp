@@ -17,7 +17,7 @@ using model::Run;
 
 Result<void> CheckOwner(const std::string& owner, std::vector<Problem> problems) {
     if (owner.empty()) problems.push_back({"/owner", "must not be empty"});
-    CheckText(owner, store::kMaxText, "/owner", problems);
+    CheckText(owner, store::kMaxText, Path("/owner"), problems);
     return Verdict(std::move(problems));
 }
 
@@ -35,13 +35,13 @@ Result<void> CheckEvents(const std::vector<store::RunEvent>& events) {
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < events.size(); ++i) {
         const model::Event& event = events[i].event;
-        const std::string path = fmt::format("/events/{}", i);
-        CheckText(event.exec_id, store::kMaxText, path + "/exec_id", problems);
-        CheckText(event.result, store::kMaxPayload, path + "/result", problems);
-        CheckText(event.error, store::kMaxPayload, path + "/error", problems);
-        CheckText(event.detail, store::kMaxPayload, path + "/detail", problems);
-        CheckText(event.note, store::kMaxText, path + "/note", problems);
-        CheckText(event.remark, store::kMaxText, path + "/remark", problems);
+        const Path path("/events", i);
+        CheckText(event.exec_id, store::kMaxText, path / "exec_id", problems);
+        CheckText(event.result, store::kMaxPayload, path / "result", problems);
+        CheckText(event.error, store::kMaxPayload, path / "error", problems);
+        CheckText(event.detail, store::kMaxPayload, path / "detail", problems);
+        CheckText(event.note, store::kMaxText, path / "note", problems);
+        CheckText(event.remark, store::kMaxText, path / "remark", problems);
     }
     return Verdict(std::move(problems));
 }
@@ -50,7 +50,7 @@ Result<void> CheckSubmit(const store::SubmitParams& params) {
     KSANA_TRY_VOID(CheckBatch(params.runs.size(), "/runs"));
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < params.runs.size(); ++i) {
-        CheckRun(params.runs[i], fmt::format("/runs/{}", i), problems);
+        CheckRun(params.runs[i], Path("/runs", i), problems);
     }
     if (params.start) return CheckOwner(params.start->owner, std::move(problems));
     return Verdict(std::move(problems));

@@ -34,9 +34,7 @@ void Put(std::string& out, std::int64_t value) {
 }
 void Put(std::string& out, TimePoint time) { Put(out, time.time_since_epoch().count()); }
 void Put(std::string& out, TimePoint time, TimePoint base) { Put(out, (time - base).count()); }
-void Put(std::string& out, const Uuid& id) {
-    out.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-}
+void Put(std::string& out, const Uuid& id) { out.append(id.bytes.begin(), id.bytes.end()); }
 void Put(std::string& out, std::string_view text) {
     PutNumber(out, text.size());
     out.append(text);

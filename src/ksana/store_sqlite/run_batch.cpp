@@ -1,7 +1,7 @@
 #include "ksana/store_sqlite/run_batch.hpp"
 
 #include <algorithm>
-#include <new>
+#include <memory>
 #include <string_view>
 
 #include "ksana/store_sqlite/packed_run.hpp"
@@ -127,24 +127,24 @@ int Connect(sqlite3* database, void* batch, int /*count*/, const char* const* /*
             sqlite3_vtab** out, char** /*error*/) {
     const int rc = sqlite3_declare_vtab(database, kDeclaration);
     if (rc != SQLITE_OK) return rc;
-    *out = new (std::nothrow) Table(*static_cast<RunBatch*>(batch));
-    return *out == nullptr ? SQLITE_NOMEM : SQLITE_OK;
+    *out = std::make_unique<Table>(*static_cast<RunBatch*>(batch)).release();
+    return SQLITE_OK;
 }
 
 int Disconnect(sqlite3_vtab* table) {
-    delete static_cast<Table*>(table);
+    const std::unique_ptr<Table> owned(static_cast<Table*>(table));
     return SQLITE_OK;
 }
 
 int BestIndex(sqlite3_vtab* /*table*/, sqlite3_index_info* /*info*/) { return SQLITE_OK; }
 
 int Open(sqlite3_vtab* /*table*/, sqlite3_vtab_cursor** out) {
-    *out = new (std::nothrow) Cursor;
-    return *out == nullptr ? SQLITE_NOMEM : SQLITE_OK;
+    *out = std::make_unique<Cursor>().release();
+    return SQLITE_OK;
 }
 
 int Close(sqlite3_vtab_cursor* cursor) {
-    delete &Of(cursor);
+    const std::unique_ptr<Cursor> owned(&Of(cursor));
     return SQLITE_OK;
 }
 

@@ -31,9 +31,7 @@ std::int64_t TakeOrder(std::string_view text) {
     return static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63U));
 }
 
-void PutId(std::string& out, const Uuid& id) {
-    out.append(reinterpret_cast<const char*>(id.bytes.data()), kIdBytes);
-}
+void PutId(std::string& out, const Uuid& id) { out.append(id.bytes.begin(), id.bytes.end()); }
 
 std::string GroupPrefix(Lane lane, std::string_view group) {
     std::string out(1, static_cast<char>(lane));

@@ -208,7 +208,7 @@ TEST_F(IndexUseTest, ChangesOfRuns) {
         over.id = ids_.Next();
         over.status.state = model::RunState::kSkipped;
         over.status.finished_at = At(0);
-        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({run, fire, over}));
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&run, &fire, &over}));
         KSANA_TRY([[maybe_unused]] const auto found, tx.FindFire("j1", At(-1)));
         return {};
     });

@@ -7,14 +7,12 @@
 namespace ksana::store_sqlite {
 namespace {
 
-using model::Run;
-
 struct Packed {
     std::string fixed;
     std::string status;
 };
 
-Packed Pack(const Run& run, bool payload_outside) {
+Packed Pack(const model::Run& run, bool payload_outside) {
     Packed packed;
     PackFixed(run, 7, payload_outside, packed.fixed);
     PackStatus(run, packed.status);
@@ -22,8 +20,8 @@ Packed Pack(const Run& run, bool payload_outside) {
 }
 
 // What columns hold, and the policy, which has a number instead.
-Run WithColumnsOf(const Run& run) {
-    Run out;
+model::Run WithColumnsOf(const model::Run& run) {
+    model::Run out;
     out.id = run.id;
     out.type = run.type;
     out.job_id = run.job_id;
@@ -34,8 +32,8 @@ Run WithColumnsOf(const Run& run) {
     return out;
 }
 
-Run RandomRun(Random& random) {
-    Run run;
+model::Run RandomRun(Random& random) {
+    model::Run run;
     ksana::testing::Filler(random).Fill(run);
     if (random.Below(2) == 0) run.status.exec_id = Uuid{}.ToString();
     return run;
@@ -44,11 +42,11 @@ Run RandomRun(Random& random) {
 TEST(PackedRunTest, EveryFieldComesBack) {
     SeededRandom random(5);
     for (int i = 0; i < 2'000; ++i) {
-        const Run run = RandomRun(random);
+        const model::Run run = RandomRun(random);
         const bool outside = random.Below(4) == 0;
         Packed packed = Pack(run, outside);
         packed.status.append(random.Below(100), '\0');
-        Run back = WithColumnsOf(run);
+        model::Run back = WithColumnsOf(run);
         const auto fixed = UnpackFixed(packed.fixed, back);
         ASSERT_TRUE(fixed) << fixed.error().Describe();
         EXPECT_EQ(fixed->policy, 7);
@@ -64,9 +62,9 @@ TEST(PackedRunTest, AnyExecIdComesBack) {
     for (const std::string& text :
          {std::string("0190B7C0-0000-7000-8000-00000000000A"),
           std::string("0190b7c0-0000-7000-8000-00000000000a"), std::string("x"), std::string()}) {
-        Run run;
+        model::Run run;
         run.status.exec_id = text;
-        Run back;
+        model::Run back;
         ASSERT_TRUE(UnpackStatus(Pack(run, false).status, back));
         EXPECT_EQ(back.status.exec_id, text);
     }
@@ -77,7 +75,7 @@ TEST(PackedRunTest, DamageIsNotReadAsMoreThanItIs) {
     SeededRandom random(6);
     for (int i = 0; i < 200; ++i) {
         const Packed whole = Pack(RandomRun(random), false);
-        Run back;
+        model::Run back;
         for (std::size_t size = 0; size < whole.fixed.size(); ++size) {
             EXPECT_FALSE(UnpackFixed(std::string_view(whole.fixed).substr(0, size), back));
         }

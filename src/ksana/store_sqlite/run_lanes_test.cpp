@@ -11,11 +11,10 @@
 namespace ksana::store_sqlite {
 namespace {
 
-using model::Run;
 using model::RunState;
 
-Run Queued(const std::string& type, std::int64_t ready_at, Random& random) {
-    Run run;
+model::Run Queued(const std::string& type, std::int64_t ready_at, Random& random) {
+    model::Run run;
     random.Fill(run.id.bytes);
     run.type = type;
     run.status.state = RunState::kQueued;
@@ -23,13 +22,13 @@ Run Queued(const std::string& type, std::int64_t ready_at, Random& random) {
     return run;
 }
 
-std::string PlaceTextOf(const Run& run) {
+std::string PlaceTextOf(const model::Run& run) {
     std::string text;
     PutPlace(run, text);
     return text;
 }
 
-bool IsIn(const PlaceRange& range, const Run& run) {
+bool IsIn(const PlaceRange& range, const model::Run& run) {
     const std::string text = PlaceTextOf(run);
     return range.from <= text && text < range.to;
 }
@@ -39,13 +38,13 @@ const std::vector<std::string> kTypes = {"", "a", "a\x01", "ab", "\xc3\xa9", "z"
 
 TEST(RunLanesTest, PlacesSortByTypeThenRankThenId) {
     SeededRandom random(3);
-    std::vector<Run> runs;
+    std::vector<model::Run> runs;
     for (int i = 0; i < 300; ++i) {
         const auto ready = static_cast<std::int64_t>(random.Below(5)) * 1'000 - 2'000;
         runs.push_back(Queued(kTypes.at(random.Below(kTypes.size())), ready, random));
     }
     std::ranges::sort(runs, {}, PlaceTextOf);
-    const auto key = [](const Run& run) {
+    const auto key = [](const model::Run& run) {
         return std::tuple(run.type, run.status.ready_at, run.id);
     };
     EXPECT_TRUE(std::ranges::is_sorted(runs, {}, key));
@@ -59,7 +58,7 @@ TEST(RunLanesTest, APlaceSaysWhereItIs) {
         EXPECT_EQ(place.lane, ReadyLane(model::ActionKind::kQueue));
         EXPECT_EQ(place.group, type);
     }
-    Run run = Queued("t", 5, random);
+    model::Run run = Queued("t", 5, random);
     run.status.state = RunState::kScheduled;
     EXPECT_EQ(ReadPlace(PlaceTextOf(run)).order, 5);
     run.status.state = RunState::kFailed;
@@ -72,7 +71,7 @@ TEST(RunLanesTest, RangesHoldWhatTheySay) {
     SeededRandom random(5);
     const Lane lane = ReadyLane(model::ActionKind::kQueue);
     for (const std::string& type : kTypes) {
-        const Run run = Queued(type, 100, random);
+        const model::Run run = Queued(type, 100, random);
         const std::int64_t rank = ReadPlace(PlaceTextOf(run)).order;
         EXPECT_TRUE(IsIn(InLane(lane), run));
         EXPECT_TRUE(IsIn(InLanes(kReadyLanes, kLastLane), run));

@@ -40,22 +40,16 @@ std::optional<Value> Exchange(Map& map, const Key& key, std::optional<Value> val
 
 }  // namespace
 
-void Tables::IndexDue(const Job& job, bool add) {
-    if (job.enabled && job.next_run_at) Change(due_, std::pair(*job.next_run_at, &job), add);
-}
-
 void Tables::Set(const JobKey& key, std::optional<Job> job) {
+    const auto is_due = [](const Job& row) { return row.enabled && row.next_run_at; };
     std::optional<Job> before;
     if (const auto found = jobs_.find(key.id); found != jobs_.end()) {
-        IndexDue(*found->second, false);
-        before = std::move(*found->second);
-        jobs_.erase(found);
+        if (is_due(*found)) due_.Remove(&*found);
+        before = std::move(jobs_.extract(found).value());
     }
     if (job) {
-        auto row = std::make_unique<Job>(*std::move(job));
-        IndexDue(*row, true);
-        const std::string_view id = row->id;
-        jobs_.emplace(id, std::move(row));
+        const Job& row = *jobs_.insert(*std::move(job)).first;
+        if (is_due(row)) due_.Add(&row);
     }
     journal_.emplace_back(std::pair(key, std::move(before)));
 }
@@ -135,7 +129,7 @@ void Tables::TakeBack(Journal journal) {
 
 const Job* Tables::FindJob(std::string_view id) const {
     const auto found = jobs_.find(id);
-    return found == jobs_.end() ? nullptr : found->second.get();
+    return found == jobs_.end() ? nullptr : &*found;
 }
 
 const Run* Tables::FindRun(const Uuid& id) const {

@@ -83,8 +83,14 @@ def hold(minutes):
              "autovacuums. Finished a second in each 20 s:", "",
              " ".join(f"{rate:,.0f}" for rate in rates), "",
              f"First third {first:,.0f}, last third {last:,.0f}: {last / first:.2f}, goal "
-             f"{HOLDS}: {'met' if last / first >= HOLDS else 'missed'}."]
+             f"{HOLDS}: {verdict(last / first)}."]
     return "\n".join(lines)
+
+
+def verdict(ratio):
+    if ratio > 1 / HOLDS:       # nothing here becomes faster by itself
+        return "says nothing, as something else kept the machine busy at first"
+    return "met" if ratio >= HOLDS else "missed"
 
 
 def measure():

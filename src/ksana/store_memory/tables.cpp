@@ -148,9 +148,9 @@ const KeyRow* Tables::FindKey(const UniqueKey& key) const {
 }
 
 const std::vector<model::Attempt>& Tables::AttemptsOf(const Uuid& run_id) const {
-    static const std::vector<model::Attempt> kNone;
+    static const std::vector<model::Attempt> none;
     const auto found = attempts_.find(run_id);
-    return found == attempts_.end() ? kNone : found->second;
+    return found == attempts_.end() ? none : found->second;
 }
 
 std::optional<Uuid> Tables::FindFire(const std::string& job_id, TimePoint nominal) const {
@@ -160,9 +160,9 @@ std::optional<Uuid> Tables::FindFire(const std::string& job_id, TimePoint nomina
 }
 
 const std::set<Uuid>& Tables::UnfinishedOf(const std::string& job_id) const {
-    static const std::set<Uuid> kNone;
+    static const std::set<Uuid> none;
     const auto found = unfinished_.find(job_id);
-    return found == unfinished_.end() ? kNone : found->second;
+    return found == unfinished_.end() ? none : found->second;
 }
 
 }  // namespace ksana::store_memory

@@ -19,22 +19,24 @@ class BenchTimer {
     }
 
     // Whether the time of a Rate is not yet up; for bodies that do not end by themselves.
-    bool Goes() const { return Seconds() - start_ < kTime; }
+    bool Goes() const { return Elapsed() < time_; }
+    double Elapsed() const { return Seconds() - start_; }
 
-    double Rate(std::size_t threads, const std::function<void(std::atomic<std::int64_t>&)>& body) {
+    double Rate(std::size_t threads, const std::function<void(std::atomic<std::int64_t>&)>& body,
+                double seconds = 3) {
         std::atomic<std::int64_t> done = 0;
+        time_ = seconds;
         start_ = Seconds();
         {
             std::vector<std::jthread> crowd;
             for (std::size_t i = 0; i < threads; ++i) crowd.emplace_back([&] { body(done); });
         }
-        return static_cast<double>(done) / (Seconds() - start_);
+        return static_cast<double>(done) / Elapsed();
     }
 
   private:
-    static constexpr double kTime = 3;
-
     SystemClock clock_;
+    double time_ = 0;
     double start_ = 0;
 };
 

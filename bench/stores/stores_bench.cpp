@@ -1,6 +1,6 @@
 // What a store does a second at its interface: one JSON line for each measurement.
 //   ksana_stores_bench DRIVER LOCATION PART…     DRIVER: sqlite (a folder), postgres (a URL)
-//   parts: submit bulk drain lists latency
+//   parts: submit bulk drain lists latency, and steady=MINUTES
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t kClients = 16;
 constexpr std::size_t kDrainRuns = 100'000;
 constexpr std::size_t kListRuns = 1'000'000;
+constexpr std::string_view kSteady = "steady=";
+constexpr std::size_t kSliceSeconds = 20;
 
 template <class T>
 T Must(Result<T> result) {
@@ -44,6 +46,7 @@ class StoresBench {
         if (part == "drain") Drain();
         if (part == "lists") Lists();
         if (part == "latency") Latency();
+        if (part.starts_with(kSteady)) Steady(std::stoul(part.substr(kSteady.size())));
     }
 
   private:
@@ -120,22 +123,26 @@ class StoresBench {
         }
     }
 
-    // Claims 100, reports them together with the next claim, until nothing is left.
+    // Reports what was claimed before and claims 100 more, in one call. How many were reported.
+    std::int64_t Exchange(const std::string& owner, std::vector<store::RunEvent>& events) {
+        auto exchanged = Must(store_->runs().Exchange(
+            {.events = std::move(events),
+             .claim =
+                 store::ClaimParams{.filter = {.types = {"mail"}}, .owner = owner, .limit = 100}}));
+        events.clear();
+        for (const model::Run& run : exchanged.claimed.runs) {
+            events.push_back(
+                {run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}});
+        }
+        return static_cast<std::int64_t>(exchanged.applied.size());
+    }
+
+    // Until nothing is left.
     void DrainOne(const std::string& owner, std::atomic<std::int64_t>& done) {
         std::vector<store::RunEvent> events;
-        for (;;) {
-            auto exchanged = Must(store_->runs().Exchange(
-                {.events = std::move(events),
-                 .claim = store::ClaimParams{
-                     .filter = {.types = {"mail"}}, .owner = owner, .limit = 100}}));
-            done += static_cast<std::int64_t>(exchanged.applied.size());
-            events.clear();
-            for (const model::Run& run : exchanged.claimed.runs) {
-                events.push_back(
-                    {run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}});
-            }
-            if (events.empty()) return;
-        }
+        do {
+            done += Exchange(owner, events);
+        } while (!events.empty());
     }
 
     void Drain() {
@@ -152,6 +159,29 @@ class StoresBench {
             DrainOne(fmt::format("w{}", ++number), done);
         });
         Say(name, rate);
+    }
+
+    // Each of four threads submits 100 and finishes 100, again and again: as many come as go. What
+    // piles up over minutes (finished runs, dead rows, their vacuuming) shows as slower slices.
+    void Steady(std::size_t minutes) {
+        const std::size_t slices = minutes * 60 / kSliceSeconds;
+        std::vector<std::atomic<std::int64_t>> finished(slices);
+        std::atomic<int> number = 0;
+        const auto body = [&](std::atomic<std::int64_t>&) {
+            const std::string owner = fmt::format("w{}", ++number);
+            const std::vector<model::Run> runs(100, MakeRun());
+            std::vector<store::RunEvent> events;
+            while (timer_.Goes()) {
+                Must(store_->runs().Submit({.runs = runs}));
+                const std::int64_t reported = Exchange(owner, events);
+                const auto slice = static_cast<std::size_t>(timer_.Elapsed()) / kSliceSeconds;
+                if (slice < slices) finished[slice] += reported;
+            }
+        };
+        timer_.Rate(4, body, static_cast<double>(minutes) * 60);
+        for (const std::atomic<std::int64_t>& count : finished) {
+            Say("steady", static_cast<double>(count) / static_cast<double>(kSliceSeconds));
+        }
     }
 
     // Page 1 and page 1,000 of a million finished runs.

@@ -4,7 +4,6 @@
 #include <boost/pfr.hpp>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "ksana/base/random.hpp"
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/time_text.hpp"
 #include "ksana/base/uuid.hpp"
@@ -87,7 +87,7 @@ class Filler {
         out.clear();
         for (std::uint64_t i = random_.Below(4); i > 0; --i) Fill(out.emplace_back());
     }
-    void Fill(std::map<std::string, std::string>& out) {
+    void Fill(TextMap& out) {
         out.clear();
         for (std::uint64_t i = random_.Below(4); i > 0; --i) {
             std::string key;

@@ -115,7 +115,7 @@ TEST(JobCodec, ReadsADocumentedJob) {
         "schedule": {"kind": "every", "every": "5m", "jitter": "5s"}, "timeout": "10s"})");
     ASSERT_TRUE(job) << job.error().Describe();
     EXPECT_EQ(job->schedule.every, std::chrono::minutes(5));
-    EXPECT_EQ(std::get<HttpAction>(job->action).headers.at("X-Token"), "abc");
+    EXPECT_EQ(std::get<HttpAction>(job->action).headers.find("X-Token")->second, "abc");
     EXPECT_EQ(job->timeout, std::chrono::seconds(10));
 }
 

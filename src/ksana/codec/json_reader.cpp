@@ -170,7 +170,7 @@ bool JsonReader::IsBlank(const Node& node) const {
     return form_ == JsonForm::kJobsFile && text != nullptr && text->empty();
 }
 
-void JsonReader::ReadPairs(const Node& node, std::map<std::string, std::string>& out) {
+void JsonReader::ReadPairs(const Node& node, TextMap& out) {
     std::vector<std::vector<std::string>> pairs;
     const std::size_t before = problems_.size();
     Read(node, pairs);
@@ -180,13 +180,13 @@ void JsonReader::ReadPairs(const Node& node, std::map<std::string, std::string>&
         std::vector<std::string>& pair = pairs[i];
         if (pair.size() != 2) {
             Fault(fmt::format("{}/{}", node.path, i), "must be a name and a value");
-        } else if (!out.try_emplace(std::move(pair[0]), std::move(pair[1])).second) {
+        } else if (!out.Add(std::move(pair[0]), std::move(pair[1]))) {
             Fault(fmt::format("{}/{}/0", node.path, i), "stands twice");
         }
     }
 }
 
-void JsonReader::Read(const Node& node, std::map<std::string, std::string>& out) {
+void JsonReader::Read(const Node& node, TextMap& out) {
     if (form_ != JsonForm::kDefinition && node.value.is_array()) return ReadPairs(node, out);
     const auto* object = node.value.if_object();
     if (object == nullptr) return WrongType(node, "an object");

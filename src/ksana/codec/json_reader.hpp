@@ -3,7 +3,6 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "ksana/base/error.hpp"
 #include "ksana/base/nearest.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time_text.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/codec/json_form.hpp"
@@ -58,7 +58,7 @@ class JsonReader {
     void Read(const Node& node, TimePoint& out);  // RFC 3339
     void Read(const Node& node, Uuid& out);
     void Read(const Node& node, model::RunStates& out);  // an array of names
-    void Read(const Node& node, std::map<std::string, std::string>& out);
+    void Read(const Node& node, TextMap& out);
 
     // Any JSON, kept as its text.
     void ReadRaw(const Node& node, std::string& out) { out = WriteJson(node.value); }
@@ -112,7 +112,7 @@ class JsonReader {
 
   private:
     bool ReadText(const Node& node, std::string& out);
-    void ReadPairs(const Node& node, std::map<std::string, std::string>& out);
+    void ReadPairs(const Node& node, TextMap& out);
 
     JsonForm form_;
     std::vector<Problem> problems_;

@@ -50,7 +50,7 @@ json::value ValueWriter::Make(model::RunStates states) const {
     return names;
 }
 
-json::value ValueWriter::Make(const std::map<std::string, std::string>& map) const {
+json::value ValueWriter::Make(const TextMap& map) const {
     const bool plain_keys =
         form_ == JsonForm::kDefinition ||
         std::all_of(map.begin(), map.end(), [](const auto& entry) { return IsUtf8(entry.first); });

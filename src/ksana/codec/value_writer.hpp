@@ -4,7 +4,6 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/codec/json_form.hpp"
@@ -42,7 +42,7 @@ class ValueWriter {
     boost::json::value Make(TimePoint instant) const;  // in the years 0000 to 9999
     boost::json::value Make(const Uuid& id) const;
     boost::json::value Make(model::RunStates states) const;
-    boost::json::value Make(const std::map<std::string, std::string>& map) const;
+    boost::json::value Make(const TextMap& map) const;
 
     template <class E>
     requires std::is_enum_v<E> boost::json::value Make(E value)

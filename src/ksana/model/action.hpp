@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/model/enum_names.hpp"
 
 namespace ksana::model {
@@ -16,7 +16,7 @@ enum class HttpMethod : std::uint8_t { kGet, kPost, kPut, kPatch, kDelete, kHead
 struct HttpAction {
     HttpMethod method = HttpMethod::kGet;
     std::string url;
-    std::map<std::string, std::string> headers;
+    TextMap headers;
     std::string body;
     friend bool operator==(const HttpAction&, const HttpAction&) = default;
 };
@@ -24,7 +24,7 @@ struct HttpAction {
 // Runs a program on a worker that allows it: an argument vector, never a shell line.
 struct CommandAction {
     std::vector<std::string> argv;
-    std::map<std::string, std::string> environment;
+    TextMap environment;
     std::string working_directory;
     friend bool operator==(const CommandAction&, const CommandAction&) = default;
 };

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/model/action.hpp"
 #include "ksana/model/policy.hpp"
@@ -14,7 +14,8 @@
 
 namespace ksana::model {
 
-// What to do and when. The first part is what a user writes; the last is kept by the engine.
+// What to do and when. The first part is what a user writes; the last is kept by the engine. Small
+// members stand together: a store in memory may hold millions of jobs.
 struct Job {
     std::string id;
     std::string tenant = "default";
@@ -22,21 +23,20 @@ struct Job {
     std::string owner;
     std::string name;
     std::string description;
-    std::map<std::string, std::string> labels;
-
-    bool enabled = true;
-    std::string paused_reason;
+    TextMap labels;
 
     Action action;
     schedule::ScheduleSpec schedule;
-    Misfire misfire;
+    std::string paused_reason;
+    bool enabled = true;
     OverlapPolicy overlap = OverlapPolicy::kSkip;
+    RunLog run_log = RunLog::kFull;
+    std::int32_t priority = kDefaultPriority;
+    Misfire misfire;
     std::optional<RetryPolicy> retry;  // none: the type's, else the server's
     std::optional<Duration> timeout;   // of an attempt; none: likewise
     Duration stop_grace = std::chrono::seconds(30);
-    std::int32_t priority = kDefaultPriority;
     std::vector<Dependency> depends_on;
-    RunLog run_log = RunLog::kFull;
 
     std::int64_t version = 0;  // grows with every change by a user
     TimePoint created_at{};
@@ -45,10 +45,10 @@ struct Job {
     std::optional<TimePoint> planned_until;
     std::optional<TimePoint> next_run_at;
     std::optional<TimePoint> last_run_at;
-    std::optional<RunState> last_state;
     std::string last_error;
-    std::int64_t total_runs = 0;
+    std::optional<RunState> last_state;
     std::int32_t consecutive_failures = 0;
+    std::int64_t total_runs = 0;
 
     friend bool operator==(const Job&, const Job&) = default;
 };

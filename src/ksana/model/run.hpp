@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/model/action.hpp"
@@ -146,9 +146,9 @@ struct Run {
     ActionKind kind = ActionKind::kQueue;  // who carries it out
     RunTrigger trigger = RunTrigger::kSubmitted;
     std::int32_t priority = kDefaultPriority;
-    std::optional<TimePoint> nominal_at;          // of a fire; unique together with job_id
-    std::string payload;                          // JSON
-    std::map<std::string, std::string> selector;  // only for workers with these labels
+    std::optional<TimePoint> nominal_at;  // of a fire; unique together with job_id
+    std::string payload;                  // JSON
+    TextMap selector;                     // only for workers with these labels
     UniqueRule unique;
     std::optional<Uuid> parent;
     RunPolicy policy;

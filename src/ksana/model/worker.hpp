@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/model/enum_names.hpp"
@@ -21,7 +21,7 @@ struct Worker {
     std::string host;
     std::string version;
     std::vector<std::string> types;
-    std::map<std::string, std::string> labels;
+    TextMap labels;
     std::int32_t slots = 1;
     std::int32_t busy = 0;
     bool draining = false;

@@ -25,14 +25,13 @@ enum class ScheduleKind : std::uint8_t { kOnce, kEvery, kCron };
 // answer questions.
 struct ScheduleSpec {
     ScheduleKind kind = ScheduleKind::kOnce;
+    CronDialect dialect = CronDialect::kStandard;  // these three: of a cron
+    DayMatch day_match = DayMatch::kOr;
+    DstPolicy dst;
 
     TimePoint run_at{};  // once
     Duration every{};    // every
-
-    std::string cron;  // cron
-    CronDialect dialect = CronDialect::kStandard;
-    DayMatch day_match = DayMatch::kOr;
-    DstPolicy dst;
+    std::string cron;    // cron
 
     std::string zone = "UTC";           // cron, and what a calendar's dates mean
     std::optional<TimePoint> start_at;  // every: the grid's origin; cron: nothing before

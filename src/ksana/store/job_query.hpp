@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/job.hpp"
 #include "ksana/store/page.hpp"
@@ -20,8 +20,8 @@ struct JobFilter {
     std::optional<model::ActionKind> kind;
     std::string type;  // of a queue action
     std::optional<model::RunState> last_state;
-    std::map<std::string, std::string> labels;  // has all of these
-    std::string text;                           // in id, name, owner, type and last error
+    TextMap labels;    // has all of these
+    std::string text;  // in id, name, owner, type and last error
 };
 
 enum class JobSort : std::uint8_t { kId, kName, kNextRun, kLastRun, kCreated, kUpdated };

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ksana/base/result.hpp"
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/model/decide.hpp"
 #include "ksana/model/run.hpp"
@@ -53,11 +53,11 @@ struct Submitted {
 
 struct ClaimFilter {
     model::ActionKind kind = model::ActionKind::kQueue;
-    std::vector<std::string> types;             // empty: any
-    std::vector<std::string> categories;        // empty: any
-    std::string tenant;                         // empty: any
-    std::string creator;                        // empty: any
-    std::map<std::string, std::string> labels;  // of the worker: a run's selector must be in them
+    std::vector<std::string> types;       // empty: any
+    std::vector<std::string> categories;  // empty: any
+    std::string tenant;                   // empty: any
+    std::string creator;                  // empty: any
+    TextMap labels;                       // of the worker: a run's selector must be in them
 };
 
 // By rank (priority with ageing, then time; model/claim_order.hpp), then by id.

@@ -162,7 +162,7 @@ std::string LogOf(const Tables& tables, const Tables::Journal& journal, std::int
 
 std::string LogOfAll(const Tables& tables, std::int64_t seq) {
     LineWriter writer(tables);
-    for (const auto& [id, job] : tables.jobs()) writer.Write(JobKey{std::string(id)});
+    for (const model::Job& job : tables.jobs()) writer.Write(JobKey{job.id});
     for (const auto& [id, run] : tables.runs()) {
         writer.Write(RunKey{id});
         if (!tables.AttemptsOf(id).empty()) writer.Write(AttemptsKey{id});

@@ -83,7 +83,7 @@ Result<void> JsonSession::Persist(const Tables::Journal& journal) {
 Result<void> JsonSession::WriteJobs() {
     std::vector<const model::Job*> jobs;
     jobs.reserve(tables_.jobs().size());
-    for (const auto& [id, job] : tables_.jobs()) jobs.push_back(job.get());
+    for (const model::Job& job : tables_.jobs()) jobs.push_back(&job);
     std::ranges::sort(jobs, [](const model::Job* a, const model::Job* b) {
         return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
     });

@@ -27,8 +27,7 @@ bool FinishedWithin(const store::RunFilter& filter, const model::Run& run) {
     return !filter.finished_until || (finished && *finished < *filter.finished_until);
 }
 
-bool HasAll(const std::map<std::string, std::string>& wanted,
-            const std::map<std::string, std::string>& there) {
+bool HasAll(const TextMap& wanted, const TextMap& there) {
     return std::ranges::all_of(wanted, [&](const auto& pair) {
         const auto found = there.find(pair.first);
         return found != there.end() && found->second == pair.second;

@@ -84,13 +84,13 @@ Result<std::vector<Job>> TableReader<Base>::ListJobs(const store_kit::JobList& l
                                : PlaceOf(a, list.sort) < PlaceOf(b, list.sort);
     };
     std::vector<const Job*> found;
-    for (const auto& [id, job] : rows_.jobs()) {
+    for (const Job& job : rows_.jobs()) {
         if (list.after) {
             const JobPlace after{list.after->time, list.after->name, list.after->id};
-            const JobPlace place = PlaceOf(*job, list.sort);
+            const JobPlace place = PlaceOf(job, list.sort);
             if (list.descending ? place >= after : place <= after) continue;
         }
-        if (Matches(list, *job)) found.push_back(job.get());
+        if (Matches(list, job)) found.push_back(&job);
     }
     return FirstOf(std::move(found), list.limit, less);
 }
@@ -99,9 +99,9 @@ template <class Base>
 Result<std::int64_t> TableReader<Base>::CountJobs(const store_kit::JobList& list,
                                                   std::int64_t most) {
     std::int64_t count = 0;
-    for (const auto& [id, job] : rows_.jobs()) {
+    for (const Job& job : rows_.jobs()) {
         if (count == most) break;
-        count += Matches(list, *job) ? 1 : 0;
+        count += Matches(list, job) ? 1 : 0;
     }
     return count;
 }
@@ -239,7 +239,7 @@ Result<std::vector<store::QueueDepth>> TableReader<Base>::Depths() {
 template <class Base>
 Result<store::WakeTimes> TableReader<Base>::NextWake() {
     store::WakeTimes times;
-    if (!rows_.due().empty()) times.plan = rows_.due().begin()->first;
+    if (!rows_.due().empty()) times.plan = rows_.due().front()->next_run_at;
     if (!rows_.scheduled().empty()) times.ready = rows_.scheduled().begin()->first;
     if (!rows_.running().empty()) times.expiry = rows_.running().begin()->first;
     times.queued = !rows_.ready().empty();
@@ -259,10 +259,10 @@ Result<store::RecordCounts> TableReader<Base>::Counts() {
 template <class Base>
 Result<std::vector<std::string>> TableReader<Base>::DependantsOf(const std::string& job_id) {
     std::vector<std::string> dependants;
-    for (const auto& [id, job] : rows_.jobs()) {
+    for (const Job& job : rows_.jobs()) {
         const bool depends = std::ranges::any_of(
-            job->depends_on, [&](const auto& dependency) { return dependency.job_id == job_id; });
-        if (depends) dependants.emplace_back(id);
+            job.depends_on, [&](const auto& dependency) { return dependency.job_id == job_id; });
+        if (depends) dependants.push_back(job.id);
     }
     std::ranges::sort(dependants);
     return dependants;

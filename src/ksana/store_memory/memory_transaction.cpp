@@ -21,10 +21,11 @@ Result<std::vector<Job>> MemoryTransaction::LockJobs(const std::vector<std::stri
 
 Result<std::vector<Job>> MemoryTransaction::LockDueJobs(TimePoint until, std::size_t limit) {
     std::vector<Job> jobs;
-    for (const auto& [next, job] : tables_.due()) {
-        if (next > until || jobs.size() == limit) break;
+    tables_.due().Walk([&](const Job* job) {
+        if (job->next_run_at > until || jobs.size() == limit) return false;
         jobs.push_back(*job);
-    }
+        return true;
+    });
     return jobs;
 }
 

@@ -40,22 +40,16 @@ std::optional<Value> Exchange(Map& map, const Key& key, std::optional<Value> val
 
 }  // namespace
 
-void Tables::IndexDue(const Job& job, bool add) {
-    if (job.enabled && job.next_run_at) Change(due_, std::pair(*job.next_run_at, &job), add);
-}
-
 void Tables::Set(const JobKey& key, std::optional<Job> job) {
+    const auto is_due = [](const Job& row) { return row.enabled && row.next_run_at; };
     std::optional<Job> before;
     if (const auto found = jobs_.find(key.id); found != jobs_.end()) {
-        IndexDue(*found->second, false);
-        before = std::move(*found->second);
-        jobs_.erase(found);
+        if (is_due(*found)) due_.Remove(&*found);
+        before = std::move(jobs_.extract(found).value());
     }
     if (job) {
-        auto row = std::make_unique<Job>(*std::move(job));
-        IndexDue(*row, true);
-        const std::string_view id = row->id;
-        jobs_.emplace(id, std::move(row));
+        const Job& row = *jobs_.insert(*std::move(job)).first;
+        if (is_due(row)) due_.Add(&row);
     }
     journal_.emplace_back(std::pair(key, std::move(before)));
 }
@@ -135,7 +129,7 @@ void Tables::TakeBack(Journal journal) {
 
 const Job* Tables::FindJob(std::string_view id) const {
     const auto found = jobs_.find(id);
-    return found == jobs_.end() ? nullptr : found->second.get();
+    return found == jobs_.end() ? nullptr : &*found;
 }
 
 const Run* Tables::FindRun(const Uuid& id) const {
@@ -154,9 +148,9 @@ const KeyRow* Tables::FindKey(const UniqueKey& key) const {
 }
 
 const std::vector<model::Attempt>& Tables::AttemptsOf(const Uuid& run_id) const {
-    static const std::vector<model::Attempt> kNone;
+    static const std::vector<model::Attempt> none;
     const auto found = attempts_.find(run_id);
-    return found == attempts_.end() ? kNone : found->second;
+    return found == attempts_.end() ? none : found->second;
 }
 
 std::optional<Uuid> Tables::FindFire(const std::string& job_id, TimePoint nominal) const {
@@ -166,9 +160,9 @@ std::optional<Uuid> Tables::FindFire(const std::string& job_id, TimePoint nomina
 }
 
 const std::set<Uuid>& Tables::UnfinishedOf(const std::string& job_id) const {
-    static const std::set<Uuid> kNone;
+    static const std::set<Uuid> none;
     const auto found = unfinished_.find(job_id);
-    return found == unfinished_.end() ? kNone : found->second;
+    return found == unfinished_.end() ? none : found->second;
 }
 
 }  // namespace ksana::store_memory

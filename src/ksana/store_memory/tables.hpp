@@ -2,20 +2,22 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "ksana/base/hash.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/model/record.hpp"
+#include "ksana/store_memory/sorted_blocks.hpp"
 
 namespace ksana::store_memory {
 
@@ -80,8 +82,19 @@ class Tables {
     const std::vector<model::Attempt>& AttemptsOf(const Uuid& run_id) const;
     std::optional<Uuid> FindFire(const std::string& job_id, TimePoint nominal) const;
 
-    // A job is found by a view into itself, so that its id is kept once.
-    using Jobs = std::unordered_map<std::string_view, std::unique_ptr<model::Job>>;
+    // Jobs by their own id, in the nodes themselves: there may be millions, and each byte counts
+    // (bench/stores/memory_bench.cpp). The hash is no std::hash, which would be kept with each.
+    struct IdHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view id) const noexcept { return HashText(id); }
+        std::size_t operator()(const model::Job& job) const noexcept { return HashText(job.id); }
+    };
+    struct SameId {
+        using is_transparent = void;
+        bool operator()(const model::Job& a, const model::Job& b) const { return a.id == b.id; }
+        bool operator()(std::string_view id, const model::Job& job) const { return id == job.id; }
+    };
+    using Jobs = std::unordered_set<model::Job, IdHash, SameId>;
     const Jobs& jobs() const { return jobs_; }
     const std::map<Uuid, model::Run>& runs() const { return runs_; }
     const std::map<std::int64_t, model::LedgerEntry>& ledger() const { return ledger_; }
@@ -91,12 +104,11 @@ class Tables {
 
     // Enabled jobs with a next fire, by that and the id.
     struct DueOrder {
-        using Entry = std::pair<TimePoint, const model::Job*>;
-        bool operator()(const Entry& a, const Entry& b) const {
-            return a.first != b.first ? a.first < b.first : a.second->id < b.second->id;
+        bool operator()(const model::Job* a, const model::Job* b) const {
+            return std::tie(*a->next_run_at, a->id) < std::tie(*b->next_run_at, b->id);
         }
     };
-    using Due = std::set<DueOrder::Entry, DueOrder>;
+    using Due = SortedBlocks<const model::Job*, DueOrder>;
     const Due& due() const { return due_; }
     const std::map<std::pair<model::ActionKind, std::string>, Ready>& ready() const {
         return ready_;
@@ -129,7 +141,6 @@ class Tables {
 
   private:
     void Index(const model::Run& run, bool add);
-    void IndexDue(const model::Job& job, bool add);
 
     Jobs jobs_;
     std::map<Uuid, model::Run> runs_;

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What the built command line does to whole stores: store_cases.py BINARY
+
+Everything moves from SQLite to PostgreSQL and back and stays the same, and a schema that a later
+program made is refused and left alone. Needs the server of KSANA_TEST_POSTGRES; every case gets a
+database of its own there.
+"""
+import json
+import os
+import pathlib
+import secrets
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+
+BINARY = os.path.abspath(sys.argv.pop(1))
+LATER = 99              # a version of the schema that nobody has made yet
+EXIT_CONFLICT = 5
+RUNS = 1_200            # more than one page of an export
+DEFAULTS = ({}, "", True, "scheduled", "missed")      # left out of a record, where they stand below
+
+
+def one_of_everything():
+    """The lines of an export that holds every kind of record, with texts that need care."""
+    at = "2026-03-01T12:00:00.000001Z"
+    run_ids = [f"01900000-0000-7000-8000-{n:012x}" for n in range(RUNS)]
+    yield {"ksana_export": 1, "at": at, "store": "made by hand"}
+    for name, action in (("http", {"http": {"url": "http://127.0.0.1/", "headers": {"X-A": "ä"}}}),
+                         ("queue", {"queue": {"type": "mail", "payload": "{\"n\": 1}"}}),
+                         ("command", {"command": {"argv": ["a", ""], "environment": {"A": "b"}}})):
+        yield {"job": {"id": name, "name": "日报 \"\\\u2028", "type": name, **action,
+                       "labels": {"team": "core", "": "empty"}, "enabled": name != "queue",
+                       "schedule": {"kind": "cron", "cron": "0 9 * * MON", "zone": "Asia/Shanghai"},
+                       "next_run_at": at, "version": 3, "total_runs": 7, "created_at": at}}
+    states = ["scheduled", "queued", "succeeded", "failed"]
+    for number, run_id in enumerate(run_ids):
+        yield {"run": {"id": run_id, "job_id": "http" if number % 2 else "", "type": "mail",
+                       "payload": json.dumps({"n": number}), "created_at": at,
+                       "selector": {"gpu": "yes"} if number % 3 == 0 else {},
+                       "status": {"state": states[number % 4], "ready_at": at, "attempt": 2}}}
+    yield {"attempt": {"run_id": run_ids[2], "number": 1, "error": "no route", "started_at": at}}
+    yield {"ledger": {"seq": 1, "job_id": "http", "fate": "missed", "count": 12, "first": at,
+                      "last": at, "recorded_at": at}}
+    yield {"event": {"seq": 1, "at": at, "action": "created", "user": "ann", "data": "{}"}}
+    yield {"document": {"kind": "setting", "key": "k", "body": "{\"hex\": \"00ff\"}"}}
+    yield {"end": {"jobs": 3, "runs": RUNS, "attempts": 1, "ledger": 1, "events": 1,
+                   "documents": 1}}
+
+
+def records_of(path):
+    """Without the header, which says when and from where."""
+    return path.read_text(encoding="utf-8").rstrip("\n").split("\n")[1:]
+
+
+class StoreCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ksana_cli_")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.server = os.environ.get("KSANA_TEST_POSTGRES") or self.fail(
+            "KSANA_TEST_POSTGRES names no server: tests/support/start_postgres.sh FOLDER")
+        name = f"ksana_cli_{secrets.token_hex(8)}"
+        self.psql(self.server, f"CREATE DATABASE {name}")
+        self.addCleanup(self.psql, self.server, f"DROP DATABASE {name} WITH (FORCE)")
+        self.postgres = urllib.parse.urlsplit(self.server)._replace(path="/" + name).geturl()
+        self.sqlite = f"sqlite:{self.folder / 'ksana.db'}"
+
+    @staticmethod
+    def psql(url, text):
+        subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", text], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def ksana(self, *words, expect=0):
+        """What it says; the exit code must be the expected one."""
+        done = subprocess.run([BINARY, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120)
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, expect, f"ksana {' '.join(words)}\n{said}")
+        return said
+
+
+class Moves(StoreCase):
+    def move(self, name, source, target):
+        """Exports one store and fills another with it; the export."""
+        path = self.folder / name
+        self.ksana("export", "--store", source, "-o", str(path))
+        self.ksana("import", "--store", target, str(path))
+        return records_of(path)
+
+    def test_everything_goes_to_postgresql_and_back(self):
+        first = self.folder / "first.jsonl"
+        lines = [json.dumps(line, ensure_ascii=False) for line in one_of_everything()]
+        first.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.ksana("import", "--store", self.sqlite, str(first))
+        there = self.move("there.jsonl", self.sqlite, self.postgres)
+        again = f"sqlite:{self.folder / 'again.db'}"
+        back = self.move("back.jsonl", self.postgres, again)
+        self.ksana("export", "--store", again, "-o", str(self.folder / "last.jsonl"))
+        self.assertEqual(len(there), len(lines) - 1)
+        self.assertEqual(there, back)
+        self.assertEqual(there, records_of(self.folder / "last.jsonl"))
+        self.assert_holds(records_of(first), there)
+        said = self.ksana("import", "--store", self.postgres, str(first), expect=EXIT_CONFLICT)
+        self.assertIn("the store is not empty", said)
+
+    def assert_holds(self, written, stored):
+        """All that was written is there; what was not said has become a default."""
+        key = lambda line: json.dumps([next(iter(line)), *[
+            next(iter(line.values())).get(name) for name in ("id", "run_id", "key", "seq")]])
+        found = {key(line): line for line in map(json.loads, stored)}
+        for line in map(json.loads, written):
+            (kind, said), = line.items()
+            self.assert_part(said, found[key(line)][kind], key(line))
+
+    def assert_part(self, said, there, where):
+        if not isinstance(said, dict):
+            return self.assertEqual(said, there, where)
+        for name, value in said.items():
+            if value not in DEFAULTS:
+                self.assertIn(name, there, where)
+                self.assert_part(value, there[name], f"{where} {name}")
+
+
+class LaterSchema(StoreCase):
+    def refuse(self, store, state):
+        """Every command that would touch it says why it does not, and changes nothing."""
+        export = self.folder / "all.jsonl"
+        self.ksana("export", "--store", "memory:", "-o", str(export))
+        before = state()
+        for words in (["migrate"], ["migrate", "--status"], ["export"], ["import", str(export)]):
+            said = self.ksana(*words, "--store", store, expect=EXIT_CONFLICT)
+            self.assertIn(f"schema version {LATER}", said)
+            self.assertRegex(said, "use (a newer|the later) program")
+            self.assertEqual(state(), before, words)
+
+    def test_of_sqlite_is_refused(self):
+        self.ksana("migrate", "--store", self.sqlite)
+        path = self.folder / "ksana.db"
+        database = sqlite3.connect(path)
+        with database:
+            database.execute("INSERT INTO ksana_schema VALUES (?, 'later', 0)", (LATER,))
+        database.close()
+        # Not one byte of the file, and no byte in a log of changes to it. Looking may leave one.
+        self.refuse(self.sqlite, lambda: b"".join(
+            part.read_bytes() for part in (path, self.folder / "ksana.db-wal") if part.exists()))
+
+    def test_of_postgresql_is_refused(self):
+        self.ksana("migrate", "--store", self.postgres)
+        self.psql(self.postgres, f"INSERT INTO ksana.migrations VALUES ({LATER}, 'later')")
+        self.refuse(self.postgres, self.dump)
+
+    def dump(self):
+        text = subprocess.run(["pg_dump", "-d", self.postgres], check=True, capture_output=True,
+                              text=True).stdout
+        # The tool guards its output with a random word.
+        return [line for line in text.splitlines() if "restrict" not in line]
+
+
+unittest.main()

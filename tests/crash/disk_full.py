@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""A disk that is really full under a store at work.
+
+usage: disk_full.py CHILD DRIVER
+
+The files stand on a file system of a few megabytes that only this process sees. A child with
+several threads writes until nothing fits any more: every caller is told. Space is freed under it:
+it goes on, until the disk is full again. Killed while it is, everything acknowledged is there,
+nothing that was refused is, and what cannot be opened for want of space can be once there is some.
+
+Mounting needs root. Without it a limit on the size of files (RLIMIT_FSIZE) stands in for the disk.
+"""
+import ctypes
+import fcntl
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import crash
+
+DISK_BYTES = 32 << 20
+# What a store fills in some hundred changes. So much is free at first, and is freed so many times.
+ROOM_BYTES = {"json": 256 << 10, "sqlite": 4 << 20}
+TIMES = 4
+LAST_ROOM_BYTES = 4 << 20               # freed at the end
+THREADS = 4
+REFUSED_BYTES = 2_000                   # so much said of refusals, and the disk is taken to be full
+PIPE_BYTES = 4096                       # what may be on its way from the child
+CANNOT_OPEN = 4                         # exit code of the child
+CLONE_NEWNS = 0x20000
+
+
+class Disk:
+    """A small disk in a mount namespace of our own; it is gone when this process is."""
+
+    def __init__(self, folder, room):
+        self.folder = os.path.join(folder, "disk")
+        os.makedirs(self.folder)
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(CLONE_NEWNS) != 0:
+            raise OSError(f"unshare: {os.strerror(ctypes.get_errno())}")
+        image = os.path.join(folder, "image")
+        with open(image, "wb") as file:
+            file.truncate(DISK_BYTES)
+        self.run("mount", "--make-rprivate", "/")
+        try:
+            self.run("mkfs.ext4", "-q", "-F", "-m", "0", image)
+            self.run("mount", "-o", "loop", image, self.folder)
+            self.kind = "ext4"
+        except OSError:
+            self.run("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", self.folder)
+            self.kind = "tmpfs"
+        space = os.statvfs(self.folder)
+        sizes = [room] * TIMES + [LAST_ROOM_BYTES]
+        sizes.append(space.f_bavail * space.f_frsize - room - sum(sizes))   # is never freed
+        self.ballast = [self.put(number, size) for number, size in enumerate(sizes)]
+
+    def put(self, number, size):
+        path = os.path.join(self.folder, f"ballast{number}")
+        with open(path, "wb") as file:
+            file.write(b"b" * size)
+        return path
+
+    @staticmethod
+    def run(*words):
+        try:
+            subprocess.run(words, check=True, capture_output=True, text=True)
+        except subprocess.CalledProcessError as error:
+            raise OSError(f"{words[0]}: {error.stderr.strip()}") from error
+
+    def start(self, command):
+        return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0)
+
+    def free(self, _):
+        os.unlink(self.ballast.pop(0))
+
+    def close(self):
+        self.run("umount", self.folder)
+
+
+class Limit:
+    """No file of a process grows beyond this."""
+
+    def __init__(self, folder, room):
+        self.folder = os.path.join(folder, "limited")
+        os.makedirs(self.folder)
+        self.kind = "a limit on the size of files"
+        self.limits = [room * (time + 1) for time in range(TIMES + 1)]
+
+    def start(self, command):
+        # Python ignores SIGXFSZ, and so does what it starts with its signals as they are.
+        limit = self.limits[0]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0,
+                                restore_signals=False,
+                                preexec_fn=lambda: resource.setrlimit(
+                                    resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))
+
+    def free(self, process):
+        self.limits.pop(0)
+        if self.limits:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE,
+                             (self.limits[0], resource.RLIM_INFINITY))
+
+    def close(self):
+        pass
+
+
+def small_disk(folder, room):
+    try:
+        return Disk(folder, room)
+    except OSError as error:
+        print(f"no disk of our own ({error}): files are limited instead")
+        return Limit(folder, room)
+
+
+class Child:
+    """At work until it is killed; what it says is kept in a file."""
+
+    def __init__(self, disk, command, lines):
+        self.process = disk.start(command)
+        fcntl.fcntl(self.process.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self.lines = open(lines, "ab")
+
+    def wait_for(self, size, refused):
+        """Reads on until so much was said of changes that were refused, or acknowledged."""
+        for line in self.process.stdout:
+            self.lines.write(line)
+            if line.startswith((b"failed ", b"refused ", b"unknown ")) == refused:
+                size -= len(line)
+            if size < 0:
+                return
+        sys.exit(f"the child ended: {self.process.wait()}")
+
+    def kill(self):
+        self.process.kill()
+        self.lines.write(self.process.stdout.read())
+        self.process.wait()
+        self.lines.close()
+
+
+def check_copy(child, driver, disk, folder, lines):
+    """With room: what was acknowledged has reached the disk, full as it is."""
+    copy = os.path.join(folder, "copy")
+    shutil.copytree(disk.folder, copy,
+                    ignore=shutil.ignore_patterns("ballast*", "lost+found", "*-shm"))
+    crash.check(child, driver, os.path.join(copy, crash.FILES[driver]), lines, "a copy")
+
+
+def reopen_without_room(child, driver, path, lines):
+    """It may refuse to open, in words; it may not crash or find less."""
+    done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
+    if done.returncode not in (0, CANNOT_OPEN):
+        sys.exit(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return "opens" if done.returncode == 0 else done.stdout.strip()
+
+
+def fill(child, driver, disk, folder):
+    path = os.path.join(disk.folder, crash.FILES[driver])
+    lines = os.path.join(folder, "lines")
+    worker = Child(disk, [child, driver, path, "work", str(THREADS), "100000000"], lines)
+    try:
+        worker.wait_for(REFUSED_BYTES, refused=True)
+        for _ in range(TIMES):
+            disk.free(worker.process)
+            worker.wait_for(PIPE_BYTES, refused=False)     # the last of it with the new space
+            worker.wait_for(REFUSED_BYTES, refused=True)
+    finally:
+        worker.kill()
+    check_copy(child, driver, disk, folder, lines)
+    said = reopen_without_room(child, driver, path, lines)
+    disk.free(worker.process)
+    crash.check(child, driver, path, lines, "after space was freed")
+    with open(lines, encoding="utf-8") as file:
+        refused = sum(line.startswith(("failed", "refused")) for line in file)
+    print(f"{disk.kind}: {crash.acknowledged(lines) - refused} changes acknowledged and there, "
+          f"{refused} refused and not; the full store: {said}")
+
+
+def main():
+    child, driver = sys.argv[1:3]
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ksana_full_") as folder:
+        disk = small_disk(folder, ROOM_BYTES[driver])
+        try:
+            fill(child, driver, disk, folder)
+        finally:
+            disk.close()
+    print(f"{time.monotonic() - began:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

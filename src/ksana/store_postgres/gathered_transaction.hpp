@@ -21,15 +21,15 @@ class GatheredTransaction final : public PostgresTransaction {
     }
 
     Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override {
-        noted_.insert(noted_.end(), runs.begin(), runs.end());
+        KSANA_TRY_VOID(Note(runs, noted_));
         return std::vector<bool>(runs.size(), true);
     }
 
-    const std::vector<model::Run>& noted() const { return noted_; }
+    const NewRunRows& noted() const { return noted_; }
 
   private:
     const std::optional<TimePoint> now_;  // saves asking for it
-    std::vector<model::Run> noted_;
+    NewRunRows noted_;
 };
 
 }  // namespace ksana::store_postgres

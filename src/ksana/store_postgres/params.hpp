@@ -15,6 +15,7 @@ namespace ksana::store_postgres {
 
 // Type numbers of PostgreSQL's catalogue; they never change.
 inline constexpr std::uint32_t kBoolOid = 16;
+inline constexpr std::uint32_t kByteaOid = 17;
 inline constexpr std::uint32_t kInt8Oid = 20;
 inline constexpr std::uint32_t kInt2Oid = 21;
 inline constexpr std::uint32_t kInt4Oid = 23;
@@ -40,6 +41,23 @@ template <class T>
 inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// One element of an array parameter: its length, then its binary form. Nothing is NULL.
+void SetLength(std::string& out, std::size_t start);
+inline constexpr std::int32_t kNullLength = -1;
+
+template <class T>
+requires(!kIsOptional<T>) void AppendElement(std::string& out, const T& value) {
+    const std::size_t start = out.size();
+    AppendBinary(out, std::int32_t{0});
+    AppendBinary(out, value);
+    SetLength(out, start);
+}
+template <class T>
+void AppendElement(std::string& out, const std::optional<T>& value) {
+    if (value) return AppendElement(out, *value);
+    AppendBinary(out, kNullLength);
+}
 
 // Times as they stand in the tables: microseconds since 1970.
 inline std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
@@ -78,19 +96,8 @@ class Params {
     Params& Array(const Items& items, const F& element) {
         using Element = std::remove_cvref_t<decltype(element(*std::begin(items)))>;
         std::string body;
-        bool nulls = false;
-        for (const auto& item : items) {
-            const auto& value = element(item);
-            if constexpr (!kIsOptional<Element>) {
-                AppendElement(body, value);
-            } else if (value) {
-                AppendElement(body, *value);
-            } else {
-                AppendBinary(body, std::int32_t{-1});
-                nulls = true;
-            }
-        }
-        AddArray(body, std::size(items), nulls, ElementOid<Element>());
+        for (const auto& item : items) AppendElement(body, element(item));
+        AddElements(body, std::size(items), ElementOid<Element>());
         return *this;
     }
     template <class Items>
@@ -98,6 +105,10 @@ class Params {
         return Array(
             items, [](const auto& item) -> const auto& { return item; });
     }
+
+    // What AppendElement has made: `count` of them as an array, or one as a value of its own.
+    void AddElements(std::string_view elements, std::size_t count, std::uint32_t oid);
+    void AddElement(std::string_view element);
 
     std::size_t size() const { return values_.size(); }
     const std::vector<std::optional<std::string>>& values() const { return values_; }
@@ -108,15 +119,6 @@ class Params {
         if constexpr (kIsOptional<T>) return OidOf(typename T::value_type{});
         if constexpr (!kIsOptional<T>) return OidOf(T{});
     }
-    template <class T>
-    static void AppendElement(std::string& body, const T& value) {
-        const std::size_t start = body.size();
-        AppendBinary(body, std::int32_t{0});
-        AppendBinary(body, value);
-        SetLength(body, start);
-    }
-    static void SetLength(std::string& body, std::size_t start);
-    void AddArray(std::string_view body, std::size_t count, bool nulls, std::uint32_t oid);
 
     std::vector<std::optional<std::string>> values_;  // none: NULL
 };

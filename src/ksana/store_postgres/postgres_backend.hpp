@@ -46,14 +46,18 @@ class PostgresBackend final : public store_kit::Backend {
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
-    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline);
+    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline,
+                         std::optional<ConnectionPool::Lease> first = {});
+    void PrepareAppend(const Deadline& deadline);
     // Sets the results of the parts; those whose runs were not all new are left over.
     AppendGatherer::Parts AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
     void AppendAll(const AppendGatherer::Parts& parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
-    // Runs `once` until it is done, has failed for good or its time is over.
+    // Runs `once` until it is done, has failed for good or its time is over. The first time on the
+    // connection given, if there is one.
     template <class Once>
-    Try RunTries(const Deadline& deadline, const Once& once);
+    Try RunTries(const Deadline& deadline, std::optional<ConnectionPool::Lease> first,
+                 const Once& once);
     Fate FateOf(const CommitMark& mark, const Deadline& deadline);
 
     PostgresOptions options_;
@@ -64,6 +68,7 @@ class PostgresBackend final : public store_kit::Backend {
     JobCache jobs_;
     store::ChangeFeed feed_;
     AppendGatherer gatherer_;
+    std::optional<ConnectionPool::Lease> append_on_;  // has begun; of the gatherer's leader
     int schema_version_ = 0;
     std::string location_;
     std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others

@@ -5,8 +5,8 @@
 
 #include "ksana/store_kit/transaction.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
+#include "ksana/store_postgres/new_run_rows.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
-#include "ksana/store_postgres/run_columns.hpp"
 #include "ksana/store_postgres/session.hpp"
 
 namespace ksana::store_postgres {
@@ -92,10 +92,17 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<std::size_t> PurgeDocuments(const std::string& kind, TimePoint expired_by,
                                        std::size_t limit) override;
 
+    // Part of InsertRuns, for several bodies at once: puts runs to those that are to be inserted.
+    Result<void> Note(const std::vector<model::Run>& runs, NewRunRows& rows);
+    Result<std::vector<bool>> InsertRows(const NewRunRows& rows);
+    // Only without `looks`: then all of them are inserted, or the commit fails.
+    void InsertAtCommit(const NewRunRows& rows);
+    bool looks() const { return look_; }
+
   private:
+    std::vector<Statement> InsertStatements(const NewRunRows& rows) const;
     Result<std::vector<model::Run>> QueryRuns(std::string_view sql, Params params);
     Result<std::vector<model::Run>> ReadRuns(const Rows& rows);
-    Result<RunRows> WithPolicies(const std::vector<model::Run>& runs);
     Result<std::vector<model::Job>> ReadJobs(const Rows& rows);
     Result<std::vector<model::Job>> ReadLockedJobs(const Rows& rows);
 

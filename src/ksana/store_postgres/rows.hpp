@@ -45,6 +45,7 @@ class RowReader {
     std::int32_t Int32() { return static_cast<std::int32_t>(Number()); }
     std::int64_t Int64() { return Number(); }
     std::string Text() { return std::string(Next()); }  // empty for NULL
+    std::string_view Bytes() { return Next(); }         // likewise; as long as the Rows
     Uuid Id();
     TimePoint Time() { return TimePoint(Duration(Number())); }
     std::vector<std::string> Texts();  // text[]

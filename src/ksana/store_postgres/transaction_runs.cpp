@@ -97,7 +97,7 @@ Result<std::vector<Run>> PostgresTransaction::ReadRuns(const Rows& rows) {
     std::vector<std::int32_t> policy_ids(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
-        policy_ids[i] = ReadRun(row, runs[i]);
+        KSANA_TRY(policy_ids[i], ReadRun(row, runs[i]));
     }
     KSANA_TRY(auto policies, policies_.Find(policy_ids, session_.deadline()));
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].policy = std::move(policies[i]);
@@ -109,14 +109,12 @@ Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Pa
     return ReadRuns(rows);
 }
 
-Result<RunRows> PostgresTransaction::WithPolicies(const std::vector<Run>& runs) {
-    RunRows rows;
-    rows.reserve(runs.size());
+Result<void> PostgresTransaction::Note(const std::vector<Run>& runs, NewRunRows& rows) {
     for (const Run& run : runs) {
         KSANA_TRY(const std::int32_t id, policies_.IdOf(run.policy, session_.deadline()));
-        rows.push_back({&run, id});
+        rows.Add({&run, id});
     }
-    return rows;
+    return {};
 }
 
 Result<std::vector<Run>> PostgresTransaction::Runs(const std::vector<Uuid>& ids) {
@@ -141,34 +139,46 @@ Result<std::vector<Attempt>> PostgresTransaction::Attempts(const std::vector<Uui
     return attempts;
 }
 
-// An id that stands twice in the batch is inserted once: the first.
 Result<std::vector<bool>> PostgresTransaction::InsertRuns(const std::vector<Run>& runs) {
-    KSANA_TRY(const RunRows rows, WithPolicies(runs));
-    RunRows open;
-    RunRows final;
-    for (const RunRow& row : rows) {
-        (model::IsFinal(row.run->status.state) ? final : open).push_back(row);
-    }
+    NewRunRows rows;
+    KSANA_TRY_VOID(Note(runs, rows));
+    return InsertRows(rows);
+}
+
+std::vector<Statement> PostgresTransaction::InsertStatements(const NewRunRows& rows) const {
     std::vector<Statement> statements;
-    if (!open.empty()) statements.push_back(InsertRunsStatement(open, {false, look_}));
-    if (!final.empty()) statements.push_back(InsertRunsStatement(final, {true, look_}));
+    if (!rows.open.empty()) statements.push_back(InsertRunsStatement(rows.open, {false, look_}));
+    if (!rows.final.empty()) statements.push_back(InsertRunsStatement(rows.final, {true, look_}));
+    return statements;
+}
+
+// An id that stands twice in the batch is inserted once: the first.
+Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows) {
+    std::vector<Statement> statements = InsertStatements(rows);
     if (statements.empty()) return std::vector<bool>();
     KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
+    if (!look_) return std::vector<bool>(rows.ids.size(), true);
     Ids inserted;
     for (const Rows& answer : answers) {
         for (std::size_t i = 0; i < answer.size(); ++i) inserted.insert(RowReader(answer, i).Id());
     }
     std::vector<bool> outcomes;
-    outcomes.reserve(runs.size());
-    for (const Run& run : runs) outcomes.push_back(inserted.erase(run.id) != 0);
+    outcomes.reserve(rows.ids.size());
+    for (const Uuid& id : rows.ids) outcomes.push_back(inserted.erase(id) != 0);
     return outcomes;
 }
 
+void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
+    for (Statement& statement : InsertStatements(rows)) {
+        session_.DeferStatement(std::move(statement));
+    }
+}
+
 Result<void> PostgresTransaction::UpdateRuns(const std::vector<Run>& runs) {
-    RunRows open;
-    RunRows final;
+    RunBatch open;
+    RunBatch final;
     for (const Run& run : runs) {
-        (model::IsFinal(run.status.state) ? final : open).push_back({&run, 0});
+        (model::IsFinal(run.status.state) ? final : open).Add({&run, 0});
     }
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));

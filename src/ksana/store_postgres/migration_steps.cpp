@@ -87,7 +87,7 @@ CREATE TABLE ksana.runs (
     last_error text COLLATE "C",
     status bytea,
     payload text
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
         autovacuum_vacuum_threshold = 2000, autovacuum_analyze_scale_factor = 0.1,
         autovacuum_analyze_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.5,
         autovacuum_vacuum_cost_delay = 0, toast.autovacuum_vacuum_cost_delay = 0);
@@ -200,7 +200,7 @@ CREATE UNIQUE INDEX runs_fire ON ksana.runs (job_id, nominal_at)
     WHERE job_id <> '' AND nominal_at IS NOT NULL;
 CREATE INDEX runs_job ON ksana.runs (job_id, id) WHERE job_id <> '';
 
-CREATE INDEX finished_runs_state ON ksana.finished_runs (state, id);
+CREATE INDEX finished_runs_state ON ksana.finished_runs (state, id) WHERE state <> 5;
 CREATE INDEX finished_runs_type ON ksana.finished_runs (type, id);
 CREATE INDEX finished_runs_finished ON ksana.finished_runs (finished_at, id);
 CREATE INDEX finished_runs_job ON ksana.finished_runs (job_id, id) WHERE job_id <> '';

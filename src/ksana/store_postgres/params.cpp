@@ -1,7 +1,6 @@
 #include "ksana/store_postgres/params.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace ksana::store_postgres {
 namespace {
@@ -37,6 +36,10 @@ void AppendBinary(std::string& out, const Uuid& value) {
     std::array<char, 16> bytes{};
     std::ranges::copy(value.bytes, bytes.begin());
     out.append(bytes.data(), bytes.size());
+}
+
+void AppendBinary(std::string& out, const RowPlace& value) {
+    out.append(value.bytes.data(), value.bytes.size());
 }
 
 void SetLength(std::string& out, std::size_t start) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -20,7 +21,13 @@ inline constexpr std::uint32_t kInt8Oid = 20;
 inline constexpr std::uint32_t kInt2Oid = 21;
 inline constexpr std::uint32_t kInt4Oid = 23;
 inline constexpr std::uint32_t kTextOid = 25;
+inline constexpr std::uint32_t kTidOid = 27;
 inline constexpr std::uint32_t kUuidOid = 2950;
+
+// Where a row of a table is, as the server says it (ctid); good as long as nobody changes the row.
+struct RowPlace {
+    std::array<char, 6> bytes{};
+};
 
 // The binary form of one value, most significant byte first.
 void AppendBinary(std::string& out, bool value);
@@ -29,6 +36,7 @@ void AppendBinary(std::string& out, std::int32_t value);
 void AppendBinary(std::string& out, std::int64_t value);
 void AppendBinary(std::string& out, std::string_view value);
 void AppendBinary(std::string& out, const Uuid& value);
+void AppendBinary(std::string& out, const RowPlace& value);
 
 constexpr std::uint32_t OidOf(bool) { return kBoolOid; }
 constexpr std::uint32_t OidOf(std::int16_t) { return kInt2Oid; }

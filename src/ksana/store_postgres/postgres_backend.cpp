@@ -81,7 +81,8 @@ Result<int> PostgresBackend::BringUpToDate() {
 PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
                                                 const Deadline& deadline, bool look) {
     Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
-    PostgresTransaction tx(session, policies_, jobs_, look);
+    HeldRuns::Hold held(held_);
+    PostgresTransaction tx(session, {policies_, jobs_, held}, look);
     Try made;
     made.result = body(tx);
     // A fault that the body has kept to itself comes out here.
@@ -96,7 +97,8 @@ PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const Ow
 PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const ReadBody& body,
                                                const Deadline& deadline) {
     Session session(connection, Session::Mode::kRead, deadline);
-    PostgresTransaction tx(session, policies_, jobs_);
+    HeldRuns::Hold held(held_);
+    PostgresTransaction tx(session, {policies_, jobs_, held});
     Try made;
     made.result = body(tx);
     if (made.result) made.result = session.Commit();

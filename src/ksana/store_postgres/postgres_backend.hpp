@@ -8,6 +8,7 @@
 #include "ksana/store_postgres/change_notices.hpp"
 #include "ksana/store_postgres/commit_mark.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
+#include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
 #include "ksana/store_postgres/postgres_options.hpp"
@@ -66,6 +67,7 @@ class PostgresBackend final : public store_kit::Backend {
     ConnectionPool pool_;
     PolicyBook policies_;
     JobCache jobs_;
+    HeldRuns held_;
     store::ChangeFeed feed_;
     AppendGatherer gatherer_;
     std::optional<ConnectionPool::Lease> append_on_;  // has begun; of the gatherer's leader

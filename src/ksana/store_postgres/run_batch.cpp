@@ -35,6 +35,8 @@ void RunBatch::Add(const RunRow& row) {
         Spread(column, count_);
         column.elements += scratch_;
     }
+    placed_ = placed_ && row.place != nullptr;
+    if (placed_) AppendElement(places_, *row.place);
     lowest_ = count_ == 0 ? row.run->id : std::min(lowest_, row.run->id);
     highest_ = count_ == 0 ? row.run->id : std::max(highest_, row.run->id);
     ++count_;
@@ -53,6 +55,8 @@ void RunBatch::Append(const RunBatch& other) {
         Spread(column, count_);
         column.elements += more.same ? Repeated(more.elements, other.count_) : more.elements;
     }
+    placed_ = placed_ && other.placed_;
+    places_ += other.places_;
     lowest_ = std::min(lowest_, other.lowest_);
     highest_ = std::max(highest_, other.highest_);
     count_ += other.count_;
@@ -72,6 +76,11 @@ RunBatch::Forms RunBatch::GroupForms() const {
         of_group = std::max(of_group, form);
     }
     return forms;
+}
+
+void RunBatch::TakePlaces(Params& params) const {
+    if (count_ == 1) return params.AddElement(places_);
+    params.AddElements(places_, count_, kTidOid);
 }
 
 void RunBatch::TakeParam(std::size_t column, Form form, Params& params) const {

@@ -22,6 +22,10 @@ class RunBatch {
     const Uuid& lowest() const { return lowest_; }
     const Uuid& highest() const { return highest_; }
 
+    // Whether it has the places of all rows, and the parameter that says them.
+    bool placed() const { return placed_; }
+    void TakePlaces(Params& params) const;
+
     // What a group of columns has to say about all runs.
     enum class Form : std::uint8_t { kDefault, kSame, kEach };
     using Forms = std::array<Form, kRunGroups>;
@@ -42,6 +46,8 @@ class RunBatch {
     std::size_t count_ = 0;
     Uuid lowest_;
     Uuid highest_;
+    bool placed_ = true;
+    std::string places_;
     std::string scratch_;
 };
 

@@ -38,6 +38,16 @@ class Columns {
         return value;
     }
 
+    // SQL that finds the row in `runs r`: by its place, which is one step, or by its id.
+    std::string Find() {
+        if (!batch_.placed()) return fmt::format("r.id = {}", Take(0));
+        batch_.TakePlaces(params_);
+        if (batch_.size() == 1) return fmt::format("r.ctid = ${}::tid", params_.size());
+        Append(arrays_, fmt::format("${}::tid[]", params_.size()));
+        Append(names_, "place");
+        return "r.ctid = v.place";
+    }
+
     // " FROM unnest(…) AS v(…)", if there are arrays.
     std::string From(std::string_view word) const {
         if (arrays_.empty()) return "";
@@ -124,30 +134,28 @@ Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode) {
 
 Statement UpdateRunsStatement(const RunBatch& batch) {
     Columns columns(batch);
-    std::string id;
+    const std::string found = columns.Find();
     std::string changes;
     for (std::size_t i = 0; i < kRunColumns; ++i) {
         const RunColumn& column = RunColumns()[i];
-        if (column.name == "id") id = columns.Take(i);
         if (!column.status) continue;
         const bool fallback = columns.FormOf(column) == Form::kDefault;
         Append(changes, fmt::format("{} = {}", column.name,
                                     fallback ? std::string(column.fallback) : columns.Take(i)));
     }
-    std::string sql = fmt::format("UPDATE ksana.runs r SET {}{} WHERE r.id = {}", changes,
-                                  columns.From("FROM"), id);
+    std::string sql =
+        fmt::format("UPDATE ksana.runs r SET {}{} WHERE {}", changes, columns.From("FROM"), found);
     return {{}, std::move(columns.params()), std::move(sql)};
 }
 
 Statement FinishRunsStatement(const RunBatch& batch) {
     Columns columns(batch);
-    std::string id;
+    const std::string found = columns.Find();
     std::string names;
     std::string values;
     for (std::size_t i = 0; i < kRunColumns; ++i) {
         const RunColumn& column = RunColumns()[i];
         if (OnlyInRuns(column)) continue;
-        if (column.name == "id") id = columns.Take(i);
         if (!column.status) {
             Append(values, fmt::format("r.{}", column.name));
         } else if (columns.FormOf(column) != Form::kDefault) {
@@ -158,9 +166,9 @@ Statement FinishRunsStatement(const RunBatch& batch) {
         Append(names, column.name);
     }
     std::string sql = fmt::format(
-        "WITH gone AS (DELETE FROM ksana.runs r{} WHERE r.id = {} RETURNING {}) "
+        "WITH gone AS (DELETE FROM ksana.runs r{} WHERE {} RETURNING {}) "
         "INSERT INTO ksana.finished_runs ({}) SELECT * FROM gone",
-        columns.From("USING"), id, values, names);
+        columns.From("USING"), found, values, names);
     return {{}, std::move(columns.params()), std::move(sql)};
 }
 

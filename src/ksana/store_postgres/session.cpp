@@ -13,9 +13,10 @@ constexpr std::string_view kBeginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ R
 constexpr std::string_view kCommit = "COMMIT";
 // The transaction's number is there once it has locked or written a row; asking for it earlier
 // would make one for transactions that find nothing to do.
-#define KSANA_NOTE(xid)                                                          \
-    "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, " xid "," \
-                                                                             " " KSANA_SERVER_LIFE
+#define KSANA_NOTE(xid)                                                      \
+    "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, " xid \
+    ","                                                                      \
+    " " KSANA_SERVER_LIFE
 constexpr std::string_view kNote = KSANA_NOTE("pg_current_xact_id_if_assigned()");
 constexpr std::string_view kNoteOfNew = KSANA_NOTE("pg_current_xact_id()");
 

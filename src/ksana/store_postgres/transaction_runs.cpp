@@ -13,13 +13,6 @@ namespace {
 using model::Attempt;
 using model::Run;
 
-struct UuidHash {
-    std::size_t operator()(const Uuid& id) const {
-        std::size_t hash = 0;
-        for (const std::uint8_t byte : id.bytes) hash = hash * 131 + byte;
-        return hash;
-    }
-};
 using Ids = std::unordered_set<Uuid, UuidHash>;
 
 const std::string& RunsById() {
@@ -104,6 +97,28 @@ Result<std::vector<Run>> PostgresTransaction::ReadRuns(const Rows& rows) {
     return runs;
 }
 
+Result<std::vector<Run>> PostgresTransaction::ReadLocked(const Rows& rows) {
+    KSANA_TRY(auto runs, ReadRuns(rows));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        places_[runs[i].id] = RowReader(rows, i, kReadColumns).Place();
+    }
+    return runs;
+}
+
+Result<std::vector<Run>> PostgresTransaction::QueryLocked(std::string_view sql, Params params) {
+    KSANA_TRY(const Rows rows, session_.Query(sql, std::move(params)));
+    return ReadLocked(rows);
+}
+
+// Of a row that is about to be changed; afterwards it is elsewhere.
+std::optional<RowPlace> PostgresTransaction::TakePlace(const Uuid& id) {
+    const auto found = places_.find(id);
+    if (found == places_.end()) return std::nullopt;
+    const RowPlace place = found->second;
+    places_.erase(found);
+    return place;
+}
+
 Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Params params) {
     KSANA_TRY(const Rows rows, session_.Query(sql, std::move(params)));
     return ReadRuns(rows);
@@ -178,7 +193,8 @@ Result<void> PostgresTransaction::UpdateRuns(const std::vector<Run>& runs) {
     RunBatch open;
     RunBatch final;
     for (const Run& run : runs) {
-        (model::IsFinal(run.status.state) ? final : open).Add({&run, 0});
+        const auto place = TakePlace(run.id);
+        (model::IsFinal(run.status.state) ? final : open).Add({&run, 0, place ? &*place : nullptr});
     }
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));
@@ -186,6 +202,7 @@ Result<void> PostgresTransaction::UpdateRuns(const std::vector<Run>& runs) {
 }
 
 Result<void> PostgresTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
+    for (const Uuid& id : ids) TakePlace(id);
     if (!ids.empty()) session_.Defer(kDeleteRuns, Params().Array(ids));
     return {};
 }

@@ -92,16 +92,25 @@ class StoresBench {
         Say("submit_16", rate);
     }
 
+    // SQLite by as many threads as PostgreSQL, and by one alone: the group commit of the store is
+    // for those who come together.
     void Bulk() {
+        if (!IsSqlite()) return BulkBy(1, "bulk");
+        BulkBy(4, "bulk");
+        Open();
+        BulkBy(1, "bulk_alone");
+    }
+
+    void BulkBy(std::size_t threads, const std::string& name) {
         const std::size_t batch = IsSqlite() ? 100 : 1'000;
         const std::vector<model::Run> runs(batch, MakeRun());
-        const double rate = timer_.Rate(1, [&](std::atomic<std::int64_t>& done) {
+        const double rate = timer_.Rate(threads, [&](std::atomic<std::int64_t>& done) {
             while (timer_.Goes()) {
                 Must(store_->runs().Submit({.runs = runs}));
                 done += static_cast<std::int64_t>(batch);
             }
         });
-        Say("bulk", rate);
+        Say(name, rate);
     }
 
     void Fill(std::size_t count) {
@@ -130,12 +139,19 @@ class StoresBench {
     }
 
     void Drain() {
+        DrainBy(4, "drain");
+        if (!IsSqlite()) return;
+        Open();
+        DrainBy(1, "drain_alone");
+    }
+
+    void DrainBy(std::size_t threads, const std::string& name) {
         Fill(kDrainRuns);
         std::atomic<int> number = 0;
-        const double rate = timer_.Rate(IsSqlite() ? 1 : 4, [&](std::atomic<std::int64_t>& done) {
+        const double rate = timer_.Rate(threads, [&](std::atomic<std::int64_t>& done) {
             DrainOne(fmt::format("w{}", ++number), done);
         });
-        Say("drain", rate);
+        Say(name, rate);
     }
 
     // Page 1 and page 1,000 of a million finished runs.

@@ -1,9 +1,11 @@
 #include "ksana/base/random.hpp"
 
+#include <pthread.h>
 #include <sys/random.h>
 
+#include <atomic>
 #include <bit>
-#include <cerrno>
+#include <utility>
 
 #include "ksana/base/check.hpp"
 #include "ksana/base/hash.hpp"
@@ -48,14 +50,46 @@ std::uint64_t SeededRandom::Next() {
     return result;
 }
 
+namespace {
+
+// How often this process and its ancestors were forked: a child must not draw what its parent
+// draws.
+std::atomic<std::uint64_t> forks = 0;
+
+void CountForks() {
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+    KSANA_CHECK(registered == 0, "pthread_atfork");
+}
+
+// Of one thread. 256 bytes come whole, without interruption by a signal (getrandom(2)).
+class Pool {
+  public:
+    std::uint64_t Take() {
+        if (left_ == 0 || forks_ != forks.load(std::memory_order_relaxed)) Refill();
+        return std::exchange(numbers_[--left_], 0);
+    }
+
+  private:
+    void Refill() {
+        CountForks();
+        forks_ = forks.load(std::memory_order_relaxed);
+        const ssize_t got = getrandom(numbers_.data(), sizeof numbers_, 0);
+        KSANA_CHECK(got == static_cast<ssize_t>(sizeof numbers_),
+                    "the kernel gives no random numbers");
+        left_ = numbers_.size();
+    }
+
+    std::array<std::uint64_t, 32> numbers_{};
+    std::size_t left_ = 0;
+    std::uint64_t forks_ = 0;
+};
+
+}  // namespace
+
 std::uint64_t SystemRandom::Next() {
-    std::uint64_t value = 0;
-    ssize_t got = 0;
-    do {
-        got = getrandom(&value, sizeof value, 0);
-    } while (got < 0 && errno == EINTR);
-    KSANA_CHECK(got == static_cast<ssize_t>(sizeof value), "the kernel gives no random numbers");
-    return value;
+    static thread_local Pool pool;
+    return pool.Take();
 }
 
 }  // namespace ksana

@@ -28,7 +28,8 @@ class SeededRandom final : public Random {
     std::array<std::uint64_t, 4> state_;
 };
 
-// The kernel's generator: unpredictable, for ids and tokens. Thread-safe.
+// The kernel's generator: unpredictable, for ids and tokens. Thread-safe; each thread asks the
+// kernel for a few hundred bytes at a time, and a forked child asks anew.
 class SystemRandom final : public Random {
   public:
     std::uint64_t Next() override;

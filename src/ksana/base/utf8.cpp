@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace ksana {
 namespace {
@@ -55,6 +56,14 @@ std::string Escape(std::uint32_t code) {
 
 bool IsUtf8(std::string_view text) {
     while (!text.empty()) {
+        // Most text is plain: eight bytes at a time.
+        while (text.size() >= sizeof(std::uint64_t)) {
+            std::uint64_t bytes = 0;
+            std::memcpy(&bytes, text.data(), sizeof bytes);
+            if ((bytes & 0x8080808080808080U) != 0) break;
+            text.remove_prefix(sizeof bytes);
+        }
+        if (text.empty()) break;
         const Character character = Decode(text);
         if (character.bytes == 0) return false;
         text.remove_prefix(character.bytes);

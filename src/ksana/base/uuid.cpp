@@ -22,12 +22,12 @@ bool IsDashPosition(std::size_t i) { return i == 8 || i == 13 || i == 18 || i ==
 
 std::string Uuid::ToString() const {
     static constexpr std::string_view kHex = "0123456789abcdef";
-    std::string text;
-    text.reserve(36);
+    std::string text(36, '-');
+    std::size_t at = 0;
     for (const std::uint8_t byte : bytes) {
-        if (IsDashPosition(text.size())) text += '-';
-        text += kHex[byte >> 4U];
-        text += kHex[byte & 0xFU];
+        if (IsDashPosition(at)) ++at;
+        text[at++] = kHex[byte >> 4U];
+        text[at++] = kHex[byte & 0xFU];
     }
     return text;
 }

@@ -3,12 +3,14 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "ksana/base/clock.hpp"
+#include "ksana/base/hash.hpp"
 #include "ksana/base/random.hpp"
 
 namespace ksana {
@@ -25,6 +27,14 @@ struct Uuid {
 
     bool IsNil() const { return *this == Uuid{}; }
     friend auto operator<=>(const Uuid&, const Uuid&) = default;
+};
+
+struct UuidHash {
+    std::size_t operator()(const Uuid& id) const {
+        std::uint64_t low = 0;  // the random part
+        std::memcpy(&low, id.bytes.data() + sizeof low, sizeof low);
+        return MixBits(low);
+    }
 };
 
 // Makes version 7 ids (RFC 9562): milliseconds, then a counter that makes every id of this

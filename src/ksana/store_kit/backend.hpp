@@ -24,7 +24,8 @@ class Backend {
     // because the batch it shared a commit with failed): it sets its results anew each time.
     virtual Result<void> Write(const WriteBody& body) = 0;
     // As Write, for a body that does nothing but Now, InsertRuns and Touch as long as all runs are
-    // inserted: a driver may let several such bodies share one transaction and one statement.
+    // inserted: a driver may let several such bodies share one transaction and one statement. The
+    // runs must live until Append returns.
     virtual Result<void> Append(const WriteBody& body) { return Write(body); }
     // Sees what was committed before the call, and one state of the store throughout.
     virtual Result<void> Read(const ReadBody& body) = 0;

@@ -31,8 +31,8 @@ Result<void> CheckExpected(const std::optional<Document>& there, store::Expected
 Result<void> CheckDocument(const std::string& key, const std::string& body) {
     std::vector<Problem> problems;
     if (key.empty()) problems.push_back({"/key", "must not be empty"});
-    CheckText(key, kMaxKey, "/key", problems);
-    CheckText(body, store::kMaxPayload, "/value", problems);
+    CheckText(key, kMaxKey, Path("/key"), problems);
+    CheckText(body, store::kMaxPayload, Path("/value"), problems);
     return Verdict(std::move(problems));
 }
 

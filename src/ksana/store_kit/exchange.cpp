@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "ksana/store_kit/overlap_gates.hpp"
@@ -17,14 +19,6 @@ using store::ApplyVerdict;
 
 // Runs made queued in one go before a claim; a longer backlog takes several claims.
 constexpr std::size_t kDueBatch = 1'000;
-
-struct UuidHash {
-    std::size_t operator()(const Uuid& id) const {
-        std::size_t hash = 0;
-        for (const std::uint8_t byte : id.bytes) hash = hash * 131 + byte;
-        return hash;
-    }
-};
 
 ApplyVerdict VerdictOf(model::Verdict verdict) {
     switch (verdict) {
@@ -77,6 +71,7 @@ Result<std::vector<Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
             outcomes.push_back(ApplyOne(changes, *found->second, event.event));
         }
     }
+    KSANA_TRY_VOID(changes.Flush());
     return outcomes;
 }
 
@@ -88,6 +83,8 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
     claimed.more = candidates.size() == params.limit;
     OverlapGates gates(tx, changes);
     KSANA_TRY_VOID(gates.Lock(candidates));
+    std::vector<Run*> started;
+    started.reserve(candidates.size());
     for (Run& run : candidates) {
         KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
         if (verdict == model::OverlapVerdict::kSkip) {
@@ -98,10 +95,16 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
                                                    .exec_id = ids.Next().ToString(),
                                                    .owner = params.owner,
                                                    .lease = params.lease});
-            if (made.verdict == model::Verdict::kApplied) claimed.runs.push_back(std::move(run));
+            if (made.verdict == model::Verdict::kApplied) started.push_back(&run);
         } else {
             changes.Change(run, {.kind = EventKind::kBlock});
         }
+    }
+    KSANA_TRY_VOID(changes.Flush());
+    if (started.size() == candidates.size()) {
+        claimed.runs = std::move(candidates);
+    } else {
+        for (Run* run : started) claimed.runs.push_back(std::move(*run));
     }
     return claimed;
 }
@@ -111,13 +114,11 @@ Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
     store::Reaped reaped;
     KSANA_TRY(std::vector<Run> expired, tx.LockExpired(changes.now(), params.limit));
     reaped.more = expired.size() == params.limit;
-    for (Run& run : expired) {
-        const auto event = model::OverdueEvent(run, changes.now());
-        if (!event) continue;
-        changes.Change(run, *event);
-        reaped.runs.push_back(std::move(run));
-    }
+    std::erase_if(expired,
+                  [&](const Run& run) { return !model::OverdueEvent(run, changes.now()); });
+    for (Run& run : expired) changes.Change(run, *model::OverdueEvent(run, changes.now()));
     KSANA_TRY_VOID(changes.Flush());
+    reaped.runs = std::move(expired);
     if (!params.lost_owners.empty()) {
         KSANA_TRY(std::vector<Run> owned, tx.LockOwned(params.lost_owners, params.limit));
         reaped.more |= owned.size() == params.limit;
@@ -125,12 +126,13 @@ Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
             changes.Change(run, {.kind = EventKind::kLostOwner,
                                  .exec_id = run.status.exec_id,
                                  .error = fmt::format("lost: \"{}\" is gone", run.status.owner)});
-            reaped.runs.push_back(std::move(run));
         }
         KSANA_TRY_VOID(changes.Flush());
+        std::ranges::move(owned, std::back_inserter(reaped.runs));
     }
     KSANA_TRY(std::vector<Run> strays, tx.LockStray(params.limit));
     for (Run& run : strays) changes.Change(run, {.kind = EventKind::kUnblock});
+    KSANA_TRY_VOID(changes.Flush());
     return reaped;
 }
 

@@ -80,10 +80,8 @@ class IdleTransaction final : public Transaction {
     Result<std::vector<model::Run>> LockUnstarted(const std::string&, std::size_t) override {
         return Unused();
     }
-    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>&) override {
-        return Unused();
-    }
-    Result<void> UpdateRuns(const std::vector<model::Run>&) override { return Unused(); }
+    Result<std::vector<bool>> InsertRuns(const RunRefs&) override { return Unused(); }
+    Result<void> UpdateRuns(const RunRefs&) override { return Unused(); }
     Result<void> DeleteRuns(const std::vector<Uuid>&) override { return Unused(); }
     Result<void> InsertAttempts(const std::vector<model::Attempt>&) override { return Unused(); }
     Result<std::size_t> PurgeRuns(const store::PurgeParams&) override { return Unused(); }

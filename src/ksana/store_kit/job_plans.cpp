@@ -55,7 +55,7 @@ Result<store::Planned> JobPlans::Write() {
     const store::FollowUp none;
     RunChanges changes(tx_, now_, none, ids_);
     NewRuns fresh(changes, tx_, ids_, start_);
-    KSANA_TRY(auto outcomes, fresh.Insert(std::move(runs_)));
+    KSANA_TRY(auto outcomes, fresh.Insert(runs_));
     for (store::Submitted& outcome : outcomes) Count(planned, outcome);
     KSANA_TRY_VOID(changes.Flush());
     return planned;

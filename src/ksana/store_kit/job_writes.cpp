@@ -79,7 +79,7 @@ class Writer {
     Result<Job> Sort(const JobWrite& write, std::size_t index) {
         std::vector<Problem> problems;
         const std::string path = fmt::format("/writes/{}/job", index);
-        CheckJob(write.job, path, problems);
+        CheckJob(write.job, Path(path), problems);
         if (!seen_.insert(write.job.id).second) {
             problems.push_back({path + "/id", "the same job twice in one call"});
         }

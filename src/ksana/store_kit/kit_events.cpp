@@ -10,17 +10,17 @@ namespace {
 
 using model::AuditEvent;
 
-void CheckEvent(const AuditEvent& event, const std::string& path, std::vector<Problem>& problems) {
-    CheckText(event.tenant, store::kMaxText, path + "/tenant", problems);
-    CheckText(event.action, store::kMaxText, path + "/action", problems);
-    CheckText(event.user, store::kMaxText, path + "/user", problems);
-    CheckText(event.resource_type, store::kMaxText, path + "/resource_type", problems);
-    CheckText(event.resource_id, store::kMaxText, path + "/resource_id", problems);
-    CheckText(event.client_ip, store::kMaxText, path + "/client_ip", problems);
-    CheckText(event.method, store::kMaxText, path + "/method", problems);
-    CheckText(event.old_object, store::kMaxPayload, path + "/old_object", problems);
-    CheckText(event.new_object, store::kMaxPayload, path + "/new_object", problems);
-    CheckText(event.data, store::kMaxPayload, path + "/data", problems);
+void CheckEvent(const AuditEvent& event, const Path& path, std::vector<Problem>& problems) {
+    CheckText(event.tenant, store::kMaxText, path / "tenant", problems);
+    CheckText(event.action, store::kMaxText, path / "action", problems);
+    CheckText(event.user, store::kMaxText, path / "user", problems);
+    CheckText(event.resource_type, store::kMaxText, path / "resource_type", problems);
+    CheckText(event.resource_id, store::kMaxText, path / "resource_id", problems);
+    CheckText(event.client_ip, store::kMaxText, path / "client_ip", problems);
+    CheckText(event.method, store::kMaxText, path / "method", problems);
+    CheckText(event.old_object, store::kMaxPayload, path / "old_object", problems);
+    CheckText(event.new_object, store::kMaxPayload, path / "new_object", problems);
+    CheckText(event.data, store::kMaxPayload, path / "data", problems);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Result<void> KitEvents::Append(std::vector<AuditEvent> events) {
     KSANA_TRY_VOID(CheckBatch(events.size(), "/events"));
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < events.size(); ++i) {
-        CheckEvent(events[i], fmt::format("/events/{}", i), problems);
+        CheckEvent(events[i], Path("/events", i), problems);
         events[i].seq = 0;
     }
     KSANA_TRY_VOID(Verdict(std::move(problems)));

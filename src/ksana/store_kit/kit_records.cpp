@@ -136,7 +136,7 @@ Result<void> AddJobs(Transaction& tx, const std::vector<model::Job>& jobs) {
 
 Result<void> AddRuns(Transaction& tx, const std::vector<model::Run>& runs) {
     if (runs.empty()) return {};
-    KSANA_TRY(const std::vector<bool> inserted, tx.InsertRuns(runs));
+    KSANA_TRY(const std::vector<bool> inserted, tx.InsertRuns(RefsTo(runs)));
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (!inserted[i]) return AlreadyThere("run", runs[i].id.ToString());
     }

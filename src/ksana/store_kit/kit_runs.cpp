@@ -17,7 +17,7 @@ using model::Run;
 
 Result<void> CheckOwner(const std::string& owner, std::vector<Problem> problems) {
     if (owner.empty()) problems.push_back({"/owner", "must not be empty"});
-    CheckText(owner, store::kMaxText, "/owner", problems);
+    CheckText(owner, store::kMaxText, Path("/owner"), problems);
     return Verdict(std::move(problems));
 }
 
@@ -35,13 +35,13 @@ Result<void> CheckEvents(const std::vector<store::RunEvent>& events) {
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < events.size(); ++i) {
         const model::Event& event = events[i].event;
-        const std::string path = fmt::format("/events/{}", i);
-        CheckText(event.exec_id, store::kMaxText, path + "/exec_id", problems);
-        CheckText(event.result, store::kMaxPayload, path + "/result", problems);
-        CheckText(event.error, store::kMaxPayload, path + "/error", problems);
-        CheckText(event.detail, store::kMaxPayload, path + "/detail", problems);
-        CheckText(event.note, store::kMaxText, path + "/note", problems);
-        CheckText(event.remark, store::kMaxText, path + "/remark", problems);
+        const Path path("/events", i);
+        CheckText(event.exec_id, store::kMaxText, path / "exec_id", problems);
+        CheckText(event.result, store::kMaxPayload, path / "result", problems);
+        CheckText(event.error, store::kMaxPayload, path / "error", problems);
+        CheckText(event.detail, store::kMaxPayload, path / "detail", problems);
+        CheckText(event.note, store::kMaxText, path / "note", problems);
+        CheckText(event.remark, store::kMaxText, path / "remark", problems);
     }
     return Verdict(std::move(problems));
 }
@@ -50,7 +50,7 @@ Result<void> CheckSubmit(const store::SubmitParams& params) {
     KSANA_TRY_VOID(CheckBatch(params.runs.size(), "/runs"));
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < params.runs.size(); ++i) {
-        CheckRun(params.runs[i], fmt::format("/runs/{}", i), problems);
+        CheckRun(params.runs[i], Path("/runs", i), problems);
     }
     if (params.start) return CheckOwner(params.start->owner, std::move(problems));
     return Verdict(std::move(problems));
@@ -77,7 +77,10 @@ Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params
         const store::FollowUp none;
         RunChanges changes(tx, now, none, ids_);
         NewRuns fresh(changes, tx, ids_, params.start);
-        KSANA_TRY(outcomes, fresh.Insert(params.runs));
+        // The body may run again: what starts at once is changed on the way.
+        std::vector<Run> copies;
+        if (params.start) copies = params.runs;
+        KSANA_TRY(outcomes, fresh.Insert(params.start ? copies : params.runs));
         return changes.Flush();
     };
     KSANA_TRY_VOID(OnlyInserts(params) ? backend_.Append(body) : backend_.Write(body));
@@ -92,11 +95,10 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         RunChanges changes(tx, now, params.follow_up, ids_);
         KSANA_TRY(exchanged.applied, ApplyEvents(tx, changes, params.events));
-        KSANA_TRY_VOID(changes.Flush());
         exchanged.claimed = {};
         if (!params.claim) return {};
         KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
-        return changes.Flush();
+        return {};
     }));
     return exchanged;
 }
@@ -108,7 +110,7 @@ Result<store::Reaped> KitRuns::Reap(store::ReapParams params) {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         RunChanges changes(tx, now, params.follow_up, ids_);
         KSANA_TRY(reaped, ReapRuns(tx, changes, params));
-        return changes.Flush();
+        return {};
     }));
     return reaped;
 }

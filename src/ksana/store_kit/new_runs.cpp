@@ -18,7 +18,7 @@ bool IsRefused(const Submitted& outcome) {
 
 }  // namespace
 
-Result<std::vector<Submitted>> NewRuns::Insert(std::vector<Run> runs) {
+Result<std::vector<Submitted>> NewRuns::Insert(std::vector<Run>& runs) {
     outcomes_.assign(runs.size(), {});
     for (std::size_t i = 0; i < runs.size(); ++i) {
         Prepare(runs[i]);
@@ -117,23 +117,26 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
 }
 
 Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
-    std::vector<Run> rows;
+    RunRefs rows;
     std::vector<std::size_t> places;
+    rows.reserve(runs.size());
+    places.reserve(runs.size());
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (IsRefused(outcomes_[i])) continue;
-        rows.push_back(std::move(runs[i]));
+        rows.push_back(&runs[i]);
         places.push_back(i);
     }
     if (rows.empty()) return {};
     KSANA_TRY(const std::vector<bool> inserted, tx_.InsertRuns(rows));
     for (std::size_t r = 0; r < rows.size(); ++r) {
         Submitted& outcome = outcomes_[places[r]];
+        Run& run = runs[places[r]];
         if (!inserted[r]) {
-            KSANA_TRY_VOID(ExplainRefusal(rows[r], outcome));
+            KSANA_TRY_VOID(ExplainRefusal(run, outcome));
             continue;
         }
-        if (outcome.verdict == SubmitVerdict::kSkipped) changes_.NoteEnded(rows[r]);
-        if (outcome.verdict == SubmitVerdict::kStarted) outcome.started = std::move(rows[r]);
+        if (outcome.verdict == SubmitVerdict::kSkipped) changes_.NoteEnded(run);
+        if (outcome.verdict == SubmitVerdict::kStarted) outcome.started = std::move(run);
     }
     tx_.Touch(Topic::kReady);
     return {};

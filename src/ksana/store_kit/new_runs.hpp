@@ -19,8 +19,9 @@ class NewRuns {
             std::optional<store::StartAs> start)
         : changes_(changes), tx_(tx), ids_(ids), start_(std::move(start)), gates_(tx, changes) {}
 
-    // One outcome for each run. The caller flushes the changes afterwards.
-    Result<std::vector<store::Submitted>> Insert(std::vector<model::Run> runs);
+    // One outcome for each run. Fills in what a new run gets; those that are started are in their
+    // outcomes afterwards. The caller flushes the changes, and keeps the runs until then.
+    Result<std::vector<store::Submitted>> Insert(std::vector<model::Run>& runs);
 
   private:
     void Prepare(model::Run& run);

@@ -48,7 +48,7 @@ Result<void> OverlapGates::CancelOthers(const model::Run& run, Gate& gate) {
         if (other.id != run.id) changes_.Change(other, {.kind = model::EventKind::kCancel});
     }
     gate.blocked = 0;
-    return {};
+    return changes_.Flush();
 }
 
 }  // namespace ksana::store_kit

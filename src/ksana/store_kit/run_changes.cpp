@@ -1,5 +1,8 @@
 #include "ksana/store_kit/run_changes.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "ksana/model/overlap.hpp"
 #include "ksana/store_kit/new_runs.hpp"
 
@@ -20,6 +23,18 @@ bool MayBlockOthers(const Run& run) {
 
 bool HoldsKeyIn(const Run& run, RunState state) {
     return !run.unique.key.empty() && (run.unique.states & model::SetOf(state)) != 0;
+}
+
+// In the order of the ids; of a run that changed twice the last state.
+RunRefs OneOfEach(RunRefs runs) {
+    std::ranges::stable_sort(runs, {}, &Run::id);
+    RunRefs once;
+    once.reserve(runs.size());
+    for (const Run* run : runs) {
+        if (!once.empty() && once.back()->id == run->id) once.pop_back();
+        once.push_back(run);
+    }
+    return once;
 }
 
 store::Topics TopicsOf(const RunStatus& before, const RunStatus& after) {
@@ -48,7 +63,7 @@ model::Transition RunChanges::Change(Run& run, const model::Event& event) {
     run.status = std::move(made.after);
     run.updated_at = now_;
     Follow(run, before, made);
-    Keep(run);
+    changed_.push_back(&run);
     return made;
 }
 
@@ -66,12 +81,15 @@ void RunChanges::Follow(const Run& run, const RunStatus& before, const model::Tr
     }
 }
 
-void RunChanges::Keep(const Run& run) {
-    Run& kept = changed_.insert_or_assign(run.id, run).first->second;
-    if (model::IsFinal(kept.status.state) && kept.policy.run_log == model::RunLog::kTrigger) {
-        kept.status.result.clear();
-        kept.status.detail.clear();
+// What the store is to keep of it.
+const Run* RunChanges::AsKept(const Run& run) {
+    if (!model::IsFinal(run.status.state) || run.policy.run_log != model::RunLog::kTrigger) {
+        return &run;
     }
+    Run& kept = own_.emplace_back(run);
+    kept.status.result.clear();
+    kept.status.detail.clear();
+    return &kept;
 }
 
 void RunChanges::AddTally(const Run& run) {
@@ -99,29 +117,32 @@ Result<void> RunChanges::WriteTallies() {
 }
 
 Result<void> RunChanges::WriteRuns() {
-    std::vector<Run> updated;
+    const RunRefs changed = OneOfEach(std::exchange(changed_, {}));
+    RunRefs updated;
     std::vector<Uuid> deleted;
-    for (auto& [id, run] : changed_) {
-        if (model::IsFinal(run.status.state) && run.policy.run_log == model::RunLog::kNone) {
-            deleted.push_back(id);
+    updated.reserve(changed.size());
+    for (const Run* run : changed) {
+        if (model::IsFinal(run->status.state) && run->policy.run_log == model::RunLog::kNone) {
+            deleted.push_back(run->id);
         } else {
-            updated.push_back(std::move(run));
+            updated.push_back(AsKept(*run));
         }
     }
-    changed_.clear();
     if (!updated.empty()) KSANA_TRY_VOID(tx_.UpdateRuns(updated));
     if (!deleted.empty()) KSANA_TRY_VOID(tx_.DeleteRuns(deleted));
     if (!attempts_.empty()) KSANA_TRY_VOID(tx_.InsertAttempts(attempts_));
     attempts_.clear();
     if (!freed_.empty()) KSANA_TRY_VOID(tx_.FreeKeys(freed_));
     freed_.clear();
+    own_.clear();
     return {};
 }
 
 Result<void> RunChanges::WriteFollowUps() {
     if (follow_ups_.empty()) return {};
+    std::vector<Run> runs = std::exchange(follow_ups_, {});
     NewRuns fresh(*this, tx_, ids_, std::nullopt);
-    KSANA_TRY_VOID(fresh.Insert(std::exchange(follow_ups_, {})));
+    KSANA_TRY_VOID(fresh.Insert(runs));
     return {};
 }
 
@@ -135,7 +156,9 @@ Result<void> RunChanges::OpenGates() {
     for (const Gate& gate : gates) {
         if (gate.under_way > 0 || gate.blocked == 0) continue;
         KSANA_TRY(std::optional<Run> first, tx_.LockFirstBlocked(gate.job_id));
-        if (first) Change(*first, {.kind = model::EventKind::kUnblock});
+        if (first) {
+            Change(own_.emplace_back(*std::move(first)), {.kind = model::EventKind::kUnblock});
+        }
     }
     return WriteRuns();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -21,7 +22,7 @@ class RunChanges {
         : tx_(tx), now_(now), follow_up_(follow_up), ids_(ids) {}
 
     // `run` must be locked, and is afterwards as it became (`after` of the answer has moved into
-    // it). Where it was changed before and not
+    // it). It is not copied: it stays where it is until Flush. Where it was changed before and not
     // yet written, the caller hands in that same state.
     model::Transition Change(model::Run& run, const model::Event& event);
 
@@ -36,8 +37,8 @@ class RunChanges {
     void AddTally(const model::Run& run);
     void Follow(const model::Run& run, const model::RunStatus& before,
                 const model::Transition& made);
-    void Keep(const model::Run& run);
     Result<void> WriteTallies();
+    const model::Run* AsKept(const model::Run& run);
     Result<void> WriteRuns();
     Result<void> WriteFollowUps();
     Result<void> OpenGates();
@@ -47,7 +48,8 @@ class RunChanges {
     const store::FollowUp& follow_up_;
     UuidGenerator& ids_;
 
-    std::map<Uuid, model::Run> changed_;
+    RunRefs changed_;
+    std::deque<model::Run> own_;  // those among them that nobody else keeps
     std::vector<model::Attempt> attempts_;
     std::map<std::string, model::JobTally> tallies_;
     std::vector<KeyClaim> freed_;

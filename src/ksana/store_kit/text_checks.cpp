@@ -12,74 +12,81 @@ namespace {
 constexpr std::size_t kMaxId = 200;
 constexpr std::size_t kMaxSelector = 64;
 
-void CheckUnique(const model::UniqueRule& rule, const std::string& path,
-                 std::vector<Problem>& problems) {
-    CheckText(rule.key, store::kMaxText, path + "/unique/key", problems);
+void CheckUnique(const model::UniqueRule& rule, const Path& path, std::vector<Problem>& problems) {
+    CheckText(rule.key, store::kMaxText, path / "unique/key", problems);
     if ((rule.states & ~model::kAllStates) != 0) {
-        problems.push_back({path + "/unique/states", "names a state that does not exist"});
+        problems.push_back({(path / "unique/states").Text(), "names a state that does not exist"});
     }
 }
 
 }  // namespace
 
-void CheckText(std::string_view text, std::size_t most, const std::string& path,
+std::string Path::Text() const {
+    std::string text(base_);
+    if (index_) text += fmt::format("/{}", *index_);
+    if (!field_.empty()) text += fmt::format("/{}", field_);
+    return text;
+}
+
+void CheckText(std::string_view text, std::size_t most, const Path& path,
                std::vector<Problem>& problems) {
     if (text.size() > most) {
         problems.push_back(
-            {path, fmt::format("is {} bytes long; at most {} are kept", text.size(), most)});
+            {path.Text(), fmt::format("is {} bytes long; at most {} are kept", text.size(), most)});
     } else if (text.find('\0') != std::string_view::npos) {
-        problems.push_back({path, "holds a NUL character, which no store can keep"});
+        problems.push_back({path.Text(), "holds a NUL character, which no store can keep"});
     } else if (!IsUtf8(text)) {
-        problems.push_back({path, "is not UTF-8"});
+        problems.push_back({path.Text(), "is not UTF-8"});
     }
 }
 
-void CheckRun(const model::Run& run, const std::string& path, std::vector<Problem>& problems) {
-    CheckText(run.job_id, kMaxId, path + "/job_id", problems);
-    CheckText(run.tenant, kMaxId, path + "/tenant", problems);
-    CheckText(run.type, kMaxId, path + "/type", problems);
-    CheckText(run.category, kMaxId, path + "/category", problems);
-    CheckText(run.creator, kMaxId, path + "/creator", problems);
-    CheckText(run.payload, store::kMaxPayload, path + "/payload", problems);
-    if (run.tenant.empty()) problems.push_back({path + "/tenant", "must not be empty"});
+void CheckRun(const model::Run& run, const Path& path, std::vector<Problem>& problems) {
+    CheckText(run.job_id, kMaxId, path / "job_id", problems);
+    CheckText(run.tenant, kMaxId, path / "tenant", problems);
+    CheckText(run.type, kMaxId, path / "type", problems);
+    CheckText(run.category, kMaxId, path / "category", problems);
+    CheckText(run.creator, kMaxId, path / "creator", problems);
+    CheckText(run.payload, store::kMaxPayload, path / "payload", problems);
+    if (run.tenant.empty()) problems.push_back({(path / "tenant").Text(), "must not be empty"});
     if (run.priority < model::kMinPriority || run.priority > model::kMaxPriority) {
-        problems.push_back({path + "/priority", "must be between 0 and 9"});
+        problems.push_back({(path / "priority").Text(), "must be between 0 and 9"});
     }
     if (run.selector.size() > kMaxSelector) {
-        problems.push_back({path + "/selector", fmt::format("has more than {}", kMaxSelector)});
+        problems.push_back(
+            {(path / "selector").Text(), fmt::format("has more than {}", kMaxSelector)});
     }
     for (const auto& [key, value] : run.selector) {
-        CheckText(key, kMaxId, path + "/selector", problems);
-        CheckText(value, kMaxId, path + "/selector", problems);
+        CheckText(key, kMaxId, path / "selector", problems);
+        CheckText(value, kMaxId, path / "selector", problems);
     }
     CheckUnique(run.unique, path, problems);
     const model::RunState state = run.status.state;
     if (state != model::RunState::kScheduled && state != model::RunState::kQueued) {
-        problems.push_back({path + "/status/state", "a new run is scheduled or queued"});
+        problems.push_back({(path / "status/state").Text(), "a new run is scheduled or queued"});
     }
     if (run.status.attempt != 0) {
-        problems.push_back({path + "/status/attempt", "a new run has not been tried"});
+        problems.push_back({(path / "status/attempt").Text(), "a new run has not been tried"});
     }
 }
 
-void CheckJob(const model::Job& job, const std::string& path, std::vector<Problem>& problems) {
-    if (job.id.empty()) problems.push_back({path + "/id", "must not be empty"});
-    if (job.tenant.empty()) problems.push_back({path + "/tenant", "must not be empty"});
-    CheckText(job.id, kMaxId, path + "/id", problems);
-    CheckText(job.tenant, kMaxId, path + "/tenant", problems);
-    CheckText(job.group, kMaxId, path + "/group", problems);
-    CheckText(job.owner, kMaxId, path + "/owner", problems);
-    CheckText(job.name, store::kMaxText, path + "/name", problems);
-    CheckText(job.description, store::kMaxPayload, path + "/description", problems);
-    CheckText(job.paused_reason, store::kMaxText, path + "/paused_reason", problems);
+void CheckJob(const model::Job& job, const Path& path, std::vector<Problem>& problems) {
+    if (job.id.empty()) problems.push_back({(path / "id").Text(), "must not be empty"});
+    if (job.tenant.empty()) problems.push_back({(path / "tenant").Text(), "must not be empty"});
+    CheckText(job.id, kMaxId, path / "id", problems);
+    CheckText(job.tenant, kMaxId, path / "tenant", problems);
+    CheckText(job.group, kMaxId, path / "group", problems);
+    CheckText(job.owner, kMaxId, path / "owner", problems);
+    CheckText(job.name, store::kMaxText, path / "name", problems);
+    CheckText(job.description, store::kMaxPayload, path / "description", problems);
+    CheckText(job.paused_reason, store::kMaxText, path / "paused_reason", problems);
     for (const auto& [key, value] : job.labels) {
-        CheckText(key, kMaxId, path + "/labels", problems);
-        CheckText(value, store::kMaxText, path + "/labels", problems);
+        CheckText(key, kMaxId, path / "labels", problems);
+        CheckText(value, store::kMaxText, path / "labels", problems);
     }
     for (const model::Dependency& dependency : job.depends_on) {
-        CheckText(dependency.job_id, kMaxId, path + "/depends_on", problems);
+        CheckText(dependency.job_id, kMaxId, path / "depends_on", problems);
     }
-    CheckText(store::RunTypeOf(job), kMaxId, path + "/type", problems);
+    CheckText(store::RunTypeOf(job), kMaxId, path / "type", problems);
 }
 
 Result<void> Verdict(std::vector<Problem> problems) {

@@ -25,6 +25,16 @@ struct KeyClaim {
     std::optional<TimePoint> until;
 };
 
+// Runs that somebody else keeps; they are not copied on the way to a driver.
+using RunRefs = std::vector<const model::Run*>;
+
+inline RunRefs RefsTo(const std::vector<model::Run>& runs) {
+    RunRefs refs;
+    refs.reserve(runs.size());
+    for (const model::Run& run : runs) refs.push_back(&run);
+    return refs;
+}
+
 // Row-level access inside one write transaction. A driver reads and writes what it is told and
 // decides nothing: the rules are in model/, the steps in this module.
 //
@@ -82,9 +92,9 @@ class Transaction : public Reader {
                                                           std::size_t limit) = 0;
     // As they are, in whatever state. For each whether it was inserted: false where the id, or the
     // (job_id, nominal_at) of a run that has both, is there.
-    virtual Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) = 0;
-    // Status and updated_at of locked runs.
-    virtual Result<void> UpdateRuns(const std::vector<model::Run>& runs) = 0;
+    virtual Result<std::vector<bool>> InsertRuns(const RunRefs& runs) = 0;
+    // Status and updated_at of locked runs; the rest is as the row has it. Each run once.
+    virtual Result<void> UpdateRuns(const RunRefs& runs) = 0;
     // With their attempts and the keys they hold; so does PurgeRuns.
     virtual Result<void> DeleteRuns(const std::vector<Uuid>& ids) = 0;
     virtual Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) = 0;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "ksana/store_kit/lists.hpp"
-#include "ksana/store_memory/matches.hpp"
+#include "ksana/store_kit/matches.hpp"
 
 namespace ksana::store_memory {
 namespace {

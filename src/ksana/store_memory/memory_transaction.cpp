@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "ksana/model/decide.hpp"
-#include "ksana/store_memory/matches.hpp"
+#include "ksana/store_kit/matches.hpp"
 
 namespace ksana::store_memory {
 namespace {
@@ -119,7 +119,7 @@ Result<std::vector<Run>> MemoryTransaction::LockReady(const store::ClaimFilter& 
         Queue queue = queues.top();
         queues.pop();
         const Run& run = *tables_.FindRun(queue.next->second);
-        if (Matches(filter, run)) runs.push_back(run);
+        if (store_kit::Matches(filter, run)) runs.push_back(run);
         if (++queue.next != queue.end) queues.push(queue);
     }
     return runs;
@@ -203,9 +203,10 @@ Result<std::vector<Run>> MemoryTransaction::LockUnstarted(const std::string& job
     return runs;
 }
 
-Result<std::vector<bool>> MemoryTransaction::InsertRuns(const std::vector<Run>& runs) {
+Result<std::vector<bool>> MemoryTransaction::InsertRuns(const store_kit::RunRefs& runs) {
     std::vector<bool> inserted;
-    for (const Run& run : runs) {
+    for (const Run* row : runs) {
+        const Run& run = *row;
         const bool same_fire =
             !run.job_id.empty() && run.nominal_at && tables_.FindFire(run.job_id, *run.nominal_at);
         inserted.push_back(!same_fire && tables_.FindRun(run.id) == nullptr);
@@ -214,9 +215,9 @@ Result<std::vector<bool>> MemoryTransaction::InsertRuns(const std::vector<Run>& 
     return inserted;
 }
 
-Result<void> MemoryTransaction::UpdateRuns(const std::vector<Run>& runs) {
-    for (const Run& run : runs) {
-        if (tables_.FindRun(run.id) != nullptr) tables_.Set(RunKey{run.id}, run);
+Result<void> MemoryTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
+    for (const Run* run : runs) {
+        if (tables_.FindRun(run->id) != nullptr) tables_.Set(RunKey{run->id}, *run);
     }
     return {};
 }

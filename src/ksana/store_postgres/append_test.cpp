@@ -90,7 +90,8 @@ TEST_F(AppendTest, FailedBodyFailsAlone) {
     OnThreads(8, [&](int index) {
         for (int i = 0; i < 20; ++i) {
             const auto done = backend_->Append([&](Transaction& tx) -> Result<void> {
-                KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({MakeRun()}));
+                const model::Run run = MakeRun();
+                KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&run}));
                 if (index % 2 == 0) return Error(Code::kNotFound, "does not want to");
                 return {};
             });
@@ -107,7 +108,7 @@ TEST_F(AppendTest, RefusedStatementIsAnErrorOfItsCallers) {
     model::Run bad = MakeRun();
     bad.payload = std::string("\0", 1);
     const auto done = backend_->Append([&](Transaction& tx) -> Result<void> {
-        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({bad}));
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&bad}));
         return {};
     });
     ASSERT_FALSE(done);

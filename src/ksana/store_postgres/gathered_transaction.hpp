@@ -20,7 +20,7 @@ class GatheredTransaction final : public PostgresTransaction {
         return PostgresTransaction::Now();
     }
 
-    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override {
+    Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override {
         KSANA_TRY_VOID(Note(runs, noted_));
         return std::vector<bool>(runs.size(), true);
     }

@@ -180,13 +180,13 @@ TEST_F(IndexUseTest, ChangesOfRuns) {
             run.status.state = model::RunState::kRunning;
             run.status.lease_until = At(0);
         }
-        KSANA_TRY_VOID(tx.UpdateRuns(runs));
+        KSANA_TRY_VOID(tx.UpdateRuns(store_kit::RefsTo(runs)));
         KSANA_TRY(runs, tx.LockRuns(ids));
         for (model::Run& run : runs) {
             run.status.state = model::RunState::kSucceeded;
             run.status.finished_at = At(0);
         }
-        KSANA_TRY_VOID(tx.UpdateRuns(runs));
+        KSANA_TRY_VOID(tx.UpdateRuns(store_kit::RefsTo(runs)));
         KSANA_TRY_VOID(tx.AddTallies({{.job_id = "j1", .runs = 1}, {.job_id = "j2", .runs = 1}}));
         KSANA_TRY_VOID(tx.InsertAttempts({{.run_id = ids[0], .number = 7}}));
         KSANA_TRY(runs, tx.LockRuns(ids));
@@ -207,7 +207,7 @@ TEST_F(IndexUseTest, ChangesOfRuns) {
         over.id = ids_.Next();
         over.status.state = model::RunState::kSkipped;
         over.status.finished_at = At(0);
-        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({run, fire, over}));
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&run, &fire, &over}));
         KSANA_TRY([[maybe_unused]] const auto found, tx.FindFire("j1", At(-1)));
         return {};
     });

@@ -11,7 +11,6 @@
 #include "ksana/store_postgres/new_run_rows.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
 #include "ksana/store_postgres/session.hpp"
-#include "ksana/store_postgres/uuid_hash.hpp"
 
 namespace ksana::store_postgres {
 
@@ -85,8 +84,8 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<std::vector<model::Run>> LockStray(std::size_t limit) override;
     Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                   std::size_t limit) override;
-    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override;
-    Result<void> UpdateRuns(const std::vector<model::Run>& runs) override;
+    Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;
+    Result<void> UpdateRuns(const store_kit::RunRefs& runs) override;
     Result<void> DeleteRuns(const std::vector<Uuid>& ids) override;
     Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) override;
     Result<std::size_t> PurgeRuns(const store::PurgeParams& params) override;
@@ -106,7 +105,7 @@ class PostgresTransaction : public store_kit::Transaction {
                                        std::size_t limit) override;
 
     // Part of InsertRuns, for several bodies at once: puts runs to those that are to be inserted.
-    Result<void> Note(const std::vector<model::Run>& runs, NewRunRows& rows);
+    Result<void> Note(const store_kit::RunRefs& runs, NewRunRows& rows);
     Result<std::vector<bool>> InsertRows(const NewRunRows& rows);
     // Only without `looks`: then all of them are inserted, or the commit fails.
     void InsertAtCommit(const NewRunRows& rows);

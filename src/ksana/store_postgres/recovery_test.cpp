@@ -63,7 +63,7 @@ class RecoveryTest : public ::testing::Test {
         return backend_->Write([&](Transaction& tx) -> Result<void> {
             ++bodies_;
             tx.Touch(store::Topic::kReady);
-            KSANA_TRY(const auto inserted, tx.InsertRuns({run}));
+            KSANA_TRY(const auto inserted, tx.InsertRuns({&run}));
             EXPECT_EQ(inserted, std::vector<bool>{true});
             return {};
         });

@@ -124,10 +124,10 @@ Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Pa
     return ReadRuns(rows);
 }
 
-Result<void> PostgresTransaction::Note(const std::vector<Run>& runs, NewRunRows& rows) {
-    for (const Run& run : runs) {
-        KSANA_TRY(const std::int32_t id, policies_.IdOf(run.policy, session_.deadline()));
-        rows.Add({&run, id});
+Result<void> PostgresTransaction::Note(const store_kit::RunRefs& runs, NewRunRows& rows) {
+    for (const Run* run : runs) {
+        KSANA_TRY(const std::int32_t id, policies_.IdOf(run->policy, session_.deadline()));
+        rows.Add({run, id});
     }
     return {};
 }
@@ -154,7 +154,7 @@ Result<std::vector<Attempt>> PostgresTransaction::Attempts(const std::vector<Uui
     return attempts;
 }
 
-Result<std::vector<bool>> PostgresTransaction::InsertRuns(const std::vector<Run>& runs) {
+Result<std::vector<bool>> PostgresTransaction::InsertRuns(const store_kit::RunRefs& runs) {
     NewRunRows rows;
     KSANA_TRY_VOID(Note(runs, rows));
     return InsertRows(rows);
@@ -189,12 +189,12 @@ void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
     }
 }
 
-Result<void> PostgresTransaction::UpdateRuns(const std::vector<Run>& runs) {
+Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     RunBatch open;
     RunBatch final;
-    for (const Run& run : runs) {
-        const auto place = TakePlace(run.id);
-        (model::IsFinal(run.status.state) ? final : open).Add({&run, 0, place ? &*place : nullptr});
+    for (const Run* run : runs) {
+        const auto place = TakePlace(run->id);
+        (model::IsFinal(run->status.state) ? final : open).Add({run, 0, place ? &*place : nullptr});
     }
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));

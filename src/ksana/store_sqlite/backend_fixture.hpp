@@ -59,7 +59,7 @@ class BackendFixture : public ::testing::Test {
 
     static Result<void> Insert(store_kit::Backend& backend, const std::vector<model::Run>& runs) {
         return backend.Write([&](store_kit::Transaction& tx) -> Result<void> {
-            KSANA_TRY(const auto inserted, tx.InsertRuns(runs));
+            KSANA_TRY(const auto inserted, tx.InsertRuns(store_kit::RefsTo(runs)));
             for (const bool fresh : inserted) {
                 if (!fresh) return Error(Code::kAlreadyExists, "run");
             }

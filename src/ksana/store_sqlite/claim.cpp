@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ksana/model/claim_order.hpp"
+#include "ksana/store_kit/matches.hpp"
 #include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/run_rows.hpp"
 #include "ksana/store_sqlite/run_tags.hpp"
@@ -14,6 +15,8 @@ using model::Run;
 using store::ClaimFilter;
 
 namespace {
+
+constexpr std::size_t kUsualClaim = 1'000;
 
 // Ready runs with a tag, or all of them.
 struct Range {
@@ -39,43 +42,20 @@ std::vector<Range> RangesOf(const ClaimFilter& filter) {
     return {{std::nullopt, {}}};
 }
 
-void BindRange(Query& query, const ClaimFilter& filter, const Range& range) {
-    if (range.tag) {
-        query.Enum(*range.tag).Bytes(range.value).Enum(filter.kind);
-    } else {
-        query.Int(ReadyLane(filter.kind));
-    }
-}
-
 // Jumps from one type to the next in the index, however many runs each has.
-Result<std::vector<std::string>> ReadyTypes(Session& session, const ClaimFilter& filter,
-                                            const Range& range) {
+Result<std::vector<std::string>> TaggedTypes(Session& session, const ClaimFilter& filter,
+                                             const Range& range) {
     std::vector<std::string> types;
     for (;;) {
         const bool first = types.empty();
-        Query query = session.connection.Prepared(
-            range.tag ? (first ? Sql::kFirstTaggedType : Sql::kNextTaggedType)
-                      : (first ? Sql::kFirstReadyType : Sql::kNextReadyType));
-        BindRange(query, filter, range);
+        Query query =
+            session.connection.Prepared(first ? Sql::kFirstTaggedType : Sql::kNextTaggedType);
+        query.Enum(*range.tag).Bytes(range.value).Enum(filter.kind);
         if (!first) query.Text(types.back());
         KSANA_TRY(const bool row, query.Next());
         if (!row) return types;
         types.push_back(query.Text());
     }
-}
-
-bool IsIn(const std::string& value, const std::vector<std::string>& wanted) {
-    return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
-}
-
-bool Matches(const Run& run, const ClaimFilter& filter) {
-    if (!filter.tenant.empty() && run.tenant != filter.tenant) return false;
-    if (!filter.creator.empty() && run.creator != filter.creator) return false;
-    if (!IsIn(run.category, filter.categories)) return false;
-    return std::ranges::all_of(run.selector, [&](const auto& wanted) {
-        const auto label = filter.labels.find(wanted.first);
-        return label != filter.labels.end() && label->second == wanted.second;
-    });
 }
 
 // The best runs so far, the worst of them on top of the heap once there are enough.
@@ -120,35 +100,67 @@ class Best {
     std::vector<Item> heap_;
 };
 
-// `only`: no other range follows, so a full result ends it.
-Result<void> Walk(Session& session, const ClaimFilter& filter, const Range& range,
-                  const std::string& type, bool only, Best& best) {
-    Query query = session.connection.Prepared(range.tag ? Sql::kFindTagged : Sql::kFindReady);
-    BindRange(query, filter, range);
-    query.Text(type).Int(best.highest_rank());
-    while (!only || !best.Full()) {
-        KSANA_TRY(const bool row, query.Next());
-        if (!row) break;
-        KSANA_TRY(Run run, ReadRun(session, query));
-        if (Matches(run, filter) && !best.Offer(std::move(run))) break;
+// Runs of one type in one range.
+struct Part {
+    const Range* range;
+    std::string type;
+};
+
+// Calls take(run) for those that match and have no higher rank, in order, until it says false.
+template <class F>
+Result<void> Walk(Session& session, const ClaimFilter& filter, const Part& part,
+                  std::int64_t highest_rank, const F& take) {
+    const Range& range = *part.range;
+    const PlaceRange places = UpTo(ReadyLane(filter.kind), part.type, highest_rank);
+    Query query = session.connection.Prepared(range.tag ? Sql::kFindTagged : Sql::kFindInRange);
+    if (range.tag) {
+        query.Enum(*range.tag).Bytes(range.value).Enum(filter.kind);
+        query.Text(part.type).Int(highest_rank);
+    } else {
+        query.Range(places).Int(-1);
     }
-    return {};
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return {};
+        KSANA_TRY(Run run, ReadRun(session, query));
+        if (store_kit::Matches(filter, run) && !take(std::move(run))) return {};
+    }
+}
+
+Result<std::vector<Run>> FirstOf(Session& session, const ClaimFilter& filter, const Part& part,
+                                 std::size_t limit) {
+    std::vector<Run> runs;
+    runs.reserve(std::min(limit, kUsualClaim));
+    KSANA_TRY_VOID(Walk(session, filter, part, INT64_MAX, [&](Run&& run) {
+        runs.push_back(std::move(run));
+        return runs.size() < limit;
+    }));
+    return runs;
 }
 
 }  // namespace
 
+Result<std::vector<std::string>> ReadyTypes(Session& session, model::ActionKind kind) {
+    std::vector<std::string> types;
+    PlaceRange rest = InLane(ReadyLane(kind));
+    for (;;) {
+        Query query = session.connection.Prepared(Sql::kFirstInRange);
+        KSANA_TRY(const bool row, query.Range(rest).Next());
+        if (!row) return types;
+        types.emplace_back(ReadPlace(query.View()).group);
+        rest = AfterGroup(ReadyLane(kind), types.back());
+    }
+}
+
 Result<std::vector<Run>> FindReady(Session& session, const ClaimFilter& filter, std::size_t limit) {
     if (limit == 0) return std::vector<Run>();
-    struct Part {
-        const Range* range;
-        std::string type;
-    };
     const std::vector<Range> ranges = RangesOf(filter);
     std::vector<Part> parts;
     for (const Range& range : ranges) {
         std::vector<std::string> types = filter.types;
         if (types.empty()) {
-            KSANA_TRY(types, ReadyTypes(session, filter, range));
+            KSANA_TRY(types, range.tag ? TaggedTypes(session, filter, range)
+                                       : ReadyTypes(session, filter.kind));
         } else {
             std::ranges::sort(types);
             const auto rest = std::ranges::unique(types);
@@ -156,9 +168,11 @@ Result<std::vector<Run>> FindReady(Session& session, const ClaimFilter& filter, 
         }
         for (std::string& type : types) parts.push_back({&range, std::move(type)});
     }
+    if (parts.size() == 1) return FirstOf(session, filter, parts[0], limit);
     Best best(limit);
     for (const Part& part : parts) {
-        KSANA_TRY_VOID(Walk(session, filter, *part.range, part.type, parts.size() == 1, best));
+        KSANA_TRY_VOID(Walk(session, filter, part, best.highest_rank(),
+                            [&](Run&& run) { return best.Offer(std::move(run)); }));
     }
     return best.Take();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ksana/base/result.hpp"
@@ -12,5 +13,8 @@ namespace ksana::store_sqlite {
 // only as far as runs can still be among the best.
 Result<std::vector<model::Run>> FindReady(Session& session, const store::ClaimFilter& filter,
                                           std::size_t limit);
+
+// The types that ready runs of a kind have.
+Result<std::vector<std::string>> ReadyTypes(Session& session, model::ActionKind kind);
 
 }  // namespace ksana::store_sqlite

@@ -47,7 +47,13 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Op
                            database == nullptr ? sqlite3_errstr(rc) : sqlite3_errmsg(database));
     }
     sqlite3_busy_timeout(database, kBusyTimeoutMs);
-    return std::make_unique<Connection>(std::move(owned));
+    auto connection = std::make_unique<Connection>(std::move(owned));
+    const int registered = connection->batch_->Register(database);
+    if (registered != SQLITE_OK) {
+        return SqliteError(registered, fmt::format("cannot open {}", path),
+                           sqlite3_errmsg(database));
+    }
+    return connection;
 }
 
 StatementHandle Connection::Prepare(std::string_view sql) {

@@ -10,6 +10,7 @@
 
 #include "ksana/base/result.hpp"
 #include "ksana/store_sqlite/query.hpp"
+#include "ksana/store_sqlite/run_batch.hpp"
 #include "ksana/store_sqlite/statements.hpp"
 
 namespace ksana::store_sqlite {
@@ -52,6 +53,8 @@ class Connection final : public Query::Owner {
     // Rows changed by the statement that ran last.
     std::int64_t last_changes() const { return sqlite3_changes64(database_.get()); }
     sqlite3* handle() { return database_.get(); }
+    // What statements read as run_batch.
+    RunBatch& batch() { return *batch_; }
 
     Error StepFailed(int rc, sqlite3_stmt* statement) override;
     const std::optional<Error>& broken() const override { return broken_; }
@@ -59,6 +62,7 @@ class Connection final : public Query::Owner {
   private:
     StatementHandle Prepare(std::string_view sql);
 
+    std::unique_ptr<RunBatch> batch_ = std::make_unique<RunBatch>();
     DatabaseHandle database_;
     std::array<StatementHandle, kSqlCount> prepared_;
     std::unordered_map<std::string, StatementHandle> dynamic_;

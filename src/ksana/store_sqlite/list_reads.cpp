@@ -2,6 +2,8 @@
 #include <compare>
 #include <utility>
 
+#include "ksana/store_kit/lists.hpp"
+#include "ksana/store_kit/matches.hpp"
 #include "ksana/store_sqlite/job_rows.hpp"
 #include "ksana/store_sqlite/list_sql.hpp"
 #include "ksana/store_sqlite/reads.hpp"
@@ -21,16 +23,17 @@ std::int64_t Micros(const std::optional<TimePoint>& time) {
     return time ? time->time_since_epoch().count() : kNoTime;
 }
 
-std::pair<std::int64_t, Uuid> RunKey(const RunList& list, const Run& run) {
-    switch (list.sort) {
-        case store::RunSort::kReady:
-            return {Micros(run.status.ready_at), run.id};
-        case store::RunSort::kFinished:
-            return {Micros(run.status.finished_at), run.id};
-        case store::RunSort::kId:
-            break;
+// Calls take(run) for what belongs to the list, until it says false.
+template <class F>
+Result<void> WalkRuns(Session& session, const ListSql& part, const RunList& list, const F& take) {
+    Query query = session.connection.Dynamic(part.text);
+    part.BindTo(query);
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return {};
+        KSANA_TRY(Run run, ReadRun(session, query));
+        if (store_kit::Matches(list, run) && !take(std::move(run))) return {};
     }
-    return {0, run.id};
 }
 
 // Puts the parts of a list together: each is sorted, and no longer than the list may be.
@@ -68,19 +71,26 @@ Result<std::int64_t> CountParts(Session& session, const std::vector<ListSql>& pa
 
 Result<std::vector<Run>> ListRuns(Session& session, const RunList& list) {
     std::vector<std::vector<Run>> parts;
-    const auto limit = static_cast<std::int64_t>(list.limit);
-    for (const ListSql& part : RunListSql(list, ListPurpose::kRows, limit)) {
-        Query query = session.connection.Dynamic(part.text);
-        part.BindTo(query);
-        KSANA_TRY(std::vector<Run> runs, ReadRuns(session, query));
-        parts.push_back(std::move(runs));
+    for (const ListSql& part : RunListSql(list)) {
+        std::vector<Run>& runs = parts.emplace_back();
+        KSANA_TRY_VOID(WalkRuns(session, part, list, [&](Run&& run) {
+            runs.push_back(std::move(run));
+            return runs.size() < list.limit;
+        }));
     }
-    return Merge(std::move(parts), list.limit, list.descending,
-                 [&list](const Run& run) { return RunKey(list, run); });
+    return Merge(std::move(parts), list.limit, list.descending, [&list](const Run& run) {
+        return std::pair(store_kit::SortTime(run, list.sort), run.id);
+    });
 }
 
 Result<std::int64_t> CountRuns(Session& session, const RunList& list, std::int64_t most) {
-    return CountParts(session, RunListSql(list, ListPurpose::kCount, most), most);
+    std::int64_t count = 0;
+    for (const ListSql& part : RunListSql(list)) {
+        if (count >= most) break;
+        KSANA_TRY_VOID(
+            WalkRuns(session, part, list, [&](const Run& /*run*/) { return ++count < most; }));
+    }
+    return count;
 }
 
 // Several parts only when sorted by the next fire.

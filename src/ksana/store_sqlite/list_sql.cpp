@@ -12,14 +12,14 @@ void ListSql::Where(std::string_view condition) {
 
 void ListSql::Where(std::string_view condition, Value value) {
     Where(condition);
-    values.push_back(value);
+    values.push_back(std::move(value));
 }
 
 void ListSql::After(std::string_view column, std::string_view id_column, bool descending,
                     Value value, Value id) {
     Where(fmt::format("({}, {}){}(?, ?)", column, id_column, descending ? "<" : ">"));
-    values.push_back(value);
-    values.push_back(id);
+    values.push_back(std::move(value));
+    values.push_back(std::move(id));
 }
 
 void ListSql::Words(const std::vector<std::string>& words,
@@ -41,6 +41,8 @@ void ListSql::BindTo(Query& query) const {
             query.Int(*number);
         } else if (const auto* text_value = std::get_if<std::string_view>(&value)) {
             query.Text(*text_value);
+        } else if (const auto* own = std::get_if<std::string>(&value)) {
+            query.Text(*own);
         } else if (const auto* blob = std::get_if<Bytes>(&value)) {
             query.Bytes(blob->bytes);
         } else {

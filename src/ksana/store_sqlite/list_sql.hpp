@@ -20,7 +20,7 @@ struct ListSql {
     struct Bytes {
         std::string_view bytes;  // of a text, bound as a blob
     };
-    using Value = std::variant<std::int64_t, std::string_view, Uuid, Bytes>;
+    using Value = std::variant<std::int64_t, std::string_view, Uuid, Bytes, std::string>;
 
     std::string text;
     std::vector<Value> values;
@@ -43,10 +43,11 @@ enum class ListPurpose : std::uint8_t { kRows, kCount };
 
 // Parts that together are the list, none overlapping another: each is run with the limit and the
 // results are merged. One part is the rule.
-std::vector<ListSql> RunListSql(const store_kit::RunList& list, ListPurpose purpose,
-                                std::int64_t limit);
 std::vector<ListSql> JobListSql(const store_kit::JobList& list, ListPurpose purpose,
                                 std::int64_t limit);
+// Likewise, but without limit and the conditions that no index knows: store_kit::Matches says what
+// belongs to the list.
+std::vector<ListSql> RunListSql(const store_kit::RunList& list);
 ListSql EventListSql(const store_kit::EventList& list);
 ListSql LedgerListSql(const store_kit::LedgerList& list);
 

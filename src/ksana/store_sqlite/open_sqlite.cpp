@@ -15,7 +15,7 @@ namespace {
 // secure_delete: Debian turns it on, and it would write zeros over all that is replaced.
 constexpr std::string_view kWriterPragmas =
     "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=-1; PRAGMA wal_autocheckpoint=0; "
-    "PRAGMA cache_size=-64000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; "
+    "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; "
     "PRAGMA secure_delete=0; PRAGMA foreign_keys=0";
 
 Error Missing(const std::string& path) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 
+#include "ksana/store_sqlite/claim.hpp"
 #include "ksana/store_sqlite/list_sql.hpp"
+#include "ksana/store_sqlite/packed_run.hpp"
 #include "ksana/store_sqlite/reads.hpp"
 #include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/run_rows.hpp"
@@ -78,7 +80,30 @@ std::vector<store::QueueDepth> Folded(std::vector<store::QueueDepth> parts) {
     return depths;
 }
 
-Result<void> AddDepths(Query& query, RunState state, std::vector<store::QueueDepth>& depths) {
+// Of each type, counted along the index alone.
+Result<void> AddReadyDepths(Session& session, std::vector<store::QueueDepth>& depths) {
+    for (std::size_t i = 0; i < model::kEnumCount<model::ActionKind>; ++i) {
+        const auto kind = static_cast<model::ActionKind>(i);
+        KSANA_TRY(const std::vector<std::string> types, ReadyTypes(session, kind));
+        for (const std::string& type : types) {
+            const PlaceRange range = InGroup(ReadyLane(kind), type);
+            Query query = session.connection.Prepared(Sql::kCountInRange);
+            KSANA_TRY(const bool row, query.Range(range).Next());
+            if (!row) continue;
+            store::QueueDepth depth{.kind = kind, .type = type, .state = RunState::kQueued};
+            depth.count = query.Int();
+            depth.oldest_ready_at = query.Time();
+            depths.push_back(std::move(depth));
+        }
+    }
+    return {};
+}
+
+Result<void> AddDepths(Session& session, Lane lane, RunState state,
+                       std::vector<store::QueueDepth>& depths) {
+    const PlaceRange range = InLane(lane);
+    Query query = session.connection.Prepared(Sql::kDepthsInRange);
+    query.Range(range);
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return {};
@@ -89,6 +114,14 @@ Result<void> AddDepths(Query& query, RunState state, std::vector<store::QueueDep
         depth.oldest_ready_at = query.Time();
         depths.push_back(std::move(depth));
     }
+}
+
+// The order of the first run in a lane.
+Result<std::optional<std::int64_t>> FirstOrder(Session& session, const PlaceRange& lane) {
+    Query query = session.connection.Prepared(Sql::kFirstInRange);
+    KSANA_TRY(const bool row, query.Range(lane).Next());
+    if (!row) return std::optional<std::int64_t>();
+    return std::optional(ReadPlace(query.View()).order);
 }
 
 }  // namespace
@@ -172,38 +205,33 @@ Result<std::vector<store::RunSample>> Samples(Session& session,
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return samples;
-        store::RunSample sample{.state = query.Enum<RunState>()};
-        const auto started = query.OptionalTime();
-        const auto ended = query.OptionalTime();
-        if (started && ended) sample.duration = *ended - *started;
+        model::Run run;
+        KSANA_TRY_VOID(UnpackStatus(query.View(), run));
+        store::RunSample sample{.state = run.status.state};
+        if (run.status.started_at && run.status.ended_at) {
+            sample.duration = *run.status.ended_at - *run.status.started_at;
+        }
         samples.push_back(sample);
     }
 }
 
 Result<std::vector<store::QueueDepth>> Depths(Session& session) {
-    static constexpr std::array kOtherLanes = {std::pair{std::int64_t{0}, RunState::kScheduled},
-                                               std::pair{kBlockedLane, RunState::kQueued},
-                                               std::pair{std::int64_t{2}, RunState::kRunning},
-                                               std::pair{std::int64_t{3}, RunState::kCompleting},
-                                               std::pair{std::int64_t{4}, RunState::kHeld}};
+    static constexpr std::array kOthers = {RunState::kScheduled, RunState::kRunning,
+                                           RunState::kCompleting, RunState::kHeld};
     std::vector<store::QueueDepth> depths;
-    {
-        Query query = session.connection.Prepared(Sql::kDepthsReady);
-        KSANA_TRY_VOID(AddDepths(query, RunState::kQueued, depths));
-    }
-    for (const auto& [lane, state] : kOtherLanes) {
-        Query query = session.connection.Prepared(Sql::kDepthsOther);
-        query.Int(lane);
-        KSANA_TRY_VOID(AddDepths(query, state, depths));
+    KSANA_TRY_VOID(AddReadyDepths(session, depths));
+    KSANA_TRY_VOID(AddDepths(session, kBlockedLane, RunState::kQueued, depths));
+    for (const RunState state : kOthers) {
+        KSANA_TRY_VOID(AddDepths(session, LaneOf(state), state, depths));
     }
     return Folded(std::move(depths));
 }
 
 Result<store::WakeTimes> NextWake(Session& session) {
     KSANA_TRY(const auto plan, Number(session, Sql::kNextPlan));
-    KSANA_TRY(const auto ready, Number(session, Sql::kNextReady));
-    KSANA_TRY(const auto expiry, Number(session, Sql::kNextExpiry));
-    KSANA_TRY(const auto queued, Number(session, Sql::kAnyReady));
+    KSANA_TRY(const auto ready, FirstOrder(session, InLane(kScheduledLane)));
+    KSANA_TRY(const auto expiry, FirstOrder(session, InLane(kRunningLane)));
+    KSANA_TRY(const auto queued, FirstOrder(session, InLanes(kReadyLanes, kLastLane)));
     return store::WakeTimes{.plan = TimeOf(plan),
                             .ready = TimeOf(ready),
                             .expiry = TimeOf(expiry),

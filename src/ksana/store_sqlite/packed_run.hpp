@@ -1,24 +1,30 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "ksana/base/result.hpp"
 #include "ksana/model/run.hpp"
 
-// The fields of a run that no query asks for, as two short blobs instead of twenty columns: SQLite
-// takes longer for the columns of a row than for finding it. A blob is a version, a set of bits
-// that says which fields are not their default, and these fields in turn. A new field gets the next
-// bit.
+// The fields of a run as two short blobs instead of thirty columns: SQLite takes longer for the
+// columns of a row than for finding it. Only what an index needs has a column of its own
+// (schema.hpp). A blob is a version, a set of bits that says which fields are not their default,
+// and these fields in turn. A new field gets the next bit.
 
 namespace ksana::store_sqlite {
 
-// selector, unique. Empty when both are their default.
-std::string PackFixed(const model::Run& run);
-Result<void> UnpackFixed(std::string_view blob, model::Run& run);
+struct FixedPart {
+    std::int64_t policy = 0;       // its number
+    bool payload_outside = false;  // in the table payloads
+};
 
-// Of RunStatus all that has no column of its own. `out` is replaced.
-void PackStatus(const model::RunStatus& status, std::string& out);
-Result<void> UnpackStatus(std::string_view blob, model::RunStatus& status);
+// What never changes. `out` is replaced.
+void PackFixed(const model::Run& run, std::int64_t policy, bool payload_outside, std::string& out);
+Result<FixedPart> UnpackFixed(std::string_view blob, model::Run& run);
+
+// Status and updated_at. `out` is replaced; zeros may be added to it.
+void PackStatus(const model::Run& run, std::string& out);
+Result<void> UnpackStatus(std::string_view blob, model::Run& run);
 
 }  // namespace ksana::store_sqlite

@@ -10,6 +10,7 @@
 #include "ksana/base/result.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/store_sqlite/run_lanes.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -58,6 +59,7 @@ class Query {
         return Bound(sqlite3_bind_blob(statement_, ++bound_, id.bytes.data(),
                                        static_cast<int>(id.bytes.size()), SQLITE_STATIC));
     }
+    Query& Range(const PlaceRange& range) { return Text(range.from).Text(range.to); }
     Query& Time(TimePoint time) { return Int(time.time_since_epoch().count()); }
     Query& Time(const std::optional<TimePoint>& time) { return time ? Time(*time) : Null(); }
     Query& TimeOr(const std::optional<TimePoint>& time, std::int64_t none) {

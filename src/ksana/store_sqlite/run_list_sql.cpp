@@ -18,148 +18,138 @@ using store_kit::RunList;
 
 namespace {
 
-// What a part of a list walks along. The columns are those of the index that say the same as the
-// ones of the run.
+// What a part of a list walks along.
 struct Way {
     std::string from;
-    std::string condition;                               // that chooses the part of the index
-    std::optional<ListSql::Value> value = std::nullopt;  // of the condition
-    std::string_view id = "id";
-    std::string_view ready_at = "ready_at";
-    std::string_view finished_at = "finished_at";
+    std::string condition;               // that chooses the part of the index
+    std::vector<ListSql::Value> values;  // of the condition
+    std::string sorted_by;               // the key of the order, then the id
+    std::string after;                   // condition for what follows on the last page
+    std::vector<ListSql::Value> after_values;
 };
 
-Way Tagged(Tag tag, ListSql::Value value) {
-    return {.from = "run_tags CROSS JOIN runs ON id=run_id",
-            .condition = fmt::format("tag={} AND tag_value=?", static_cast<int>(tag)),
-            .value = value,
-            .id = "run_id"};
+std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
+
+std::string_view Beyond(const RunList& list) { return list.descending ? "<" : ">"; }
+
+// By a column that stands in front of the id, in the index or in the row.
+void SortByTime(Way& way, const RunList& list, std::string_view column, std::string_view id) {
+    const std::string_view direction = list.descending ? "DESC" : "ASC";
+    way.sorted_by = fmt::format("{0} {2}, {1} {2}", column, id, direction);
+    if (!list.after) return;
+    way.after = fmt::format("({}, {}){}(?, ?)", column, id, Beyond(list));
+    way.after_values = {list.after->time, list.after->id};
+}
+
+// By one column that decides alone.
+void SortByKey(Way& way, const RunList& list, std::string_view column, ListSql::Value after) {
+    way.sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC");
+    if (!list.after) return;
+    way.after = fmt::format("{}{}?", column, Beyond(list));
+    way.after_values = {std::move(after)};
+}
+
+// A way along an index whose entries are in the order of the id.
+Way ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
+         std::string_view id, const RunList& list) {
+    Way way{
+        .from = std::move(from), .condition = std::move(condition), .values = std::move(values)};
+    if (list.sort == RunSort::kReady) {
+        SortByTime(way, list, "ready_at", id);
+    } else {
+        SortByKey(way, list, id, list.after ? ListSql::Value(list.after->id) : ListSql::Value());
+    }
+    return way;
+}
+
+Way Tagged(Tag tag, ListSql::Value value, const RunList& list) {
+    return ById("run_tags CROSS JOIN runs ON id=run_id",
+                fmt::format("tag={} AND tag_value=?", static_cast<int>(tag)), {std::move(value)},
+                "run_id", list);
 }
 
 ListSql::Value AsBytes(const std::string& text) { return ListSql::Bytes{text}; }
 
-// Along something that few runs have, in the order of the id.
-std::optional<Way> NarrowWay(const RunFilter& filter) {
-    if (filter.parent) return Tagged(Tag::kParent, *filter.parent);
+// Along something that few runs have.
+std::optional<Way> NarrowWay(const RunList& list) {
+    const RunFilter& filter = list.filter;
+    if (filter.parent) return Tagged(Tag::kParent, *filter.parent, list);
     if (!filter.job_id.empty()) {
-        return Way{.from = "runs INDEXED BY runs_job", .condition = "job_id<>''"};
+        return ById("runs INDEXED BY runs_job", "job_id=?", {filter.job_id}, "id", list);
     }
-    if (!filter.creator.empty()) return Tagged(Tag::kCreator, AsBytes(filter.creator));
-    if (!filter.category.empty()) return Tagged(Tag::kCategory, AsBytes(filter.category));
+    if (!filter.creator.empty()) return Tagged(Tag::kCreator, AsBytes(filter.creator), list);
+    if (!filter.category.empty()) return Tagged(Tag::kCategory, AsBytes(filter.category), list);
     if (!filter.type.empty()) {
-        return Way{.from = "runs INDEXED BY runs_type", .condition = "type<>''"};
+        return ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list);
     }
     if (!filter.tenant.empty() && filter.tenant != model::Run{}.tenant) {
-        return Tagged(Tag::kTenant, AsBytes(filter.tenant));
+        return Tagged(Tag::kTenant, AsBytes(filter.tenant), list);
     }
     return std::nullopt;
 }
 
-Way Lane(std::int64_t lane) {
-    return {.from = "runs INDEXED BY runs_lane",
-            .condition = fmt::format("lane={} AND lane_group=''", lane)};
+Way InPlaces(PlaceRange range, const RunList& list) {
+    return ById("runs INDEXED BY runs_place", "place>=? AND place<?",
+                {std::move(range.from), std::move(range.to)}, "id", list);
 }
 
-// The lanes of a state that is not final, so that a list of it does not walk through the others.
-std::vector<Way> WaysOf(RunState state) {
-    Way lane = Lane(static_cast<std::int64_t>(state));
-    if (state == RunState::kScheduled) lane.ready_at = "lane_order";
-    if (state != RunState::kQueued) return {lane};
-    Way ready = lane;
-    Way blocked = lane;
-    ready.condition = fmt::format("lane>={}", kReadyLanes);
-    blocked.condition = fmt::format("lane={}", kBlockedLane);
-    return {ready, blocked};
-}
-
-Way FinalByTime(RunState state) {
-    Way way = Lane(static_cast<std::int64_t>(state));
-    way.finished_at = "lane_order";
+// A lane whose order is the time that the list is sorted by.
+Way ByPlace(Lane lane, PlaceRange range, const RunList& list) {
+    Way way{.from = "runs INDEXED BY runs_place",
+            .condition = "place>=? AND place<?",
+            .values = {std::move(range.from), std::move(range.to)}};
+    SortByKey(way, list, "place",
+              list.after ? PlaceAt(lane, list.after->time, list.after->id) : std::string());
     return way;
 }
 
-Way FinalById(RunState state) {
-    return {.from = "runs INDEXED BY runs_final",
-            .condition = fmt::format("state>=5 AND state={}", static_cast<int>(state))};
-}
-
-Way FinalOfJob() {
-    return {.from = "runs INDEXED BY runs_job_final",
-            .condition = "job_id<>'' AND final_at IS NOT NULL",
-            .finished_at = "final_at"};
-}
-
-std::string_view SortColumn(RunSort sort, const Way& way) {
-    switch (sort) {
-        case RunSort::kReady:
-            return way.ready_at;
-        case RunSort::kFinished:
-            return way.finished_at;
-        case RunSort::kId:
-            break;
+// The lanes of a state that is not final, so that a list of it does not walk through the others.
+std::vector<Way> WaysOf(RunState state, const RunList& list) {
+    if (state == RunState::kQueued) {
+        return {InPlaces(InLanes(kReadyLanes, kLastLane), list),
+                InPlaces(InLane(kBlockedLane), list)};
     }
-    return way.id;
-}
-
-ListSql Head(const Way& way, ListPurpose purpose) {
-    ListSql sql;
-    sql.text = fmt::format("{} FROM {}",
-                           purpose == ListPurpose::kRows ? "SELECT " KSANA_RUN_COLUMNS
-                                                         : "SELECT count(*) FROM (SELECT 1",
-                           way.from);
-    if (!way.condition.empty()) sql.Where(way.condition);
-    if (way.value) sql.values.push_back(*way.value);
-    return sql;
-}
-
-void AddEqual(ListSql& sql, std::string_view condition, const std::string& value) {
-    if (!value.empty()) sql.Where(condition, value);
-}
-
-void AddFilter(ListSql& sql, const RunList& list, const Way& way) {
-    const RunFilter& filter = list.filter;
-    AddEqual(sql, "tenant=?", filter.tenant);
-    AddEqual(sql, "job_id=?", filter.job_id);
-    AddEqual(sql, "type=?", filter.type);
-    AddEqual(sql, "category=?", filter.category);
-    AddEqual(sql, "creator=?", filter.creator);
-    AddEqual(sql, "owner=?", filter.owner);
-    if (filter.kind) sql.Where("kind=?", static_cast<std::int64_t>(*filter.kind));
-    if (filter.trigger) sql.Where("cause=?", static_cast<std::int64_t>(*filter.trigger));
-    if (filter.parent) sql.Where("parent=?", *filter.parent);
-    if (filter.finished_from) {
-        sql.Where(fmt::format("{}>=?", way.finished_at),
-                  filter.finished_from->time_since_epoch().count());
+    if (state == RunState::kScheduled && list.sort == RunSort::kReady) {
+        return {ByPlace(kScheduledLane, InLane(kScheduledLane), list)};
     }
-    if (filter.finished_until) {
-        sql.Where(fmt::format("{}<?", way.finished_at),
-                  filter.finished_until->time_since_epoch().count());
-    }
-    sql.Words(list.words, {"type", "category", "creator", "job_id", "last_error"});
+    return {InPlaces(InLane(LaneOf(state)), list)};
 }
 
-void Finish(ListSql& sql, const RunList& list, const Way& way, ListPurpose purpose,
-            std::int64_t limit) {
-    const std::string_view column = SortColumn(list.sort, way);
-    const bool by_id = list.sort == RunSort::kId;
-    if (list.after && by_id) {
-        sql.Where(fmt::format("{}{}?", way.id, list.descending ? "<" : ">"), list.after->id);
-    } else if (list.after) {
-        sql.After(column, way.id, list.descending, list.after->time, list.after->id);
+Way FinalByTime(RunState state, const RunList& list) {
+    const Lane lane = LaneOf(state);
+    PlaceRange range = InLane(lane);
+    if (list.filter.finished_from) {
+        range.from = FirstPlace(lane, Micros(*list.filter.finished_from));
     }
-    if (purpose == ListPurpose::kCount) {
-        sql.text += " LIMIT ?)";
+    if (list.filter.finished_until) {
+        range.to = FirstPlace(lane, Micros(*list.filter.finished_until));
+    }
+    return list.sort == RunSort::kFinished ? ByPlace(lane, std::move(range), list)
+                                           : InPlaces(std::move(range), list);
+}
+
+Way FinalById(RunState state, const RunList& list) {
+    PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
+    Way way{.from = "runs INDEXED BY runs_final",
+            .condition = "final_key>=? AND final_key<?",
+            .values = {std::move(range.from), std::move(range.to)}};
+    if (list.sort == RunSort::kReady) {
+        SortByTime(way, list, "ready_at", "id");
     } else {
-        const std::string_view direction = list.descending ? "DESC" : "ASC";
-        sql.text +=
-            by_id ? fmt::format(" ORDER BY {} {} LIMIT ?", way.id, direction)
-                  : fmt::format(" ORDER BY {0} {2}, {1} {2} LIMIT ?", column, way.id, direction);
+        SortByKey(way, list, "final_key",
+                  list.after ? FinalKey(state, list.after->id) : std::string());
     }
-    sql.values.emplace_back(limit);
+    return way;
 }
 
-std::string StatesCondition(model::RunStates states) {
-    return fmt::format("((1<<state) & {})<>0", states);
+Way FinalOfJob(const RunList& list) {
+    Way way{.from = "runs INDEXED BY runs_job_final",
+            .condition = "job_id=? AND final_at>=? AND final_at<=?",
+            .values = {std::string_view(list.filter.job_id), INT64_MIN, INT64_MAX}};
+    if (list.filter.finished_from) way.values[1] = Micros(*list.filter.finished_from);
+    if (list.filter.finished_until) way.values[2] = Micros(*list.filter.finished_until) - 1;
+    SortByTime(way, list, "final_at", "id");
+    return way;
 }
 
 bool AsksForFinishedTime(const RunList& list) {
@@ -175,36 +165,38 @@ std::vector<Way> WaysByState(const RunList& list) {
         const auto state = static_cast<RunState>(i);
         if ((list.filter.states & model::SetOf(state)) == 0) continue;
         if (model::IsFinal(state)) {
-            ways.push_back(by_time ? FinalByTime(state) : FinalById(state));
+            ways.push_back(by_time ? FinalByTime(state, list) : FinalById(state, list));
         } else if (!by_time) {
-            std::ranges::move(WaysOf(state), std::back_inserter(ways));
+            std::ranges::move(WaysOf(state, list), std::back_inserter(ways));
         }
     }
     return ways;
 }
 
+std::vector<Way> WaysOf(const RunList& list) {
+    if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return {FinalOfJob(list)};
+    if (list.sort != RunSort::kFinished) {
+        if (auto narrow = NarrowWay(list)) return {*std::move(narrow)};
+    }
+    const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
+    if (all && list.sort == RunSort::kId) {
+        return {ById("runs INDEXED BY runs_id", "", {}, "id", list)};
+    }
+    return WaysByState(list);
+}
+
 }  // namespace
 
-std::vector<ListSql> RunListSql(const RunList& list, ListPurpose purpose, std::int64_t limit) {
+std::vector<ListSql> RunListSql(const RunList& list) {
     std::vector<ListSql> parts;
-    const auto add = [&](const Way& way, bool of_states) {
-        ListSql& sql = parts.emplace_back(Head(way, purpose));
-        if (!of_states && list.filter.states != model::kAllStates) {
-            sql.Where(StatesCondition(list.filter.states));
-        }
-        AddFilter(sql, list, way);
-        Finish(sql, list, way, purpose, limit);
-    };
-    const auto narrow = NarrowWay(list.filter);
-    if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) {
-        add(FinalOfJob(), false);
-    } else if (narrow && list.sort != RunSort::kFinished) {
-        add(*narrow, false);
-    } else if (!AsksForFinishedTime(list) && list.filter.states == model::kAllStates &&
-               list.sort == RunSort::kId) {
-        add({.from = "runs", .condition = ""}, false);
-    } else {
-        for (const Way& way : WaysByState(list)) add(way, true);
+    for (Way& way : WaysOf(list)) {
+        ListSql& sql = parts.emplace_back();
+        sql.text = "SELECT " KSANA_RUN_COLUMNS " FROM " + way.from;
+        if (!way.condition.empty()) sql.Where(way.condition);
+        sql.values = std::move(way.values);
+        if (!way.after.empty()) sql.Where(way.after);
+        std::ranges::move(way.after_values, std::back_inserter(sql.values));
+        sql.text += " ORDER BY " + way.sorted_by;
     }
     return parts;
 }

@@ -1,57 +1,19 @@
 #include "ksana/store_sqlite/run_rows.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "ksana/store_sqlite/packed_run.hpp"
-#include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/run_tags.hpp"
 
 namespace ksana::store_sqlite {
 
 using model::Attempt;
 using model::Run;
-using model::RunStatus;
+using store_kit::RunRefs;
 
 namespace {
-
-// Longer payloads stand in a table of their own. A row of runs then stays well below the thousand
-// bytes from which on SQLite would spread it over further pages.
-constexpr std::size_t kMaxInlinePayload = 512;
-
-// `packed` must live until the statement has run.
-void BindStatus(Query& query, const Run& run, std::string& packed) {
-    const RunStatus& status = run.status;
-    const Place place = PlaceOf(run);
-    PackStatus(status, packed);
-    query.Time(run.updated_at)
-        .Enum(status.state)
-        .Time(status.ready_at)
-        .Int(place.lane)
-        .Text(place.group)
-        .Int(place.order);
-    model::IsFinal(status.state) ? query.Int(place.order) : query.Null();
-    query.Int(status.attempt)
-        .Int(status.blocked ? 1 : 0)
-        .Text(status.owner)
-        .Time(status.started_at)
-        .Time(status.ended_at)
-        .Time(status.finished_at)
-        .Text(status.last_error)
-        .Bytes(packed);
-}
-
-Result<void> ReadStatus(Query& query, RunStatus& status) {
-    status.state = query.Enum<model::RunState>();
-    status.ready_at = query.Time();
-    status.attempt = static_cast<std::int32_t>(query.Int());
-    status.blocked = query.Bool();
-    query.Into(status.owner);
-    status.started_at = query.OptionalTime();
-    status.ended_at = query.OptionalTime();
-    status.finished_at = query.OptionalTime();
-    query.Into(status.last_error);
-    return UnpackStatus(query.View(), status);
-}
 
 Result<void> LoadPayload(Session& session, Run& run) {
     Query query = session.connection.Prepared(Sql::kLoadPayload);
@@ -64,37 +26,58 @@ Result<void> LoadPayload(Session& session, Run& run) {
     return {};
 }
 
-Result<bool> InsertRunRow(WriteSession& session, Query& query, const Run& run) {
-    KSANA_TRY(const std::int64_t policy,
-              session.policy_writer.IdOf(session.connection, run.policy));
-    const std::string fixed = PackFixed(run);
-    std::string packed;
-    const bool inline_payload = run.payload.size() <= kMaxInlinePayload;
-    query.Again()
-        .Id(run.id)
-        .Text(run.job_id)
-        .Text(run.tenant)
-        .Text(run.type)
-        .Text(run.category)
-        .Text(run.creator)
-        .Enum(run.kind)
-        .Enum(run.trigger)
-        .Int(run.priority)
-        .Time(run.nominal_at)
-        .Bytes(fixed);
-    run.parent ? query.Id(*run.parent) : query.Null();
-    query.Int(policy).Time(run.created_at);
-    inline_payload ? query.Text(run.payload) : query.Null();
-    BindStatus(query, run, packed);
-    KSANA_TRY_VOID(query.Run());
-    if (session.connection.last_changes() == 0) return false;
-    session.running.Written(run);
-    if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
-    if (!inline_payload) {
-        KSANA_TRY_VOID(
-            session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run());
+Result<bool> IsThere(Session& session, const Uuid& id) {
+    return session.connection.Prepared(Sql::kFindRun).Id(id).Next();
+}
+
+Result<Uuid> NewestId(WriteSession& session) {
+    if (!session.newest) {
+        Query query = session.connection.Prepared(Sql::kNewestRun);
+        KSANA_TRY(const bool row, query.Next());
+        session.newest = row ? query.Id() : Uuid();
     }
-    return true;
+    return *session.newest;
+}
+
+// Those whose id is there, in the table or earlier in the batch. Ids are drawn in rising order, so
+// only those have to be looked for that were given by somebody.
+Result<std::vector<bool>> KnownIds(WriteSession& session, const RunRefs& runs) {
+    KSANA_TRY(Uuid newest, NewestId(session));
+    std::vector<bool> known(runs.size());
+    std::set<Uuid> in_batch;
+    std::size_t noted = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const Uuid& id = runs[i]->id;
+        if (newest < id) {
+            newest = id;
+            continue;
+        }
+        for (; noted < i; ++noted) in_batch.insert(runs[noted]->id);
+        KSANA_TRY(const bool there, IsThere(session, id));
+        known[i] = there || in_batch.contains(id);
+    }
+    session.newest = newest;
+    return known;
+}
+
+Result<std::vector<std::int64_t>> PolicyNumbers(WriteSession& session, const RunRefs& runs) {
+    std::vector<std::int64_t> numbers;
+    numbers.reserve(runs.size());
+    for (const Run* run : runs) {
+        KSANA_TRY(const std::int64_t number,
+                  session.policy_writer.IdOf(session.connection, run->policy));
+        numbers.push_back(number);
+    }
+    return numbers;
+}
+
+// What stands beside the row.
+Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq) {
+    session.running.Written(run);
+    session.seq_book.Note(run.id, seq);
+    if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
+    if (!HasLongPayload(run)) return {};
+    return session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run();
 }
 
 Attempt ReadAttempt(Query& query) {
@@ -117,29 +100,18 @@ Attempt ReadAttempt(Query& query) {
 
 Result<Run> ReadRun(Session& session, Query& query) {
     Run run;
+    const std::int64_t seq = query.Int();
     run.id = query.Id();
-    query.Into(run.job_id);
-    query.Into(run.tenant);
+    if (session.seqs != nullptr) session.seqs->Note(run.id, seq);
     query.Into(run.type);
-    query.Into(run.category);
-    query.Into(run.creator);
-    run.kind = query.Enum<model::ActionKind>();
-    run.trigger = query.Enum<model::RunTrigger>();
-    run.priority = static_cast<std::int32_t>(query.Int());
+    query.Into(run.job_id);
     run.nominal_at = query.OptionalTime();
-    KSANA_TRY_VOID(UnpackFixed(query.View(), run));
-    if (query.IsNull()) {
-        query.Skip();
-    } else {
-        run.parent = query.Id();
-    }
-    KSANA_TRY(run.policy, session.shared.policies.Load(session.connection, query.Int()));
-    run.created_at = query.Time();
-    const bool outside = query.IsNull();
-    query.Into(run.payload);
-    run.updated_at = query.Time();
-    KSANA_TRY_VOID(ReadStatus(query, run.status));
-    if (outside) KSANA_TRY_VOID(LoadPayload(session, run));
+    run.kind = query.Enum<model::ActionKind>();
+    KSANA_TRY(const FixedPart fixed, UnpackFixed(query.View(), run));
+    run.status.ready_at = query.Time();
+    KSANA_TRY_VOID(UnpackStatus(query.View(), run));
+    KSANA_TRY(run.policy, session.shared.policies.Load(session.connection, fixed.policy));
+    if (fixed.payload_outside) KSANA_TRY_VOID(LoadPayload(session, run));
     return run;
 }
 
@@ -151,6 +123,12 @@ Result<std::vector<Run>> ReadRuns(Session& session, Query& query) {
         KSANA_TRY(Run run, ReadRun(session, query));
         runs.push_back(std::move(run));
     }
+}
+
+Result<std::vector<Run>> ReadRange(Session& session, const PlaceRange& range, std::size_t limit) {
+    Query query = session.connection.Prepared(Sql::kFindInRange);
+    query.Range(range).Int(static_cast<std::int64_t>(limit));
+    return ReadRuns(session, query);
 }
 
 Result<std::optional<Run>> ReadOneRun(Session& session, Query& query) {
@@ -189,26 +167,45 @@ Result<std::vector<Attempt>> LoadAttempts(Session& session, const std::vector<Uu
     return attempts;
 }
 
-Result<std::vector<bool>> InsertRunRows(WriteSession& session, const std::vector<Run>& runs) {
-    std::vector<bool> inserted;
-    inserted.reserve(runs.size());
-    Query query = session.connection.Prepared(Sql::kInsertRun);
-    for (const Run& run : runs) {
-        KSANA_TRY(const bool fresh, InsertRunRow(session, query, run));
-        inserted.push_back(fresh);
+// Of runs with new ids only those are refused whose fire has its run.
+Result<std::vector<bool>> InsertRunRows(WriteSession& session, const RunRefs& runs) {
+    KSANA_TRY(const std::vector<bool> known, KnownIds(session, runs));
+    RunRefs fresh;
+    fresh.reserve(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!known[i]) fresh.push_back(runs[i]);
+    }
+    KSANA_TRY(const auto policies, PolicyNumbers(session, fresh));
+    KSANA_TRY(std::int64_t seq, session.seq_book.Draw(session.connection, fresh.size()));
+    std::vector<std::int64_t> seqs(fresh.size());
+    std::iota(seqs.begin(), seqs.end(), seq);
+    session.connection.batch().Fill(fresh, seqs, policies);
+    KSANA_TRY_VOID(session.connection.Prepared(Sql::kInsertRuns).Run());
+    const bool all = session.connection.last_changes() == static_cast<std::int64_t>(fresh.size());
+    std::vector<bool> inserted(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (known[i]) continue;
+        inserted[i] = true;
+        if (!all) {
+            KSANA_TRY(inserted[i], IsThere(session, runs[i]->id));
+        }
+        if (inserted[i]) KSANA_TRY_VOID(InsertRest(session, *runs[i], seq));
+        ++seq;
     }
     return inserted;
 }
 
-Result<void> UpdateRunRows(WriteSession& session, const std::vector<Run>& runs) {
-    Query query = session.connection.Prepared(Sql::kUpdateRun);
-    std::string packed;
-    for (const Run& run : runs) {
-        if (HasTags(run)) KSANA_TRY_VOID(MoveTags(session, run));
-        BindStatus(query.Again(), run, packed);
-        KSANA_TRY_VOID(query.Id(run.id).Run());
-        if (session.connection.last_changes() != 0) session.running.Written(run);
+Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
+    std::vector<std::int64_t> seqs;
+    seqs.reserve(runs.size());
+    for (const Run* run : runs) {
+        KSANA_TRY(const std::int64_t seq, session.seq_book.SeqOf(session.connection, run->id));
+        seqs.push_back(seq);
+        if (HasTags(*run)) KSANA_TRY_VOID(MoveTags(session, *run));
     }
+    session.connection.batch().FillStatus(runs, seqs);
+    KSANA_TRY_VOID(session.connection.Prepared(Sql::kUpdateRuns).Run());
+    for (const Run* run : runs) session.running.Written(*run);
     return {};
 }
 
@@ -224,12 +221,13 @@ Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids) 
                                .Id(run.id)
                                .Run());
         }
-        if (run.payload.size() > kMaxInlinePayload) {
+        if (HasLongPayload(run)) {
             KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(run.id).Run());
         }
         KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run());
         KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteRun).Id(run.id).Run());
         session.running.Deleted(run.id);
+        session.seq_book.Deleted(run.id);
     }
     return {};
 }

@@ -5,6 +5,7 @@
 
 #include "ksana/base/result.hpp"
 #include "ksana/model/run.hpp"
+#include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/session.hpp"
 
 // Runs and attempts as rows.
@@ -15,13 +16,17 @@ namespace ksana::store_sqlite {
 Result<model::Run> ReadRun(Session& session, Query& query);
 // All rows that are left.
 Result<std::vector<model::Run>> ReadRuns(Session& session, Query& query);
+// Those that stand there, in order.
+Result<std::vector<model::Run>> ReadRange(Session& session, const PlaceRange& range,
+                                          std::size_t limit);
 Result<std::optional<model::Run>> ReadOneRun(Session& session, Query& query);
 
 Result<std::vector<model::Run>> LoadRuns(Session& session, const std::vector<Uuid>& ids);
 Result<std::vector<model::Attempt>> LoadAttempts(Session& session, const std::vector<Uuid>& ids);
 
-Result<std::vector<bool>> InsertRunRows(WriteSession& session, const std::vector<model::Run>& runs);
-Result<void> UpdateRunRows(WriteSession& session, const std::vector<model::Run>& runs);
+Result<std::vector<bool>> InsertRunRows(WriteSession& session, const store_kit::RunRefs& runs);
+// They are there.
+Result<void> UpdateRunRows(WriteSession& session, const store_kit::RunRefs& runs);
 // With attempts, payload and key.
 Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids);
 Result<void> InsertAttemptRows(Session& session, const std::vector<model::Attempt>& attempts);

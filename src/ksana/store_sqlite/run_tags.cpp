@@ -44,14 +44,18 @@ Result<void> WriteReadyTags(Session& session, const Run& run, std::int64_t rank,
 }
 
 Result<void> LeaveReady(Session& session, const Run& run) {
-    Query query = session.connection.Prepared(Sql::kLoadLane);
+    Query query = session.connection.Prepared(Sql::kLoadPlace);
     KSANA_TRY(const bool row, query.Id(run.id).Next());
-    if (!row || query.Int() < kReadyLanes) return {};
-    return WriteReadyTags(session, run, query.Int(), Sql::kDeleteReadyTag);
+    if (!row) return {};
+    const Place place = ReadPlace(query.View());
+    if (place.lane < kReadyLanes) return {};
+    return WriteReadyTags(session, run, place.order, Sql::kDeleteReadyTag);
 }
 
 Result<void> EnterReady(Session& session, const Run& run) {
-    const Place place = PlaceOf(run);
+    std::string text;
+    PutPlace(run, text);
+    const Place place = ReadPlace(text);
     if (place.lane < kReadyLanes) return {};
     return WriteReadyTags(session, run, place.order, Sql::kInsertReadyTag);
 }

@@ -1,10 +1,5 @@
 #include "ksana/store_sqlite/running_cache.hpp"
 
-#include <cstdint>
-#include <cstring>
-
-#include "ksana/base/hash.hpp"
-
 namespace ksana::store_sqlite {
 namespace {
 
@@ -14,15 +9,10 @@ constexpr std::size_t kMaxPayload = 4'096;
 
 }  // namespace
 
-std::size_t RunningCache::Hash::operator()(const Uuid& id) const {
-    std::uint64_t low = 0;  // the random part
-    std::memcpy(&low, id.bytes.data() + sizeof low, sizeof low);
-    return MixBits(low);
-}
-
-const model::Run* RunningCache::Find(const Uuid& id) const {
-    const auto found = runs_.find(id);
-    return found == runs_.end() ? nullptr : &found->second;
+std::optional<model::Run> RunningCache::Take(const Uuid& id) {
+    auto found = runs_.extract(id);
+    if (found.empty()) return std::nullopt;
+    return std::move(found.mapped());
 }
 
 void RunningCache::Written(const model::Run& run) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <unordered_map>
 
 #include "ksana/base/uuid.hpp"
@@ -14,19 +15,15 @@ namespace ksana::store_sqlite {
 // the writer thread.
 class RunningCache {
   public:
-    // Null: ask the database.
-    const model::Run* Find(const Uuid& id) const;
+    // Nothing: ask the database. It is gone from here until it is written again.
+    std::optional<model::Run> Take(const Uuid& id);
     // After its row was inserted or updated to this.
     void Written(const model::Run& run);
     void Deleted(const Uuid& id) { runs_.erase(id); }
     void Clear() { runs_.clear(); }
 
   private:
-    struct Hash {
-        std::size_t operator()(const Uuid& id) const;
-    };
-
-    std::unordered_map<Uuid, model::Run, Hash> runs_;
+    std::unordered_map<Uuid, model::Run, UuidHash> runs_;
 };
 
 }  // namespace ksana::store_sqlite

@@ -9,17 +9,21 @@ namespace ksana::store_sqlite {
 // Times are microseconds, enumerations their numbers, ids of runs 16 bytes. An absent time that is
 // sorted by is store_kit::kNoTime, 9223372036854775807; other absent values are NULL.
 //
-// runs holds every run, ended or not: an end is an update in place. SQLite opens every index of a
-// table for every row it inserts, and every index that may change for every row it updates, also
-// where the row is not in it; that costs more than the rows themselves. So there are few:
-//   - runs_lane is what a run waits for, one after the other (run_lanes.hpp): its time, a worker,
+// runs holds every run, ended or not: an end is an update in place. What SQLite does with the
+// columns of a row that it inserts or updates takes longer than finding its place, so there are
+// only those that an index needs; the fields of the run are in fixed and status (packed_run.hpp).
+// For the same reason the columns are not checked (STRICT, NOT NULL): run_batch.hpp alone writes
+// them. seq is for updates, as a number is found faster than an id. A run without a type or a job
+// has NULL there; of runs of jobs, final_at is finished_at and gate what keeps others from starting
+// (run_batch.cpp).
+//
+// SQLite also opens every index that may change, so these are few:
+//   - runs_place is what a run waits for, one after the other (run_lanes.hpp): its time, a worker,
 //     the end of its lease, the end of its keeping. An update moves its run from lane to lane.
-//   - runs_final, for lists of ended runs by state.
+//   - runs_final, for lists of ended runs by state and id.
 //   - the others are of what never changes or of runs of jobs.
 // What few runs have (a tenant, a category, a creator, a parent) stands in run_tags and, while such
 // a run is ready, in ready_tags: run_tags.hpp keeps both.
-//
-// fixed and status hold the fields that no query asks for (packed_run.hpp).
 //
 // A long payload stands in payloads: a change of the state would otherwise write it again.
 inline constexpr std::string_view kInitialSchema = R"sql(
@@ -29,51 +33,34 @@ CREATE TABLE policies(
 ) STRICT;
 
 CREATE TABLE runs(
-    id BLOB NOT NULL PRIMARY KEY,
-    job_id TEXT NOT NULL,
-    tenant TEXT NOT NULL,
-    type TEXT NOT NULL,
-    category TEXT NOT NULL,
-    creator TEXT NOT NULL,
-    kind INTEGER NOT NULL,
-    cause INTEGER NOT NULL,
-    priority INTEGER NOT NULL,
+    seq INTEGER PRIMARY KEY,
+    id BLOB,
+    type TEXT,
+    job_id TEXT,
     nominal_at INTEGER,
-    fixed BLOB NOT NULL,
-    parent BLOB,
-    policy_id INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    payload TEXT,
-    updated_at INTEGER NOT NULL,
-    state INTEGER NOT NULL,
-    ready_at INTEGER NOT NULL,
-    lane INTEGER NOT NULL,
-    lane_group TEXT NOT NULL,
-    lane_order INTEGER NOT NULL,
+    kind INTEGER,
+    fixed BLOB,
+    place TEXT,
+    ready_at INTEGER,
+    final_key TEXT,
     final_at INTEGER,
-    attempt INTEGER NOT NULL,
-    blocked INTEGER NOT NULL,
-    owner TEXT NOT NULL,
-    started_at INTEGER,
-    ended_at INTEGER,
-    finished_at INTEGER,
-    last_error TEXT NOT NULL,
-    status BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
+    gate INTEGER,
+    status BLOB
+);
 
 CREATE TABLE payloads(
     run_id BLOB NOT NULL PRIMARY KEY,
     body TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX runs_lane ON runs(lane, lane_group, lane_order, id, ready_at);
-CREATE INDEX runs_final ON runs(state, id) WHERE state>=5;
-CREATE INDEX runs_type ON runs(type, id) WHERE type<>'';
-CREATE INDEX runs_job ON runs(job_id, id) WHERE job_id<>'';
-CREATE INDEX runs_job_final ON runs(job_id, final_at, id, state, attempt, blocked)
-    WHERE job_id<>'';
+CREATE UNIQUE INDEX runs_id ON runs(id);
+CREATE INDEX runs_place ON runs(place, ready_at);
+CREATE INDEX runs_final ON runs(final_key) WHERE final_key IS NOT NULL;
+CREATE INDEX runs_type ON runs(type, id) WHERE type IS NOT NULL;
+CREATE INDEX runs_job ON runs(job_id, id) WHERE job_id IS NOT NULL;
+CREATE INDEX runs_job_final ON runs(job_id, final_at, id, gate) WHERE job_id IS NOT NULL;
 CREATE UNIQUE INDEX runs_fire ON runs(job_id, nominal_at)
-    WHERE nominal_at IS NOT NULL AND job_id<>'';
+    WHERE nominal_at IS NOT NULL AND job_id IS NOT NULL;
 
 CREATE TABLE run_tags(
     tag INTEGER NOT NULL,

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <optional>
+
 #include "ksana/base/clock.hpp"
+#include "ksana/base/uuid.hpp"
 #include "ksana/store_sqlite/connection.hpp"
 #include "ksana/store_sqlite/job_cache.hpp"
 #include "ksana/store_sqlite/policy_cache.hpp"
 #include "ksana/store_sqlite/running_cache.hpp"
+#include "ksana/store_sqlite/seq_book.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -19,12 +23,17 @@ struct Shared {
 struct Session {
     Connection& connection;
     Shared& shared;
+    SeqBook* seqs = nullptr;  // of the writer
 };
 
 // The writer's.
 struct WriteSession : Session {
     PolicyWriter policy_writer;
     RunningCache running;
+    SeqBook seq_book;
+    // No run has a greater id; nothing: not known yet. A rollback leaves it too great, which only
+    // means to look for ids that are not there.
+    std::optional<Uuid> newest;
 };
 
 }  // namespace ksana::store_sqlite

@@ -23,6 +23,7 @@ void SqliteWriter::Rollback() {
 void SqliteWriter::Forget() {
     session_.policy_writer.RolledBack();
     session_.running.Clear();
+    session_.seq_book.Clear();
 }
 
 SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers,

@@ -18,7 +18,7 @@ class SqliteWriter final : public store_kit::CommitSession {
   public:
     SqliteWriter(Connection& connection, ReaderPool& readers, Shared& shared)
         : connection_(connection),
-          session_{{connection, shared}, {}, {}},
+          session_{{connection, shared, &session_.seq_book}, {}, {}, {}, {}},
           keeper_(connection, readers) {}
 
     Result<void> Begin() override { return connection_.Begin(); }

@@ -103,7 +103,8 @@ TEST_F(SqliteBackendTest, RunsComeBackAsTheyWere) {
     runs[2].status.state = RunState::kSucceeded;
     runs[2].status.finished_at = clock_.Now();
     runs[0].status.progress = 51;
-    ASSERT_TRUE(backend->Write([&](Transaction& tx) { return tx.UpdateRuns(runs); }));
+    ASSERT_TRUE(
+        backend->Write([&](Transaction& tx) { return tx.UpdateRuns(store_kit::RefsTo(runs)); }));
     EXPECT_EQ(Load(*backend, {runs[0].id, runs[1].id, runs[2].id}), runs);
     ASSERT_TRUE(backend->Write([&](Transaction& tx) { return tx.DeleteRuns({runs[2].id}); }));
     EXPECT_EQ(Load(*backend, {runs[2].id}).size(), 0U);
@@ -115,7 +116,7 @@ TEST_F(SqliteBackendTest, AFireHasOneRun) {
     model::Run second = first;
     second.id = Id(8);
     const auto inserted = Written(*backend, [&](Transaction& tx) {
-        return tx.InsertRuns({first, second, first});
+        return tx.InsertRuns({&first, &second, &first});
     });
     EXPECT_EQ(inserted, (std::vector<bool>{true, false, false}));
     ASSERT_TRUE(backend->Read([&](Reader& reader) -> Result<void> {
@@ -395,7 +396,7 @@ TEST_F(SqliteBackendTest, ABodyThatFailsHarmsOnlyItself) {
                 model::Run run = MakeRun(t * kEach + i + 1);
                 run.policy.timeout = std::chrono::seconds(t * kEach + i);  // a new policy each
                 const auto written = backend->Write([&](Transaction& tx) -> Result<void> {
-                    KSANA_TRY(const auto inserted, tx.InsertRuns({run}));
+                    KSANA_TRY(const auto inserted, tx.InsertRuns({&run}));
                     if (i % 3 == 0) return Error(Code::kConflict, "on purpose");
                     return {};
                 });
@@ -460,7 +461,8 @@ TEST_F(SqliteBackendTest, WhatIsQueuedIsFinishedAtTheEnd) {
         threads.emplace_back([&, t] {
             EXPECT_TRUE(backend->Write([&](Transaction& tx) -> Result<void> {
                 ++begun;
-                KSANA_TRY(const auto inserted, tx.InsertRuns({MakeRun(t)}));
+                const model::Run run = MakeRun(t);
+                KSANA_TRY(const auto inserted, tx.InsertRuns({&run}));
                 return {};
             }));
         });

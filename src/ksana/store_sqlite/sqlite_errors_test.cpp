@@ -57,7 +57,7 @@ TEST_F(SqliteErrorsTest, AFullDiskInABodyThatGoesOnCommitsNothing) {
     model::Run big = MakeRun(2);
     big.payload = std::string(1 << 20, 'x');
     const auto written = backend->Write([&](Transaction& tx) -> Result<void> {
-        EXPECT_FALSE(tx.InsertRuns({big}));
+        EXPECT_FALSE(tx.InsertRuns({&big}));
         (void)tx.DeleteRuns({Id(1)});  // would be committed alone if nobody looked
         return {};
     });

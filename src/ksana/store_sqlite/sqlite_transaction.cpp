@@ -15,6 +15,7 @@ using store_kit::KeyClaim;
 
 namespace {
 
+std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
 std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit); }
 
 // Each id once, in the order of the table.
@@ -68,8 +69,8 @@ Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& id
     std::vector<Uuid> others;
     runs.reserve(ids.size());
     for (const Uuid& id : Once(ids)) {
-        if (const Run* run = session_.running.Find(id)) {
-            runs.push_back(*run);
+        if (auto run = session_.running.Take(id)) {
+            runs.push_back(*std::move(run));
         } else {
             others.push_back(id);
         }
@@ -81,16 +82,13 @@ Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& id
 }
 
 Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {
-    std::vector<Run> runs;
-    {
-        Query query = Prepared(Sql::kFindDue);
-        query.Time(now).Int(Limit(limit));
-        KSANA_TRY(runs, ReadRuns(session_, query));
-    }
+    KSANA_TRY(std::vector<Run> runs,
+              ReadRange(session_, UpTo(kScheduledLane, "", Micros(now)), limit));
+    if (runs.empty()) return {};
     for (Run& run : runs) {
         run.status = model::Decide(run, {.kind = model::EventKind::kDue}, now).after;
     }
-    return UpdateRunRows(session_, runs);
+    return UpdateRunRows(session_, store_kit::RefsTo(runs));
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockReady(const store::ClaimFilter& filter,
@@ -99,20 +97,21 @@ Result<std::vector<Run>> SqliteTransaction::LockReady(const store::ClaimFilter& 
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockExpired(TimePoint now, std::size_t limit) {
-    Query query = Prepared(Sql::kFindExpired);
-    query.Time(now).Int(Limit(limit));
-    return ReadRuns(session_, query);
+    return ReadRange(session_, UpTo(kRunningLane, "", Micros(now)), limit);
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockOwned(const std::vector<std::string>& owners,
                                                       std::size_t limit) {
     std::vector<Run> runs;
-    Query query = Prepared(Sql::kFindRunning);
-    for (const std::string& owner : owners) {
-        if (runs.size() >= limit) break;
-        query.Again().Text(owner).Int(Limit(limit - runs.size()));
-        KSANA_TRY(std::vector<Run> owned, ReadRuns(session_, query));
-        std::ranges::move(owned, std::back_inserter(runs));
+    const PlaceRange running = InLane(kRunningLane);
+    Query query = Prepared(Sql::kFindInRange);
+    query.Range(running).Int(-1);
+    while (runs.size() < limit) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) break;
+        KSANA_TRY(Run run, ReadRun(session_, query));
+        const bool owned = std::ranges::find(owners, run.status.owner) != owners.end();
+        if (owned) runs.push_back(std::move(run));
     }
     return runs;
 }
@@ -139,14 +138,15 @@ Result<std::vector<Run>> SqliteTransaction::LockGated(const std::string& job_id)
 }
 
 Result<std::optional<Run>> SqliteTransaction::LockFirstBlocked(const std::string& job_id) {
-    Query query = Prepared(Sql::kFindFirstBlocked);
-    query.Text(job_id);
-    return ReadOneRun(session_, query);
+    KSANA_TRY(std::vector<Run> runs, ReadRange(session_, InGroup(kBlockedLane, job_id), 1));
+    if (runs.empty()) return std::optional<Run>();
+    return std::optional(std::move(runs.front()));
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockStray(std::size_t limit) {
+    const PlaceRange blocked = InLane(kBlockedLane);
     Query query = Prepared(Sql::kFindStray);
-    query.Int(Limit(limit));
+    query.Range(blocked).Int(Limit(limit));
     return ReadRuns(session_, query);
 }
 
@@ -157,11 +157,11 @@ Result<std::vector<Run>> SqliteTransaction::LockUnstarted(const std::string& job
     return ReadRuns(session_, query);
 }
 
-Result<std::vector<bool>> SqliteTransaction::InsertRuns(const std::vector<Run>& runs) {
+Result<std::vector<bool>> SqliteTransaction::InsertRuns(const store_kit::RunRefs& runs) {
     return InsertRunRows(session_, runs);
 }
 
-Result<void> SqliteTransaction::UpdateRuns(const std::vector<Run>& runs) {
+Result<void> SqliteTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     return UpdateRunRows(session_, runs);
 }
 
@@ -179,8 +179,10 @@ Result<std::size_t> SqliteTransaction::PurgeRuns(const store::PurgeParams& param
         const auto state = static_cast<model::RunState>(i);
         const bool wanted = (params.states & model::SetOf(state)) != 0;
         if (!wanted || !model::IsFinal(state) || ids.size() >= params.limit) continue;
-        Query query = Prepared(Sql::kFindPurgeable);
-        query.Enum(state).Time(params.finished_before).Int(Limit(params.limit - ids.size()));
+        const PlaceRange old{InLane(LaneOf(state)).from,
+                             FirstPlace(LaneOf(state), Micros(params.finished_before))};
+        Query query = Prepared(Sql::kIdsInRange);
+        query.Range(old).Int(Limit(params.limit - ids.size()));
         for (;;) {
             KSANA_TRY(const bool row, query.Next());
             if (!row) break;

@@ -95,8 +95,8 @@ class SqliteTransaction final : public ReadingRows<store_kit::Transaction> {
     Result<std::vector<model::Run>> LockStray(std::size_t limit) override;
     Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                   std::size_t limit) override;
-    Result<std::vector<bool>> InsertRuns(const std::vector<model::Run>& runs) override;
-    Result<void> UpdateRuns(const std::vector<model::Run>& runs) override;
+    Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;
+    Result<void> UpdateRuns(const store_kit::RunRefs& runs) override;
     Result<void> DeleteRuns(const std::vector<Uuid>& ids) override;
     Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) override;
     Result<std::size_t> PurgeRuns(const store::PurgeParams& params) override;

@@ -15,6 +15,13 @@ struct Entry {
 #define SELECT_RUN "SELECT " KSANA_RUN_COLUMNS " FROM runs "
 #define SELECT_JOB "SELECT " KSANA_JOB_COLUMNS " FROM "
 
+#define STATUS_COLUMNS "place, ready_at, final_key, final_at, gate, status"
+// Of runs and of run_batch.
+#define WRITTEN_COLUMNS "seq, id, type, job_id, nominal_at, kind, fixed, " STATUS_COLUMNS
+#define IN_RANGE "INDEXED BY runs_place WHERE place>=? AND place<? "
+// Of a job: scheduled, queued or running (gate of run_batch.cpp).
+#define OPEN_OF_JOB "final_at IS NULL AND gate<12"
+
 // In the order of Sql.
 constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kBegin, "BEGIN IMMEDIATE"},
@@ -31,33 +38,31 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kListPolicies, "SELECT id, body FROM policies ORDER BY id LIMIT ?"},
     {Sql::kInsertPolicy, "INSERT INTO policies(body) VALUES(?)"},
 
-    {Sql::kInsertRun,
-     "INSERT INTO runs(id, job_id, tenant, type, category, creator, kind, cause, priority, "
-     "nominal_at, fixed, parent, policy_id, created_at, payload, updated_at, state, ready_at, "
-     "lane, lane_group, lane_order, final_at, attempt, blocked, owner, started_at, ended_at, "
-     "finished_at, last_error, status) "
-     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    {Sql::kInsertRuns,
+     "INSERT INTO runs(" WRITTEN_COLUMNS ") SELECT " WRITTEN_COLUMNS " FROM run_batch WHERE true "
      "ON CONFLICT DO NOTHING"},
-    {Sql::kUpdateRun,
-     "UPDATE runs SET updated_at=?, state=?, ready_at=?, lane=?, lane_group=?, lane_order=?, "
-     "final_at=?, attempt=?, blocked=?, owner=?, started_at=?, ended_at=?, finished_at=?, "
-     "last_error=?, status=? WHERE id=?"},
+    // As an insert that always meets its row: unlike UPDATE … FROM this makes no copy of the batch.
+    {Sql::kUpdateRuns,
+     "INSERT INTO runs(" WRITTEN_COLUMNS
+     ") SELECT seq, NULL, NULL, NULL, NULL, NULL, NULL, " STATUS_COLUMNS
+     " FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
+     "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
+     "final_at=excluded.final_at, gate=excluded.gate, status=excluded.status"},
+    {Sql::kFindRun, "SELECT seq FROM runs WHERE id=?"},
+    {Sql::kNewestRun, "SELECT id FROM runs ORDER BY id DESC LIMIT 1"},
+    {Sql::kLastSeq, "SELECT seq FROM runs ORDER BY seq DESC LIMIT 1"},
     {Sql::kLoadRun, SELECT_RUN "WHERE id=?"},
     {Sql::kDeleteRun, "DELETE FROM runs WHERE id=?"},
     {Sql::kInsertPayload, "INSERT INTO payloads(run_id, body) VALUES(?,?)"},
     {Sql::kLoadPayload, "SELECT body FROM payloads WHERE run_id=?"},
     {Sql::kDeletePayload, "DELETE FROM payloads WHERE run_id=?"},
-    {Sql::kFindDue,
-     SELECT_RUN "INDEXED BY runs_lane WHERE lane=0 AND lane_group='' AND lane_order<=? "
-                "ORDER BY lane_order, id LIMIT ?"},
-    {Sql::kFindReady,
-     SELECT_RUN "INDEXED BY runs_lane WHERE lane=? AND lane_group=? AND lane_order<=? "
-                "ORDER BY lane_order, id"},
-    {Sql::kFirstReadyType,
-     "SELECT lane_group FROM runs INDEXED BY runs_lane WHERE lane=? ORDER BY lane_group LIMIT 1"},
-    {Sql::kNextReadyType,
-     "SELECT lane_group FROM runs INDEXED BY runs_lane WHERE lane=? AND lane_group>? "
-     "ORDER BY lane_group LIMIT 1"},
+    {Sql::kFindInRange, SELECT_RUN IN_RANGE "ORDER BY place LIMIT ?"},
+    {Sql::kFirstInRange, "SELECT place FROM runs " IN_RANGE "ORDER BY place LIMIT 1"},
+    {Sql::kIdsInRange, "SELECT id FROM runs " IN_RANGE "ORDER BY place LIMIT ?"},
+    {Sql::kCountInRange, "SELECT count(*), min(ready_at) FROM runs " IN_RANGE},
+    {Sql::kDepthsInRange,
+     "SELECT kind, coalesce(type, ''), count(*), min(ready_at) FROM runs " IN_RANGE
+     "GROUP BY kind, type"},
     {Sql::kFindTagged,
      "SELECT " KSANA_RUN_COLUMNS " FROM ready_tags CROSS JOIN runs ON id=run_id WHERE tag=? AND "
      "tag_value=? AND tag_kind=? AND tag_type=? AND tag_rank<=? ORDER BY tag_rank, run_id"},
@@ -75,36 +80,24 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kDeleteReadyTag,
      "DELETE FROM ready_tags WHERE tag=? AND tag_value=? AND tag_kind=? AND tag_type=? AND "
      "tag_rank=? AND run_id=?"},
-    {Sql::kLoadLane, "SELECT lane, lane_order FROM runs WHERE id=?"},
-    {Sql::kFindExpired,
-     SELECT_RUN "INDEXED BY runs_lane WHERE lane=2 AND lane_group='' AND lane_order<=? "
-                "ORDER BY lane_order, id LIMIT ?"},
-    {Sql::kFindRunning, SELECT_RUN "INDEXED BY runs_lane WHERE lane=2 AND owner=? LIMIT ?"},
+    {Sql::kLoadPlace, "SELECT place FROM runs WHERE id=?"},
     {Sql::kCountGate,
-     "SELECT count(*) FILTER (WHERE attempt>0), count(*) FILTER (WHERE blocked=1) FROM runs "
-     "INDEXED BY runs_job_final WHERE job_id<>'' AND job_id=? AND final_at IS NULL AND state<3"},
+     "SELECT count(*) FILTER (WHERE gate&1), count(*) FILTER (WHERE gate&2) FROM runs "
+     "INDEXED BY runs_job_final WHERE job_id=? AND " OPEN_OF_JOB},
     {Sql::kFindGated,
-     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id<>'' AND job_id=? AND final_at IS NULL "
-                "AND state<3 AND (attempt>0 OR blocked=1)"},
-    {Sql::kFindFirstBlocked, SELECT_RUN "INDEXED BY runs_lane WHERE lane=1 AND lane_group=? "
-                                        "ORDER BY lane_order, id LIMIT 1"},
-    {Sql::kFindStray,
-     SELECT_RUN "INDEXED BY runs_lane WHERE lane=1 AND NOT EXISTS (SELECT 1 FROM runs g INDEXED "
-                "BY runs_job_final WHERE g.job_id<>'' AND g.job_id=runs.job_id AND "
-                "g.final_at IS NULL AND g.state<3 AND g.attempt>0) "
-                "ORDER BY lane_group, lane_order, id LIMIT ?"},
+     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id=? AND " OPEN_OF_JOB " AND (gate&3)<>0"},
+    {Sql::kFindStray, SELECT_RUN IN_RANGE
+     "AND NOT EXISTS (SELECT 1 FROM runs g INDEXED BY runs_job_final WHERE "
+     "g.job_id=runs.job_id AND g.final_at IS NULL AND g.gate<12 AND (g.gate&1)) "
+     "ORDER BY place LIMIT ?"},
+    // Scheduled or queued, without an attempt.
     {Sql::kFindUnstarted,
-     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id<>'' AND job_id=? AND final_at IS NULL "
-                "AND state<2 AND attempt=0 LIMIT ?"},
-    {Sql::kFindFire,
-     SELECT_RUN "INDEXED BY runs_fire WHERE nominal_at IS NOT NULL AND job_id<>'' AND job_id=? "
-                "AND nominal_at=?"},
-    {Sql::kFindPurgeable,
-     "SELECT id FROM runs INDEXED BY runs_lane WHERE lane=? AND lane_group='' AND lane_order<? "
-     "ORDER BY lane_order, id LIMIT ?"},
+     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id=? AND final_at IS NULL "
+                "AND gate<8 AND (gate&1)=0 LIMIT ?"},
+    {Sql::kFindFire, SELECT_RUN "INDEXED BY runs_fire WHERE job_id=? AND nominal_at=?"},
     {Sql::kSampleRuns,
-     "SELECT state, started_at, ended_at FROM runs INDEXED BY runs_job_final WHERE job_id<>'' AND "
-     "job_id=? AND final_at>=? AND final_at<? ORDER BY final_at DESC, id DESC LIMIT ?"},
+     "SELECT status FROM runs INDEXED BY runs_job_final WHERE job_id=? AND final_at>=? AND "
+     "final_at<? ORDER BY final_at DESC, id DESC LIMIT ?"},
     {Sql::kInsertAttempt,
      "INSERT INTO attempts(run_id, number, exec_id, fence, owner, started_at, ended_at, outcome, "
      "error, detail, not_stopping) VALUES(?,?,?,?,?,?,?,?,?,?,?)"},
@@ -116,22 +109,9 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kTakeKey, "INSERT OR REPLACE INTO run_keys(tenant, key, run_id, until) VALUES(?,?,?,?)"},
     {Sql::kFreeKey, "DELETE FROM run_keys WHERE tenant=? AND key=? AND run_id=?"},
 
-    {Sql::kDepthsReady,
-     "SELECT lane-100, lane_group, count(*), min(ready_at) FROM runs INDEXED BY runs_lane WHERE "
-     "lane>=100 GROUP BY lane, lane_group"},
-    {Sql::kDepthsOther,
-     "SELECT kind, type, count(*), min(ready_at) FROM runs INDEXED BY runs_lane WHERE lane=? "
-     "GROUP BY kind, type"},
     {Sql::kNextPlan,
      "SELECT next_run_at FROM job_state INDEXED BY job_due WHERE enabled=1 "
      "ORDER BY next_run_at LIMIT 1"},
-    {Sql::kNextReady,
-     "SELECT lane_order FROM runs INDEXED BY runs_lane WHERE lane=0 AND lane_group='' "
-     "ORDER BY lane_order LIMIT 1"},
-    {Sql::kNextExpiry,
-     "SELECT lane_order FROM runs INDEXED BY runs_lane WHERE lane=2 AND lane_group='' "
-     "ORDER BY lane_order LIMIT 1"},
-    {Sql::kAnyReady, "SELECT 1 FROM runs INDEXED BY runs_lane WHERE lane>=100 LIMIT 1"},
 
     {Sql::kInsertJob,
      "INSERT INTO jobs(id, tenant, grp, owner, name, enabled, kind, type, created_at, updated_at, "
@@ -191,7 +171,7 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "(kind, key)>(?1, ?2) AND (expires_at IS NULL OR expires_at>?3) ORDER BY kind, key"},
 
     {Sql::kCountJobs, "SELECT count(*) FROM jobs"},
-    {Sql::kCountRuns, "SELECT count(*) FROM runs INDEXED BY runs_lane"},
+    {Sql::kCountRuns, "SELECT count(*) FROM runs INDEXED BY runs_id"},
     {Sql::kCountAttempts, "SELECT count(*) FROM attempts"},
     {Sql::kCountLedger, "SELECT count(*) FROM ledger"},
     {Sql::kCountEvents, "SELECT count(*) FROM events"},

@@ -22,17 +22,21 @@ enum class Sql : std::uint8_t {
     kListPolicies,
     kInsertPolicy,
 
-    kInsertRun,
-    kUpdateRun,
+    kInsertRuns,
+    kUpdateRuns,
+    kFindRun,
+    kNewestRun,
+    kLastSeq,
     kLoadRun,
     kDeleteRun,
     kInsertPayload,
     kLoadPayload,
     kDeletePayload,
-    kFindDue,
-    kFindReady,
-    kFirstReadyType,
-    kNextReadyType,
+    kFindInRange,
+    kFirstInRange,
+    kIdsInRange,
+    kCountInRange,
+    kDepthsInRange,
     kFindTagged,
     kFirstTaggedType,
     kNextTaggedType,
@@ -40,16 +44,12 @@ enum class Sql : std::uint8_t {
     kDeleteTag,
     kInsertReadyTag,
     kDeleteReadyTag,
-    kLoadLane,
-    kFindExpired,
-    kFindRunning,
+    kLoadPlace,
     kCountGate,
     kFindGated,
-    kFindFirstBlocked,
     kFindStray,
     kFindUnstarted,
     kFindFire,
-    kFindPurgeable,
     kSampleRuns,
     kInsertAttempt,
     kLoadAttempts,
@@ -58,12 +58,7 @@ enum class Sql : std::uint8_t {
     kTakeKey,
     kFreeKey,
 
-    kDepthsReady,
-    kDepthsOther,
     kNextPlan,
-    kNextReady,
-    kNextExpiry,
-    kAnyReady,
 
     kInsertJob,
     kInsertJobState,
@@ -105,10 +100,7 @@ inline constexpr auto kSqlCount = static_cast<std::size_t>(Sql::kEnd);
 std::string_view TextOf(Sql which);
 
 // What run_rows.hpp reads, in its order; runs is the only table of its query with these names.
-#define KSANA_RUN_COLUMNS                                                                     \
-    "id, job_id, tenant, type, category, creator, kind, cause, priority, nominal_at, fixed, " \
-    "parent, policy_id, created_at, payload, updated_at, state, ready_at, attempt, blocked, " \
-    "owner, started_at, ended_at, finished_at, last_error, status"
+#define KSANA_RUN_COLUMNS "seq, id, type, job_id, nominal_at, kind, fixed, ready_at, status"
 
 // What job_rows.hpp reads, of jobs j and job_state s.
 #define KSANA_JOB_COLUMNS                                                          \

@@ -1,10 +1,10 @@
-#include "ksana/store_memory/matches.hpp"
+#include "ksana/store_kit/matches.hpp"
 
 #include <algorithm>
 
 #include "ksana/store/text_search.hpp"
 
-namespace ksana::store_memory {
+namespace ksana::store_kit {
 namespace {
 
 // An empty wish is met by anything.
@@ -37,7 +37,7 @@ bool HasAll(const std::map<std::string, std::string>& wanted,
 
 }  // namespace
 
-bool Matches(const store_kit::RunList& list, const model::Run& run) {
+bool Matches(const RunList& list, const model::Run& run) {
     const store::RunFilter& filter = list.filter;
     return (filter.states & model::SetOf(run.status.state)) != 0 && Is(filter.tenant, run.tenant) &&
            Is(filter.job_id, run.job_id) && Is(filter.type, run.type) &&
@@ -49,7 +49,7 @@ bool Matches(const store_kit::RunList& list, const model::Run& run) {
                                              run.status.last_error});
 }
 
-bool Matches(const store_kit::JobList& list, const model::Job& job) {
+bool Matches(const JobList& list, const model::Job& job) {
     const store::JobFilter& filter = list.filter;
     const std::string type = store::RunTypeOf(job);
     return Is(filter.tenant, job.tenant) && Is(filter.group, job.group) &&
@@ -60,7 +60,7 @@ bool Matches(const store_kit::JobList& list, const model::Job& job) {
            store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.last_error});
 }
 
-bool Matches(const store_kit::EventList& list, const model::AuditEvent& event) {
+bool Matches(const EventList& list, const model::AuditEvent& event) {
     const store::EventFilter& filter = list.filter;
     return Is(filter.tenant, event.tenant) && Is(filter.user, event.user) &&
            Is(filter.action, event.action) && Is(filter.resource_type, event.resource_type) &&
@@ -75,4 +75,4 @@ bool Matches(const store::ClaimFilter& filter, const model::Run& run) {
            Is(filter.creator, run.creator) && HasAll(run.selector, filter.labels);
 }
 
-}  // namespace ksana::store_memory
+}  // namespace ksana::store_kit

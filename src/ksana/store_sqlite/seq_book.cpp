@@ -1,0 +1,37 @@
+#include "ksana/store_sqlite/seq_book.hpp"
+
+#include <fmt/core.h>
+
+namespace ksana::store_sqlite {
+namespace {
+
+constexpr std::size_t kMaxRuns = 65'536;
+
+}  // namespace
+
+void SeqBook::Note(const Uuid& id, std::int64_t seq) {
+    if (seqs_.size() >= kMaxRuns) seqs_.clear();
+    seqs_[id] = seq;
+}
+
+Result<std::int64_t> SeqBook::SeqOf(Connection& connection, const Uuid& id) {
+    const auto found = seqs_.find(id);
+    if (found != seqs_.end()) return found->second;
+    Query query = connection.Prepared(Sql::kFindRun);
+    KSANA_TRY(const bool row, query.Id(id).Next());
+    if (!row) return Error(Code::kInternal, fmt::format("there is no run {}", id.ToString()));
+    return query.Int();
+}
+
+Result<std::int64_t> SeqBook::Draw(Connection& connection, std::size_t count) {
+    if (!last_) {
+        Query query = connection.Prepared(Sql::kLastSeq);
+        KSANA_TRY(const bool row, query.Next());
+        last_ = row ? query.Int() : 0;
+    }
+    const std::int64_t first = *last_ + 1;
+    *last_ += static_cast<std::int64_t>(count);
+    return first;
+}
+
+}  // namespace ksana::store_sqlite

@@ -187,12 +187,6 @@ CREATE INDEX documents_expiry ON ksana.documents (kind, expires_at)
 
 constexpr std::string_view kRunIndexes = R"sql(
 CREATE INDEX runs_ready ON ksana.runs (kind, type, rank, id) WHERE state = 1 AND NOT blocked;
-CREATE INDEX runs_ready_tenant ON ksana.runs (tenant, rank, id)
-    WHERE state = 1 AND NOT blocked AND tenant <> 'default';
-CREATE INDEX runs_ready_category ON ksana.runs (category, rank, id)
-    WHERE state = 1 AND NOT blocked AND category <> '';
-CREATE INDEX runs_ready_creator ON ksana.runs (creator, rank, id)
-    WHERE state = 1 AND NOT blocked AND creator <> '';
 CREATE INDEX runs_scheduled ON ksana.runs (ready_at, id) WHERE state = 0;
 CREATE INDEX runs_running ON ksana.runs (expires_at, id) WHERE state = 2;
 CREATE INDEX runs_blocked ON ksana.runs (ready_at, id) WHERE blocked;

@@ -7,8 +7,8 @@ namespace {
 
 template <class U>
 void StoreBytes(char* to, U value) {
-    for (int shift = (static_cast<int>(sizeof(U)) - 1) * 8; shift >= 0; shift -= 8) {
-        *to++ = static_cast<char>((value >> shift) & 0xff);
+    for (std::size_t i = 0; i < sizeof(U); ++i) {
+        to[i] = static_cast<char>((value >> (8 * (sizeof(U) - 1 - i))) & 0xffU);
     }
 }
 

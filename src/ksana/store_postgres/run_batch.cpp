@@ -23,8 +23,10 @@ void RunBatch::Spread(Column& column, std::size_t count) {
 
 void RunBatch::Add(const RunRow& row) {
     for (std::size_t i = 0; i < kRunColumns; ++i) {
+        const RunColumn& kind = RunColumns()[i];
+        if (kind_ == Kind::kStatus && !kind.status && kind.group != RunGroup::kId) continue;
         Column& column = columns_[i];
-        const auto append = RunColumns()[i].append;
+        const auto append = kind.append;
         if (count_ == 0 || !column.same) {
             append(column.elements, row);
             continue;

@@ -13,6 +13,10 @@ namespace ksana::store_postgres {
 // themselves need not be kept.
 class RunBatch {
   public:
+    // Of runs that are there already only the id and the status are sent.
+    enum class Kind : std::uint8_t { kNew, kStatus };
+    explicit RunBatch(Kind kind = Kind::kNew) : kind_(kind) {}
+
     void Add(const RunRow& row);
     // Puts another batch behind this one.
     void Append(const RunBatch& other);
@@ -42,6 +46,7 @@ class RunBatch {
     };
     static void Spread(Column& column, std::size_t count);
 
+    Kind kind_;
     std::array<Column, kRunColumns> columns_;
     std::size_t count_ = 0;
     Uuid lowest_;

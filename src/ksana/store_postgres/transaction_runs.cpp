@@ -190,8 +190,8 @@ void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
 }
 
 Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
-    RunBatch open;
-    RunBatch final;
+    RunBatch open(RunBatch::Kind::kStatus);
+    RunBatch final(RunBatch::Kind::kStatus);
     for (const Run* run : runs) {
         const auto place = TakePlace(run->id);
         (model::IsFinal(run->status.state) ? final : open).Add({run, 0, place ? &*place : nullptr});

@@ -14,52 +14,86 @@ constexpr Duration kMaxTook = std::chrono::milliseconds(20);
 
 Result<void> AppendGatherer::Append(const Body& body, const Deadline& deadline) {
     Part part{.body = body, .deadline = deadline, .result = {}};
-    std::unique_lock lock(mutex_);
-    waiting_.push_back(&part);
-    if (leader_ != nullptr && !leader_->taken && waiting_.size() >= company_) {
-        leader_->changed.notify_one();
+    if (Join(part)) {
+        Lead(part);
+        return std::move(part.result);
     }
-    while (!part.done) {
-        if (!part.taken && leader_ == nullptr) {
-            Lead(part, lock);
-        } else if (part.taken) {
-            part.changed.wait(lock);  // the group keeps to the earliest deadline
-        } else if (part.changed.wait_for(lock, deadline.Remaining()) == std::cv_status::timeout &&
-                   !part.taken) {
-            std::erase(waiting_, &part);
-            return DeadlineFault("the calls before this one did not end").error;
-        }
+    if (!part.bell.AwaitUntil(deadline.at())) {
+        if (Leave(part)) return DeadlineFault("the calls before this one did not end").error;
+        part.bell.Await();  // the group keeps to the earliest deadline
     }
+    if (part.leads) Lead(part);
     return std::move(part.result);
 }
 
-void AppendGatherer::AwaitCompany(Part& leader, std::unique_lock<std::mutex>& lock) {
-    leader.changed.wait_for(lock, last_took_ / kPatience,
-                            [this] { return waiting_.size() >= company_; });
+// True: nobody leads, so that it has to.
+bool AppendGatherer::Join(Part& part) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(&part);
+    if (leader_ == nullptr) {
+        leader_ = &part;
+        return true;
+    }
+    if (gathering_ && waiting_.size() >= company_) {
+        gathering_ = false;
+        leader_->bell.Ring();
+    }
+    return false;
 }
 
-// Runs the group of those who have waited longest; then somebody else may lead.
-void AppendGatherer::Lead(Part& leader, std::unique_lock<std::mutex>& lock) {
-    leader_ = &leader;
-    if (company_ > 1) AwaitCompany(leader, lock);
-    const std::size_t count = std::min(waiting_.size(), kMaxGroup);
-    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
-    const Parts parts(waiting_.begin(), end);
-    waiting_.erase(waiting_.begin(), end);
+// False: too late, its bell will ring.
+bool AppendGatherer::Leave(Part& part) {
+    const std::lock_guard lock(mutex_);
+    if (part.taken || leader_ == &part) return false;
+    std::erase(waiting_, &part);
+    return true;
+}
+
+// Those who have waited longest.
+AppendGatherer::Parts AppendGatherer::Gather(Part& leader) {
+    std::unique_lock lock(mutex_);
+    if (waiting_.size() < company_) {
+        gathering_ = true;
+        const Duration patience = last_took_ / kPatience;
+        lock.unlock();
+        leader.bell.AwaitUntil(clock_.SteadyNow() + patience);
+        lock.lock();
+        gathering_ = false;
+    }
+    // The leader leads its own group, however many were before it.
+    std::erase(waiting_, &leader);
+    Parts parts = {&leader};
+    while (!waiting_.empty() && parts.size() < kMaxGroup) {
+        parts.push_back(waiting_.front());
+        waiting_.pop_front();
+    }
     for (Part* part : parts) part->taken = true;
-    company_ = parts.size();
-    lock.unlock();
+    return parts;
+}
+
+// Who leads next, if somebody waits.
+AppendGatherer::Part* AppendGatherer::HandOver(const Parts& parts, Duration took) {
+    const std::lock_guard lock(mutex_);
+    last_took_ = std::min(took, kMaxTook);
+    company_ = std::min(parts.size() + waiting_.size(), kMaxGroup);
+    leader_ = waiting_.empty() ? nullptr : waiting_.front();
+    if (leader_ != nullptr) leader_->leads = true;
+    return leader_;
+}
+
+// The next leader is woken first: it starts while the others of this group are told.
+void AppendGatherer::Lead(Part& leader) {
+    prepare_(leader.deadline);
+    const Parts parts = Gather(leader);
     const SteadyPoint start = clock_.SteadyNow();
     run_(parts);
     const auto took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - start);
-    lock.lock();
-    last_took_ = std::min<Duration>(took, kMaxTook);
-    leader_ = nullptr;
+    if (Part* next = HandOver(parts, took)) next->bell.Ring();
     for (Part* part : parts) {
-        part->done = true;
-        part->changed.notify_one();
+        if (part == &leader) continue;
+        part->leads = false;
+        part->bell.Ring();
     }
-    if (!waiting_.empty()) waiting_.front()->changed.notify_one();
 }
 
 }  // namespace ksana::store_postgres

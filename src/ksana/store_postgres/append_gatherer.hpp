@@ -1,12 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <vector>
 
 #include "ksana/store_kit/backend.hpp"
+#include "ksana/store_postgres/bell.hpp"
 #include "ksana/store_postgres/deadline.hpp"
 
 namespace ksana::store_postgres {
@@ -19,37 +19,45 @@ namespace ksana::store_postgres {
 class AppendGatherer {
   public:
     using Body = store_kit::Backend::WriteBody;
-    // One caller's part of a group. Lives on its stack.
+    // One caller's part of a group. Lives on its stack, which it leaves when its bell has rung.
     struct Part {
         const Body& body;
         const Deadline& deadline;
         Result<void> result;
 
-        bool taken = false;  // these three guarded by the gatherer's mutex
-        bool done = false;
-        std::condition_variable changed{};
+        bool taken = false;  // into a group; guarded by the gatherer's mutex
+        bool leads = false;  // why its bell rings: to lead the next group, or as it is done
+        Bell bell{};
     };
     using Parts = std::vector<Part*>;
+    // Called before a group is made up, by its leader: what can be done without knowing it.
+    using Prepare = std::function<void(const Deadline&)>;
     // Sets the result of every part; must return soon after the earliest of their deadlines.
     using RunGroup = std::function<void(const Parts&)>;
 
-    AppendGatherer(const Clock& clock, RunGroup run) : clock_(clock), run_(std::move(run)) {}
+    AppendGatherer(const Clock& clock, Prepare prepare, RunGroup run)
+        : clock_(clock), prepare_(std::move(prepare)), run_(std::move(run)) {}
 
     Result<void> Append(const Body& body, const Deadline& deadline);
 
   private:
     static constexpr std::size_t kMaxGroup = 128;
-    static constexpr int kPatience = 8;  // waits for company: this part of the last group's time
+    static constexpr int kPatience = 4;  // waits for company: this part of the last group's time
 
-    void Lead(Part& leader, std::unique_lock<std::mutex>& lock);
-    void AwaitCompany(Part& leader, std::unique_lock<std::mutex>& lock);
+    bool Join(Part& part);
+    bool Leave(Part& part);
+    void Lead(Part& leader);
+    Parts Gather(Part& leader);
+    Part* HandOver(const Parts& parts, Duration took);
 
     const Clock& clock_;
+    const Prepare prepare_;
     const RunGroup run_;
     std::mutex mutex_;
-    std::deque<Part*> waiting_;  // guarded by mutex_
-    Part* leader_ = nullptr;     // guarded by mutex_; runs a group or waits for company
-    std::size_t company_ = 1;    // guarded by mutex_; of the last group
+    std::deque<Part*> waiting_;  // guarded by mutex_; the leader, too, until it has gathered
+    Part* leader_ = nullptr;     // guarded by mutex_
+    bool gathering_ = false;     // guarded by mutex_; the leader wants to be told of its company
+    std::size_t company_ = 1;    // guarded by mutex_; callers that there were lately
     Duration last_took_{};       // guarded by mutex_
 };
 

@@ -89,8 +89,8 @@ TEST_F(AppendTest, FailedBodyFailsAlone) {
     std::atomic<int> failed{0};
     OnThreads(8, [&](int index) {
         for (int i = 0; i < 20; ++i) {
-            const model::Run run = MakeRun();
             const auto done = backend_->Append([&](Transaction& tx) -> Result<void> {
+                const model::Run run = MakeRun();
                 KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&run}));
                 if (index % 2 == 0) return Error(Code::kNotFound, "does not want to");
                 return {};

@@ -18,7 +18,8 @@ constexpr std::string_view kReadyTypes =
     "FROM types WHERE types.type IS NOT NULL) ";
 
 // Conditions beside kind and type; adds their parameters.
-std::string Conditions(const store::ClaimFilter& filter, Params& params) {
+std::string Conditions(const store::ClaimFilter& filter, const std::vector<Uuid>& held,
+                       Params& params) {
     std::string sql;
     if (!filter.tenant.empty()) {
         params.Add(filter.tenant);
@@ -38,24 +39,32 @@ std::string Conditions(const store::ClaimFilter& filter, Params& params) {
     sql += fmt::format(
         " AND CASE WHEN r.selector IS NULL THEN true ELSE r.selector <@ ${}::text[] END",
         params.size());
+    // A sub-select, which the server makes a hash table of; an array it would search from end to
+    // end for every row. Left out when there is none: two statements, but a lone claim does not
+    // pay.
+    if (!held.empty()) {
+        params.Array(held);
+        sql += fmt::format(" AND r.id NOT IN (SELECT unnest(${}::uuid[]))", params.size());
+    }
     return sql;
 }
 
 }  // namespace
 
-Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit) {
+Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
+                     const std::vector<Uuid>& held) {
     Statement statement;
     Params& params = statement.params;
     params.Add(Small(filter.kind));
     params.Add(static_cast<std::int64_t>(limit));
-    const std::string conditions = Conditions(filter, params);
+    const std::string conditions = Conditions(filter, held, params);
     const auto ready = [&](std::string_view type) {
         return fmt::format(
-            "SELECT {} FROM ksana.runs r WHERE r.state = 1 AND NOT r.blocked "
+            "SELECT {}, r.ctid AS place, r.rank FROM ksana.runs r WHERE r.state = 1 AND NOT "
+            "r.blocked "
             "AND r.kind = $1::smallint AND r.type = {}{} ORDER BY r.rank, r.id LIMIT $2::bigint "
-            "FOR UPDATE SKIP LOCKED",
-            filter.types.size() == 1 ? RunColumnList("r.") : RunColumnList("r.") + ", r.rank", type,
-            conditions);
+            "FOR UPDATE OF r SKIP LOCKED",
+            RunColumnList("r."), type, conditions);
     };
     if (filter.types.size() == 1) {
         params.Add(filter.types.front());
@@ -70,7 +79,7 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit) {
         types = fmt::format("unnest(${}::text[]) AS types(type)", params.size());
     }
     statement.owned += fmt::format(
-        "SELECT {} FROM {} CROSS JOIN LATERAL ({}) c WHERE types.type IS NOT NULL "
+        "SELECT {}, c.place FROM {} CROSS JOIN LATERAL ({}) c WHERE types.type IS NOT NULL "
         "ORDER BY c.rank, c.id LIMIT $2::bigint",
         RunColumnList("c."), types, ready("types.type"));
     return statement;

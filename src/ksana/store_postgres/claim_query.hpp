@@ -10,6 +10,7 @@ namespace ksana::store_postgres {
 // Locks the best of the ready runs that match; what others have locked is skipped. Each type is one
 // range of the index, read no further than needed; without types they are found by leaping from one
 // to the next.
-Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit);
+Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
+                     const std::vector<Uuid>& held);
 
 }  // namespace ksana::store_postgres

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
+#include "ksana/base/check.hpp"
 #include "ksana/store_postgres/schema_name.hpp"
 
 namespace ksana::store_postgres {
@@ -140,6 +142,8 @@ std::optional<Fault> Connection::SetUp(const Deadline& deadline) {
     statement.owned = fmt::format(
         "SELECT set_config('plan_cache_mode', 'force_generic_plan', false), "
         "set_config('jit', 'off', false), "
+        "set_config('default_transaction_isolation', 'read committed', false), "
+        "set_config('default_transaction_read_only', 'off', false), "
         "set_config('statement_timeout', '{0}', false), "
         "set_config('idle_in_transaction_session_timeout', '{1}', false), "
         "set_config('client_connection_check_interval', '1000', false)",
@@ -194,11 +198,31 @@ bool Connection::Send(const Statement& statement, std::vector<Expected>& expecte
 std::variant<std::vector<Rows>, Fault> Connection::Exchange(
     const std::vector<Statement>& statements, const Deadline& deadline) {
     if (broken_) return LostFault("the connection is gone");
+    KSANA_CHECK(!posted(), "what was posted is taken first");
     std::vector<Expected> expected;
+    if (!SendAll(statements, expected)) return LastFault();
+    if (auto fault = Flush(deadline)) return *fault;
+    if (auto fault = DropForgotten(deadline)) return *fault;
+    return Collect(expected, deadline);
+}
+
+bool Connection::SendAll(const std::vector<Statement>& statements,
+                         std::vector<Expected>& expected) {
     for (const Statement& statement : statements) {
-        if (!Send(statement, expected)) return LastFault();
+        if (!Send(statement, expected)) return false;
     }
-    if (PQpipelineSync(handle_.get()) != 1) return LastFault();
+    return PQpipelineSync(handle_.get()) == 1;
+}
+
+void Connection::Post(const std::vector<Statement>& statements) {
+    KSANA_CHECK(!posted(), "what was posted is taken first");
+    if (broken_) return;
+    if (!SendAll(statements, posted_) || PQflush(handle_.get()) < 0) broken_ = true;
+}
+
+std::variant<std::vector<Rows>, Fault> Connection::TakePosted(const Deadline& deadline) {
+    const std::vector<Expected> expected = std::exchange(posted_, {});
+    if (broken_) return LastFault();
     if (auto fault = Flush(deadline)) return *fault;
     if (auto fault = DropForgotten(deadline)) return *fault;
     return Collect(expected, deadline);

@@ -59,6 +59,12 @@ class Connection {
     std::variant<std::vector<Rows>, Fault> Exchange(const std::vector<Statement>& statements,
                                                     const Deadline& deadline);
 
+    // The same in two steps: what was posted has to be taken before the next Exchange. The texts of
+    // the statements must be literals. A fault comes out when the answers are taken.
+    void Post(const std::vector<Statement>& statements);
+    bool posted() const { return !posted_.empty(); }
+    std::variant<std::vector<Rows>, Fault> TakePosted(const Deadline& deadline);
+
     // Sends without waiting; whatever is answered is dropped by the next Exchange.
     void SendAndForget(std::string_view sql);
 
@@ -70,6 +76,8 @@ class Connection {
     std::variant<std::vector<Notification>, Fault> AwaitNotifications(Duration at_most);
 
     bool broken() const { return broken_; }
+    // Whether the session is ours, with its settings (Connection::SetUp); not behind a pooler.
+    bool owns_session() const { return options_.prepare; }
     std::string Location() const;  // host, port and database: no secrets
     int ServerVersion() const;
 
@@ -87,6 +95,7 @@ class Connection {
     };
 
     std::optional<Fault> SetUp(const Deadline& deadline);
+    bool SendAll(const std::vector<Statement>& statements, std::vector<Expected>& expected);
     bool Send(const Statement& statement, std::vector<Expected>& expected);
     std::optional<Fault> Flush(const Deadline& deadline);
     std::optional<Fault> AwaitResult(const Deadline& deadline);
@@ -102,6 +111,7 @@ class Connection {
     // Names of prepared statements by their text.
     std::unordered_map<std::string, std::string, Hash, std::equal_to<>> prepared_;
     std::uint64_t last_name_ = 0;
+    std::vector<Expected> posted_;
     int forgotten_ = 0;  // answers up to a sync that nobody waits for
     bool broken_ = false;
 };

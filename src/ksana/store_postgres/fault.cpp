@@ -25,6 +25,7 @@ constexpr std::array kMeanings = {
     Meaning{"22021", Code::kInvalidArgument, FaultKind::kFinal},  // no UTF-8, or a zero byte
     Meaning{"22", Code::kInternal, FaultKind::kFinal},
     Meaning{"23505", Code::kInternal, FaultKind::kDuplicate},
+    Meaning{"23502", Code::kInternal, FaultKind::kDuplicate},  // run_writes.cpp: no id, not new
     Meaning{"23", Code::kInternal, FaultKind::kFinal},
     Meaning{"28", Code::kUnauthenticated, FaultKind::kFinal},
     Meaning{"42501", Code::kPermissionDenied, FaultKind::kFinal},

@@ -21,15 +21,15 @@ class GatheredTransaction final : public PostgresTransaction {
     }
 
     Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override {
-        noted_.insert(noted_.end(), runs.begin(), runs.end());
+        KSANA_TRY_VOID(Note(runs, noted_));
         return std::vector<bool>(runs.size(), true);
     }
 
-    const store_kit::RunRefs& noted() const { return noted_; }
+    const NewRunRows& noted() const { return noted_; }
 
   private:
     const std::optional<TimePoint> now_;  // saves asking for it
-    store_kit::RunRefs noted_;            // the bodies keep them until the call is over
+    NewRunRows noted_;
 };
 
 }  // namespace ksana::store_postgres

@@ -52,13 +52,12 @@ class IndexUseTest : public ::testing::Test {
             kBase));
         const std::string runs = fmt::format(
             "INSERT INTO ksana.{{}} (id, job_id, tenant, type, category, creator, policy_id, "
-            "state, ready_at, finished_at, attempt, owner, nominal_at, started_at, ended_at, "
-            "created_at, updated_at{{}}) "
+            "state, ready_at, finished_at, attempt, owner, nominal_at, created_at, updated_at{{}}) "
             "SELECT gen_random_uuid(), CASE WHEN i % 2 = 0 THEN 'j' || i % 4000 ELSE '' END, "
             "CASE WHEN i % 100 = 0 THEN 'acme' ELSE 'default' END, 't' || i % 10, "
             "CASE WHEN i % 100 = 0 THEN 'c' ELSE '' END, CASE WHEN i % 100 = 0 THEN 'u' ELSE '' "
             "END, (SELECT min(id) FROM ksana.policies), {{}}, {0} + i, {{}}, i % 2, 'w' || i % 50, "
-            "{0} + i, i, i + 1, 0, 0{{}} FROM generate_series(1, 30000) i",
+            "{0} + i, 0, 0{{}} FROM generate_series(1, 30000) i",
             kBase);
         schema_.Run(fmt::format(fmt::runtime(runs), "runs", ", rank, expires_at, blocked", "i % 3",
                                 store_kit::kNoTime,
@@ -181,13 +180,13 @@ TEST_F(IndexUseTest, ChangesOfRuns) {
             run.status.state = model::RunState::kRunning;
             run.status.lease_until = At(0);
         }
-        KSANA_TRY_VOID(tx.UpdateRuns(runs));
+        KSANA_TRY_VOID(tx.UpdateRuns(store_kit::RefsTo(runs)));
         KSANA_TRY(runs, tx.LockRuns(ids));
         for (model::Run& run : runs) {
             run.status.state = model::RunState::kSucceeded;
             run.status.finished_at = At(0);
         }
-        KSANA_TRY_VOID(tx.UpdateRuns(runs));
+        KSANA_TRY_VOID(tx.UpdateRuns(store_kit::RefsTo(runs)));
         KSANA_TRY_VOID(tx.AddTallies({{.job_id = "j1", .runs = 1}, {.job_id = "j2", .runs = 1}}));
         KSANA_TRY_VOID(tx.InsertAttempts({{.run_id = ids[0], .number = 7}}));
         KSANA_TRY(runs, tx.LockRuns(ids));

@@ -10,8 +10,10 @@ namespace {
 //
 // `runs` holds what is not over and is kept small: rows leave it for `finished_runs`, which is only
 // ever inserted into and purged. Its few indexes are the queue's own orders. NULL in a column of
-// these two is what a new model::Run has there: most columns of most runs, and free. A row of
-// `job_state` is what everybody locks who fires, starts or ends runs of that job.
+// these two is what a new model::Run has there: most columns of most runs, and free. What no
+// statement asks for is in `fixed` and `status` (packed_run.hpp). Columns of fixed length that are
+// never NULL come first: the server finds them without a look at the others. A row of `job_state`
+// is what everybody locks who fires, starts or ends runs of that job.
 constexpr std::string_view kTables = R"sql(
 CREATE TABLE ksana.policies (
     id serial PRIMARY KEY,
@@ -59,61 +61,64 @@ CREATE INDEX job_state_due ON ksana.job_state (next_run_at, id) WHERE enabled;
 
 CREATE TABLE ksana.runs (
     id uuid PRIMARY KEY,
-    job_id text COLLATE "C",
-    tenant text COLLATE "C" NOT NULL DEFAULT 'default',
-    type text COLLATE "C" NOT NULL,
-    category text COLLATE "C",
-    creator text COLLATE "C",
+    policy_id integer NOT NULL,
     kind smallint NOT NULL DEFAULT 3,
     trigger smallint NOT NULL DEFAULT 3,
-    priority integer,
+    created_at bigint NOT NULL,
+    state smallint NOT NULL,
+    blocked boolean NOT NULL DEFAULT false,
+    attempt integer NOT NULL DEFAULT 0,
+    updated_at bigint NOT NULL,
+    ready_at bigint NOT NULL,
+    rank bigint NOT NULL,
+    expires_at bigint,
+    finished_at bigint,
+    type text COLLATE "C" NOT NULL,
+    tenant text COLLATE "C" NOT NULL DEFAULT 'default',
+    category text COLLATE "C",
+    creator text COLLATE "C",
+    job_id text COLLATE "C",
     nominal_at bigint,
-    payload text,
+    parent uuid,
     selector text[] COLLATE "C",
     unique_key text COLLATE "C",
-    unique_states integer,
-    unique_until bigint,
-    parent uuid,
-    policy_id integer NOT NULL,
-    created_at bigint NOT NULL,
-    updated_at bigint NOT NULL,
-    state smallint NOT NULL,
-    ready_at bigint NOT NULL,
-    attempt integer NOT NULL DEFAULT 0,
-    failures integer,
-    fence bigint,
-    exec_id text COLLATE "C",
-    last_report smallint,
-    outcome smallint,
+    fixed bytea,
     owner text COLLATE "C",
-    lease_until bigint,
-    deadline bigint,
-    started_at bigint,
-    ended_at bigint,
-    finished_at bigint,
-    progress integer,
-    progress_note text,
-    cancel_requested boolean,
-    not_stopping boolean,
-    blocked boolean NOT NULL DEFAULT false,
-    result text,
     last_error text COLLATE "C",
-    detail text,
-    remark text,
-    skip_reason smallint,
-    rank bigint NOT NULL,
-    expires_at bigint
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+    status bytea,
+    payload text
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
         autovacuum_vacuum_threshold = 2000, autovacuum_analyze_scale_factor = 0.1,
         autovacuum_analyze_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.5,
         autovacuum_vacuum_cost_delay = 0, toast.autovacuum_vacuum_cost_delay = 0);
 
-CREATE TABLE ksana.finished_runs (LIKE ksana.runs INCLUDING DEFAULTS);
-ALTER TABLE ksana.finished_runs DROP COLUMN rank, DROP COLUMN expires_at,
-    ALTER COLUMN finished_at SET DEFAULT 9223372036854775807,
-    ALTER COLUMN finished_at SET NOT NULL, ADD PRIMARY KEY (id);
-ALTER TABLE ksana.finished_runs SET (autovacuum_vacuum_insert_scale_factor = 0.5,
-    autovacuum_analyze_scale_factor = 0.2);
+CREATE TABLE ksana.finished_runs (
+    id uuid PRIMARY KEY,
+    policy_id integer NOT NULL,
+    kind smallint NOT NULL DEFAULT 3,
+    trigger smallint NOT NULL DEFAULT 3,
+    created_at bigint NOT NULL,
+    state smallint NOT NULL,
+    blocked boolean NOT NULL DEFAULT false,
+    attempt integer NOT NULL DEFAULT 0,
+    updated_at bigint NOT NULL,
+    ready_at bigint NOT NULL,
+    finished_at bigint NOT NULL DEFAULT 9223372036854775807,
+    type text COLLATE "C" NOT NULL,
+    tenant text COLLATE "C" NOT NULL DEFAULT 'default',
+    category text COLLATE "C",
+    creator text COLLATE "C",
+    job_id text COLLATE "C",
+    nominal_at bigint,
+    parent uuid,
+    selector text[] COLLATE "C",
+    unique_key text COLLATE "C",
+    fixed bytea,
+    owner text COLLATE "C",
+    last_error text COLLATE "C",
+    status bytea,
+    payload text
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.2);
 
 CREATE TABLE ksana.attempts (
     run_id uuid NOT NULL,
@@ -182,12 +187,6 @@ CREATE INDEX documents_expiry ON ksana.documents (kind, expires_at)
 
 constexpr std::string_view kRunIndexes = R"sql(
 CREATE INDEX runs_ready ON ksana.runs (kind, type, rank, id) WHERE state = 1 AND NOT blocked;
-CREATE INDEX runs_ready_tenant ON ksana.runs (tenant, rank, id)
-    WHERE state = 1 AND NOT blocked AND tenant <> 'default';
-CREATE INDEX runs_ready_category ON ksana.runs (category, rank, id)
-    WHERE state = 1 AND NOT blocked AND category <> '';
-CREATE INDEX runs_ready_creator ON ksana.runs (creator, rank, id)
-    WHERE state = 1 AND NOT blocked AND creator <> '';
 CREATE INDEX runs_scheduled ON ksana.runs (ready_at, id) WHERE state = 0;
 CREATE INDEX runs_running ON ksana.runs (expires_at, id) WHERE state = 2;
 CREATE INDEX runs_blocked ON ksana.runs (ready_at, id) WHERE blocked;
@@ -195,7 +194,7 @@ CREATE UNIQUE INDEX runs_fire ON ksana.runs (job_id, nominal_at)
     WHERE job_id <> '' AND nominal_at IS NOT NULL;
 CREATE INDEX runs_job ON ksana.runs (job_id, id) WHERE job_id <> '';
 
-CREATE INDEX finished_runs_state ON ksana.finished_runs (state, id);
+CREATE INDEX finished_runs_state ON ksana.finished_runs (state, id) WHERE state <> 5;
 CREATE INDEX finished_runs_type ON ksana.finished_runs (type, id);
 CREATE INDEX finished_runs_finished ON ksana.finished_runs (finished_at, id);
 CREATE INDEX finished_runs_job ON ksana.finished_runs (job_id, id) WHERE job_id <> '';

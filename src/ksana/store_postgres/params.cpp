@@ -1,13 +1,22 @@
 #include "ksana/store_postgres/params.hpp"
 
+#include <algorithm>
+
 namespace ksana::store_postgres {
 namespace {
 
 template <class U>
-void AppendBytes(std::string& out, U value) {
-    for (int shift = (static_cast<int>(sizeof(U)) - 1) * 8; shift >= 0; shift -= 8) {
-        out.push_back(static_cast<char>((value >> shift) & 0xff));
+void StoreBytes(char* to, U value) {
+    for (std::size_t i = 0; i < sizeof(U); ++i) {
+        to[i] = static_cast<char>((value >> (8 * (sizeof(U) - 1 - i))) & 0xffU);
     }
+}
+
+template <class U>
+void AppendBytes(std::string& out, U value) {
+    std::array<char, sizeof(U)> bytes{};
+    StoreBytes(bytes.data(), value);
+    out.append(bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -24,25 +33,38 @@ void AppendBinary(std::string& out, std::int64_t value) {
 }
 void AppendBinary(std::string& out, std::string_view value) { out.append(value); }
 void AppendBinary(std::string& out, const Uuid& value) {
-    for (const std::uint8_t byte : value.bytes) out.push_back(static_cast<char>(byte));
+    std::array<char, 16> bytes{};
+    std::ranges::copy(value.bytes, bytes.begin());
+    out.append(bytes.data(), bytes.size());
 }
 
-void Params::SetLength(std::string& body, std::size_t start) {
-    std::string length;
-    AppendBinary(length, static_cast<std::int32_t>(body.size() - start - 4));
-    body.replace(start, 4, length);
+void AppendBinary(std::string& out, const RowPlace& value) {
+    out.append(value.bytes.data(), value.bytes.size());
 }
 
-void Params::AddArray(std::string_view body, std::size_t count, bool nulls, std::uint32_t oid) {
+void SetLength(std::string& out, std::size_t start) {
+    StoreBytes(out.data() + start, static_cast<std::uint32_t>(out.size() - start - 4));
+}
+
+void Params::AddElements(std::string_view elements, std::size_t count, std::uint32_t oid) {
     std::string& out = *values_.emplace_back(std::in_place);
-    out.reserve(body.size() + 20);
+    out.reserve(elements.size() + 20);
     AppendBinary(out, std::int32_t{count == 0 ? 0 : 1});  // dimensions
-    AppendBinary(out, std::int32_t{nulls ? 1 : 0});
+    AppendBinary(out, std::int32_t{1});                   // there may be NULLs
     AppendBinary(out, static_cast<std::int32_t>(oid));
     if (count == 0) return;
     AppendBinary(out, static_cast<std::int32_t>(count));
     AppendBinary(out, std::int32_t{1});  // index of the first
-    out.append(body);
+    out.append(elements);
+}
+
+void Params::AddElement(std::string_view element) {
+    const std::string_view length = element.substr(0, 4);
+    if (length == std::string_view("\xff\xff\xff\xff", 4)) {
+        values_.emplace_back(std::nullopt);
+    } else {
+        values_.emplace_back(element.substr(4));
+    }
 }
 
 }  // namespace ksana::store_postgres

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -15,11 +16,18 @@ namespace ksana::store_postgres {
 
 // Type numbers of PostgreSQL's catalogue; they never change.
 inline constexpr std::uint32_t kBoolOid = 16;
+inline constexpr std::uint32_t kByteaOid = 17;
 inline constexpr std::uint32_t kInt8Oid = 20;
 inline constexpr std::uint32_t kInt2Oid = 21;
 inline constexpr std::uint32_t kInt4Oid = 23;
 inline constexpr std::uint32_t kTextOid = 25;
+inline constexpr std::uint32_t kTidOid = 27;
 inline constexpr std::uint32_t kUuidOid = 2950;
+
+// Where a row of a table is, as the server says it (ctid); good as long as nobody changes the row.
+struct RowPlace {
+    std::array<char, 6> bytes{};
+};
 
 // The binary form of one value, most significant byte first.
 void AppendBinary(std::string& out, bool value);
@@ -28,6 +36,7 @@ void AppendBinary(std::string& out, std::int32_t value);
 void AppendBinary(std::string& out, std::int64_t value);
 void AppendBinary(std::string& out, std::string_view value);
 void AppendBinary(std::string& out, const Uuid& value);
+void AppendBinary(std::string& out, const RowPlace& value);
 
 constexpr std::uint32_t OidOf(bool) { return kBoolOid; }
 constexpr std::uint32_t OidOf(std::int16_t) { return kInt2Oid; }
@@ -40,6 +49,23 @@ template <class T>
 inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// One element of an array parameter: its length, then its binary form. Nothing is NULL.
+void SetLength(std::string& out, std::size_t start);
+inline constexpr std::int32_t kNullLength = -1;
+
+template <class T>
+requires(!kIsOptional<T>) void AppendElement(std::string& out, const T& value) {
+    const std::size_t start = out.size();
+    AppendBinary(out, std::int32_t{0});
+    AppendBinary(out, value);
+    SetLength(out, start);
+}
+template <class T>
+void AppendElement(std::string& out, const std::optional<T>& value) {
+    if (value) return AppendElement(out, *value);
+    AppendBinary(out, kNullLength);
+}
 
 // Times as they stand in the tables: microseconds since 1970.
 inline std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
@@ -78,19 +104,8 @@ class Params {
     Params& Array(const Items& items, const F& element) {
         using Element = std::remove_cvref_t<decltype(element(*std::begin(items)))>;
         std::string body;
-        bool nulls = false;
-        for (const auto& item : items) {
-            const auto& value = element(item);
-            if constexpr (!kIsOptional<Element>) {
-                AppendElement(body, value);
-            } else if (value) {
-                AppendElement(body, *value);
-            } else {
-                AppendBinary(body, std::int32_t{-1});
-                nulls = true;
-            }
-        }
-        AddArray(body, std::size(items), nulls, ElementOid<Element>());
+        for (const auto& item : items) AppendElement(body, element(item));
+        AddElements(body, std::size(items), ElementOid<Element>());
         return *this;
     }
     template <class Items>
@@ -98,6 +113,10 @@ class Params {
         return Array(
             items, [](const auto& item) -> const auto& { return item; });
     }
+
+    // What AppendElement has made: `count` of them as an array, or one as a value of its own.
+    void AddElements(std::string_view elements, std::size_t count, std::uint32_t oid);
+    void AddElement(std::string_view element);
 
     std::size_t size() const { return values_.size(); }
     const std::vector<std::optional<std::string>>& values() const { return values_; }
@@ -108,15 +127,6 @@ class Params {
         if constexpr (kIsOptional<T>) return OidOf(typename T::value_type{});
         if constexpr (!kIsOptional<T>) return OidOf(T{});
     }
-    template <class T>
-    static void AppendElement(std::string& body, const T& value) {
-        const std::size_t start = body.size();
-        AppendBinary(body, std::int32_t{0});
-        AppendBinary(body, value);
-        SetLength(body, start);
-    }
-    static void SetLength(std::string& body, std::size_t start);
-    void AddArray(std::string_view body, std::size_t count, bool nulls, std::uint32_t oid);
 
     std::vector<std::optional<std::string>> values_;  // none: NULL
 };

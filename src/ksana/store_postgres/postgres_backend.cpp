@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ksana/base/log.hpp"
 #include "ksana/store_postgres/gathered_transaction.hpp"
@@ -41,7 +42,9 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
       policies_(pool_),
-      gatherer_(options.clock, [this](const AppendGatherer::Parts& parts) { AppendAll(parts); }) {}
+      gatherer_(
+          options.clock, [this](const Deadline& deadline) { PrepareAppend(deadline); },
+          [this](const AppendGatherer::Parts& parts) { AppendAll(parts); }) {}
 
 Result<void> PostgresBackend::Start() {
     const Deadline deadline(options_.clock, options_.call_timeout);
@@ -78,7 +81,8 @@ Result<int> PostgresBackend::BringUpToDate() {
 PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
                                                 const Deadline& deadline, bool look) {
     Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
-    PostgresTransaction tx(session, policies_, jobs_, look);
+    HeldRuns::Hold held(held_);
+    PostgresTransaction tx(session, {policies_, jobs_, held}, look);
     Try made;
     made.result = body(tx);
     // A fault that the body has kept to itself comes out here.
@@ -93,7 +97,8 @@ PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const Ow
 PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const ReadBody& body,
                                                const Deadline& deadline) {
     Session session(connection, Session::Mode::kRead, deadline);
-    PostgresTransaction tx(session, policies_, jobs_);
+    HeldRuns::Hold held(held_);
+    PostgresTransaction tx(session, {policies_, jobs_, held});
     Try made;
     made.result = body(tx);
     if (made.result) made.result = session.Commit();
@@ -102,13 +107,18 @@ PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const Rea
 }
 
 template <class Once>
-PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline, const Once& once) {
+PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
+                                               std::optional<ConnectionPool::Lease> first,
+                                               const Once& once) {
     bool look = false;
     for (int tries = 1;; ++tries) {
-        auto lease = pool_.Acquire(deadline);
-        if (auto* fault = std::get_if<Fault>(&lease)) return {fault->error, *fault, {}, {}};
         Try made;
-        {
+        if (first) {
+            made = once(**first, look);
+            first.reset();
+        } else {
+            auto lease = pool_.Acquire(deadline);
+            if (auto* fault = std::get_if<Fault>(&lease)) return {fault->error, *fault, {}, {}};
             const auto held = std::move(std::get<0>(lease));
             made = once(*held, look);
         }
@@ -161,8 +171,9 @@ PostgresBackend::Fate PostgresBackend::FateOf(const CommitMark& mark, const Dead
     return Fate::kUnknown;
 }
 
-Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline) {
-    const Try made = RunTries(deadline, [&](Connection& connection, bool look) {
+Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
+                                      std::optional<ConnectionPool::Lease> first) {
+    const Try made = RunTries(deadline, std::move(first), [&](Connection& connection, bool look) {
         return WriteOnce(connection, body, deadline, look);
     });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
@@ -179,6 +190,14 @@ Result<void> PostgresBackend::Write(const WriteBody& body) {
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {
     return gatherer_.Append(body, Deadline(options_.clock, options_.call_timeout));
+}
+
+// Whatever goes wrong here goes wrong again where it is reported.
+void PostgresBackend::PrepareAppend(const Deadline& deadline) {
+    auto lease = pool_.Acquire(deadline);
+    if (std::holds_alternative<Fault>(lease)) return;
+    append_on_.emplace(std::move(std::get<0>(lease)));
+    Session::BeginAhead(**append_on_);
 }
 
 // Runs that are not new are for their own body to explain: it gets a transaction of its own, and
@@ -204,19 +223,22 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
         [&](PostgresTransaction& whole) -> Result<void> {
             odd.clear();
             const auto now = server_clock_.Estimate();
-            store_kit::RunRefs runs;
+            NewRunRows rows;
             AppendGatherer::Parts owners;  // of each run
             for (auto* part : parts) {
                 GatheredTransaction tx(whole, now);
                 part->result = part->body(tx);
                 if (!part->result) continue;
-                runs.insert(runs.end(), tx.noted().begin(), tx.noted().end());
-                owners.resize(runs.size(), part);
+                rows.Append(tx.noted());
+                owners.resize(rows.ids.size(), part);
                 whole.Touch(tx.touched());
             }
-            if (runs.empty()) return {};
-            KSANA_TRY(const auto inserted, whole.InsertRuns(runs));
-            for (std::size_t i = 0; i < runs.size(); ++i) {
+            if (!whole.looks()) {
+                whole.InsertAtCommit(rows);
+                return {};
+            }
+            KSANA_TRY(const auto inserted, whole.InsertRows(rows));
+            for (std::size_t i = 0; i < inserted.size(); ++i) {
                 if (!inserted[i] && (odd.empty() || odd.back() != owners[i])) {
                     odd.push_back(owners[i]);
                 }
@@ -224,7 +246,7 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
             if (!odd.empty()) return Error(Code::kAlreadyExists, "not all runs are new");
             return {};
         },
-        deadline);
+        deadline, std::exchange(append_on_, std::nullopt));
     if (done || !odd.empty()) return odd;
     for (auto* part : parts) {
         if (part->result) part->result = done;
@@ -234,8 +256,10 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
 
 Result<void> PostgresBackend::Read(const ReadBody& body) {
     const Deadline deadline(options_.clock, options_.call_timeout);
-    return RunTries(deadline, [&](Connection& connection,
-                                  bool /*look*/) { return ReadOnce(connection, body, deadline); })
+    return RunTries(deadline, std::nullopt,
+                    [&](Connection& connection, bool /*look*/) {
+                        return ReadOnce(connection, body, deadline);
+                    })
         .result;
 }
 

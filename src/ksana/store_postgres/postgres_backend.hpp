@@ -8,6 +8,7 @@
 #include "ksana/store_postgres/change_notices.hpp"
 #include "ksana/store_postgres/commit_mark.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
+#include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
 #include "ksana/store_postgres/postgres_options.hpp"
@@ -46,14 +47,18 @@ class PostgresBackend final : public store_kit::Backend {
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
-    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline);
+    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline,
+                         std::optional<ConnectionPool::Lease> first = {});
+    void PrepareAppend(const Deadline& deadline);
     // Sets the results of the parts; those whose runs were not all new are left over.
     AppendGatherer::Parts AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
     void AppendAll(const AppendGatherer::Parts& parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
-    // Runs `once` until it is done, has failed for good or its time is over.
+    // Runs `once` until it is done, has failed for good or its time is over. The first time on the
+    // connection given, if there is one.
     template <class Once>
-    Try RunTries(const Deadline& deadline, const Once& once);
+    Try RunTries(const Deadline& deadline, std::optional<ConnectionPool::Lease> first,
+                 const Once& once);
     Fate FateOf(const CommitMark& mark, const Deadline& deadline);
 
     PostgresOptions options_;
@@ -62,8 +67,10 @@ class PostgresBackend final : public store_kit::Backend {
     ConnectionPool pool_;
     PolicyBook policies_;
     JobCache jobs_;
+    HeldRuns held_;
     store::ChangeFeed feed_;
     AppendGatherer gatherer_;
+    std::optional<ConnectionPool::Lease> append_on_;  // has begun; of the gatherer's leader
     int schema_version_ = 0;
     std::string location_;
     std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ksana/store_kit/transaction.hpp"
+#include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
+#include "ksana/store_postgres/new_run_rows.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
-#include "ksana/store_postgres/run_columns.hpp"
 #include "ksana/store_postgres/session.hpp"
 
 namespace ksana::store_postgres {
@@ -22,8 +25,17 @@ class PostgresTransaction : public store_kit::Transaction {
   public:
     // Runs are taken for new, which saves a look at what is there. One that is not ends the
     // transaction with FaultKind::kDuplicate; it is then run again with `look`.
-    PostgresTransaction(Session& session, PolicyBook& policies, JobCache& jobs, bool look = true)
-        : session_(session), policies_(policies), jobs_(jobs), look_(look) {}
+    struct Books {
+        PolicyBook& policies;
+        JobCache& jobs;
+        HeldRuns::Hold& held;
+    };
+    PostgresTransaction(Session& session, const Books& books, bool look = true)
+        : session_(session),
+          policies_(books.policies),
+          jobs_(books.jobs),
+          held_(books.held),
+          look_(look) {}
 
     Result<TimePoint> Now() override { return session_.Now(); }
 
@@ -92,17 +104,32 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<std::size_t> PurgeDocuments(const std::string& kind, TimePoint expired_by,
                                        std::size_t limit) override;
 
+    // Part of InsertRuns, for several bodies at once: puts runs to those that are to be inserted.
+    Result<void> Note(const store_kit::RunRefs& runs, NewRunRows& rows);
+    Result<std::vector<bool>> InsertRows(const NewRunRows& rows);
+    // Only without `looks`: then all of them are inserted, or the commit fails.
+    void InsertAtCommit(const NewRunRows& rows);
+    bool looks() const { return look_; }
+
   private:
+    std::vector<Statement> InsertStatements(const NewRunRows& rows) const;
     Result<std::vector<model::Run>> QueryRuns(std::string_view sql, Params params);
     Result<std::vector<model::Run>> ReadRuns(const Rows& rows);
-    Result<RunRows> WithPolicies(const store_kit::RunRefs& runs);
+    // The same of unfinished runs that the statement has locked; the row's place comes last.
+    Result<std::vector<model::Run>> QueryLocked(std::string_view sql, Params params);
+    Result<std::vector<model::Run>> ReadLocked(const Rows& rows);
+    std::optional<RowPlace> TakePlace(const Uuid& id);
     Result<std::vector<model::Job>> ReadJobs(const Rows& rows);
     Result<std::vector<model::Job>> ReadLockedJobs(const Rows& rows);
 
     Session& session_;
     PolicyBook& policies_;
     JobCache& jobs_;
+    HeldRuns::Hold& held_;
     const bool look_;
+    // Of rows of `runs` that are locked and as they were read. Nobody else can move them, and what
+    // moves them here takes them out.
+    std::unordered_map<Uuid, RowPlace, UuidHash> places_;
 };
 
 }  // namespace ksana::store_postgres

@@ -2,6 +2,7 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "ksana/base/check.hpp"
@@ -64,6 +65,14 @@ Uuid RowReader::Id() {
         id.bytes[i] = static_cast<std::uint8_t>(bytes[i]);
     }
     return id;
+}
+
+RowPlace RowReader::Place() {
+    const std::string_view bytes = Next();
+    RowPlace place;
+    KSANA_CHECK(bytes.size() == place.bytes.size(), "a tid of the server has 6 bytes");
+    std::ranges::copy(bytes, place.bytes.begin());
+    return place;
 }
 
 std::optional<TimePoint> RowReader::TimeOrNone() {

@@ -10,6 +10,7 @@
 
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/store_postgres/params.hpp"
 
 struct pg_result;
 
@@ -38,14 +39,17 @@ class Rows {
 // what a column is; asking for another type is a mistake in this module.
 class RowReader {
   public:
-    RowReader(const Rows& rows, std::size_t row) : rows_(rows), row_(row) {}
+    RowReader(const Rows& rows, std::size_t row, int column = 0)
+        : rows_(rows), row_(row), column_(column) {}
 
     bool Bool() { return Next().front() != 0; }
     std::int16_t Int16() { return static_cast<std::int16_t>(Number()); }
     std::int32_t Int32() { return static_cast<std::int32_t>(Number()); }
     std::int64_t Int64() { return Number(); }
     std::string Text() { return std::string(Next()); }  // empty for NULL
+    std::string_view Bytes() { return Next(); }         // likewise; as long as the Rows
     Uuid Id();
+    RowPlace Place();  // tid
     TimePoint Time() { return TimePoint(Duration(Number())); }
     std::vector<std::string> Texts();  // text[]
 
@@ -89,7 +93,7 @@ class RowReader {
 
     const Rows& rows_;
     std::size_t row_;
-    int column_ = 0;
+    int column_;
 };
 
 }  // namespace ksana::store_postgres

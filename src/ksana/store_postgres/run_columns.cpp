@@ -7,6 +7,7 @@
 #include "ksana/model/claim_order.hpp"
 #include "ksana/model/decide.hpp"
 #include "ksana/store_kit/rows.hpp"
+#include "ksana/store_postgres/packed_run.hpp"
 #include "ksana/store_postgres/pair_texts.hpp"
 
 namespace ksana::store_postgres {
@@ -15,125 +16,131 @@ namespace {
 using model::Run;
 using store_kit::kNoTime;
 
-// The default of every column is what a new run has there.
-const RunRow& DefaultRow() {
-    static const Run run;
-    static const RunRow row{&run, 0};
-    return row;
-}
-
-template <auto kGet>
-constexpr RunColumn Column(std::string_view name, std::string_view type, std::string_view fallback,
-                           RunGroup group, bool status) {
-    return {name,
-            type,
-            fallback,
-            group,
-            status,
-            [](const RunRow& row) { return kGet(row) == kGet(DefaultRow()); },
-            [](Params& params, const RunRows& rows) { params.Array(rows, kGet); }};
-}
+struct SqlType {
+    std::string_view name;
+    std::uint32_t oid;
+};
+constexpr SqlType kBool{"boolean", kBoolOid};
+constexpr SqlType kBytea{"bytea", kByteaOid};
+constexpr SqlType kBigint{"bigint", kInt8Oid};
+constexpr SqlType kSmallint{"smallint", kInt2Oid};
+constexpr SqlType kInteger{"integer", kInt4Oid};
+constexpr SqlType kText{"text", kTextOid};
+constexpr SqlType kUuid{"uuid", kUuidOid};
 
 // A member of the run or of its status, as the table has it.
 std::string_view Shown(const std::string& value) { return value; }
 bool Shown(bool value) { return value; }
 std::int32_t Shown(std::int32_t value) { return value; }
-std::int64_t Shown(std::int64_t value) { return value; }
-Uuid Shown(const Uuid& value) { return value; }
-std::optional<Uuid> Shown(const std::optional<Uuid>& value) { return value; }
+const Uuid& Shown(const Uuid& value) { return value; }
+const std::optional<Uuid>& Shown(const std::optional<Uuid>& value) { return value; }
 std::int64_t Shown(TimePoint value) { return Micros(value); }
 std::optional<std::int64_t> Shown(const std::optional<TimePoint>& value) { return Micros(value); }
 template <class E>
 requires std::is_enum_v<E> std::int16_t Shown(E value) { return Small(value); }
-template <class E>
-requires std::is_enum_v<E> std::optional<std::int16_t> Shown(const std::optional<E>& value) {
-    return Small(value);
-}
 
 template <auto kMember>
-constexpr RunColumn Fixed(std::string_view name, std::string_view type, std::string_view fallback,
-                          RunGroup group) {
-    return Column<[](const RunRow& row) { return Shown(row.run->*kMember); }>(name, type, fallback,
-                                                                              group, false);
+void AppendFixed(std::string& out, const RunRow& row) {
+    AppendElement(out, Shown(row.run->*kMember));
 }
 template <auto kMember>
-constexpr RunColumn Status(std::string_view name, std::string_view type, std::string_view fallback,
-                           RunGroup group) {
-    return Column<[](const RunRow& row) { return Shown(row.run->status.*kMember); }>(
-        name, type, fallback, group, true);
+void AppendStatus(std::string& out, const RunRow& row) {
+    AppendElement(out, Shown(row.run->status.*kMember));
 }
 
-std::string SelectorText(const RunRow& row) { return ArrayText(PairTexts(row.run->selector)); }
-std::string_view UniqueKey(const RunRow& row) { return row.run->unique.key; }
-std::int32_t UniqueStates(const RunRow& row) { return row.run->unique.states; }
-std::optional<std::int64_t> UniqueUntil(const RunRow& row) { return Micros(row.run->unique.until); }
-std::int32_t PolicyId(const RunRow& row) { return row.policy_id; }
-std::int64_t FinishedAt(const RunRow& row) {
-    return Micros(row.run->status.finished_at).value_or(kNoTime);
+void AppendSelector(std::string& out, const RunRow& row) {
+    if (row.run->selector.empty()) {
+        AppendElement(out, std::optional<bool>());
+    } else {
+        AppendElement(out, ArrayText(PairTexts(row.run->selector)));
+    }
 }
-std::int64_t Rank(const RunRow& row) {
-    return model::ClaimRank(row.run->status.ready_at, row.run->priority);
+void AppendUniqueKey(std::string& out, const RunRow& row) {
+    AppendElement(out, std::string_view(row.run->unique.key));
 }
-std::optional<std::int64_t> ExpiresAt(const RunRow& row) {
-    return Micros(model::ExpiresAt(*row.run));
+void AppendPolicyId(std::string& out, const RunRow& row) { AppendElement(out, row.policy_id); }
+void AppendFinishedAt(std::string& out, const RunRow& row) {
+    AppendElement(out, Micros(row.run->status.finished_at).value_or(kNoTime));
+}
+void AppendRank(std::string& out, const RunRow& row) {
+    AppendElement(out, model::ClaimRank(row.run->status.ready_at, row.run->priority));
+}
+void AppendExpiresAt(std::string& out, const RunRow& row) {
+    AppendElement(out, Micros(model::ExpiresAt(*row.run)));
+}
+void AppendPackedFixed(std::string& out, const RunRow& row) {
+    const std::size_t start = out.size();
+    AppendBinary(out, std::int32_t{0});
+    PackFixed(*row.run, out);
+    SetLength(out, start);
+}
+void AppendPackedStatus(std::string& out, const RunRow& row) {
+    const std::size_t start = out.size();
+    AppendBinary(out, std::int32_t{0});
+    PackStatus(row.run->status, out);
+    SetLength(out, start);
 }
 
 using S = model::RunStatus;
 using G = RunGroup;
 
+constexpr RunColumn Fixed(std::string_view name, SqlType type, std::string_view fallback, G group,
+                          void (*append)(std::string&, const RunRow&)) {
+    return {name, type.name, type.oid, fallback, group, false, append};
+}
+constexpr RunColumn Status(std::string_view name, SqlType type, std::string_view fallback, G group,
+                           void (*append)(std::string&, const RunRow&)) {
+    return {name, type.name, type.oid, fallback, group, true, append};
+}
+
 constexpr std::array kColumns = {
-    Fixed<&Run::id>("id", "uuid", "", G::kAlways),
-    Fixed<&Run::job_id>("job_id", "text", "NULL", G::kJob),
-    Fixed<&Run::tenant>("tenant", "text", "'default'", G::kTenant),
-    Fixed<&Run::type>("type", "text", "", G::kAlways),
-    Fixed<&Run::category>("category", "text", "NULL", G::kLabels),
-    Fixed<&Run::creator>("creator", "text", "NULL", G::kLabels),
-    Fixed<&Run::kind>("kind", "smallint", "3", G::kKind),
-    Fixed<&Run::trigger>("trigger", "smallint", "3", G::kJob),
-    Fixed<&Run::priority>("priority", "integer", "NULL", G::kPriority),
-    Fixed<&Run::nominal_at>("nominal_at", "bigint", "NULL", G::kJob),
-    Fixed<&Run::payload>("payload", "text", "NULL", G::kPayload),
-    Column<SelectorText>("selector", "text", "NULL", G::kSelector, false),
-    Column<UniqueKey>("unique_key", "text", "NULL", G::kUnique, false),
-    Column<UniqueStates>("unique_states", "integer", "NULL", G::kUnique, false),
-    Column<UniqueUntil>("unique_until", "bigint", "NULL", G::kUnique, false),
-    Fixed<&Run::parent>("parent", "uuid", "NULL", G::kParent),
-    Column<PolicyId>("policy_id", "integer", "", G::kAlways, false),
-    Fixed<&Run::created_at>("created_at", "bigint", "", G::kAlways),
-    Column<[](const RunRow& row) { return Shown(row.run->updated_at); }>("updated_at", "bigint", "",
-                                                                         G::kAlways, true),
-    Status<&S::state>("state", "smallint", "", G::kAlways),
-    Status<&S::ready_at>("ready_at", "bigint", "", G::kAlways),
-    Status<&S::attempt>("attempt", "integer", "0", G::kAttempt),
-    Status<&S::failures>("failures", "integer", "NULL", G::kFailure),
-    Status<&S::fence>("fence", "bigint", "NULL", G::kAttempt),
-    Status<&S::exec_id>("exec_id", "text", "NULL", G::kAttempt),
-    Status<&S::last_report>("last_report", "smallint", "NULL", G::kEnd),
-    Status<&S::outcome>("outcome", "smallint", "NULL", G::kEnd),
-    Status<&S::owner>("owner", "text", "NULL", G::kAttempt),
-    Status<&S::lease_until>("lease_until", "bigint", "NULL", G::kLease),
-    Status<&S::deadline>("deadline", "bigint", "NULL", G::kLease),
-    Status<&S::started_at>("started_at", "bigint", "NULL", G::kAttempt),
-    Status<&S::ended_at>("ended_at", "bigint", "NULL", G::kEnd),
-    Column<FinishedAt>("finished_at", "bigint", "NULL", G::kFinished, true),
-    Status<&S::progress>("progress", "integer", "NULL", G::kProgress),
-    Status<&S::progress_note>("progress_note", "text", "NULL", G::kRare),
-    Status<&S::cancel_requested>("cancel_requested", "boolean", "NULL", G::kRare),
-    Status<&S::not_stopping>("not_stopping", "boolean", "NULL", G::kRare),
-    Status<&S::blocked>("blocked", "boolean", "false", G::kRare),
-    Status<&S::result>("result", "text", "NULL", G::kResult),
-    Status<&S::last_error>("last_error", "text", "NULL", G::kFailure),
-    Status<&S::detail>("detail", "text", "NULL", G::kDetail),
-    Status<&S::remark>("remark", "text", "NULL", G::kRare),
-    Status<&S::skip_reason>("skip_reason", "smallint", "NULL", G::kRare),
-    Column<Rank>("rank", "bigint", "", G::kAlways, true),
-    Column<ExpiresAt>("expires_at", "bigint", "NULL", G::kLease, true),
+    Fixed("id", kUuid, "", G::kId, AppendFixed<&Run::id>),
+    Fixed("policy_id", kInteger, "", G::kQueue, AppendPolicyId),
+    Fixed("kind", kSmallint, "3", G::kQueue, AppendFixed<&Run::kind>),
+    Fixed("trigger", kSmallint, "3", G::kNew, AppendFixed<&Run::trigger>),
+    Fixed("created_at", kBigint, "", G::kNew, AppendFixed<&Run::created_at>),
+    Status("state", kSmallint, "", G::kState, AppendStatus<&S::state>),
+    Status("blocked", kBool, "false", G::kRare, AppendStatus<&S::blocked>),
+    Status("attempt", kInteger, "0", G::kAttempt, AppendStatus<&S::attempt>),
+    Status("updated_at", kBigint, "", G::kState, AppendFixed<&Run::updated_at>),
+    Status("ready_at", kBigint, "", G::kReady, AppendStatus<&S::ready_at>),
+    Status("finished_at", kBigint, "NULL", G::kFinished, AppendFinishedAt),
+    Fixed("type", kText, "", G::kQueue, AppendFixed<&Run::type>),
+    Fixed("tenant", kText, "'default'", G::kOrigin, AppendFixed<&Run::tenant>),
+    Fixed("category", kText, "NULL", G::kOrigin, AppendFixed<&Run::category>),
+    Fixed("creator", kText, "NULL", G::kOrigin, AppendFixed<&Run::creator>),
+    Fixed("job_id", kText, "NULL", G::kJob, AppendFixed<&Run::job_id>),
+    Fixed("nominal_at", kBigint, "NULL", G::kJob, AppendFixed<&Run::nominal_at>),
+    Fixed("parent", kUuid, "NULL", G::kFixed, AppendFixed<&Run::parent>),
+    Fixed("selector", kText, "NULL", G::kFixed, AppendSelector),
+    Fixed("unique_key", kText, "NULL", G::kFixed, AppendUniqueKey),
+    Fixed("fixed", kBytea, "NULL", G::kFixed, AppendPackedFixed),
+    Status("owner", kText, "NULL", G::kAttempt, AppendStatus<&S::owner>),
+    Status("last_error", kText, "NULL", G::kRare, AppendStatus<&S::last_error>),
+    Status("status", kBytea, "NULL", G::kStatus, AppendPackedStatus),
+    Fixed("payload", kText, "NULL", G::kPayload, AppendFixed<&Run::payload>),
+    Status("rank", kBigint, "", G::kReady, AppendRank),
+    Status("expires_at", kBigint, "NULL", G::kAttempt, AppendExpiresAt),
 };
-static_assert(kColumns.size() == kReadColumns + 2);
+static_assert(kColumns.size() == kRunColumns);
+
+using Defaults = std::array<std::string, kRunColumns>;
+
+Defaults MakeDefaults() {
+    const Run run;
+    Defaults elements;
+    for (std::size_t i = 0; i < kRunColumns; ++i) kColumns[i].append(elements[i], {&run, 0});
+    return elements;
+}
 
 }  // namespace
 
 std::span<const RunColumn> RunColumns() { return kColumns; }
+
+std::string_view DefaultElement(std::size_t column) {
+    static const Defaults kElements = MakeDefaults();
+    return kElements[column];
+}
 
 std::string RunColumnList(std::string_view prefix) {
     std::string list;
@@ -152,71 +159,33 @@ std::string StatesIn(model::RunStates states) {
     return fmt::format("state IN ({})", list);
 }
 
-RunGroups GroupsIn(const RunRows& rows) {
-    RunGroups groups = 1U;
-    for (const RunColumn& column : kColumns) {
-        if (Has(groups, column.group)) continue;
-        for (const RunRow& row : rows) {
-            if (column.is_default(row)) continue;
-            groups |= 1U << static_cast<unsigned>(column.group);
-            break;
-        }
-    }
-    return groups;
-}
-
-namespace {
-
-void ReadStatus(RowReader& row, model::RunStatus& status) {
-    status.state = row.Enum<model::RunState>();
-    status.ready_at = row.Time();
-    status.attempt = row.Int32();
-    status.failures = row.Int32Or(0);
-    status.fence = row.Int64Or(0);
-    status.exec_id = row.Text();
-    status.last_report = row.MaybeEnum<model::EventKind>();
-    status.outcome = row.MaybeEnum<model::AttemptOutcome>();
-    status.owner = row.Text();
-    status.lease_until = row.MaybeTime();
-    status.deadline = row.MaybeTime();
-    status.started_at = row.MaybeTime();
-    status.ended_at = row.MaybeTime();
-    status.finished_at = row.TimeOrNone();
-    status.progress = row.Int32Or(0);
-    status.progress_note = row.Text();
-    status.cancel_requested = row.BoolOr(false);
-    status.not_stopping = row.BoolOr(false);
-    status.blocked = row.Bool();
-    status.result = row.Text();
-    status.last_error = row.Text();
-    status.detail = row.Text();
-    status.remark = row.Text();
-    status.skip_reason = row.MaybeEnum<model::SkipReason>().value_or(model::SkipReason::kNone);
-}
-
-}  // namespace
-
-std::int32_t ReadRun(RowReader& row, Run& run) {
+Result<std::int32_t> ReadRun(RowReader& row, Run& run) {
+    model::RunStatus& status = run.status;
     run.id = row.Id();
-    run.job_id = row.Text();
-    run.tenant = row.Text();
-    run.type = row.Text();
-    run.category = row.Text();
-    run.creator = row.Text();
+    const std::int32_t policy_id = row.Int32();
     run.kind = row.Enum<model::ActionKind>();
     run.trigger = row.Enum<model::RunTrigger>();
-    run.priority = row.Int32Or(model::kDefaultPriority);
+    run.created_at = row.Time();
+    status.state = row.Enum<model::RunState>();
+    status.blocked = row.Bool();
+    status.attempt = row.Int32();
+    run.updated_at = row.Time();
+    status.ready_at = row.Time();
+    status.finished_at = row.TimeOrNone();
+    run.type = row.Text();
+    run.tenant = row.Text();
+    run.category = row.Text();
+    run.creator = row.Text();
+    run.job_id = row.Text();
     run.nominal_at = row.MaybeTime();
-    run.payload = row.Text();
+    run.parent = row.MaybeId();
     if (!row.SkipNull()) run.selector = PairsOf(row.Texts());
     run.unique.key = row.Text();
-    run.unique.states = static_cast<model::RunStates>(row.Int32Or(model::kUnfinishedStates));
-    run.unique.until = row.MaybeTime();
-    run.parent = row.MaybeId();
-    const std::int32_t policy_id = row.Int32();
-    run.created_at = row.Time();
-    run.updated_at = row.Time();
-    ReadStatus(row, run.status);
+    KSANA_TRY_VOID(UnpackFixed(row.Bytes(), run));
+    status.owner = row.Text();
+    status.last_error = row.Text();
+    KSANA_TRY_VOID(UnpackStatus(row.Bytes(), status));
+    run.payload = row.Text();
     return policy_id;
 }
 

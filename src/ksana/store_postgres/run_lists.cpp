@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "ksana/store_postgres/conditions.hpp"
+#include "ksana/store_postgres/packed_run.hpp"
 #include "ksana/store_postgres/postgres_transaction.hpp"
 
 // Lists and counts of runs, over the unfinished and the finished ones.
@@ -107,7 +108,7 @@ constexpr std::string_view kCounts =
     "(SELECT count(*) FROM ksana.audit_events), (SELECT count(*) FROM ksana.documents)";
 
 constexpr std::string_view kSamples =
-    "SELECT state, started_at, ended_at FROM ksana.finished_runs WHERE job_id = $1::text "
+    "SELECT state, status FROM ksana.finished_runs WHERE job_id = $1::text "
     "AND job_id <> '' AND finished_at >= $2::bigint AND finished_at < $3::bigint "
     "ORDER BY finished_at DESC, id DESC LIMIT $4::bigint";
 
@@ -198,9 +199,11 @@ Result<std::vector<store::RunSample>> PostgresTransaction::Samples(
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
         store::RunSample sample{.state = row.Enum<model::RunState>()};
-        const auto started = row.MaybeTime();
-        const auto ended = row.MaybeTime();
-        if (started && ended) sample.duration = *ended - *started;
+        model::RunStatus status;
+        KSANA_TRY_VOID(UnpackStatus(row.Bytes(), status));
+        if (status.started_at && status.ended_at) {
+            sample.duration = *status.ended_at - *status.started_at;
+        }
         samples.push_back(sample);
     }
     return samples;

@@ -1,25 +1,24 @@
 #pragma once
 
-#include <string>
-
 #include "ksana/store_postgres/connection.hpp"
-#include "ksana/store_postgres/run_columns.hpp"
+#include "ksana/store_postgres/run_batch.hpp"
 
 namespace ksana::store_postgres {
 
 // Statements that write runs, each one for a whole batch.
 
-// Into `runs`, or into `finished_runs` where all are final. Answers the ids that were inserted.
-// What is in the other table already is left out; so is what is in this one, if it has to look for
-// it, and is an error otherwise.
+// Into `runs`, or into `finished_runs` where all are final. What is in the other table already is
+// not new either.
 struct InsertMode {
     bool final = false;
+    // Leaves out what is not new and answers the ids of the others; otherwise one run that is not
+    // new makes the statement fail (FaultKind::kDuplicate), and nothing is answered.
     bool look = false;
 };
-Statement InsertRunsStatement(const RunRows& rows, InsertMode mode);
+Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode);
 // The status of unfinished runs.
-Statement UpdateRunsStatement(const RunRows& rows);
+Statement UpdateRunsStatement(const RunBatch& batch);
 // Runs that became final: moves them; what stays the same does not travel.
-Statement FinishRunsStatement(const RunRows& rows);
+Statement FinishRunsStatement(const RunBatch& batch);
 
 }  // namespace ksana::store_postgres

@@ -5,14 +5,25 @@
 namespace ksana::store_postgres {
 namespace {
 
+// Where the session is ours, BEGIN means this by itself: to say it costs the server a search
+// through its settings, and one through all of them at the end.
+constexpr std::string_view kBegin = "BEGIN";
 constexpr std::string_view kBeginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 constexpr std::string_view kBeginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 constexpr std::string_view kCommit = "COMMIT";
 // The transaction's number is there once it has locked or written a row; asking for it earlier
 // would make one for transactions that find nothing to do.
-constexpr std::string_view kNote =
-    "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, "
-    "pg_current_xact_id_if_assigned(), " KSANA_SERVER_LIFE;
+#define KSANA_NOTE(xid)                                                      \
+    "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, " xid \
+    ","                                                                      \
+    " " KSANA_SERVER_LIFE
+constexpr std::string_view kNote = KSANA_NOTE("pg_current_xact_id_if_assigned()");
+constexpr std::string_view kNoteOfNew = KSANA_NOTE("pg_current_xact_id()");
+
+std::string_view BeginOf(const Connection& connection, Session::Mode mode) {
+    if (mode == Session::Mode::kRead) return kBeginRead;
+    return connection.owns_session() ? kBegin : kBeginWrite;
+}
 
 void MoveTo(std::vector<Statement>& to, std::vector<Statement>& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -21,7 +32,15 @@ void MoveTo(std::vector<Statement>& to, std::vector<Statement>& from) {
 
 }  // namespace
 
+void Session::BeginAhead(Connection& connection) {
+    std::vector<Statement> statements(2);
+    statements[0].sql = BeginOf(connection, Mode::kWrite);
+    statements[1].sql = kNoteOfNew;
+    connection.Post(statements);
+}
+
 Session::~Session() {
+    if (connection_.posted()) connection_.TakePosted(deadline_);
     if (begun_ && !ended_) connection_.SendAndForget("ROLLBACK");
 }
 
@@ -52,6 +71,7 @@ Result<std::vector<Rows>> Session::QueryAll(std::vector<Statement> statements) {
 }
 
 Result<TimePoint> Session::Now() {
+    if (connection_.posted()) KSANA_TRY_VOID(TakeBegin());
     if (!now_) {
         if (auto sent = Send({}, false); !sent) return std::move(sent).error();
     }
@@ -72,11 +92,19 @@ void Session::TakeNote(const Rows& rows) {
     mark_.server_life = reader.Int64();
 }
 
+Result<void> Session::TakeBegin() {
+    auto answer = connection_.TakePosted(deadline_);
+    if (auto* fault = std::get_if<Fault>(&answer)) return Fail(std::move(*fault));
+    TakeNote(std::get<0>(answer).back());
+    return {};
+}
+
 // BEGIN, what was deferred, the statements, then the note or COMMIT; the answers to `statements`.
 Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool commit) {
     if (fault_) return fault_->error;
+    if (connection_.posted()) KSANA_TRY_VOID(TakeBegin());
     std::vector<Statement> all;
-    if (!begun_) all.push_back({mode_ == Mode::kWrite ? kBeginWrite : kBeginRead, {}, {}});
+    if (!begun_) all.push_back({BeginOf(connection_, mode_), {}, {}});
     MoveTo(all, first_);
     MoveTo(all, deferred_);
     const auto before = static_cast<std::ptrdiff_t>(all.size());
@@ -104,6 +132,7 @@ Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool 
 
 Result<void> Session::Commit() {
     if (fault_) return fault_->error;
+    if (connection_.posted()) KSANA_TRY_VOID(TakeBegin());
     const bool writes = !first_.empty() || !deferred_.empty();
     if (!begun_ && !writes) return {};
     if (mode_ == Mode::kRead) {

@@ -20,10 +20,19 @@ class Session {
   public:
     enum class Mode : std::uint8_t { kWrite, kRead };
 
+    // Begins a transaction that is sure to write something, for the next Session of mode kWrite on
+    // this connection to go on with: its number is under way while the writes are put together, and
+    // these then go with the COMMIT in one round trip.
+    static void BeginAhead(Connection& connection);
+
     // `clock`, if there is one, is told the server's time.
     Session(Connection& connection, Mode mode, const Deadline& deadline,
             ServerClock* clock = nullptr)
-        : connection_(connection), mode_(mode), deadline_(deadline), clock_(clock) {}
+        : connection_(connection),
+          mode_(mode),
+          deadline_(deadline),
+          clock_(clock),
+          begun_(connection.posted()) {}
     // Rolls back what was not committed.
     ~Session();
     Session(const Session&) = delete;
@@ -55,6 +64,7 @@ class Session {
 
   private:
     Result<std::vector<Rows>> Send(std::vector<Statement> statements, bool commit);
+    Result<void> TakeBegin();
     Result<void> Fail(Fault fault);
     void TakeNote(const Rows& rows);
 
@@ -67,7 +77,7 @@ class Session {
     std::optional<Fault> fault_;
     std::optional<TimePoint> now_;
     CommitMark mark_;
-    bool begun_ = false;
+    bool begun_;
     bool ended_ = false;
     bool commit_unknown_ = false;
 };

@@ -16,7 +16,7 @@ using model::Run;
 using store_kit::Gate;
 
 std::string SelectRuns(std::string_view rest) {
-    return fmt::format("SELECT {} FROM ksana.runs r {}", RunColumnList("r."), rest);
+    return fmt::format("SELECT {}, r.ctid FROM ksana.runs r {}", RunColumnList("r."), rest);
 }
 
 // model::IsUnderWay
@@ -102,7 +102,7 @@ std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit);
 Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& ids) {
     if (ids.empty()) return std::vector<Run>();
     std::set<Uuid> missing(ids.begin(), ids.end());
-    KSANA_TRY(auto runs, QueryRuns(LockById(), Params().Array(missing)));
+    KSANA_TRY(auto runs, QueryLocked(LockById(), Params().Array(missing)));
     if (runs.size() == missing.size()) return runs;
     for (const Run& run : runs) missing.erase(run.id);
     KSANA_TRY(auto finished, QueryRuns(FinishedById(), Params().Array(missing)));
@@ -111,25 +111,31 @@ Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& 
 }
 
 Result<void> PostgresTransaction::MakeDue(TimePoint now, std::size_t limit) {
+    places_.clear();  // it may move some of those
     session_.Defer(kMakeDue, Params().Add(Micros(now)).Add(Limit(limit)));
     return {};
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockReady(const store::ClaimFilter& filter,
                                                         std::size_t limit) {
-    Statement statement = ClaimQuery(filter, limit);
+    Statement statement = ClaimQuery(filter, limit, held_.OfAll());
     KSANA_TRY(const Rows rows,
               session_.QueryBuilt(std::move(statement.owned), std::move(statement.params)));
-    return ReadRuns(rows);
+    KSANA_TRY(auto runs, ReadLocked(rows));
+    std::vector<Uuid> ids;
+    ids.reserve(runs.size());
+    for (const Run& run : runs) ids.push_back(run.id);
+    held_.Add(std::move(ids));
+    return runs;
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockExpired(TimePoint now, std::size_t limit) {
-    return QueryRuns(Expired(), Params().Add(Micros(now)).Add(Limit(limit)));
+    return QueryLocked(Expired(), Params().Add(Micros(now)).Add(Limit(limit)));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockOwned(const std::vector<std::string>& owners,
                                                         std::size_t limit) {
-    return QueryRuns(Owned(), Params().Array(owners).Add(Limit(limit)));
+    return QueryLocked(Owned(), Params().Array(owners).Add(Limit(limit)));
 }
 
 Result<std::vector<Gate>> PostgresTransaction::LockGates(const std::vector<std::string>& job_ids) {
@@ -155,22 +161,22 @@ Result<std::vector<Gate>> PostgresTransaction::LockGates(const std::vector<std::
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockGated(const std::string& job_id) {
-    return QueryRuns(Gated(), Params().Add(job_id));
+    return QueryLocked(Gated(), Params().Add(job_id));
 }
 
 Result<std::optional<Run>> PostgresTransaction::LockFirstBlocked(const std::string& job_id) {
-    KSANA_TRY(auto runs, QueryRuns(FirstBlocked(), Params().Add(job_id)));
+    KSANA_TRY(auto runs, QueryLocked(FirstBlocked(), Params().Add(job_id)));
     if (runs.empty()) return std::optional<Run>();
     return std::optional(std::move(runs.front()));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockStray(std::size_t limit) {
-    return QueryRuns(Stray(), Params().Add(Limit(limit)));
+    return QueryLocked(Stray(), Params().Add(Limit(limit)));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockUnstarted(const std::string& job_id,
                                                             std::size_t limit) {
-    return QueryRuns(Unstarted(), Params().Add(job_id).Add(Limit(limit)));
+    return QueryLocked(Unstarted(), Params().Add(job_id).Add(Limit(limit)));
 }
 
 }  // namespace ksana::store_postgres

@@ -13,13 +13,6 @@ namespace {
 using model::Attempt;
 using model::Run;
 
-struct UuidHash {
-    std::size_t operator()(const Uuid& id) const {
-        std::size_t hash = 0;
-        for (const std::uint8_t byte : id.bytes) hash = hash * 131 + byte;
-        return hash;
-    }
-};
 using Ids = std::unordered_set<Uuid, UuidHash>;
 
 const std::string& RunsById() {
@@ -97,11 +90,33 @@ Result<std::vector<Run>> PostgresTransaction::ReadRuns(const Rows& rows) {
     std::vector<std::int32_t> policy_ids(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
-        policy_ids[i] = ReadRun(row, runs[i]);
+        KSANA_TRY(policy_ids[i], ReadRun(row, runs[i]));
     }
     KSANA_TRY(auto policies, policies_.Find(policy_ids, session_.deadline()));
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].policy = std::move(policies[i]);
     return runs;
+}
+
+Result<std::vector<Run>> PostgresTransaction::ReadLocked(const Rows& rows) {
+    KSANA_TRY(auto runs, ReadRuns(rows));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        places_[runs[i].id] = RowReader(rows, i, kReadColumns).Place();
+    }
+    return runs;
+}
+
+Result<std::vector<Run>> PostgresTransaction::QueryLocked(std::string_view sql, Params params) {
+    KSANA_TRY(const Rows rows, session_.Query(sql, std::move(params)));
+    return ReadLocked(rows);
+}
+
+// Of a row that is about to be changed; afterwards it is elsewhere.
+std::optional<RowPlace> PostgresTransaction::TakePlace(const Uuid& id) {
+    const auto found = places_.find(id);
+    if (found == places_.end()) return std::nullopt;
+    const RowPlace place = found->second;
+    places_.erase(found);
+    return place;
 }
 
 Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Params params) {
@@ -109,14 +124,12 @@ Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Pa
     return ReadRuns(rows);
 }
 
-Result<RunRows> PostgresTransaction::WithPolicies(const store_kit::RunRefs& runs) {
-    RunRows rows;
-    rows.reserve(runs.size());
+Result<void> PostgresTransaction::Note(const store_kit::RunRefs& runs, NewRunRows& rows) {
     for (const Run* run : runs) {
         KSANA_TRY(const std::int32_t id, policies_.IdOf(run->policy, session_.deadline()));
-        rows.push_back({run, id});
+        rows.Add({run, id});
     }
-    return rows;
+    return {};
 }
 
 Result<std::vector<Run>> PostgresTransaction::Runs(const std::vector<Uuid>& ids) {
@@ -141,34 +154,47 @@ Result<std::vector<Attempt>> PostgresTransaction::Attempts(const std::vector<Uui
     return attempts;
 }
 
-// An id that stands twice in the batch is inserted once: the first.
 Result<std::vector<bool>> PostgresTransaction::InsertRuns(const store_kit::RunRefs& runs) {
-    KSANA_TRY(const RunRows rows, WithPolicies(runs));
-    RunRows open;
-    RunRows final;
-    for (const RunRow& row : rows) {
-        (model::IsFinal(row.run->status.state) ? final : open).push_back(row);
-    }
+    NewRunRows rows;
+    KSANA_TRY_VOID(Note(runs, rows));
+    return InsertRows(rows);
+}
+
+std::vector<Statement> PostgresTransaction::InsertStatements(const NewRunRows& rows) const {
     std::vector<Statement> statements;
-    if (!open.empty()) statements.push_back(InsertRunsStatement(open, {false, look_}));
-    if (!final.empty()) statements.push_back(InsertRunsStatement(final, {true, look_}));
+    if (!rows.open.empty()) statements.push_back(InsertRunsStatement(rows.open, {false, look_}));
+    if (!rows.final.empty()) statements.push_back(InsertRunsStatement(rows.final, {true, look_}));
+    return statements;
+}
+
+// An id that stands twice in the batch is inserted once: the first.
+Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows) {
+    std::vector<Statement> statements = InsertStatements(rows);
     if (statements.empty()) return std::vector<bool>();
     KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
+    if (!look_) return std::vector<bool>(rows.ids.size(), true);
     Ids inserted;
     for (const Rows& answer : answers) {
         for (std::size_t i = 0; i < answer.size(); ++i) inserted.insert(RowReader(answer, i).Id());
     }
     std::vector<bool> outcomes;
-    outcomes.reserve(runs.size());
-    for (const Run* run : runs) outcomes.push_back(inserted.erase(run->id) != 0);
+    outcomes.reserve(rows.ids.size());
+    for (const Uuid& id : rows.ids) outcomes.push_back(inserted.erase(id) != 0);
     return outcomes;
 }
 
+void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
+    for (Statement& statement : InsertStatements(rows)) {
+        session_.DeferStatement(std::move(statement));
+    }
+}
+
 Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
-    RunRows open;
-    RunRows final;
+    RunBatch open(RunBatch::Kind::kStatus);
+    RunBatch final(RunBatch::Kind::kStatus);
     for (const Run* run : runs) {
-        (model::IsFinal(run->status.state) ? final : open).push_back({run, 0});
+        const auto place = TakePlace(run->id);
+        (model::IsFinal(run->status.state) ? final : open).Add({run, 0, place ? &*place : nullptr});
     }
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));
@@ -176,6 +202,7 @@ Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
 }
 
 Result<void> PostgresTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
+    for (const Uuid& id : ids) TakePlace(id);
     if (!ids.empty()) session_.Defer(kDeleteRuns, Params().Array(ids));
     return {};
 }

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "ksana/store_postgres/run_batch.hpp"
+
+namespace ksana::store_postgres {
+
+// Runs that are to be inserted, by the table they go to.
+struct NewRunRows {
+    RunBatch open;
+    RunBatch final;
+    std::vector<Uuid> ids;  // of all, in the order in which they were added
+
+    void Add(const RunRow& row) {
+        (model::IsFinal(row.run->status.state) ? final : open).Add(row);
+        ids.push_back(row.run->id);
+    }
+    void Append(const NewRunRows& other) {
+        open.Append(other.open);
+        final.Append(other.final);
+        ids.insert(ids.end(), other.ids.begin(), other.ids.end());
+    }
+};
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/store_postgres/run_columns.hpp"
+
+namespace ksana::store_postgres {
+
+// Runs on their way into one statement, already in the form in which they are sent: the runs
+// themselves need not be kept.
+class RunBatch {
+  public:
+    // Of runs that are there already only the id and the status are sent.
+    enum class Kind : std::uint8_t { kNew, kStatus };
+    explicit RunBatch(Kind kind = Kind::kNew) : kind_(kind) {}
+
+    void Add(const RunRow& row);
+    // Puts another batch behind this one.
+    void Append(const RunBatch& other);
+
+    std::size_t size() const { return count_; }
+    bool empty() const { return count_ == 0; }
+    const Uuid& lowest() const { return lowest_; }
+    const Uuid& highest() const { return highest_; }
+
+    // Whether it has the places of all rows, and the parameter that says them.
+    bool placed() const { return placed_; }
+    void TakePlaces(Params& params) const;
+
+    // What a group of columns has to say about all runs.
+    enum class Form : std::uint8_t { kDefault, kSame, kEach };
+    using Forms = std::array<Form, kRunGroups>;
+    Forms GroupForms() const;
+
+    // The parameter of a column, of which the group has that form: a value, or an array.
+    void TakeParam(std::size_t column, Form form, Params& params) const;
+
+  private:
+    // Elements (params.hpp) of all runs; while they are all the same, of the first only.
+    struct Column {
+        std::string elements;
+        bool same = true;
+    };
+    static void Spread(Column& column, std::size_t count);
+
+    Kind kind_;
+    std::array<Column, kRunColumns> columns_;
+    std::size_t count_ = 0;
+    Uuid lowest_;
+    Uuid highest_;
+    bool placed_ = true;
+    std::string places_;
+    std::string scratch_;
+};
+
+}  // namespace ksana::store_postgres

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,10 +19,6 @@ class TextMap {
 
     TextMap() = default;
     TextMap(std::initializer_list<Entry> entries);  // of equal names the first one stays
-    // For the drivers that still make and take a std::map.
-    TextMap(const std::map<std::string, std::string>& entries)
-        : entries_(entries.begin(), entries.end()) {}
-    operator std::map<std::string, std::string>() const { return {begin(), end()}; }
 
     const_iterator begin() const { return entries_.begin(); }
     const_iterator end() const { return entries_.end(); }

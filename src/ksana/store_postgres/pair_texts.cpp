@@ -6,7 +6,7 @@
 
 namespace ksana::store_postgres {
 
-std::vector<std::string> PairTexts(const std::map<std::string, std::string>& pairs) {
+std::vector<std::string> PairTexts(const TextMap& pairs) {
     std::vector<std::string> texts;
     texts.reserve(pairs.size());
     for (const auto& [key, value] : pairs) {
@@ -15,8 +15,8 @@ std::vector<std::string> PairTexts(const std::map<std::string, std::string>& pai
     return texts;
 }
 
-std::map<std::string, std::string> PairsOf(const std::vector<std::string>& texts) {
-    std::map<std::string, std::string> pairs;
+TextMap PairsOf(const std::vector<std::string>& texts) {
+    TextMap pairs;
     for (const std::string_view text : texts) {
         const std::size_t colon = text.find(':');
         if (colon == std::string_view::npos) continue;
@@ -24,7 +24,7 @@ std::map<std::string, std::string> PairsOf(const std::vector<std::string>& texts
         std::from_chars(text.data(), text.data() + colon, length);
         const std::string_view rest = text.substr(colon + 1);
         if (length > rest.size()) continue;
-        pairs.emplace(rest.substr(0, length), rest.substr(length));
+        pairs.Add(std::string(rest.substr(0, length)), std::string(rest.substr(length)));
     }
     return pairs;
 }

@@ -9,19 +9,15 @@ namespace ksana::store_sqlite {
 namespace {
 
 constexpr int kFrameBytes = 4096 + 24;
-// The working size of the log: 16 MB. A checkpoint costs a few milliseconds and is worth it after
-// some thousand pages, most of which were written many times; a longer log only takes more room.
-constexpr int kWorkingFrames = 4'000;
-constexpr std::int64_t kWorkingBytes = std::int64_t{kWorkingFrames} * kFrameBytes;
-// Readers that follow each other without a gap keep the log from beginning anew. When it has become
-// this long they are held back for a moment.
-constexpr int kTooManyFrames = 8 * kWorkingFrames;
 constexpr std::size_t kPiece = 256 * 1024;
 
 }  // namespace
 
-WalKeeper::WalKeeper(Connection& connection, ReaderPool& readers)
-    : connection_(connection), readers_(readers), next_checkpoint_(kWorkingFrames) {
+WalKeeper::WalKeeper(Connection& connection, ReaderPool& readers, int working_frames)
+    : connection_(connection),
+      readers_(readers),
+      working_frames_(working_frames),
+      next_checkpoint_(working_frames) {
     sqlite3_wal_hook(connection_.handle(), &OnCommit, this);
 }
 
@@ -34,7 +30,7 @@ int WalKeeper::OnCommit(void* keeper, sqlite3* /*database*/, const char* /*name*
 
 bool WalKeeper::Maintain(bool idle) {
     // The log has begun anew.
-    if (frames_ < next_checkpoint_ - kWorkingFrames) next_checkpoint_ = kWorkingFrames;
+    if (frames_ < next_checkpoint_ - working_frames_) next_checkpoint_ = working_frames_;
     if (frames_ >= next_checkpoint_) Checkpoint();
     if (idle && !grown_ && frames_ > 0) grown_ = !GrowOnePiece();
     return !grown_ && frames_ > 0;
@@ -46,7 +42,7 @@ void WalKeeper::Checkpoint() {
     const auto copy = [&](int mode) {
         rc = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, mode, nullptr, nullptr);
     };
-    if (frames_ < kTooManyFrames ||
+    if (frames_ < kTooLong * working_frames_ ||
         !readers_.WithoutReaders([&] { copy(SQLITE_CHECKPOINT_RESTART); })) {
         copy(SQLITE_CHECKPOINT_PASSIVE);
     }
@@ -54,22 +50,23 @@ void WalKeeper::Checkpoint() {
         Log(LogLevel::kWarn, "sqlite: the log could not be copied into the database",
             {{"error", sqlite3_errstr(rc)}});
     }
-    next_checkpoint_ = frames_ + kWorkingFrames;
+    next_checkpoint_ = frames_ + working_frames_;
 }
 
 // False: it is as long as it should be, or cannot grow, which is no more than a pity.
 bool WalKeeper::GrowOnePiece() {
+    const std::int64_t working_bytes = std::int64_t{working_frames_} * kFrameBytes;
     sqlite3_file* log = nullptr;
     sqlite3_int64 size = 0;
     if (sqlite3_file_control(connection_.handle(), nullptr, SQLITE_FCNTL_JOURNAL_POINTER, &log) !=
             SQLITE_OK ||
         log == nullptr || log->pMethods == nullptr ||
-        log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= kWorkingBytes) {
+        log->pMethods->xFileSize(log, &size) != SQLITE_OK || size >= working_bytes) {
         return false;
     }
     static constexpr std::array<char, kPiece> kZeros{};
     const auto count =
-        static_cast<int>(std::min<std::int64_t>(std::int64_t{kPiece}, kWorkingBytes - size));
+        static_cast<int>(std::min<std::int64_t>(std::int64_t{kPiece}, working_bytes - size));
     if (log->pMethods->xWrite(log, kZeros.data(), count, size) != SQLITE_OK) return false;
     return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK;
 }

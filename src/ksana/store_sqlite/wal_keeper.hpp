@@ -18,7 +18,15 @@ namespace ksana::store_sqlite {
 // the callers of that commit have their answer. Of the writer thread.
 class WalKeeper {
   public:
-    WalKeeper(Connection& connection, ReaderPool& readers);
+    // The working size of the log: 16 MB. A checkpoint costs a few milliseconds and is worth it
+    // after some thousand pages, most of which were written many times; a longer log only takes
+    // more room.
+    static constexpr int kWorkingFrames = 4'000;
+    // Readers that follow each other without a gap keep the log from beginning anew. When it has
+    // become so many times too long they are held back for a moment.
+    static constexpr int kTooLong = 8;
+
+    WalKeeper(Connection& connection, ReaderPool& readers, int working_frames = kWorkingFrames);
     ~WalKeeper();
     WalKeeper(const WalKeeper&) = delete;
     WalKeeper& operator=(const WalKeeper&) = delete;
@@ -33,6 +41,7 @@ class WalKeeper {
 
     Connection& connection_;
     ReaderPool& readers_;
+    const int working_frames_;
     int frames_ = 0;       // in the log after the last commit
     int next_checkpoint_;  // frames at which the next one is due
     bool grown_ = false;

@@ -85,6 +85,30 @@ TEST_F(AppendTest, SameRunFromManyIsStoredOnce) {
     EXPECT_EQ(Count(), 10);
 }
 
+// What is over is in another table: a run of that id is not new, whatever ids it comes with.
+TEST_F(AppendTest, RunThatIsOverIsNotNew) {
+    const model::Run known = MakeRun();
+    ASSERT_TRUE(store_->runs().Submit({.runs = {MakeRun(), known, MakeRun()}}));
+    const auto cancelled =
+        store_->runs().Exchange({.events = {{known.id, {.kind = model::EventKind::kCancel}}}});
+    ASSERT_TRUE(cancelled);
+    ASSERT_EQ(cancelled->applied.at(0).state, model::RunState::kCancelled);
+    const auto alone = store_->runs().Submit({.runs = {known}});
+    ASSERT_TRUE(alone) << alone.error().Describe();
+    EXPECT_EQ(alone->at(0).verdict, SubmitVerdict::kSameId);
+    const auto among = store_->runs().Submit({.runs = {MakeRun(), known, MakeRun()}});
+    ASSERT_TRUE(among) << among.error().Describe();
+    EXPECT_EQ(among->at(0).verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(among->at(1).verdict, SubmitVerdict::kSameId);
+    EXPECT_EQ(among->at(2).verdict, SubmitVerdict::kStored);
+    const model::Run twice = MakeRun();
+    const auto both = store_->runs().Submit({.runs = {twice, twice}});
+    ASSERT_TRUE(both) << both.error().Describe();
+    EXPECT_EQ(both->at(0).verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(both->at(1).verdict, SubmitVerdict::kSameId);
+    EXPECT_EQ(Count(), 2 + 2 + 1);
+}
+
 TEST_F(AppendTest, FailedBodyFailsAlone) {
     std::atomic<int> failed{0};
     OnThreads(8, [&](int index) {

@@ -185,6 +185,9 @@ CREATE INDEX documents_expiry ON ksana.documents (kind, expires_at)
     WHERE expires_at IS NOT NULL;
 )sql";
 
+// A new run pays for every index of `runs`, also for those it does not enter: no more than the
+// statements can use. Of finished runs most have succeeded, and are found by their ids as fast as
+// by an entry of their own among those of other states.
 constexpr std::string_view kRunIndexes = R"sql(
 CREATE INDEX runs_ready ON ksana.runs (kind, type, rank, id) WHERE state = 1 AND NOT blocked;
 CREATE INDEX runs_scheduled ON ksana.runs (ready_at, id) WHERE state = 0;

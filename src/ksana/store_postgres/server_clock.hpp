@@ -8,8 +8,9 @@
 namespace ksana::store_postgres {
 
 // What the server's clock says, from its last reading and the time since: never ahead of it, and
-// behind by no more than that reading was on its way. Good enough for when a run was made, where
-// asking would cost a round trip; leases and due times go by Session::Now. Thread-safe.
+// behind by no more than that reading was on its way and waited to be taken. Good enough for when a
+// run was made, where asking would cost a round trip; leases and due times go by Session::Now.
+// Thread-safe.
 class ServerClock {
   public:
     explicit ServerClock(const Clock& clock) : clock_(clock) {}

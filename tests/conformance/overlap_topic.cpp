@@ -100,6 +100,74 @@ TEST_P(StoreTest, CancelOtherWaitsForTheEnd) {
     EXPECT_EQ(next[0].id, ids[2]);
 }
 
+// What a new fire has cancelled is not started by the same claim, although it was ready.
+TEST_P(StoreTest, CancelOtherTakesThePlaceOfARunThatWasGivenBack) {
+    for (const auto log : {model::RunLog::kFull, model::RunLog::kNone}) {
+        model::Job job = MakeJob(log == model::RunLog::kFull ? "full" : "none");
+        job.overlap = OverlapPolicy::kCancelOther;
+        job.run_log = log;
+        Create(job);
+        const Uuid old = SubmitOne(MakeFire(job, now_));
+        const auto first = ClaimHttp();
+        ASSERT_EQ(first.size(), 1U);
+        const Uuid fresh = SubmitOne(MakeFire(job, now_ + Duration(1)));
+        now_ += minutes(1);
+        Report(first[0], EventKind::kShutdown);  // ready at once, after the new one
+        const auto next = ClaimHttp();
+        ASSERT_EQ(next.size(), 1U);
+        EXPECT_EQ(next[0].id, fresh) << "nothing is under way any more, so it starts";
+        if (log == model::RunLog::kFull) {
+            EXPECT_EQ(StateOf(old), RunState::kCancelled);
+            EXPECT_EQ(jobs().Get(job.id)->last_state, RunState::kCancelled);
+        }
+        EXPECT_EQ(Report(next[0], EventKind::kSuccess).verdict, store::ApplyVerdict::kApplied);
+        EXPECT_TRUE(ClaimHttp().empty());
+    }
+}
+
+// Started and cancelled by the next one in the same claim: whoever gets it is told.
+TEST_P(StoreTest, AClaimTellsWhatItHasCancelled) {
+    const auto ids = Fires(OverlapPolicy::kCancelOther, 2);
+    const auto claimed = ClaimHttp();
+    ASSERT_EQ(claimed.size(), 1U);
+    EXPECT_EQ(claimed[0].id, ids[0]);
+    EXPECT_TRUE(claimed[0].status.cancel_requested);
+    EXPECT_EQ(claimed[0], Read(ids[0]).run);
+    EXPECT_TRUE(Read(ids[1]).run.status.blocked);
+}
+
+// A fire that has its run has nothing cancelled, least of all that run.
+TEST_P(StoreTest, ARepeatedFireCancelsNothing) {
+    model::Job job = MakeJob("j1");
+    job.overlap = OverlapPolicy::kCancelOther;
+    Create(job);
+    const Uuid id = SubmitOne(MakeFire(job, now_));
+    ASSERT_EQ(ClaimHttp().size(), 1U);
+    const auto again =
+        runs().Submit({.now = now_,
+                       .runs = {MakeFire(job, now_)},
+                       .start = store::StartAs{.owner = "w", .kind = model::ActionKind::kHttp}});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->at(0).verdict, store::SubmitVerdict::kSameFire);
+    EXPECT_EQ(again->at(0).id, id);
+    EXPECT_FALSE(Read(id).run.status.cancel_requested);
+}
+
+// Two fires of one batch do not both start.
+TEST_P(StoreTest, OfABatchThatCancelsOthersOneStarts) {
+    model::Job job = MakeJob("j1");
+    job.overlap = OverlapPolicy::kCancelOther;
+    Create(job);
+    const auto outcomes =
+        runs().Submit({.now = now_,
+                       .runs = {MakeFire(job, now_ - minutes(1)), MakeFire(job, now_)},
+                       .start = store::StartAs{.owner = "w", .kind = model::ActionKind::kHttp}});
+    ASSERT_TRUE(outcomes);
+    EXPECT_EQ(outcomes->at(0).verdict, store::SubmitVerdict::kStarted);
+    EXPECT_EQ(outcomes->at(1).verdict, store::SubmitVerdict::kStored);
+    EXPECT_TRUE(Read(outcomes->at(1).id).run.status.blocked);
+}
+
 // K-06: a manual run starts whatever is under way, and others wait for it.
 TEST_P(StoreTest, AManualRunIgnoresIt) {
     const auto ids = Fires(OverlapPolicy::kQueueAll, 1);

@@ -170,5 +170,55 @@ TEST_P(StoreTest, ARepeatedCallLeavesTheKeyAlone) {
     EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
 }
 
+// The same id with another key: neither key is kept from others.
+TEST_P(StoreTest, ARepeatedIdWithAnotherKeyTakesNone) {
+    Run run = MakeRun();
+    run.unique.key = "k";
+    SubmitOne(run);
+    run.unique.key = "other";
+    EXPECT_EQ(Submit({run})[0].verdict, SubmitVerdict::kSameId);
+    Run next = MakeRun();
+    next.unique.key = "other";
+    EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
+}
+
+// What is skipped at once has no key any more.
+TEST_P(StoreTest, ASkippedRunLeavesItsKey) {
+    model::Job job = MakeJob("j1");
+    Create(job);
+    SubmitOne(MakeFire(job, now_));
+    ASSERT_EQ(ClaimHttp().size(), 1U);
+    Run fire = MakeFire(job, now_ + minutes(1));
+    fire.status.ready_at = now_;
+    fire.unique.key = "k";
+    const auto skipped =
+        runs().Submit({.now = now_,
+                       .runs = {fire},
+                       .start = store::StartAs{.owner = "w", .kind = model::ActionKind::kHttp}});
+    ASSERT_TRUE(skipped);
+    ASSERT_EQ(skipped->at(0).verdict, SubmitVerdict::kSkipped);
+    Run next = MakeRun();
+    next.unique.key = "k";
+    EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
+}
+
+// The first of the batch has the key and is refused for its fire: then the second gets it.
+TEST_P(StoreTest, AKeyGoesToTheNextWhenItsTakerIsRefused) {
+    model::Job job = MakeJob("j1");
+    Create(job);
+    SubmitOne(MakeFire(job, now_));
+    Run fire = MakeFire(job, now_);
+    fire.unique.key = "k";
+    Run second = MakeRun();
+    second.unique.key = "k";
+    Run third = MakeRun();
+    third.unique.key = "k";
+    const auto outcomes = Submit({fire, second, third});
+    EXPECT_EQ(outcomes[0].verdict, SubmitVerdict::kSameFire);
+    EXPECT_EQ(outcomes[1].verdict, SubmitVerdict::kStored);
+    EXPECT_EQ(outcomes[2].verdict, SubmitVerdict::kSameKey);
+    EXPECT_EQ(outcomes[2].id, second.id);
+}
+
 }  // namespace
 }  // namespace ksana::conformance

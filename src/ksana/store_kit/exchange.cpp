@@ -86,6 +86,8 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
     std::vector<Run*> started;
     started.reserve(candidates.size());
     for (Run& run : candidates) {
+        // A fire before it has taken its place.
+        if (gates.CancelledStatus(run.id) != nullptr) continue;
         KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
         if (verdict == model::OverlapVerdict::kSkip) {
             changes.Change(run, {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
@@ -101,6 +103,9 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
         }
     }
     KSANA_TRY_VOID(changes.Flush());
+    for (Run* run : started) {
+        if (const auto* status = gates.CancelledStatus(run->id)) run->status = *status;
+    }
     if (started.size() == candidates.size()) {
         claimed.runs = std::move(candidates);
     } else {

@@ -27,7 +27,30 @@ Result<std::vector<Submitted>> NewRuns::Insert(std::vector<Run>& runs) {
     KSANA_TRY_VOID(TakeKeys(runs));
     KSANA_TRY_VOID(Start(runs));
     KSANA_TRY_VOID(InsertRest(runs));
+    KSANA_TRY_VOID(InsertDisplaced(runs));
     return std::move(outcomes_);
+}
+
+// Those that were refused for the sake of a run in front of them in the batch that had their key,
+// and was refused in its turn.
+Result<void> NewRuns::InsertDisplaced(const std::vector<Run>& runs) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const bool displaced =
+            outcomes_[i].verdict == SubmitVerdict::kSameKey && refused_.contains(outcomes_[i].id);
+        if (displaced) places.push_back(i);
+    }
+    if (places.empty()) return {};
+    std::vector<Run> again;
+    for (const std::size_t i : places) again.push_back(runs[i]);
+    NewRuns rest(changes_, tx_, ids_, start_);
+    if (start_) rest.started_ = started_;
+    KSANA_TRY(std::vector<Submitted> outcomes, rest.Insert(again));
+    started_ = rest.started_;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        outcomes_[places[i]] = std::move(outcomes[i]);
+    }
+    return {};
 }
 
 void NewRuns::Prepare(Run& run) {
@@ -92,7 +115,19 @@ Result<void> NewRuns::Start(std::vector<Run>& runs) {
     return {};
 }
 
+// Whether it will be refused: then it must not have others cancelled.
+Result<bool> NewRuns::IsThere(const Run& run) {
+    KSANA_TRY(const std::vector<Run> same, tx_.Runs({run.id}));
+    if (!same.empty() || !run.nominal_at) return !same.empty();
+    KSANA_TRY(const std::optional<Run> fire, tx_.FindFire(run.job_id, *run.nominal_at));
+    return fire.has_value();
+}
+
 Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
+    if (OverlapGates::Concerns(run) && run.policy.overlap == model::OverlapPolicy::kCancelOther) {
+        KSANA_TRY(const bool there, IsThere(run));
+        if (there) return {};
+    }
     KSANA_TRY(const model::OverlapVerdict verdict, gates_.Ask(run));
     model::Event event;
     switch (verdict) {
@@ -132,14 +167,23 @@ Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
         Submitted& outcome = outcomes_[places[r]];
         Run& run = runs[places[r]];
         if (!inserted[r]) {
+            refused_.insert(run.id);
             KSANA_TRY_VOID(ExplainRefusal(run, outcome));
             continue;
         }
-        if (outcome.verdict == SubmitVerdict::kSkipped) changes_.NoteEnded(run);
+        if (outcome.verdict == SubmitVerdict::kSkipped) KSANA_TRY_VOID(EndSkipped(run));
         if (outcome.verdict == SubmitVerdict::kStarted) outcome.started = std::move(run);
     }
     tx_.Touch(Topic::kReady);
     return {};
+}
+
+// It has ended before it began: its job's books, and the key that it took.
+Result<void> NewRuns::EndSkipped(const Run& run) {
+    changes_.NoteEnded(run);
+    tx_.Touch(Topic::kFinished);
+    if (run.unique.key.empty() || model::HoldsKey(run, changes_.now())) return {};
+    return tx_.FreeKeys({ClaimOf(run)});
 }
 
 Result<void> NewRuns::ExplainRefusal(const Run& run, Submitted& outcome) {
@@ -147,9 +191,11 @@ Result<void> NewRuns::ExplainRefusal(const Run& run, Submitted& outcome) {
     outcome.started.reset();
     if (!same.empty()) {
         outcome = {SubmitVerdict::kSameId, run.id, std::nullopt};
-        // It may have given its key back long ago; this call took it again by mistake.
-        const bool took = !run.unique.key.empty() && !model::HoldsKey(same[0], changes_.now());
-        if (took) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));
+        // It may have given its key back long ago, or have had another; this call took it by
+        // mistake.
+        const bool its_own = same[0].tenant == run.tenant && same[0].unique.key == run.unique.key &&
+                             model::HoldsKey(same[0], changes_.now());
+        if (!run.unique.key.empty() && !its_own) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));
         return {};
     }
     if (!run.unique.key.empty()) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class NewRuns {
     bool MayStart(const model::Run& run) const;
     Result<void> StartOne(model::Run& run, store::Submitted& outcome);
     Result<void> InsertRest(std::vector<model::Run>& runs);
+    Result<void> InsertDisplaced(const std::vector<model::Run>& runs);
+    Result<bool> IsThere(const model::Run& run);
+    Result<void> EndSkipped(const model::Run& run);
     Result<void> ExplainRefusal(const model::Run& run, store::Submitted& outcome);
 
     RunChanges& changes_;
@@ -38,6 +42,7 @@ class NewRuns {
     const std::optional<store::StartAs> start_;
     OverlapGates gates_;
     std::vector<store::Submitted> outcomes_;
+    std::set<Uuid> refused_;  // by the store itself
     std::size_t started_ = 0;
 };
 

@@ -33,22 +33,34 @@ Result<OverlapVerdict> OverlapGates::Ask(const model::Run& run) {
             : model::DecideOverlap(run.policy.overlap, gate.under_way, gate.blocked);
     if (verdict == OverlapVerdict::kCancelOthers) {
         KSANA_TRY_VOID(CancelOthers(run, gate));
-        verdict = OverlapVerdict::kQueue;
+        verdict = gate.under_way == 0 ? OverlapVerdict::kStart : OverlapVerdict::kQueue;
     }
     if (verdict == OverlapVerdict::kStart) ++gate.under_way;
     if (verdict == OverlapVerdict::kQueue) ++gate.blocked;
     return verdict;
 }
 
-// Those that wait end at once, those that run are asked to; the new one waits for their end.
+// Those that wait end at once, those that run are asked to; the new one waits for their end. What
+// was let through and is not in the store yet (a batch of new runs) stays counted.
 Result<void> OverlapGates::CancelOthers(const model::Run& run, Gate& gate) {
     KSANA_TRY_VOID(changes_.Flush());
+    KSANA_TRY(const std::vector<Gate> before, tx_.LockGates({run.job_id}));
     KSANA_TRY(std::vector<model::Run> others, tx_.LockGated(run.job_id));
     for (model::Run& other : others) {
-        if (other.id != run.id) changes_.Change(other, {.kind = model::EventKind::kCancel});
+        if (other.id == run.id) continue;
+        changes_.Change(other, {.kind = model::EventKind::kCancel});
+        cancelled_[other.id] = other.status;
     }
-    gate.blocked = 0;
-    return changes_.Flush();
+    KSANA_TRY_VOID(changes_.Flush());
+    KSANA_TRY(const std::vector<Gate> after, tx_.LockGates({run.job_id}));
+    gate.under_way += after.at(0).under_way - before.at(0).under_way;
+    gate.blocked += after.at(0).blocked - before.at(0).blocked;
+    return {};
+}
+
+const model::RunStatus* OverlapGates::CancelledStatus(const Uuid& id) const {
+    const auto found = cancelled_.find(id);
+    return found == cancelled_.end() ? nullptr : &found->second;
 }
 
 }  // namespace ksana::store_kit

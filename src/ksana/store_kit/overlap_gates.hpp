@@ -22,8 +22,12 @@ class OverlapGates {
     Result<void> Lock(const std::vector<model::Run>& runs);
 
     // May it start? kStart, kSkip, or kQueue: it must be blocked. Others are cancelled where the
-    // policy says so. Counts what it lets through.
+    // policy says so, which writes all changes so far. Counts what it lets through.
     Result<model::OverlapVerdict> Ask(const model::Run& run);
+
+    // What a run has become because Ask had it cancelled; null: it had not. Whoever holds a copy of
+    // the run goes on from this.
+    const model::RunStatus* CancelledStatus(const Uuid& id) const;
 
   private:
     Result<void> CancelOthers(const model::Run& run, Gate& gate);
@@ -31,6 +35,7 @@ class OverlapGates {
     Transaction& tx_;
     RunChanges& changes_;
     std::map<std::string, Gate> gates_;
+    std::map<Uuid, model::RunStatus> cancelled_;
 };
 
 }  // namespace ksana::store_kit

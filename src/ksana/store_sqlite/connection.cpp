@@ -11,8 +11,6 @@ namespace {
 // Lists have few shapes in practice; beyond this the statements are made anew.
 constexpr std::size_t kMaxDynamic = 128;
 constexpr std::size_t kMaxSqlInError = 60;
-// For another process that recovers the log while we open: it is quick.
-constexpr int kBusyTimeoutMs = 5'000;
 
 int FlagsOf(OpenMode mode) {
     // Every connection is used by one thread at a time: SQLite's own locks would cost for nothing.

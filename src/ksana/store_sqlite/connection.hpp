@@ -31,6 +31,9 @@ enum class OpenMode { kCreate, kExisting, kReadOnly };
 class Connection final : public Query::Owner {
   public:
     explicit Connection(DatabaseHandle database) : database_(std::move(database)) {}
+    // For another process that recovers the log while we open: it is quick.
+    static constexpr int kBusyTimeoutMs = 5'000;
+
     static Result<std::unique_ptr<Connection>> Open(const std::string& path, OpenMode mode);
 
     // A statement that cannot be prepared breaks the connection, so that its query fails.

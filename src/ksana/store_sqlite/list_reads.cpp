@@ -23,17 +23,56 @@ std::int64_t Micros(const std::optional<TimePoint>& time) {
     return time ? time->time_since_epoch().count() : kNoTime;
 }
 
+// Up to so many runs are sorted for a page; it takes some milliseconds.
+constexpr std::int64_t kMaxSorted = 10'000;
+
 // Calls take(run) for what belongs to the list, until it says false.
 template <class F>
 Result<void> WalkRuns(Session& session, const ListSql& part, const RunList& list, const F& take) {
-    Query query = session.connection.Dynamic(part.text);
-    part.BindTo(query);
+    Query numbers = session.connection.Dynamic(part.text);
+    part.BindTo(numbers);
+    Query rows = session.connection.Prepared(Sql::kLoadRow);
     for (;;) {
-        KSANA_TRY(const bool row, query.Next());
-        if (!row) return {};
-        KSANA_TRY(Run run, ReadRun(session, query));
+        KSANA_TRY(const bool more, numbers.Next());
+        if (!more) return {};
+        KSANA_TRY(const bool row, rows.Again().Int(numbers.Int()).Next());
+        if (!row) continue;
+        KSANA_TRY(Run run, ReadRun(session, rows));
         if (store_kit::Matches(list, run) && !take(std::move(run))) return {};
     }
+}
+
+// Whether more than kMaxSorted rows would have to be sorted.
+Result<bool> IsTooMuchToSort(Session& session, const RunList& list) {
+    std::int64_t count = 0;
+    for (const RunListPart& part : RunListSql(list, ListPurpose::kCount)) {
+        if (!part.sorts) continue;
+        Query query = session.connection.Dynamic(part.sql.text);
+        part.sql.BindTo(query);
+        for (;;) {
+            KSANA_TRY(const bool row, query.Next());
+            if (!row) break;
+            if (++count > kMaxSorted) return true;
+        }
+    }
+    return false;
+}
+
+// The parts of a list. A large one by id goes along all ids instead: what is so frequent comes
+// soon.
+Result<std::vector<ListSql>> PartsOf(Session& session, const RunList& list) {
+    std::vector<ListSql> parts;
+    if (list.sort == store::RunSort::kId) {
+        KSANA_TRY(const bool too_much, IsTooMuchToSort(session, list));
+        if (too_much) {
+            parts.push_back(RunsByIdSql(list));
+            return parts;
+        }
+    }
+    for (RunListPart& part : RunListSql(list, ListPurpose::kRows)) {
+        parts.push_back(std::move(part.sql));
+    }
+    return parts;
 }
 
 // Puts the parts of a list together: each is sorted, and no longer than the list may be.
@@ -71,7 +110,8 @@ Result<std::int64_t> CountParts(Session& session, const std::vector<ListSql>& pa
 
 Result<std::vector<Run>> ListRuns(Session& session, const RunList& list) {
     std::vector<std::vector<Run>> parts;
-    for (const ListSql& part : RunListSql(list)) {
+    KSANA_TRY(const std::vector<ListSql> ways, PartsOf(session, list));
+    for (const ListSql& part : ways) {
         std::vector<Run>& runs = parts.emplace_back();
         KSANA_TRY_VOID(WalkRuns(session, part, list, [&](Run&& run) {
             runs.push_back(std::move(run));
@@ -85,10 +125,10 @@ Result<std::vector<Run>> ListRuns(Session& session, const RunList& list) {
 
 Result<std::int64_t> CountRuns(Session& session, const RunList& list, std::int64_t most) {
     std::int64_t count = 0;
-    for (const ListSql& part : RunListSql(list)) {
+    for (const RunListPart& part : RunListSql(list, ListPurpose::kCount)) {
         if (count >= most) break;
         KSANA_TRY_VOID(
-            WalkRuns(session, part, list, [&](const Run& /*run*/) { return ++count < most; }));
+            WalkRuns(session, part.sql, list, [&](const Run& /*run*/) { return ++count < most; }));
     }
     return count;
 }

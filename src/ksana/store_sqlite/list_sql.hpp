@@ -46,8 +46,15 @@ enum class ListPurpose : std::uint8_t { kRows, kCount };
 std::vector<ListSql> JobListSql(const store_kit::JobList& list, ListPurpose purpose,
                                 std::int64_t limit);
 // Likewise, but without limit and the conditions that no index knows: store_kit::Matches says what
-// belongs to the list.
-std::vector<ListSql> RunListSql(const store_kit::RunList& list);
+// belongs to the list. Selects the numbers of rows, as SQLite may have to sort them, and whole rows
+// would fill the memory. For a count their order is of no interest.
+struct RunListPart {
+    ListSql sql;
+    bool sorts = false;  // the index has another order
+};
+std::vector<RunListPart> RunListSql(const store_kit::RunList& list, ListPurpose purpose);
+// All runs by id, whatever the filter says: the way when there are too many to sort.
+ListSql RunsByIdSql(const store_kit::RunList& list);
 ListSql EventListSql(const store_kit::EventList& list);
 ListSql LedgerListSql(const store_kit::LedgerList& list);
 

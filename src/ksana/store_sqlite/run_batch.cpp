@@ -14,6 +14,8 @@ using model::Run;
 // A row of runs then stays well below the thousand bytes from which on SQLite would spread it over
 // further pages.
 constexpr std::size_t kMaxInlinePayload = 512;
+// A row that was larger gives its room back.
+constexpr std::size_t kMaxKept = 64 * 1024;
 
 constexpr const char* kDeclaration =
     "CREATE TABLE run_batch(seq, id, type, job_id, nominal_at, kind, fixed, place, ready_at, "
@@ -208,6 +210,9 @@ int RunBatch::Register(sqlite3* database) {
 }
 
 void RunBatch::FillStatus(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs) {
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (rows_[i].status.capacity() > kMaxKept) rows_[i].status = {};
+    }
     if (rows_.size() < runs.size()) rows_.resize(runs.size());
     count_ = runs.size();
     for (std::size_t i = 0; i < count_; ++i) {

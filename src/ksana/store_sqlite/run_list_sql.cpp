@@ -24,6 +24,7 @@ struct Way {
     std::string condition;               // that chooses the part of the index
     std::vector<ListSql::Value> values;  // of the condition
     std::string sorted_by;               // the key of the order, then the id
+    bool sorts = false;                  // which is not the order of the index
     std::string after;                   // condition for what follows on the last page
     std::vector<ListSql::Value> after_values;
 };
@@ -55,6 +56,7 @@ Way ById(std::string from, std::string condition, std::vector<ListSql::Value> va
     Way way{
         .from = std::move(from), .condition = std::move(condition), .values = std::move(values)};
     if (list.sort == RunSort::kReady) {
+        way.sorts = true;
         SortByTime(way, list, "ready_at", id);
     } else {
         SortByKey(way, list, id, list.after ? ListSql::Value(list.after->id) : ListSql::Value());
@@ -88,9 +90,12 @@ std::optional<Way> NarrowWay(const RunList& list) {
     return std::nullopt;
 }
 
+// Lanes that have another order than the list.
 Way InPlaces(PlaceRange range, const RunList& list) {
-    return ById("runs INDEXED BY runs_place", "place>=? AND place<?",
-                {std::move(range.from), std::move(range.to)}, "id", list);
+    Way way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
+                   {std::move(range.from), std::move(range.to)}, "id", list);
+    way.sorts = true;
+    return way;
 }
 
 // A lane whose order is the time that the list is sorted by.
@@ -134,6 +139,7 @@ Way FinalById(RunState state, const RunList& list) {
             .condition = "final_key>=? AND final_key<?",
             .values = {std::move(range.from), std::move(range.to)}};
     if (list.sort == RunSort::kReady) {
+        way.sorts = true;
         SortByTime(way, list, "ready_at", "id");
     } else {
         SortByKey(way, list, "final_key",
@@ -151,6 +157,8 @@ Way FinalOfJob(const RunList& list) {
     SortByTime(way, list, "final_at", "id");
     return way;
 }
+
+Way AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
 
 bool AsksForFinishedTime(const RunList& list) {
     return list.sort == RunSort::kFinished || list.filter.finished_from.has_value() ||
@@ -180,25 +188,33 @@ std::vector<Way> WaysOf(const RunList& list) {
     }
     const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
     if (all && list.sort == RunSort::kId) {
-        return {ById("runs INDEXED BY runs_id", "", {}, "id", list)};
+        return {AllById(list)};
     }
     return WaysByState(list);
 }
 
+ListSql SqlOf(Way way, ListPurpose purpose) {
+    ListSql sql;
+    sql.text = "SELECT seq FROM " + way.from;
+    if (!way.condition.empty()) sql.Where(way.condition);
+    sql.values = std::move(way.values);
+    if (!way.after.empty()) sql.Where(way.after);
+    std::ranges::move(way.after_values, std::back_inserter(sql.values));
+    if (purpose == ListPurpose::kRows) sql.text += " ORDER BY " + way.sorted_by;
+    return sql;
+}
+
 }  // namespace
 
-std::vector<ListSql> RunListSql(const RunList& list) {
-    std::vector<ListSql> parts;
+std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {
+    std::vector<RunListPart> parts;
     for (Way& way : WaysOf(list)) {
-        ListSql& sql = parts.emplace_back();
-        sql.text = "SELECT " KSANA_RUN_COLUMNS " FROM " + way.from;
-        if (!way.condition.empty()) sql.Where(way.condition);
-        sql.values = std::move(way.values);
-        if (!way.after.empty()) sql.Where(way.after);
-        std::ranges::move(way.after_values, std::back_inserter(sql.values));
-        sql.text += " ORDER BY " + way.sorted_by;
+        const bool sorts = way.sorts;
+        parts.push_back({SqlOf(std::move(way), purpose), sorts});
     }
     return parts;
 }
+
+ListSql RunsByIdSql(const RunList& list) { return SqlOf(AllById(list), ListPurpose::kRows); }
 
 }  // namespace ksana::store_sqlite

@@ -52,6 +52,7 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kNewestRun, "SELECT id FROM runs ORDER BY id DESC LIMIT 1"},
     {Sql::kLastSeq, "SELECT seq FROM runs ORDER BY seq DESC LIMIT 1"},
     {Sql::kLoadRun, SELECT_RUN "WHERE id=?"},
+    {Sql::kLoadRow, SELECT_RUN "WHERE seq=?"},
     {Sql::kDeleteRun, "DELETE FROM runs WHERE id=?"},
     {Sql::kInsertPayload, "INSERT INTO payloads(run_id, body) VALUES(?,?)"},
     {Sql::kLoadPayload, "SELECT body FROM payloads WHERE run_id=?"},

@@ -28,6 +28,7 @@ enum class Sql : std::uint8_t {
     kNewestRun,
     kLastSeq,
     kLoadRun,
+    kLoadRow,
     kDeleteRun,
     kInsertPayload,
     kLoadPayload,

@@ -9,7 +9,21 @@ namespace ksana::store_sqlite {
 namespace {
 
 constexpr int kFrameBytes = 4096 + 24;
-constexpr std::size_t kPiece = 256 * 1024;
+// SQLite writes less than 128 KB at a time: of more it takes the remainder.
+constexpr std::size_t kPiece = 64 * 1024;
+
+class WithoutWaiting {
+  public:
+    explicit WithoutWaiting(Connection& connection) : database_(connection.handle()) {
+        sqlite3_busy_timeout(database_, 0);
+    }
+    ~WithoutWaiting() { sqlite3_busy_timeout(database_, Connection::kBusyTimeoutMs); }
+    WithoutWaiting(const WithoutWaiting&) = delete;
+    WithoutWaiting& operator=(const WithoutWaiting&) = delete;
+
+  private:
+    sqlite3* database_;
+};
 
 }  // namespace
 
@@ -40,6 +54,8 @@ bool WalKeeper::Maintain(bool idle) {
 void WalKeeper::Checkpoint() {
     int rc = SQLITE_OK;
     const auto copy = [&](int mode) {
+        // Readers of other processes are not waited for: all writers would wait with us.
+        const WithoutWaiting now(connection_);
         rc = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, mode, nullptr, nullptr);
     };
     if (frames_ < kTooLong * working_frames_ ||

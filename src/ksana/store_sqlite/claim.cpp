@@ -100,10 +100,11 @@ class Best {
     std::vector<Item> heap_;
 };
 
-// Runs of one type in one range.
+// Runs of one type in one range. With a tag the group is the type.
 struct Part {
     const Range* range;
-    std::string type;
+    Lane lane;
+    std::string group;
 };
 
 // Calls take(run) for those that match and have no higher rank, in order, until it says false.
@@ -111,11 +112,11 @@ template <class F>
 Result<void> Walk(Session& session, const ClaimFilter& filter, const Part& part,
                   std::int64_t highest_rank, const F& take) {
     const Range& range = *part.range;
-    const PlaceRange places = UpTo(ReadyLane(filter.kind), part.type, highest_rank);
+    const PlaceRange places = UpTo(part.lane, part.group, highest_rank);
     Query query = session.connection.Prepared(range.tag ? Sql::kFindTagged : Sql::kFindInRange);
     if (range.tag) {
         query.Enum(*range.tag).Bytes(range.value).Enum(filter.kind);
-        query.Text(part.type).Int(highest_rank);
+        query.Text(part.group).Int(highest_rank);
     } else {
         query.Range(places).Int(-1);
     }
@@ -138,18 +139,55 @@ Result<std::vector<Run>> FirstOf(Session& session, const ClaimFilter& filter, co
     return runs;
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> ReadyTypes(Session& session, model::ActionKind kind) {
-    std::vector<std::string> types;
-    PlaceRange rest = InLane(ReadyLane(kind));
+// Jumps from one group of a lane to the next, however many runs each has.
+Result<std::vector<std::string>> GroupsOf(Session& session, Lane lane) {
+    std::vector<std::string> groups;
+    PlaceRange rest = InLane(lane);
     for (;;) {
         Query query = session.connection.Prepared(Sql::kFirstInRange);
         KSANA_TRY(const bool row, query.Range(rest).Next());
-        if (!row) return types;
-        types.emplace_back(ReadPlace(query.View()).group);
-        rest = AfterGroup(ReadyLane(kind), types.back());
+        if (!row) return groups;
+        groups.emplace_back(ReadPlace(query.View()).group);
+        rest = AfterGroup(lane, groups.back());
     }
+}
+
+// Each type once.
+Result<std::vector<std::string>> TypesIn(Session& session, const ClaimFilter& filter,
+                                         const Range& range) {
+    if (filter.types.empty()) {
+        return range.tag ? TaggedTypes(session, filter, range) : ReadyTypes(session, filter.kind);
+    }
+    std::vector<std::string> types = filter.types;
+    std::ranges::sort(types);
+    const auto rest = std::ranges::unique(types);
+    types.erase(rest.begin(), rest.end());
+    return types;
+}
+
+// What only workers with certain labels may have, and this one has them.
+Result<void> AddSelective(Session& session, const ClaimFilter& filter, const Range& range,
+                          std::vector<Part>& parts) {
+    if (filter.labels.empty()) return {};
+    const Lane lane = SelectiveLane(filter.kind);
+    KSANA_TRY(std::vector<std::string> groups, GroupsOf(session, lane));
+    for (std::string& group : groups) {
+        Selective selective = ReadSelectiveGroup(group);
+        Run like;
+        like.kind = filter.kind;
+        like.type = std::move(selective.type);
+        like.selector = std::move(selective.selector);
+        const ClaimFilter wanted{
+            .kind = filter.kind, .types = filter.types, .labels = filter.labels};
+        if (store_kit::Matches(wanted, like)) parts.push_back({&range, lane, std::move(group)});
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ReadyTypes(Session& session, model::ActionKind kind) {
+    return GroupsOf(session, ReadyLane(kind));
 }
 
 Result<std::vector<Run>> FindReady(Session& session, const ClaimFilter& filter, std::size_t limit) {
@@ -157,16 +195,11 @@ Result<std::vector<Run>> FindReady(Session& session, const ClaimFilter& filter, 
     const std::vector<Range> ranges = RangesOf(filter);
     std::vector<Part> parts;
     for (const Range& range : ranges) {
-        std::vector<std::string> types = filter.types;
-        if (types.empty()) {
-            KSANA_TRY(types, range.tag ? TaggedTypes(session, filter, range)
-                                       : ReadyTypes(session, filter.kind));
-        } else {
-            std::ranges::sort(types);
-            const auto rest = std::ranges::unique(types);
-            types.erase(rest.begin(), rest.end());
+        KSANA_TRY(std::vector<std::string> types, TypesIn(session, filter, range));
+        for (std::string& type : types) {
+            parts.push_back({&range, ReadyLane(filter.kind), std::move(type)});
         }
-        for (std::string& type : types) parts.push_back({&range, std::move(type)});
+        if (!range.tag) KSANA_TRY_VOID(AddSelective(session, filter, range, parts));
     }
     if (parts.size() == 1) return FirstOf(session, filter, parts[0], limit);
     Best best(limit);

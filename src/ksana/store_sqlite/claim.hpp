@@ -14,7 +14,7 @@ namespace ksana::store_sqlite {
 Result<std::vector<model::Run>> FindReady(Session& session, const store::ClaimFilter& filter,
                                           std::size_t limit);
 
-// The types that ready runs of a kind have.
+// The types that ready runs of a kind have which are for any worker.
 Result<std::vector<std::string>> ReadyTypes(Session& session, model::ActionKind kind);
 
 }  // namespace ksana::store_sqlite

@@ -99,9 +99,8 @@ Result<void> AddReadyDepths(Session& session, std::vector<store::QueueDepth>& de
     return {};
 }
 
-Result<void> AddDepths(Session& session, Lane lane, RunState state,
+Result<void> AddDepths(Session& session, const PlaceRange& range, RunState state,
                        std::vector<store::QueueDepth>& depths) {
-    const PlaceRange range = InLane(lane);
     Query query = session.connection.Prepared(Sql::kDepthsInRange);
     query.Range(range);
     for (;;) {
@@ -220,9 +219,11 @@ Result<std::vector<store::QueueDepth>> Depths(Session& session) {
                                            RunState::kCompleting, RunState::kHeld};
     std::vector<store::QueueDepth> depths;
     KSANA_TRY_VOID(AddReadyDepths(session, depths));
-    KSANA_TRY_VOID(AddDepths(session, kBlockedLane, RunState::kQueued, depths));
+    KSANA_TRY_VOID(AddDepths(session, InLane(kBlockedLane), RunState::kQueued, depths));
+    KSANA_TRY_VOID(
+        AddDepths(session, InLanes(kSelectiveLanes, kLastLane), RunState::kQueued, depths));
     for (const RunState state : kOthers) {
-        KSANA_TRY_VOID(AddDepths(session, LaneOf(state), state, depths));
+        KSANA_TRY_VOID(AddDepths(session, InLane(LaneOf(state)), state, depths));
     }
     return Folded(std::move(depths));
 }

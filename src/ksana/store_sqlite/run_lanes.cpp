@@ -1,6 +1,8 @@
 #include "ksana/store_sqlite/run_lanes.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "ksana/model/claim_order.hpp"
 #include "ksana/model/decide.hpp"
@@ -33,6 +35,22 @@ std::int64_t TakeOrder(std::string_view text) {
 
 void PutId(std::string& out, const Uuid& id) { out.append(id.bytes.begin(), id.bytes.end()); }
 
+// "4:mail": what follows needs no character of its own.
+void PutText(std::string& out, std::string_view text) {
+    out.append(std::to_string(text.size())).push_back(':');
+    out.append(text);
+}
+
+std::string_view TakeText(std::string_view& rest) {
+    std::size_t size = 0;
+    const char* const end = rest.data() + rest.size();
+    const char* const colon = std::from_chars(rest.data(), end, size).ptr;
+    rest.remove_prefix(std::min(rest.size(), static_cast<std::size_t>(colon - rest.data()) + 1));
+    const std::string_view text = rest.substr(0, size);
+    rest.remove_prefix(text.size());
+    return text;
+}
+
 std::string GroupPrefix(Lane lane, std::string_view group) {
     std::string out(1, static_cast<char>(lane));
     out.append(group).push_back(kEndOfGroup);
@@ -61,11 +79,36 @@ Place PlaceOf(const model::Run& run) {
 
 }  // namespace
 
+std::string SelectiveGroup(std::string_view type, const TextMap& selector) {
+    std::string group;
+    PutText(group, type);
+    for (const auto& [key, value] : selector) {
+        PutText(group, key);
+        PutText(group, value);
+    }
+    return group;
+}
+
+Selective ReadSelectiveGroup(std::string_view group) {
+    Selective selective{.type = std::string(TakeText(group)), .selector = {}};
+    while (!group.empty()) {
+        std::string key(TakeText(group));
+        selective.selector.Add(std::move(key), std::string(TakeText(group)));
+    }
+    return selective;
+}
+
 void PutPlace(const model::Run& run, std::string& out) {
     const Place place = PlaceOf(run);
+    const bool selective = place.lane >= kReadyLanes && !run.selector.empty();
     out.clear();
-    out.push_back(static_cast<char>(place.lane));
-    out.append(place.group).push_back(kEndOfGroup);
+    out.push_back(static_cast<char>(selective ? SelectiveLane(run.kind) : place.lane));
+    if (selective) {
+        out.append(SelectiveGroup(run.type, run.selector));
+    } else {
+        out.append(place.group);
+    }
+    out.push_back(kEndOfGroup);
     PutOrder(out, place.order);
     PutId(out, run.id);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "ksana/base/text_map.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/model/run.hpp"
 
@@ -20,12 +21,14 @@ namespace ksana::store_sqlite {
 // 3, 4  completing, held    -          ready_at
 // 5… final, by state        -          finished_at
 // 100 + kind  ready         type       claim rank
+// 120 + kind  ready, only for workers with labels: type and selector, claim rank
 using Lane = std::uint8_t;
 
 inline constexpr Lane kScheduledLane = 0;
 inline constexpr Lane kBlockedLane = 1;
 inline constexpr Lane kRunningLane = 2;
 inline constexpr Lane kReadyLanes = 100;
+inline constexpr Lane kSelectiveLanes = 120;
 inline constexpr Lane kLastLane = 254;
 
 // Of every state but queued.
@@ -33,6 +36,18 @@ constexpr Lane LaneOf(model::RunState state) { return static_cast<Lane>(state); 
 constexpr Lane ReadyLane(model::ActionKind kind) {
     return static_cast<Lane>(kReadyLanes + static_cast<Lane>(kind));
 }
+
+constexpr Lane SelectiveLane(model::ActionKind kind) {
+    return static_cast<Lane>(kSelectiveLanes + static_cast<Lane>(kind));
+}
+
+// The group of a selective lane, so that a claim passes over what is for other workers.
+std::string SelectiveGroup(std::string_view type, const TextMap& selector);
+struct Selective {
+    std::string type;
+    TextMap selector;
+};
+Selective ReadSelectiveGroup(std::string_view group);
 
 // `out` is replaced.
 void PutPlace(const model::Run& run, std::string& out);

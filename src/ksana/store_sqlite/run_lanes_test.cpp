@@ -67,6 +67,20 @@ TEST(RunLanesTest, APlaceSaysWhereItIs) {
     EXPECT_EQ(PlaceTextOf(run), PlaceAt(LaneOf(RunState::kFailed), -7, run.id));
 }
 
+TEST(RunLanesTest, ASelectiveGroupSaysForWhom) {
+    SeededRandom random(6);
+    for (const std::string& type : kTypes) {
+        model::Run run = Queued(type, 1, random);
+        run.selector = {{"gpu", ""}, {"4:x", "a:b"}, {"zone", type}};
+        const std::string text = PlaceTextOf(run);
+        const Place place = ReadPlace(text);
+        EXPECT_EQ(place.lane, SelectiveLane(run.kind));
+        const Selective back = ReadSelectiveGroup(place.group);
+        EXPECT_EQ(back.type, type);
+        EXPECT_EQ(back.selector, run.selector);
+    }
+}
+
 TEST(RunLanesTest, RangesHoldWhatTheySay) {
     SeededRandom random(5);
     const Lane lane = ReadyLane(model::ActionKind::kQueue);

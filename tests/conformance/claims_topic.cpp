@@ -4,8 +4,10 @@
 namespace ksana::conformance {
 namespace {
 
+using model::EventKind;
 using model::RunState;
 using std::chrono::seconds;
+using store::ApplyVerdict;
 
 // T-03, T-04: what was claimed has an owner, a fresh exec_id, a lease and a deadline.
 TEST_P(StoreTest, AClaimStartsAnAttempt) {

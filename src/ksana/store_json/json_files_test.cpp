@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -11,6 +15,22 @@
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "support/temporary_folder.hpp"
+
+namespace {
+
+std::atomic<bool> folder_sync_fails = false;
+
+}  // namespace
+
+// The system's own, except that no folder can be synced while a test says so.
+extern "C" int fsync(int descriptor) {
+    struct stat status {};
+    if (folder_sync_fails && ::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
 
 namespace ksana::store_json {
 namespace {
@@ -27,13 +47,17 @@ class JsonFilesTest : public ::testing::Test {
             if (level >= LogLevel::kWarn) logged_ += std::string(line) + "\n";
         });
     }
-    ~JsonFilesTest() override { SetLogSinkForTest(nullptr); }
+    ~JsonFilesTest() override {
+        SetLogSinkForTest(nullptr);
+        folder_sync_fails = false;
+    }
 
     Result<std::unique_ptr<store::Store>> Open() {
-        KSANA_TRY(auto backend,
-                  OpenJson({.path = path_, .clock = clock_, .ids = ids_, .on_jobs_written = [this] {
-                                ++writes_;
-                            }}));
+        KSANA_TRY(auto backend, OpenJson({.path = path_,
+                                          .clock = clock_,
+                                          .ids = ids_,
+                                          .small_log = small_log_,
+                                          .on_jobs_written = [this] { ++writes_; }}));
         return store_kit::MakeStore(std::move(backend), ids_);
     }
 
@@ -60,6 +84,7 @@ class JsonFilesTest : public ::testing::Test {
     FakeClock clock_;
     SystemRandom random_;
     UuidGenerator ids_{clock_, random_};
+    std::int64_t small_log_ = 1 << 20;
     std::atomic<int> writes_ = 0;
     std::string logged_;
 };
@@ -212,6 +237,30 @@ TEST_F(JsonFilesTest, TheLogIsCompacted) {
     store = Error();
     EXPECT_LT(std::filesystem::file_size(log_path_), 3'000'000U);
     EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
+}
+
+// The new log has the name, but a crash could bring the old one back: nothing is acknowledged until
+// that is out of the question, and nothing goes to the old one, which nobody would find again.
+TEST_F(JsonFilesTest, ACompactedLogCountsOnlyOnceItsNameIsSure) {
+    small_log_ = 3'000;
+    auto store = Open();
+    const auto put = [&](const std::string& key) {
+        return (*store)->settings().Put({.key = key, .value = std::string(1'000, 'x')});
+    };
+    folder_sync_fails = true;
+    int kept = 0;
+    while (kept < 50 && put(std::to_string(kept))) ++kept;
+    EXPECT_GE(kept, 3);
+    ASSERT_LT(kept, 50) << "the log was written anew, and its folder could not be synced";
+    EXPECT_EQ(put("refused").error().code, Code::kUnavailable);
+    EXPECT_EQ((*store)->settings().Get("refused").error().code, Code::kNotFound);
+    folder_sync_fails = false;
+    EXPECT_TRUE(put("later"));
+    store = Error();
+    store = Open();
+    for (int i = 0; i < kept; ++i) EXPECT_TRUE((*store)->settings().Get(std::to_string(i))) << i;
+    EXPECT_TRUE((*store)->settings().Get("later"));
+    EXPECT_FALSE((*store)->settings().Get("refused"));
 }
 
 TEST_F(JsonFilesTest, ASecondProcessIsRefused) {

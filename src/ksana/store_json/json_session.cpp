@@ -14,7 +14,6 @@ using store_memory::Tables;
 
 // The log is written anew when it has grown to this many times what it was after the last time.
 constexpr std::int64_t kGrowth = 4;
-constexpr std::int64_t kSmallLog = 1 << 20;
 
 // After a commit the writer leaves its callers this share of the time that the commit took to come
 // back with more: for one tenth of the delay a burst costs half the writes.
@@ -93,20 +92,20 @@ Result<void> JsonSession::WriteJobs() {
     return {};
 }
 
-// A whole new file takes the place of the old one, so that a crash leaves one or the other.
+// A whole new file takes the place of the old one, so that a crash leaves one or the other. From
+// the moment it has the name it is the log, whatever fails afterwards: the old one has none.
 Result<void> JsonSession::RewriteLog() {
-    const std::string path = LogPathOf(options_.path);
-    KSANA_TRY_VOID(ReplaceFile(path, LogOfAll(tables_, seq_)));
-    KSANA_TRY(log_, AppendFile::Open(path));
+    KSANA_TRY(log_, AppendFile::Replace(LogPathOf(options_.path), LogOfAll(tables_, seq_)));
     rewritten_size_ = log_.size();
-    return {};
+    return log_.Settle();
 }
 
 bool JsonSession::Maintain(bool idle) {
-    if (log_.size() > std::max(kSmallLog, kGrowth * rewritten_size_)) {
+    if (log_.size() > std::max(options_.small_log, kGrowth * rewritten_size_)) {
         const std::shared_lock lock(mutex_);
         if (const auto rewritten = RewriteLog(); !rewritten) {
-            // The old file is as good as it was; the next time is after it has grown again.
+            // Either file is good, and nothing is acknowledged before the log is settled; the next
+            // time is after it has grown again.
             rewritten_size_ = log_.size();
             Log(LogLevel::kWarn, "the log could not be written anew",
                 {{"error", rewritten.error().message}});

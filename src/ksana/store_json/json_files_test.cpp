@@ -263,6 +263,30 @@ TEST_F(JsonFilesTest, ACompactedLogCountsOnlyOnceItsNameIsSure) {
     EXPECT_FALSE((*store)->settings().Get("refused"));
 }
 
+// jobs.json has the new text, but its folder could not be synced: the change is refused, and is not
+// there after a restart, whether anything else was written in between or not.
+TEST_F(JsonFilesTest, ARefusedJobDoesNotComeBack) {
+    for (const bool goes_on : {true, false}) {
+        auto store = Open();
+        if (goes_on) Create(**store, MakeJob("a"));
+        folder_sync_fails = true;
+        EXPECT_FALSE((*store)->jobs().Write({.writes = {{.job = MakeJob("b")}}}));
+        EXPECT_EQ((*store)->jobs().Get("b").error().code, Code::kNotFound);
+        EXPECT_FALSE((*store)->settings().Put({.key = "k", .value = "1"}))
+            << "nothing is acknowledged while jobs.json is not what it should be";
+        folder_sync_fails = false;
+        if (goes_on) {
+            EXPECT_TRUE((*store)->settings().Put({.key = "k", .value = "1"}));
+            EXPECT_EQ(ReadWholeFile(path_)->find("ping b"), std::string::npos);
+        }
+        store = Error();
+        store = Open();
+        EXPECT_TRUE((*store)->jobs().Get("a"));
+        EXPECT_FALSE((*store)->jobs().Get("b"));
+        EXPECT_EQ((*store)->settings().Get("k")->version, 1);
+    }
+}
+
 TEST_F(JsonFilesTest, ASecondProcessIsRefused) {
     auto first = Open();
     ASSERT_TRUE(first);

@@ -39,9 +39,18 @@ Result<void> JsonSession::Open(const Loaded& loaded) {
     return {};
 }
 
+JsonSession::~JsonSession() {
+    if (const auto settled = Settle(); !settled) {
+        Log(LogLevel::kError, "the files may hold a change that was refused",
+            {{"file", options_.path}, {"error", settled.error().message}});
+    }
+}
+
 Result<void> JsonSession::Begin() {
     mutex_.lock();
-    return {};
+    auto settled = Settle();
+    if (!settled) mutex_.unlock();
+    return settled;
 }
 
 store_kit::Transaction& JsonSession::NextBody() {
@@ -52,7 +61,10 @@ Result<void> JsonSession::Commit() {
     const SteadyPoint begun = pace_.SteadyNow();
     Tables::Journal journal = tables_.TakeJournal();
     auto persisted = Persist(journal);
-    if (!persisted) tables_.TakeBack(std::move(journal));
+    if (!persisted) {
+        tables_.TakeBack(std::move(journal));
+        (void)Settle();  // tried again before the next transaction
+    }
     mutex_.unlock();
     last_commit_ = std::chrono::duration_cast<Duration>(pace_.SteadyNow() - begun);
     return persisted;
@@ -71,11 +83,19 @@ Result<void> JsonSession::Persist(const Tables::Journal& journal) {
     KSANA_TRY_VOID(log_.Append(LogOf(tables_, journal, seq_ + 1)));
     if (TouchesJobs(journal)) {
         if (auto written = WriteJobs(); !written) {
-            (void)log_.CutTo(before);  // tried again before the next append
+            (void)log_.CutTo(before);  // Settle tries it again
             return written;
         }
     }
     ++seq_;
+    return {};
+}
+
+// Makes both files say what the tables do. Not inside a transaction: jobs.json is not written ahead
+// of the log.
+Result<void> JsonSession::Settle() {
+    KSANA_TRY_VOID(log_.Settle());
+    if (jobs_unsure_) return WriteJobs();
     return {};
 }
 
@@ -86,8 +106,11 @@ Result<void> JsonSession::WriteJobs() {
     std::ranges::sort(jobs, [](const model::Job* a, const model::Job* b) {
         return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
     });
-    KSANA_TRY_VOID(
-        ReplaceFile(options_.path, codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n"));
+    const std::string text = codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n";
+    KSANA_TRY(AppendFile placed, AppendFile::Replace(options_.path, text));
+    jobs_unsure_ = true;
+    KSANA_TRY_VOID(placed.Settle());
+    jobs_unsure_ = false;
     if (options_.on_jobs_written) options_.on_jobs_written();
     return {};
 }

@@ -11,6 +11,8 @@
 
 #include "ksana/base/fake_clock.hpp"
 #include "ksana/base/log.hpp"
+#include "ksana/codec/log_line.hpp"
+#include "ksana/codec/record_codec.hpp"
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_kit/kit_store.hpp"
@@ -224,6 +226,25 @@ TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
     EXPECT_NE(logged_.find("jobs.runs.bad.jsonl"), std::string::npos);
     EXPECT_EQ(*ReadWholeFile(folder_.File("jobs.runs.bad.jsonl")), text) << "a copy is kept";
     EXPECT_EQ(*(*Open())->runs().Count({}, 100), 2);
+}
+
+// Runs that no store writes, in a log that somebody has edited: they never expire, and are not
+// purged.
+TEST_F(JsonFilesTest, RunsWithoutTheirTimesDoNoHarm) {
+    Run running{.id = ids_.Next()};
+    running.status.state = model::RunState::kRunning;
+    running.status.owner = "w";
+    Run ended{.id = ids_.Next()};
+    ended.status.state = model::RunState::kSucceeded;
+    std::ofstream(log_path_) << codec::RecordToLine(running) << "\n"
+                             << codec::RecordToLine(ended) << "\n"
+                             << codec::CommitToLine({1}) << "\n";
+    auto store = Open();
+    ASSERT_TRUE(store) << store.error().Describe();
+    EXPECT_EQ(*(*store)->runs().Count({}, 10), 2);
+    EXPECT_EQ(*(*store)->runs().Purge({.finished_before = clock_.Now()}), 0U);
+    EXPECT_TRUE((*store)->runs().Reap({})->runs.empty());
+    EXPECT_EQ((*store)->runs().Reap({.lost_owners = {"w"}})->runs.size(), 1U);
 }
 
 // The log is written anew when most of it is history of rows that are gone.

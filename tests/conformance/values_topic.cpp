@@ -105,6 +105,75 @@ TEST_P(StoreTest, WhatCannotBeKeptIsRefused) {
         Code::kInvalidArgument);
 }
 
+// An import adds records as they are: what no store could have made is refused by all, with the
+// record and the field, and nothing of the batch is stored.
+TEST_P(StoreTest, RecordsThatNoStoreMadeAreRefused) {
+    const std::string nul("a\0b", 3);
+    const auto refused = [&](const model::Record& bad, const std::string& path,
+                             const std::string& name) {
+        const auto added = store().records().Add({MakeRun(), bad});
+        ASSERT_FALSE(added) << path;
+        EXPECT_EQ(added.error().code, Code::kInvalidArgument);
+        ASSERT_EQ(added.error().problems.size(), 1U) << added.error().Describe();
+        EXPECT_EQ(added.error().problems[0].path, "/records/1" + path);
+        EXPECT_TRUE(added.error().problems[0].message.starts_with(name + ": "))
+            << added.error().Describe();
+    };
+    const auto run = [&](const std::function<void(Run&)>& spoil, const std::string& path) {
+        Run bad = MakeRun();
+        spoil(bad);
+        refused(bad, path, "run " + bad.id.ToString());
+    };
+    run([](Run& bad) { bad.status.state = RunState::kRunning; }, "/status/lease_until");
+    for (const RunState state : {RunState::kSucceeded, RunState::kSkipped, RunState::kMissed}) {
+        run([&](Run& bad) { bad.status.state = state; }, "/status/finished_at");
+    }
+    run([&](Run& bad) { bad.type = nul; }, "/type");
+    run([&](Run& bad) { bad.unique.key = nul; }, "/unique/key");
+    run([&](Run& bad) { bad.status.owner = nul; }, "/status/owner");
+    run([](Run& bad) { bad.status.result = "\xff"; }, "/status/result");
+    run([](Run& bad) { bad.payload = "\xed\xa0\x80"; }, "/payload");
+    run([](Run& bad) { bad.selector = {{"k", "\xff"}}; }, "/selector");
+    run([](Run& bad) { bad.priority = 10; }, "/priority");
+
+    const auto job = [&](const std::function<void(model::Job&)>& spoil, const std::string& path) {
+        model::Job bad = MakeJob("j");
+        spoil(bad);
+        refused(bad, path, "job j");
+    };
+    job([&](model::Job& bad) { bad.name = nul; }, "/name");
+    job([&](model::Job& bad) { bad.last_error = nul; }, "/last_error");
+    job([&](model::Job& bad) { bad.action = model::HttpAction{.url = nul}; }, "/http/url");
+    job([&](model::Job& bad) { bad.schedule.zone = nul; }, "/schedule/zone");
+    model::Job nameless = MakeJob("j");
+    nameless.id = nul;
+    refused(nameless, "/id", "a record");
+
+    const model::Run of = MakeRun();
+    refused(model::Attempt{.run_id = of.id, .number = 1, .error = nul}, "/error",
+            "attempt 1 of run " + of.id.ToString());
+    refused(model::LedgerEntry{.seq = 1, .job_id = nul}, "/job_id", "ledger entry 1");
+    refused(model::LedgerEntry{.job_id = "j"}, "/seq", "ledger entry 0");
+    refused(model::AuditEvent{.seq = 1, .action = "a", .data = "\xff"}, "/data", "event 1");
+    refused(model::Document{.kind = "setting", .key = "", .body = "1"}, "/key", "setting ");
+    refused(model::Document{.kind = "setting", .key = "k", .body = nul}, "/body", "setting k");
+    EXPECT_EQ(*store().records().Counts(), store::RecordCounts{});
+
+    // Either time is enough, and whatever ended can be purged.
+    Run leased = MakeRun();
+    leased.status.state = RunState::kRunning;
+    leased.status.lease_until = now_;
+    Run limited = MakeRun();
+    limited.status.state = RunState::kRunning;
+    limited.status.deadline = now_;
+    Run ended = MakeRun();
+    ended.status.state = RunState::kMissed;
+    ended.status.finished_at = now_;
+    ASSERT_TRUE(store().records().Add({leased, limited, ended}));
+    EXPECT_EQ(*runs().Purge({.finished_before = now_ + seconds(1)}), 1U);
+    EXPECT_EQ(runs().Reap({.now = now_ + seconds(1)})->runs.size(), 2U);
+}
+
 TEST_P(StoreTest, TimesAtTheEdges) {
     Run run = MakeRun();
     run.status.ready_at = TimePoint(std::chrono::sys_days(std::chrono::year(9999) / 12 / 31));

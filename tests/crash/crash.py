@@ -6,6 +6,9 @@ usage: crash.py CHILD DRIVER MODE
 MODE  random  kill -9 after a random time, several threads at work, the same files again and again
       sweep   kill -9 at the n-th write, sync and rename, for n = 1, 2, … until it runs to its end
       errors  the n-th sync or write fails (EIO, ENOSPC): the caller is told, and work goes on
+
+The child of the JSON driver writes its log anew every few steps; each mode makes sure that it was
+interrupted there, too.
 """
 import json
 import os
@@ -22,6 +25,7 @@ CALLS = {
     "sqlite": "pwrite64,fsync,fdatasync,ftruncate,unlink",
 }
 FILES = {"json": "jobs.json", "sqlite": "ksana.db"}
+NEW_LOG = "jobs.runs.jsonl.tmp"     # takes the place of the log
 SWEEP_STEPS = 9          # of the child, one thread: every kind of transaction at least twice
 MAX_SWEEP = 2000         # calls; a child that makes more is a bug of this test
 RANDOM_ROUNDS = 25
@@ -68,18 +72,36 @@ def random_kills(child, driver, folder):
     chance = random.Random(SEED)
     path = os.path.join(folder, FILES[driver])
     lines = os.path.join(folder, "lines")
+    logs = set()
     for number in range(RANDOM_ROUNDS):
         command = [child, driver, path, "work", "8", "100000"]
         run_child(command, lines, chance.uniform(0.02, 0.35))
+        log = os.path.join(folder, "jobs.runs.jsonl")
+        if os.path.exists(log):
+            logs.add(os.stat(log).st_ino)
         check(child, driver, path, lines, f"random kill {number} (seed {SEED})")
+    if driver == "json" and len(logs) < 2:
+        sys.exit("the log was never written anew")
     print(f"{RANDOM_ROUNDS} kills, {acknowledged(lines)} acknowledged changes, none lost")
 
 
 def inject(child, driver, path, lines, what):
-    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={CALLS[driver]}",
-               "-e", f"inject={what}",
+    """Exit code, what was said on standard error, and whether the last call before the injected
+    one gave a new log its name."""
+    trace = lines + ".trace"
+    # Of opened files only the folder: a program opens many before it is the store's turn.
+    traced = ["-e", f"trace={CALLS[driver]}"]
+    if what.startswith("openat:"):
+        traced = ["-e", "trace=openat", "-P", os.path.dirname(path)]
+    command = ["strace", "-f", "-qq", "-o", trace, *traced, "-e", f"inject={what}",
                child, driver, path, "work", "1", str(SWEEP_STEPS)]
-    return run_child(command, lines, 60)
+    code, err = run_child(command, lines, 60)
+    with open(trace, encoding="utf-8", errors="replace") as file:
+        calls = file.read().splitlines()
+    after_new_log = any(NEW_LOG in before and "rename" in before and
+                        ("INJECTED" in call or call.endswith("= ?"))
+                        for before, call in zip(calls, calls[1:]))
+    return code, err, after_new_log
 
 
 def fresh(folder, driver):
@@ -99,13 +121,15 @@ def prepared(child, driver, folder):
 def sweep(child, driver, folder):
     """The counter of strace is for each call, too: every call gets its own sweep."""
     crashes = 0
+    new_logs = 0
     place = os.path.join(folder, "sweep")
     for start in (lambda: fresh(place, driver), lambda: prepared(child, driver, place)):
         for call in CALLS[driver].split(","):
             for number in range(1, MAX_SWEEP):
                 path, lines = start()
-                code, err = inject(child, driver, path, lines,
-                                   f"{call}:signal=KILL:when={number}")
+                code, err, after_new_log = inject(child, driver, path, lines,
+                                                  f"{call}:signal=KILL:when={number}")
+                new_logs += after_new_log
                 check(child, driver, path, lines, f"killed at {call} number {number}")
                 if code == 0:
                     break
@@ -114,19 +138,23 @@ def sweep(child, driver, folder):
                 crashes += 1
     if crashes < 40:
         sys.exit(f"only {crashes} crashes: the sweep does not reach the writes")
+    if driver == "json" and new_logs == 0:
+        sys.exit("no crash between a new log and the sync of its folder")
     print(f"{crashes} crashes, one at every write, sync and rename; nothing acknowledged lost")
 
 
 def errors(child, driver, folder):
     failures = 0
+    new_logs = 0
     for call, number_of_error in (("fdatasync", "EIO"), ("fsync", "EIO"), ("pwrite64", "ENOSPC"),
-                                  ("pwrite64", "EIO"), ("rename", "EIO")):
-        if call not in CALLS[driver].split(","):
+                                  ("pwrite64", "EIO"), ("rename", "EIO"), ("openat", "EMFILE")):
+        if call not in CALLS[driver].split(",") and (driver, call) != ("json", "openat"):
             continue
         for number in range(1, 16):
             path, lines = prepared(child, driver, os.path.join(folder, "errors"))
             what = f"{call}:error={number_of_error}:when={number}"
-            code, err = inject(child, driver, path, lines, what)
+            code, err, after_new_log = inject(child, driver, path, lines, what)
+            new_logs += after_new_log
             with open(lines, encoding="utf-8") as file:
                 said = file.read()
             if "cannot open" in said:      # it may refuse to start, but not lose anything
@@ -139,6 +167,8 @@ def errors(child, driver, folder):
             check(child, driver, path, lines, what)
     if failures < 10:
         sys.exit(f"only {failures} calls failed: the errors do not reach the store")
+    if driver == "json" and new_logs == 0:
+        sys.exit("no error between a new log and the sync of its folder")
     print(f"{failures} calls failed and left nothing; the rest is there")
 
 

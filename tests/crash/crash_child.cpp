@@ -31,6 +31,9 @@ void Say(const std::string& line) {
     if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::_Exit(3);
 }
 
+// Of a job, when a step has written it.
+std::string NameOf(std::int64_t step) { return fmt::format("version {}", step); }
+
 model::Run MakeRun(UuidGenerator& ids) {
     model::Run run;
     run.id = ids.Next();
@@ -69,7 +72,7 @@ class Changer {
     void EditJob(int step) {
         model::Job job;
         job.id = fmt::format("job-{}-{}", ::getpid(), thread_);
-        job.name = fmt::format("version {}", step);
+        job.name = NameOf(step);
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = std::chrono::minutes(1);
@@ -79,8 +82,10 @@ class Changer {
             {.now = kStart, .writes = {{.job = job, .mode = store::WriteMode::kUpsert}}});
         if (written && written->at(0)) {
             Say(fmt::format("job {} {}", job.id, written->at(0)->version));
+        } else if (written || Failure(written.error()) == "failed") {
+            Say(fmt::format("refused {} {}", job.id, step));
         } else {
-            Say("refused job");
+            Say(fmt::format("unknown {} {}", job.id, step));
         }
     }
 
@@ -177,6 +182,11 @@ class Checker {
         if (what == "job") {
             const auto job = store_.jobs().Get(id);
             if (!job || job->version < number) Wrong(fmt::format("lost: {} {}", id, number));
+        } else if (what == "refused") {
+            const auto job = store_.jobs().Get(id);
+            if (job && job->name == NameOf(number)) {
+                Wrong(fmt::format("refused, but there: {} {}", id, number));
+            }
         } else if (what == "planned") {
             const auto job = store_.jobs().Get(id);
             if (!job || job->planned_until < kStart + Duration(number)) {

@@ -6,11 +6,19 @@
 #include "ksana/store_sqlite/open_sqlite.hpp"
 
 namespace ksana::crash {
+namespace {
+
+constexpr std::int64_t kSmallLog = 2'000;
+
+}  // namespace
 
 Result<std::unique_ptr<store::Store>> OpenDriver(const std::string& driver, const std::string& path,
                                                  Clock& clock, Random& random, UuidGenerator& ids) {
     if (driver == "json") {
-        KSANA_TRY(auto backend, store_json::OpenJson({.path = path, .clock = clock, .ids = ids}));
+        // Few steps are enough for the log to be written anew.
+        KSANA_TRY(auto backend,
+                  store_json::OpenJson(
+                      {.path = path, .clock = clock, .ids = ids, .small_log = kSmallLog}));
         return store_kit::MakeStore(std::move(backend), ids);
     }
     if (driver == "sqlite") {

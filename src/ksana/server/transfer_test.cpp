@@ -101,6 +101,7 @@ class TransferTest : public ::testing::Test {
         model::Run ended = MakeRun();
         ended.status.state = model::RunState::kSucceeded;
         ended.status.attempt = 2;
+        ended.status.finished_at = clock_.Now();
         records.emplace_back(ended);
         records.emplace_back(model::Attempt{.run_id = ended.id, .number = 1, .error = "x"});
         records.emplace_back(model::LedgerEntry{.seq = 1, .job_id = "j1"});

@@ -39,7 +39,8 @@ class RecordStore {
     virtual ~RecordStore() = default;
     // Everything, a piece at a time; an empty cursor begins, and an empty `next` ends.
     virtual Result<Page<model::Record>> Read(const std::string& cursor, std::size_t limit) = 0;
-    // Adds records as they are. One that is there already fails the batch with kAlreadyExists.
+    // Adds records as they are. One that is there already fails the batch with kAlreadyExists, one
+    // that no store could have made with kInvalidArgument.
     virtual Result<void> Add(const std::vector<model::Record>& records) = 0;
     virtual Result<RecordCounts> Counts() = 0;
 };

@@ -63,27 +63,21 @@ Result<void> SyncFolderOf(const std::string& path) {
     return {};
 }
 
-Result<void> WriteTemporary(const std::string& path, std::string_view text) {
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
-    if (!file.ok()) return SystemError("open", path, errno);
-    KSANA_TRY_VOID(WriteAll(file.number(), text, 0, path));
-    if (::fsync(file.number()) != 0) return SystemError("sync", path, errno);
+Result<void> WriteAndRename(int descriptor, std::string_view text, const std::string& temporary,
+                            const std::string& path) {
+    KSANA_TRY_VOID(WriteAll(descriptor, text, 0, temporary));
+    if (::fsync(descriptor) != 0) return SystemError("sync", temporary, errno);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+        return SystemError("rename", temporary, errno);
+    }
     return {};
 }
 
 }  // namespace
 
 Result<void> ReplaceFile(const std::string& path, std::string_view text) {
-    const std::string temporary = path + ".tmp";
-    auto written = WriteTemporary(temporary, text);
-    if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
-        written = SystemError("rename", temporary, errno);
-    }
-    if (!written) {
-        ::unlink(temporary.c_str());
-        return written;
-    }
-    return SyncFolderOf(path);
+    KSANA_TRY(AppendFile file, AppendFile::Replace(path, text));
+    return file.Settle();
 }
 
 Result<std::string> ReadWholeFile(const std::string& path) {
@@ -133,6 +127,19 @@ Result<AppendFile> AppendFile::Open(const std::string& path) {
     return file;
 }
 
+Result<AppendFile> AppendFile::Replace(const std::string& path, std::string_view text) {
+    const std::string temporary = path + ".tmp";
+    const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+    if (descriptor < 0) return SystemError("open", temporary, errno);
+    AppendFile file(path, descriptor, static_cast<std::int64_t>(text.size()));
+    if (auto written = WriteAndRename(descriptor, text, temporary, path); !written) {
+        ::unlink(temporary.c_str());
+        return std::move(written).error();
+    }
+    file.unnamed_ = true;
+    return file;
+}
+
 AppendFile::AppendFile(AppendFile&& other) noexcept { *this = std::move(other); }
 
 AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
@@ -140,6 +147,7 @@ AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     std::swap(size_, other.size_);
     std::swap(dirty_, other.dirty_);
+    std::swap(unnamed_, other.unnamed_);
     return *this;
 }
 
@@ -148,15 +156,22 @@ AppendFile::~AppendFile() {
 }
 
 Result<void> AppendFile::Append(std::string_view text) {
-    if (dirty_) KSANA_TRY_VOID(CutTo(size_));
+    KSANA_TRY_VOID(Settle());
     auto written = WriteAll(descriptor_, text, size_, path_);
     if (written && ::fdatasync(descriptor_) != 0) written = SystemError("sync", path_, errno);
     if (!written) {
         dirty_ = true;
-        (void)CutTo(size_);  // tried again before the next append
+        (void)CutTo(size_);  // Settle tries it again
         return written;
     }
     size_ += static_cast<std::int64_t>(text.size());
+    return {};
+}
+
+Result<void> AppendFile::Settle() {
+    if (dirty_) KSANA_TRY_VOID(CutTo(size_));
+    if (unnamed_) KSANA_TRY_VOID(SyncFolderOf(path_));
+    unnamed_ = false;
     return {};
 }
 

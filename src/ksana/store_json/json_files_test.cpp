@@ -1,16 +1,39 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "ksana/base/fake_clock.hpp"
 #include "ksana/base/log.hpp"
+#include "ksana/codec/log_line.hpp"
+#include "ksana/codec/record_codec.hpp"
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "support/temporary_folder.hpp"
+
+namespace {
+
+std::atomic<bool> folder_sync_fails = false;
+
+}  // namespace
+
+// The system's own, except that no folder can be synced while a test says so.
+extern "C" int fsync(int descriptor) {
+    struct stat status {};
+    if (folder_sync_fails && ::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
 
 namespace ksana::store_json {
 namespace {
@@ -27,13 +50,17 @@ class JsonFilesTest : public ::testing::Test {
             if (level >= LogLevel::kWarn) logged_ += std::string(line) + "\n";
         });
     }
-    ~JsonFilesTest() override { SetLogSinkForTest(nullptr); }
+    ~JsonFilesTest() override {
+        SetLogSinkForTest(nullptr);
+        folder_sync_fails = false;
+    }
 
     Result<std::unique_ptr<store::Store>> Open() {
-        KSANA_TRY(auto backend,
-                  OpenJson({.path = path_, .clock = clock_, .ids = ids_, .on_jobs_written = [this] {
-                                ++writes_;
-                            }}));
+        KSANA_TRY(auto backend, OpenJson({.path = path_,
+                                          .clock = clock_,
+                                          .ids = ids_,
+                                          .small_log = small_log_,
+                                          .on_jobs_written = [this] { ++writes_; }}));
         return store_kit::MakeStore(std::move(backend), ids_);
     }
 
@@ -60,6 +87,7 @@ class JsonFilesTest : public ::testing::Test {
     FakeClock clock_;
     SystemRandom random_;
     UuidGenerator ids_{clock_, random_};
+    std::int64_t small_log_ = 1 << 20;
     std::atomic<int> writes_ = 0;
     std::string logged_;
 };
@@ -201,6 +229,25 @@ TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
     EXPECT_EQ(*(*Open())->runs().Count({}, 100), 2);
 }
 
+// Runs that no store writes, in a log that somebody has edited: they never expire, and are not
+// purged.
+TEST_F(JsonFilesTest, RunsWithoutTheirTimesDoNoHarm) {
+    Run running{.id = ids_.Next()};
+    running.status.state = model::RunState::kRunning;
+    running.status.owner = "w";
+    Run ended{.id = ids_.Next()};
+    ended.status.state = model::RunState::kSucceeded;
+    std::ofstream(log_path_) << codec::RecordToLine(running) << "\n"
+                             << codec::RecordToLine(ended) << "\n"
+                             << codec::CommitToLine({1}) << "\n";
+    auto store = Open();
+    ASSERT_TRUE(store) << store.error().Describe();
+    EXPECT_EQ(*(*store)->runs().Count({}, 10), 2);
+    EXPECT_EQ(*(*store)->runs().Purge({.finished_before = clock_.Now()}), 0U);
+    EXPECT_TRUE((*store)->runs().Reap({})->runs.empty());
+    EXPECT_EQ((*store)->runs().Reap({.lost_owners = {"w"}})->runs.size(), 1U);
+}
+
 // The log is written anew when most of it is history of rows that are gone.
 TEST_F(JsonFilesTest, TheLogIsCompacted) {
     auto store = Open();
@@ -212,6 +259,54 @@ TEST_F(JsonFilesTest, TheLogIsCompacted) {
     store = Error();
     EXPECT_LT(std::filesystem::file_size(log_path_), 3'000'000U);
     EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
+}
+
+// The new log has the name, but a crash could bring the old one back: nothing is acknowledged until
+// that is out of the question, and nothing goes to the old one, which nobody would find again.
+TEST_F(JsonFilesTest, ACompactedLogCountsOnlyOnceItsNameIsSure) {
+    small_log_ = 3'000;
+    auto store = Open();
+    const auto put = [&](const std::string& key) {
+        return (*store)->settings().Put({.key = key, .value = std::string(1'000, 'x')});
+    };
+    folder_sync_fails = true;
+    int kept = 0;
+    while (kept < 50 && put(std::to_string(kept))) ++kept;
+    EXPECT_GE(kept, 3);
+    ASSERT_LT(kept, 50) << "the log was written anew, and its folder could not be synced";
+    EXPECT_EQ(put("refused").error().code, Code::kUnavailable);
+    EXPECT_EQ((*store)->settings().Get("refused").error().code, Code::kNotFound);
+    folder_sync_fails = false;
+    EXPECT_TRUE(put("later"));
+    store = Error();
+    store = Open();
+    for (int i = 0; i < kept; ++i) EXPECT_TRUE((*store)->settings().Get(std::to_string(i))) << i;
+    EXPECT_TRUE((*store)->settings().Get("later"));
+    EXPECT_FALSE((*store)->settings().Get("refused"));
+}
+
+// jobs.json has the new text, but its folder could not be synced: the change is refused, and is not
+// there after a restart, whether anything else was written in between or not.
+TEST_F(JsonFilesTest, ARefusedJobDoesNotComeBack) {
+    for (const bool goes_on : {true, false}) {
+        auto store = Open();
+        if (goes_on) Create(**store, MakeJob("a"));
+        folder_sync_fails = true;
+        EXPECT_FALSE((*store)->jobs().Write({.writes = {{.job = MakeJob("b")}}}));
+        EXPECT_EQ((*store)->jobs().Get("b").error().code, Code::kNotFound);
+        EXPECT_FALSE((*store)->settings().Put({.key = "k", .value = "1"}))
+            << "nothing is acknowledged while jobs.json is not what it should be";
+        folder_sync_fails = false;
+        if (goes_on) {
+            EXPECT_TRUE((*store)->settings().Put({.key = "k", .value = "1"}));
+            EXPECT_EQ(ReadWholeFile(path_)->find("ping b"), std::string::npos);
+        }
+        store = Error();
+        store = Open();
+        EXPECT_TRUE((*store)->jobs().Get("a"));
+        EXPECT_FALSE((*store)->jobs().Get("b"));
+        EXPECT_EQ((*store)->settings().Get("k")->version, 1);
+    }
 }
 
 TEST_F(JsonFilesTest, ASecondProcessIsRefused) {

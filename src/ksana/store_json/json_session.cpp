@@ -14,7 +14,6 @@ using store_memory::Tables;
 
 // The log is written anew when it has grown to this many times what it was after the last time.
 constexpr std::int64_t kGrowth = 4;
-constexpr std::int64_t kSmallLog = 1 << 20;
 
 // After a commit the writer leaves its callers this share of the time that the commit took to come
 // back with more: for one tenth of the delay a burst costs half the writes.
@@ -40,9 +39,18 @@ Result<void> JsonSession::Open(const Loaded& loaded) {
     return {};
 }
 
+JsonSession::~JsonSession() {
+    if (const auto settled = Settle(); !settled) {
+        Log(LogLevel::kError, "the files may hold a change that was refused",
+            {{"file", options_.path}, {"error", settled.error().message}});
+    }
+}
+
 Result<void> JsonSession::Begin() {
     mutex_.lock();
-    return {};
+    auto settled = Settle();
+    if (!settled) mutex_.unlock();
+    return settled;
 }
 
 store_kit::Transaction& JsonSession::NextBody() {
@@ -53,7 +61,10 @@ Result<void> JsonSession::Commit() {
     const SteadyPoint begun = pace_.SteadyNow();
     Tables::Journal journal = tables_.TakeJournal();
     auto persisted = Persist(journal);
-    if (!persisted) tables_.TakeBack(std::move(journal));
+    if (!persisted) {
+        tables_.TakeBack(std::move(journal));
+        (void)Settle();  // tried again before the next transaction
+    }
     mutex_.unlock();
     last_commit_ = std::chrono::duration_cast<Duration>(pace_.SteadyNow() - begun);
     return persisted;
@@ -72,11 +83,19 @@ Result<void> JsonSession::Persist(const Tables::Journal& journal) {
     KSANA_TRY_VOID(log_.Append(LogOf(tables_, journal, seq_ + 1)));
     if (TouchesJobs(journal)) {
         if (auto written = WriteJobs(); !written) {
-            (void)log_.CutTo(before);  // tried again before the next append
+            (void)log_.CutTo(before);  // Settle tries it again
             return written;
         }
     }
     ++seq_;
+    return {};
+}
+
+// Makes both files say what the tables do. Not inside a transaction: jobs.json is not written ahead
+// of the log.
+Result<void> JsonSession::Settle() {
+    KSANA_TRY_VOID(log_.Settle());
+    if (jobs_unsure_) return WriteJobs();
     return {};
 }
 
@@ -87,26 +106,29 @@ Result<void> JsonSession::WriteJobs() {
     std::ranges::sort(jobs, [](const model::Job* a, const model::Job* b) {
         return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
     });
-    KSANA_TRY_VOID(
-        ReplaceFile(options_.path, codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n"));
+    const std::string text = codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n";
+    KSANA_TRY(AppendFile placed, AppendFile::Replace(options_.path, text));
+    jobs_unsure_ = true;
+    KSANA_TRY_VOID(placed.Settle());
+    jobs_unsure_ = false;
     if (options_.on_jobs_written) options_.on_jobs_written();
     return {};
 }
 
-// A whole new file takes the place of the old one, so that a crash leaves one or the other.
+// A whole new file takes the place of the old one, so that a crash leaves one or the other. From
+// the moment it has the name it is the log, whatever fails afterwards: the old one has none.
 Result<void> JsonSession::RewriteLog() {
-    const std::string path = LogPathOf(options_.path);
-    KSANA_TRY_VOID(ReplaceFile(path, LogOfAll(tables_, seq_)));
-    KSANA_TRY(log_, AppendFile::Open(path));
+    KSANA_TRY(log_, AppendFile::Replace(LogPathOf(options_.path), LogOfAll(tables_, seq_)));
     rewritten_size_ = log_.size();
-    return {};
+    return log_.Settle();
 }
 
 bool JsonSession::Maintain(bool idle) {
-    if (log_.size() > std::max(kSmallLog, kGrowth * rewritten_size_)) {
+    if (log_.size() > std::max(options_.small_log, kGrowth * rewritten_size_)) {
         const std::shared_lock lock(mutex_);
         if (const auto rewritten = RewriteLog(); !rewritten) {
-            // The old file is as good as it was; the next time is after it has grown again.
+            // Either file is good, and nothing is acknowledged before the log is settled; the next
+            // time is after it has grown again.
             rewritten_size_ = log_.size();
             Log(LogLevel::kWarn, "the log could not be written anew",
                 {{"error", rewritten.error().message}});

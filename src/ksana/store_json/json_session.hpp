@@ -17,9 +17,12 @@ class JsonSession final : public store_kit::CommitSession {
     JsonSession(JsonOptions options, store_memory::Tables& tables, std::shared_mutex& mutex)
         : options_(std::move(options)), tables_(tables), mutex_(mutex) {}
 
+    ~JsonSession() override;
+
     // Before the first transaction.
     Result<void> Open(const Loaded& loaded);
 
+    // Fails while what an earlier error left in the files cannot be put right.
     Result<void> Begin() override;
     store_kit::Transaction& NextBody() override;
     std::int64_t changes() const override {
@@ -31,6 +34,7 @@ class JsonSession final : public store_kit::CommitSession {
 
   private:
     Result<void> Persist(const store_memory::Tables::Journal& journal);
+    Result<void> Settle();
     Result<void> WriteJobs();
     Result<void> RewriteLog();
 
@@ -41,6 +45,7 @@ class JsonSession final : public store_kit::CommitSession {
     AppendFile log_;
     std::int64_t seq_ = 0;
     std::int64_t rewritten_size_ = 0;
+    bool jobs_unsure_ = false;  // jobs.json may hold a change that was refused, or lack one
     Duration last_commit_{};
     std::optional<store_memory::MemoryTransaction> transaction_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@ struct JsonOptions {
     std::string path = "data/jobs.json";
     Clock& clock;
     UuidGenerator& ids;  // for jobs that somebody wrote into the file without an id
+    // The log is not written anew while it is smaller than this many bytes; tests set it low.
+    std::int64_t small_log = 1 << 20;
     // Told after each time that jobs.json was written; for tests and benchmarks.
     std::function<void()> on_jobs_written;
 };

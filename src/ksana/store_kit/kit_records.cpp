@@ -8,6 +8,7 @@
 
 #include "ksana/model/decide.hpp"
 #include "ksana/store_kit/lists.hpp"
+#include "ksana/store_kit/record_checks.hpp"
 #include "ksana/store_kit/run_changes.hpp"
 #include "ksana/store_kit/text_checks.hpp"
 
@@ -221,8 +222,13 @@ Result<store::Page<Record>> KitRecords::Read(const std::string& cursor, std::siz
 
 Result<void> KitRecords::Add(const std::vector<Record>& records) {
     KSANA_TRY_VOID(CheckBatch(records.size(), "/records"));
+    std::vector<Problem> problems;
     Batch batch;
-    for (const Record& record : records) std::visit(batch, record);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        CheckRecord(records[i], Path("/records", i), problems);
+        std::visit(batch, records[i]);
+    }
+    KSANA_TRY_VOID(Verdict(std::move(problems)));
     return backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY_VOID(AddDocuments(tx, batch.documents));
         KSANA_TRY_VOID(AddJobs(tx, batch.jobs));

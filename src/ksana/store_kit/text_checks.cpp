@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <variant>
+
 #include "ksana/base/utf8.hpp"
 #include "ksana/store/job_query.hpp"
 #include "ksana/store/run_store.hpp"
@@ -18,6 +20,48 @@ void CheckUnique(const model::UniqueRule& rule, const Path& path, std::vector<Pr
         problems.push_back({(path / "unique/states").Text(), "names a state that does not exist"});
     }
 }
+
+// As long as they are: a definition is kept as a whole.
+void CheckAnySize(std::string_view text, const Path& path, std::vector<Problem>& problems) {
+    CheckText(text, text.size(), path, problems);
+}
+
+void CheckMap(const TextMap& map, const Path& path, std::vector<Problem>& problems) {
+    for (const auto& [key, value] : map) {
+        CheckAnySize(key, path, problems);
+        CheckAnySize(value, path, problems);
+    }
+}
+
+class ActionCheck {
+  public:
+    ActionCheck(const Path& path, std::vector<Problem>& problems)
+        : path_(path), problems_(problems) {}
+
+    void operator()(const model::HttpAction& http) const {
+        CheckAnySize(http.url, path_ / "http/url", problems_);
+        CheckMap(http.headers, path_ / "http/headers", problems_);
+        CheckAnySize(http.body, path_ / "http/body", problems_);
+    }
+    void operator()(const model::CommandAction& command) const {
+        for (const std::string& word : command.argv) {
+            CheckAnySize(word, path_ / "command/argv", problems_);
+        }
+        CheckMap(command.environment, path_ / "command/environment", problems_);
+        CheckAnySize(command.working_directory, path_ / "command/working_directory", problems_);
+    }
+    void operator()(const model::HandlerAction& handler) const {
+        CheckAnySize(handler.input, path_ / "handler/input", problems_);
+    }
+    void operator()(const model::QueueAction& queue) const {
+        CheckAnySize(queue.category, path_ / "queue/category", problems_);
+        CheckAnySize(queue.payload, path_ / "queue/payload", problems_);
+    }
+
+  private:
+    const Path& path_;
+    std::vector<Problem>& problems_;
+};
 
 }  // namespace
 
@@ -87,6 +131,10 @@ void CheckJob(const model::Job& job, const Path& path, std::vector<Problem>& pro
         CheckText(dependency.job_id, kMaxId, path / "depends_on", problems);
     }
     CheckText(store::RunTypeOf(job), kMaxId, path / "type", problems);
+    std::visit(ActionCheck(path, problems), job.action);
+    CheckAnySize(job.schedule.cron, path / "schedule/cron", problems);
+    CheckAnySize(job.schedule.zone, path / "schedule/zone", problems);
+    CheckAnySize(job.schedule.calendar, path / "schedule/calendar", problems);
 }
 
 Result<void> Verdict(std::vector<Problem> problems) {

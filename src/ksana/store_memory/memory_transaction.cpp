@@ -248,8 +248,8 @@ Result<std::size_t> MemoryTransaction::PurgeRuns(const store::PurgeParams& param
     std::vector<std::pair<TimePoint, Uuid>> old;
     for (const auto& [id, run] : tables_.runs()) {
         if (model::IsFinal(run.status.state) &&
-            (params.states & model::SetOf(run.status.state)) != 0 &&
-            run.status.finished_at < params.finished_before) {
+            (params.states & model::SetOf(run.status.state)) != 0 && run.status.finished_at &&
+            *run.status.finished_at < params.finished_before) {
             old.emplace_back(*run.status.finished_at, id);
         }
     }

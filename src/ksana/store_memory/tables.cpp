@@ -71,7 +71,9 @@ void Tables::Index(const Run& run, bool add) {
             }
             break;
         case RunState::kRunning:
-            Change(running_, std::pair(*model::ExpiresAt(run), run.id), add);
+            // Without a lease and a deadline it never expires.
+            Change(running_, std::pair(model::ExpiresAt(run).value_or(TimePoint::max()), run.id),
+                   add);
             break;
         default:
             break;

@@ -172,6 +172,22 @@ TEST_P(StoreTest, ClaimsByFilter) {
     EXPECT_EQ(claims({.kind = model::ActionKind::kHttp}), (Set{}));
 }
 
+// A type named twice is one type, also where other types stand beside it.
+TEST_P(StoreTest, ClaimOfATypeNamedTwiceGivesEachRunOnce) {
+    for (const std::vector<std::string>& types :
+         {std::vector<std::string>{"a", "a"}, std::vector<std::string>{"a", "b", "a"}}) {
+        const Uuid first = SubmitOne(MakeRun("a"));
+        const Uuid second = SubmitOne(MakeRun("a"));
+        const auto claimed = Claim(10, {.types = types});
+        ASSERT_EQ(claimed.size(), 2U);
+        EXPECT_EQ((std::set<Uuid>{claimed[0].id, claimed[1].id}), (std::set<Uuid>{first, second}));
+        for (const Run& run : claimed) {
+            EXPECT_EQ(Read(run.id).run, run);
+            EXPECT_EQ(Report(run, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+        }
+    }
+}
+
 TEST_P(StoreTest, ClaimsByWorkerLabels) {
     Run picky = MakeRun();
     picky.selector = {{"gpu", "yes"}, {"zone", "a"}};

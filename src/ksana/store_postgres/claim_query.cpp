@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/store_postgres/pair_texts.hpp"
 #include "ksana/store_postgres/run_columns.hpp"
 
@@ -49,6 +51,14 @@ std::string Conditions(const store::ClaimFilter& filter, const std::vector<Uuid>
     return sql;
 }
 
+// Each once: what the statement has locked for one mention it would find again for the next.
+std::vector<std::string> Distinct(std::vector<std::string> types) {
+    std::ranges::sort(types);
+    const auto repeated = std::ranges::unique(types);
+    types.erase(repeated.begin(), repeated.end());
+    return types;
+}
+
 }  // namespace
 
 Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
@@ -66,16 +76,17 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
             "FOR UPDATE OF r SKIP LOCKED",
             RunColumnList("r."), type, conditions);
     };
-    if (filter.types.size() == 1) {
-        params.Add(filter.types.front());
+    const std::vector<std::string> wanted = Distinct(filter.types);
+    if (wanted.size() == 1) {
+        params.Add(wanted.front());
         statement.owned = ready(fmt::format("${}::text", params.size()));
         return statement;
     }
     std::string types = "types";
-    if (filter.types.empty()) {
+    if (wanted.empty()) {
         statement.owned = kReadyTypes;
     } else {
-        params.Array(filter.types);
+        params.Array(wanted);
         types = fmt::format("unnest(${}::text[]) AS types(type)", params.size());
     }
     statement.owned += fmt::format(

@@ -16,8 +16,8 @@ namespace ksana::store_postgres {
 
 // Rows of PostgreSQL. Also the Reader of a read-only session, which calls none of the writing
 // methods. Every method is one statement whatever the number of rows; what has no result waits in
-// the session for the next read or the commit. Locks are taken in the order job_state, runs, each
-// by id. One thread at a time.
+// the session for the next read or the commit. Locks are taken in the order job_state, fires
+// (fire_locks.hpp), runs, each by id. One thread at a time.
 //
 // Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (of runs),
 // transaction_records.cpp (ledger, events, documents, keys), job_lists.cpp and run_lists.cpp.

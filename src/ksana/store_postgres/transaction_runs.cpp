@@ -171,6 +171,7 @@ std::vector<Statement> PostgresTransaction::InsertStatements(const NewRunRows& r
 Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows) {
     std::vector<Statement> statements = InsertStatements(rows);
     if (statements.empty()) return std::vector<bool>();
+    if (!rows.fires.empty()) session_.DeferStatement(rows.fires.Lock());
     KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
     if (!look_) return std::vector<bool>(rows.ids.size(), true);
     Ids inserted;
@@ -184,6 +185,7 @@ Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows
 }
 
 void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
+    if (!rows.fires.empty()) session_.DeferStatement(rows.fires.Lock());
     for (Statement& statement : InsertStatements(rows)) {
         session_.DeferStatement(std::move(statement));
     }
@@ -192,10 +194,14 @@ void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
 Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     RunBatch open(RunBatch::Kind::kStatus);
     RunBatch final(RunBatch::Kind::kStatus);
+    FireJobs ended;
     for (const Run* run : runs) {
         const auto place = TakePlace(run->id);
-        (model::IsFinal(run->status.state) ? final : open).Add({run, 0, place ? &*place : nullptr});
+        const bool ends = model::IsFinal(run->status.state);
+        if (ends) ended.Add(*run);
+        (ends ? final : open).Add({run, 0, place ? &*place : nullptr});
     }
+    if (!ended.empty()) session_.DeferStatement(ended.Lock());
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));
     return {};

@@ -16,6 +16,8 @@ namespace {
 
 // Tries after which a conflict is no longer bad luck.
 constexpr int kMaxConflicts = 20;
+// Times that policies are stored for one transaction: more only if others push them out of memory.
+constexpr int kMaxPolicyRounds = 5;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
 constexpr Backoff::Range kFateBackoff{std::chrono::milliseconds(2), std::chrono::milliseconds(50)};
@@ -41,7 +43,6 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       backoff_(options.clock, options.random),
       server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
-      policies_(pool_),
       gatherer_(
           options.clock, [this](const Deadline& deadline) { PrepareAppend(deadline); },
           [this](const AppendGatherer::Parts& parts) { AppendAll(parts); }) {}
@@ -78,13 +79,13 @@ Result<int> PostgresBackend::BringUpToDate() {
         deadline);
 }
 
-PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
-                                                const Deadline& deadline, bool look) {
-    Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
+PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& body, bool look,
+                                              PolicyBook::Policies& wanted) {
     HeldRuns::Hold held(held_);
-    PostgresTransaction tx(session, {policies_, jobs_, held}, look);
+    PostgresTransaction tx(session, {policies_, wanted, jobs_, held}, look);
     Try made;
     made.result = body(tx);
+    if (made.result && !wanted.empty()) made.result = UnknownPolicies();
     // A fault that the body has kept to itself comes out here.
     if (made.result) made.result = session.Commit();
     made.touched = tx.touched();
@@ -94,11 +95,30 @@ PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const Ow
     return made;
 }
 
+// Policies are committed before the runs that name them, on the same connection: the transaction
+// that wanted them is rolled back, and run again afterwards.
+PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
+                                                const Deadline& deadline, bool look) {
+    for (int round = 1;; ++round) {
+        PolicyBook::Policies wanted;
+        {
+            Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
+            Try made = RunBody(session, body, look, wanted);
+            if (wanted.empty() || made.fault || round == kMaxPolicyRounds) return made;
+        }
+        Session session(connection, Session::Mode::kWrite, deadline);
+        if (auto stored = policies_.Store(wanted, session); !stored) {
+            return {stored.error(), session.fault(), {}, {}};
+        }
+    }
+}
+
 PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const ReadBody& body,
                                                const Deadline& deadline) {
     Session session(connection, Session::Mode::kRead, deadline);
     HeldRuns::Hold held(held_);
-    PostgresTransaction tx(session, {policies_, jobs_, held});
+    PolicyBook::Policies none;
+    PostgresTransaction tx(session, {policies_, none, jobs_, held});
     Try made;
     made.result = body(tx);
     if (made.result) made.result = session.Commit();

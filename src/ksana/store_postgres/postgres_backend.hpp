@@ -47,6 +47,8 @@ class PostgresBackend final : public store_kit::Backend {
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
+    // Leaves `session` uncommitted when the body wanted policies.
+    Try RunBody(Session& session, const OwnBody& body, bool look, PolicyBook::Policies& wanted);
     Result<void> WriteTo(const OwnBody& body, const Deadline& deadline,
                          std::optional<ConnectionPool::Lease> first = {});
     void PrepareAppend(const Deadline& deadline);

@@ -25,14 +25,18 @@ class PostgresTransaction : public store_kit::Transaction {
   public:
     // Runs are taken for new, which saves a look at what is there. One that is not ends the
     // transaction with FaultKind::kDuplicate; it is then run again with `look`.
+    // Runs whose policy is unknown are not inserted: the transaction is run again when what it
+    // `wanted` is stored.
     struct Books {
         PolicyBook& policies;
+        PolicyBook::Policies& wanted;
         JobCache& jobs;
         HeldRuns::Hold& held;
     };
     PostgresTransaction(Session& session, const Books& books, bool look = true)
         : session_(session),
           policies_(books.policies),
+          wanted_(books.wanted),
           jobs_(books.jobs),
           held_(books.held),
           look_(look) {}
@@ -124,6 +128,7 @@ class PostgresTransaction : public store_kit::Transaction {
 
     Session& session_;
     PolicyBook& policies_;
+    PolicyBook::Policies& wanted_;
     JobCache& jobs_;
     HeldRuns::Hold& held_;
     const bool look_;

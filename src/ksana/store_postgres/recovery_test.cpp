@@ -58,8 +58,8 @@ class RecoveryTest : public ::testing::Test {
         return run;
     }
 
-    Result<void> Insert() {
-        const model::Run run = MakeRun();
+    Result<void> Insert() { return Insert(MakeRun()); }
+    Result<void> Insert(const model::Run& run) {
         return backend_->Write([&](Transaction& tx) -> Result<void> {
             ++bodies_;
             tx.Touch(store::Topic::kReady);
@@ -105,6 +105,20 @@ TEST_F(RecoveryTest, CommitWhoseAnswerWasLostIsNotDoneAgain) {
     EXPECT_EQ(bodies_, 1);
     EXPECT_EQ(Count(), 2);
     EXPECT_TRUE(told.Has(store::Topic::kReady));
+}
+
+// The policy of a run has a commit of its own, before the run's.
+TEST_F(RecoveryTest, PolicyThatWasNotStoredIsStoredAgain) {
+    Open();
+    for (const Mode mode : {Mode::kCutBefore, Mode::kCutAfter}) {
+        model::Run run = MakeRun();
+        run.policy.timeout = std::chrono::seconds(mode == Mode::kCutBefore ? 77 : 78);
+        proxy_.Set(mode);
+        const auto done = Insert(run);
+        ASSERT_TRUE(done) << done.error().message;
+    }
+    EXPECT_EQ(proxy_.cuts(), 2);
+    EXPECT_EQ(Count(), 3);
 }
 
 TEST_F(RecoveryTest, OutcomeThatCannotBeAskedForIsUnknown) {

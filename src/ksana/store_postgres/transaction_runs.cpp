@@ -92,7 +92,7 @@ Result<std::vector<Run>> PostgresTransaction::ReadRuns(const Rows& rows) {
         RowReader row(rows, i);
         KSANA_TRY(policy_ids[i], ReadRun(row, runs[i]));
     }
-    KSANA_TRY(auto policies, policies_.Find(policy_ids, session_.deadline()));
+    KSANA_TRY(auto policies, policies_.Find(policy_ids, session_));
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].policy = std::move(policies[i]);
     return runs;
 }
@@ -126,10 +126,14 @@ Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Pa
 
 Result<void> PostgresTransaction::Note(const store_kit::RunRefs& runs, NewRunRows& rows) {
     for (const Run* run : runs) {
-        KSANA_TRY(const std::int32_t id, policies_.IdOf(run->policy, session_.deadline()));
-        rows.Add({run, id});
+        if (const auto id = policies_.IdOf(run->policy)) {
+            rows.Add({run, *id});
+        } else {
+            wanted_.insert(run->policy);
+        }
     }
-    return {};
+    if (wanted_.empty()) return {};
+    return UnknownPolicies();
 }
 
 Result<std::vector<Run>> PostgresTransaction::Runs(const std::vector<Uuid>& ids) {

@@ -45,7 +45,7 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
       gatherer_(
           options.clock, [this](const Deadline& deadline) { PrepareAppend(deadline); },
-          [this](const AppendGatherer::Parts& parts) { AppendAll(parts); }) {}
+          [this](const AppendGatherer::Parts& parts) { return AppendAll(parts); }) {}
 
 Result<void> PostgresBackend::Start() {
     const Deadline deadline(options_.clock, options_.call_timeout);
@@ -153,6 +153,7 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
             if (fate == Fate::kUnknown) made.result = UnknownOutcome(made.fault->error);
             if (fate == Fate::kCommitted) made.result = {};
             if (fate != Fate::kAborted) return made;
+            made.unknown.reset();
         } else if (made.fault->kind == FaultKind::kConflict) {
             if (tries >= kMaxConflicts) return made;
         } else if (made.fault->kind != FaultKind::kLost) {
@@ -191,9 +192,9 @@ PostgresBackend::Fate PostgresBackend::FateOf(const CommitMark& mark, const Dead
     return Fate::kUnknown;
 }
 
-Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
-                                      std::optional<ConnectionPool::Lease> first) {
-    const Try made = RunTries(deadline, std::move(first), [&](Connection& connection, bool look) {
+PostgresBackend::Try PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
+                                              std::optional<ConnectionPool::Lease> first) {
+    Try made = RunTries(deadline, std::move(first), [&](Connection& connection, bool look) {
         return WriteOnce(connection, body, deadline, look);
     });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
@@ -201,11 +202,11 @@ Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadl
         feed_.Publish(made.touched);
         if (notices_) notices_->Announce(made.touched);
     }
-    return made.result;
+    return made;
 }
 
 Result<void> PostgresBackend::Write(const WriteBody& body) {
-    return WriteTo(body, Deadline(options_.clock, options_.call_timeout));
+    return WriteTo(body, Deadline(options_.clock, options_.call_timeout)).result;
 }
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {
@@ -220,26 +221,42 @@ void PostgresBackend::PrepareAppend(const Deadline& deadline) {
     Session::BeginAhead(**append_on_);
 }
 
-// Runs that are not new are for their own body to explain: it gets a transaction of its own, and
-// the others start again without it.
-void PostgresBackend::AppendAll(const AppendGatherer::Parts& parts) {
-    AppendGatherer::Parts rest = parts;
-    while (!rest.empty()) {
-        const auto earliest = std::ranges::min_element(
-            rest, {}, [](const auto* part) { return part->deadline.at(); });
-        const AppendGatherer::Parts odd = AppendOnce(rest, (*earliest)->deadline);
-        if (odd.empty()) return;
-        for (auto* part : odd) {
-            part->result = WriteTo(part->body, part->deadline);
-            std::erase(rest, part);
-        }
+// Whose time is over is told so at once; whoever leads the next group has time for the others.
+bool PostgresBackend::DropExpired(AppendGatherer::Parts& parts) {
+    const auto dropped = std::erase_if(parts, [](AppendGatherer::Part* part) {
+        if (!part->deadline.Passed()) return false;
+        part->result = DeadlineFault("the calls before this one did not end").error;
+        return true;
+    });
+    if (dropped == 0) return false;
+    if (const auto unused = std::exchange(append_on_, std::nullopt)) {
+        const Deadline none(options_.clock, Duration::zero());
+        const Session rolls_back(**unused, Session::Mode::kWrite, none);
     }
+    return true;
 }
 
-AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& parts,
-                                                  const Deadline& deadline) {
-    AppendGatherer::Parts odd;
-    const Result<void> done = WriteTo(
+// Runs that are not new are for their own body to explain: it gets a transaction of its own, and
+// the others start again without it.
+AppendGatherer::Parts PostgresBackend::AppendAll(AppendGatherer::Parts parts) {
+    while (!parts.empty() && !DropExpired(parts)) {
+        const auto earliest = std::ranges::min_element(
+            parts, {}, [](const auto* part) { return part->deadline.at(); });
+        Appended appended = AppendOnce(parts, (*earliest)->deadline);
+        if (appended.odd.empty()) return std::move(appended.late);
+        for (auto* part : appended.odd) {
+            part->result = WriteTo(part->body, part->deadline).result;
+            std::erase(parts, part);
+        }
+    }
+    return parts;
+}
+
+PostgresBackend::Appended PostgresBackend::AppendOnce(const AppendGatherer::Parts& parts,
+                                                      const Deadline& deadline) {
+    Appended appended;
+    AppendGatherer::Parts& odd = appended.odd;
+    const Try made = WriteTo(
         [&](PostgresTransaction& whole) -> Result<void> {
             odd.clear();
             const auto now = server_clock_.Estimate();
@@ -267,11 +284,17 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
             return {};
         },
         deadline, std::exchange(append_on_, std::nullopt));
-    if (done || !odd.empty()) return odd;
+    if (made.result || !odd.empty()) return appended;
+    // The time was that of the first to give up; the others may have some left.
+    const bool repeat = deadline.Passed() && !made.unknown;
     for (auto* part : parts) {
-        if (part->result) part->result = done;
+        if (repeat && !part->deadline.Passed()) {
+            appended.late.push_back(part);
+        } else if (part->result) {
+            part->result = made.result;
+        }
     }
-    return {};
+    return appended;
 }
 
 Result<void> PostgresBackend::Read(const ReadBody& body) {

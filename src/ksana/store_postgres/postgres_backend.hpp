@@ -49,12 +49,18 @@ class PostgresBackend final : public store_kit::Backend {
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
     // Leaves `session` uncommitted when the body wanted policies.
     Try RunBody(Session& session, const OwnBody& body, bool look, PolicyBook::Policies& wanted);
-    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline,
-                         std::optional<ConnectionPool::Lease> first = {});
+    Try WriteTo(const OwnBody& body, const Deadline& deadline,
+                std::optional<ConnectionPool::Lease> first = {});
     void PrepareAppend(const Deadline& deadline);
-    // Sets the results of the parts; those whose runs were not all new are left over.
-    AppendGatherer::Parts AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
-    void AppendAll(const AppendGatherer::Parts& parts);
+    // What one transaction for several parts came to, whose results are set.
+    struct Appended {
+        AppendGatherer::Parts odd;   // their runs were not all new: not done
+        AppendGatherer::Parts late;  // there was no time for the others: not done, have time left
+    };
+    Appended AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
+    bool DropExpired(AppendGatherer::Parts& parts);
+    // Those that are not done and have time left.
+    AppendGatherer::Parts AppendAll(AppendGatherer::Parts parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
     // Runs `once` until it is done, has failed for good or its time is over. The first time on the
     // connection given, if there is one.

@@ -21,9 +21,6 @@ constexpr int kMaxPolicyRounds = 5;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
 constexpr Backoff::Range kFateBackoff{std::chrono::milliseconds(2), std::chrono::milliseconds(50)};
-constexpr std::string_view kFate =
-    "SELECT " KSANA_SERVER_LIFE ", pg_xact_status(($1::bigint)::text::xid8)";
-
 ConnectionOptions ConnectionOf(const PostgresOptions& options) {
     return {.url = options.url,
             .schema = options.schema,
@@ -165,27 +162,10 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
 
 // Asks the server on a new connection. A transaction whose connection broke goes on until the
 // server notices: as long as it is in progress, the question is put again.
-//
-// A server that has crashed meanwhile may give a number a second time, if nothing of its first
-// transaction had reached the disk: "committed" may then speak of another one. "Aborted" is true in
-// any case, because a number whose commit is on disk is never given again.
-PostgresBackend::Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
+Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
     for (int tries = 1; !deadline.Passed(); ++tries) {
         if (auto made = pool_.Connect(deadline); auto* connection = std::get_if<0>(&made)) {
-            std::vector<Statement> statements(1);
-            statements[0].sql = kFate;
-            statements[0].params.Add(mark.xid);
-            const auto answer = (*connection)->Exchange(statements, deadline);
-            if (const auto* rows = std::get_if<0>(&answer)) {
-                const Rows& status = rows->front();
-                const bool same_life = RowReader(status, 0).Int64() == mark.server_life;
-                const auto fate = status.IsNull(0, 1) ? "" : status.Bytes(0, 1);
-                if (fate == "committed") return same_life ? Fate::kCommitted : Fate::kUnknown;
-                if (fate == "aborted") return Fate::kAborted;
-                if (fate != "in progress") return Fate::kUnknown;
-            } else if (std::get<1>(answer).kind == FaultKind::kFinal) {
-                return Fate::kUnknown;
-            }
+            if (const auto fate = AskFate(**connection, mark, deadline)) return *fate;
         }
         if (!backoff_.Wait(tries, kFateBackoff, deadline)) break;
     }

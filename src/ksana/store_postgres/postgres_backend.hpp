@@ -6,7 +6,7 @@
 #include "ksana/store_kit/backend.hpp"
 #include "ksana/store_postgres/append_gatherer.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
-#include "ksana/store_postgres/commit_mark.hpp"
+#include "ksana/store_postgres/commit_fate.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
 #include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
@@ -42,7 +42,6 @@ class PostgresBackend final : public store_kit::Backend {
         std::optional<CommitMark> unknown;  // COMMIT was sent, and nobody knows more
         store::Topics touched;
     };
-    enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
 
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;

@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "conformance/store_fixture.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
@@ -19,7 +21,13 @@ class PostgresHarness final : public StoreHarness {
 
   private:
     void Open() {
-        auto backend = store_postgres::OpenPostgres(schema_.Options());
+        store_postgres::PostgresOptions options = schema_.Options();
+        if (const char* pooler = std::getenv("KSANA_TEST_POOLER")) {  // with_pgbouncer.py
+            options.url = pooler;
+            options.listen = false;
+            options.prepare = false;
+        }
+        auto backend = store_postgres::OpenPostgres(options);
         if (!backend) {
             ADD_FAILURE() << backend.error().Describe();
             return;

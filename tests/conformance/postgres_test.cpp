@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include "conformance/store_fixture.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
@@ -22,7 +20,7 @@ class PostgresHarness final : public StoreHarness {
   private:
     void Open() {
         store_postgres::PostgresOptions options = schema_.Options();
-        if (const char* pooler = std::getenv("KSANA_TEST_POOLER")) {  // with_pgbouncer.py
+        if (const std::string pooler = testing::PoolerUrl(); !pooler.empty()) {
             options.url = pooler;
             options.listen = false;
             options.prepare = false;

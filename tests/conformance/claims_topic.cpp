@@ -1,4 +1,6 @@
 // Who gets which run, and in what order.
+#include <algorithm>
+
 #include "conformance/store_fixture.hpp"
 
 namespace ksana::conformance {
@@ -86,9 +88,8 @@ TEST_P(StoreTest, ClaimsByFilter) {
     const auto claims = [&](store::ClaimFilter filter) {
         std::set<std::size_t> found;
         for (const Run& run : Claim(10, std::move(filter))) {
-            for (std::size_t i = 0; i < batch.size(); ++i) {
-                if (batch[i].id == run.id) found.insert(i);
-            }
+            const auto at = std::ranges::find(batch, run.id, &Run::id) - batch.begin();
+            EXPECT_TRUE(found.insert(static_cast<std::size_t>(at)).second) << "once";
             EXPECT_EQ(Apply(run.id, {.kind = EventKind::kShutdown, .exec_id = run.status.exec_id})
                           .verdict,
                       ApplyVerdict::kApplied);
@@ -99,7 +100,9 @@ TEST_P(StoreTest, ClaimsByFilter) {
     using Set = std::set<std::size_t>;
     EXPECT_EQ(claims({}), (Set{0, 1, 2, 3, 4}));
     EXPECT_EQ(claims({.types = {"a"}}), (Set{0, 1}));
+    EXPECT_EQ(claims({.types = {"a", "a"}}), (Set{0, 1}));
     EXPECT_EQ(claims({.types = {"b", "c", "none"}}), (Set{2, 3, 4}));
+    EXPECT_EQ(claims({.types = {"b", "c", "b"}}), (Set{2, 3, 4}));
     EXPECT_EQ(claims({.tenant = "acme"}), (Set{1, 2}));
     EXPECT_EQ(claims({.tenant = "default"}), (Set{0, 3, 4}));
     EXPECT_EQ(claims({.creator = "ann"}), (Set{1, 4}));

@@ -19,7 +19,13 @@ class PostgresHarness final : public StoreHarness {
 
   private:
     void Open() {
-        auto backend = store_postgres::OpenPostgres(schema_.Options());
+        store_postgres::PostgresOptions options = schema_.Options();
+        if (const std::string pooler = testing::PoolerUrl(); !pooler.empty()) {
+            options.url = pooler;
+            options.listen = false;
+            options.prepare = false;
+        }
+        auto backend = store_postgres::OpenPostgres(options);
         if (!backend) {
             ADD_FAILURE() << backend.error().Describe();
             return;

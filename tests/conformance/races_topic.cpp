@@ -55,6 +55,32 @@ TEST_P(StoreTest, SixteenThreadsNeverClaimTheSameRun) {
     EXPECT_EQ(std::set<Uuid>(claimed.begin(), claimed.end()).size(), claimed.size());
 }
 
+// A fire that is submitted again and again while its run ends is stored once, also without a job.
+TEST_P(StoreTest, AFireIsStoredOnceWhileItsRunEnds) {
+    const model::Job gone = MakeJob("gone");
+    for (int round = 0; round < 20; ++round) {
+        now_ += minutes(1);
+        const Uuid id = SubmitOne(MakeFire(gone, now_));
+        const auto claimed = ClaimHttp();
+        ASSERT_EQ(claimed.size(), 1U);
+        std::vector<Run> again;
+        for (int n = 0; n < 4; ++n) again.push_back(MakeFire(gone, now_));
+        OnThreads(4, [&](int n) {
+            if (n == 0) {
+                EXPECT_EQ(Report(claimed[0], EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+                return;
+            }
+            for (int i = 0; i < 5; ++i) {
+                const auto outcomes = Submit({again[static_cast<std::size_t>(n)]});
+                ASSERT_EQ(outcomes.size(), 1U);
+                EXPECT_EQ(outcomes[0].verdict, store::SubmitVerdict::kSameFire);
+                EXPECT_EQ(outcomes[0].id, id);
+            }
+        });
+    }
+    EXPECT_EQ(*runs().Count({}, 1'000), 20);
+}
+
 // Of several who end one attempt exactly one is heard, and the run agrees with it.
 TEST_P(StoreTest, OneReportWins) {
     for (int round = 0; round < 20; ++round) {

@@ -15,6 +15,11 @@ std::string PostgresUrl() {
     return url == nullptr ? "" : url;
 }
 
+std::string PoolerUrl() {
+    const char* url = std::getenv("KSANA_TEST_POOLER");
+    return url == nullptr ? "" : url;
+}
+
 PostgresSchema::PostgresSchema() : name_(fmt::format("test_{:016x}", random_.Next())) {}
 
 PostgresSchema::~PostgresSchema() { Run(fmt::format("DROP SCHEMA IF EXISTS {} CASCADE", name_)); }

@@ -15,6 +15,10 @@ namespace ksana::testing {
 // fails, as a skipped test proves nothing.
 std::string PostgresUrl();
 
+// The URL of a transaction pooler before that server, where the tests are to go through one
+// (with_pgbouncer.py); else empty.
+std::string PoolerUrl();
+
 // A schema of its own for one test, so that tests run beside each other; dropped at the end.
 class PostgresSchema {
   public:

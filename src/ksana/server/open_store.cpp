@@ -69,7 +69,9 @@ OpenedBackend OpenPostgres(const StoreUrl& url, const StoreEnvironment& environm
     return store_postgres::OpenPostgres({.url = url.location,
                                          .clock = environment.clock,
                                          .random = environment.random,
-                                         .migrate = mode == OpenMode::kReadWrite});
+                                         .listen = !url.transaction_pooler,
+                                         .migrate = mode == OpenMode::kReadWrite,
+                                         .prepare = !url.transaction_pooler});
 }
 
 Status NoSchema(const StoreUrl&, const StoreEnvironment&) { return store_kit::MigrationStatus{}; }
@@ -79,8 +81,10 @@ Status SqliteStatus(const StoreUrl& url, const StoreEnvironment&) {
 }
 
 Status PostgresStatus(const StoreUrl& url, const StoreEnvironment& environment) {
-    return store_postgres::PostgresMigrationStatus(
-        {.url = url.location, .clock = environment.clock, .random = environment.random});
+    return store_postgres::PostgresMigrationStatus({.url = url.location,
+                                                    .clock = environment.clock,
+                                                    .random = environment.random,
+                                                    .prepare = !url.transaction_pooler});
 }
 
 struct Driver {

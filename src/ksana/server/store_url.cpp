@@ -54,6 +54,28 @@ Result<std::string> PathOf(std::string_view scheme, std::string_view path) {
     return std::string(path);
 }
 
+// Takes our own options out of libpq's, which refuses a URL that holds others.
+Result<StoreUrl> PostgresUrl(std::string_view text) {
+    StoreUrl url{StoreKind::kPostgres, std::string(text.substr(0, text.find('?')))};
+    std::string_view rest = text.substr(url.location.size());
+    char separator = '?';
+    while (!rest.empty()) {
+        rest.remove_prefix(1);
+        const std::string_view option = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(option.size());
+        if (option == "ksana_pooler=transaction") {
+            url.transaction_pooler = true;
+        } else if (option.starts_with("ksana_")) {
+            return Wrong("the only option of ksana's own is ksana_pooler=transaction");
+        } else {
+            url.location += separator;
+            url.location += option;
+            separator = '&';
+        }
+    }
+    return url;
+}
+
 // The password between "user:" and "@".
 std::string HideUserInfo(std::string url) {
     const std::size_t begin = url.find("://") + 3;
@@ -105,7 +127,7 @@ Result<StoreUrl> ParseStoreUrl(std::string_view text) {
             if (text.find('\0') != std::string_view::npos) {
                 return Wrong("a URL cannot hold a zero byte");
             }
-            return StoreUrl{StoreKind::kPostgres, std::string(text)};
+            return PostgresUrl(text);
         case StoreKind::kSqlite:
             if (bare) return StoreUrl{StoreKind::kSqlite, std::string(kDefaultSqlitePath)};
             break;

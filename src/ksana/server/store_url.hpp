@@ -13,7 +13,10 @@ enum class StoreKind : std::uint8_t { kSqlite, kPostgres, kJson, kMemory };
 // Which store, and where it is.
 struct StoreUrl {
     StoreKind kind = StoreKind::kSqlite;
-    std::string location;  // a path; of PostgreSQL the whole URL, password included
+    std::string location;  // a path; of PostgreSQL the URL for libpq, password included
+    // PostgreSQL: a pooler stands between that gives each transaction another connection. Nothing
+    // is kept in a session then: no prepared statements, no settings, no LISTEN.
+    bool transaction_pooler = false;
     friend bool operator==(const StoreUrl&, const StoreUrl&) = default;
 };
 
@@ -22,8 +25,9 @@ inline constexpr std::string_view kDefaultSqlitePath = "data/ksana.db";
 inline constexpr std::string_view kDefaultJsonPath = "data/jobs.json";
 
 // "sqlite:PATH", "json:PATH", "memory:", "postgres://…" or "postgresql://…". A bare "sqlite" or
-// "json" is the default path above. The error of an unknown scheme shows all of these, and no part
-// of the text that could be a password.
+// "json" is the default path above. A PostgreSQL URL may hold "ksana_pooler=transaction" among its
+// options, which libpq does not get to see. The error of an unknown scheme shows all of these, and
+// no part of the text that could be a password.
 Result<StoreUrl> ParseStoreUrl(std::string_view text);
 
 // For messages and headers: a password is "***", and bytes that do not print are escaped. Of a URL

@@ -38,6 +38,29 @@ TEST(StoreUrl, EveryFormIsRead) {
     }
 }
 
+TEST(StoreUrl, PoolerIsTakenOutOfTheUrl) {
+    const auto pooled = [](const std::string& url) {
+        return StoreUrl{StoreKind::kPostgres, url, true};
+    };
+    const std::string option = "ksana_pooler=transaction";
+    EXPECT_EQ(Parse("postgres://h/db?" + option), pooled("postgres://h/db"));
+    EXPECT_EQ(Parse("postgres://h/db?" + option + "&sslmode=require&user=u"),
+              pooled("postgres://h/db?sslmode=require&user=u"));
+    EXPECT_EQ(Parse("postgres://h/db?sslmode=require&" + option + "&user=u"),
+              pooled("postgres://h/db?sslmode=require&user=u"));
+    EXPECT_EQ(Parse("postgres://h/db?sslmode=require&" + option),
+              pooled("postgres://h/db?sslmode=require"));
+    for (const std::string url : {"postgres://h/db?", "postgres://h/db?a=1&&b=2&"}) {
+        EXPECT_EQ(Parse(url), (StoreUrl{StoreKind::kPostgres, url, false}));
+    }
+    EXPECT_EQ(Shown("postgres://h/db?" + option + "&password=pw"), "postgres://h/db?password=***");
+    for (const char* wrong : {"ksana_pooler=session", "ksana_pooler", "ksana_pool=transaction"}) {
+        const std::string refusal = Refusal(std::string("postgres://u:secret@h/db?") + wrong);
+        EXPECT_NE(refusal.find(option), std::string::npos) << refusal;
+        EXPECT_EQ(refusal.find("secret"), std::string::npos);
+    }
+}
+
 TEST(StoreUrl, RefusalsSayWhatToWrite) {
     EXPECT_NE(Refusal("sqlit:k.db").find("did you mean sqlite?"), std::string::npos);
     EXPECT_NE(Refusal("mysql://h/db").find("json:PATH, memory:"), std::string::npos);

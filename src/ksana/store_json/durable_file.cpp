@@ -96,6 +96,13 @@ Result<std::string> ReadWholeFile(const std::string& path) {
 }
 
 Result<std::string> SetAside(const std::string& path) {
+    KSANA_TRY(std::string aside, KeepBadCopy(path));
+    if (::unlink(path.c_str()) != 0) return SystemError("remove", path, errno);
+    KSANA_TRY_VOID(SyncFolderOf(path));
+    return aside;
+}
+
+Result<std::string> KeepBadCopy(const std::string& path) {
     const std::filesystem::path from(path);
     constexpr int kMost = 10'000;
     for (int n = 0; n < kMost; ++n) {
@@ -104,7 +111,6 @@ Result<std::string> SetAside(const std::string& path) {
                                                                 number, from.extension().string());
         // A link fails where a file is: nothing is overwritten, whoever else is at work.
         if (::link(path.c_str(), to.c_str()) == 0) {
-            if (::unlink(path.c_str()) != 0) return SystemError("remove", path, errno);
             KSANA_TRY_VOID(SyncFolderOf(path));
             return to;
         }

@@ -18,6 +18,9 @@ Result<std::string> ReadWholeFile(const std::string& path);
 // Moves a file out of the way: jobs.json becomes jobs.bad.json, or jobs.bad.1.json, …: an earlier
 // one is never overwritten (K-12). The new path.
 Result<std::string> SetAside(const std::string& path);
+// The same, but the file stays as well, for whoever writes another in its place: at no moment there
+// is none.
+Result<std::string> KeepBadCopy(const std::string& path);
 
 // A file that grows at its end. Appending and syncing are one step: an error takes back what was
 // appended. Not thread-safe.

@@ -105,7 +105,7 @@ Result<Loaded> Load(const JsonOptions& options, Tables& tables) {
              {"bytes", static_cast<std::int64_t>(log->size()) - replayed.size}});
     }
     if (replayed.bad_lines > 0) {
-        KSANA_TRY(const std::string aside, SetAside(log_path));
+        KSANA_TRY(const std::string aside, KeepBadCopy(log_path));
         Log(LogLevel::kError, "lines of the log cannot be read; a copy of it is kept",
             {{"file", log_path}, {"kept_as", aside}, {"lines", replayed.bad_lines}});
         loaded.rewrite_log = true;

@@ -56,10 +56,12 @@ Result<void> CheckSubmit(const store::SubmitParams& params) {
     return Verdict(std::move(problems));
 }
 
-// Without keys to take and gates to ask, storing runs is one insert (Backend::Append).
+// Without keys to take, gates to ask and fires to keep apart, storing runs is one insert
+// (Backend::Append).
 bool OnlyInserts(const store::SubmitParams& params) {
-    return !params.start &&
-           std::ranges::all_of(params.runs, [](const Run& run) { return run.unique.key.empty(); });
+    return !params.start && std::ranges::all_of(params.runs, [](const Run& run) {
+        return run.unique.key.empty() && !run.nominal_at;
+    });
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Result<void> AppendGatherer::Append(const Body& body, const Deadline& deadline) 
     }
     if (!part.bell.AwaitUntil(deadline.at())) {
         if (Leave(part)) return DeadlineFault("the calls before this one did not end").error;
-        part.bell.Await();  // the group keeps to the earliest deadline
+        part.bell.Await();  // a group keeps to the earliest deadline
     }
     if (part.leads) Lead(part);
     return std::move(part.result);
@@ -71,29 +71,42 @@ AppendGatherer::Parts AppendGatherer::Gather(Part& leader) {
     return parts;
 }
 
-// Who leads next, if somebody waits.
-AppendGatherer::Part* AppendGatherer::HandOver(const Parts& parts, Duration took) {
+// Who leads next, if somebody waits: the leader itself, if it is not done. What is left of the
+// group has waited longest.
+AppendGatherer::Part* AppendGatherer::HandOver(Part& leader, const Led& led) {
     const std::lock_guard lock(mutex_);
-    last_took_ = std::min(took, kMaxTook);
-    company_ = std::min(parts.size() + waiting_.size(), kMaxGroup);
+    last_took_ = std::min(led.took, kMaxTook);
+    for (Part* part : led.rest) part->taken = false;
+    waiting_.insert(waiting_.begin(), led.rest.begin(), led.rest.end());
+    company_ = std::min(led.parts.size() + waiting_.size(), kMaxGroup);
+    if (std::ranges::find(led.rest, &leader) != led.rest.end()) return leader_;
     leader_ = waiting_.empty() ? nullptr : waiting_.front();
     if (leader_ != nullptr) leader_->leads = true;
     return leader_;
 }
 
-// The next leader is woken first: it starts while the others of this group are told.
 void AppendGatherer::Lead(Part& leader) {
-    prepare_(leader.deadline);
-    const Parts parts = Gather(leader);
-    const SteadyPoint start = clock_.SteadyNow();
-    run_(parts);
-    const auto took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - start);
-    if (Part* next = HandOver(parts, took)) next->bell.Ring();
-    for (Part* part : parts) {
-        if (part == &leader) continue;
-        part->leads = false;
-        part->bell.Ring();
+    while (!LeadGroup(leader)) {
     }
+}
+
+// False: the leader is not done. The next leader is woken first: it starts while the others of this
+// group are told.
+bool AppendGatherer::LeadGroup(Part& leader) {
+    prepare_(leader.deadline);
+    Led led{.parts = Gather(leader), .rest = {}, .took = {}};
+    const SteadyPoint start = clock_.SteadyNow();
+    led.rest = run_(led.parts);
+    led.took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - start);
+    // Who was given back is another's from here on.
+    std::erase_if(led.parts,
+                  [&](Part* part) { return std::ranges::find(led.rest, part) != led.rest.end(); });
+    Part* const next = HandOver(leader, led);
+    if (next != nullptr && next != &leader) next->bell.Ring();
+    for (Part* part : led.parts) {
+        if (part != &leader) part->bell.Ring();
+    }
+    return next != &leader;
 }
 
 }  // namespace ksana::store_postgres

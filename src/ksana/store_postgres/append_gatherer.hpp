@@ -32,8 +32,9 @@ class AppendGatherer {
     using Parts = std::vector<Part*>;
     // Called before a group is made up, by its leader: what can be done without knowing it.
     using Prepare = std::function<void(const Deadline&)>;
-    // Sets the result of every part; must return soon after the earliest of their deadlines.
-    using RunGroup = std::function<void(const Parts&)>;
+    // Sets the result of every part; must return soon after the earliest of their deadlines. Those
+    // it gives back are not done and have time left: they go into the next group.
+    using RunGroup = std::function<Parts(const Parts&)>;
 
     AppendGatherer(const Clock& clock, Prepare prepare, RunGroup run)
         : clock_(clock), prepare_(std::move(prepare)), run_(std::move(run)) {}
@@ -47,8 +48,14 @@ class AppendGatherer {
     bool Join(Part& part);
     bool Leave(Part& part);
     void Lead(Part& leader);
+    bool LeadGroup(Part& leader);
     Parts Gather(Part& leader);
-    Part* HandOver(const Parts& parts, Duration took);
+    struct Led {
+        Parts parts;  // that are done
+        Parts rest;   // that are not
+        Duration took;
+    };
+    Part* HandOver(Part& leader, const Led& led);
 
     const Clock& clock_;
     const Prepare prepare_;

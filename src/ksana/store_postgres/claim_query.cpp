@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/store_postgres/pair_texts.hpp"
 #include "ksana/store_postgres/run_columns.hpp"
 
@@ -49,39 +51,56 @@ std::string Conditions(const store::ClaimFilter& filter, const std::vector<Uuid>
     return sql;
 }
 
+// Each once: what the statement has locked for one mention it would find again for the next.
+std::vector<std::string> Distinct(std::vector<std::string> types) {
+    std::ranges::sort(types);
+    const auto repeated = std::ranges::unique(types);
+    types.erase(repeated.begin(), repeated.end());
+    return types;
+}
+
 }  // namespace
 
+// Of one type the first that are not locked are taken straight from the index. Of several the first
+// of each are put in order before any is locked: no more are than are given. Those that others have
+// locked meanwhile are left out; as many again stand in for them.
 Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
                      const std::vector<Uuid>& held) {
+    constexpr std::int64_t kChoice = 2;
+    const std::vector<std::string> wanted = Distinct(filter.types);
     Statement statement;
     Params& params = statement.params;
     params.Add(Small(filter.kind));
     params.Add(static_cast<std::int64_t>(limit));
-    const std::string conditions = Conditions(filter, held, params);
-    const auto ready = [&](std::string_view type) {
-        return fmt::format(
-            "SELECT {}, r.ctid AS place, r.rank FROM ksana.runs r WHERE r.state = 1 AND NOT "
-            "r.blocked "
-            "AND r.kind = $1::smallint AND r.type = {}{} ORDER BY r.rank, r.id LIMIT $2::bigint "
-            "FOR UPDATE OF r SKIP LOCKED",
-            RunColumnList("r."), type, conditions);
-    };
-    if (filter.types.size() == 1) {
-        params.Add(filter.types.front());
-        statement.owned = ready(fmt::format("${}::text", params.size()));
+    const std::string conditions =
+        fmt::format("r.state = 1 AND NOT r.blocked AND r.kind = $1::smallint{}",
+                    Conditions(filter, held, params));
+    if (wanted.size() == 1) {
+        params.Add(wanted.front());
+        statement.owned = fmt::format(
+            "SELECT {}, r.ctid FROM ksana.runs r WHERE {} AND r.type = ${}::text "
+            "ORDER BY r.rank, r.id LIMIT $2::bigint FOR UPDATE SKIP LOCKED",
+            RunColumnList("r."), conditions, params.size());
         return statement;
     }
     std::string types = "types";
-    if (filter.types.empty()) {
+    if (wanted.empty()) {
         statement.owned = kReadyTypes;
     } else {
-        params.Array(filter.types);
+        params.Array(wanted);
         types = fmt::format("unnest(${}::text[]) AS types(type)", params.size());
     }
+    const std::size_t choice = params.Add(kChoice * static_cast<std::int64_t>(limit)).size();
+    // The row is found by its id, one after the other until there are enough, and looked at again:
+    // it may have changed since.
     statement.owned += fmt::format(
-        "SELECT {}, c.place FROM {} CROSS JOIN LATERAL ({}) c WHERE types.type IS NOT NULL "
-        "ORDER BY c.rank, c.id LIMIT $2::bigint",
-        RunColumnList("c."), types, ready("types.type"));
+        "SELECT {}, l.place FROM (SELECT c.id, c.rank FROM {} CROSS JOIN LATERAL ("
+        "SELECT r.id, r.rank FROM ksana.runs r WHERE {} AND r.type = types.type "
+        "ORDER BY r.rank, r.id LIMIT ${}::bigint) c WHERE types.type IS NOT NULL "
+        "ORDER BY c.rank, c.id LIMIT ${}::bigint) f CROSS JOIN LATERAL ("
+        "SELECT {}, r.ctid AS place FROM ksana.runs r WHERE r.id = f.id AND r.state = 1 "
+        "AND NOT r.blocked FOR UPDATE SKIP LOCKED) l ORDER BY f.rank, f.id LIMIT $2::bigint",
+        RunColumnList("l."), types, conditions, choice, choice, RunColumnList("r."));
     return statement;
 }
 

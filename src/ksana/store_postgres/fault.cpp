@@ -39,8 +39,10 @@ std::string_view Trimmed(std::string_view text) { return text.substr(0, text.fin
 }  // namespace
 
 Fault FaultOf(std::string_view sqlstate, std::string_view message) {
-    Fault fault{FaultKind::kFinal, Error(Code::kInternal, fmt::format("PostgreSQL: {} ({})",
-                                                                      Trimmed(message), sqlstate))};
+    Fault fault{
+        FaultKind::kFinal,
+        Error(Code::kInternal, fmt::format("PostgreSQL: {} ({})", Trimmed(message), sqlstate)),
+        std::string(sqlstate)};
     for (const Meaning& meaning : kMeanings) {
         if (!sqlstate.starts_with(meaning.prefix)) continue;
         fault.kind = meaning.kind;

@@ -19,6 +19,7 @@ enum class FaultKind : std::uint8_t {
 struct Fault {
     FaultKind kind = FaultKind::kFinal;
     Error error;
+    std::string sqlstate{};  // of an error that the server has sent
 };
 
 // The meaning of an SQLSTATE. `message` is the server's own text, which holds no password.

@@ -43,8 +43,12 @@ class IndexUseTest : public ::testing::Test {
     void Fill() {
         schema_.Run(
             "INSERT INTO ksana.jobs SELECT 'j' || i, nextval('ksana.job_revisions'), version, "
-            "replace(definition, '\"j0\"', '\"j' || i || '\"'), tenant, grp, owner, 'n' || i, "
-            "kind, type, ARRAY['1:a' || i], ARRAY['j' || i + 1], i, i "
+            "replace(definition, '\"j0\"', '\"j' || i || '\"'), "
+            "CASE WHEN i % 100 = 0 THEN 'acme' ELSE 'default' END, "
+            "CASE WHEN i % 100 = 0 THEN 'g' ELSE '' END, "
+            "CASE WHEN i % 100 = 0 THEN 'ann' ELSE '' END, 'n' || i, kind, "
+            "CASE WHEN i % 100 = 0 THEN 't' ELSE '' END, ARRAY['1:a' || i], "
+            "ARRAY['j' || i + 1], i, i "
             "FROM ksana.jobs, generate_series(1, 5000) i");
         schema_.Run(fmt::format(
             "INSERT INTO ksana.job_state SELECT j.id, j.revision, true, 0, {} + created_at, "
@@ -52,13 +56,15 @@ class IndexUseTest : public ::testing::Test {
             kBase));
         const std::string runs = fmt::format(
             "INSERT INTO ksana.{{}} (id, job_id, tenant, type, category, creator, policy_id, "
-            "state, ready_at, finished_at, attempt, owner, nominal_at, created_at, updated_at{{}}) "
+            "state, ready_at, finished_at, attempt, owner, parent, nominal_at, created_at, "
+            "updated_at{{}}) "
             "SELECT gen_random_uuid(), CASE WHEN i % 2 = 0 THEN 'j' || i % 4000 ELSE '' END, "
             "CASE WHEN i % 100 = 0 THEN 'acme' ELSE 'default' END, 't' || i % 10, "
             "CASE WHEN i % 100 = 0 THEN 'c' ELSE '' END, CASE WHEN i % 100 = 0 THEN 'u' ELSE '' "
             "END, (SELECT min(id) FROM ksana.policies), {{}}, {0} + i, {{}}, i % 2, 'w' || i % 50, "
-            "{0} + i, 0, 0{{}} FROM generate_series(1, 30000) i",
-            kBase);
+            "CASE WHEN i % 100 = 0 THEN '{1}'::uuid END, {0} + i, 0, 0{{}} FROM generate_series(1, "
+            "30000) i",
+            kBase, parent_.ToString());
         schema_.Run(fmt::format(fmt::runtime(runs), "runs", ", rank, expires_at, blocked", "i % 3",
                                 store_kit::kNoTime,
                                 fmt::format(", {0} + i, CASE WHEN i % 3 = 2 THEN {0} + i END, "
@@ -146,6 +152,7 @@ class IndexUseTest : public ::testing::Test {
 
     PostgresSchema schema_;
     UuidGenerator ids_{schema_.clock(), schema_.random()};
+    const Uuid parent_ = ids_.Next();  // of every hundredth run
 };
 
 TEST_F(IndexUseTest, Claims) {
@@ -241,10 +248,10 @@ TEST_F(IndexUseTest, Jobs) {
         KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertJobs({jobs[0]}));
         return tx.DeleteJob("fresh");
     });
-    // By next_run_at and last_run_at a list is sorted: an index on what every run changes would
-    // cost each of them more than the list gains.
-    for (const auto sort : {store::JobSort::kId, store::JobSort::kName, store::JobSort::kCreated,
-                            store::JobSort::kUpdated}) {
+    // By last_run_at a list is sorted: an index on what every run changes would cost each of them
+    // more than the list gains.
+    for (const auto sort : {store::JobSort::kId, store::JobSort::kName, store::JobSort::kNextRun,
+                            store::JobSort::kCreated, store::JobSort::kUpdated}) {
         for (const bool descending : {false, true}) {
             CheckCall(fmt::format("list by {}", model::NameOf(sort)), [&](Transaction& tx) {
                 return tx.ListJobs({.sort = sort,
@@ -254,9 +261,18 @@ TEST_F(IndexUseTest, Jobs) {
             });
         }
     }
-    CheckCall("labels", [](Transaction& tx) {
-        return tx.ListJobs({.filter = {.labels = {{"a", "7"}}}, .limit = 10});
-    });
+    const std::vector<std::pair<std::string, store::JobFilter>> filters = {
+        {"tenant", {.tenant = "acme"}},
+        {"group", {.group = "g"}},
+        {"owner", {.owner = "ann"}},
+        {"type", {.type = "t"}},
+        {"labels", {.labels = {{"a", "7"}}}}};
+    for (const auto& [name, filter] : filters) {
+        CheckCall(name,
+                  [&](Transaction& tx) { return tx.ListJobs({.filter = filter, .limit = 10}); });
+        CheckCall("count by " + name,
+                  [&](Transaction& tx) { return tx.CountJobs({.filter = filter}, 10); });
+    }
 }
 
 TEST_F(IndexUseTest, Lists) {
@@ -277,6 +293,24 @@ TEST_F(IndexUseTest, Lists) {
     list("scheduled", {.filter = {.states = model::SetOf(model::RunState::kScheduled)},
                        .sort = store::RunSort::kReady,
                        .descending = false});
+    const auto over = static_cast<model::RunStates>(model::kAllStates & ~model::kUnfinishedStates);
+    const std::vector<std::pair<std::string, store::RunFilter>> filters = {
+        {"parent", {.parent = parent_}},
+        {"owner", {.owner = "w7"}},
+        {"category", {.states = over, .category = "c"}},
+        {"creator", {.states = over, .creator = "u"}},
+        {"job", {.job_id = "j2"}},
+        {"tenant", {.states = over, .tenant = "acme"}}};
+    for (const auto& [name, filter] : filters) {
+        list(name, {.filter = filter});
+        list(name + ", oldest first", {.filter = filter, .descending = false});
+        if (name == "owner") continue;  // no index: a count reads the table until it has enough
+        CheckCall("count by " + name,
+                  [&](Transaction& tx) { return tx.CountRuns({.filter = filter}, 10); });
+    }
+    list("finished by ready time", {.filter = {.states = over}, .sort = store::RunSort::kReady});
+    list("finished of a job",
+         {.filter = {.states = over, .job_id = "j2"}, .sort = store::RunSort::kFinished});
     CheckCall("ledger", [](Transaction& tx) {
         return tx.ListLedger({.job_id = "j7", .after = 5, .limit = 10});
     });

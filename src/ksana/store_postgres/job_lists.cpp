@@ -16,9 +16,10 @@ using store_kit::JobList;
 void AddFilter(Conditions& where, const JobList& list) {
     const store::JobFilter& filter = list.filter;
     where.AddText("j.tenant = ${}::text", filter.tenant);
-    where.AddText("j.grp = ${}::text", filter.group);
-    where.AddText("j.owner = ${}::text", filter.owner);
-    where.AddText("j.type = ${}::text", filter.type);
+    if (!filter.tenant.empty() && filter.tenant != "default") where.And("j.tenant <> 'default'");
+    where.AddText("j.grp = ${}::text AND j.grp <> ''", filter.group);
+    where.AddText("j.owner = ${}::text AND j.owner <> ''", filter.owner);
+    where.AddText("j.type = ${}::text AND j.type <> ''", filter.type);
     if (filter.enabled) where.Add("s.enabled = ${}::boolean", *filter.enabled);
     if (filter.kind) where.Add("j.kind = ${}::smallint", Small(*filter.kind));
     if (filter.last_state) where.Add("s.last_state = ${}::smallint", Small(*filter.last_state));
@@ -46,6 +47,11 @@ std::string_view SortColumn(JobSort sort) {
     return "";
 }
 
+// Of the same table as the column that is sorted by: one index has both.
+std::string_view IdColumn(JobSort sort) {
+    return sort == JobSort::kNextRun || sort == JobSort::kLastRun ? "s.id" : "j.id";
+}
+
 void AddAfter(Conditions& where, const JobList& list) {
     if (!list.after) return;
     const std::string_view sign = list.descending ? "<" : ">";
@@ -55,8 +61,8 @@ void AddAfter(Conditions& where, const JobList& list) {
     const bool by_name = list.sort == JobSort::kName;
     const std::size_t value =
         by_name ? where.Number(list.after->name) : where.Number(list.after->time);
-    where.And(fmt::format("({}, j.id) {} (${}::{}, ${}::text)", column, sign, value,
-                          by_name ? "text" : "bigint", id));
+    where.And(fmt::format("({}, {}) {} (${}::{}, ${}::text)", column, IdColumn(list.sort), sign,
+                          value, by_name ? "text" : "bigint", id));
 }
 
 std::string OrderBy(const JobList& list) {
@@ -64,7 +70,7 @@ std::string OrderBy(const JobList& list) {
     const std::string_view column = SortColumn(list.sort);
     std::string order = " ORDER BY ";
     if (!column.empty()) order += fmt::format("{}{}, ", column, direction);
-    return order + fmt::format("j.id{}", direction);
+    return order + fmt::format("{}{}", IdColumn(list.sort), direction);
 }
 
 constexpr std::string_view kDependants =

@@ -210,9 +210,24 @@ CREATE INDEX finished_runs_creator ON ksana.finished_runs (creator, id) WHERE cr
 CREATE INDEX finished_runs_category ON ksana.finished_runs (category, id) WHERE category <> '';
 )sql";
 
+// What is the default of most rows is found without an index of its own. There is none by
+// last_run_at: every run that ends changes it, and would then write to all indexes of `job_state`.
+constexpr std::string_view kListIndexes = R"sql(
+CREATE INDEX jobs_tenant ON ksana.jobs (tenant, id) WHERE tenant <> 'default';
+CREATE INDEX jobs_group ON ksana.jobs (grp, id) WHERE grp <> '';
+CREATE INDEX jobs_owner ON ksana.jobs (owner, id) WHERE owner <> '';
+CREATE INDEX jobs_type ON ksana.jobs (type, id) WHERE type <> '';
+CREATE INDEX job_state_next ON ksana.job_state (next_run_at, id);
+
+CREATE INDEX runs_parent ON ksana.runs (parent, id) WHERE parent IS NOT NULL;
+CREATE INDEX finished_runs_parent ON ksana.finished_runs (parent, id) WHERE parent IS NOT NULL;
+CREATE INDEX finished_runs_ready ON ksana.finished_runs (ready_at, id);
+)sql";
+
 constexpr std::array kSteps = {
     store_kit::Migration{1, "tables", kTables},
     store_kit::Migration{2, "orders of runs", kRunIndexes},
+    store_kit::Migration{3, "orders of lists", kListIndexes},
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "ksana/store_postgres/policy_book.hpp"
 
-#include <fmt/core.h>
+#include <map>
+#include <string>
 
 #include "ksana/codec/record_codec.hpp"
-#include "ksana/store_postgres/session.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -20,9 +20,12 @@ Result<model::RunPolicy> PolicyOf(std::string_view text) {
     return run->policy;
 }
 
+// In the order of the texts: two who store the same ones do not wait for each other.
 constexpr std::string_view kInsert =
-    "INSERT INTO ksana.policies (body) VALUES ($1::text) ON CONFLICT DO NOTHING";
-constexpr std::string_view kFindText = "SELECT id FROM ksana.policies WHERE body = $1::text";
+    "INSERT INTO ksana.policies (body) SELECT body FROM unnest($1::text[]) AS v(body) "
+    "ON CONFLICT DO NOTHING";
+constexpr std::string_view kFindTexts =
+    "SELECT id, body FROM ksana.policies WHERE body = ANY($1::text[])";
 constexpr std::string_view kFindIds =
     "SELECT id, body FROM ksana.policies WHERE id = ANY($1::integer[])";
 
@@ -48,29 +51,32 @@ std::size_t PolicyBook::Hash::operator()(const model::RunPolicy& policy) const {
     return hash;
 }
 
-Result<std::int32_t> PolicyBook::IdOf(const model::RunPolicy& policy, const Deadline& deadline) {
-    {
-        const std::shared_lock lock(mutex_);
-        if (const auto found = ids_.find(policy); found != ids_.end()) return found->second;
-    }
-    return Store(policy, deadline);
+std::optional<std::int32_t> PolicyBook::IdOf(const model::RunPolicy& policy) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = ids_.find(policy);
+    if (found == ids_.end()) return std::nullopt;
+    return found->second;
 }
 
-Result<std::int32_t> PolicyBook::Store(const model::RunPolicy& policy, const Deadline& deadline) {
-    auto made = pool_.Connect(deadline);
-    if (auto* fault = std::get_if<Fault>(&made)) return std::move(fault->error);
-    Session session(*std::get<0>(made), Session::Mode::kWrite, deadline);
-    const std::string text = PolicyText(policy);
-    session.Defer(kInsert, Params().Add(text));
-    KSANA_TRY(const Rows rows, session.Query(kFindText, Params().Add(text)));
-    const std::int32_t id = RowReader(rows, 0).Int32();
+Result<void> PolicyBook::Store(const Policies& policies, Session& session) {
+    std::map<std::string, const model::RunPolicy*> by_text;
+    for (const model::RunPolicy& policy : policies) by_text.emplace(PolicyText(policy), &policy);
+    const auto text = [](const auto& item) -> const std::string& { return item.first; };
+    session.Defer(kInsert, Params().Array(by_text, text));
+    KSANA_TRY(const Rows rows, session.Query(kFindTexts, Params().Array(by_text, text)));
+    ById stored;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        RowReader row(rows, i);
+        const std::int32_t id = row.Int32();
+        stored.emplace(id, *by_text.at(row.Text()));
+    }
     KSANA_TRY_VOID(session.Commit());
-    Remember(id, policy);
-    return id;
+    Remember(stored);
+    return {};
 }
 
 Result<std::vector<model::RunPolicy>> PolicyBook::Find(const std::vector<std::int32_t>& ids,
-                                                       const Deadline& deadline) {
+                                                       Session& session) {
     for (int round = 0;; ++round) {
         std::vector<model::RunPolicy> found;
         std::vector<std::int32_t> missing;
@@ -88,32 +94,32 @@ Result<std::vector<model::RunPolicy>> PolicyBook::Find(const std::vector<std::in
         }
         if (missing.empty()) return found;
         if (round == 2) return Error(Code::kDataLoss, "a run names a policy that is not there");
-        KSANA_TRY_VOID(Load(missing, deadline));
+        KSANA_TRY_VOID(Load(missing, session));
     }
 }
 
-Result<void> PolicyBook::Load(const std::vector<std::int32_t>& ids, const Deadline& deadline) {
-    auto made = pool_.Connect(deadline);
-    if (auto* fault = std::get_if<Fault>(&made)) return std::move(fault->error);
-    Session session(*std::get<0>(made), Session::Mode::kRead, deadline);
+Result<void> PolicyBook::Load(const std::vector<std::int32_t>& ids, Session& session) {
     KSANA_TRY(const Rows rows, session.Query(kFindIds, Params().Array(ids)));
+    ById read;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
         const std::int32_t id = row.Int32();
-        KSANA_TRY(const model::RunPolicy policy, PolicyOf(row.Text()));
-        Remember(id, policy);
+        KSANA_TRY(read[id], PolicyOf(row.Text()));
     }
+    Remember(read);
     return {};
 }
 
-void PolicyBook::Remember(std::int32_t id, const model::RunPolicy& policy) {
+void PolicyBook::Remember(const ById& policies) {
     const std::unique_lock lock(mutex_);
-    if (policies_.size() >= kMaxRemembered) {
+    if (policies_.size() + policies.size() > kMaxRemembered) {
         policies_.clear();
         ids_.clear();
     }
-    policies_.insert_or_assign(id, policy);
-    ids_.insert_or_assign(policy, id);
+    for (const auto& [id, policy] : policies) {
+        policies_.insert_or_assign(id, policy);
+        ids_.insert_or_assign(policy, id);
+    }
 }
 
 }  // namespace ksana::store_postgres

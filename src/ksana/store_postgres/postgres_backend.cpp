@@ -16,12 +16,11 @@ namespace {
 
 // Tries after which a conflict is no longer bad luck.
 constexpr int kMaxConflicts = 20;
+// Times that policies are stored for one transaction: more only if others push them out of memory.
+constexpr int kMaxPolicyRounds = 5;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
 constexpr Backoff::Range kFateBackoff{std::chrono::milliseconds(2), std::chrono::milliseconds(50)};
-constexpr std::string_view kFate =
-    "SELECT " KSANA_SERVER_LIFE ", pg_xact_status(($1::bigint)::text::xid8)";
-
 ConnectionOptions ConnectionOf(const PostgresOptions& options) {
     return {.url = options.url,
             .schema = options.schema,
@@ -41,10 +40,9 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       backoff_(options.clock, options.random),
       server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
-      policies_(pool_),
       gatherer_(
           options.clock, [this](const Deadline& deadline) { PrepareAppend(deadline); },
-          [this](const AppendGatherer::Parts& parts) { AppendAll(parts); }) {}
+          [this](const AppendGatherer::Parts& parts) { return AppendAll(parts); }) {}
 
 Result<void> PostgresBackend::Start() {
     const Deadline deadline(options_.clock, options_.call_timeout);
@@ -78,13 +76,13 @@ Result<int> PostgresBackend::BringUpToDate() {
         deadline);
 }
 
-PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
-                                                const Deadline& deadline, bool look) {
-    Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
+PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& body, bool look,
+                                              PolicyBook::Policies& wanted) {
     HeldRuns::Hold held(held_);
-    PostgresTransaction tx(session, {policies_, jobs_, held}, look);
+    PostgresTransaction tx(session, {policies_, wanted, jobs_, held}, look);
     Try made;
     made.result = body(tx);
+    if (made.result && !wanted.empty()) made.result = UnknownPolicies();
     // A fault that the body has kept to itself comes out here.
     if (made.result) made.result = session.Commit();
     made.touched = tx.touched();
@@ -94,11 +92,30 @@ PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const Ow
     return made;
 }
 
+// Policies are committed before the runs that name them, on the same connection: the transaction
+// that wanted them is rolled back, and run again afterwards.
+PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
+                                                const Deadline& deadline, bool look) {
+    for (int round = 1;; ++round) {
+        PolicyBook::Policies wanted;
+        {
+            Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
+            Try made = RunBody(session, body, look, wanted);
+            if (wanted.empty() || made.fault || round == kMaxPolicyRounds) return made;
+        }
+        Session session(connection, Session::Mode::kWrite, deadline);
+        if (auto stored = policies_.Store(wanted, session); !stored) {
+            return {stored.error(), session.fault(), {}, {}};
+        }
+    }
+}
+
 PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const ReadBody& body,
                                                const Deadline& deadline) {
     Session session(connection, Session::Mode::kRead, deadline);
     HeldRuns::Hold held(held_);
-    PostgresTransaction tx(session, {policies_, jobs_, held});
+    PolicyBook::Policies none;
+    PostgresTransaction tx(session, {policies_, none, jobs_, held});
     Try made;
     made.result = body(tx);
     if (made.result) made.result = session.Commit();
@@ -133,6 +150,7 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
             if (fate == Fate::kUnknown) made.result = UnknownOutcome(made.fault->error);
             if (fate == Fate::kCommitted) made.result = {};
             if (fate != Fate::kAborted) return made;
+            made.unknown.reset();
         } else if (made.fault->kind == FaultKind::kConflict) {
             if (tries >= kMaxConflicts) return made;
         } else if (made.fault->kind != FaultKind::kLost) {
@@ -144,36 +162,19 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
 
 // Asks the server on a new connection. A transaction whose connection broke goes on until the
 // server notices: as long as it is in progress, the question is put again.
-//
-// A server that has crashed meanwhile may give a number a second time, if nothing of its first
-// transaction had reached the disk: "committed" may then speak of another one. "Aborted" is true in
-// any case, because a number whose commit is on disk is never given again.
-PostgresBackend::Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
+Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
     for (int tries = 1; !deadline.Passed(); ++tries) {
         if (auto made = pool_.Connect(deadline); auto* connection = std::get_if<0>(&made)) {
-            std::vector<Statement> statements(1);
-            statements[0].sql = kFate;
-            statements[0].params.Add(mark.xid);
-            const auto answer = (*connection)->Exchange(statements, deadline);
-            if (const auto* rows = std::get_if<0>(&answer)) {
-                const Rows& status = rows->front();
-                const bool same_life = RowReader(status, 0).Int64() == mark.server_life;
-                const auto fate = status.IsNull(0, 1) ? "" : status.Bytes(0, 1);
-                if (fate == "committed") return same_life ? Fate::kCommitted : Fate::kUnknown;
-                if (fate == "aborted") return Fate::kAborted;
-                if (fate != "in progress") return Fate::kUnknown;
-            } else if (std::get<1>(answer).kind == FaultKind::kFinal) {
-                return Fate::kUnknown;
-            }
+            if (const auto fate = AskFate(**connection, mark, deadline)) return *fate;
         }
         if (!backoff_.Wait(tries, kFateBackoff, deadline)) break;
     }
     return Fate::kUnknown;
 }
 
-Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
-                                      std::optional<ConnectionPool::Lease> first) {
-    const Try made = RunTries(deadline, std::move(first), [&](Connection& connection, bool look) {
+PostgresBackend::Try PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
+                                              std::optional<ConnectionPool::Lease> first) {
+    Try made = RunTries(deadline, std::move(first), [&](Connection& connection, bool look) {
         return WriteOnce(connection, body, deadline, look);
     });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
@@ -181,11 +182,11 @@ Result<void> PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadl
         feed_.Publish(made.touched);
         if (notices_) notices_->Announce(made.touched);
     }
-    return made.result;
+    return made;
 }
 
 Result<void> PostgresBackend::Write(const WriteBody& body) {
-    return WriteTo(body, Deadline(options_.clock, options_.call_timeout));
+    return WriteTo(body, Deadline(options_.clock, options_.call_timeout)).result;
 }
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {
@@ -200,26 +201,42 @@ void PostgresBackend::PrepareAppend(const Deadline& deadline) {
     Session::BeginAhead(**append_on_);
 }
 
-// Runs that are not new are for their own body to explain: it gets a transaction of its own, and
-// the others start again without it.
-void PostgresBackend::AppendAll(const AppendGatherer::Parts& parts) {
-    AppendGatherer::Parts rest = parts;
-    while (!rest.empty()) {
-        const auto earliest = std::ranges::min_element(
-            rest, {}, [](const auto* part) { return part->deadline.at(); });
-        const AppendGatherer::Parts odd = AppendOnce(rest, (*earliest)->deadline);
-        if (odd.empty()) return;
-        for (auto* part : odd) {
-            part->result = WriteTo(part->body, part->deadline);
-            std::erase(rest, part);
-        }
+// Whose time is over is told so at once; whoever leads the next group has time for the others.
+bool PostgresBackend::DropExpired(AppendGatherer::Parts& parts) {
+    const auto dropped = std::erase_if(parts, [](AppendGatherer::Part* part) {
+        if (!part->deadline.Passed()) return false;
+        part->result = DeadlineFault("the calls before this one did not end").error;
+        return true;
+    });
+    if (dropped == 0) return false;
+    if (const auto unused = std::exchange(append_on_, std::nullopt)) {
+        const Deadline none(options_.clock, Duration::zero());
+        const Session rolls_back(**unused, Session::Mode::kWrite, none);
     }
+    return true;
 }
 
-AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& parts,
-                                                  const Deadline& deadline) {
-    AppendGatherer::Parts odd;
-    const Result<void> done = WriteTo(
+// Runs that are not new are for their own body to explain: it gets a transaction of its own, and
+// the others start again without it.
+AppendGatherer::Parts PostgresBackend::AppendAll(AppendGatherer::Parts parts) {
+    while (!parts.empty() && !DropExpired(parts)) {
+        const auto earliest = std::ranges::min_element(
+            parts, {}, [](const auto* part) { return part->deadline.at(); });
+        Appended appended = AppendOnce(parts, (*earliest)->deadline);
+        if (appended.odd.empty()) return std::move(appended.late);
+        for (auto* part : appended.odd) {
+            part->result = WriteTo(part->body, part->deadline).result;
+            std::erase(parts, part);
+        }
+    }
+    return parts;
+}
+
+PostgresBackend::Appended PostgresBackend::AppendOnce(const AppendGatherer::Parts& parts,
+                                                      const Deadline& deadline) {
+    Appended appended;
+    AppendGatherer::Parts& odd = appended.odd;
+    const Try made = WriteTo(
         [&](PostgresTransaction& whole) -> Result<void> {
             odd.clear();
             const auto now = server_clock_.Estimate();
@@ -247,11 +264,17 @@ AppendGatherer::Parts PostgresBackend::AppendOnce(const AppendGatherer::Parts& p
             return {};
         },
         deadline, std::exchange(append_on_, std::nullopt));
-    if (done || !odd.empty()) return odd;
+    if (made.result || !odd.empty()) return appended;
+    // The time was that of the first to give up; the others may have some left.
+    const bool repeat = deadline.Passed() && !made.unknown;
     for (auto* part : parts) {
-        if (part->result) part->result = done;
+        if (repeat && !part->deadline.Passed()) {
+            appended.late.push_back(part);
+        } else if (part->result) {
+            part->result = made.result;
+        }
     }
-    return {};
+    return appended;
 }
 
 Result<void> PostgresBackend::Read(const ReadBody& body) {

@@ -6,7 +6,7 @@
 #include "ksana/store_kit/backend.hpp"
 #include "ksana/store_postgres/append_gatherer.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
-#include "ksana/store_postgres/commit_mark.hpp"
+#include "ksana/store_postgres/commit_fate.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
 #include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
@@ -42,17 +42,24 @@ class PostgresBackend final : public store_kit::Backend {
         std::optional<CommitMark> unknown;  // COMMIT was sent, and nobody knows more
         store::Topics touched;
     };
-    enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
 
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
-    Result<void> WriteTo(const OwnBody& body, const Deadline& deadline,
-                         std::optional<ConnectionPool::Lease> first = {});
+    // Leaves `session` uncommitted when the body wanted policies.
+    Try RunBody(Session& session, const OwnBody& body, bool look, PolicyBook::Policies& wanted);
+    Try WriteTo(const OwnBody& body, const Deadline& deadline,
+                std::optional<ConnectionPool::Lease> first = {});
     void PrepareAppend(const Deadline& deadline);
-    // Sets the results of the parts; those whose runs were not all new are left over.
-    AppendGatherer::Parts AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
-    void AppendAll(const AppendGatherer::Parts& parts);
+    // What one transaction for several parts came to, whose results are set.
+    struct Appended {
+        AppendGatherer::Parts odd;   // their runs were not all new: not done
+        AppendGatherer::Parts late;  // there was no time for the others: not done, have time left
+    };
+    Appended AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
+    bool DropExpired(AppendGatherer::Parts& parts);
+    // Those that are not done and have time left.
+    AppendGatherer::Parts AppendAll(AppendGatherer::Parts parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
     // Runs `once` until it is done, has failed for good or its time is over. The first time on the
     // connection given, if there is one.

@@ -16,8 +16,8 @@ namespace ksana::store_postgres {
 
 // Rows of PostgreSQL. Also the Reader of a read-only session, which calls none of the writing
 // methods. Every method is one statement whatever the number of rows; what has no result waits in
-// the session for the next read or the commit. Locks are taken in the order job_state, runs, each
-// by id. One thread at a time.
+// the session for the next read or the commit. Locks are taken in the order job_state, fires
+// (fire_locks.hpp), runs, each by id. One thread at a time.
 //
 // Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (of runs),
 // transaction_records.cpp (ledger, events, documents, keys), job_lists.cpp and run_lists.cpp.
@@ -25,14 +25,18 @@ class PostgresTransaction : public store_kit::Transaction {
   public:
     // Runs are taken for new, which saves a look at what is there. One that is not ends the
     // transaction with FaultKind::kDuplicate; it is then run again with `look`.
+    // Runs whose policy is unknown are not inserted: the transaction is run again when what it
+    // `wanted` is stored.
     struct Books {
         PolicyBook& policies;
+        PolicyBook::Policies& wanted;
         JobCache& jobs;
         HeldRuns::Hold& held;
     };
     PostgresTransaction(Session& session, const Books& books, bool look = true)
         : session_(session),
           policies_(books.policies),
+          wanted_(books.wanted),
           jobs_(books.jobs),
           held_(books.held),
           look_(look) {}
@@ -124,6 +128,7 @@ class PostgresTransaction : public store_kit::Transaction {
 
     Session& session_;
     PolicyBook& policies_;
+    PolicyBook::Policies& wanted_;
     JobCache& jobs_;
     HeldRuns::Hold& held_;
     const bool look_;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <functional>
 #include <thread>
 
 #include "ksana/store_kit/kit_store.hpp"
@@ -58,8 +59,8 @@ class RecoveryTest : public ::testing::Test {
         return run;
     }
 
-    Result<void> Insert() {
-        const model::Run run = MakeRun();
+    Result<void> Insert() { return Insert(MakeRun()); }
+    Result<void> Insert(const model::Run& run) {
         return backend_->Write([&](Transaction& tx) -> Result<void> {
             ++bodies_;
             tx.Touch(store::Topic::kReady);
@@ -67,6 +68,51 @@ class RecoveryTest : public ::testing::Test {
             EXPECT_EQ(inserted, std::vector<bool>{true});
             return {};
         });
+    }
+
+    Result<void> Append() {
+        const model::Run run = MakeRun();
+        return backend_->Append([&](Transaction& tx) -> Result<void> {
+            KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&run}));
+            return {};
+        });
+    }
+
+    void Pause(Duration time) {
+        Wakeup nobody;
+        schema_.clock().Wait(nobody, schema_.clock().SteadyNow() + time, {});
+    }
+
+    // Two callers, one after the other, wait for the only connection: they make up one group.
+    // `second_waits` is called then, `first_ends` when the first has been told that its time is
+    // over. The second must get what it wants in the time that it has left.
+    void AppendTwo(const std::function<void()>& second_waits,
+                   const std::function<void()>& first_ends) {
+        std::atomic<bool> inside{false};
+        std::jthread holder([&] {
+            EXPECT_TRUE(backend_->Write([&](Transaction&) -> Result<void> {
+                inside = true;
+                while (!leave_) std::this_thread::yield();
+                return {};
+            }));
+        });
+        while (!inside) std::this_thread::yield();
+        std::jthread first([&] {
+            const auto done = Append();
+            EXPECT_FALSE(done);
+            EXPECT_EQ(done.error().code, Code::kDeadlineExceeded) << done.error().message;
+            first_ends();
+        });
+        Pause(std::chrono::seconds(1));
+        std::jthread second([&] {
+            const auto done = Append();
+            EXPECT_TRUE(done) << done.error().message;
+        });
+        Pause(std::chrono::milliseconds(200));
+        second_waits();
+        first.join();
+        second.join();
+        EXPECT_EQ(Count(), 2);
     }
 
     std::int64_t Count() {
@@ -79,6 +125,7 @@ class RecoveryTest : public ::testing::Test {
     TcpProxy proxy_{PortOf(ksana::testing::PostgresUrl()), std::string("COMMIT\0", 7)};
     std::unique_ptr<Backend> backend_;
     int bodies_ = 0;
+    std::atomic<bool> leave_{false};  // AppendTwo: who holds the connection
 };
 
 TEST_F(RecoveryTest, CommitThatNeverArrivedIsDoneAgain) {
@@ -107,6 +154,20 @@ TEST_F(RecoveryTest, CommitWhoseAnswerWasLostIsNotDoneAgain) {
     EXPECT_TRUE(told.Has(store::Topic::kReady));
 }
 
+// The policy of a run has a commit of its own, before the run's.
+TEST_F(RecoveryTest, PolicyThatWasNotStoredIsStoredAgain) {
+    Open();
+    for (const Mode mode : {Mode::kCutBefore, Mode::kCutAfter}) {
+        model::Run run = MakeRun();
+        run.policy.timeout = std::chrono::seconds(mode == Mode::kCutBefore ? 77 : 78);
+        proxy_.Set(mode);
+        const auto done = Insert(run);
+        ASSERT_TRUE(done) << done.error().message;
+    }
+    EXPECT_EQ(proxy_.cuts(), 2);
+    EXPECT_EQ(Count(), 3);
+}
+
 TEST_F(RecoveryTest, OutcomeThatCannotBeAskedForIsUnknown) {
     Open(std::chrono::seconds(1));
     bodies_ = 0;
@@ -125,9 +186,7 @@ TEST_F(RecoveryTest, ConnectionLostBeforeCommitIsTriedAgain) {
     const TcpProxy::Mode back = Mode::kPass;
     proxy_.Set(Mode::kRefuse);  // ends the connection that is there
     std::jthread heals([&] {
-        Wakeup nobody;
-        schema_.clock().Wait(nobody, schema_.clock().SteadyNow() + std::chrono::milliseconds(200),
-                             {});
+        Pause(std::chrono::milliseconds(200));
         proxy_.Set(back);
     });
     const auto done = Insert();
@@ -148,6 +207,21 @@ TEST_F(RecoveryTest, ServerThatDoesNotAnswerIsGivenUpInTime) {
     EXPECT_LT(schema_.clock().SteadyNow() - start, std::chrono::seconds(3));
     proxy_.Set(Mode::kPass);
     EXPECT_TRUE(Insert());  // by itself, on a new connection
+}
+
+TEST_F(RecoveryTest, ExpiredCallTakesNobodyWithIt) {
+    Open(std::chrono::seconds(2));
+    AppendTwo([] {}, [&] { leave_ = true; });
+}
+
+TEST_F(RecoveryTest, CallThatExpiresUnderWayTakesNobodyWithIt) {
+    Open(std::chrono::seconds(2));
+    AppendTwo(
+        [&] {
+            proxy_.Set(Mode::kStall);
+            leave_ = true;
+        },
+        [&] { proxy_.Set(Mode::kPass); });
 }
 
 TEST_F(RecoveryTest, NoServerIsUnavailable) {

@@ -92,7 +92,7 @@ Result<std::vector<Run>> PostgresTransaction::ReadRuns(const Rows& rows) {
         RowReader row(rows, i);
         KSANA_TRY(policy_ids[i], ReadRun(row, runs[i]));
     }
-    KSANA_TRY(auto policies, policies_.Find(policy_ids, session_.deadline()));
+    KSANA_TRY(auto policies, policies_.Find(policy_ids, session_));
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].policy = std::move(policies[i]);
     return runs;
 }
@@ -126,10 +126,14 @@ Result<std::vector<Run>> PostgresTransaction::QueryRuns(std::string_view sql, Pa
 
 Result<void> PostgresTransaction::Note(const store_kit::RunRefs& runs, NewRunRows& rows) {
     for (const Run* run : runs) {
-        KSANA_TRY(const std::int32_t id, policies_.IdOf(run->policy, session_.deadline()));
-        rows.Add({run, id});
+        if (const auto id = policies_.IdOf(run->policy)) {
+            rows.Add({run, *id});
+        } else {
+            wanted_.insert(run->policy);
+        }
     }
-    return {};
+    if (wanted_.empty()) return {};
+    return UnknownPolicies();
 }
 
 Result<std::vector<Run>> PostgresTransaction::Runs(const std::vector<Uuid>& ids) {
@@ -171,6 +175,7 @@ std::vector<Statement> PostgresTransaction::InsertStatements(const NewRunRows& r
 Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows) {
     std::vector<Statement> statements = InsertStatements(rows);
     if (statements.empty()) return std::vector<bool>();
+    if (!rows.fires.empty()) session_.DeferStatement(rows.fires.Lock());
     KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
     if (!look_) return std::vector<bool>(rows.ids.size(), true);
     Ids inserted;
@@ -184,6 +189,7 @@ Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows
 }
 
 void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
+    if (!rows.fires.empty()) session_.DeferStatement(rows.fires.Lock());
     for (Statement& statement : InsertStatements(rows)) {
         session_.DeferStatement(std::move(statement));
     }
@@ -192,10 +198,14 @@ void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
 Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     RunBatch open(RunBatch::Kind::kStatus);
     RunBatch final(RunBatch::Kind::kStatus);
+    FireJobs ended;
     for (const Run* run : runs) {
         const auto place = TakePlace(run->id);
-        (model::IsFinal(run->status.state) ? final : open).Add({run, 0, place ? &*place : nullptr});
+        const bool ends = model::IsFinal(run->status.state);
+        if (ends) ended.Add(*run);
+        (ends ? final : open).Add({run, 0, place ? &*place : nullptr});
     }
+    if (!ended.empty()) session_.DeferStatement(ended.Lock());
     if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
     if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));
     return {};

@@ -1,0 +1,33 @@
+#include "ksana/store_postgres/commit_fate.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+constexpr std::string_view kFate =
+    "SELECT " KSANA_SERVER_LIFE ", pg_xact_status(($1::bigint)::text::xid8)";
+// "transaction ID … is in the future"
+constexpr std::string_view kNotGivenYet = "22023";
+
+}  // namespace
+
+std::optional<Fate> AskFate(Connection& connection, const CommitMark& mark,
+                            const Deadline& deadline) {
+    std::vector<Statement> statements(1);
+    statements[0].sql = kFate;
+    statements[0].params.Add(mark.xid);
+    const auto answer = connection.Exchange(statements, deadline);
+    if (const auto* fault = std::get_if<Fault>(&answer)) {
+        if (fault->sqlstate == kNotGivenYet) return Fate::kAborted;
+        if (fault->kind == FaultKind::kFinal) return Fate::kUnknown;
+        return std::nullopt;
+    }
+    const Rows& status = std::get<0>(answer).front();
+    const bool same_life = RowReader(status, 0).Int64() == mark.server_life;
+    const auto fate = status.IsNull(0, 1) ? "" : status.Bytes(0, 1);
+    if (fate == "committed") return same_life ? Fate::kCommitted : Fate::kUnknown;
+    if (fate == "aborted") return Fate::kAborted;
+    if (fate == "in progress") return std::nullopt;
+    return Fate::kUnknown;
+}
+
+}  // namespace ksana::store_postgres

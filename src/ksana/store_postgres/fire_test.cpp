@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "support/postgres_server.hpp"
+
+// One run for each fire, over both tables of runs. None of these jobs exists: there is no row of
+// theirs to lock.
+
+namespace ksana::store_postgres {
+namespace {
+
+using ksana::testing::PostgresSchema;
+using store::SubmitVerdict;
+using store_kit::Transaction;
+
+class FireTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        PostgresOptions options = schema_.Options();
+        options.url += "?application_name=" + schema_.name();
+        auto backend = OpenPostgres(options);
+        ASSERT_TRUE(backend) << backend.error().Describe();
+        backend_ = backend->get();
+        store_ = store_kit::MakeStore(std::move(*backend), ids_);
+    }
+
+    model::Run MakeFire(int job = 0) {
+        model::Run run;
+        run.id = ids_.Next();
+        run.type = "mail";
+        run.job_id = "gone" + std::to_string(job);
+        run.nominal_at = TimePoint(std::chrono::hours(1));
+        return run;
+    }
+
+    // As long as another connection of the store waits for a lock.
+    void AwaitWaiting() {
+        for (;;) {
+            const Rows rows = schema_.Run(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                "AND application_name = '" +
+                schema_.name() + "'");
+            if (RowReader(rows, 0).Int64() > 0) return;
+            std::this_thread::yield();
+        }
+    }
+
+    std::int64_t Count(const std::string& job_id) {
+        const Rows rows = schema_.Run(
+            "SELECT (SELECT count(*) FROM ksana.runs WHERE job_id = '" + job_id +
+            "') + (SELECT count(*) FROM ksana.finished_runs WHERE job_id = '" + job_id + "')");
+        return RowReader(rows, 0).Int64();
+    }
+
+    // Stores the first run of each batch's fires again while a transaction is open that has ended
+    // the first run of the first fire.
+    void SubmitWhileEnding(const std::vector<model::Run>& known, std::vector<model::Run> again) {
+        ASSERT_TRUE(store_->runs().Submit({.runs = known}));
+        std::jthread other;
+        const auto ended = backend_->Write([&](Transaction& tx) -> Result<void> {
+            KSANA_TRY(auto runs, tx.LockRuns({known[0].id}));
+            runs[0].status.state = model::RunState::kSucceeded;
+            runs[0].status.finished_at = TimePoint(std::chrono::hours(2));
+            KSANA_TRY_VOID(tx.UpdateRuns(store_kit::RefsTo(runs)));
+            KSANA_TRY([[maybe_unused]] const auto sent, tx.Runs({known[0].id}));
+            other = std::jthread([&] {
+                const auto outcome = store_->runs().Submit({.runs = again});
+                ASSERT_TRUE(outcome) << outcome.error().Describe();
+                for (std::size_t i = 0; i < again.size(); ++i) {
+                    EXPECT_EQ(outcome->at(i).verdict, SubmitVerdict::kSameFire);
+                    EXPECT_EQ(outcome->at(i).id, known[i].id);
+                }
+            });
+            AwaitWaiting();
+            return {};
+        });
+        EXPECT_TRUE(ended) << ended.error().Describe();
+        other.join();
+        EXPECT_EQ(Count(known[0].job_id), 1);
+    }
+
+    PostgresSchema schema_;
+    UuidGenerator ids_{schema_.clock(), schema_.random()};
+    std::unique_ptr<store::Store> store_;
+    store_kit::Backend* backend_ = nullptr;
+};
+
+TEST_F(FireTest, FireThatIsEndingIsNotNew) { SubmitWhileEnding({MakeFire()}, {MakeFire()}); }
+
+// More jobs than it locks one by one.
+TEST_F(FireTest, ManyFiresOfWhichOneIsEnding) {
+    std::vector<model::Run> known;
+    std::vector<model::Run> again;
+    for (int job = 0; job < 200; ++job) {
+        known.push_back(MakeFire(job));
+        again.push_back(MakeFire(job));
+    }
+    SubmitWhileEnding(known, again);
+}
+
+// More jobs than the server could lock one by one for so many at once.
+TEST_F(FireTest, ManyJobsFromManySides) {
+    constexpr int kJobs = 5'000;
+    std::vector<std::jthread> crowd;
+    std::atomic<int> stored{0};
+    for (int i = 0; i < 6; ++i) {
+        crowd.emplace_back([&, i] {
+            std::vector<model::Run> runs;
+            for (int job = 0; job < kJobs; ++job) runs.push_back(MakeFire(i * kJobs + job));
+            const auto outcome = store_->runs().Submit({.runs = runs});
+            ASSERT_TRUE(outcome) << outcome.error().Describe();
+            for (const auto& one : *outcome) {
+                if (one.verdict == SubmitVerdict::kStored) ++stored;
+            }
+        });
+    }
+    crowd.clear();
+    EXPECT_EQ(stored, 6 * kJobs);
+}
+
+}  // namespace
+}  // namespace ksana::store_postgres

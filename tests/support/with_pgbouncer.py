@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Runs a command behind a PgBouncer of its own: with_pgbouncer.py COMMAND ARGUMENT…
+
+It stands before the server of KSANA_TEST_POSTGRES, gives each transaction another connection, and
+has fewer of them than its clients. KSANA_TEST_POOLER is its URL. Exits as the command does."""
+
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+SETTINGS = """
+[databases]
+{database} = host={host} port={server_port} user={user}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+max_client_conn = 500
+log_connections = 0
+log_disconnections = 0
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def await_port(pooler, port):
+    end = time.monotonic() + 20
+    while time.monotonic() < end and pooler.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    sys.exit("pgbouncer does not listen")
+
+
+def main():
+    server = urllib.parse.urlsplit(os.environ.get("KSANA_TEST_POSTGRES") or sys.exit(
+        "KSANA_TEST_POSTGRES names no server: tests/support/start_postgres.sh FOLDER"))
+    port = free_port()
+    database = server.path.strip("/")
+    with tempfile.TemporaryDirectory() as folder:
+        settings = pathlib.Path(folder, "pgbouncer.ini")
+        settings.write_text(SETTINGS.format(database=database, host=server.hostname, port=port,
+                                            server_port=server.port, user=server.username))
+        os.chmod(folder, 0o755)
+        command = ["/usr/sbin/pgbouncer", "-q", str(settings)]
+        if os.getuid() == 0:  # which it refuses to be
+            command[1:1] = ["-u", "postgres"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as pooler:
+            try:
+                await_port(pooler, port)
+                url = f"postgresql://{server.username}@127.0.0.1:{port}/{database}"
+                done = subprocess.run(sys.argv[1:], check=False,
+                                      env={**os.environ, "KSANA_TEST_POOLER": url})
+            finally:
+                pooler.terminate()
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

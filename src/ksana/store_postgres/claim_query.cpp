@@ -33,7 +33,7 @@ std::string Conditions(const store::ClaimFilter& filter, const std::vector<Uuid>
     }
     if (!filter.categories.empty()) {
         params.Array(filter.categories);
-        sql += fmt::format(" AND r.category = ANY(${}::text[])", params.size());
+        sql += fmt::format(" AND coalesce(r.category, '') = ANY(${}::text[])", params.size());
     }
     // A CASE, of which the planner expects every second row to pass: it takes a plain <@ for rare,
     // and then reads and sorts the whole table instead of the first rows of the index.

@@ -80,5 +80,19 @@ TEST_F(ClaimQueryTest, LocksNoMoreThanItGives) {
     }
 }
 
+// Where no run of a batch has a category, the column is NULL.
+TEST_F(ClaimQueryTest, NoCategoryIsOne) {
+    for (const std::vector<std::string>& types : {std::vector<std::string>{"a"}, {"a", "b"}, {}}) {
+        const auto done = one_->Write([&](Transaction& tx) -> Result<void> {
+            KSANA_TRY(const Places places, Lock(tx, {.types = types, .categories = {"x", ""}}, 5));
+            EXPECT_EQ(places.size(), 5U);
+            KSANA_TRY(const Places none, Lock(tx, {.types = types, .categories = {"x"}}, 5));
+            EXPECT_EQ(none, Places{});
+            return {};
+        });
+        EXPECT_TRUE(done) << done.error().Describe();
+    }
+}
+
 }  // namespace
 }  // namespace ksana::store_postgres

@@ -37,10 +37,12 @@ def one_of_everything():
                        "next_run_at": at, "version": 3, "total_runs": 7, "created_at": at}}
     states = ["scheduled", "queued", "succeeded", "failed"]
     for number, run_id in enumerate(run_ids):
+        state = states[number % 4]
+        end = {"finished_at": at} if state in ("succeeded", "failed") else {}
         yield {"run": {"id": run_id, "job_id": "http" if number % 2 else "", "type": "mail",
                        "payload": json.dumps({"n": number}), "created_at": at,
                        "selector": {"gpu": "yes"} if number % 3 == 0 else {},
-                       "status": {"state": states[number % 4], "ready_at": at, "attempt": 2}}}
+                       "status": {"state": state, "ready_at": at, "attempt": 2, **end}}}
     yield {"attempt": {"run_id": run_ids[2], "number": 1, "error": "no route", "started_at": at}}
     yield {"ledger": {"seq": 1, "job_id": "http", "fate": "missed", "count": 12, "first": at,
                       "last": at, "recorded_at": at}}

@@ -106,6 +106,9 @@ class PartReader {
 };
 
 // Records of a batch by what they are.
+// A file that is wrong is usually wrong in every line: nobody reads more of them.
+constexpr std::size_t kMaxProblems = 20;
+
 struct Batch {
     std::vector<model::Job> jobs;
     std::vector<model::Run> runs;
@@ -224,7 +227,7 @@ Result<void> KitRecords::Add(const std::vector<Record>& records) {
     KSANA_TRY_VOID(CheckBatch(records.size(), "/records"));
     std::vector<Problem> problems;
     Batch batch;
-    for (std::size_t i = 0; i < records.size(); ++i) {
+    for (std::size_t i = 0; i < records.size() && problems.size() < kMaxProblems; ++i) {
         CheckRecord(records[i], Path("/records", i), problems);
         std::visit(batch, records[i]);
     }

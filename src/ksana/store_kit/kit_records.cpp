@@ -105,10 +105,10 @@ class PartReader {
     std::vector<Record>& out_;
 };
 
-// Records of a batch by what they are.
 // A file that is wrong is usually wrong in every line: nobody reads more of them.
 constexpr std::size_t kMaxProblems = 20;
 
+// Records of a batch by what they are.
 struct Batch {
     std::vector<model::Job> jobs;
     std::vector<model::Run> runs;

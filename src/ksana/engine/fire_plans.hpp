@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ksana/base/time.hpp"
+#include "ksana/engine/schedule_book.hpp"
+#include "ksana/model/effective_policy.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/model/run_type.hpp"
+#include "ksana/store/job_store.hpp"
+
+namespace ksana::engine {
+
+// Finds the type of a run by its code; null where there is none. Thread-safe.
+using FindType = std::function<std::shared_ptr<const model::RunType>(const std::string& code)>;
+
+// The run of a job that a trigger other than a fire makes, or the basis of one that a fire makes:
+// what the job says, with the policy it has now. Without an id, a nominal time and a time to start.
+model::Run RunOf(const model::Job& job, const FindType& find_type,
+                 const model::PolicyDefaults& defaults);
+
+// Says what is to be written about the fires of a job (store::Planner): asks the schedule which
+// there are, and model::Plan what becomes of each. Quick and without a call of the store, as it is
+// asked inside a transaction. Thread-safe.
+class FirePlans {
+  public:
+    struct Options {
+        model::PolicyDefaults defaults;
+        Duration look_ahead{};        // fires this far ahead become runs already
+        std::size_t max_fires = 100;  // of one job in one go
+    };
+
+    // What is given must outlive it.
+    FirePlans(ScheduleBook& schedules, FindType find_type, Options options)
+        : schedules_(schedules), find_type_(std::move(find_type)), options_(std::move(options)) {}
+
+    store::JobPlan Plan(const model::Job& job, TimePoint now);
+
+  private:
+    store::JobPlan Postponed(const model::Job& job, TimePoint now, const Error& error) const;
+
+    ScheduleBook& schedules_;
+    const FindType find_type_;
+    const Options options_;
+};
+
+}  // namespace ksana::engine

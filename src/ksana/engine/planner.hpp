@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/engine/fire_plans.hpp"
+#include "ksana/engine/step.hpp"
+#include "ksana/model/run.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+// Turns fires that are due into runs: takes jobs from the store a batch at a time and writes their
+// runs, the fires that make none, and each job's next fire in one transaction. One thread.
+class Planner {
+  public:
+    struct Options {
+        Duration look_ahead{};  // that of the FirePlans
+        std::size_t batch = 500;
+    };
+
+    // What is given must outlive it.
+    Planner(store::Store& store, FirePlans& plans, const Options& options)
+        : store_(store), plans_(plans), options_(options) {}
+
+    struct Answer {
+        Step step;
+        std::size_t jobs = 0;
+        std::size_t runs = 0;
+        std::vector<model::Run> started;  // to be carried out by whoever `start` spoke for
+    };
+
+    // `start`: runs that can start at once are stored as started, so far as there is room.
+    Result<Answer> RunOnce(const std::optional<store::StartAs>& start);
+
+  private:
+    store::Store& store_;
+    FirePlans& plans_;
+    const Options options_;
+};
+
+}  // namespace ksana::engine

@@ -1,0 +1,36 @@
+#include "ksana/engine/schedule_book.hpp"
+
+namespace ksana::engine {
+namespace {
+
+// Some hundred bytes each. A server with more jobs than this compiles some of them again, which
+// takes microseconds.
+constexpr std::size_t kMaxEntries = 100'000;
+
+}  // namespace
+
+Result<schedule::Schedule> ScheduleBook::Of(const model::Job& job) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = entries_.find(job.id);
+        if (found != entries_.end() && found->second.version == job.version &&
+            found->second.created_at == job.created_at) {
+            return found->second.schedule;
+        }
+    }
+    KSANA_TRY(schedule::Schedule compiled,
+              schedule::Schedule::Compile(job.schedule, {.zones = zones_,
+                                                         .created_at = job.created_at,
+                                                         .find_calendar = find_calendar_}));
+    const std::lock_guard lock(mutex_);
+    if (entries_.size() >= kMaxEntries) entries_.clear();
+    entries_.insert_or_assign(job.id, Entry{job.version, job.created_at, compiled});
+    return compiled;
+}
+
+void ScheduleBook::Forget() {
+    const std::lock_guard lock(mutex_);
+    entries_.clear();
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,111 @@
+#include "ksana/engine/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ksana/base/fake_clock.hpp"
+#include "ksana/base/log.hpp"
+#include "ksana/engine/reaper.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_memory/memory_backend.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class PlannerTest : public ::testing::Test {
+  protected:
+    void Create(const std::string& id, Duration every) {
+        model::Job job;
+        job.id = id;
+        job.action = model::HttpAction{.url = "http://127.0.0.1/"};
+        job.schedule.kind = schedule::ScheduleKind::kEvery;
+        job.schedule.every = every;
+        job.planned_until = clock_.Now();
+        job.next_run_at = clock_.Now() + every;
+        auto written = store_->jobs().Write({.now = {}, .writes = {{.job = job, .plan = {}}}});
+        ASSERT_TRUE(written);
+        ASSERT_TRUE(written->at(0));
+    }
+
+    FakeClock clock_;
+    SeededRandom random_{1};
+    UuidGenerator ids_{clock_, random_};
+    std::unique_ptr<store::Store> store_ =
+        store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    schedule::ZoneDatabase zones_;
+    ScheduleBook book_{zones_, {}};
+    FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = seconds(2), .max_fires = 100}};
+    Planner planner_{*store_, plans_, {.look_ahead = seconds(2), .batch = 10}};
+};
+
+TEST_F(PlannerTest, PlansWhatIsDueAndSaysWhenToComeAgain) {
+    Create("a", minutes(1));
+    auto idle = planner_.RunOnce({});
+    ASSERT_TRUE(idle);
+    EXPECT_EQ(idle->jobs, 0U);
+    EXPECT_EQ(idle->step.next, clock_.Now() + minutes(1) - seconds(2));
+    clock_.Advance(minutes(1) - seconds(2));
+    const auto planned = planner_.RunOnce({});
+    ASSERT_TRUE(planned);
+    EXPECT_EQ(planned->runs, 1U) << "ahead of its time";
+    EXPECT_EQ(planned->step.next, clock_.Now() + minutes(1));
+    const auto wake = store_->runs().NextWake();
+    EXPECT_EQ(wake->ready, clock_.Now() + seconds(2));
+}
+
+TEST_F(PlannerTest, TakesManyJobsInBatches) {
+    for (int i = 0; i < 25; ++i) Create("j" + std::to_string(i), minutes(1));
+    clock_.Advance(minutes(1));
+    std::size_t runs = 0;
+    int calls = 0;
+    for (bool again = true; again; ++calls) {
+        const auto planned = planner_.RunOnce({});
+        ASSERT_TRUE(planned);
+        runs += planned->runs;
+        again = planned->step.again;
+    }
+    EXPECT_EQ(runs, 25U);
+    EXPECT_EQ(calls, 3);
+}
+
+TEST_F(PlannerTest, WhatCanStartIsStarted) {
+    Create("a", minutes(1));
+    Create("b", minutes(1));
+    clock_.Advance(minutes(1));
+    const auto planned = planner_.RunOnce(
+        store::StartAs{.owner = "node", .kind = model::ActionKind::kHttp, .limit = 1});
+    ASSERT_TRUE(planned);
+    EXPECT_EQ(planned->runs, 2U);
+    ASSERT_EQ(planned->started.size(), 1U);
+    EXPECT_EQ(planned->started[0].status.owner, "node");
+    EXPECT_TRUE(store_->runs().NextWake()->queued) << "the other one";
+}
+
+// The owner is silent: its run is taken back in time and tried again.
+TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
+    Create("a", hours(1));
+    clock_.Advance(hours(1));
+    const auto planned =
+        planner_.RunOnce(store::StartAs{.owner = "node", .kind = model::ActionKind::kHttp});
+    ASSERT_TRUE(planned);
+    ASSERT_EQ(planned->started.size(), 1U);
+    Reaper reaper(*store_, {});
+    const auto early = reaper.RunOnce();
+    ASSERT_TRUE(early);
+    EXPECT_TRUE(early->runs.empty());
+    ASSERT_TRUE(early->step.next);
+    clock_.Advance(*early->step.next - clock_.Now());
+    SetLogSinkForTest([](LogLevel, std::string_view) {});
+    const auto reaped = reaper.RunOnce();
+    SetLogSinkForTest(nullptr);
+    ASSERT_TRUE(reaped);
+    ASSERT_EQ(reaped->runs.size(), 1U);
+    EXPECT_EQ(reaped->runs[0].status.state, model::RunState::kScheduled);
+    EXPECT_FALSE(reaped->step.next) << "nothing is running";
+}
+
+}  // namespace
+}  // namespace ksana::engine

@@ -219,6 +219,22 @@ TEST_P(StoreTest, ThePlanStartsWhatItCan) {
     EXPECT_EQ(jobs().Get("j1")->last_state, RunState::kSkipped);
 }
 
+// The answer of a write is the job as it is stored, with what its plan says about missed fires.
+TEST_P(StoreTest, AWriteAnswersWithWhatItsPlanChanged) {
+    store::JobPlan plan{.planned_until = now_, .next_run_at = {}};
+    plan.tally = model::JobTally{.last_state = RunState::kMissed, .last_error = "too late"};
+    model::Job job = MakeJob("j1");
+    for (const WriteMode mode : {WriteMode::kCreate, WriteMode::kReplace}) {
+        const auto written =
+            jobs().Write({.now = now_, .writes = {{.job = job, .mode = mode, .plan = plan}}});
+        ASSERT_TRUE(written && written->at(0));
+        EXPECT_EQ(written->at(0)->last_state, RunState::kMissed);
+        EXPECT_EQ(*written->at(0), *jobs().Get("j1"));
+        job = *written->at(0);
+        plan.tally->last_error = "again";
+    }
+}
+
 // K-02, K-16: what was missed is in the ledger and in the job's bookkeeping.
 TEST_P(StoreTest, TheLedgerKeepsWhatMadeNoRun) {
     Create(MakeJob("j1"));

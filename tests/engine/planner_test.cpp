@@ -38,7 +38,7 @@ class PlannerTest : public ::testing::Test {
     schedule::ZoneDatabase zones_;
     ScheduleBook book_{zones_, {}};
     FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = seconds(2), .max_fires = 100}};
-    Planner planner_{*store_, plans_, {.look_ahead = seconds(2), .batch = 10}};
+    Planner planner_{*store_, plans_, clock_, {.look_ahead = seconds(2), .batch = 10}};
 };
 
 TEST_F(PlannerTest, PlansWhatIsDueAndSaysWhenToComeAgain) {
@@ -46,12 +46,12 @@ TEST_F(PlannerTest, PlansWhatIsDueAndSaysWhenToComeAgain) {
     auto idle = planner_.RunOnce({});
     ASSERT_TRUE(idle);
     EXPECT_EQ(idle->jobs, 0U);
-    EXPECT_EQ(idle->step.next, clock_.Now() + minutes(1) - seconds(2));
+    EXPECT_EQ(*planner_.NextFire(), clock_.Now() + minutes(1) - seconds(2));
     clock_.Advance(minutes(1) - seconds(2));
     const auto planned = planner_.RunOnce({});
     ASSERT_TRUE(planned);
     EXPECT_EQ(planned->runs, 1U) << "ahead of its time";
-    EXPECT_EQ(planned->step.next, clock_.Now() + minutes(1));
+    EXPECT_EQ(*planner_.NextFire(), clock_.Now() + minutes(1));
     const auto wake = store_->runs().NextWake();
     EXPECT_EQ(wake->ready, clock_.Now() + seconds(2));
 }
@@ -80,7 +80,7 @@ TEST_F(PlannerTest, WhatCanStartIsStarted) {
     ASSERT_TRUE(planned);
     EXPECT_EQ(planned->runs, 2U);
     ASSERT_EQ(planned->started.size(), 1U);
-    EXPECT_EQ(planned->started[0].status.owner, "node");
+    EXPECT_EQ(planned->started[0].run.status.owner, "node");
     EXPECT_TRUE(store_->runs().NextWake()->queued) << "the other one";
 }
 
@@ -92,7 +92,7 @@ TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
         planner_.RunOnce(store::StartAs{.owner = "node", .kind = model::ActionKind::kHttp});
     ASSERT_TRUE(planned);
     ASSERT_EQ(planned->started.size(), 1U);
-    Reaper reaper(*store_, {});
+    Reaper reaper(*store_, clock_, {});
     const auto early = reaper.RunOnce();
     ASSERT_TRUE(early);
     EXPECT_TRUE(early->runs.empty());

@@ -58,8 +58,17 @@ Run RunOf(const Job& job, const FindType& find_type, const model::PolicyDefaults
 store::JobPlan FirePlans::Plan(const Job& job, TimePoint now) {
     const auto schedule = schedules_.Of(job);
     if (!schedule) return Postponed(job, now, schedule.error());
+    return PlanWith(*schedule, job, now);
+}
+
+Run FirePlans::RunOf(const Job& job) const {
+    return engine::RunOf(job, find_type_, options_.defaults);
+}
+
+store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job& job,
+                                   TimePoint now) const {
     const model::PlanResult planned =
-        model::Plan(*schedule, {.job_id = job.id,
+        model::Plan(schedule, {.job_id = job.id,
                                 .planned_until = job.planned_until.value_or(job.created_at),
                                 .paused = !job.enabled,
                                 .misfire = job.misfire,
@@ -72,7 +81,7 @@ store::JobPlan FirePlans::Plan(const Job& job, TimePoint now) {
                         .next_run_at = planned.next_fire,
                         .tally = TallyOf(job, planned)};
     if (planned.fires.empty()) return plan;
-    Run run = RunOf(job, find_type_, options_.defaults);
+    Run run = RunOf(job);
     run.trigger = model::RunTrigger::kFire;
     plan.runs.reserve(planned.fires.size());
     for (const model::PlannedFire& fire : planned.fires) {

@@ -38,6 +38,13 @@ class FirePlans {
 
     store::JobPlan Plan(const model::Job& job, TimePoint now);
 
+    // The same with a schedule that is not the stored job's: of a job that is being changed.
+    store::JobPlan PlanWith(const schedule::Schedule& schedule, const model::Job& job,
+                            TimePoint now) const;
+
+    // The run of this job that a trigger other than a fire makes.
+    model::Run RunOf(const model::Job& job) const;
+
   private:
     store::JobPlan Postponed(const model::Job& job, TimePoint now, const Error& error) const;
 

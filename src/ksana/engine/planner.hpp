@@ -3,7 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/executor.hpp"
 #include "ksana/engine/fire_plans.hpp"
 #include "ksana/engine/step.hpp"
 #include "ksana/model/run.hpp"
@@ -21,22 +23,27 @@ class Planner {
     };
 
     // What is given must outlive it.
-    Planner(store::Store& store, FirePlans& plans, const Options& options)
-        : store_(store), plans_(plans), options_(options) {}
+    Planner(store::Store& store, FirePlans& plans, const Clock& clock, const Options& options)
+        : store_(store), plans_(plans), clock_(clock), options_(options) {}
 
     struct Answer {
         Step step;
         std::size_t jobs = 0;
         std::size_t runs = 0;
-        std::vector<model::Run> started;  // to be carried out by whoever `start` spoke for
+        std::vector<Task> started;  // to be carried out by whoever `start` spoke for
     };
 
     // `start`: runs that can start at once are stored as started, so far as there is room.
     Result<Answer> RunOnce(const std::optional<store::StartAs>& start);
 
+    // When RunOnce has something to do next; none: nothing is known to come. Asked after what
+    // RunOnce started has been started: that must not wait for it.
+    Result<std::optional<TimePoint>> NextFire();
+
   private:
     store::Store& store_;
     FirePlans& plans_;
+    const Clock& clock_;
     const Options options_;
 };
 

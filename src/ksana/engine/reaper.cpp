@@ -4,9 +4,9 @@
 
 namespace ksana::engine {
 
-Result<Reaper::Answer> Reaper::RunOnce() {
+Result<Reaper::Answer> Reaper::RunOnce(const std::vector<std::string>& lost_owners) {
     KSANA_TRY(store::Reaped reaped, store_.runs().Reap({.now = {},
-                                                        .lost_owners = {},
+                                                        .lost_owners = lost_owners,
                                                         .limit = options_.batch,
                                                         .follow_up = options_.follow_up}));
     for (const model::Run& run : reaped.runs) {
@@ -17,10 +17,10 @@ Result<Reaper::Answer> Reaper::RunOnce() {
              {"state", model::NameOf(run.status.state)},
              {"error", run.status.last_error}});
     }
-    Answer answer{.step = {.next = {}, .again = reaped.more}, .runs = std::move(reaped.runs)};
+    Answer answer{.step = {.next = {}, .within = {}, .again = reaped.more}, .runs = std::move(reaped.runs)};
     if (answer.step.again) return answer;
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
-    answer.step.next = times.expiry;
+    if (times.expiry) answer.step.next = OnThisNode(*times.expiry, times.now, clock_);
     return answer;
 }
 

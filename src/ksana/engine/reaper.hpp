@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
 #include "ksana/engine/step.hpp"
 #include "ksana/store/store.hpp"
@@ -15,18 +19,21 @@ class Reaper {
         store::FollowUp follow_up;  // may be empty
     };
 
-    // The store must outlive it.
-    Reaper(store::Store& store, Options options) : store_(store), options_(std::move(options)) {}
+    // What is given must outlive it.
+    Reaper(store::Store& store, const Clock& clock, Options options)
+        : store_(store), clock_(clock), options_(std::move(options)) {}
 
     struct Answer {
         Step step;
         std::vector<model::Run> runs;  // as they are now
     };
 
-    Result<Answer> RunOnce();
+    // `lost_owners`: known to be gone, whatever their leases say.
+    Result<Answer> RunOnce(const std::vector<std::string>& lost_owners = {});
 
   private:
     store::Store& store_;
+    const Clock& clock_;
     const Options options_;
 };
 

@@ -135,6 +135,7 @@ struct RunHistory {
 
 // When there is something to do next; none: nothing is known to come.
 struct WakeTimes {
+    TimePoint now{};                  // of the store's clock, by which the others are meant
     std::optional<TimePoint> plan;    // the next fire of an enabled job
     std::optional<TimePoint> ready;   // the next scheduled run comes due
     std::optional<TimePoint> expiry;  // the next lease or deadline runs out

@@ -96,6 +96,12 @@ class Writer {
             plans_.Add(job, *write.plan);
         }
         updates_.push_back(job);
+        return WithTally(std::move(job), write);
+    }
+
+    // As the job is after the plan's tally, which is written apart.
+    static Job WithTally(Job job, const JobWrite& write) {
+        if (write.plan && write.plan->tally) model::ApplyTally(*write.plan->tally, job);
         return job;
     }
 
@@ -114,7 +120,7 @@ class Writer {
             const JobWrite& write = writes[insert_places_[n]];
             if (!write.plan) continue;
             plans_.Add(inserts_[n], *write.plan);
-            outcomes_[insert_places_[n]] = inserts_[n];
+            outcomes_[insert_places_[n]] = WithTally(inserts_[n], write);
         }
         KSANA_TRY(const std::vector<bool> inserted, tx_.InsertJobs(inserts_));
         for (std::size_t n = 0; n < inserts_.size(); ++n) {

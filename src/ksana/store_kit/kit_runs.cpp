@@ -176,6 +176,7 @@ Result<store::WakeTimes> KitRuns::NextWake() {
     store::WakeTimes times;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
         KSANA_TRY(times, rows.NextWake());
+        KSANA_TRY(times.now, rows.Now());
         return {};
     }));
     return times;

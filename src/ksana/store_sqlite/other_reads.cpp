@@ -233,7 +233,8 @@ Result<store::WakeTimes> NextWake(Session& session) {
     KSANA_TRY(const auto ready, FirstOrder(session, InLane(kScheduledLane)));
     KSANA_TRY(const auto expiry, FirstOrder(session, InLane(kRunningLane)));
     KSANA_TRY(const auto queued, FirstOrder(session, InLanes(kReadyLanes, kLastLane)));
-    return store::WakeTimes{.plan = TimeOf(plan),
+    return store::WakeTimes{.now = {},
+                            .plan = TimeOf(plan),
                             .ready = TimeOf(ready),
                             .expiry = TimeOf(expiry),
                             .queued = queued.has_value()};

@@ -1,0 +1,263 @@
+#include "ksana/engine/dispatcher.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+#include "ksana/base/log.hpp"
+
+namespace ksana::engine {
+
+using model::Run;
+
+namespace {
+
+using Jobs = std::unordered_map<std::string, std::shared_ptr<const model::Job>>;
+
+Result<Jobs> JobsOf(store::Store& store, const std::vector<Run>& runs) {
+    std::vector<std::string> ids;
+    for (const Run& run : runs) {
+        if (!run.job_id.empty()) ids.push_back(run.job_id);
+    }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    Jobs jobs;
+    if (ids.empty()) return jobs;
+    KSANA_TRY(std::vector<model::Job> found, store.jobs().GetMany(ids));
+    for (model::Job& job : found) {
+        std::string id = job.id;
+        jobs.emplace(std::move(id), std::make_shared<const model::Job>(std::move(job)));
+    }
+    return jobs;
+}
+
+Duration LatenessOf(const Run& run) {
+    return std::max(run.status.started_at.value_or(run.status.ready_at) - run.status.ready_at,
+                    Duration::zero());
+}
+
+// Before the jobs of claimed runs are asked for again.
+constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
+
+}  // namespace
+
+Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clock, Options options)
+    : store_(store),
+      executor_(executor),
+      clock_(clock),
+      options_(std::move(options)),
+      flights_(std::make_shared<Flights>(clock, options_.slots, options_.lease,
+                                         options_.wake ? options_.wake : [] {})),
+      late_starts_(options_.late_start_rate) {}
+
+void Dispatcher::Hint(store::Topics topics) {
+    if (topics.Has(store::Topic::kReady)) look_for_ready_ = true;
+    if (topics.Has(store::Topic::kCancel)) look_for_cancel_ = true;
+}
+
+Result<Step> Dispatcher::RunOnce() {
+    const SteadyPoint now = clock_.SteadyNow();
+    StartJobless();
+    StopOverdue(now);
+    std::vector<Landing> landed = flights_->TakeLanded();
+    std::vector<store::RunEvent> events;
+    events.reserve(landed.size());
+    for (const Landing& landing : landed) {
+        events.push_back({.run_id = landing.flight.run.id, .event = landing.event});
+    }
+    const bool ask_all = look_for_cancel_.exchange(false);
+    std::ranges::move(flights_->Renewals(now, ask_all), std::back_inserter(events));
+    const std::optional<store::ClaimParams> claim = WantedClaim(now);
+    if (events.empty() && !claim) return NextStep(now);
+
+    const std::size_t room = claim ? claim->limit : 0;
+    auto exchanged = store_.runs().Exchange(
+        {.now = {}, .events = events, .follow_up = options_.follow_up, .claim = claim});
+    if (!exchanged) {
+        flights_->PutBack(std::move(landed));
+        flights_->GiveBack(room);
+        if (claim) look_for_ready_ = true;
+        if (ask_all) look_for_cancel_ = true;
+        return std::move(exchanged).error();
+    }
+    Report(landed, exchanged->applied);
+    for (std::size_t n = landed.size(); n < events.size(); ++n) {
+        Kept(events[n], exchanged->applied[n], now);
+    }
+    if (exchanged->claimed.more) look_for_ready_ = true;
+    Accept(std::move(exchanged->claimed.runs), room);
+    return NextStep(now);
+}
+
+// The executor keeps an attempt's time by itself; this is for one that does not.
+void Dispatcher::StopOverdue(SteadyPoint now) {
+    for (const std::string& exec_id : flights_->Overdue(now)) Stop(exec_id, StopReason::kTimeout);
+}
+
+// Asks only when there can be something: after a commit that says so, or when a run comes due. Not
+// after every report: a claim that finds nothing costs as much as one that does.
+std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
+    const bool due = next_ready_ && *next_ready_ <= clock_.Now();
+    if (!look_for_ready_ && !due) return std::nullopt;
+    std::size_t most = options_.batch;
+    {
+        const std::lock_guard lock(late_mutex_);
+        most = std::min(most, late_starts_.Allowed(now));
+    }
+    const std::size_t room = flights_->Reserve(most);
+    if (room == 0) return std::nullopt;
+    look_for_ready_ = false;
+    next_ready_.reset();
+    return store::ClaimParams{.filter = {.kind = executor_.kind()},
+                              .owner = options_.owner,
+                              .lease = options_.lease,
+                              .limit = room};
+}
+
+void Dispatcher::Report(const std::vector<Landing>& landed,
+                        const std::vector<store::Applied>& applied) {
+    for (std::size_t n = 0; n < landed.size(); ++n) Told(landed[n], applied[n]);
+}
+
+// K-19: one line for every attempt that ended.
+void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
+    const Run& run = landing.flight.run;
+    const auto took = std::chrono::duration_cast<Duration>(landing.at - landing.flight.started_at);
+    const bool taken = applied.verdict == store::ApplyVerdict::kApplied ||
+                       applied.verdict == store::ApplyVerdict::kDuplicate;
+    const bool well = taken && landing.event.kind == model::EventKind::kSuccess;
+    const LogLevel level = well ? LogLevel::kInfo : LogLevel::kWarn;
+    if (LogEnabled(level)) {
+        Log(level, taken ? "attempt ended" : "the report of an attempt was refused",
+            {{"job_id", run.job_id},
+             {"name", landing.flight.job_name},
+             {"run_id", run.id.ToString()},
+             {"attempt", run.status.attempt},
+             {"status", model::NameOf(landing.event.kind)},
+             {"run_state", model::NameOf(applied.state)},
+             {"latency_ms", std::chrono::duration<double, std::milli>(took).count()},
+             {"error", taken ? landing.event.error : applied.reason}});
+    }
+    if (options_.observer == nullptr) return;
+    options_.observer->Ended({.run = run,
+                              .job_name = landing.flight.job_name,
+                              .event = landing.event,
+                              .applied = applied,
+                              .took = took});
+}
+
+void Dispatcher::Kept(const store::RunEvent& renewal, const store::Applied& applied,
+                      SteadyPoint asked_at) {
+    const std::string& exec_id = renewal.event.exec_id;
+    if (applied.verdict != store::ApplyVerdict::kApplied) {
+        Stop(exec_id, StopReason::kLost);
+        return;
+    }
+    flights_->Renewed(exec_id, asked_at);
+    if (applied.cancel_requested) Stop(exec_id, StopReason::kCancelled);
+}
+
+// Their leases are kept from now on, also while their jobs cannot be read.
+void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
+    for (const Run& run : runs) flights_->TakeOff({.run = run, .job = nullptr});
+    flights_->GiveBack(room - std::min(room, runs.size()));
+    std::ranges::move(runs, std::back_inserter(jobless_));
+    StartJobless();
+}
+
+void Dispatcher::StartJobless() {
+    if (jobless_.empty()) return;
+    auto jobs = JobsOf(store_, jobless_);
+    if (!jobs) {
+        Log(LogLevel::kWarn, "the jobs of claimed runs cannot be read",
+            {{"runs", jobless_.size()}, {"error", jobs.error().Describe()}});
+        return;
+    }
+    std::size_t late = 0;
+    for (Run& run : std::exchange(jobless_, {})) {
+        if (LatenessOf(run) > LateStarts::kLate) ++late;
+        const auto job = jobs->find(run.job_id);
+        Task task{.run = std::move(run), .job = job == jobs->end() ? nullptr : job->second};
+        if (task.job) flights_->Named(task.run.status.exec_id, task.job->name);
+        Start(std::move(task));
+    }
+    CountLate(late);
+}
+
+void Dispatcher::Start(Task task) {
+    const std::string exec_id = task.run.status.exec_id;
+    if (options_.observer != nullptr) options_.observer->Started(task.run, LatenessOf(task.run));
+    executor_.Start(std::move(task), [flights = flights_, exec_id](model::Event event) {
+        flights->Land(exec_id, std::move(event));
+    });
+}
+
+void Dispatcher::CountLate(std::size_t late) {
+    const std::lock_guard lock(late_mutex_);
+    late_starts_.Spend(late);
+}
+
+store::StartAs Dispatcher::Reserve() {
+    std::size_t most = options_.batch;
+    {
+        const std::lock_guard lock(late_mutex_);
+        most = std::min(most, late_starts_.Allowed(clock_.SteadyNow()));
+    }
+    return {.owner = options_.owner,
+            .lease = options_.lease,
+            .kind = executor_.kind(),
+            .limit = flights_->Reserve(most)};
+}
+
+void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved) {
+    std::size_t late = 0;
+    for (const Task& task : tasks) {
+        flights_->TakeOff(task);
+        if (LatenessOf(task.run) > LateStarts::kLate) ++late;
+    }
+    flights_->GiveBack(reserved.limit - std::min(reserved.limit, tasks.size()));
+    CountLate(late);
+    for (Task& task : tasks) Start(std::move(task));
+    // The first renewal and the timeout of these are not yet in the loop's plans.
+    if (!tasks.empty() && options_.wake) options_.wake();
+}
+
+void Dispatcher::Stop(const std::string& exec_id, StopReason reason) {
+    if (flights_->Stop(exec_id, reason)) executor_.Cancel(exec_id);
+}
+
+void Dispatcher::StopAll() {
+    for (const std::string& exec_id : flights_->All()) Stop(exec_id, StopReason::kShutdown);
+}
+
+void Dispatcher::Abandon() {
+    for (const std::string& exec_id : flights_->All()) {
+        model::Event event;
+        event.kind = model::EventKind::kShutdown;
+        event.error = "did not stop in time";
+        flights_->Land(exec_id, std::move(event));
+    }
+}
+
+Result<Step> Dispatcher::NextStep(SteadyPoint now) {
+    Step step;
+    if (const auto attention = flights_->UntilAttention(now)) step.NotAfter(*attention);
+    if (!jobless_.empty()) step.NotAfter(kJoblessPause);
+    // Without room nothing can be claimed: what lands, or is given back, wakes the loop.
+    if (!flights_->HasRoom()) return step;
+    if (look_for_ready_) {
+        const std::lock_guard lock(late_mutex_);
+        const Duration wait = late_starts_.UntilOne(now);
+        if (wait > Duration::zero()) step.NotAfter(wait);
+        step.again = wait == Duration::zero();
+        return step;
+    }
+    if (!next_ready_) {
+        KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
+        if (times.ready) next_ready_ = OnThisNode(*times.ready, times.now, clock_);
+    }
+    if (next_ready_) step.NotLaterThan(*next_ready_);
+    return step;
+}
+
+}  // namespace ksana::engine

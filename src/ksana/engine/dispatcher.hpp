@@ -1,0 +1,93 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/base/result.hpp"
+#include "ksana/engine/executor.hpp"
+#include "ksana/engine/flights.hpp"
+#include "ksana/engine/late_starts.hpp"
+#include "ksana/engine/observer.hpp"
+#include "ksana/engine/step.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+// Carries out runs of one action kind on this node: claims what is ready for the free slots, hands
+// it to the executor, keeps the leases, passes on wishes to stop, and reports how it went. Reports
+// and the next claim share a transaction.
+//
+// RunOnce belongs to one thread. Reserve and Begin are for the planner, whose runs are stored as
+// started; executors answer on threads of their own.
+class Dispatcher {
+  public:
+    struct Options {
+        std::string owner;  // of the leases; another one for every start of a node
+        Duration lease = std::chrono::seconds(30);
+        std::size_t slots = 4;    // attempts under way at once
+        std::size_t batch = 500;  // claimed at once
+        std::size_t late_start_rate = 500;  // per second; 0: no limit
+        store::FollowUp follow_up;          // may be empty
+        std::function<void()> wake;         // RunOnce is to be called
+        Observer* observer = nullptr;       // may be null
+    };
+
+    // What is given must outlive it, and the executor must have answered everything before.
+    Dispatcher(store::Store& store, Executor& executor, const Clock& clock, Options options);
+
+    Result<Step> RunOnce();
+
+    // Something was committed that this may have to look at. Any thread.
+    void Hint(store::Topics topics);
+
+    // Room for runs that are stored as started, under the owner and lease of StartAs. Each call is
+    // followed by Begin with those that were; the rest of the room is given back.
+    store::StartAs Reserve();
+    void Begin(std::vector<Task> tasks, const store::StartAs& reserved);
+
+    void Open() { flights_->Open(); }
+    // No further starts; what is under way goes on.
+    void Close() { flights_->Close(); }
+    // Whoever is under way is asked to stop, and is given back unharmed.
+    void StopAll();
+    // Gives back what does not stop: for the end of the time that a shutdown has.
+    void Abandon();
+    bool Idle() const { return flights_->Idle(); }
+    std::size_t UnderWay() const { return flights_->UnderWay(); }
+
+  private:
+    void StopOverdue(SteadyPoint now);
+    std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
+    void Report(const std::vector<Landing>& landed, const std::vector<store::Applied>& applied);
+    void Told(const Landing& landing, const store::Applied& applied);
+    void Kept(const store::RunEvent& renewal, const store::Applied& applied, SteadyPoint asked_at);
+    void Accept(std::vector<model::Run> runs, std::size_t room);
+    void StartJobless();
+    void Start(Task task);
+    void CountLate(std::size_t late);
+    void Stop(const std::string& exec_id, StopReason reason);
+    Result<Step> NextStep(SteadyPoint now);
+
+    store::Store& store_;
+    Executor& executor_;
+    const Clock& clock_;
+    const Options options_;
+    const std::shared_ptr<Flights> flights_;  // shared with the answers of the executor
+
+    std::mutex late_mutex_;
+    LateStarts late_starts_;  // guarded by late_mutex_
+
+    std::atomic<bool> look_for_ready_{true};  // a commit may have made something ready
+    std::atomic<bool> look_for_cancel_{false};
+    // These: only RunOnce.
+    std::optional<TimePoint> next_ready_;  // by this node's wall clock
+    std::vector<model::Run> jobless_;      // claimed, but their jobs could not be read yet
+};
+
+}  // namespace ksana::engine

@@ -1,0 +1,177 @@
+#include "ksana/engine/job_desk.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ksana/model/validate.hpp"
+
+namespace ksana::engine {
+
+using model::Job;
+using schedule::ScheduleKind;
+
+namespace {
+
+// Edits of one job that collide with the planner or with each other this often give up.
+constexpr int kMaxTries = 20;
+// Calls of Plan that account for what is due at a change; each makes up to 100 runs.
+constexpr int kMaxPieces = 20;
+
+constexpr Duration kInstant{1};
+
+// Whether the fires of the job are others after the change.
+bool FiresDiffer(const Job& before, const Job& after) {
+    return before.schedule != after.schedule || before.enabled != after.enabled;
+}
+
+// A `once` is asked about from just before its time, so that it is missed rather than forgotten.
+TimePoint CursorOf(const Job& job, TimePoint now) {
+    if (job.schedule.kind != ScheduleKind::kOnce) return now;
+    return std::min(now, job.schedule.run_at - kInstant);
+}
+
+void Append(store::JobPlan& plan, store::JobPlan piece) {
+    std::ranges::move(piece.runs, std::back_inserter(plan.runs));
+    std::ranges::move(piece.ranges, std::back_inserter(plan.ranges));
+    plan.planned_until = piece.planned_until;
+    plan.next_run_at = piece.next_run_at;
+    if (piece.tally) plan.tally = std::move(piece.tally);
+}
+
+}  // namespace
+
+// Every fault of the job, or its schedule.
+Result<schedule::Schedule> JobDesk::Check(const Job& job) const {
+    const schedule::ScheduleContext context{
+        .zones = zones_, .created_at = job.created_at, .find_calendar = find_calendar_};
+    if (auto problems = model::ValidateJob(job, context); !problems.empty()) {
+        return Error(std::move(problems));
+    }
+    return schedule::Schedule::Compile(job.schedule, context);
+}
+
+Result<Job> JobDesk::Create(Job job) {
+    if (job.id.empty()) job.id = ids_.Next().ToString();
+    KSANA_TRY(const TimePoint now, store_.Now());
+    job.created_at = now;
+    KSANA_TRY(const schedule::Schedule schedule, Check(job));
+    job.planned_until = job.enabled ? CursorOf(job, now) : now;
+    job.next_run_at.reset();
+    store::JobPlan plan{.runs = {}, .ranges = {}, .planned_until = *job.planned_until,
+                        .next_run_at = {}, .tally = {}};
+    if (job.enabled) plan = plans_.PlanWith(schedule, job, now);
+    return Write({.job = std::move(job),
+                  .mode = store::WriteMode::kCreate,
+                  .expected_version = {},
+                  .plan = std::move(plan)},
+                 now);
+}
+
+Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> expected_version,
+                            const Edit& edit) {
+    for (int tries = 1;; ++tries) {
+        KSANA_TRY(const Job before, store_.jobs().Get(id));
+        if (expected_version && *expected_version != before.version) {
+            return Error(Code::kConflict, "the job has been changed since it was read");
+        }
+        Job after = before;
+        KSANA_TRY_VOID(edit(after));
+        after.id = before.id;
+        after.created_at = before.created_at;
+        KSANA_TRY(const schedule::Schedule schedule, Check(after));
+        KSANA_TRY(const TimePoint now, store_.Now());
+        KSANA_TRY(auto plan, Replan(before, after, schedule, now));
+        after.planned_until = before.planned_until;
+        auto written = Write({.job = std::move(after),
+                              .mode = store::WriteMode::kReplace,
+                              .expected_version = before.version,
+                              .plan = std::move(plan)},
+                             now);
+        const bool again = !written && written.error().code == Code::kConflict;
+        if (!again || tries >= kMaxTries) return written;
+    }
+}
+
+// What was due before the change is accounted for as the job was; what comes is as it will be.
+Result<std::optional<store::JobPlan>> JobDesk::Replan(const Job& before, const Job& after,
+                                                      const schedule::Schedule& schedule,
+                                                      TimePoint now) {
+    if (!FiresDiffer(before, after)) return std::optional<store::JobPlan>();
+    store::JobPlan plan;
+    Job cursor = before;
+    for (int piece = 0; piece < kMaxPieces; ++piece) {
+        Append(plan, plans_.Plan(cursor, now));
+        cursor.planned_until = plan.planned_until;
+        if (plan.planned_until >= now) break;
+    }
+    plan.planned_until = std::max(plan.planned_until, now);
+    plan.next_run_at.reset();
+    if (!after.enabled) return std::optional(std::move(plan));
+    Job next = after;
+    next.planned_until = now;
+    if (before.schedule != after.schedule && after.schedule.kind == ScheduleKind::kOnce) {
+        KSANA_TRY(const bool known, IsAccountedFor(after.id, after.schedule.run_at));
+        if (!known) next.planned_until = CursorOf(after, now);
+    }
+    store::JobPlan coming = plans_.PlanWith(schedule, next, now);
+    coming.planned_until = std::max(coming.planned_until, now);
+    Append(plan, std::move(coming));
+    return std::optional(std::move(plan));
+}
+
+Result<bool> JobDesk::IsAccountedFor(const std::string& id, TimePoint fire) {
+    KSANA_TRY(const auto run, store_.jobs().FindFire(id, fire));
+    if (run) return true;
+    KSANA_TRY(const auto entries, store_.jobs().Ledger({.job_id = id,
+                                                        .from = fire,
+                                                        .until = fire + kInstant,
+                                                        .limit = 1,
+                                                        .cursor = {}}));
+    return !entries.items.empty();
+}
+
+Result<Job> JobDesk::Write(store::JobWrite write, TimePoint now) {
+    std::vector<store::JobWrite> writes;
+    writes.push_back(std::move(write));
+    KSANA_TRY(auto written, store_.jobs().Write({.now = now, .writes = std::move(writes)}));
+    return std::move(written.at(0));
+}
+
+Result<Job> JobDesk::Pause(const std::string& id, const std::string& reason) {
+    return Change(id, {}, [&](Job& job) -> Result<void> {
+        job.enabled = false;
+        job.paused_reason = reason;
+        return {};
+    });
+}
+
+Result<Job> JobDesk::Resume(const std::string& id) {
+    return Change(id, {}, [](Job& job) -> Result<void> {
+        job.enabled = true;
+        job.paused_reason.clear();
+        return {};
+    });
+}
+
+Result<void> JobDesk::Delete(const std::string& id, std::optional<std::int64_t> expected_version) {
+    return store_.jobs().Delete({.now = {}, .id = id, .expected_version = expected_version});
+}
+
+Result<model::Run> JobDesk::RunNow(const RunNowParams& params) {
+    KSANA_TRY(const Job job, store_.jobs().Get(params.id));
+    model::Run run = plans_.RunOf(job);
+    run.trigger = model::RunTrigger::kManual;
+    run.policy.ignores_overlap = !params.obeys_overlap;
+    if (!params.parameters.empty()) run.payload = params.parameters;
+    KSANA_TRY(const TimePoint now, store_.Now());
+    run.status.ready_at = now;
+    run.id = ids_.Next();
+    std::vector<model::Run> runs;
+    runs.push_back(run);
+    KSANA_TRY(const auto submitted,
+              store_.runs().Submit({.now = now, .runs = std::move(runs), .start = {}}));
+    KSANA_TRY(auto stored, store_.runs().Get(submitted.at(0).id));
+    return std::move(stored.run);
+}
+
+}  // namespace ksana::engine

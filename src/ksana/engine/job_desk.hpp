@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "ksana/base/result.hpp"
+#include "ksana/base/time.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/engine/fire_plans.hpp"
+#include "ksana/engine/schedule_book.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/model/run.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+struct RunNowParams {
+    std::string id;          // of the job
+    std::string parameters;  // JSON object; empty: none
+    bool obeys_overlap = false;
+};
+
+// What people do with jobs, whichever door they come through: checks the job, accounts for the
+// fires that a change touches, and stores both in one transaction. Thread-safe.
+class JobDesk {
+  public:
+    // What is given must outlive it.
+    JobDesk(store::Store& store, FirePlans& plans, schedule::ZoneDatabase& zones,
+            FindCalendar find_calendar, UuidGenerator& ids)
+        : store_(store),
+          plans_(plans),
+          zones_(zones),
+          find_calendar_(std::move(find_calendar)),
+          ids_(ids) {}
+
+    // An id is drawn where there is none. kAlreadyExists: the id is taken. A `once` whose time has
+    // passed is recorded as missed (K-02).
+    Result<model::Job> Create(model::Job job);
+
+    // Changes the definition. An edit that fails leaves everything as it is. Without an expected
+    // version the edit is made again on what somebody else has stored meanwhile.
+    using Edit = std::function<Result<void>(model::Job& job)>;
+    Result<model::Job> Change(const std::string& id, std::optional<std::int64_t> expected_version,
+                              const Edit& edit);
+
+    // Fires of the time in between are accounted for as skipped when the job goes on.
+    Result<model::Job> Pause(const std::string& id, const std::string& reason);
+    Result<model::Job> Resume(const std::string& id);
+
+    Result<void> Delete(const std::string& id, std::optional<std::int64_t> expected_version);
+
+    // A run beside the schedule (K-06): also while the job is paused or another run is under way.
+    Result<model::Run> RunNow(const RunNowParams& params);
+
+  private:
+    Result<schedule::Schedule> Check(const model::Job& job) const;
+    Result<std::optional<store::JobPlan>> Replan(const model::Job& before, const model::Job& after,
+                                                 const schedule::Schedule& schedule, TimePoint now);
+    Result<bool> IsAccountedFor(const std::string& id, TimePoint fire);
+    Result<model::Job> Write(store::JobWrite write, TimePoint now);
+
+    store::Store& store_;
+    FirePlans& plans_;
+    schedule::ZoneDatabase& zones_;
+    const FindCalendar find_calendar_;
+    UuidGenerator& ids_;
+};
+
+}  // namespace ksana::engine

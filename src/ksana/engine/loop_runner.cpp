@@ -1,0 +1,80 @@
+#include "ksana/engine/loop_runner.hpp"
+
+#include <algorithm>
+
+#include "ksana/base/log.hpp"
+
+namespace ksana::engine {
+
+LoopRunner::LoopRunner(Loop loop, Clock& clock, store::ChangeFeed& changes, Observer* observer)
+    : loop_(std::move(loop)),
+      clock_(clock),
+      changes_(changes),
+      observer_(observer),
+      thread_(loop_.name, [this](const std::stop_token& stop) { Run(stop); }) {}
+
+Result<void> LoopRunner::Start() {
+    const std::lock_guard lock(mutex_);
+    if (!subscription_ && !loop_.topics.Empty()) {
+        subscription_ = changes_.Subscribe(loop_.topics, [this](store::Topics topics) {
+            if (loop_.hint) loop_.hint(topics);
+            wakeup_.Notify();
+        });
+    }
+    return thread_.Start();
+}
+
+void LoopRunner::Stop() {
+    const std::lock_guard lock(mutex_);
+    subscription_.reset();
+    thread_.Stop();
+}
+
+void LoopRunner::Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        last_step_ = clock_.SteadyNow().time_since_epoch().count();
+        auto step = loop_.run_once();
+        if (!step) {
+            PauseAfter(step.error(), stop);
+            continue;
+        }
+        if (backoff_ > Duration::zero()) {
+            Log(LogLevel::kInfo, "the store answers again", {{"loop", loop_.name}});
+            backoff_ = Duration::zero();
+        }
+        if (!step->again) WaitFor(*step, stop);
+    }
+}
+
+// By the wall clock for what happens at a time, so that a clock that is set is noticed, and by the
+// steady one for what happens after a while.
+void LoopRunner::WaitFor(const Step& step, const std::stop_token& stop) {
+    const SteadyPoint latest = clock_.SteadyNow() + step.within.value_or(kLongestSleep);
+    while (!stop.stop_requested()) {
+        const SteadyPoint now = clock_.SteadyNow();
+        last_step_ = now.time_since_epoch().count();
+        SteadyPoint until = std::min(latest, now + Clock::kJumpNotice);
+        if (step.next) {
+            const TimePoint wall = clock_.Now();
+            if (*step.next <= wall) return;
+            until = std::min<SteadyPoint>(until, now + (*step.next - wall));
+        }
+        if (clock_.Wait(wakeup_, until, stop) != WaitOutcome::kDeadline) return;
+        if (clock_.SteadyNow() >= latest) return;
+    }
+}
+
+// While a store is down every loop says so once, and once more when it is back. A wake-up does not
+// cut the pause short: one comes with every commit of the others.
+void LoopRunner::PauseAfter(const Error& error, const std::stop_token& stop) {
+    if (backoff_ == Duration::zero()) {
+        Log(LogLevel::kError, "a step of the engine failed",
+            {{"loop", loop_.name}, {"error", error.Describe()}});
+    }
+    if (observer_ != nullptr) observer_->StepFailed(loop_.name, error);
+    backoff_ = std::clamp(backoff_ * 2, kFirstBackoff, kLongestBackoff);
+    Wakeup nobody;
+    clock_.Wait(nobody, clock_.SteadyNow() + backoff_, stop);
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "ksana/base/clock.hpp"
+#include "ksana/base/result.hpp"
+#include "ksana/engine/step.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+// Deletes runs that ended long ago, a little at a time so that firing goes on. Every node may have
+// one; they do not disturb each other. One thread.
+class Retention {
+  public:
+    struct Options {
+        Duration keep = std::chrono::hours(24 * 30);  // 0: for ever
+        std::size_t batch = 500;
+        Duration pause = std::chrono::milliseconds(50);  // between two batches
+        Duration rest = std::chrono::minutes(1);         // when nothing is left to delete
+    };
+
+    // The store must outlive it.
+    Retention(store::Store& store, const Options& options) : store_(store), options_(options) {}
+
+    struct Answer {
+        Step step;
+        std::size_t runs = 0;
+    };
+
+    Result<Answer> RunOnce();
+
+  private:
+    store::Store& store_;
+    const Options options_;
+};
+
+}  // namespace ksana::engine

@@ -1,0 +1,34 @@
+#include "ksana/engine/type_book.hpp"
+
+#include "ksana/store/page.hpp"
+
+namespace ksana::engine {
+
+Result<void> TypeBook::Refresh() {
+    auto types = std::make_shared<Types>();
+    store::ListParams params{.prefix = {}, .limit = store::kMaxPageSize, .cursor = {}};
+    do {
+        KSANA_TRY(store::Page<model::RunType> page, store_.types().List(params));
+        for (model::RunType& type : page.items) {
+            std::string code = type.code;
+            types->emplace(std::move(code),
+                           std::make_shared<const model::RunType>(std::move(type)));
+        }
+        params.cursor = page.next;
+    } while (!params.cursor.empty());
+    const std::lock_guard lock(mutex_);
+    types_ = std::move(types);
+    return {};
+}
+
+std::shared_ptr<const model::RunType> TypeBook::Find(const std::string& code) const {
+    std::shared_ptr<const Types> types;
+    {
+        const std::lock_guard lock(mutex_);
+        types = types_;
+    }
+    const auto found = types->find(code);
+    return found == types->end() ? nullptr : found->second;
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ksana/base/result.hpp"
+#include "ksana/model/run_type.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+// The types of runs as they were when last read: planning asks for them inside a transaction, where
+// the store cannot be called. Thread-safe.
+class TypeBook {
+  public:
+    // The store must outlive it.
+    explicit TypeBook(store::Store& store) : store_(store) {}
+
+    Result<void> Refresh();
+
+    // Null where there is none of this code.
+    std::shared_ptr<const model::RunType> Find(const std::string& code) const;
+
+  private:
+    using Types = std::map<std::string, std::shared_ptr<const model::RunType>>;
+
+    store::Store& store_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<const Types> types_ = std::make_shared<const Types>();  // guarded by mutex_
+};
+
+}  // namespace ksana::engine

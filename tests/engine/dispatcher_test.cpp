@@ -1,0 +1,287 @@
+#include "ksana/engine/dispatcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/scripted_executor.hpp"
+#include "ksana/base/fake_clock.hpp"
+#include "ksana/store/faulty_store.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_memory/memory_backend.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using model::EventKind;
+using model::RunState;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class DispatcherTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        subscription_ = store_->changes().Subscribe(store::Topics::All(), [this](auto topics) {
+            if (dispatcher_) dispatcher_->Hint(topics);
+        });
+        Make({});
+        CreateJob("job");
+    }
+
+    void Make(Dispatcher::Options options) {
+        options.owner = "node/1";
+        options.wake = [this] { ++wakes_; };
+        dispatcher_ = std::make_unique<Dispatcher>(*store_, executor_, clock_, options);
+    }
+
+    void CreateJob(const std::string& id) {
+        model::Job job;
+        job.id = id;
+        job.name = "name of " + id;
+        job.action = model::HttpAction{.url = "http://127.0.0.1/"};
+        const auto written = store_->jobs().Write({.now = {}, .writes = {{.job = job, .plan = {}}}});
+        ASSERT_TRUE(written && written->at(0));
+    }
+
+    // Runs of the job that may overlap, ready after a while.
+    std::vector<Uuid> Submit(int count, Duration after = {}) {
+        std::vector<model::Run> runs;
+        for (int n = 0; n < count; ++n) {
+            model::Run run;
+            run.job_id = "job";
+            run.kind = model::ActionKind::kHttp;
+            run.policy.timeout = minutes(5);
+            run.policy.retry.max_retries = 1;
+            run.status.ready_at = clock_.Now() + after;
+            runs.push_back(run);
+        }
+        const auto submitted =
+            store_->runs().Submit({.now = {}, .runs = std::move(runs), .start = {}});
+        std::vector<Uuid> ids;
+        for (const auto& one : *submitted) ids.push_back(one.id);
+        return ids;
+    }
+
+    // As a shell does: as long as there is more to do right now.
+    Step RunOnce() {
+        for (int n = 0; n < 100; ++n) {
+            auto step = dispatcher_->RunOnce();
+            EXPECT_TRUE(step) << step.error().message;
+            if (!step || !step->again) return step ? *step : Step{};
+        }
+        ADD_FAILURE() << "it never rests";
+        return {};
+    }
+
+    RunState StateOf(const Uuid& id) { return store_->runs().Get(id)->run.status.state; }
+
+    FakeClock clock_;
+    SeededRandom random_{1};
+    UuidGenerator ids_{clock_, random_};
+    std::unique_ptr<store::Store> store_ =
+        store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    ScriptedExecutor executor_;
+    std::unique_ptr<Dispatcher> dispatcher_;
+    store::ChangeFeed::Subscription subscription_;
+    int wakes_ = 0;
+};
+
+TEST_F(DispatcherTest, StartsWhatIsReadyWithItsJobAndReportsTheEnd) {
+    const auto ids = Submit(1);
+    RunOnce();
+    ASSERT_EQ(executor_.started.size(), 1U);
+    const Task& task = executor_.tasks.begin()->second.first;
+    ASSERT_TRUE(task.job);
+    EXPECT_EQ(task.job->name, "name of job");
+    EXPECT_EQ(StateOf(ids[0]), RunState::kRunning);
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    EXPECT_EQ(wakes_, 1);
+    RunOnce();
+    EXPECT_EQ(StateOf(ids[0]), RunState::kSucceeded);
+    EXPECT_TRUE(dispatcher_->Idle());
+}
+
+TEST_F(DispatcherTest, NeverMoreThanItsSlots) {
+    Submit(10);
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 4U);
+    const Step full = RunOnce();
+    EXPECT_FALSE(full.again) << "there is no room: landing wakes the loop";
+    EXPECT_EQ(executor_.started.size(), 4U);
+    executor_.End(executor_.started[1], EventKind::kSuccess);
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 5U) << "in the transaction that took the report";
+}
+
+TEST_F(DispatcherTest, ComesAgainWhenARunIsDue) {
+    Submit(1, seconds(90));
+    const Step step = RunOnce();
+    EXPECT_EQ(step.next, clock_.Now() + seconds(90));
+    EXPECT_TRUE(executor_.started.empty());
+    clock_.Advance(seconds(90));
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 1U);
+}
+
+TEST_F(DispatcherTest, ComesAgainForARetry) {
+    const auto ids = Submit(1);
+    RunOnce();
+    executor_.End(executor_.started[0], EventKind::kRetryableFailure, "503");
+    const Step step = RunOnce();
+    EXPECT_EQ(StateOf(ids[0]), RunState::kScheduled);
+    ASSERT_TRUE(step.next);
+    clock_.Advance(*step.next - clock_.Now());
+    RunOnce();
+    ASSERT_EQ(executor_.started.size(), 2U);
+    executor_.End(executor_.started[1], EventKind::kRetryableFailure, "503 again");
+    RunOnce();
+    EXPECT_EQ(StateOf(ids[0]), RunState::kFailed);
+    EXPECT_EQ(store_->jobs().Get("job")->last_error, "503 again");
+}
+
+TEST_F(DispatcherTest, KeepsTheLeasesOfWhatIsUnderWay) {
+    const auto ids = Submit(1);
+    const Step step = RunOnce();
+    ASSERT_EQ(step.within, seconds(10)) << "a third of the lease";
+    for (int n = 0; n < 12; ++n) {
+        clock_.Advance(seconds(10));
+        RunOnce();
+        const auto reaped = store_->runs().Reap({});
+        ASSERT_TRUE(reaped->runs.empty()) << n;
+    }
+    EXPECT_EQ(StateOf(ids[0]), RunState::kRunning);
+}
+
+TEST_F(DispatcherTest, ALostLeaseStopsTheAttemptAndItsReportIsRefused) {
+    const auto ids = Submit(1);
+    RunOnce();
+    clock_.Advance(seconds(40));  // the node was asleep
+    ASSERT_EQ(store_->runs().Reap({})->runs.size(), 1U);
+    RunOnce();
+    ASSERT_EQ(executor_.cancelled.size(), 1U);
+    const auto before = store_->runs().Get(ids[0])->run;
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    RunOnce();
+    EXPECT_EQ(store_->runs().Get(ids[0])->run.status.failures, before.status.failures);
+    EXPECT_NE(StateOf(ids[0]), RunState::kSucceeded);
+}
+
+TEST_F(DispatcherTest, PassesOnTheWishToCancel) {
+    const auto ids = Submit(1);
+    RunOnce();
+    model::Event cancel;
+    cancel.kind = EventKind::kCancel;
+    ASSERT_TRUE(store_->runs().Apply({{.run_id = ids[0], .event = cancel}}));
+    RunOnce();
+    ASSERT_EQ(executor_.cancelled, executor_.started);
+    executor_.End(executor_.started[0], EventKind::kCancelled);
+    RunOnce();
+    EXPECT_EQ(StateOf(ids[0]), RunState::kCancelled);
+}
+
+TEST_F(DispatcherTest, AnAttemptThatTakesTooLongIsStoppedAndTimesOut) {
+    const auto ids = Submit(1);
+    RunOnce();
+    for (int n = 0; n < 31; ++n) {
+        clock_.Advance(seconds(10));
+        RunOnce();
+    }
+    ASSERT_EQ(executor_.cancelled, executor_.started);
+    executor_.End(executor_.started[0], EventKind::kCancelled);
+    RunOnce();
+    const auto run = store_->runs().Get(ids[0]);
+    EXPECT_EQ(run->attempts.at(0).outcome, model::AttemptOutcome::kTimedOut);
+}
+
+TEST_F(DispatcherTest, AShutdownUsesUpNoAttempt) {  // K-18
+    const auto ids = Submit(2);
+    RunOnce();
+    dispatcher_->Close();
+    Submit(1);
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 2U) << "nothing new";
+    dispatcher_->StopAll();
+    EXPECT_EQ(executor_.cancelled.size(), 2U);
+    executor_.End(executor_.started[0], EventKind::kCancelled);
+    dispatcher_->Abandon();  // the other one does not stop
+    RunOnce();
+    EXPECT_TRUE(dispatcher_->Idle());
+    for (const Uuid& id : ids) {
+        const auto run = store_->runs().Get(id)->run;
+        EXPECT_FALSE(model::IsFinal(run.status.state));
+        EXPECT_NE(run.status.state, RunState::kRunning);
+        EXPECT_EQ(run.status.failures, 0);
+    }
+}
+
+TEST_F(DispatcherTest, ThePlannersRunsTakeSlotsToo) {
+    const store::StartAs start = dispatcher_->Reserve();
+    EXPECT_EQ(start.limit, 4U);
+    EXPECT_EQ(dispatcher_->Reserve().limit, 0U);
+    Submit(3);
+    RunOnce();
+    EXPECT_TRUE(executor_.started.empty()) << "all the room is the planner's";
+    dispatcher_->Begin({}, start);
+    EXPECT_GT(wakes_, 0) << "somebody had waited for it";
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 3U);
+}
+
+TEST_F(DispatcherTest, LateRunsAreStartedAtALimitedRate) {
+    Make({.slots = 1000, .late_start_rate = 10});
+    Submit(35);
+    clock_.Advance(minutes(1));
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 10U);
+    const Step step = RunOnce();
+    EXPECT_FALSE(step.again);
+    ASSERT_TRUE(step.within);
+    EXPECT_EQ(*step.within, std::chrono::milliseconds(100));
+    clock_.Advance(seconds(1));
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 20U);
+}
+
+TEST_F(DispatcherTest, RunsOnTimeAreNotLimited) {
+    Make({.slots = 1000, .late_start_rate = 10});
+    for (int n = 0; n < 5; ++n) {
+        Submit(10);
+        RunOnce();
+    }
+    EXPECT_EQ(executor_.started.size(), 50U);
+}
+
+TEST_F(DispatcherTest, ReportsSurviveAStoreThatIsDown) {
+    store::FaultPlan faults;
+    auto faulty = store::MakeFaultyStore(*store_, faults);
+    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2"});
+    const auto ids = Submit(1);
+    ASSERT_TRUE(dispatcher.RunOnce());
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    for (const auto fault : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter}) {
+        faults.Next("runs.Exchange", {.kind = fault, .delay = {}});
+        EXPECT_FALSE(dispatcher.RunOnce());
+        EXPECT_FALSE(dispatcher.Idle()) << "it is not forgotten";
+    }
+    ASSERT_TRUE(dispatcher.RunOnce());
+    EXPECT_TRUE(dispatcher.Idle());
+    EXPECT_EQ(StateOf(ids[0]), RunState::kSucceeded);
+}
+
+TEST_F(DispatcherTest, ADeletedJobIsNoTask) {
+    Submit(1);
+    // Between the claim and the start: the run is under way, its job gone.
+    executor_.started.clear();
+    const auto claimed = store_->runs().Claim(
+        {.filter = {.kind = model::ActionKind::kHttp}, .owner = "other", .limit = 1});
+    ASSERT_EQ(claimed->runs.size(), 1U);
+    ASSERT_TRUE(store_->jobs().Delete({.now = {}, .id = "job", .expected_version = {}}));
+    model::Event back;
+    back.kind = EventKind::kShutdown;
+    back.exec_id = claimed->runs[0].status.exec_id;
+    ASSERT_TRUE(store_->runs().Apply({{.run_id = claimed->runs[0].id, .event = back}}));
+    RunOnce();
+    ASSERT_EQ(executor_.tasks.size(), 1U);
+    EXPECT_FALSE(executor_.tasks.begin()->second.first.job);
+}
+
+}  // namespace
+}  // namespace ksana::engine

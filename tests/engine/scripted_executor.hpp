@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ksana/engine/executor.hpp"
+
+namespace ksana::engine {
+
+// An executor that does nothing by itself: a test looks at what was started and says how it ends.
+// One thread.
+class ScriptedExecutor final : public Executor {
+  public:
+    model::ActionKind kind() const override { return model::ActionKind::kHttp; }
+
+    void Start(Task task, Done done) override {
+        const std::string exec_id = task.run.status.exec_id;
+        started.push_back(exec_id);
+        tasks.emplace(exec_id, std::pair(std::move(task), std::move(done)));
+    }
+
+    void Cancel(std::string_view exec_id) override { cancelled.emplace_back(exec_id); }
+
+    void End(const std::string& exec_id, model::EventKind kind, std::string error = {}) {
+        auto node = tasks.extract(exec_id);
+        model::Event event;
+        event.kind = kind;
+        event.error = std::move(error);
+        node.mapped().second(std::move(event));
+    }
+
+    std::vector<std::string> started;  // exec_ids
+    std::vector<std::string> cancelled;
+    std::map<std::string, std::pair<Task, Done>> tasks;  // under way
+};
+
+}  // namespace ksana::engine

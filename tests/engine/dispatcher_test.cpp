@@ -37,7 +37,8 @@ class DispatcherTest : public ::testing::Test {
         job.id = id;
         job.name = "name of " + id;
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
-        const auto written = store_->jobs().Write({.now = {}, .writes = {{.job = job, .plan = {}}}});
+        const auto written =
+            store_->jobs().Write({.now = {}, .writes = {{.job = job, .plan = {}}}});
         ASSERT_TRUE(written && written->at(0));
     }
 

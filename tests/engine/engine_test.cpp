@@ -90,7 +90,10 @@ class EngineTest : public ::testing::Test {
     schedule::ZoneDatabase zones_;
     TestExecutor executor_;
     Node node_{*store_, {&executor_}, zones_, clock_, {}, nullptr};
-    Engine engine_{node_, *store_, clock_, nullptr,
+    Engine engine_{node_,
+                   *store_,
+                   clock_,
+                   nullptr,
                    {.drain = milliseconds(1), .stop_patience = milliseconds(20)}};
     JobDesk desk_{*store_, node_.plans(), zones_, {}, ids_};
 };
@@ -130,12 +133,11 @@ TEST_F(EngineTest, StopDoesNotWaitForTheDeaf) {
 
 TEST_F(EngineTest, ANodeTakesBackWhatItHeldBeforeACrash) {
     ASSERT_TRUE(desk_.RunNow({.id = desk_.Create(Once(seconds(1000)))->id, .parameters = {}}));
-    ASSERT_EQ(store_->runs()
-                  .Claim({.filter = {.kind = model::ActionKind::kHttp},
-                          .owner = "node/0",
-                          .limit = 1})
-                  ->runs.size(),
-              1U);
+    ASSERT_EQ(
+        store_->runs()
+            .Claim({.filter = {.kind = model::ActionKind::kHttp}, .owner = "node/0", .limit = 1})
+            ->runs.size(),
+        1U);
     Node other(*store_, {&executor_}, zones_, clock_, {.name = "other", .only_one = true}, nullptr);
     ASSERT_TRUE(other.Prepare());
     EXPECT_EQ(RunsIn(model::RunState::kRunning).items.size(), 1U) << "not its own";

@@ -120,10 +120,11 @@ TEST_F(JobDeskTest, WhatIsPausedDoesNotAccumulate) {  // K-07
 TEST_F(JobDeskTest, WhatWasDueBeforeAChangeIsAccountedForAsItWas) {
     const auto job = desk_.Create(Every(minutes(1)));
     clock_.Advance(minutes(1) + seconds(1));  // the planner was slow
-    const auto changed = desk_.Change(job->id, job->version, [](model::Job& edited) -> Result<void> {
-        edited.schedule.every = hours(1);
-        return {};
-    });
+    const auto changed =
+        desk_.Change(job->id, job->version, [](model::Job& edited) -> Result<void> {
+            edited.schedule.every = hours(1);
+            return {};
+        });
     ASSERT_TRUE(changed) << changed.error().Describe();
     EXPECT_EQ(Runs(job->id), 1U) << "the fire of the first minute";
     EXPECT_EQ(changed->next_run_at, start_ + hours(1));

@@ -46,8 +46,8 @@ Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clo
       executor_(executor),
       clock_(clock),
       options_(std::move(options)),
-      flights_(std::make_shared<Flights>(clock, options_.slots, options_.lease,
-                                         options_.wake ? options_.wake : [] {})),
+      flights_(std::make_shared<Flights>(
+          clock, options_.slots, options_.lease, options_.wake ? options_.wake : [] {})),
       late_starts_(options_.late_start_rate) {}
 
 void Dispatcher::Hint(store::Topics topics) {

@@ -30,8 +30,8 @@ class Dispatcher {
     struct Options {
         std::string owner;  // of the leases; another one for every start of a node
         Duration lease = std::chrono::seconds(30);
-        std::size_t slots = 4;    // attempts under way at once
-        std::size_t batch = 500;  // claimed at once
+        std::size_t slots = 4;              // attempts under way at once
+        std::size_t batch = 500;            // claimed at once
         std::size_t late_start_rate = 500;  // per second; 0: no limit
         store::FollowUp follow_up;          // may be empty
         std::function<void()> wake;         // RunOnce is to be called

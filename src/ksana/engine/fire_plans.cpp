@@ -69,12 +69,12 @@ store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job
                                    TimePoint now) const {
     const model::PlanResult planned =
         model::Plan(schedule, {.job_id = job.id,
-                                .planned_until = job.planned_until.value_or(job.created_at),
-                                .paused = !job.enabled,
-                                .misfire = job.misfire,
-                                .now = now,
-                                .look_ahead_until = now + options_.look_ahead,
-                                .max_fires = options_.max_fires});
+                               .planned_until = job.planned_until.value_or(job.created_at),
+                               .paused = !job.enabled,
+                               .misfire = job.misfire,
+                               .now = now,
+                               .look_ahead_until = now + options_.look_ahead,
+                               .max_fires = options_.max_fires});
     store::JobPlan plan{.runs = {},
                         .ranges = planned.ranges,
                         .planned_until = planned.planned_until,

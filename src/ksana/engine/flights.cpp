@@ -68,7 +68,8 @@ void Flights::Land(const std::string& exec_id, model::Event event) {
         if (node.empty()) return;
         event = AsStopped(std::move(event), node.mapped().stop);
         event.exec_id = exec_id;
-        landed_.push_back({.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
+        landed_.push_back(
+            {.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
     }
     changed_();
 }
@@ -116,7 +117,8 @@ std::vector<std::string> Flights::Overdue(SteadyPoint now) {
     std::vector<std::string> overdue;
     const std::lock_guard lock(mutex_);
     for (const auto& [exec_id, flight] : under_way_) {
-        if (flight.stop == StopReason::kNone && flight.overdue_at <= now) overdue.push_back(exec_id);
+        if (flight.stop == StopReason::kNone && flight.overdue_at <= now)
+            overdue.push_back(exec_id);
     }
     return overdue;
 }

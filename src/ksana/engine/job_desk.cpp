@@ -57,8 +57,11 @@ Result<Job> JobDesk::Create(Job job) {
     KSANA_TRY(const schedule::Schedule schedule, Check(job));
     job.planned_until = job.enabled ? CursorOf(job, now) : now;
     job.next_run_at.reset();
-    store::JobPlan plan{.runs = {}, .ranges = {}, .planned_until = *job.planned_until,
-                        .next_run_at = {}, .tally = {}};
+    store::JobPlan plan{.runs = {},
+                        .ranges = {},
+                        .planned_until = *job.planned_until,
+                        .next_run_at = {},
+                        .tally = {}};
     if (job.enabled) plan = plans_.PlanWith(schedule, job, now);
     return Write({.job = std::move(job),
                   .mode = store::WriteMode::kCreate,
@@ -122,11 +125,10 @@ Result<std::optional<store::JobPlan>> JobDesk::Replan(const Job& before, const J
 Result<bool> JobDesk::IsAccountedFor(const std::string& id, TimePoint fire) {
     KSANA_TRY(const auto run, store_.jobs().FindFire(id, fire));
     if (run) return true;
-    KSANA_TRY(const auto entries, store_.jobs().Ledger({.job_id = id,
-                                                        .from = fire,
-                                                        .until = fire + kInstant,
-                                                        .limit = 1,
-                                                        .cursor = {}}));
+    KSANA_TRY(
+        const auto entries,
+        store_.jobs().Ledger(
+            {.job_id = id, .from = fire, .until = fire + kInstant, .limit = 1, .cursor = {}}));
     return !entries.items.empty();
 }
 

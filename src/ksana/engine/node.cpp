@@ -56,18 +56,18 @@ void Node::AddLoops() {
                           .hint = [one](store::Topics topics) { one->Hint(topics); },
                           .run_once = [one] { return one->RunOnce(); }});
     }
-    loops_.push_back({.name = "planner",
-                      .topics = store::Topic::kJobs,
-                      .hint = {},
-                      .run_once = [this] { return Plan(); }});
+    loops_.push_back(
+        {.name = "planner", .topics = store::Topic::kJobs, .hint = {}, .run_once = [this] {
+             return Plan();
+         }});
     loops_.push_back(
         {.name = "reaper", .topics = {}, .hint = {}, .run_once = [this] { return Reap(); }});
     loops_.push_back(
         {.name = "retention", .topics = {}, .hint = {}, .run_once = [this] { return Retain(); }});
-    loops_.push_back({.name = "types",
-                      .topics = store::Topic::kDocuments,
-                      .hint = {},
-                      .run_once = [this] { return ReadTypes(); }});
+    loops_.push_back(
+        {.name = "types", .topics = store::Topic::kDocuments, .hint = {}, .run_once = [this] {
+             return ReadTypes();
+         }});
 }
 
 Result<void> Node::Prepare() {

@@ -24,7 +24,7 @@
 namespace ksana::engine {
 
 struct NodeOptions {
-    std::string name = "node";     // the same after a restart
+    std::string name = "node";      // the same after a restart
     std::string incarnation = "1";  // another one after a restart
     // Nobody else has this name: runs of an earlier incarnation are taken back at once.
     bool only_one = false;

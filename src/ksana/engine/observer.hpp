@@ -12,10 +12,10 @@ namespace ksana::engine {
 
 // How an attempt that this node carried out ended.
 struct AttemptEnd {
-    const model::Run& run;       // as it was when the attempt started
+    const model::Run& run;  // as it was when the attempt started
     const std::string& job_name;
-    const model::Event& event;   // what was reported
-    store::Applied applied;      // what became of the report
+    const model::Event& event;  // what was reported
+    store::Applied applied;     // what became of the report
     Duration took{};
 };
 

@@ -17,7 +17,8 @@ Result<Reaper::Answer> Reaper::RunOnce(const std::vector<std::string>& lost_owne
              {"state", model::NameOf(run.status.state)},
              {"error", run.status.last_error}});
     }
-    Answer answer{.step = {.next = {}, .within = {}, .again = reaped.more}, .runs = std::move(reaped.runs)};
+    Answer answer{.step = {.next = {}, .within = {}, .again = reaped.more},
+                  .runs = std::move(reaped.runs)};
     if (answer.step.again) return answer;
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
     if (times.expiry) answer.step.next = OnThisNode(*times.expiry, times.now, clock_);

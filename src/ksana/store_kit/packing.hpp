@@ -1,0 +1,246 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "ksana/base/text_map.hpp"
+#include "ksana/base/time.hpp"
+#include "ksana/base/uuid.hpp"
+#include "ksana/model/enum_names.hpp"
+
+// Fields of a structure as a short blob instead of columns: four bytes of bits that say which fields
+// are not their default, and these fields in turn. A driver says once what is in a blob, in a
+// function that visits the fields, and calls it with a writer and with a reader; the order is that
+// of the bits, so a new field comes last. A reader that meets a bit it does not know is not done.
+
+namespace ksana::store_kit {
+
+inline constexpr std::size_t kPackMaskBytes = 4;
+
+class PackWriter {
+  public:
+    // Appends to `out`; what stands there already stays. `always`: the mask is there also when
+    // every field is its default, as it must be where something precedes or follows.
+    explicit PackWriter(std::string& out, bool always = false) : out_(out), start_(out.size()) {
+        if (always) Begin();
+    }
+    PackWriter(const PackWriter&) = delete;
+    PackWriter& operator=(const PackWriter&) = delete;
+    ~PackWriter() {
+        if (!begun_) return;
+        for (std::size_t i = 0; i < kPackMaskBytes; ++i) {
+            out_[start_ + i] = static_cast<char>((mask_ >> (8 * i)) & 0xffU);
+        }
+    }
+
+    template <class T>
+    void Field(const T& value, const std::type_identity_t<T>& fallback) {
+        if (Bit(value != fallback)) Put(value);
+    }
+    // A flag is its bit.
+    void Flag(bool value) { Bit(value); }
+    // Near `base`, and so shorter than in full.
+    void Near(const std::optional<TimePoint>& value, TimePoint base) {
+        if (Bit(value.has_value())) Put(std::int64_t{(*value - base).count()});
+    }
+    // Most are UUIDs, which take 16 bytes instead of 36.
+    void ExecId(const std::string& value) {
+        const std::optional<Uuid> uuid = AsUuid(value);
+        if (Bit(uuid.has_value())) Put(*uuid);
+        if (Bit(!uuid && !value.empty())) Put(value);
+    }
+    // Always there: it has no bit.
+    template <class T>
+    void Value(const T& value) {
+        Begin();
+        Put(value);
+    }
+
+  private:
+    void Begin() {
+        if (!begun_) out_.append(kPackMaskBytes, '\0');
+        begun_ = true;
+    }
+    bool Bit(bool set) {
+        if (set) {
+            Begin();
+            mask_ |= 1U << bit_;
+        }
+        ++bit_;
+        return set;
+    }
+    // Nothing, unless it is just what the id would be written as.
+    static std::optional<Uuid> AsUuid(const std::string& text) {
+        if (text.size() != 36) return std::nullopt;
+        const bool lower = std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'F'; });
+        return lower ? Uuid::Parse(text) : std::nullopt;
+    }
+    // Seven bits a byte, the lowest first.
+    void PutNumber(std::uint64_t value) {
+        std::array<char, 10> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+        std::size_t count = 0;
+        while (value >= 0x80) {
+            bytes[count++] = static_cast<char>(value | 0x80U);
+            value >>= 7U;
+        }
+        bytes[count++] = static_cast<char>(value);
+        out_.append(bytes.data(), count);
+    }
+    void Put(const std::string& value) {
+        PutNumber(value.size());
+        out_.append(value);
+    }
+    // Also negative ones stay short.
+    void Put(std::int64_t value) {
+        PutNumber((static_cast<std::uint64_t>(value) << 1U) ^
+                  static_cast<std::uint64_t>(value >> 63));
+    }
+    void Put(TimePoint value) { Put(std::int64_t{value.time_since_epoch().count()}); }
+    void Put(const Uuid& value) { out_.append(value.bytes.begin(), value.bytes.end()); }
+    void Put(const TextMap& map) {
+        PutNumber(map.size());
+        for (const auto& [key, value] : map) {
+            Put(key);
+            Put(value);
+        }
+    }
+    template <class T>
+    void Put(const std::optional<T>& value) {
+        Put(*value);
+    }
+    template <class E>
+    requires std::is_enum_v<E>
+    void Put(E value) { PutNumber(static_cast<std::uint64_t>(value)); }
+
+    std::string& out_;
+    const std::size_t start_;
+    std::uint32_t mask_ = 0;
+    unsigned bit_ = 0;
+    bool begun_ = false;
+};
+
+// Anything wrong makes it not done, and what it gives worthless. An empty blob is all defaults.
+class PackReader {
+  public:
+    explicit PackReader(std::string_view packed) : rest_(packed) {
+        if (packed.empty()) return;
+        ok_ = packed.size() >= kPackMaskBytes;
+        if (!ok_) return;
+        for (std::size_t i = 0; i < kPackMaskBytes; ++i) {
+            mask_ |= std::uint32_t{static_cast<std::uint8_t>(packed[i])} << (8 * i);
+        }
+        rest_.remove_prefix(kPackMaskBytes);
+    }
+
+    template <class T>
+    void Field(T& value, const std::type_identity_t<T>& fallback) {
+        if (Bit()) {
+            Take(value);
+        } else {
+            value = fallback;
+        }
+    }
+    void Flag(bool& value) { value = Bit(); }
+    void Near(std::optional<TimePoint>& value, TimePoint base) {
+        value.reset();
+        if (!Bit()) return;
+        std::int64_t micros = 0;
+        Take(micros);
+        value = base + Duration(micros);
+    }
+    void ExecId(std::string& value) {
+        value.clear();
+        if (Bit()) {
+            Uuid id;
+            Take(id);
+            value = id.ToString();
+        }
+        if (Bit()) Take(value);
+    }
+    template <class T>
+    void Value(T& value) {
+        Take(value);
+    }
+
+    bool done() const { return ok_ && mask_ == 0 && rest_.empty(); }
+    // As done, but zeros may follow.
+    bool done_but_padding() const {
+        return ok_ && mask_ == 0 &&
+               std::ranges::all_of(rest_, [](char byte) { return byte == '\0'; });
+    }
+
+  private:
+    bool Bit() {
+        const bool set = (mask_ & 1U) != 0;
+        mask_ >>= 1U;
+        return set;
+    }
+    std::uint64_t Number() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+            const auto byte = static_cast<std::uint8_t>(rest_.front());
+            rest_.remove_prefix(1);
+            value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+            if (byte < 0x80) return value;
+        }
+        ok_ = false;
+        return 0;
+    }
+    void Take(std::string& value) {
+        const std::uint64_t size = Number();
+        ok_ = ok_ && size <= rest_.size();
+        if (!ok_) return;
+        value.assign(rest_.substr(0, size));
+        rest_.remove_prefix(size);
+    }
+    template <class T>
+    requires std::is_integral_v<T>
+    void Take(T& value) {
+        const std::uint64_t number = Number();
+        value = static_cast<T>(static_cast<std::int64_t>(number >> 1U) ^
+                               -static_cast<std::int64_t>(number & 1U));
+    }
+    void Take(TimePoint& value) {
+        std::int64_t micros = 0;
+        Take(micros);
+        value = TimePoint(Duration(micros));
+    }
+    void Take(Uuid& value) {
+        ok_ = ok_ && value.bytes.size() <= rest_.size();
+        if (!ok_) return;
+        std::memcpy(value.bytes.data(), rest_.data(), value.bytes.size());
+        rest_.remove_prefix(value.bytes.size());
+    }
+    void Take(TextMap& map) {
+        map.clear();
+        const std::uint64_t count = Number();
+        for (std::uint64_t i = 0; i < count && ok_; ++i) {
+            std::string key;
+            Take(key);
+            Take(map[key]);
+        }
+    }
+    template <class E>
+    requires std::is_enum_v<E>
+    void Take(E& value) {
+        const std::uint64_t number = Number();
+        ok_ = ok_ && number < model::kEnumCount<E>;
+        value = static_cast<E>(number);
+    }
+    template <class T>
+    void Take(std::optional<T>& value) {
+        Take(value.emplace());
+    }
+
+    std::string_view rest_;
+    std::uint32_t mask_ = 0;
+    bool ok_ = true;
+};
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,28 @@
+#include "ksana/telemetry/histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "ksana/base/check.hpp"
+
+namespace ksana::telemetry {
+
+Histogram::Histogram(std::vector<double> bounds)
+    : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {
+    const auto finite = [](double bound) { return std::isfinite(bound); };
+    KSANA_CHECK(!bounds_.empty() && std::ranges::all_of(bounds_, finite),
+                "a histogram has at least one bound, and finite ones only");
+    const bool rising =
+        std::ranges::adjacent_find(bounds_, std::greater_equal<>()) == bounds_.end();
+    KSANA_CHECK(rising, "the bounds of a histogram rise");
+}
+
+void Histogram::Observe(double value) {
+    if (std::isnan(value)) return;
+    const auto bucket = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
+    counts_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
+    sum_.fetch_add(value, std::memory_order_relaxed);
+}
+
+}  // namespace ksana::telemetry

@@ -350,12 +350,17 @@ void Connection::Flush() {
     writing_.swap(output_);
     output_.clear();
     if (transport_->Write(shared_from_this(), writing_)) {
-        writing_.clear();
+        ForgetWritten();
         return;
     }
     write_pending_ = true;
     write_deadline_ = Now() + context_.options.write_deadline +
                       TimeFor(writing_.size(), context_.options.min_rate_bytes);
+}
+
+void Connection::ForgetWritten() {
+    writing_.clear();
+    if (writing_.capacity() > 2 * kOutputBatch) writing_ = std::string();
 }
 
 void Connection::OnWritten(bool ok) {
@@ -366,8 +371,7 @@ void Connection::OnWritten(bool ok) {
         Close();
         return;
     }
-    writing_.clear();
-    if (writing_.capacity() > kOutputBatch) writing_ = std::string();
+    ForgetWritten();
     if (phase_ == Phase::kIdle) GoIdle();
     Advance();
 }

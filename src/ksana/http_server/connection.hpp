@@ -124,6 +124,7 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     void GoIdle();
     void ReadMore();
     void Flush();
+    void ForgetWritten();
     void FinishClosing();
     void TimeOut();
     void CutBy(const char* what);

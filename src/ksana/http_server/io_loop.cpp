@@ -11,13 +11,15 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Often enough for the shortest deadline to be kept within a quarter, and once a second at least.
-Duration SweepInterval(const ServerOptions& options) {
-    const Duration shortest =
-        std::min({options.header_deadline, options.body_deadline, options.write_deadline,
-                  options.idle_timeout, options.linger, options.drain});
-    return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(5),
+// Often enough to keep the deadline within a quarter of it, and once a second at least.
+Duration IntervalFor(Duration deadline) {
+    return std::clamp<Duration>(deadline / 4, std::chrono::milliseconds(5),
                                 std::chrono::seconds(1));
+}
+
+Duration SweepInterval(const ServerOptions& options) {
+    return IntervalFor(std::min({options.header_deadline, options.body_deadline,
+                                 options.write_deadline, options.idle_timeout, options.linger}));
 }
 
 }  // namespace
@@ -44,6 +46,8 @@ void IoLoop::BeginDrain(SteadyPoint deadline) {
     asio::post(io_, [this, deadline] {
         draining_ = true;
         drain_deadline_ = deadline;
+        sweep_interval_ = std::min(sweep_interval_, IntervalFor(context_.options.drain));
+        ArmSweep();
         for (auto next = connections_.begin(); next != connections_.end();) {
             const auto connection = next->second.connection;
             ++next;  // before the connection takes itself out

@@ -53,6 +53,7 @@ class IoLoop final : public ConnectionHost {
 
     void Open(Socket socket, std::string address, std::string peer, boost::asio::ssl::context* tls);
     void RunMail();
+    // Replaces what was armed before.
     void ArmSweep();
     void Sweep();
     void CloseAll();
@@ -60,7 +61,7 @@ class IoLoop final : public ConnectionHost {
 
     const ServeContext& context_;
     Admission& admission_;
-    const Duration sweep_interval_;
+    Duration sweep_interval_;
     boost::asio::io_context io_{1};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
     boost::asio::steady_timer sweep_timer_;

@@ -1,4 +1,5 @@
 #include <poll.h>
+#include <sys/resource.h>
 
 #include "ksana/http_server/server_fixture.hpp"
 
@@ -153,9 +154,15 @@ TEST_F(ServerLimitsTest, AClientThatNeverReadsIsCut) {
 }
 
 TEST_F(ServerLimitsTest, AThousandIdleConnectionsDisturbNobody) {
+    // Both ends are in this process.
+    rlimit files{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = std::min<rlim_t>(files.rlim_max, std::max<rlim_t>(files.rlim_cur, 4096));
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+    options_.max_connections_per_address = 2000;
     Start();
     std::vector<RawClient> idle;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 1000; ++i) {
         idle.push_back(Client());
         ASSERT_TRUE(idle.back().connected());
         idle.back().Send(i % 2 == 0 ? "" : "GET /hel");

@@ -17,7 +17,7 @@ struct TlsOptions {
     std::string key_file;
 };
 
-// Every limit of a server. The defaults are those of docs/operations.md.
+// Every limit of a server.
 struct ServerOptions {
     std::string address = "127.0.0.1";  // an IP address
     std::uint16_t port = 0;             // 0: any that is free

@@ -1,3 +1,5 @@
+#include <atomic>
+#include <optional>
 #include <thread>
 
 #include "ksana/http_server/server_fixture.hpp"
@@ -99,6 +101,37 @@ TEST_F(ServerStopTest, ItCanBeStartedAgain) {
         ASSERT_TRUE(server_->Start());
     }
     EXPECT_EQ(Ask(Get("/pool")).body, "pool");
+}
+
+TEST_F(ServerStopTest, StopsAndStartsUnderLoad) {
+    options_.io_threads = 2;
+    Server& server = Start();
+    std::atomic<bool> over{false};
+    std::atomic<int> answered{0};
+    {
+        std::vector<std::jthread> crowd;
+        for (int i = 0; i < 3; ++i) {
+            crowd.emplace_back([&] {
+                while (!over) {
+                    RawClient client(server.port());
+                    client.Send(Get("/pool") + Get("/hello") + Get("/pool"));
+                    while (client.Read().status == 200 && !over) {
+                        ++answered;
+                        client.Send(Get("/pool"));
+                    }
+                }
+            });
+        }
+        for (int i = 0; i < 20; ++i) {
+            const int before = answered;
+            while (answered < before + 10) EXPECT_EQ(Ask(Get("/hello")).status, 200);
+            server.Stop();
+            ASSERT_TRUE(server.Start());
+        }
+        over = true;
+        server.Stop();
+    }
+    EXPECT_EQ(server.statistics().connections_open, 0U);
 }
 
 }  // namespace

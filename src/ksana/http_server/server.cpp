@@ -1,0 +1,67 @@
+#include "ksana/http_server/server.hpp"
+
+#include <utility>
+
+#include "ksana/base/log.hpp"
+#include "ksana/http_server/dispatch.hpp"
+#include "ksana/http_server/network.hpp"
+
+namespace ksana::http_server {
+
+// What exists between Start and Stop. The network goes first: its connections use the pool.
+struct Server::Running {
+    explicit Running(Server& server)
+        : pool({.threads = server.options_.pool_threads, .queue = server.options_.pool_queue},
+               [&router = server.router_](Work work) { RunWork(router, std::move(work)); }),
+          network({.options = server.options_,
+                   .router = server.router_,
+                   .clock = server.clock_,
+                   .random = server.random_,
+                   .pool = pool,
+                   .statistics = server.statistics_}) {}
+
+    WorkPool pool;
+    Network network;
+};
+
+Server::Server(ServerOptions options, Router router, const Clock& clock, Random& random)
+    : options_(std::move(options)), router_(std::move(router)), clock_(clock), random_(random) {}
+
+Server::~Server() { Stop(); }
+
+Result<void> Server::Start() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return state_ != State::kStopping; });
+    if (state_ == State::kRunning) return {};
+    auto running = std::make_unique<Running>(*this);
+    KSANA_TRY_VOID(running->pool.Start());
+    KSANA_TRY_VOID(running->network.Open());
+    port_ = running->network.port();
+    running_ = std::move(running);
+    state_ = State::kRunning;
+    Log(LogLevel::kInfo, "listening",
+        {{"address", options_.address}, {"port", port_.load()}, {"tls", options_.tls.has_value()}});
+    return {};
+}
+
+void Server::Stop() {
+    std::unique_lock lock(mutex_);
+    if (state_ == State::kStopping) {
+        changed_.wait(lock, [this] { return state_ != State::kStopping; });
+        return;
+    }
+    if (state_ == State::kIdle) return;
+    state_ = State::kStopping;
+    std::unique_ptr<Running> ending = std::move(running_);
+    // Without the lock: others may come to wait meanwhile.
+    lock.unlock();
+    if (options_.on_drain) options_.on_drain();
+    ending->network.Close();
+    ending->pool.Stop();
+    ending.reset();
+    lock.lock();
+    state_ = State::kIdle;
+    changed_.notify_all();
+}
+
+}  // namespace ksana::http_server

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/base/random.hpp"
+#include "ksana/http_server/server.hpp"
+#include "support/raw_client.hpp"
+
+namespace ksana::http_server {
+
+// Something that one thread waits for and another brings about.
+class Signal {
+  public:
+    void Set() {
+        const std::lock_guard lock(mutex_);
+        set_ = true;
+        changed_.notify_all();
+    }
+    // False after twenty seconds.
+    bool Wait() {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, std::chrono::seconds(20), [this] { return set_; });
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool set_ = false;  // guarded by mutex_
+};
+
+inline std::string Get(std::string_view path, std::string_view more = "") {
+    return "GET " + std::string(path) + " HTTP/1.1\r\nHost: test\r\n" + std::string(more) + "\r\n";
+}
+
+inline std::string Post(std::string_view path, std::string_view body) {
+    return "POST " + std::string(path) +
+           " HTTP/1.1\r\nHost: test\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n" + std::string(body);
+}
+
+// A server with a few routes; a test adds its own before Start.
+class ServerTest : public ::testing::Test {
+  protected:
+    ServerTest() {
+        router_.Add({Method::kGet, "/hello", Permission::kPublic, "Greets.", Where::kInline,
+                     [](const Request&) { return TextResponse(200, "hello"); }});
+        router_.Add({Method::kGet, "/pool", Permission::kPublic, "Greets from the pool.",
+                     Where::kPool, [](const Request&) { return TextResponse(200, "pool"); }});
+        router_.Add({Method::kPost, "/echo", Permission::kPublic, "Gives the body back.",
+                     Where::kInline,
+                     [](const Request& request) { return TextResponse(200, request.body); }});
+        options_.pool_threads = 2;
+    }
+
+    Server& Start() {
+        server_ = std::make_unique<Server>(options_, std::move(router_), clock_, random_);
+        const auto started = server_->Start();
+        EXPECT_TRUE(started) << started.error().Describe();
+        return *server_;
+    }
+    testing::RawClient Client(int receive_buffer = 0) {
+        return testing::RawClient(server_->port(), receive_buffer);
+    }
+    testing::RawAnswer Ask(std::string_view request) {
+        testing::RawClient client = Client();
+        return client.Ask(request);
+    }
+
+    SystemClock clock_;
+    SystemRandom random_;
+    ServerOptions options_;
+    Router router_;
+    std::unique_ptr<Server> server_;
+};
+
+}  // namespace ksana::http_server

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ksana::http_server {
+
+// What a server has done since it was made; for a metrics page. Each number is right by itself, but
+// they are not read at one instant. Written by the server's threads, read by any.
+struct Statistics {
+    std::atomic<std::uint64_t> connections_open{0};
+    std::atomic<std::uint64_t> connections_accepted{0};
+    std::atomic<std::uint64_t> connections_refused{0};  // over a limit
+    std::atomic<std::uint64_t> connections_cut{0};      // a deadline passed
+    std::atomic<std::uint64_t> pool_refused{0};         // requests answered 503, the queue was full
+    // Answers by class: [2] is 200 to 299; [0] is not used.
+    std::array<std::atomic<std::uint64_t>, 6> answers{};
+};
+
+inline void Increment(std::atomic<std::uint64_t>& counter) {
+    counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline void CountAnswer(Statistics& statistics, int status) {
+    const int kind = status / 100;
+    Increment(statistics.answers.at(kind >= 1 && kind <= 5 ? static_cast<std::size_t>(kind) : 0));
+}
+
+}  // namespace ksana::http_server

@@ -1,0 +1,136 @@
+#include "ksana/exec/answer_outcome.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ksana/base/duration_text.hpp"
+#include "ksana/base/utf8.hpp"
+#include "ksana/codec/json_text.hpp"
+#include "ksana/exec/retry_after.hpp"
+#include "ksana/model/http_outcome.hpp"
+#include "ksana/store/run_store.hpp"
+
+namespace ksana::exec {
+namespace {
+
+using http_client::CallAnswer;
+using http_client::CallError;
+using http_client::FindHeader;
+using model::EventKind;
+
+constexpr std::size_t kMaxErrorText = 1000;
+
+// A byte of a body takes at most six in a JSON string; the rest of a detail is small.
+static_assert(kMaxResult <= store::kMaxPayload && kMaxErrorText <= store::kMaxPayload);
+static_assert(6 * kMaxKeptBody + 1024 <= store::kMaxPayload);
+
+// How many bytes the character at the front takes; 0: none that is well-formed.
+std::size_t CharacterSize(std::string_view text) {
+    for (std::size_t size = 1; size <= std::min<std::size_t>(4, text.size()); ++size) {
+        if (IsUtf8(text.substr(0, size))) return size;
+    }
+    return 0;
+}
+
+EventKind KindOf(const CallAnswer& answer) {
+    switch (answer.error) {
+        case CallError::kNone:
+            break;
+        case CallError::kTimeout:
+            return EventKind::kTimeout;
+        case CallError::kEgressRefused:
+        case CallError::kTooManyRedirects:
+            return EventKind::kPermanentFailure;
+        case CallError::kCancelled:
+            return EventKind::kCancelled;
+        case CallError::kDns:
+        case CallError::kConnect:
+        case CallError::kTls:
+        case CallError::kProtocol:
+        case CallError::kOther:
+            return EventKind::kRetryableFailure;
+    }
+    const EventKind kind = model::OutcomeOfHttpStatus(answer.status);
+    const std::string* retry = FindHeader(answer.headers, "ksana-retry");
+    const bool never = retry != nullptr && (*retry == "no" || *retry == "No" || *retry == "NO");
+    return kind == EventKind::kRetryableFailure && never ? EventKind::kPermanentFailure : kind;
+}
+
+std::string ErrorOf(const CallAnswer& answer, const CallContext& context) {
+    if (answer.error == CallError::kNone) {
+        return fmt::format("HTTP {} from {}", answer.status, context.target);
+    }
+    if (answer.error != CallError::kTimeout) return answer.error_text;
+    const bool connected = answer.timings.connect > Duration::zero();
+    const Duration most =
+        connected ? context.timeout : std::min(context.connect_timeout, context.timeout);
+    return fmt::format("{} within {}", answer.error_text, FormatDuration(most));
+}
+
+std::string ResultOf(const CallAnswer& answer) {
+    const bool fits = !answer.body_truncated && !answer.body.empty() &&
+                      answer.body.size() <= kMaxResult &&
+                      answer.body.find('\0') == std::string::npos;
+    return fits && codec::IsJson(answer.body) ? answer.body : "";
+}
+
+std::string DetailOf(const CallAnswer& answer, const CallContext& context) {
+    const auto ms = [](Duration duration) { return static_cast<double>(duration.count()) / 1000; };
+    std::string detail = "{";
+    if (answer.status != 0) detail += fmt::format("\"status\":{},", answer.status);
+    if (answer.error != CallError::kNone) {
+        detail += fmt::format("\"error_kind\":\"{}\",", NameOf(answer.error));
+    }
+    detail += fmt::format(
+        "\"remote\":{},\"timings\":{{\"dns_ms\":{:.3f},\"connect_ms\":{:.3f},\"tls_ms\":{:.3f},"
+        "\"first_byte_ms\":{:.3f},\"total_ms\":{:.3f}}},",
+        codec::QuoteJson(answer.remote), ms(answer.timings.dns), ms(answer.timings.connect),
+        ms(answer.timings.tls), ms(answer.timings.first_byte), ms(answer.timings.total));
+    if (answer.status != 0) {
+        const bool truncated = answer.body_truncated || answer.body.size() > kMaxKeptBody;
+        detail += fmt::format("\"body\":{},\"body_truncated\":{},",
+                              codec::QuoteJson(HarmlessText(answer.body, kMaxKeptBody)), truncated);
+    }
+    return detail + fmt::format("\"trace_id\":\"{}\"}}", context.trace_id);
+}
+
+}  // namespace
+
+std::string HarmlessText(std::string_view bytes, std::size_t max_bytes) {
+    constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+    std::string text;
+    while (!bytes.empty()) {
+        const std::size_t size = CharacterSize(bytes);
+        const bool harmless = size > 0 && bytes.front() != '\0';
+        const std::string_view next = harmless ? bytes.substr(0, size) : kReplacement;
+        if (text.size() + next.size() > max_bytes) break;
+        text += next;
+        bytes.remove_prefix(std::max<std::size_t>(1, size));
+    }
+    return text;
+}
+
+std::string TargetOf(std::string_view url) {
+    const std::size_t scheme = url.find("://");
+    if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+    return std::string(url.substr(0, url.find_first_of("/?#")));
+}
+
+model::Event OutcomeOf(const CallAnswer& answer, const CallContext& context, TimePoint now) {
+    model::Event event;
+    event.kind = KindOf(answer);
+    event.detail = DetailOf(answer, context);
+    if (event.kind == EventKind::kSuccess) {
+        event.result = ResultOf(answer);
+        return event;
+    }
+    event.error = HarmlessText(ErrorOf(answer, context), kMaxErrorText);
+    if (event.kind == EventKind::kRetryableFailure && answer.error == CallError::kNone) {
+        const std::string* after = FindHeader(answer.headers, "retry-after");
+        if (after != nullptr) event.after = ParseRetryAfter(*after, now);
+    }
+    return event;
+}
+
+}  // namespace ksana::exec

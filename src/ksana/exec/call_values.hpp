@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/codec/json_text.hpp"
+#include "ksana/engine/executor.hpp"
+#include "ksana/exec/template_text.hpp"
+
+namespace ksana::exec {
+
+// What an attempt's placeholders stand for: job_id, job_name, run_id, exec_id, tenant, attempt,
+// fence, scheduled_at (of the fire; else when the run was made), triggered_at (the attempt's
+// start), params (all parameters of the run, as JSON), params.NAME, and NAME alone where it is none
+// of the above. The task must outlive it.
+class CallValues {
+  public:
+    // Fails when the run's payload is neither empty nor a JSON object.
+    static Result<CallValues> Make(const engine::Task& task);
+
+    std::optional<TemplateValue> Find(std::string_view name) const;
+
+  private:
+    explicit CallValues(const engine::Task& task) : task_(task) {}
+
+    std::optional<TemplateValue> FindBuiltIn(std::string_view name) const;
+    std::optional<TemplateValue> FindParameter(std::string_view name) const;
+
+    const engine::Task& task_;
+    std::vector<codec::JsonMember> parameters_;
+};
+
+}  // namespace ksana::exec

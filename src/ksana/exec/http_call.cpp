@@ -1,0 +1,166 @@
+#include "ksana/exec/http_call.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "ksana/base/hash.hpp"
+#include "ksana/base/time_text.hpp"
+#include "ksana/exec/answer_outcome.hpp"
+#include "ksana/exec/call_values.hpp"
+#include "ksana/exec/service_values.hpp"
+#include "ksana/exec/template_text.hpp"
+#include "ksana/http_client/call_check.hpp"
+#include "ksana/model/http_url.hpp"
+
+namespace ksana::exec {
+namespace {
+
+using http_client::CallRequest;
+using http_client::FindHeader;
+using http_client::Header;
+
+std::string Lower(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return lower;
+}
+
+bool IsOurs(std::string_view header) {
+    const std::string name = Lower(header);
+    return name.starts_with("ksana-") || name.starts_with("x-ksana-");
+}
+
+http_client::Method MethodOf(model::HttpMethod method) {
+    switch (method) {
+        case model::HttpMethod::kGet:
+            return http_client::Method::kGet;
+        case model::HttpMethod::kPost:
+            return http_client::Method::kPost;
+        case model::HttpMethod::kPut:
+            return http_client::Method::kPut;
+        case model::HttpMethod::kPatch:
+            return http_client::Method::kPatch;
+        case model::HttpMethod::kDelete:
+            return http_client::Method::kDelete;
+        case model::HttpMethod::kHead:
+            return http_client::Method::kHead;
+    }
+    return http_client::Method::kGet;
+}
+
+Error Impossible(std::string text) { return Error(Code::kInvalidArgument, std::move(text)); }
+
+Result<const model::HttpAction*> ActionOf(const engine::Task& task) {
+    if (!task.job) return Error(Code::kNotFound, "the job does not exist any more");
+    const auto* action = std::get_if<model::HttpAction>(&task.job->action);
+    if (action == nullptr) return Impossible("the job does not call a URL any more");
+    return action;
+}
+
+Result<std::string> UrlOf(const model::HttpAction& action, const TemplateLookup& lookup) {
+    KSANA_TRY(std::string url, FillTemplate(action.url, TemplatePlace::kUrl, lookup));
+    if (auto fault = model::FaultOfHttpUrl(url)) return Impossible("the URL " + *fault);
+    return url;
+}
+
+Result<std::vector<Header>> OwnHeaders(const model::HttpAction& action,
+                                       const TemplateLookup& lookup) {
+    std::vector<Header> headers;
+    for (const auto& [name, value] : action.headers) {
+        if (IsOurs(name)) continue;
+        auto filled = FillTemplate(value, TemplatePlace::kText, lookup);
+        if (!filled) return std::move(filled).error().WithContext("the header " + name);
+        if (!model::IsHeaderValue(*filled)) {
+            return Impossible(fmt::format(
+                "the header {} holds a control character or is longer than 8192 bytes", name));
+        }
+        headers.push_back({name, std::move(filled).value()});
+    }
+    return headers;
+}
+
+// The content type says it, or the text itself.
+bool IsJsonBody(const std::string& body, const std::vector<Header>& headers) {
+    const std::string* type = FindHeader(headers, "content-type");
+    return StartsLikeJson(body) || (type != nullptr && Lower(*type).find("json") != type->npos);
+}
+
+Result<std::string> BodyOf(const model::HttpAction& action, const std::vector<Header>& headers,
+                           const TemplateLookup& lookup) {
+    const bool json = IsJsonBody(action.body, headers);
+    auto body =
+        FillTemplate(action.body, json ? TemplatePlace::kJson : TemplatePlace::kText, lookup);
+    if (!body) return std::move(body).error().WithContext("the body");
+    return json ? FillServiceValues(std::move(body).value(), lookup) : std::move(body).value();
+}
+
+void AddUnlessThere(std::vector<Header>& headers, std::string name, std::string value) {
+    if (FindHeader(headers, name) == nullptr)
+        headers.push_back({std::move(name), std::move(value)});
+}
+
+void AddOurHeaders(const model::Run& run, std::vector<Header>& headers) {
+    const std::string run_id = run.id.ToString();
+    headers.push_back({"X-Ksana-Run-Id", run_id});
+    headers.push_back({"Ksana-Run-Id", run_id});
+    headers.push_back({"Ksana-Job-Id", run.job_id});
+    headers.push_back({"Ksana-Exec-Id", run.status.exec_id});
+    headers.push_back({"Ksana-Attempt", std::to_string(run.status.attempt)});
+    headers.push_back({"Ksana-Fence", std::to_string(run.status.fence)});
+    headers.push_back({"Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at))});
+    if (run.status.deadline) {
+        headers.push_back({"Ksana-Deadline", FormatTime(*run.status.deadline)});
+    }
+    AddUnlessThere(headers, "traceparent", TraceParentOf(run));
+    AddUnlessThere(headers, "User-Agent", UserAgent());
+}
+
+}  // namespace
+
+std::string UserAgent() { return "ksana/" KSANA_VERSION; }
+
+std::string TraceIdOf(const model::Run& run) {
+    std::string id = run.id.ToString();
+    std::erase(id, '-');
+    return id;
+}
+
+std::string TraceParentOf(const model::Run& run) {
+    const std::uint64_t span = std::max<std::uint64_t>(1, HashText(run.status.exec_id));
+    return fmt::format("00-{}-{:016x}-01", TraceIdOf(run), span);
+}
+
+Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
+                              const HttpCallOptions& options) {
+    KSANA_TRY(const model::HttpAction* action, ActionOf(task));
+    KSANA_TRY(const CallValues values, CallValues::Make(task));
+    const TemplateLookup lookup = [&values](std::string_view name) { return values.Find(name); };
+
+    const model::Run& run = task.run;
+    const Duration left = run.status.deadline ? *run.status.deadline - now : run.policy.timeout;
+    CallRequest request;
+    request.timeout = std::min(left, run.policy.timeout);
+    if (request.timeout <= Duration::zero()) {
+        return Error(Code::kDeadlineExceeded, "no time was left to send the call");
+    }
+    request.connect_timeout = std::min(options.connect_timeout, request.timeout);
+    request.max_kept = std::max(kMaxResult, kMaxKeptBody);
+    request.max_read = options.max_read;
+
+    request.method = MethodOf(action->method);
+    KSANA_TRY(request.url, UrlOf(*action, lookup));
+    KSANA_TRY(request.headers, OwnHeaders(*action, lookup));
+    KSANA_TRY(request.body, BodyOf(*action, request.headers, lookup));
+    if (StartsLikeJson(request.body)) {
+        AddUnlessThere(request.headers, "Content-Type", "application/json");
+    }
+    AddOurHeaders(run, request.headers);
+    if (auto fault = http_client::FaultOf(request)) return Impossible(std::move(*fault));
+    return request;
+}
+
+}  // namespace ksana::exec

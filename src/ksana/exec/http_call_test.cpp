@@ -1,0 +1,168 @@
+#include "ksana/exec/http_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ksana/exec/task_fixture.hpp"
+
+namespace ksana::exec {
+namespace {
+
+using http_client::CallRequest;
+using http_client::FindHeader;
+using std::chrono::seconds;
+
+Result<CallRequest> Build(const engine::Task& task) { return BuildCall(task, StartOfTask()); }
+
+CallRequest Built(const engine::Task& task) {
+    auto call = Build(task);
+    EXPECT_TRUE(call) << call.error().message;
+    return call ? std::move(call).value() : CallRequest{};
+}
+
+std::string HeaderOf(const CallRequest& call, std::string_view name) {
+    const std::string* value = FindHeader(call.headers, name);
+    return value == nullptr ? "(none)" : *value;
+}
+
+std::string FaultOf(const engine::Task& task) {
+    const auto call = Build(task);
+    return call ? "(none)" : call.error().message;
+}
+
+TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
+    const auto call = Built(TaskOf({.url = "http://host/path"}));
+    EXPECT_EQ(call.method, http_client::Method::kGet);
+    EXPECT_EQ(call.url, "http://host/path");
+    EXPECT_EQ(HeaderOf(call, "X-Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Job-Id"), "job-1");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Exec-Id"), "exec-2");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Attempt"), "2");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Fence"), "5");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Scheduled-At"), "2026-03-01T08:00:00Z");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Deadline"), "2026-03-01T08:00:11Z");
+    EXPECT_TRUE(HeaderOf(call, "User-Agent").starts_with("ksana/"));
+    EXPECT_EQ(HeaderOf(call, "Content-Type"), "(none)");
+    const std::string trace = HeaderOf(call, "traceparent");
+    EXPECT_EQ(trace.size(), 55U);
+    EXPECT_TRUE(trace.starts_with("00-0192f0c123457abc8def0123456789ab-")) << trace;
+    EXPECT_TRUE(trace.ends_with("-01"));
+}
+
+TEST(BuildCall, EveryAttemptIsItsOwnSpanOfTheRunsTrace) {
+    engine::Task task = TaskOf({.url = "http://host/"});
+    const std::string first = TraceParentOf(task.run);
+    task.run.status.exec_id = "exec-3";
+    const std::string second = TraceParentOf(task.run);
+    EXPECT_EQ(first.substr(0, 36), second.substr(0, 36));
+    EXPECT_NE(first, second);
+}
+
+TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
+    const auto call = Built(TaskOf({.method = model::HttpMethod::kPost,
+                                    .url = "http://host/",
+                                    .headers = {{"user-agent", "mine"},
+                                                {"content-type", "text/plain"},
+                                                {"traceparent", "00-1-2-00"},
+                                                {"ksana-run-id", "forged"},
+                                                {"x-ksana-run-id", "forged"},
+                                                {"X-Attempt", "no {{attempt}} of {{job_name}}"}},
+                                    .body = "{\"a\":1}"}));
+    EXPECT_EQ(HeaderOf(call, "User-Agent"), "mine");
+    EXPECT_EQ(HeaderOf(call, "Content-Type"), "text/plain");
+    EXPECT_EQ(HeaderOf(call, "traceparent"), "00-1-2-00");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
+    EXPECT_EQ(HeaderOf(call, "X-Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
+    EXPECT_EQ(HeaderOf(call, "X-Attempt"), "no 2 of Nightly \"report\"");
+    for (const auto& header : call.headers) EXPECT_NE(header.value, "forged");
+}
+
+TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
+    engine::Task task = TaskOf({.method = model::HttpMethod::kPost,
+                                .url = "http://host/{{job_id}}/{{params.city}}?n={{n}}",
+                                .body = R"({"job":"{{job_id}}","name":"{{job_name}}",)"
+                                        R"("run":"{{run_id}}","exec":"{{exec_id}}",)"
+                                        R"("at":"{{scheduled_at}}","by":"{{triggered_at}}",)"
+                                        R"("attempt":{{attempt}},"fence":{{fence}},)"
+                                        R"("tenant":{{tenant}},"city":"{{city}}","n":{{params.n}},)"
+                                        R"("all":{{params}},)"
+                                        R"("attempt_param":"{{params.attempt}}"})"});
+    task.run.payload = R"({"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"})";
+    const auto call = Built(task);
+    EXPECT_EQ(call.url, "http://host/job-1/K%C3%B6ln%20%26%20%22Bonn%22?n=1.5");
+    EXPECT_EQ(call.body,
+              R"({"job":"job-1","name":"Nightly \"report\"",)"
+              R"("run":"0192f0c1-2345-7abc-8def-0123456789ab","exec":"exec-2",)"
+              R"("at":"2026-03-01T08:00:00Z","by":"2026-03-01T08:00:01Z",)"
+              R"("attempt":2,"fence":5,"tenant":"acme","city":"Köln & \"Bonn\"","n":1.5,)"
+              R"("all":{"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"},)"
+              R"("attempt_param":"mine"})");
+    EXPECT_EQ(HeaderOf(call, "Content-Type"), "application/json");
+}
+
+TEST(BuildCall, ServiceValuesOfAJsonBodyAreFilled) {  // K-10
+    const auto json = Built(TaskOf({.method = model::HttpMethod::kPost,
+                                    .url = "http://host/",
+                                    .body = R"({ "job_id": "<filled-by-service>", "x": 1.0 })"}));
+    EXPECT_EQ(json.body, R"({ "job_id": "job-1", "x": 1.0 })");
+    const auto text = Built(TaskOf({.method = model::HttpMethod::kPost,
+                                    .url = "http://host/",
+                                    .body = R"(text "job_id": "<filled-by-service>")"}));
+    EXPECT_EQ(text.body, R"(text "job_id": "<filled-by-service>")");
+}
+
+TEST(BuildCall, ARunWithoutANominalTimeWasScheduledWhenItWasMade) {
+    engine::Task task = TaskOf({.url = "http://host/{{scheduled_at}}"});
+    task.run.nominal_at.reset();
+    EXPECT_EQ(Built(task).url, "http://host/2026-03-01T07%3A59%3A00Z");
+}
+
+TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
+    const auto call = Built(TaskOf({.method = model::HttpMethod::kPut,
+                                    .url = "http://host/",
+                                    .body = "{{job_name}} is {{{{literal}}"}));
+    EXPECT_EQ(call.body, "Nightly \"report\" is {{literal}}");
+    EXPECT_EQ(HeaderOf(call, "Content-Type"), "(none)");
+}
+
+TEST(BuildCall, WhatCannotBeSentSaysWhy) {
+    EXPECT_EQ(FaultOf(TaskOf({.url = "http://host/{{nobody}}"})),
+              "there is no value for the placeholder \"nobody\"");
+    EXPECT_EQ(FaultOf(TaskOf({.url = "http://host/", .body = "{{params.x}}"})),
+              "the body: there is no value for the placeholder \"params.x\"");
+    EXPECT_EQ(FaultOf(TaskOf({.url = "http://host/", .headers = {{"X-A", "{{x}}"}}})),
+              "the header X-A: there is no value for the placeholder \"x\"");
+    EXPECT_NE(FaultOf(TaskOf({.url = "ftp://host/"})), "(none)");
+    EXPECT_NE(FaultOf(TaskOf({.url = "http://user@host/"})), "(none)");
+    EXPECT_NE(FaultOf(TaskOf({.url = "http://host/", .headers = {{"Host", "x"}}})), "(none)");
+    engine::Task injected = TaskOf({.url = "http://host/", .headers = {{"X-A", "{{v}}"}}});
+    injected.run.payload = R"({"v":"1\r\nX-B: 2"})";
+    EXPECT_EQ(FaultOf(injected),
+              "the header X-A holds a control character or is longer than 8192 bytes");
+    engine::Task bad_payload = TaskOf({.url = "http://host/"});
+    bad_payload.run.payload = "[1]";
+    EXPECT_EQ(FaultOf(bad_payload), "the run's parameters: not a JSON object");
+    engine::Task deleted = TaskOf({.url = "http://host/"});
+    deleted.job = nullptr;
+    EXPECT_EQ(FaultOf(deleted), "the job does not exist any more");
+    engine::Task changed = TaskOf({.url = "http://host/"});
+    auto job = std::make_shared<model::Job>(*changed.job);
+    job->action = model::CommandAction{};
+    changed.job = job;
+    EXPECT_EQ(FaultOf(changed), "the job does not call a URL any more");
+}
+
+TEST(BuildCall, TheTimeoutIsWhatIsLeftOfTheAttempt) {
+    engine::Task task = TaskOf({.url = "http://host/"});
+    EXPECT_EQ(BuildCall(task, StartOfTask()).value().timeout, seconds(10));
+    EXPECT_EQ(BuildCall(task, StartOfTask() + seconds(7)).value().timeout, seconds(3));
+    EXPECT_EQ(BuildCall(task, StartOfTask() + seconds(7)).value().connect_timeout, seconds(3));
+    EXPECT_EQ(BuildCall(task, StartOfTask() - seconds(60)).value().timeout, seconds(10))
+        << "a clock that was set back gives no more time than the policy";
+    const auto late = BuildCall(task, StartOfTask() + seconds(10));
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
+}
+
+}  // namespace
+}  // namespace ksana::exec

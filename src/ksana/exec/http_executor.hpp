@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/engine/executor.hpp"
+#include "ksana/exec/http_call.hpp"
+#include "ksana/http_client/client.hpp"
+
+namespace ksana::exec {
+
+// Carries out attempts of HTTP jobs: one call each (K-01, K-09, K-10). What cannot be sent ends at
+// once as a permanent failure. A call that ends because the client stops is a failure to be tried
+// again, not a cancelled run: nobody asked for that.
+// The client and the clock must outlive it; the client must be stopped before it goes.
+class HttpExecutor final : public engine::Executor {
+  public:
+    HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options = {});
+
+    model::ActionKind kind() const override { return model::ActionKind::kHttp; }
+    void Start(engine::Task task, Done done) override;
+    void Cancel(std::string_view exec_id) override;
+
+  private:
+    // An attempt under way.
+    struct Attempt {
+        std::optional<http_client::CallId> call;  // none: about to be sent
+        bool cancelled = false;
+    };
+
+    void Enter(const std::string& exec_id);
+    void NoteSent(const std::string& exec_id, http_client::CallId call);
+    bool Leave(const std::string& exec_id);
+
+    http_client::Client& client_;
+    const Clock& clock_;
+    const HttpCallOptions options_;
+    std::mutex mutex_;
+    std::map<std::string, Attempt, std::less<>> attempts_;  // guarded by mutex_; by exec_id
+};
+
+}  // namespace ksana::exec

@@ -1,0 +1,221 @@
+#include "ksana/exec/http_executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ksana/exec/task_fixture.hpp"
+#include "support/raw_server.hpp"
+
+namespace ksana::exec {
+namespace {
+
+using model::EventKind;
+using testing::RawPeer;
+using testing::RawRequest;
+using testing::RawServer;
+
+// Keeps what a target got and what attempts came to, and lets a test wait for them.
+class Record {
+  public:
+    void Got(RawRequest request) {
+        const std::lock_guard lock(mutex_);
+        requests_.push_back(std::move(request));
+        changed_.notify_all();
+    }
+    engine::Executor::Done Done() {
+        return [this](model::Event event) {
+            const std::lock_guard lock(mutex_);
+            events_.push_back(std::move(event));
+            changed_.notify_all();
+        };
+    }
+    std::vector<RawRequest> AwaitRequests(std::size_t count) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return requests_.size() >= count; });
+        return requests_;
+    }
+    std::vector<model::Event> AwaitEvents(std::size_t count) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return events_.size() >= count; });
+        return events_;
+    }
+    std::size_t requests() {
+        const std::lock_guard lock(mutex_);
+        return requests_.size();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<RawRequest> requests_;  // guarded by mutex_
+    std::vector<model::Event> events_;  // guarded by mutex_
+};
+
+class HttpExecutorTest : public ::testing::Test {
+  protected:
+    void SetUp() override { ASSERT_TRUE(client_.Start()); }
+    void TearDown() override { client_.Stop(); }
+
+    // Answers everything alike, and records it.
+    RawServer::Script Answering(int status, std::string body = "", std::string headers = "") {
+        return [this, status, body, headers](RawPeer& peer) {
+            while (auto request = peer.Read()) {
+                record_.Got(std::move(*request));
+                peer.Answer(status, body, headers);
+            }
+        };
+    }
+
+    // Takes calls and never answers.
+    RawServer::Script Hanging() {
+        return [this](RawPeer& peer) {
+            if (auto request = peer.Read()) record_.Got(std::move(*request));
+            peer.AwaitClose();
+        };
+    }
+
+    // A task that has its ten seconds from now on.
+    engine::Task Fresh(model::HttpAction action) {
+        engine::Task task = TaskOf(std::move(action));
+        task.run.status.started_at = clock_.Now();
+        task.run.status.deadline = clock_.Now() + task.run.policy.timeout;
+        return task;
+    }
+
+    model::Event Run(model::HttpAction action) {
+        executor_.Start(Fresh(std::move(action)), record_.Done());
+        return record_.AwaitEvents(1).front();
+    }
+
+    SystemClock clock_;
+    Record record_;
+    http_client::Client client_{http_client::ClientOptions{}, clock_};
+    HttpExecutor executor_{client_, clock_};
+};
+
+TEST_F(HttpExecutorTest, CallsTheUrlAndReportsSuccess) {  // K-01, K-10
+    const RawServer server(Answering(200, "{\"ok\":true}"));
+    const auto event = Run({.method = model::HttpMethod::kPost,
+                            .url = server.Url("/hook/{{job_id}}"),
+                            .headers = {{"Authorization", "Bearer t"}},
+                            .body = R"({"run_id":"<filled-by-service>","n":{{attempt}}})"});
+    EXPECT_EQ(event.kind, EventKind::kSuccess) << event.error;
+    EXPECT_EQ(event.result, "{\"ok\":true}");
+    EXPECT_NE(event.detail.find("\"status\":200"), std::string::npos) << event.detail;
+    const auto request = record_.AwaitRequests(1).front();
+    EXPECT_EQ(request.Line(), "POST /hook/job-1 HTTP/1.1");
+    EXPECT_EQ(request.body, R"({"run_id":"0192f0c1-2345-7abc-8def-0123456789ab","n":2})");
+    EXPECT_EQ(request.Header("X-Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
+    EXPECT_EQ(request.Header("Authorization"), "Bearer t");
+    EXPECT_EQ(request.Header("Content-Type"), "application/json");
+    EXPECT_EQ(request.Header("Expect"), std::nullopt);
+    EXPECT_TRUE(request.Header("traceparent"));
+    EXPECT_EQ(executor_.kind(), model::ActionKind::kHttp);
+}
+
+TEST_F(HttpExecutorTest, AFailureCarriesWhatTheTargetSaid) {  // K-09
+    const RawServer server(Answering(503, "busy", "Retry-After: 7\r\n"));
+    const auto event = Run({.url = server.Url()});
+    EXPECT_EQ(event.kind, EventKind::kRetryableFailure);
+    EXPECT_EQ(event.after, Duration(std::chrono::seconds(7)));
+    EXPECT_EQ(event.error, "HTTP 503 from 127.0.0.1:" + std::to_string(server.port()));
+    EXPECT_NE(event.detail.find("\"body\":\"busy\""), std::string::npos) << event.detail;
+}
+
+TEST_F(HttpExecutorTest, ARedirectIsAPermanentFailure) {  // K-09
+    const RawServer server(Answering(302, "", "Location: http://127.0.0.1:1/\r\n"));
+    EXPECT_EQ(Run({.url = server.Url()}).kind, EventKind::kPermanentFailure);
+}
+
+TEST_F(HttpExecutorTest, ARefusedConnectionIsTriedAgain) {  // K-09
+    std::uint16_t port = 0;
+    {
+        port = RawServer([](RawPeer&) {}).port();
+    }
+    const std::string target = "127.0.0.1:" + std::to_string(port);
+    const auto event = Run({.url = "http://" + target + "/"});
+    EXPECT_EQ(event.kind, EventKind::kRetryableFailure);
+    EXPECT_EQ(event.error, "connection refused by " + target);
+}
+
+TEST_F(HttpExecutorTest, AForbiddenAddressIsAPermanentFailure) {
+    const auto event = Run({.url = "http://169.254.169.254/latest/meta-data"});
+    EXPECT_EQ(event.kind, EventKind::kPermanentFailure);
+    EXPECT_EQ(event.error, "169.254.169.254:80 is a metadata service: not an allowed target");
+}
+
+TEST_F(HttpExecutorTest, ATargetThatHangsTimesOut) {  // K-09
+    const RawServer server(Hanging());
+    engine::Task task = Fresh({.url = server.Url()});
+    task.run.policy.timeout = std::chrono::milliseconds(50);
+    executor_.Start(std::move(task), record_.Done());
+    const auto event = record_.AwaitEvents(1).front();
+    EXPECT_EQ(event.kind, EventKind::kTimeout);
+    EXPECT_EQ(event.error,
+              "no answer from 127.0.0.1:" + std::to_string(server.port()) + " within 50ms");
+}
+
+TEST_F(HttpExecutorTest, WhatCannotBeSentFailsAtOnce) {
+    const RawServer server(Answering(200));
+    const auto event = Run({.url = server.Url("/{{nobody}}")});
+    EXPECT_EQ(event.kind, EventKind::kPermanentFailure);
+    EXPECT_EQ(event.error, "there is no value for the placeholder \"nobody\"");
+    executor_.Start(TaskOf({.url = server.Url()}), record_.Done());  // long ago
+    EXPECT_EQ(record_.AwaitEvents(2).back().kind, EventKind::kTimeout);
+    EXPECT_EQ(record_.requests(), 0U);
+}
+
+TEST_F(HttpExecutorTest, CancelEndsTheAttempt) {
+    const RawServer server(Hanging());
+    executor_.Start(Fresh({.url = server.Url()}), record_.Done());
+    record_.AwaitRequests(1);
+    executor_.Cancel("another");
+    executor_.Cancel("exec-2");
+    EXPECT_EQ(record_.AwaitEvents(1).front().kind, EventKind::kCancelled);
+    executor_.Cancel("exec-2");  // over: nothing happens
+}
+
+TEST_F(HttpExecutorTest, AStoppingClientDoesNotCancelRuns) {
+    const RawServer server(Hanging());
+    executor_.Start(Fresh({.url = server.Url()}), record_.Done());
+    record_.AwaitRequests(1);
+    client_.Stop();
+    const auto event = record_.AwaitEvents(1).front();
+    EXPECT_EQ(event.kind, EventKind::kRetryableFailure);
+    EXPECT_EQ(event.error, "the server stopped while the call was under way");
+    executor_.Start(Fresh({.url = server.Url()}), record_.Done());
+    EXPECT_EQ(record_.AwaitEvents(2).back().kind, EventKind::kRetryableFailure);
+}
+
+TEST_F(HttpExecutorTest, ManyAttemptsAtOnceEachEndOnce) {
+    const RawServer server(Answering(200));
+    {
+        std::vector<std::jthread> crowd;
+        for (int t = 0; t < 4; ++t) {
+            crowd.emplace_back([&, t] {
+                for (int i = 0; i < 50; ++i) {
+                    engine::Task task = Fresh({.url = server.Url()});
+                    const std::string id = "exec-" + std::to_string(t * 1000 + i);
+                    task.run.status.exec_id = id;
+                    executor_.Start(std::move(task), record_.Done());
+                    if (i % 3 == 0) executor_.Cancel(id);
+                }
+            });
+        }
+    }
+    record_.AwaitEvents(200);
+    client_.Stop();
+    const auto events = record_.AwaitEvents(200);
+    EXPECT_EQ(events.size(), 200U);
+    for (const auto& event : events) {
+        EXPECT_TRUE(event.kind == EventKind::kSuccess || event.kind == EventKind::kCancelled)
+            << event.error;
+    }
+}
+
+}  // namespace
+}  // namespace ksana::exec

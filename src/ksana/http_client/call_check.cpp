@@ -1,0 +1,78 @@
+#include "ksana/http_client/call_check.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ksana/base/utf8.hpp"
+
+namespace ksana::http_client {
+namespace {
+
+std::string Lower(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return lower;
+}
+
+bool IsToken(std::string_view name) {
+    constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
+    return !name.empty() && std::ranges::all_of(name, [kOther](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               kOther.find(c) != std::string_view::npos;
+    });
+}
+
+bool IsValue(std::string_view value) {
+    return std::ranges::all_of(value, [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
+    });
+}
+
+bool IsOfTheConnection(std::string_view name) {
+    constexpr std::array<std::string_view, 6> kNames = {
+        "host", "content-length", "transfer-encoding", "connection", "upgrade", "expect"};
+    return std::ranges::find(kNames, Lower(name)) != kNames.end();
+}
+
+}  // namespace
+
+std::optional<std::string> FaultOf(const CallRequest& request) {
+    for (const Header& header : request.headers) {
+        if (!IsToken(header.name)) {
+            return fmt::format("\"{}\" is not a header name", Excerpt(Printable(header.name), 80));
+        }
+        if (IsOfTheConnection(header.name)) {
+            return fmt::format("the header {} belongs to the connection", header.name);
+        }
+        if (!IsValue(header.value)) {
+            return fmt::format("the header {} holds a control character", header.name);
+        }
+    }
+    if (request.url.find('\0') != std::string::npos) return "the URL holds a NUL";
+    if (HasCredentials(request.url)) return "the URL holds credentials";
+    return std::nullopt;
+}
+
+bool HasCredentials(std::string_view url) {
+    const std::size_t scheme = url.find("//");
+    if (scheme == std::string_view::npos) return false;
+    url.remove_prefix(scheme + 2);
+    return url.substr(0, url.find_first_of("/?#")).find('@') != std::string_view::npos;
+}
+
+void DropCredentials(std::vector<Header>& headers) {
+    std::erase_if(headers, [](const Header& header) {
+        constexpr std::array<std::string_view, 7> kParts = {
+            "auth", "cookie", "token", "key", "secret", "signature", "credential"};
+        const std::string name = Lower(header.name);
+        return std::ranges::any_of(
+            kParts, [&name](std::string_view part) { return name.find(part) != name.npos; });
+    });
+}
+
+}  // namespace ksana::http_client

@@ -1,0 +1,96 @@
+#include "ksana/http_client/client.hpp"
+
+#include <curl/curl.h>
+
+#include <utility>
+
+#include "ksana/http_client/counters.hpp"
+#include "ksana/http_client/inbox.hpp"
+#include "ksana/http_client/multi_loop.hpp"
+
+namespace ksana::http_client {
+namespace {
+
+// Once in the process; libcurl wants it before anything else, and 7.84 on takes it from any thread.
+Result<void> SetUpLibrary() {
+    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code != CURLE_OK) {
+        return Error(Code::kUnavailable,
+                     std::string("libcurl cannot be set up: ") + curl_easy_strerror(code));
+    }
+    const auto* info = curl_version_info(CURLVERSION_NOW);
+    if ((info->features & CURL_VERSION_ASYNCHDNS) == 0) {
+        return Error(Code::kUnimplemented,
+                     "this libcurl resolves names on the calling thread: every call would wait");
+    }
+    return {};
+}
+
+}  // namespace
+
+Client::Client(ClientOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      counters_(std::make_unique<Counters>()),
+      inbox_(std::make_unique<Inbox>()),
+      thread_("http-client", [this](const std::stop_token& stop) { loop_->Run(stop); }) {}
+
+Client::~Client() { Stop(); }
+
+Result<void> Client::Start() {
+    const std::lock_guard lock(life_);
+    if (running_) return {};
+    KSANA_TRY_VOID(SetUpLibrary());
+    KSANA_TRY_VOID(inbox_->Open());
+    const MultiLoop::Parts parts{options_, clock_, *inbox_, *counters_};
+    auto made = MultiLoop::Make(parts);
+    auto started = made ? Result<void>() : Result<void>(made.error());
+    if (made) {
+        loop_ = std::move(made).value();
+        started = thread_.Start();
+    }
+    running_ = started.has_value();
+    if (!running_) {
+        // Somebody may have sent already.
+        InboxBatch left = inbox_->Close();
+        for (Submission& submission : left.submissions) {
+            submission.done({.error = CallError::kCancelled, .error_text = "cancelled"});
+        }
+        loop_.reset();
+    }
+    return started;
+}
+
+void Client::Stop() {
+    const std::lock_guard lock(life_);
+    if (!running_) return;
+    thread_.Stop();
+    loop_.reset();
+    running_ = false;
+}
+
+CallId Client::Send(CallRequest request, CallDone done) {
+    const CallId id = ++last_id_;
+    Submission submission{id, std::move(request), std::move(done)};
+    if (!inbox_->Put(submission)) {
+        constexpr auto kIndex = static_cast<std::size_t>(CallError::kCancelled);
+        ++counters_->by_error[kIndex];
+        submission.done({.error = CallError::kCancelled, .error_text = "cancelled"});
+    }
+    return id;
+}
+
+void Client::Cancel(CallId id) { inbox_->Cancel(id); }
+
+ClientStatistics Client::statistics() const {
+    ClientStatistics statistics;
+    for (std::size_t i = 0; i < kCallErrorCount; ++i) {
+        statistics.by_error[i] = counters_->by_error[i].load(std::memory_order_relaxed);
+        statistics.calls += statistics.by_error[i];
+    }
+    statistics.connections_made = counters_->connections_made.load(std::memory_order_relaxed);
+    statistics.connections_reused = counters_->connections_reused.load(std::memory_order_relaxed);
+    return statistics;
+}
+
+}  // namespace ksana::http_client

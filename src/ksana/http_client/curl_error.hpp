@@ -1,0 +1,15 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include "ksana/http_client/call.hpp"
+
+// Private to the module: the only headers with libcurl in them are this one and its neighbours
+// transfer.hpp and multi_loop.hpp.
+
+namespace ksana::http_client {
+
+// What a result of libcurl means. The guard's and our own stops are told apart before.
+CallError ErrorOfCurl(CURLcode code);
+
+}  // namespace ksana::http_client

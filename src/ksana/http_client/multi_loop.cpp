@@ -1,0 +1,247 @@
+#include "ksana/http_client/multi_loop.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "ksana/base/check.hpp"
+#include "ksana/base/log.hpp"
+#include "ksana/http_client/call_check.hpp"
+
+namespace ksana::http_client {
+namespace {
+
+// More handles than this are not kept for the next calls.
+constexpr std::size_t kMaxIdleHandles = 1024;
+
+// A timeout beyond this is as good as none, and adding it to a time cannot overflow.
+constexpr Duration kLongestTimeout = std::chrono::hours(24 * 366);
+
+std::uint32_t EventsOf(int what) {
+    std::uint32_t events = 0;
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
+    return events;
+}
+
+int ActionOf(std::uint32_t events) {
+    int action = 0;
+    if ((events & EPOLLIN) != 0) action |= CURL_CSELECT_IN;
+    if ((events & EPOLLOUT) != 0) action |= CURL_CSELECT_OUT;
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) action |= CURL_CSELECT_ERR;
+    return action;
+}
+
+void SetMulti(CURLM* multi, CURLMoption option, std::size_t value) {
+    curl_multi_setopt(multi, option, static_cast<long>(value));
+}
+
+}  // namespace
+
+OwnedFd::~OwnedFd() {
+    if (fd_ >= 0) close(fd_);
+}
+
+Result<std::unique_ptr<MultiLoop>> MultiLoop::Make(const Parts& parts) {
+    const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = parts.inbox.wake_fd();
+    if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, parts.inbox.wake_fd(), &event) != 0) {
+        const std::string reason = std::generic_category().message(errno);
+        if (epoll_fd >= 0) close(epoll_fd);
+        return Error(Code::kExhausted, "cannot set up epoll for the HTTP client: " + reason);
+    }
+    CURLM* multi = curl_multi_init();
+    KSANA_CHECK(multi != nullptr, "libcurl gives no multi handle");
+    // The constructor is private: make_unique cannot call it.
+    struct Public : MultiLoop {
+        Public(const Parts& p, int fd, CURLM* m) : MultiLoop(p, fd, m) {}
+    };
+    return std::unique_ptr<MultiLoop>(std::make_unique<Public>(parts, epoll_fd, multi));
+}
+
+MultiLoop::MultiLoop(const Parts& parts, int epoll_fd, CURLM* multi)
+    : parts_(parts),
+      epoll_(epoll_fd),
+      watches_(epoll_fd),
+      settings_{parts.options.ca_file, parts.options.egress, watches_},
+      multi_(multi) {
+    SetUpMulti();
+}
+
+// Run has emptied it; what is left are connections that idle.
+MultiLoop::~MultiLoop() { KSANA_CHECK(calls_.empty(), "calls are left when the HTTP client goes"); }
+
+void MultiLoop::SetUpMulti() {
+    void* self = this;
+    CURLM* multi = multi_.get();
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &MultiLoop::OnSocket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, self);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &MultiLoop::OnTimer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, self);
+    SetMulti(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, parts_.options.max_connections);
+    SetMulti(multi, CURLMOPT_MAX_HOST_CONNECTIONS, parts_.options.max_connections_per_host);
+    SetMulti(multi, CURLMOPT_MAXCONNECTS, parts_.options.max_connections);
+}
+
+int MultiLoop::OnSocket(CURL* /*easy*/, curl_socket_t socket, int what, void* self,
+                        void* /*unused*/) {
+    static_cast<MultiLoop*>(self)->watches_.Want(socket, EventsOf(what));
+    return 0;
+}
+
+int MultiLoop::OnTimer(CURLM* /*multi*/, long timeout_ms, void* self) {
+    auto& loop = *static_cast<MultiLoop*>(self);
+    if (timeout_ms < 0) {
+        loop.timer_.reset();
+    } else {
+        loop.timer_ = loop.parts_.clock.SteadyNow() + std::chrono::milliseconds(timeout_ms);
+    }
+    return 0;
+}
+
+void MultiLoop::Run(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { parts_.inbox.Wake(); });
+    while (!stop.stop_requested()) {
+        TakeInbox();
+        RunTimers();
+        Expire();
+        Harvest();
+        Wait();
+        Harvest();
+    }
+    EndEverything();
+}
+
+void MultiLoop::TakeInbox() {
+    parts_.inbox.Take(batch_);
+    for (Submission& submission : batch_.submissions) Begin(submission);
+    for (const CallId id : batch_.cancels) EndAs(id, CallError::kCancelled);
+}
+
+void MultiLoop::Begin(Submission& submission) {
+    if (auto fault = FaultOf(submission.request)) {
+        Report(submission.done, {.error = CallError::kOther, .error_text = std::move(*fault)});
+        return;
+    }
+    std::unique_ptr<Transfer> transfer;
+    if (idle_.empty()) {
+        transfer = std::make_unique<Transfer>(settings_);
+    } else {
+        transfer = std::move(idle_.back());
+        idle_.pop_back();
+    }
+    const CallId id = submission.id;
+    const auto timeout = std::clamp(submission.request.timeout, Duration::zero(), kLongestTimeout);
+    const SteadyPoint deadline = parts_.clock.SteadyNow() + timeout;
+    transfer->Begin(std::move(submission));
+    Transfer& begun = *transfer;
+    calls_.emplace(id, Call{std::move(transfer), deadline});
+    deadlines_.emplace(deadline, id);
+    Add(begun);
+}
+
+void MultiLoop::Add(Transfer& transfer) {
+    const CURLMcode code = curl_multi_add_handle(multi_.get(), transfer.handle());
+    KSANA_CHECK(code == CURLM_OK, curl_multi_strerror(code));
+}
+
+int MultiLoop::WaitMilliseconds() const {
+    auto until = SteadyPoint::max();
+    if (timer_) until = *timer_;
+    if (!deadlines_.empty()) until = std::min(until, deadlines_.begin()->first);
+    if (until == SteadyPoint::max()) return -1;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - parts_.clock.SteadyNow());
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+}
+
+void MultiLoop::Wait() {
+    const int timeout = parts_.inbox.PrepareToSleep() ? WaitMilliseconds() : 0;
+    const int count =
+        epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout);
+    int running = 0;
+    for (int i = 0; i < count; ++i) {
+        const epoll_event& event = events_[static_cast<std::size_t>(i)];
+        const int fd = event.data.fd;
+        if (fd == parts_.inbox.wake_fd()) {
+            parts_.inbox.DrainWakes();
+        } else if (watches_.OnEvent(fd)) {
+            curl_multi_socket_action(multi_.get(), fd, ActionOf(event.events), &running);
+        }
+    }
+}
+
+void MultiLoop::RunTimers() {
+    if (!timer_ || *timer_ > parts_.clock.SteadyNow()) return;
+    timer_.reset();  // libcurl says when it wants the next one
+    int running = 0;
+    curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+void MultiLoop::Expire() {
+    if (deadlines_.empty()) return;
+    const SteadyPoint now = parts_.clock.SteadyNow();
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+        EndAs(deadlines_.begin()->second, CallError::kTimeout);
+    }
+}
+
+void MultiLoop::Harvest() {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+        if (message->msg != CURLMSG_DONE) continue;
+        const CURLcode code = message->data.result;
+        Transfer& transfer = Transfer::Of(message->easy_handle);
+        curl_multi_remove_handle(multi_.get(), transfer.handle());
+        if (transfer.NextHop(code)) {
+            Add(transfer);
+        } else {
+            Complete(transfer, transfer.Finish(code));
+        }
+    }
+}
+
+void MultiLoop::EndAs(CallId id, CallError error) {
+    const auto found = calls_.find(id);
+    if (found == calls_.end()) return;
+    Transfer& transfer = *found->second.transfer;
+    CallAnswer answer = transfer.FinishAs(error);
+    curl_multi_remove_handle(multi_.get(), transfer.handle());
+    Complete(transfer, std::move(answer));
+}
+
+void MultiLoop::Complete(Transfer& transfer, CallAnswer answer) {
+    const auto made = static_cast<std::uint64_t>(std::max(0L, transfer.connections_made()));
+    parts_.counters.connections_made.fetch_add(made, std::memory_order_relaxed);
+    if (answer.reused) {
+        parts_.counters.connections_reused.fetch_add(1, std::memory_order_relaxed);
+    }
+    const CallDone done = transfer.TakeDone();
+    const auto found = calls_.find(transfer.id());
+    KSANA_CHECK(found != calls_.end(), "a call that nobody knows has ended");
+    deadlines_.erase({found->second.deadline, found->first});
+    if (idle_.size() < kMaxIdleHandles) idle_.push_back(std::move(found->second.transfer));
+    calls_.erase(found);
+    Report(done, std::move(answer));
+}
+
+void MultiLoop::Report(const CallDone& done, CallAnswer answer) {
+    const auto index = static_cast<std::size_t>(answer.error);
+    parts_.counters.by_error[index].fetch_add(1, std::memory_order_relaxed);
+    done(std::move(answer));
+}
+
+// Whoever sends from now on, also out of a `done`, is answered at once.
+void MultiLoop::EndEverything() {
+    InboxBatch left = parts_.inbox.Close();
+    while (!calls_.empty()) EndAs(calls_.begin()->first, CallError::kCancelled);
+    for (Submission& submission : left.submissions) {
+        Report(submission.done, {.error = CallError::kCancelled, .error_text = "cancelled"});
+    }
+}
+
+}  // namespace ksana::http_client

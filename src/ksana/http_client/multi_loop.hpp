@@ -1,0 +1,102 @@
+#pragma once
+
+#include <curl/curl.h>
+#include <sys/epoll.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ksana/base/clock.hpp"
+#include "ksana/http_client/client.hpp"
+#include "ksana/http_client/counters.hpp"
+#include "ksana/http_client/inbox.hpp"
+#include "ksana/http_client/transfer.hpp"
+#include "ksana/http_client/watch_list.hpp"
+
+namespace ksana::http_client {
+
+// A descriptor that is closed with its owner.
+class OwnedFd {
+  public:
+    explicit OwnedFd(int fd) : fd_(fd) {}
+    ~OwnedFd();
+    OwnedFd(const OwnedFd&) = delete;
+    OwnedFd& operator=(const OwnedFd&) = delete;
+    int get() const { return fd_; }
+
+  private:
+    const int fd_;
+};
+
+// The work of the client's thread from one start to the next stop: drives libcurl's multi handle by
+// epoll. libcurl's own interface for that (curl_multi_poll) looks at every call each time; this
+// one at those that have something to do. Total timeouts are ours, as libcurl's do not run while a
+// call waits for a free connection.
+class MultiLoop {
+  public:
+    struct Parts {
+        const ClientOptions& options;
+        const Clock& clock;
+        Inbox& inbox;  // open
+        Counters& counters;
+    };
+    static Result<std::unique_ptr<MultiLoop>> Make(const Parts& parts);
+
+    ~MultiLoop();
+    MultiLoop(const MultiLoop&) = delete;
+    MultiLoop& operator=(const MultiLoop&) = delete;
+
+    // Until asked to stop. Closes the inbox and ends every call before it returns.
+    void Run(const std::stop_token& stop);
+
+  private:
+    struct FreeMulti {
+        void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+    };
+
+    MultiLoop(const Parts& parts, int epoll_fd, CURLM* multi);
+
+    static int OnSocket(CURL* easy, curl_socket_t socket, int what, void* self, void* unused);
+    static int OnTimer(CURLM* multi, long timeout_ms, void* self);
+
+    void SetUpMulti();
+    void TakeInbox();
+    void Begin(Submission& submission);
+    void Wait();
+    int WaitMilliseconds() const;
+    void RunTimers();
+    void Expire();
+    void Harvest();
+    void Add(Transfer& transfer);
+    void EndAs(CallId id, CallError error);
+    void Complete(Transfer& transfer, CallAnswer answer);
+    void EndEverything();
+    void Report(const CallDone& done, CallAnswer answer);
+
+    struct Call {
+        std::unique_ptr<Transfer> transfer;
+        SteadyPoint deadline;
+    };
+
+    const Parts parts_;
+    const OwnedFd epoll_;
+    WatchList watches_;
+    const TransferSettings settings_;
+    std::array<epoll_event, 256> events_{};
+    InboxBatch batch_;
+    std::optional<SteadyPoint> timer_;  // when libcurl wants to be called
+    std::unordered_map<CallId, Call> calls_;
+    std::set<std::pair<SteadyPoint, CallId>> deadlines_;
+    std::vector<std::unique_ptr<Transfer>> idle_;  // handles to use again
+    // Last, so that it goes first: it closes the connections that idle, and their sockets are in
+    // the watch list.
+    std::unique_ptr<CURLM, FreeMulti> multi_;
+};
+
+}  // namespace ksana::http_client

@@ -1,0 +1,391 @@
+#include "ksana/http_client/transfer.hpp"
+
+#include <fmt/core.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "ksana/base/check.hpp"
+#include "ksana/http_client/call_check.hpp"
+#include "ksana/http_client/curl_error.hpp"
+#include "ksana/http_client/redirect.hpp"
+
+namespace ksana::http_client {
+namespace {
+
+// A connection is not used again after this, so that changed names and drained servers are noticed.
+constexpr long kMaxConnectionLife = 600;
+
+// A failure here is a wrong option or no memory.
+template <class T>
+void Set(CURL* handle, CURLoption option, T value) {
+    const CURLcode code = curl_easy_setopt(handle, option, value);
+    KSANA_CHECK(code == CURLE_OK, curl_easy_strerror(code));
+}
+
+template <class T>
+T Get(CURL* handle, CURLINFO info) {
+    T value{};
+    curl_easy_getinfo(handle, info, &value);
+    return value;
+}
+
+// libcurl counts whole milliseconds, and 0 means its default.
+long Milliseconds(Duration duration) {
+    const auto most = std::chrono::hours(24 * 20);  // fits 32 bits
+    const auto ms =
+        std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(duration, most));
+    return std::max<long>(1, static_cast<long>(ms.count()));
+}
+
+std::string_view Trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string WithPort(const IpAddress& address, int port) {
+    return address.is_v4 ? fmt::format("{}:{}", address.ToString(), port)
+                         : fmt::format("[{}]:{}", address.ToString(), port);
+}
+
+struct Target {
+    IpAddress address;
+    int port = 0;
+};
+
+std::optional<Target> TargetOf(const curl_sockaddr& from) {
+    Target target;
+    if (from.family == AF_INET && from.addrlen >= sizeof(sockaddr_in)) {
+        sockaddr_in v4{};
+        std::memcpy(&v4, &from.addr, sizeof v4);
+        std::memcpy(target.address.bytes.data(), &v4.sin_addr, sizeof v4.sin_addr);
+        target.port = ntohs(v4.sin_port);
+        return target;
+    }
+    if (from.family == AF_INET6 && from.addrlen >= sizeof(sockaddr_in6)) {
+        sockaddr_in6 v6{};
+        // libcurl's structure ends in room for any address, though its type says sockaddr.
+        const void* bytes = &from.addr;
+        std::memcpy(&v6, bytes, sizeof v6);
+        std::memcpy(target.address.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
+        target.address.is_v4 = false;
+        target.port = ntohs(v6.sin6_port);
+        return target;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Transfer::Transfer(const TransferSettings& settings)
+    : settings_(settings), handle_(curl_easy_init()) {
+    KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
+    SetUpHandle();
+}
+
+Transfer& Transfer::Of(CURL* handle) {
+    return *static_cast<Transfer*>(Get<void*>(handle, CURLINFO_PRIVATE));
+}
+
+// What is the same for every call.
+void Transfer::SetUpHandle() {
+    CURL* handle = handle_.get();
+    void* self = this;
+    void* watches = &settings_.watches;
+    Set(handle, CURLOPT_PRIVATE, self);
+    Set(handle, CURLOPT_ERRORBUFFER, error_buffer_.data());
+    Set(handle, CURLOPT_NOSIGNAL, 1L);
+    Set(handle, CURLOPT_TCP_NODELAY, 1L);
+    Set(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+    Set(handle, CURLOPT_MAXLIFETIME_CONN, kMaxConnectionLife);
+    // A name whose answer does not come would else hold up the thread when its call is given up.
+    Set(handle, CURLOPT_QUICK_EXIT, 1L);
+    Set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    Set(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    Set(handle, CURLOPT_FOLLOWLOCATION, 0L);  // NextHop does it
+    Set(handle, CURLOPT_PROXY, "");
+    Set(handle, CURLOPT_NOPROXY, "*");
+    Set(handle, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
+    Set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
+    Set(handle, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!settings_.ca_file.empty()) {
+        Set(handle, CURLOPT_CAINFO, settings_.ca_file.c_str());
+        Set(handle, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+    }
+    Set(handle, CURLOPT_HEADERFUNCTION, &Transfer::OnHeader);
+    Set(handle, CURLOPT_HEADERDATA, self);
+    Set(handle, CURLOPT_WRITEFUNCTION, &Transfer::OnBody);
+    Set(handle, CURLOPT_WRITEDATA, self);
+    Set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::OpenSocket);
+    Set(handle, CURLOPT_OPENSOCKETDATA, self);
+    Set(handle, CURLOPT_CLOSESOCKETFUNCTION, &Transfer::CloseSocket);
+    Set(handle, CURLOPT_CLOSESOCKETDATA, watches);
+    Set(handle, CURLOPT_PREREQFUNCTION, &Transfer::BeforeRequest);
+    Set(handle, CURLOPT_PREREQDATA, self);
+}
+
+void Transfer::Begin(Submission submission) {
+    id_ = submission.id;
+    request_ = std::move(submission.request);
+    done_ = std::move(submission.done);
+    answer_ = {};
+    refused_hop_.clear();
+    earlier_hops_ = {};
+    connections_made_ = 0;
+    SetUpHop();
+}
+
+void Transfer::SetUpHop() {
+    body_bytes_ = 0;
+    header_bytes_ = 0;
+    stopped_reading_ = false;
+    too_many_headers_ = false;
+    refusal_.clear();
+    tried_.clear();
+    error_buffer_[0] = '\0';
+    Set(handle_.get(), CURLOPT_URL, request_.url.c_str());
+    Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
+    SetUpMethod();
+    SetUpHeaders();
+}
+
+// The handle remembers the last call's: everything is set anew.
+void Transfer::SetUpMethod() {
+    CURL* handle = handle_.get();
+    const char* const none = nullptr;
+    Set(handle, CURLOPT_CUSTOMREQUEST, none);
+    Set(handle, CURLOPT_POSTFIELDS, none);
+    Set(handle, CURLOPT_HTTPGET, 1L);
+    if (request_.method == Method::kHead) {
+        Set(handle, CURLOPT_NOBODY, 1L);
+        return;
+    }
+    const bool takes_body = request_.method == Method::kPost || request_.method == Method::kPut ||
+                            request_.method == Method::kPatch;
+    if (takes_body || !request_.body.empty()) {
+        Set(handle, CURLOPT_POST, 1L);
+        Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+        Set(handle, CURLOPT_POSTFIELDS, request_.body.c_str());  // not copied: it stays with us
+        if (request_.method == Method::kPost) return;
+    } else if (request_.method == Method::kGet) {
+        return;
+    }
+    Set(handle, CURLOPT_CUSTOMREQUEST, NameOf(request_.method).data());
+}
+
+void Transfer::SetUpHeaders() {
+    curl_slist* list = nullptr;
+    const auto add = [&list](const char* line) {
+        curl_slist* longer = curl_slist_append(list, line);
+        KSANA_CHECK(longer != nullptr, "no memory for a header");
+        list = longer;
+    };
+    add("Expect:");  // the body goes out without asking first
+    if (FindHeader(request_.headers, "content-type") == nullptr) add("Content-Type:");
+    std::string line;
+    for (const Header& header : request_.headers) {
+        // libcurl's way to write a header without a value.
+        const bool blank = Trimmed(header.value).empty();
+        line = header.name;
+        line += blank ? ";" : ": ";
+        if (!blank) line += header.value;
+        add(line.c_str());
+    }
+    header_list_.reset(list);
+    Set(handle_.get(), CURLOPT_HTTPHEADER, list);
+}
+
+std::size_t Transfer::OnHeader(char* data, std::size_t size, std::size_t count, void* self) {
+    const std::size_t bytes = size * count;
+    return static_cast<Transfer*>(self)->TakeHeaderLine({data, bytes}) ? bytes : 0;
+}
+
+bool Transfer::TakeHeaderLine(std::string_view line) {
+    header_bytes_ += line.size();
+    if (header_bytes_ > request_.max_header_bytes) {
+        too_many_headers_ = true;
+        return false;
+    }
+    // A status line: what came before belonged to an interim answer.
+    if (line.starts_with("HTTP/")) {
+        answer_.headers.clear();
+        return true;
+    }
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0) return true;
+    answer_.headers.push_back({std::string(Trimmed(line.substr(0, colon))),
+                               std::string(Trimmed(line.substr(colon + 1)))});
+    return true;
+}
+
+std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
+    const std::size_t bytes = size * count;
+    return static_cast<Transfer*>(self)->TakeBody({data, bytes}) ? bytes : 0;
+}
+
+bool Transfer::TakeBody(std::string_view bytes) {
+    body_bytes_ += bytes.size();
+    const std::size_t room = request_.max_kept - std::min(request_.max_kept, answer_.body.size());
+    answer_.body.append(bytes.substr(0, room));
+    if (bytes.size() > room) answer_.body_truncated = true;
+    stopped_reading_ = body_bytes_ > request_.max_read;
+    return !stopped_reading_;
+}
+
+bool Transfer::IsRefused(const IpAddress& address, int port) {
+    const EgressRules& rules = request_.egress ? *request_.egress : settings_.egress;
+    const auto refusal = RefusalOf(address, rules);
+    if (!refusal) return false;
+    refusal_ = fmt::format("{} is {}: not an allowed target", WithPort(address, port), *refusal);
+    return true;
+}
+
+// Once refused, no other address of the name is tried either.
+curl_socket_t Transfer::OpenSocket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const auto target = TargetOf(*address);
+    if (!target || !transfer.refusal_.empty()) return CURL_SOCKET_BAD;
+    transfer.tried_ = WithPort(target->address, target->port);
+    if (transfer.IsRefused(target->address, target->port)) return CURL_SOCKET_BAD;
+    const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0) return CURL_SOCKET_BAD;
+    transfer.settings_.watches.Opened(fd);
+    return fd;
+}
+
+int Transfer::CloseSocket(void* watches, curl_socket_t socket) {
+    static_cast<WatchList*>(watches)->Closing(socket);
+    return close(socket);
+}
+
+// The second line of the guard: a connection that another call with other rules has made.
+int Transfer::BeforeRequest(void* self, char* remote, char* /*local*/, int remote_port,
+                            int /*local_port*/) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const auto address = ParseIpAddress(remote);
+    if (!address) {
+        transfer.refusal_ = "the address of the connection is not known";
+        return CURL_PREREQFUNC_ABORT;
+    }
+    return transfer.IsRefused(*address, remote_port) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+bool Transfer::NextHop(CURLcode code) {
+    if (!HasAnswer(code) || request_.max_redirects == 0) return false;
+    CURL* handle = handle_.get();
+    const auto status = Get<long>(handle, CURLINFO_RESPONSE_CODE);
+    const auto* location = Get<const char*>(handle, CURLINFO_REDIRECT_URL);
+    if (!IsRedirect(status) || location == nullptr) return false;
+    if (HasCredentials(location)) {
+        refused_hop_ = "redirected to a URL with credentials";
+        return false;
+    }
+    if (answer_.redirects >= request_.max_redirects) {
+        refused_hop_ = fmt::format("more than {} redirects", request_.max_redirects);
+        return false;
+    }
+    earlier_hops_ += Duration(Get<curl_off_t>(handle, CURLINFO_TOTAL_TIME_T));
+    connections_made_ += Get<long>(handle, CURLINFO_NUM_CONNECTS);
+    const int redirects = answer_.redirects + 1;
+    Follow(location, status, request_);
+    answer_ = {};
+    answer_.redirects = redirects;
+    SetUpHop();
+    return true;
+}
+
+CallAnswer Transfer::Finish(CURLcode code) {
+    ReadInfo();
+    if (!HasAnswer(code)) {
+        NoteError(code);
+    } else if (!refused_hop_.empty()) {
+        answer_.error = CallError::kTooManyRedirects;
+        answer_.error_text = refused_hop_;
+    }
+    return std::move(answer_);
+}
+
+CallAnswer Transfer::FinishAs(CallError error) {
+    ReadInfo();
+    answer_.error = error;
+    answer_.error_text = TextOf(error, CURLE_OK);
+    return std::move(answer_);
+}
+
+void Transfer::ReadInfo() {
+    CURL* handle = handle_.get();
+    const auto micros = [handle](CURLINFO info) { return Duration(Get<curl_off_t>(handle, info)); };
+    answer_.status = static_cast<int>(Get<long>(handle, CURLINFO_RESPONSE_CODE));
+    answer_.timings = {.dns = micros(CURLINFO_NAMELOOKUP_TIME_T),
+                       .connect = micros(CURLINFO_CONNECT_TIME_T),
+                       .tls = micros(CURLINFO_APPCONNECT_TIME_T),
+                       .first_byte = micros(CURLINFO_STARTTRANSFER_TIME_T),
+                       .total = micros(CURLINFO_TOTAL_TIME_T) + earlier_hops_};
+    const auto* ip = Get<const char*>(handle, CURLINFO_PRIMARY_IP);
+    const auto address = ip == nullptr ? std::nullopt : ParseIpAddress(ip);
+    const auto port = static_cast<int>(Get<long>(handle, CURLINFO_PRIMARY_PORT));
+    answer_.remote = address ? WithPort(*address, port) : tried_;
+    const auto made = Get<long>(handle, CURLINFO_NUM_CONNECTS);
+    connections_made_ += made;
+    answer_.reused = made == 0 && address.has_value();
+    switch (Get<long>(handle, CURLINFO_HTTP_VERSION)) {
+        case CURL_HTTP_VERSION_1_0:
+            answer_.http_version = 10;
+            break;
+        case CURL_HTTP_VERSION_1_1:
+            answer_.http_version = 11;
+            break;
+        case CURL_HTTP_VERSION_2_0:
+            answer_.http_version = 20;
+            break;
+        default:
+            break;
+    }
+}
+
+void Transfer::NoteError(CURLcode code) {
+    answer_.error = ErrorOfCurl(code);
+    if (!refusal_.empty()) answer_.error = CallError::kEgressRefused;
+    if (too_many_headers_) answer_.error = CallError::kProtocol;
+    answer_.error_text = TextOf(answer_.error, code);
+}
+
+std::string Transfer::TextOf(CallError error, CURLcode code) const {
+    const std::string& where = answer_.remote;
+    if (too_many_headers_) {
+        return fmt::format("more than {} bytes of headers from {}", request_.max_header_bytes,
+                           where);
+    }
+    switch (error) {
+        case CallError::kEgressRefused:
+            return refusal_;
+        case CallError::kCancelled:
+            return "cancelled";
+        case CallError::kConnect: {
+            const auto system = static_cast<int>(Get<long>(handle_.get(), CURLINFO_OS_ERRNO));
+            if (system == ECONNREFUSED) return fmt::format("connection refused by {}", where);
+            return fmt::format("no connection to {}: {}", where,
+                               std::generic_category().message(system));
+        }
+        case CallError::kTimeout:
+            if (answer_.timings.dns == Duration::zero()) return "the name was not resolved";
+            if (answer_.timings.connect == Duration::zero()) {
+                return fmt::format("no connection to {}", where);
+            }
+            return answer_.status == 0 ? fmt::format("no answer from {}", where)
+                                       : fmt::format("the answer from {} did not end", where);
+        default: {
+            const std::string_view text = Trimmed(error_buffer_.data());
+            return text.empty() ? curl_easy_strerror(code) : std::string(text);
+        }
+    }
+}
+
+}  // namespace ksana::http_client

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ksana/http_client/call.hpp"
+#include "ksana/http_client/inbox.hpp"
+#include "ksana/http_client/watch_list.hpp"
+
+namespace ksana::http_client {
+
+// What all transfers of a client have in common; outlives them.
+struct TransferSettings {
+    const std::string& ca_file;
+    const EgressRules& egress;
+    WatchList& watches;
+};
+
+// One easy handle of libcurl and the call it carries; used again for the next call. The handle is
+// in the multi handle between Begin and Finish, which the owner sees to. Client's thread only.
+class Transfer {
+  public:
+    explicit Transfer(const TransferSettings& settings);
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+
+    CURL* handle() const { return handle_.get(); }
+    CallId id() const { return id_; }
+
+    // The transfer that a handle belongs to.
+    static Transfer& Of(CURL* handle);
+
+    // Makes the handle ready for the call.
+    void Begin(Submission submission);
+
+    // A hop is over, and the handle out of the multi handle. True: it was a redirect that is
+    // followed, and the handle is ready for the next hop.
+    bool NextHop(CURLcode code);
+
+    // The call is over. `TakeDone` gives what is to be called with it.
+    CallAnswer Finish(CURLcode code);
+    // Likewise, because of us and not of libcurl.
+    CallAnswer FinishAs(CallError error);
+    CallDone TakeDone() { return std::exchange(done_, nullptr); }
+
+    // Of the call that ended last, all hops together.
+    long connections_made() const { return connections_made_; }
+
+  private:
+    struct FreeHandle {
+        void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+    };
+    struct FreeList {
+        void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+    };
+
+    // Callbacks of libcurl; `self` is the transfer, except for CloseSocket, which may come long
+    // after it and gets the watch list.
+    static std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* self);
+    static std::size_t OnBody(char* data, std::size_t size, std::size_t count, void* self);
+    static curl_socket_t OpenSocket(void* self, curlsocktype purpose, curl_sockaddr* address);
+    static int CloseSocket(void* watches, curl_socket_t socket);
+    static int BeforeRequest(void* self, char* remote, char* local, int remote_port,
+                             int local_port);
+
+    void SetUpHandle();
+    void SetUpHop();
+    void SetUpMethod();
+    void SetUpHeaders();
+    bool TakeHeaderLine(std::string_view line);
+    bool TakeBody(std::string_view bytes);
+    bool IsRefused(const IpAddress& address, int port);
+    bool HasAnswer(CURLcode code) const { return code == CURLE_OK || stopped_reading_; }
+    void ReadInfo();
+    void NoteError(CURLcode code);
+    std::string TextOf(CallError error, CURLcode code) const;
+
+    const TransferSettings settings_;
+    std::unique_ptr<CURL, FreeHandle> handle_;
+    std::unique_ptr<curl_slist, FreeList> header_list_;
+    std::array<char, CURL_ERROR_SIZE> error_buffer_{};
+
+    CallId id_ = 0;
+    CallRequest request_;
+    CallDone done_;
+    CallAnswer answer_;
+    std::size_t body_bytes_ = 0;    // of this hop, kept or not
+    std::size_t header_bytes_ = 0;  // of this hop
+    bool stopped_reading_ = false;  // the body went on beyond max_read
+    bool too_many_headers_ = false;
+    std::string refusal_;      // of the guard
+    std::string refused_hop_;  // why a redirect is not followed
+    std::string tried_;        // the address of the last attempt to connect
+    Duration earlier_hops_{};
+    long connections_made_ = 0;
+};
+
+}  // namespace ksana::http_client

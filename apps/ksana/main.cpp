@@ -11,6 +11,7 @@
 #include "ksana/base/uuid.hpp"
 #include "ksana/command_line.hpp"
 #include "ksana/commands.hpp"
+#include "ksana/server/settings.hpp"
 
 namespace {
 
@@ -19,14 +20,19 @@ bool Print(std::FILE* file, std::string_view text) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
+bool IsOurs(std::string_view name) {
+    return name == "TERM" || name == "NOTIFY_SOCKET" || name == "WATCHDOG_USEC" ||
+           ksana::server::IsSettingVariable(name);
+}
+
 // Handed over by the system at the start, so that nobody has to ask for it later.
 std::map<std::string, std::string> KsanaVariables(char** environment) {
     std::map<std::string, std::string> variables;
     for (; *environment != nullptr; ++environment) {
         const std::string_view entry = *environment;
         const std::size_t equals = entry.find('=');
-        const bool ours = entry.starts_with("KSANA_") || entry.starts_with("TERM=");
-        if (!ours || equals == std::string_view::npos) continue;
+        if (equals == std::string_view::npos) continue;
+        if (!IsOurs(entry.substr(0, equals))) continue;
         variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
     }
     return variables;

@@ -18,7 +18,7 @@ struct Process {
     Clock& clock;
     Random& random;
     UuidGenerator& ids;
-    std::map<std::string, std::string> environment;  // KSANA_… and TERM
+    std::map<std::string, std::string> environment;  // what settings and terminals need
     // For what is too large to be held as one text.
     std::FILE* in;
     std::FILE* out;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ksana/http_server/router.hpp"
+
+namespace ksana::api {
+
+// Who may do what, as long as there is one token for all or none: with a token every route that is
+// not public wants it as "Authorization: Bearer …"; without one everybody who reaches the address
+// may do everything, which is why a server without a token listens on loopback only. A browser on
+// the same machine reaches it too, so a request that changes something and comes from the page of
+// another origin is refused.
+class Guard {
+  public:
+    explicit Guard(std::optional<std::string> token) : token_(std::move(token)) {}
+
+    Result<http_server::Caller> Check(const http_server::Request& request,
+                                      http_server::Permission permission) const;
+
+  private:
+    const std::optional<std::string> token_;
+};
+
+}  // namespace ksana::api

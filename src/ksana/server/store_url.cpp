@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 
 #include "ksana/base/nearest.hpp"
@@ -52,6 +53,11 @@ Result<std::string> PathOf(std::string_view scheme, std::string_view path) {
     if (path == ":memory:") return Wrong("for a store without a file write memory:");
     if (path.ends_with('/')) return Wrong(fmt::format("{}:PATH is a file, not a folder", scheme));
     return std::string(path);
+}
+
+// "./data" and "data/" come out as "data/…".
+std::string InFolder(std::string_view folder, std::string_view file) {
+    return (std::filesystem::path(folder) / file).lexically_normal().string();
 }
 
 // Takes our own options out of libpq's, which refuses a URL that holds others.
@@ -111,7 +117,7 @@ std::string HideParameters(std::string_view url) {
 
 }  // namespace
 
-Result<StoreUrl> ParseStoreUrl(std::string_view text) {
+Result<StoreUrl> ParseStoreUrl(std::string_view text, std::string_view data_folder) {
     const std::size_t colon = text.find(':');
     const std::string_view name = text.substr(0, colon);
     const auto* const scheme = std::ranges::find(kSchemes, name, &Scheme::name);
@@ -129,10 +135,10 @@ Result<StoreUrl> ParseStoreUrl(std::string_view text) {
             }
             return PostgresUrl(text);
         case StoreKind::kSqlite:
-            if (bare) return StoreUrl{StoreKind::kSqlite, std::string(kDefaultSqlitePath)};
+            if (bare) return StoreUrl{StoreKind::kSqlite, InFolder(data_folder, "ksana.db")};
             break;
         case StoreKind::kJson:
-            if (bare) return StoreUrl{StoreKind::kJson, std::string(kDefaultJsonPath)};
+            if (bare) return StoreUrl{StoreKind::kJson, InFolder(data_folder, "jobs.json")};
             break;
     }
     KSANA_TRY(std::string path, PathOf(name, rest));

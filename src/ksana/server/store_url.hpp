@@ -21,14 +21,14 @@ struct StoreUrl {
 };
 
 inline constexpr std::string_view kDefaultStore = "sqlite";
-inline constexpr std::string_view kDefaultSqlitePath = "data/ksana.db";
-inline constexpr std::string_view kDefaultJsonPath = "data/jobs.json";
+inline constexpr std::string_view kDefaultDataFolder = "./data";
 
 // "sqlite:PATH", "json:PATH", "memory:", "postgres://…" or "postgresql://…". A bare "sqlite" or
-// "json" is the default path above. A PostgreSQL URL may hold "ksana_pooler=transaction" among its
-// options, which libpq does not get to see. The error of an unknown scheme shows all of these, and
-// no part of the text that could be a password.
-Result<StoreUrl> ParseStoreUrl(std::string_view text);
+// "json" is ksana.db or jobs.json in the data folder. A PostgreSQL URL may hold
+// "ksana_pooler=transaction" among its options, which libpq does not get to see. The error of an
+// unknown scheme shows all of these, and no part of the text that could be a password.
+Result<StoreUrl> ParseStoreUrl(std::string_view text,
+                               std::string_view data_folder = kDefaultDataFolder);
 
 // For messages and headers: a password is "***", and bytes that do not print are escaped. Of a URL
 // that holds more than one '@' too much is hidden rather than too little.

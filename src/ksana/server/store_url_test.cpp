@@ -38,6 +38,14 @@ TEST(StoreUrl, EveryFormIsRead) {
     }
 }
 
+TEST(StoreUrl, ABareWordIsAFileInTheDataFolder) {
+    const StoreUrl sqlite{StoreKind::kSqlite, "/var/lib/ksana/ksana.db"};
+    const StoreUrl json{StoreKind::kJson, "/var/lib/ksana/jobs.json"};
+    EXPECT_EQ(*ParseStoreUrl("sqlite", "/var/lib/ksana"), sqlite);
+    EXPECT_EQ(*ParseStoreUrl("json", "/var/lib/ksana/"), json);
+    EXPECT_EQ(ParseStoreUrl("sqlite:k.db", "/var/lib/ksana")->location, "k.db");
+}
+
 TEST(StoreUrl, PoolerIsTakenOutOfTheUrl) {
     const auto pooled = [](const std::string& url) {
         return StoreUrl{StoreKind::kPostgres, url, true};

@@ -288,7 +288,7 @@ def k14_the_routes(server, target):
     equal(server.call("GET", path), job, "GET")
     check(job in server.call("GET", "/jobs"), "GET /jobs")
     changed = server.call("PATCH", path, {"name": "other", "schedule": {"every": "2h"}})
-    equal((changed["name"], changed["schedule"]["every"]), ("other", "2h0m0s"), "PATCH")
+    equal((changed["name"], changed["schedule"]["every"]), ("other", "2h"), "PATCH")
     equal(server.request("DELETE", path)[0], 204, "DELETE")
     for method, where in (("GET", path), ("PATCH", path), ("DELETE", path),
                           ("POST", path + "/pause"), ("POST", path + "/resume")):
@@ -316,7 +316,7 @@ def k15_durations_and_times(server, target):
     """K-15"""
     job = server.create(id="k15", schedule=every("1h30m", start_at="2030-01-01T02:00:00+02:00"),
                         timeout="250ms", http=http_job(target.url))
-    equal(job["schedule"]["every"], "1h30m0s", "every")
+    equal(job["schedule"]["every"], "1h30m", "every")
     equal(job["schedule"]["start_at"], "2030-01-01T00:00:00Z", "start_at")
     equal(job["timeout"], "250ms", "timeout")
     equal(job["next_run_at"], "2030-01-01T00:00:00Z", "next_run_at")

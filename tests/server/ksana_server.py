@@ -100,6 +100,9 @@ class Target:
             daemon_threads = True
             request_queue_size = 512
 
+            def handle_error(self, request, client_address):
+                """A server that is killed resets its connections."""
+
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)

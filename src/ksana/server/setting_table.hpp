@@ -25,10 +25,10 @@ struct SettingSpec {
     std::string_view default_text;  // "" where there is none
     std::string_view value_name;    // for help: "PORT"
     std::string_view help;          // one line, without a full stop
-    std::string_view low = "";      // bounds, written like the value; "" where there are none
-    std::string_view high = "";
-    std::string_view plain_variable = "";   // as K-17 names it
-    std::string_view second_variable = "";  // another KSANA_ name
+    std::string_view low;           // bounds, written like the value; "" where there are none
+    std::string_view high;
+    std::string_view plain_variable;   // as K-17 names it
+    std::string_view second_variable;  // another KSANA_ name
     // What is wrong with a text (with one item of a list), or nothing.
     std::optional<std::string> (*fault_of)(std::string_view text) = nullptr;
 };

@@ -48,10 +48,11 @@ const std::vector<std::string>& SettingFlags() {
 
 std::vector<OptionSpec> Options() {
     std::vector<OptionSpec> options;
-    options.push_back({.name = "config",
-                       .value_name = "FILE",
-                       .help = "settings in TOML; else KSANA_CONFIG, else ksana.toml if it is there",
-                       .default_value = ""});
+    options.push_back(
+        {.name = "config",
+         .value_name = "FILE",
+         .help = "settings in TOML; else KSANA_CONFIG, else ksana.toml if it is there",
+         .default_value = ""});
     options.push_back({.name = "demo",
                        .value_name = "",
                        .help = "adds a job and a target for it, to look around",
@@ -132,9 +133,8 @@ int Serve(const Arguments& arguments, const Process& process, Output& output) {
     auto loaded = SettingsOf(arguments, process);
     if (!loaded) return Fail(loaded.error(), output);
     const server::Settings& settings = loaded->settings;
-    const LogOptions log{.level = settings.log_level,
-                         .format = settings.log_format,
-                         .file = settings.log_file};
+    const LogOptions log{
+        .level = settings.log_level, .format = settings.log_format, .file = settings.log_file};
     if (const auto configured = ConfigureLog(log); !configured) {
         return Fail(configured.error(), output);
     }
@@ -180,8 +180,9 @@ Command ServerCommand(const Process& process) {
                 "back unharmed. A second signal ends it at once.",
             .word_count = 0,
             .options = Options(),
-            .run = [&process](const Arguments& arguments,
-                              Output& output) { return Serve(arguments, process, output); }};
+            .run = [&process](const Arguments& arguments, Output& output) {
+                return Serve(arguments, process, output);
+            }};
 }
 
 }  // namespace ksana::app

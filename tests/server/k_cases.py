@@ -7,12 +7,14 @@ import json
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from ksana_server import (Failure, Server, Target, after, check, equal, store_of, text_of, time_of,
                           utc_now)
 
 CASES = []
+PARALLEL = 3
 
 
 def case(function):
@@ -455,7 +457,9 @@ def run(binary, kind, function):
 def main():
     binary, kind, wanted = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
     chosen = [function for function in CASES if not wanted or function.__name__ in wanted]
-    passed = [run(binary, kind, function) for function in chosen]
+    # They mostly wait; each has a server and a target of its own.
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        passed = list(pool.map(lambda function: run(binary, kind, function), chosen))
     print(f"{kind}: {sum(passed)} of {len(passed)} cases")
     sys.exit(0 if passed and all(passed) else 1)
 

@@ -27,9 +27,9 @@ Response Answer(const std::vector<HealthCheck>& checks, bool verbose) {
         const auto result = check.check();
         well = well && result.has_value();
         if (verbose) {
-            lines += result ? fmt::format("[+] {} ok\n", check.name)
-                            : fmt::format("[-] {} failed: {}\n", check.name,
-                                          result.error().message);
+            lines += result
+                         ? fmt::format("[+] {} ok\n", check.name)
+                         : fmt::format("[-] {} failed: {}\n", check.name, result.error().message);
         } else if (!result) {
             lines += fmt::format("[-] {} failed\n", check.name);
         }

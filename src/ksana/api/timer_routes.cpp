@@ -89,8 +89,7 @@ class Handlers {
     Result<Response> List(const Request& request) const {
         KSANA_TRY(const store::JobQuery query, ListQueryOf(request));
         KSANA_TRY(const store::Page<Job> page, desk_.store.jobs().List(query));
-        Response response =
-            JsonResponse(200, codec::TimerJobsToJson(page.items, desk_.defaults));
+        Response response = JsonResponse(200, codec::TimerJobsToJson(page.items, desk_.defaults));
         if (!page.next.empty()) {
             response.headers.emplace_back("Link", NextLink(request, page.next));
             response.headers.emplace_back("X-Next-Cursor", page.next);
@@ -104,10 +103,9 @@ class Handlers {
     }
 
     Result<Response> Patch(const Request& request) const {
-        KSANA_TRY(const Job job,
-                  desk_.desk.Change(request.Parameter("id"), {}, [&](Job& edited) {
-                      return codec::PatchTimerJob(edited, request.body);
-                  }));
+        KSANA_TRY(const Job job, desk_.desk.Change(request.Parameter("id"), {}, [&](Job& edited) {
+            return codec::PatchTimerJob(edited, request.body);
+        }));
         return Show(job, 200);
     }
 
@@ -119,10 +117,9 @@ class Handlers {
     // 202: it is stored and will run; how it went is told by the job's last_status.
     Result<Response> RunNow(const Request& request) const {
         KSANA_TRY(std::string parameters, codec::RunParametersFromJson(request.body));
-        KSANA_TRY(const model::Run run,
-                  desk_.desk.RunNow({.id = request.Parameter("id"),
-                                     .parameters = std::move(parameters),
-                                     .obeys_overlap = false}));
+        KSANA_TRY(const model::Run run, desk_.desk.RunNow({.id = request.Parameter("id"),
+                                                           .parameters = std::move(parameters),
+                                                           .obeys_overlap = false}));
         return JsonResponse(202, fmt::format(R"({{"job_id":{},"run_id":"{}"}})",
                                              codec::TextToJson(run.job_id), run.id.ToString()));
     }

@@ -72,8 +72,8 @@ TEST(TimerJob, APatchChangesWhatItNames) {
 
 TEST(TimerJob, AScheduleOfAnotherKindIsANewOne) {
     model::Job job = *TimerJobFromJson(kPing);
-    ASSERT_TRUE(PatchTimerJob(
-        job, R"({"schedule": {"kind": "once", "run_at": "2030-01-01T00:00:00Z"}})"));
+    ASSERT_TRUE(
+        PatchTimerJob(job, R"({"schedule": {"kind": "once", "run_at": "2030-01-01T00:00:00Z"}})"));
     EXPECT_EQ(job.schedule.kind, schedule::ScheduleKind::kOnce);
     EXPECT_EQ(job.schedule.jitter, Duration::zero());
 }

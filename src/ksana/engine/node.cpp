@@ -10,6 +10,9 @@ namespace {
 // How many running runs are looked at for those of an earlier incarnation.
 constexpr std::size_t kMaxLooked = 1'000'000;
 
+// A clock that is set by less than this does no harm.
+constexpr Duration kJump = std::chrono::seconds(5);
+
 std::string PrefixOf(const NodeOptions& options) { return options.name + "/"; }
 
 }  // namespace
@@ -27,7 +30,9 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
              {.defaults = options_.defaults, .look_ahead = {}, .max_fires = 100}),
       planner_(store, plans_, clock, {.look_ahead = {}, .batch = options_.plan_batch}),
       reaper_(store, clock, {.batch = 500, .follow_up = {}}),
-      retention_(store, options_.retention) {
+      retention_(store, clock, options_.retention),
+      clock_watch_(store, plans_, clock, {}),
+      reaper_jumps_(clock) {
     for (Executor* executor : executors) {
         const std::size_t place = dispatchers_.size();
         dispatchers_.push_back(std::make_unique<Dispatcher>(
@@ -64,6 +69,9 @@ void Node::AddLoops() {
         {.name = "reaper", .topics = {}, .hint = {}, .run_once = [this] { return Reap(); }});
     loops_.push_back(
         {.name = "retention", .topics = {}, .hint = {}, .run_once = [this] { return Retain(); }});
+    loops_.push_back({.name = "clock_watch", .topics = {}, .hint = {}, .run_once = [this] {
+                          return WatchClock();
+                      }});
     loops_.push_back(
         {.name = "types", .topics = store::Topic::kDocuments, .hint = {}, .run_once = [this] {
              return ReadTypes();
@@ -127,7 +135,20 @@ Result<Step> Node::Plan() {
     return step;
 }
 
+// Where the store's clock is this machine's and is set forward, every lease seems to have run out
+// at once. Those who live renew theirs within a third of it, so a whole one is waited.
 Result<Step> Node::Reap() {
+    const SteadyPoint steady = clock_.SteadyNow();
+    if (reaper_jumps_.Take() > kJump) {
+        Log(LogLevel::kWarn, "the wall clock was set forward; leases are given time to be renewed");
+        no_reaping_until_ = steady + options_.lease;
+    }
+    if (no_reaping_until_ && steady < *no_reaping_until_) {
+        Step step;
+        step.NotAfter(std::chrono::ceil<Duration>(*no_reaping_until_ - steady));
+        return step;
+    }
+    no_reaping_until_.reset();
     KSANA_TRY(const Reaper::Answer answer, reaper_.RunOnce());
     if (observer_ != nullptr) {
         for (const model::Run& run : answer.runs) observer_->Reaped(run);
@@ -138,6 +159,11 @@ Result<Step> Node::Reap() {
 Result<Step> Node::Retain() {
     KSANA_TRY(const Retention::Answer answer, retention_.RunOnce());
     if (observer_ != nullptr && answer.runs > 0) observer_->Purged(answer.runs);
+    return answer.step;
+}
+
+Result<Step> Node::WatchClock() {
+    KSANA_TRY(const ClockWatch::Answer answer, clock_watch_.RunOnce());
     return answer.step;
 }
 

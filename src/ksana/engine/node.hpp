@@ -8,9 +8,11 @@
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/clock_watch.hpp"
 #include "ksana/engine/dispatcher.hpp"
 #include "ksana/engine/executor.hpp"
 #include "ksana/engine/fire_plans.hpp"
+#include "ksana/engine/jump_meter.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
 #include "ksana/engine/planner.hpp"
@@ -73,6 +75,7 @@ class Node {
     Result<Step> Reap();
     Result<Step> Retain();
     Result<Step> ReadTypes();
+    Result<Step> WatchClock();
     void AddLoops();
     Result<std::vector<std::string>> LostOwners();
 
@@ -89,9 +92,12 @@ class Node {
     Planner planner_;
     Reaper reaper_;
     Retention retention_;
+    ClockWatch clock_watch_;
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
     std::vector<Loop> loops_;
-    std::optional<TimePoint> next_fire_;  // only Plan; by this node's wall clock
+    std::optional<TimePoint> next_fire_;           // only Plan; by this node's wall clock
+    JumpMeter reaper_jumps_;                       // only Reap
+    std::optional<SteadyPoint> no_reaping_until_;  // likewise
 };
 
 }  // namespace ksana::engine

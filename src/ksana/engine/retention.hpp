@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/jump_meter.hpp"
 #include "ksana/engine/step.hpp"
 #include "ksana/store/store.hpp"
 
@@ -16,10 +19,14 @@ class Retention {
         std::size_t batch = 500;
         Duration pause = std::chrono::milliseconds(50);  // between two batches
         Duration rest = std::chrono::minutes(1);         // when nothing is left to delete
+        // A clock that is set forward makes everything look old. If it is wrong, that will be
+        // noticed before this has passed; what is deleted does not come back.
+        Duration distrust = std::chrono::hours(24);
     };
 
-    // The store must outlive it.
-    Retention(store::Store& store, const Options& options) : store_(store), options_(options) {}
+    // What is given must outlive it.
+    Retention(store::Store& store, const Clock& clock, const Options& options)
+        : store_(store), clock_(clock), options_(options), jumps_(clock) {}
 
     struct Answer {
         Step step;
@@ -30,7 +37,10 @@ class Retention {
 
   private:
     store::Store& store_;
+    const Clock& clock_;
     const Options options_;
+    JumpMeter jumps_;
+    std::optional<SteadyPoint> not_before_;
 };
 
 }  // namespace ksana::engine

@@ -100,8 +100,7 @@ struct Application::Everything {
           node(*store, {&http_executor}, zones, parts.clock, NodeOptionsOf(settings, parts),
                &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
-                 {.drain = settings.shutdown_timeout,
-                  .stop_patience = std::chrono::seconds(2)}),
+                 {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           desk(*store, node.plans(), zones, {}, parts.ids),
           guard(std::move(token)),
           server(ServerOptionsOf(settings), Routes(), parts.clock, parts.random),
@@ -113,10 +112,10 @@ struct Application::Everything {
 
     http_server::Router Routes() {
         http_server::Router router;
-        router.SetAuthorize([this](const http_server::Request& request,
-                                   http_server::Permission permission) {
-            return guard.Check(request, permission);
-        });
+        router.SetAuthorize(
+            [this](const http_server::Request& request, http_server::Permission permission) {
+                return guard.Check(request, permission);
+            });
         api::AddTimerRoutes(router, {.desk = desk,
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),
@@ -174,10 +173,10 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
         KSANA_TRY(token, ReadTokenFile(settings.api_token_file));
     }
     KSANA_TRY(auto client_options, ClientOptionsOf(settings));
-    KSANA_TRY(auto store, OpenStore(settings.store,
-                                    {.clock = parts.clock, .random = parts.random,
-                                     .ids = parts.ids},
-                                    OpenMode::kReadWrite));
+    KSANA_TRY(
+        auto store,
+        OpenStore(settings.store, {.clock = parts.clock, .random = parts.random, .ids = parts.ids},
+                  OpenMode::kReadWrite));
     auto all = std::make_unique<Everything>(settings, parts, std::move(store),
                                             std::move(client_options), std::move(token));
     return std::make_unique<Application>(Key{}, std::move(all));

@@ -10,9 +10,9 @@ using model::EventKind;
 using model::RunState;
 
 // How an executor may say that an attempt ended.
-constexpr std::array kReports = {EventKind::kSuccess,   EventKind::kRetryableFailure,
+constexpr std::array kReports = {EventKind::kSuccess,          EventKind::kRetryableFailure,
                                  EventKind::kPermanentFailure, EventKind::kTimeout,
-                                 EventKind::kCancelled, EventKind::kShutdown};
+                                 EventKind::kCancelled,        EventKind::kShutdown};
 
 }  // namespace
 
@@ -20,7 +20,8 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
     : store_(store),
       planned_jobs_(registry.AddCounter(
           {"ksana_jobs_planned_total", "Jobs whose due fires this node has accounted for."})),
-      fires_(registry.AddCounter({"ksana_fires_total", "Runs that fires have made, on this node."})),
+      fires_(
+          registry.AddCounter({"ksana_fires_total", "Runs that fires have made, on this node."})),
       started_(registry.AddCounter(
           {"ksana_attempts_started_total", "Attempts that this node has started."})),
       lateness_(registry.AddHistogram(
@@ -50,20 +51,22 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
         const auto state = static_cast<RunState>(n);
         if (model::IsFinal(state)) finished_.at(n) = &finished.With({model::NameOf(state)});
     }
-    commits_seen_ = store.changes().Subscribe(store::Topics::All(),
-                                              [this](store::Topics) { commits_.Add(); });
+    commits_seen_ =
+        store.changes().Subscribe(store::Topics::All(), [this](store::Topics) { commits_.Add(); });
 }
 
 void EngineMetrics::Watch(telemetry::Registry& registry, const engine::Node* node) {
     callbacks_.clear();
     if (node == nullptr) return;
+    callbacks_.push_back(
+        registry.AddCallbackGauge({"ksana_attempts_under_way", "Attempts under way on this node."},
+                                  [node](telemetry::Samples& samples) {
+                                      samples.Add({}, static_cast<double>(node->UnderWay()));
+                                  }));
     callbacks_.push_back(registry.AddCallbackGauge(
-        {"ksana_attempts_under_way", "Attempts under way on this node."},
-        [node](telemetry::Samples& samples) {
-            samples.Add({}, static_cast<double>(node->UnderWay()));
-        }));
-    callbacks_.push_back(registry.AddCallbackGauge(
-        {"ksana_runs_waiting", "Runs that are not finished, in the whole store.", {"kind", "state"}},
+        {"ksana_runs_waiting",
+         "Runs that are not finished, in the whole store.",
+         {"kind", "state"}},
         [this](telemetry::Samples& samples) {
             const auto depths = store_.runs().Depths();
             if (!depths) return;

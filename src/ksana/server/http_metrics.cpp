@@ -17,7 +17,9 @@ HttpMetrics::HttpMetrics(telemetry::Registry& registry, const http_server::Stati
         {"ksana_http_connections", "Connections of clients that are open."},
         [&server](Samples& samples) { samples.Add({}, Number(server.connections_open)); }));
     callbacks_.push_back(registry.AddCallbackCounter(
-        {"ksana_http_connections_total", "Connections of clients, by what became of them.", {"fate"}},
+        {"ksana_http_connections_total",
+         "Connections of clients, by what became of them.",
+         {"fate"}},
         [&server](Samples& samples) {
             samples.Add({"accepted"}, Number(server.connections_accepted));
             samples.Add({"refused"}, Number(server.connections_refused));

@@ -35,8 +35,7 @@ void SystemdNotice::Send(std::string_view state) const {
     std::memcpy(address.sun_path, socket_.data(), socket_.size());
     // A name that begins with @ is an abstract one: its first byte is zero.
     if (socket_.front() == '@') address.sun_path[0] = '\0';
-    const auto length =
-        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
     const int file = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (file < 0) return;
     const void* const generic = &address;

@@ -14,10 +14,11 @@
 #include "ksana/base/uuid.hpp"
 #include "ksana/model/enum_names.hpp"
 
-// Fields of a structure as a short blob instead of columns: four bytes of bits that say which fields
-// are not their default, and these fields in turn. A driver says once what is in a blob, in a
-// function that visits the fields, and calls it with a writer and with a reader; the order is that
-// of the bits, so a new field comes last. A reader that meets a bit it does not know is not done.
+// Fields of a structure as a short blob instead of columns: four bytes of bits that say which
+// fields are not their default, and these fields in turn. A driver says once what is in a blob, in
+// a function that visits the fields, and calls it with a writer and with a reader; the order is
+// that of the bits, so a new field comes last. A reader that meets a bit it does not know is not
+// done.
 
 namespace ksana::store_kit {
 
@@ -83,7 +84,8 @@ class PackWriter {
     }
     // Seven bits a byte, the lowest first.
     void PutNumber(std::uint64_t value) {
-        std::array<char, 10> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+        std::array<char, 10>
+            bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
         std::size_t count = 0;
         while (value >= 0x80) {
             bytes[count++] = static_cast<char>(value | 0x80U);

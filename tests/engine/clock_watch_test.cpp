@@ -1,0 +1,152 @@
+#include "ksana/engine/clock_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/scripted_executor.hpp"
+#include "ksana/base/fake_clock.hpp"
+#include "ksana/engine/job_desk.hpp"
+#include "ksana/engine/node.hpp"
+#include "ksana/engine/planner.hpp"
+#include "ksana/engine/retention.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_memory/memory_backend.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr Duration kTenYears = hours(24 * 3652);
+
+class ClockWatchTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        model::Job job;
+        job.id = "job";
+        job.name = "every minute";
+        job.action = model::HttpAction{.url = "http://127.0.0.1/"};
+        job.schedule.kind = schedule::ScheduleKind::kEvery;
+        job.schedule.every = minutes(1);
+        ASSERT_TRUE(desk_.Create(job));
+    }
+
+    std::size_t Watch(ClockWatch& watch) {
+        std::size_t jobs = 0;
+        for (int n = 0; n < 3; ++n) {
+            const auto answer = watch.RunOnce();
+            EXPECT_TRUE(answer);
+            jobs += answer->brought_back;
+        }
+        return jobs;
+    }
+
+    // A minute passes, and what is due is planned.
+    void Minute() {
+        clock_.Advance(minutes(1));
+        ASSERT_TRUE(planner_.RunOnce({}));
+    }
+
+    FakeClock clock_;
+    SeededRandom random_{1};
+    UuidGenerator ids_{clock_, random_};
+    std::unique_ptr<store::Store> store_ =
+        store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    schedule::ZoneDatabase zones_;
+    ScheduleBook book_{zones_, {}};
+    FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = {}, .max_fires = 100}};
+    Planner planner_{*store_, plans_, clock_, {.look_ahead = {}, .batch = 10}};
+    JobDesk desk_{*store_, plans_, zones_, {}, ids_};
+};
+
+TEST_F(ClockWatchTest, AClockThatWasAheadLeavesNobodySilent) {
+    ClockWatch watch(*store_, plans_, clock_, {});
+    Minute();
+    EXPECT_EQ(Watch(watch), 0U);
+    clock_.JumpWall(kTenYears);
+    Minute();
+    EXPECT_GT(*store_->jobs().Get("job")->planned_until, clock_.Now() - minutes(2));
+    EXPECT_EQ(Watch(watch), 0U);
+    clock_.JumpWall(-kTenYears);
+    EXPECT_EQ(Watch(watch), 1U);
+    const auto job = store_->jobs().Get("job");
+    EXPECT_LE(*job->next_run_at, clock_.Now() + minutes(1));
+    EXPECT_EQ(Watch(watch), 0U) << "once";
+}
+
+TEST_F(ClockWatchTest, AlsoWhenNobodyWasThereToSeeIt) {
+    clock_.JumpWall(kTenYears);
+    {
+        ClockWatch watch(*store_, plans_, clock_, {});
+        EXPECT_EQ(Watch(watch), 0U);
+        Minute();
+    }
+    clock_.JumpWall(-kTenYears);
+    ClockWatch watch(*store_, plans_, clock_, {});
+    EXPECT_EQ(Watch(watch), 1U);
+    ClockWatch again(*store_, plans_, clock_, {});
+    EXPECT_EQ(Watch(again), 0U);
+}
+
+TEST_F(ClockWatchTest, ASmallStepBackIsWaitedFor) {
+    ClockWatch watch(*store_, plans_, clock_, {});
+    Minute();
+    EXPECT_EQ(Watch(watch), 0U);
+    const auto before = store_->jobs().Get("job")->next_run_at;
+    clock_.JumpWall(-hours(1));
+    EXPECT_EQ(Watch(watch), 0U);
+    EXPECT_EQ(store_->jobs().Get("job")->next_run_at, before) << "nothing fires twice";
+}
+
+TEST_F(ClockWatchTest, RetentionDoesNotTrustAClockThatWasSet) {
+    Retention retention(*store_, clock_, {.keep = hours(24 * 30)});
+    ASSERT_TRUE(retention.RunOnce());
+    Minute();
+    const auto claimed = store_->runs().Claim(
+        {.filter = {.kind = model::ActionKind::kHttp}, .owner = "o", .limit = 1});
+    ASSERT_EQ(claimed->runs.size(), 1U);
+    model::Event success;
+    success.kind = model::EventKind::kSuccess;
+    success.exec_id = claimed->runs[0].status.exec_id;
+    ASSERT_TRUE(store_->runs().Apply({{.run_id = claimed->runs[0].id, .event = success}}));
+    ASSERT_TRUE(retention.RunOnce());
+    clock_.JumpWall(kTenYears);
+    EXPECT_EQ(retention.RunOnce()->runs, 0U);
+    clock_.Advance(hours(23));
+    EXPECT_EQ(retention.RunOnce()->runs, 0U);
+    clock_.Advance(hours(2));
+    EXPECT_EQ(retention.RunOnce()->runs, 1U) << "it seems to be right";
+}
+
+TEST_F(ClockWatchTest, ALeaseDoesNotEndBecauseTheClockWasSet) {
+    ScriptedExecutor executor;
+    Node node(*store_, {&executor}, zones_, clock_, {}, nullptr);
+    const auto step = [&](std::string_view name) {
+        for (const Loop& loop : node.loops()) {
+            if (loop.name != name) continue;
+            EXPECT_TRUE(loop.run_once());
+        }
+    };
+    step("reaper");
+    ASSERT_TRUE(desk_.Change("job", {}, [](model::Job& job) -> Result<void> {
+        job.timeout = hours(2);  // by the wall clock, too
+        return {};
+    }));
+    ASSERT_TRUE(desk_.RunNow({.id = "job", .parameters = {}}));
+    step("dispatcher");
+    ASSERT_EQ(executor.started.size(), 1U);
+    clock_.JumpWall(hours(1));
+    step("reaper");
+    clock_.Advance(seconds(10));
+    step("dispatcher");  // renews
+    clock_.Advance(seconds(21));
+    step("reaper");
+    store::RunQuery query;
+    query.filter.states = model::SetOf(model::RunState::kRunning);
+    EXPECT_EQ(store_->runs().List(query)->items.size(), 1U) << "it is still ours";
+    executor.End(executor.started[0], model::EventKind::kSuccess);
+}
+
+}  // namespace
+}  // namespace ksana::engine

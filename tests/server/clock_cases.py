@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Somebody sets the wall clock under a running server (libfaketime; only the server is under it).
+
+usage: clock_cases.py KSANA
+
+One hour, a day and ten years ahead, one hour and a day back: the work that a jump makes is bounded,
+no fire happens twice, and the next fires are where the new time says.
+"""
+import glob
+import os
+import sys
+import threading
+from collections import Counter
+from datetime import timedelta
+
+from ksana_server import Failure, Server, Target, check, equal, text_of, time_of, utc_now
+
+LIBRARY = "/usr/lib/*/faketime/libfaketimeMT.so.1"
+JUMPS = {"+1h": timedelta(hours=1), "-1h": timedelta(hours=-1), "+1d": timedelta(days=1),
+         "-1d": timedelta(days=-1), "+10y": timedelta(days=3652)}
+
+
+class Clock:
+    """What the server takes for the time: ours and an offset."""
+
+    def __init__(self, folder):
+        self.file = os.path.join(folder, "clock")
+        self.offset = timedelta()
+        self.jump(timedelta())
+
+    def jump(self, by):
+        self.offset += by
+        seconds = self.offset.total_seconds()
+        with open(self.file + ".new", "w", encoding="ascii") as file:
+            file.write(f"{seconds:+.0f}\n")
+        os.rename(self.file + ".new", self.file)
+
+    def now(self):
+        return utc_now() + self.offset
+
+    def environment(self):
+        libraries = glob.glob(LIBRARY)
+        check(libraries, "libfaketime is not installed")
+        return {"LD_PRELOAD": libraries[0], "FAKETIME_TIMESTAMP_FILE": self.file,
+                "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
+def nominal_times(calls):
+    return [time_of(call.headers["Ksana-Scheduled-At"]) for call in calls]
+
+
+def jump_case(server, target, clock, jump):
+    """A job every half second with a grid from long ago goes on firing, and never twice."""
+    origin = text_of(utc_now() - timedelta(days=30))
+    server.create(id="beat", schedule={"kind": "every", "every": "500ms", "start_at": origin},
+                  http={"method": "GET", "url": target.url + "/beat"})
+    server.create(id="daily", schedule={"kind": "cron", "cron": "0 3 * * *"},
+                  http={"method": "GET", "url": target.url + "/daily"})
+    server.create(id="once", schedule={"kind": "once", "run_at": text_of(utc_now() +
+                                                                         timedelta(minutes=30))},
+                  http={"method": "GET", "url": target.url + "/once"})
+    target.await_calls("/beat", 2)
+    before = len(target.of("/beat"))
+    clock.jump(jump)
+    # A small step back is waited for: what fires then has fired before.
+    silent = timedelta(hours=-3) < jump < timedelta()
+    if not silent:
+        calls = target.await_calls("/beat", before + 4, patience=8)
+        burst = [call for call in calls[before:] if call.at <= calls[before].at +
+                 timedelta(milliseconds=200)]
+        check(len(burst) <= 3, f"{len(burst)} calls at once")
+        last = nominal_times(calls)[-1]
+        check(abs(last - clock.now()) < timedelta(seconds=5), f"{last} is not about now")
+    seen = Counter(nominal_times(target.of("/beat")))
+    check(max(seen.values()) == 1, "a fire happened twice")
+    if jump > timedelta():
+        server.await_status("once", "missed")
+        equal(target.of("/once"), [], "calls of a once whose time was jumped over")
+        next_run = time_of(server.await_job(
+            "daily", lambda job: time_of(job["next_run_at"]) > clock.now(), "planned")
+            ["next_run_at"])
+        check(next_run - clock.now() <= timedelta(days=1), f"next daily fire: {next_run}")
+    equal(server.request("GET", "/livez")[0], 200, "livez")
+
+
+def back_again(server, target, clock):
+    """Ten years ahead by mistake: after the correction nobody is silent."""
+    origin = text_of(utc_now() - timedelta(days=30))
+    server.create(id="beat", schedule={"kind": "every", "every": "500ms", "start_at": origin},
+                  http={"method": "GET", "url": target.url + "/beat"})
+    target.await_calls("/beat", 1)
+    clock.jump(JUMPS["+10y"])
+    target.await_calls("/beat", len(target.of("/beat")) + 3, patience=8)
+    clock.jump(-JUMPS["+10y"])
+    before = len(target.of("/beat"))
+    calls = target.await_calls("/beat", before + 4, patience=8)
+    check(abs(nominal_times(calls)[-1] - clock.now()) < timedelta(seconds=5), "not the present")
+
+
+def run(binary, name, function):
+    target = Target()
+    server = Server(binary, "sqlite")
+    clock = Clock(server.folder)
+    server.environment.update(clock.environment())
+    try:
+        server.start()
+        function(server, target, clock)
+        equal(server.stop(), 0, "exit code")
+        return True
+    except Failure as failure:
+        print(f"FAILED {name}: {failure}\n{server.log()}", file=sys.stderr)
+        return False
+    finally:
+        target.close()
+        server.close()
+
+
+def main():
+    binary = os.path.abspath(sys.argv[1])
+    cases = {name: (lambda jump: lambda server, target, clock:
+                    jump_case(server, target, clock, jump))(jump) for name, jump in JUMPS.items()}
+    cases["there and back"] = back_again
+    passed = [None] * len(cases)
+    threads = [threading.Thread(target=lambda n=n, name=name, function=function:
+                                passed.__setitem__(n, run(binary, name, function)))
+               for n, (name, function) in enumerate(cases.items())]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"{sum(map(bool, passed))} of {len(passed)} cases")
+    sys.exit(0 if all(passed) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -40,7 +40,9 @@ def cases(text):
 
 def readme_cases(text):
     """(command, expected lines) of each `$ build/release/ksana …` in a fenced block."""
-    for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if kind:
+            continue
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *expected = part.strip("\n").split("\n")
             if command.startswith("build/release/ksana "):

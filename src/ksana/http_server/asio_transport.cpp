@@ -27,7 +27,7 @@ class PlainTransport final : public Transport {
     PlainTransport(Socket socket, std::string peer)
         : socket_(std::move(socket)), peer_(std::move(peer)) {
         error_code ignored;
-        socket_.non_blocking(true, ignored);
+        (void)socket_.non_blocking(true, ignored);
     }
 
     void Open(Owner owner) override {
@@ -57,12 +57,12 @@ class PlainTransport final : public Transport {
 
     void ShutdownSend(Owner /*owner*/) override {
         error_code ignored;
-        socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+        (void)socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     }
 
     void Close() override {
         error_code ignored;
-        socket_.close(ignored);
+        (void)socket_.close(ignored);
     }
 
     bool secure() const override { return false; }
@@ -108,7 +108,7 @@ class TlsTransport final : public Transport {
 
     void Close() override {
         error_code ignored;
-        stream_.next_layer().close(ignored);
+        (void)stream_.next_layer().close(ignored);
     }
 
     bool secure() const override { return true; }

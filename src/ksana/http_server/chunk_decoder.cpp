@@ -58,8 +58,8 @@ ParseStatus ChunkDecoder::TakeSize(std::string_view line, std::size_t body_size)
     const std::size_t semicolon = std::min(line.find(';'), line.size());
     const std::string_view digits = line.substr(0, semicolon);
     std::uint64_t size = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, size, 16);
+    const char* const end = digits.end();
+    const auto [stop, error] = std::from_chars(digits.begin(), end, size, 16);
     // from_chars takes a minus sign only for signed types, and never a prefix or a blank.
     if (digits.empty() || error != std::errc() || stop != end) {
         return Bad("the size of a chunk is no hexadecimal number");

@@ -12,8 +12,8 @@ namespace {
 // Digits only: no sign, no blank, no list.
 std::optional<std::uint64_t> ParseLength(std::string_view text) {
     std::uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const char* const end = text.end();
+    const auto [stop, error] = std::from_chars(text.begin(), end, value);
     if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
     return value;
 }

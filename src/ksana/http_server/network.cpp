@@ -49,14 +49,12 @@ Result<std::unique_ptr<asio::ssl::context>> MakeTls(const TlsOptions& options) {
     SSL_CTX_set_min_proto_version(tls->native_handle(), TLS1_2_VERSION);
     SSL_CTX_set_options(tls->native_handle(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     error_code error;
-    tls->use_certificate_chain_file(options.certificate_file, error);
-    if (error) {
+    if (tls->use_certificate_chain_file(options.certificate_file, error)) {
         return Error(Code::kInvalidArgument,
                      fmt::format("cannot read the certificate {}: {}", options.certificate_file,
                                  error.message()));
     }
-    tls->use_private_key_file(options.key_file, asio::ssl::context::pem, error);
-    if (error) {
+    if (tls->use_private_key_file(options.key_file, asio::ssl::context::pem, error)) {
         return Error(Code::kInvalidArgument,
                      fmt::format("cannot use the key {} with {}: {}", options.key_file,
                                  options.certificate_file, error.message()));
@@ -123,17 +121,14 @@ Result<void> Listener::Bind() {
 
 error_code Listener::Listen(const tcp::endpoint& endpoint) {
     error_code error;
-    acceptor_.open(endpoint.protocol(), error);
-    if (error) return error;
+    if (acceptor_.open(endpoint.protocol(), error)) return error;
     CloseOnExec(acceptor_.native_handle());
-    acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (endpoint.address().is_v6()) {
-        acceptor_.set_option(asio::ip::v6_only(false), error);
+    if (acceptor_.set_option(asio::socket_base::reuse_address(true), error)) return error;
+    if (endpoint.address().is_v6() && acceptor_.set_option(asio::ip::v6_only(false), error)) {
+        return error;
     }
-    acceptor_.bind(endpoint, error);
-    if (error) return error;
-    acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error) return error;
+    if (acceptor_.bind(endpoint, error)) return error;
+    if (acceptor_.listen(asio::socket_base::max_listen_connections, error)) return error;
     port_ = acceptor_.local_endpoint(error).port();
     return error;
 }
@@ -176,7 +171,7 @@ void Listener::Admit(Socket socket, IoLoop& loop) {
     refusing_ = false;
     Increment(context_.statistics.connections_accepted);
     CloseOnExec(socket.native_handle());
-    socket.set_option(tcp::no_delay(true), error);
+    (void)socket.set_option(tcp::no_delay(true), error);
     loop.Adopt(std::move(socket), std::move(key), address.to_string(), tls_.get());
 }
 
@@ -184,7 +179,7 @@ void Listener::End() {
     std::promise<void> closed;
     asio::post(loops_.front()->io(), [this, &closed] {
         error_code ignored;
-        acceptor_.close(ignored);
+        (void)acceptor_.close(ignored);
         pause_.cancel();
         closed.set_value();
     });

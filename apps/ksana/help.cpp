@@ -20,6 +20,22 @@ std::string OptionRight(const OptionSpec& option) {
     return text;
 }
 
+constexpr std::size_t kColumns = 80;
+
+// Two columns; what does not fit into the second goes on below itself.
+std::string Row(const std::string& left, std::size_t width, std::string_view right) {
+    std::string text = fmt::format("{:<{}}  ", left, width);
+    const std::size_t room = kColumns - std::min(kColumns - 20, width + 2);
+    while (right.size() > room) {
+        std::size_t end = right.rfind(' ', room);
+        if (end == std::string_view::npos || end == 0)
+            end = std::min(right.find(' '), right.size());
+        text += fmt::format("{}\n{:<{}}", right.substr(0, end), "", width + 2);
+        right.remove_prefix(std::min(end + 1, right.size()));
+    }
+    return fmt::format("{}{}\n", text, right);
+}
+
 std::string CommandList(std::span<const Command> commands, std::string_view prefix) {
     std::size_t width = 0;
     for (const Command& command : commands) width = std::max(width, command.path.size());
@@ -70,7 +86,7 @@ std::string CommandHelp(const Command& command) {
                                    command.summary, command.details);
     text += "\nOptions:\n";
     for (const OptionSpec& option : command.options) {
-        text += fmt::format("{:<{}}  {}\n", OptionLeft(option), width, OptionRight(option));
+        text += Row(OptionLeft(option), width, OptionRight(option));
     }
     return text;
 }

@@ -34,16 +34,24 @@ constexpr std::string_view kDemoText = R"(
 
 )";
 
-// A table of options needs texts that stay; there is one table.
-const std::vector<std::string>& SettingFlags() {
-    static const std::vector<std::string> flags = [] {
-        std::vector<std::string> made;
+struct SettingTexts {
+    std::string flag;
+    std::string help;
+};
+
+// A table of options needs texts that stay; there is one table. The default is part of the help:
+// an option that is not given must be told from one that is.
+const std::vector<SettingTexts>& TextsOfSettings() {
+    static const std::vector<SettingTexts> texts = [] {
+        std::vector<SettingTexts> made;
         for (const server::SettingSpec& spec : server::AllSettings()) {
-            made.push_back(server::FlagOf(spec));
+            std::string help(spec.help);
+            if (!spec.default_text.empty()) help += fmt::format(" [{}]", spec.default_text);
+            made.push_back({server::FlagOf(spec), std::move(help)});
         }
         return made;
     }();
-    return flags;
+    return texts;
 }
 
 std::vector<OptionSpec> Options() {
@@ -59,9 +67,9 @@ std::vector<OptionSpec> Options() {
                        .default_value = ""});
     const auto settings = server::AllSettings();
     for (std::size_t n = 0; n < settings.size(); ++n) {
-        options.push_back({.name = SettingFlags()[n],
+        options.push_back({.name = TextsOfSettings()[n].flag,
                            .value_name = settings[n].value_name,
-                           .help = settings[n].help,
+                           .help = TextsOfSettings()[n].help,
                            .default_value = ""});
     }
     return options;
@@ -80,7 +88,7 @@ Result<server::LoadedSettings> SettingsOf(const Arguments& arguments, const Proc
     server::SettingInputs inputs;
     const auto settings = server::AllSettings();
     for (std::size_t n = 0; n < settings.size(); ++n) {
-        inputs.flags.emplace(settings[n].name, arguments.Get(SettingFlags()[n]));
+        inputs.flags.emplace(settings[n].name, arguments.Get(TextsOfSettings()[n].flag));
     }
     inputs.config_file = arguments.Get("config");
     inputs.environment = process.environment;
@@ -177,7 +185,7 @@ Command ServerCommand(const Process& process) {
                 "LOG_LEVEL), then from a file, then from the defaults. Without any it listens on\n"
                 "127.0.0.1:7100 and keeps everything in data/ksana.db.\n\n"
                 "It stops on SIGTERM and SIGINT: calls under way may finish, the rest is given\n"
-                "back unharmed. A second signal ends it at once.",
+                "back unharmed. A second signal ends it at once.\n",
             .word_count = 0,
             .options = Options(),
             .run = [&process](const Arguments& arguments, Output& output) {

@@ -138,7 +138,8 @@ constexpr std::array<SettingSpec, 22> kSettings = {{
      .member = &Settings::node_name,
      .default_text = "",
      .value_name = "NAME",
-     .help = "name of this server among several; without it made of the host name"},
+     .help = "name of this server among those that share a store; one that comes back under its "
+             "name takes back its runs at once"},
     {.name = "request_threads",
      .member = &Settings::request_threads,
      .default_text = "16",

@@ -50,9 +50,13 @@ std::string_view Trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-std::string WithPort(const IpAddress& address, int port) {
-    return address.is_v4 ? fmt::format("{}:{}", address.ToString(), port)
-                         : fmt::format("[{}]:{}", address.ToString(), port);
+std::string WithPort(std::string_view address, long port) {
+    const bool is_v4 = address.find(':') == std::string_view::npos;
+    std::string text(is_v4 ? "" : "[");
+    text += address;
+    text += is_v4 ? ":" : "]:";
+    text += std::to_string(port);
+    return text;
 }
 
 struct Target {
@@ -243,7 +247,8 @@ bool Transfer::IsRefused(const IpAddress& address, int port) {
     const EgressRules& rules = request_.egress ? *request_.egress : settings_.egress;
     const auto refusal = RefusalOf(address, rules);
     if (!refusal) return false;
-    refusal_ = fmt::format("{} is {}: not an allowed target", WithPort(address, port), *refusal);
+    refusal_ = fmt::format("{} is {}: not an allowed target", WithPort(address.ToString(), port),
+                           *refusal);
     return true;
 }
 
@@ -252,7 +257,7 @@ curl_socket_t Transfer::OpenSocket(void* self, curlsocktype /*purpose*/, curl_so
     auto& transfer = *static_cast<Transfer*>(self);
     const auto target = TargetOf(*address);
     if (!target || !transfer.refusal_.empty()) return CURL_SOCKET_BAD;
-    transfer.tried_ = WithPort(target->address, target->port);
+    transfer.tried_ = WithPort(target->address.ToString(), target->port);
     if (transfer.IsRefused(target->address, target->port)) return CURL_SOCKET_BAD;
     const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) return CURL_SOCKET_BAD;
@@ -329,12 +334,11 @@ void Transfer::ReadInfo() {
                        .first_byte = micros(CURLINFO_STARTTRANSFER_TIME_T),
                        .total = micros(CURLINFO_TOTAL_TIME_T) + earlier_hops_};
     const auto* ip = Get<const char*>(handle, CURLINFO_PRIMARY_IP);
-    const auto address = ip == nullptr ? std::nullopt : ParseIpAddress(ip);
-    const auto port = static_cast<int>(Get<long>(handle, CURLINFO_PRIMARY_PORT));
-    answer_.remote = address ? WithPort(*address, port) : tried_;
+    const bool connected = ip != nullptr && *ip != '\0';
+    answer_.remote = connected ? WithPort(ip, Get<long>(handle, CURLINFO_PRIMARY_PORT)) : tried_;
     const auto made = Get<long>(handle, CURLINFO_NUM_CONNECTS);
     connections_made_ += made;
-    answer_.reused = made == 0 && address.has_value();
+    answer_.reused = made == 0 && connected;
     switch (Get<long>(handle, CURLINFO_HTTP_VERSION)) {
         case CURL_HTTP_VERSION_1_0:
             answer_.http_version = 10;

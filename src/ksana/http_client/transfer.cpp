@@ -143,6 +143,7 @@ void Transfer::Begin(Submission submission) {
     refused_hop_.clear();
     earlier_hops_ = {};
     connections_made_ = 0;
+    sent_once_more_ = false;
     SetUpHop();
 }
 
@@ -156,6 +157,7 @@ void Transfer::SetUpHop() {
     error_buffer_[0] = '\0';
     Set(handle_.get(), CURLOPT_URL, request_.url.c_str());
     Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
+    Set(handle_.get(), CURLOPT_FRESH_CONNECT, sent_once_more_ ? 1L : 0L);
     SetUpMethod();
     SetUpHeaders();
 }
@@ -282,8 +284,27 @@ int Transfer::BeforeRequest(void* self, char* remote, char* /*local*/, int remot
     return transfer.IsRefused(*address, remote_port) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+// libcurl does this by itself where it finds the connection closed in order, but not where the
+// other side has reset it: that happens when the call and the closing cross on their way.
+bool Transfer::SendOnceMore(CURLcode code) {
+    const bool broken =
+        code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
+    const bool reused = Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS) == 0;
+    if (!broken || !reused || header_bytes_ > 0 || sent_once_more_) return false;
+    sent_once_more_ = true;
+    EndHop();
+    SetUpHop();
+    return true;
+}
+
+void Transfer::EndHop() {
+    earlier_hops_ += Duration(Get<curl_off_t>(handle_.get(), CURLINFO_TOTAL_TIME_T));
+    connections_made_ += Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS);
+}
+
 bool Transfer::NextHop(CURLcode code) {
-    if (!HasAnswer(code) || request_.max_redirects == 0) return false;
+    if (!HasAnswer(code)) return SendOnceMore(code);
+    if (request_.max_redirects == 0) return false;
     CURL* handle = handle_.get();
     const auto status = Get<long>(handle, CURLINFO_RESPONSE_CODE);
     const auto* location = Get<const char*>(handle, CURLINFO_REDIRECT_URL);
@@ -296,8 +317,7 @@ bool Transfer::NextHop(CURLcode code) {
         refused_hop_ = fmt::format("more than {} redirects", request_.max_redirects);
         return false;
     }
-    earlier_hops_ += Duration(Get<curl_off_t>(handle, CURLINFO_TOTAL_TIME_T));
-    connections_made_ += Get<long>(handle, CURLINFO_NUM_CONNECTS);
+    EndHop();
     const int redirects = answer_.redirects + 1;
     Follow(location, status, request_);
     answer_ = {};

@@ -101,6 +101,12 @@ class RawPeer {
         return false;
     }
 
+    // Closing will be a reset: what was not read is thrown away, and the client is told so.
+    void ResetOnClose() {
+        const linger none{1, 0};
+        setsockopt(fd_, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    }
+
   private:
     bool Fill() {
         char bytes[4096];

@@ -10,12 +10,11 @@
 namespace ksana::http_client {
 namespace {
 
-std::string Lower(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return lower;
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// `part` is in lower case.
+bool Holds(std::string_view text, std::string_view part) {
+    return !std::ranges::search(text, part, {}, Lower).empty();
 }
 
 bool IsToken(std::string_view name) {
@@ -36,7 +35,9 @@ bool IsValue(std::string_view value) {
 bool IsOfTheConnection(std::string_view name) {
     constexpr std::array<std::string_view, 6> kNames = {
         "host", "content-length", "transfer-encoding", "connection", "upgrade", "expect"};
-    return std::ranges::find(kNames, Lower(name)) != kNames.end();
+    return std::ranges::any_of(kNames, [name](std::string_view one) {
+        return name.size() == one.size() && Holds(name, one);
+    });
 }
 
 }  // namespace
@@ -69,9 +70,8 @@ void DropCredentials(std::vector<Header>& headers) {
     std::erase_if(headers, [](const Header& header) {
         constexpr std::array<std::string_view, 7> kParts = {
             "auth", "cookie", "token", "key", "secret", "signature", "credential"};
-        const std::string name = Lower(header.name);
         return std::ranges::any_of(
-            kParts, [&name](std::string_view part) { return name.find(part) != name.npos; });
+            kParts, [&header](std::string_view part) { return Holds(header.name, part); });
     });
 }
 

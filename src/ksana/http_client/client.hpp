@@ -39,8 +39,8 @@ struct ClientStatistics {
 // are resolved off the thread; no proxy, no cookies and no settings of the environment are used.
 // Every address is checked by the egress rules before anything is sent to it. Thread-safe.
 //
-// Where a kept-alive connection turns out to be closed before any byte of an answer, libcurl sends
-// the call once more over a new one, whatever its method: a target may see a call twice.
+// Where a kept-alive connection turns out to be closed or reset before any byte of an answer, the
+// call is sent once more over a new one, whatever its method: a target may see a call twice.
 class Client final : public Service {
   public:
     // The clock must outlive the client; waiting is done in real time.

@@ -106,21 +106,35 @@ TEST_F(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
 // What the header of Client says: a target may see a call twice.
 TEST_F(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) {
     std::atomic<int> seen = 0;
-    const RawServer server([&seen](RawPeer& peer) {
+    std::atomic<bool> reset = false;
+    const RawServer server([&](RawPeer& peer) {
         if (!peer.Read()) return;
         peer.Answer(200, "first");
         if (!peer.Read()) return;  // the second call: read, and no answer
         ++seen;
+        if (reset) peer.ResetOnClose();
     });
-    for (const Method method : {Method::kGet, Method::kPost}) {
-        EXPECT_EQ(Call({.method = method, .url = server.Url()}).body, "first");
-        const auto answer = Call({.method = method, .url = server.Url()});
-        EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
-        EXPECT_EQ(answer.body, "first") << "over another connection";
-        client_.Stop();  // and with it the connections
-        ASSERT_TRUE(client_.Start());
+    for (const bool with_reset : {false, true}) {
+        reset = with_reset;
+        for (const Method method : {Method::kGet, Method::kPost}) {
+            EXPECT_EQ(Call({.method = method, .url = server.Url()}).body, "first");
+            const auto answer = Call({.method = method, .url = server.Url()});
+            EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
+            EXPECT_EQ(answer.body, "first") << "over another connection";
+            client_.Stop();  // and with it the connections
+            ASSERT_TRUE(client_.Start());
+        }
     }
-    EXPECT_EQ(seen, 2);
+    EXPECT_EQ(seen, 4);
+}
+
+TEST_F(ClientTest, ACallWhoseNewConnectionIsResetIsNotSentAgain) {
+    const RawServer server([](RawPeer& peer) {
+        peer.Read();
+        peer.ResetOnClose();
+    });
+    EXPECT_EQ(Call({.url = server.Url()}).error, CallError::kProtocol);
+    EXPECT_EQ(server.accepted(), 1);
 }
 
 TEST_F(ClientTest, AThousandCallsAtOnceAreAllAnswered) {

@@ -4,8 +4,7 @@
 
 #include "ksana/http_client/call.hpp"
 
-// Private to the module: the only headers with libcurl in them are this one and its neighbours
-// transfer.hpp and multi_loop.hpp.
+// Private to the module, as it shows libcurl.
 
 namespace ksana::http_client {
 

@@ -110,6 +110,12 @@ IpAddress InnerOf(const IpAddress& address, const Carrier& carrier) {
     return inner;
 }
 
+// :: and ::1 look like the compatible form and are none.
+bool IsSmall(const IpAddress& address) {
+    return std::all_of(address.bytes.begin(), address.bytes.end() - 1,
+                       [](std::uint8_t byte) { return byte == 0; });
+}
+
 bool IsMapped(const IpAddress& address) { return Carriers().front().cidr.Holds(address); }
 
 bool IsAllowed(const IpAddress& address, const EgressRules& rules) {
@@ -178,14 +184,10 @@ Result<Cidr> ParseCidr(std::string_view text) {
 
 std::optional<std::string_view> RefusalOf(const IpAddress& address, const EgressRules& rules) {
     if (IsAllowed(address, rules)) return std::nullopt;
+    if (address.is_v4) return RefusalOfItself(address, rules);
     for (const Carrier& carrier : Carriers()) {
-        // ::1 and :: look like the compatible form and are none.
-        if (!carrier.cidr.Holds(address)) continue;
-        const IpAddress inner = InnerOf(address, carrier);
-        const bool small = carrier.cidr.base == IpAddress{{}, false} && inner.bytes[0] == 0 &&
-                           inner.bytes[1] == 0 && inner.bytes[2] == 0;
-        if (small) continue;
-        if (auto refusal = RefusalOf(inner, rules)) return refusal;
+        if (!carrier.cidr.Holds(address) || IsSmall(address)) continue;
+        if (auto refusal = RefusalOf(InnerOf(address, carrier), rules)) return refusal;
     }
     if (IsMapped(address)) return std::nullopt;  // it is the IPv4 address, and that one is fine
     return RefusalOfItself(address, rules);

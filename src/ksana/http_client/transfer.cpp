@@ -1,13 +1,11 @@
 #include "ksana/http_client/transfer.hpp"
 
 #include <fmt/core.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "ksana/http_client/call_check.hpp"
 #include "ksana/http_client/curl_error.hpp"
 #include "ksana/http_client/redirect.hpp"
+#include "ksana/http_client/socket_address.hpp"
 
 namespace ksana::http_client {
 namespace {
@@ -48,38 +47,6 @@ std::string_view Trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-std::string WithPort(const IpAddress& address, int port) {
-    return address.is_v4 ? fmt::format("{}:{}", address.ToString(), port)
-                         : fmt::format("[{}]:{}", address.ToString(), port);
-}
-
-struct Target {
-    IpAddress address;
-    int port = 0;
-};
-
-std::optional<Target> TargetOf(const curl_sockaddr& from) {
-    Target target;
-    if (from.family == AF_INET && from.addrlen >= sizeof(sockaddr_in)) {
-        sockaddr_in v4{};
-        std::memcpy(&v4, &from.addr, sizeof v4);
-        std::memcpy(target.address.bytes.data(), &v4.sin_addr, sizeof v4.sin_addr);
-        target.port = ntohs(v4.sin_port);
-        return target;
-    }
-    if (from.family == AF_INET6 && from.addrlen >= sizeof(sockaddr_in6)) {
-        sockaddr_in6 v6{};
-        // libcurl's structure ends in room for any address, though its type says sockaddr.
-        const void* bytes = &from.addr;
-        std::memcpy(&v6, bytes, sizeof v6);
-        std::memcpy(target.address.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
-        target.address.is_v4 = false;
-        target.port = ntohs(v6.sin6_port);
-        return target;
-    }
-    return std::nullopt;
 }
 
 }  // namespace
@@ -139,6 +106,7 @@ void Transfer::Begin(Submission submission) {
     refused_hop_.clear();
     earlier_hops_ = {};
     connections_made_ = 0;
+    sent_once_more_ = false;
     SetUpHop();
 }
 
@@ -152,6 +120,7 @@ void Transfer::SetUpHop() {
     error_buffer_[0] = '\0';
     Set(handle_.get(), CURLOPT_URL, request_.url.c_str());
     Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
+    Set(handle_.get(), CURLOPT_FRESH_CONNECT, sent_once_more_ ? 1L : 0L);
     SetUpMethod();
     SetUpHeaders();
 }
@@ -243,7 +212,8 @@ bool Transfer::IsRefused(const IpAddress& address, int port) {
     const EgressRules& rules = request_.egress ? *request_.egress : settings_.egress;
     const auto refusal = RefusalOf(address, rules);
     if (!refusal) return false;
-    refusal_ = fmt::format("{} is {}: not an allowed target", WithPort(address, port), *refusal);
+    refusal_ = fmt::format("{} is {}: not an allowed target", WithPort(address.ToString(), port),
+                           *refusal);
     return true;
 }
 
@@ -252,7 +222,7 @@ curl_socket_t Transfer::OpenSocket(void* self, curlsocktype /*purpose*/, curl_so
     auto& transfer = *static_cast<Transfer*>(self);
     const auto target = TargetOf(*address);
     if (!target || !transfer.refusal_.empty()) return CURL_SOCKET_BAD;
-    transfer.tried_ = WithPort(target->address, target->port);
+    transfer.tried_ = WithPort(target->address.ToString(), target->port);
     if (transfer.IsRefused(target->address, target->port)) return CURL_SOCKET_BAD;
     const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) return CURL_SOCKET_BAD;
@@ -277,8 +247,27 @@ int Transfer::BeforeRequest(void* self, char* remote, char* /*local*/, int remot
     return transfer.IsRefused(*address, remote_port) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+// libcurl does this by itself where it finds the connection closed in order, but not where the
+// other side has reset it: that happens when the call and the closing cross on their way.
+bool Transfer::SendOnceMore(CURLcode code) {
+    const bool broken =
+        code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
+    const bool reused = Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS) == 0;
+    if (!broken || !reused || header_bytes_ > 0 || sent_once_more_) return false;
+    sent_once_more_ = true;
+    EndHop();
+    SetUpHop();
+    return true;
+}
+
+void Transfer::EndHop() {
+    earlier_hops_ += Duration(Get<curl_off_t>(handle_.get(), CURLINFO_TOTAL_TIME_T));
+    connections_made_ += Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS);
+}
+
 bool Transfer::NextHop(CURLcode code) {
-    if (!HasAnswer(code) || request_.max_redirects == 0) return false;
+    if (!HasAnswer(code)) return SendOnceMore(code);
+    if (request_.max_redirects == 0) return false;
     CURL* handle = handle_.get();
     const auto status = Get<long>(handle, CURLINFO_RESPONSE_CODE);
     const auto* location = Get<const char*>(handle, CURLINFO_REDIRECT_URL);
@@ -291,8 +280,7 @@ bool Transfer::NextHop(CURLcode code) {
         refused_hop_ = fmt::format("more than {} redirects", request_.max_redirects);
         return false;
     }
-    earlier_hops_ += Duration(Get<curl_off_t>(handle, CURLINFO_TOTAL_TIME_T));
-    connections_made_ += Get<long>(handle, CURLINFO_NUM_CONNECTS);
+    EndHop();
     const int redirects = answer_.redirects + 1;
     Follow(location, status, request_);
     answer_ = {};
@@ -329,12 +317,11 @@ void Transfer::ReadInfo() {
                        .first_byte = micros(CURLINFO_STARTTRANSFER_TIME_T),
                        .total = micros(CURLINFO_TOTAL_TIME_T) + earlier_hops_};
     const auto* ip = Get<const char*>(handle, CURLINFO_PRIMARY_IP);
-    const auto address = ip == nullptr ? std::nullopt : ParseIpAddress(ip);
-    const auto port = static_cast<int>(Get<long>(handle, CURLINFO_PRIMARY_PORT));
-    answer_.remote = address ? WithPort(*address, port) : tried_;
+    const bool connected = ip != nullptr && *ip != '\0';
+    answer_.remote = connected ? WithPort(ip, Get<long>(handle, CURLINFO_PRIMARY_PORT)) : tried_;
     const auto made = Get<long>(handle, CURLINFO_NUM_CONNECTS);
     connections_made_ += made;
-    answer_.reused = made == 0 && address.has_value();
+    answer_.reused = made == 0 && connected;
     switch (Get<long>(handle, CURLINFO_HTTP_VERSION)) {
         case CURL_HTTP_VERSION_1_0:
             answer_.http_version = 10;

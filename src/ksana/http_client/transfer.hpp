@@ -37,8 +37,9 @@ class Transfer {
     // Makes the handle ready for the call.
     void Begin(Submission submission);
 
-    // A hop is over, and the handle out of the multi handle. True: it was a redirect that is
-    // followed, and the handle is ready for the next hop.
+    // A hop is over, and the handle out of the multi handle. True: there is another one, and the
+    // handle is ready for it: a redirect is followed, or the call is sent once more because the
+    // kept-alive connection had been closed.
     bool NextHop(CURLcode code);
 
     // The call is over. `TakeDone` gives what is to be called with it.
@@ -69,6 +70,8 @@ class Transfer {
 
     void SetUpHandle();
     void SetUpHop();
+    bool SendOnceMore(CURLcode code);
+    void EndHop();
     void SetUpMethod();
     void SetUpHeaders();
     bool TakeHeaderLine(std::string_view line);
@@ -92,6 +95,7 @@ class Transfer {
     std::size_t header_bytes_ = 0;  // of this hop
     bool stopped_reading_ = false;  // the body went on beyond max_read
     bool too_many_headers_ = false;
+    bool sent_once_more_ = false;
     std::string refusal_;      // of the guard
     std::string refused_hop_;  // why a redirect is not followed
     std::string tried_;        // the address of the last attempt to connect

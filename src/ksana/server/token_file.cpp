@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <istream>
+#include <string_view>
 
 namespace ksana::server {
 namespace {
@@ -11,26 +13,31 @@ namespace {
 constexpr std::size_t kShortest = 16;
 constexpr std::size_t kLongest = 512;
 
-bool IsTokenCharacter(char c) { return c > ' ' && c < '\x7f'; }
+bool IsToken(std::string_view text) {
+    return text.size() >= kShortest && text.size() <= kLongest &&
+           std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+std::string FirstLine(std::istream& file) {
+    std::string line;
+    std::getline(file, line);
+    line.erase(line.find_last_not_of(" \r") + 1);
+    return line;
+}
 
 }  // namespace
 
 Result<std::string> ReadTokenFile(const std::string& path) {
     std::ifstream file(path);
-    std::string token;
-    if (!file || !std::getline(file, token)) {
-        return Error(Code::kInvalidArgument,
-                     fmt::format("api_token_file: cannot read a token from {}", path));
+    if (!file) {
+        return Error(Code::kInvalidArgument, fmt::format("api_token_file: cannot read {}", path));
     }
-    while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
-    const bool plain = std::ranges::all_of(token, IsTokenCharacter);
-    if (token.size() < kShortest || token.size() > kLongest || !plain) {
-        return Error(Code::kInvalidArgument,
-                     fmt::format("api_token_file: the first line of {} must be a token of {} to {} "
-                                 "printable characters without blanks",
-                                 path, kShortest, kLongest));
-    }
-    return token;
+    Result<std::string> token = FirstLine(file);
+    if (IsToken(*token)) return token;
+    return Error(Code::kInvalidArgument,
+                 fmt::format("api_token_file: the first line of {} must be a token of {} to {} "
+                             "printable characters without blanks",
+                             path, kShortest, kLongest));
 }
 
 }  // namespace ksana::server

@@ -107,5 +107,29 @@ TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
     EXPECT_FALSE(reaped->step.next) << "nothing is running";
 }
 
+TEST_F(PlannerTest, ABacklogIsBounded) {
+    Planner planner(*store_, plans_, clock_,
+                    {.look_ahead = seconds(2), .batch = 10, .max_waiting = 20});
+    for (int i = 0; i < 10; ++i) Create("j" + std::to_string(i), minutes(1));
+    int planned = 0;
+    for (int minute = 0; minute < 10; ++minute) {
+        clock_.Advance(minutes(1));
+        const auto answer = planner.RunOnce({});
+        ASSERT_TRUE(answer);
+        if (answer->full) {
+            EXPECT_TRUE(answer->step.within) << "it looks again";
+        } else {
+            ++planned;
+        }
+    }
+    EXPECT_EQ(planned, 2);
+    const auto waiting = store_->runs().Claim(
+        {.filter = {.kind = model::ActionKind::kHttp}, .owner = "o", .limit = 100});
+    EXPECT_LE(waiting->runs.size() + waiting->skipped, 20U);
+    const auto again = planner.RunOnce({});
+    EXPECT_FALSE(again->full);
+    EXPECT_GT(again->jobs, 0U) << "and the fires of the meantime are accounted for";
+}
+
 }  // namespace
 }  // namespace ksana::engine

@@ -28,7 +28,9 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       schedules_(zones, {}),
       plans_(schedules_, [this](const std::string& code) { return types_.Find(code); },
              {.defaults = options_.defaults, .look_ahead = {}, .max_fires = 100}),
-      planner_(store, plans_, clock, {.look_ahead = {}, .batch = options_.plan_batch}),
+      planner_(
+          store, plans_, clock,
+          {.look_ahead = {}, .batch = options_.plan_batch, .max_waiting = options_.max_waiting}),
       reaper_(store, clock, {.batch = 500, .follow_up = {}}),
       retention_(store, clock, options_.retention),
       clock_watch_(store, plans_, clock, {}),
@@ -129,7 +131,7 @@ Result<Step> Node::Plan() {
     next_fire_.reset();
     if (!answer) return std::move(answer).error();
     if (observer_ != nullptr) observer_->Planned(answer->jobs, answer->runs);
-    if (answer->step.again) return answer->step;
+    if (answer->step.again || answer->full) return answer->step;
     KSANA_TRY(next_fire_, planner_.NextFire());
     step.next = next_fire_;
     return step;

@@ -35,6 +35,7 @@ struct NodeOptions {
     Duration lease = std::chrono::seconds(30);
     std::size_t plan_batch = 500;
     std::size_t claim_batch = 500;
+    std::size_t max_waiting = 100'000;  // runs; with more nothing is planned
     std::size_t late_start_rate = 500;  // per second; 0: no limit
     Retention::Options retention;
 };

@@ -1,11 +1,48 @@
 #include "ksana/engine/planner.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 
+#include "ksana/base/log.hpp"
+
 namespace ksana::engine {
+namespace {
+
+// Before those that wait are counted again, when there were too many.
+constexpr Duration kFullPause = std::chrono::seconds(1);
+
+}  // namespace
+
+// Counting costs as much as there is to count, so it is done rarely: when the limit could have been
+// reached.
+Result<bool> Planner::IsFull() {
+    if (options_.max_waiting == 0) return false;
+    if (!full_ && unseen_ < options_.max_waiting / 4) return false;
+    store::RunFilter waiting;
+    waiting.states = model::SetOf(model::RunState::kQueued);
+    const auto most = static_cast<std::int64_t>(options_.max_waiting);
+    KSANA_TRY(const std::int64_t count, store_.runs().Count(waiting, most));
+    const bool full = count >= most;
+    if (full != full_) {
+        Log(full ? LogLevel::kWarn : LogLevel::kInfo,
+            full ? "too many runs wait; nothing is planned until there are fewer"
+                 : "planning goes on",
+            {{"waiting", count}});
+    }
+    full_ = full;
+    unseen_ = 0;
+    return full;
+}
 
 Result<Planner::Answer> Planner::RunOnce(const std::optional<store::StartAs>& start) {
+    KSANA_TRY(const bool full, IsFull());
+    if (full) {
+        Answer answer;
+        answer.step.NotAfter(kFullPause);
+        answer.full = true;
+        return answer;
+    }
     // Whoever starts a run needs its job; it is at hand here, and reading it again would cost more
     // than the copy.
     std::unordered_map<std::string, std::shared_ptr<const model::Job>> jobs;
@@ -24,7 +61,9 @@ Result<Planner::Answer> Planner::RunOnce(const std::optional<store::StartAs>& st
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
                   .jobs = planned.jobs,
                   .runs = planned.runs,
-                  .started = {}};
+                  .started = {},
+                  .full = false};
+    unseen_ += planned.runs - std::min(planned.runs, planned.skipped + planned.started.size());
     answer.started.reserve(planned.started.size());
     for (model::Run& run : planned.started) {
         const auto job = jobs.find(run.job_id);

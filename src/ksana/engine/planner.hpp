@@ -20,6 +20,9 @@ class Planner {
     struct Options {
         Duration look_ahead{};  // that of the FirePlans
         std::size_t batch = 500;
+        // With so many runs waiting nothing more is planned: the fires wait in their jobs, where
+        // they take no room, and the misfire policy decides about them later. 0: no limit.
+        std::size_t max_waiting = 100'000;
     };
 
     // What is given must outlive it.
@@ -31,6 +34,7 @@ class Planner {
         std::size_t jobs = 0;
         std::size_t runs = 0;
         std::vector<Task> started;  // to be carried out by whoever `start` spoke for
+        bool full = false;          // nothing was planned: too much waits already
     };
 
     // `start`: runs that can start at once are stored as started, so far as there is room.
@@ -41,10 +45,14 @@ class Planner {
     Result<std::optional<TimePoint>> NextFire();
 
   private:
+    Result<bool> IsFull();
+
     store::Store& store_;
     FirePlans& plans_;
     const Clock& clock_;
     const Options options_;
+    std::size_t unseen_ = 0;  // runs that wait since they were last counted
+    bool full_ = false;
 };
 
 }  // namespace ksana::engine

@@ -104,7 +104,7 @@ std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
         const std::lock_guard lock(late_mutex_);
         most = std::min(most, late_starts_.Allowed(now));
     }
-    const std::size_t room = flights_->Reserve(most);
+    const std::size_t room = flights_->ReserveHalf(most);
     if (room == 0) return std::nullopt;
     look_for_ready_ = false;
     next_ready_.reset();
@@ -217,9 +217,9 @@ void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved) 
     }
     flights_->GiveBack(reserved.limit - std::min(reserved.limit, tasks.size()));
     CountLate(late);
+    // Renewals and timeouts of these are not in the loop's plans; it never sleeps so long that it
+    // would be late for them.
     for (Task& task : tasks) Start(std::move(task));
-    // The first renewal and the timeout of these are not yet in the loop's plans.
-    if (!tasks.empty() && options_.wake) options_.wake();
 }
 
 void Dispatcher::Stop(const std::string& exec_id, StopReason reason) {

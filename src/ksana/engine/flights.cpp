@@ -24,7 +24,15 @@ model::Event AsStopped(model::Event event, StopReason reason) {
 
 std::size_t Flights::Reserve(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    const std::size_t given = std::min(most, Room());
+    return Take(std::min(most, Room()));
+}
+
+std::size_t Flights::ReserveHalf(std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    return Take(std::min(most, (Room() + 1) / 2));
+}
+
+std::size_t Flights::Take(std::size_t given) {
     if (given == 0) wanted_ = true;
     reserved_ += given;
     return given;

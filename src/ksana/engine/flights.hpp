@@ -53,6 +53,9 @@ class Flights {
 
     // Keeps room for at most so many; the answer is how many.
     std::size_t Reserve(std::size_t most);
+    // The same, but of what there is only a half: the planner, whose runs then need no claim, must
+    // not find nothing because a claim is under way.
+    std::size_t ReserveHalf(std::size_t most);
     void GiveBack(std::size_t slots);
 
     // Begins a flight in a slot that was reserved.
@@ -88,7 +91,9 @@ class Flights {
     bool Idle() const;  // nothing under way, and nothing landed that was not taken
 
   private:
-    std::size_t Room() const;  // with mutex_ held
+    // These: with mutex_ held.
+    std::size_t Room() const;
+    std::size_t Take(std::size_t given);
 
     const Clock& clock_;
     const std::size_t slots_;

@@ -163,6 +163,7 @@ Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
     }
     if (rows.empty()) return {};
     KSANA_TRY(const std::vector<bool> inserted, tx_.InsertRuns(rows));
+    bool waiting = false;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         Submitted& outcome = outcomes_[places[r]];
         Run& run = runs[places[r]];
@@ -171,10 +172,11 @@ Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
             KSANA_TRY_VOID(ExplainRefusal(run, outcome));
             continue;
         }
+        waiting = waiting || outcome.verdict == SubmitVerdict::kStored;
         if (outcome.verdict == SubmitVerdict::kSkipped) KSANA_TRY_VOID(EndSkipped(run));
         if (outcome.verdict == SubmitVerdict::kStarted) outcome.started = std::move(run);
     }
-    tx_.Touch(Topic::kReady);
+    if (waiting) tx_.Touch(Topic::kReady);
     return {};
 }
 

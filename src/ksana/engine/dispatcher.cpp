@@ -150,6 +150,7 @@ void Dispatcher::Kept(const store::RunEvent& renewal, const store::Applied& appl
                       SteadyPoint asked_at) {
     const std::string& exec_id = renewal.event.exec_id;
     if (applied.verdict != store::ApplyVerdict::kApplied) {
+        flights_->Lost(exec_id);
         Stop(exec_id, StopReason::kLost);
         return;
     }
@@ -184,12 +185,24 @@ void Dispatcher::StartJobless() {
     CountLate(late);
 }
 
+// Between claim and start it may have been lost, cancelled or given back; then it is not started. A
+// wish to stop that comes in the middle has found nothing to stop, and is passed on afterwards.
 void Dispatcher::Start(Task task) {
     const std::string exec_id = task.run.status.exec_id;
+    if (flights_->StopOf(exec_id) != StopReason::kNone) {
+        model::Event event;
+        event.kind = model::EventKind::kCancelled;
+        event.error = "stopped before it was started";
+        flights_->Land(exec_id, std::move(event));
+        return;
+    }
     if (options_.observer != nullptr) options_.observer->Started(task.run, LatenessOf(task.run));
     executor_.Start(std::move(task), [flights = flights_, exec_id](model::Event event) {
         flights->Land(exec_id, std::move(event));
     });
+    if (flights_->StopOf(exec_id).value_or(StopReason::kNone) != StopReason::kNone) {
+        executor_.Cancel(exec_id);
+    }
 }
 
 void Dispatcher::CountLate(std::size_t late) {

@@ -200,6 +200,29 @@ TEST_F(DispatcherTest, WhatIsStoppedBeforeItsJobCouldBeReadIsNotStarted) {
     }
 }
 
+TEST_F(DispatcherTest, FindsWhatNobodyToldItOf) {
+    RunOnce();
+    subscription_ = {};  // the notification gets lost
+    Submit(1);
+    Submit(1, seconds(90));
+    RunOnce();
+    EXPECT_TRUE(executor_.started.empty());
+    clock_.Advance(seconds(5));  // the longest sleep of a loop
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 1U);
+    clock_.Advance(seconds(5));
+    const Step step = RunOnce();
+    ASSERT_TRUE(step.next);
+    EXPECT_EQ(*step.next, clock_.Now() + seconds(80));
+}
+
+TEST_F(DispatcherTest, AClockThatIsSetBackKeepsNothingInTheQueue) {
+    Submit(1);
+    clock_.JumpWall(-std::chrono::hours(24));
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 1U);
+}
+
 TEST_F(DispatcherTest, PassesOnTheWishToCancel) {
     const auto ids = Submit(1);
     RunOnce();

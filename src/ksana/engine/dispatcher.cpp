@@ -38,6 +38,9 @@ Duration LatenessOf(const Run& run) {
 
 // Before the jobs of claimed runs are asked for again.
 constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
+// What is ready is asked for again after this, also when nobody said that there is something: the
+// notification of another node may have been lost. Shorter than the longest sleep of a loop.
+constexpr Duration kAskAgain = std::chrono::seconds(4);
 
 }  // namespace
 
@@ -265,9 +268,16 @@ Result<Step> Dispatcher::NextStep(SteadyPoint now) {
         step.again = wait == Duration::zero();
         return step;
     }
-    if (!next_ready_) {
+    const bool ask_again = now - asked_at_ >= kAskAgain;
+    if (!next_ready_ || ask_again) {
         KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
+        asked_at_ = now;
+        next_ready_.reset();
         if (times.ready) next_ready_ = OnThisNode(*times.ready, times.now, clock_);
+        if (times.queued && ask_again) {
+            look_for_ready_ = true;
+            step.again = true;
+        }
     }
     if (next_ready_) step.NotLaterThan(*next_ready_);
     return step;

@@ -179,6 +179,18 @@ TEST_F(JobDeskTest, AFailedEditChangesNothing) {
     EXPECT_EQ(*store_->jobs().Get(job->id), *job);
 }
 
+TEST_F(JobDeskTest, MoreThanAChangeCanMakeUpForIsMissedAndNotForgotten) {
+    model::Job often = Every(seconds(1));
+    often.misfire.grace = hours(1);
+    const auto job = desk_.Create(often);
+    clock_.Advance(minutes(50));
+    ASSERT_TRUE(desk_.Pause(job->id, ""));
+    std::int64_t accounted = *store_->runs().Count({.job_id = job->id}, 10'000);
+    EXPECT_EQ(accounted, 2'000 + 1) << "and the one of this very moment";
+    for (const auto& entry : Ledger(job->id)) accounted += entry.range.range.count;
+    EXPECT_EQ(accounted, 50 * 60);
+}
+
 TEST_F(JobDeskTest, AChangeAfterTheClockWasSetBackPlansNoFireAgain) {
     const auto job = desk_.Create(Every(minutes(1)));
     clock_.Advance(hours(2));

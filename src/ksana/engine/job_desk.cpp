@@ -107,6 +107,11 @@ Result<std::optional<store::JobPlan>> JobDesk::Replan(const Job& before, const J
         cursor.planned_until = plan.planned_until;
         if (plan.planned_until >= now) break;
     }
+    if (plan.planned_until < now) {  // more than one change can make up for: the rest is missed
+        cursor.misfire.policy = model::MisfirePolicy::kSkip;
+        cursor.misfire.grace = Duration::zero();
+        Append(plan, plans_.Plan(cursor, now));
+    }
     plan.planned_until = std::max(plan.planned_until, now);
     plan.next_run_at.reset();
     if (!after.enabled) return std::optional(std::move(plan));

@@ -127,18 +127,30 @@ class Cluster {
     // One that has not ended yet is waited for.
     void StartAgain(SimNode& node) {
         world_.After(world_.Between(milliseconds(500), minutes(3)), [this, &node] {
-            if (node.shutting_down()) return StartAgain(node);
+            if (node.ending()) return StartAgain(node);
             node.Start();
         });
     }
 
-    // In the middle of a call of the store is left to the faults of that call.
     void CrashOne() {
         SimNode& node = AnyNode();
-        if (!node.up() || node.busy()) return;
+        if (!node.up() || node.ending()) return;
         ++totals_.crashes;
+        if (world_.Chance(400)) {
+            node.CrashInCall();
+            return CrashLater(node);
+        }
         node.Crash();
         StartAgain(node);
+    }
+
+    // Where no call takes long, between two.
+    void CrashLater(SimNode& node) {
+        world_.After(minutes(2), [this, &node] {
+            if (healed_) return;
+            if (node.up() && !node.ending()) node.Crash();
+            StartAgain(node);
+        });
     }
 
     void PauseOne() {
@@ -150,7 +162,7 @@ class Cluster {
 
     void ShutDownOne() {
         SimNode& node = AnyNode();
-        if (!node.up() || node.shutting_down()) return;
+        if (!node.up() || node.ending()) return;
         ++totals_.shutdowns;
         node.Shutdown();
         StartAgain(node);
@@ -230,7 +242,7 @@ Settings Cluster::Draw() {
     drawn.node.lease = world_.Between(seconds(10), seconds(30));
     drawn.node.drain = world_.Between({}, seconds(8));
     drawn.node.keep_runs = world_.Chance(250) ? drawn.length / 2 : Duration::zero();
-    drawn.node.lost_wakeups = world_.Below(200);
+    drawn.node.lost_wakeups = world_.Chance(200) ? 1000 : world_.Below(200);
     drawn.node.only_one = drawn.nodes == 1;
     drawn.store_clock_jumps = drawn.nodes == 1 && world_.Chance(500);
     drawn.quiet_end = world_.Chance(400) || drawn.store_clock_jumps;
@@ -255,12 +267,14 @@ void Cluster::Heal() {
     for (const auto& node : nodes_) node->Start();
     if (settings_.quiet_end) people_[0]->PauseAll();
     const Duration net = settings_.node.longest_sleep;
+    runs_.ExpectPunctual(world_.store_clock().Now() + furthest_ahead_ + minutes(2));
     world_.RunUntil(world_.now() + furthest_ahead_ + minutes(8) + net);
     if (world_.violation()) return;
     runs_.CheckFinal(world_.now() - minutes(4));
     fires_.CheckPlannedUpTo(world_.store_clock().Now() - net - seconds(2));
     if (!settings_.quiet_end) people_[0]->PauseAll();
-    world_.RunUntil(world_.now() + minutes(4));
+    // The jitter of the last fires is at most half the pace.
+    world_.RunUntil(world_.now() + minutes(4) + settings_.person.pace / 2);
     if (world_.violation()) return;
     runs_.CheckFinal(TimePoint::max());
     Compare();

@@ -43,6 +43,7 @@ SimNode::~SimNode() { Crash(); }
 // A slow call of the store: the others go on meanwhile, this node does not.
 void SimNode::Wait(Duration delay) {
     TimePoint until = world_.now() + delay;
+    if (crash_in_call_ && busy_) Crash();
     do {
         world_.As(World::kNobody, [&] { world_.RunUntil(until); });
         until = paused_until_;
@@ -88,7 +89,7 @@ void SimNode::Prepare() {
     life_->node->Open();
     busy_ = true;
     const auto prepared = world_.As(number_, [&] { return life_->node->Prepare(); });
-    NotBusy();
+    if (!EndCall()) return;
     if (!prepared) return After(seconds(1), [this] { Prepare(); });
     Subscribe();
     life_->started = true;
@@ -157,15 +158,21 @@ void SimNode::Call(std::size_t loop) {
     CheckRest(loop);
     busy_ = true;
     const auto step = world_.As(number_, [&] { return life_->node->loops()[loop].run_once(); });
-    NotBusy();
-    Rest(loop, step);
+    if (EndCall()) Rest(loop, step);
 }
 
-void SimNode::NotBusy() {
+// Whether the node still lives.
+bool SimNode::EndCall() {
     busy_ = false;
+    if (life_->doomed) {
+        faults_.Randomly("", settings_.faults);
+        End();
+        return false;
+    }
     for (std::size_t loop = 0; loop < life_->shells.size(); ++loop) {
         if (std::exchange(life_->shells[loop].waits_its_turn, false)) Wake(loop, kMoment);
     }
+    return true;
 }
 
 void SimNode::Rest(std::size_t loop, const Result<engine::Step>& step) {
@@ -216,15 +223,19 @@ void SimNode::Post(World::Action action) {
 
 // Destroys everything in flight. What was sent may still arrive at its target.
 void SimNode::Crash() {
-    if (!up()) return;
-    Note(life_->closing ? "is gone" : "crashes");
-    End();
+    if (!up() || life_->doomed) return;
+    Note(life_->closing ? "is gone" : busy_ ? "crashes in the middle of a call" : "crashes");
+    if (!busy_) return End();
+    life_->doomed = true;
+    life_->executor->Die();
+    faults_.Randomly("", {.error_before = 1'000'000});
 }
 
 void SimNode::End() {
     life_->executor->Die();
     life_->subscriptions.clear();
     kept_.clear();
+    crash_in_call_ = false;
     paused_until_ = {};
     life_.reset();
 }

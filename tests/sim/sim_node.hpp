@@ -37,7 +37,10 @@ class SimNode {
     ~SimNode();
 
     void Start();
+    // In the middle of a call of the store: that call is still carried out, nothing after it.
     void Crash();
+    // The next time that a call of the store takes long.
+    void CrashInCall() { crash_in_call_ = true; }
     // SIGSTOP and SIGCONT.
     void Pause(Duration how_long);
     void Shutdown();
@@ -49,11 +52,14 @@ class SimNode {
     bool paused() const { return paused_until_ > world_.now(); }
     // In the middle of a call of the store.
     bool busy() const { return busy_; }
-    bool shutting_down() const { return up() && life_->closing; }
+    // On its way down.
+    bool ending() const { return up() && (life_->closing || life_->doomed); }
     // Nothing under way, and no room kept for anything.
     bool Idle() const { return !up() || life_->node->Idle(); }
     // Whether these leases belong to the life that goes on now.
-    bool IsOwner(const std::string& owner) const { return up() && life_->node->owner() == owner; }
+    bool IsOwner(const std::string& owner) const {
+        return up() && !life_->doomed && life_->node->owner() == owner;
+    }
     const std::string& name() const { return name_; }
     const store::FaultPlan& faults() const { return faults_; }
     Duration clock_error() const { return clock_.error(); }
@@ -81,6 +87,7 @@ class SimNode {
         std::vector<store::ChangeFeed::Subscription> subscriptions;
         bool started = false;
         bool closing = false;
+        bool doomed = false;  // crashed, but the call that it was in has not come back
     };
 
     void Wait(Duration delay);
@@ -92,7 +99,7 @@ class SimNode {
     void OnClockSet(std::size_t loop);
     void CallAt(std::size_t loop, TimePoint when);
     void Call(std::size_t loop);
-    void NotBusy();
+    bool EndCall();
     void Rest(std::size_t loop, const Result<engine::Step>& step);
     void CheckRest(std::size_t loop);
     void Post(World::Action action);
@@ -118,6 +125,7 @@ class SimNode {
     TimePoint paused_until_{};
     std::vector<World::Action> kept_;  // answers that come while it is stopped
     bool busy_ = false;
+    bool crash_in_call_ = false;
     bool healed_ = false;
     std::int64_t steps_ = 0;
 };

@@ -16,6 +16,9 @@ using model::RunStatus;
 
 namespace {
 
+// When nothing is wrong, and there is room (I13).
+constexpr Duration kPunctual = std::chrono::seconds(2);
+
 // A scheduled run whose time has come is queued by the next claim; nobody is told.
 bool SameStatus(RunStatus a, const RunStatus& b) {
     if (a.state == RunState::kScheduled && b.state == RunState::kQueued) a.state = b.state;
@@ -74,7 +77,7 @@ void RunChecks::Change(const Run& run, bool inserted) {
                            status.attempt, status.failures, status.owner,
                            FormatTime(status.ready_at), status.exec_id, status.last_error);
     });
-    const auto [found, fresh] = books_.try_emplace(run.id, Book{run, {}, false});
+    const auto [found, fresh] = books_.try_emplace(run.id, Book{run, {}, false, false});
     Book& book = found->second;
     if (inserted != fresh) return Fail("I2", run, "a run was made twice, or was never made");
     if (fresh) {
@@ -87,6 +90,7 @@ void RunChecks::Change(const Run& run, bool inserted) {
         CheckEnd(book.run, run);
     }
     book.run.status = status;
+    book.waited |= status.blocked;
     if (model::IsUnderWay(status)) {
         under_way_[run.job_id].insert(run.id);
     } else {
@@ -134,7 +138,18 @@ void RunChecks::CheckStart(Book& book, const Run& after) {
     if (early && !world_.store_clock_was_set()) {
         Fail("I6", after, "a run started before its time");
     }
-    if (before.attempt == 0) first_starts_.insert(after.id);
+    if (before.attempt > 0) return;
+    first_starts_.insert(after.id);
+    CheckPunctual(book, after);
+}
+
+void RunChecks::CheckPunctual(const Book& book, const Run& after) {
+    if (after.created_at < punctual_from_ || book.waited) return;
+    const Duration late = *after.status.started_at - after.status.ready_at;
+    if (late <= kPunctual) return;
+    Fail("I13", after,
+         fmt::format("started {:.1f} s late although all is well",
+                     std::chrono::duration<double>(late).count()));
 }
 
 // A fire of a job that forbids overlap starts only when nothing of the job is under way. Of what
@@ -272,11 +287,11 @@ void RunChecks::CompareWith(store::Store& store) {
     }
 }
 
-void RunChecks::CheckFinal(TimePoint made_before) {
+void RunChecks::CheckFinal(TimePoint before) {
     for (const Uuid& id : unfinished_) {
         const Run& run = books_.at(id).run;
         const RunStatus& status = run.status;
-        if (run.created_at >= made_before) continue;
+        if (std::max(run.created_at, status.ready_at) >= before) continue;
         const bool retry = status.failures > 0 && status.state != RunState::kRunning;
         Fail(retry ? "I6" : "I7", run,
              fmt::format("{} is {}{} for ever, attempt {}, owner \"{}\", ready {}, lease until {}",

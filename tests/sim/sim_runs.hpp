@@ -33,10 +33,13 @@ class RunChecks final : public engine::Observer {
     void Submitted(const Uuid& id);
     void CancelTaken(const Uuid& id);
 
+    // All is well from now on: what is made after this starts on time.
+    void ExpectPunctual(TimePoint from) { punctual_from_ = from; }
+
     // What the store holds is what was committed.
     void CompareWith(store::Store& store);
-    // Nothing that was made before then is still to be done.
-    void CheckFinal(TimePoint made_before);
+    // Nothing that was made and ready before then is still to be done.
+    void CheckFinal(TimePoint before);
 
     const std::set<Uuid>& unfinished() const { return unfinished_; }
     std::int64_t runs() const { return static_cast<std::int64_t>(books_.size()); }
@@ -48,13 +51,15 @@ class RunChecks final : public engine::Observer {
     struct Book {
         model::Run run;
         std::set<std::string> exec_ids;
-        bool gone = false;  // purged, or kept by nobody's wish (run_log)
+        bool waited = false;  // for another run of its job
+        bool gone = false;    // purged, or kept by nobody's wish (run_log)
     };
 
     void Fail(std::string_view invariant, const model::Run& run, std::string what);
     void Change(const model::Run& run, bool inserted);
     void CheckStep(const Book& book, const model::Run& after);
     void CheckStart(Book& book, const model::Run& after);
+    void CheckPunctual(const Book& book, const model::Run& after);
     void CheckOverlap(const model::Run& run);
     void CheckEnd(const model::Run& before, const model::Run& after);
     void CheckRetry(const model::Run& before, const model::Run& after);
@@ -69,6 +74,7 @@ class RunChecks final : public engine::Observer {
     std::set<Uuid> unfinished_;
     std::set<Uuid> first_starts_;  // in this commit
     std::optional<TimePoint> purged_before_;
+    TimePoint punctual_from_ = TimePoint::max();
     std::int64_t attempts_ = 0;
     std::int64_t lost_ = 0;
     std::int64_t released_ = 0;

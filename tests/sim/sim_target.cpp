@@ -45,6 +45,7 @@ std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
 }
 
 void SimExecutor::Start(engine::Task task, Done done) {
+    if (dead_) return;
     const std::string exec_id = task.run.status.exec_id;
     const Fate fate = Draw(task.run.policy.timeout);
     const bool at_once = world_.Chance(30);

@@ -98,10 +98,17 @@ class PlantedRuns final : public RunStore {
         }
     }
 
+    // Others are refused anyway.
+    bool IsCurrent(const RunEvent& event) {
+        const auto there = inner_.Get(event.run_id);
+        return there && there->run.status.state == model::RunState::kRunning &&
+               there->run.status.exec_id == event.event.exec_id;
+    }
+
     Result<Exchanged> ExchangeWithLoss(ExchangeParams params) {
         std::vector<bool> lost;
         for (const RunEvent& event : params.events) {
-            lost.push_back(EndsAttempt(event.event.kind) && world_.Chance(10));
+            lost.push_back(EndsAttempt(event.event.kind) && world_.Chance(10) && IsCurrent(event));
         }
         std::size_t n = 0;
         std::erase_if(params.events, [&](const RunEvent&) { return lost[n++]; });

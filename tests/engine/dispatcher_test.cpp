@@ -165,6 +165,64 @@ TEST_F(DispatcherTest, ALostLeaseStopsTheAttemptAndItsReportIsRefused) {
     EXPECT_NE(StateOf(ids[0]), RunState::kSucceeded);
 }
 
+TEST_F(DispatcherTest, ALostAttemptThatDoesNotStopLetsTheLoopRest) {
+    const auto ids = Submit(1);
+    RunOnce();
+    model::Event cancel;
+    cancel.kind = EventKind::kCancel;
+    ASSERT_TRUE(store_->runs().Apply({{.run_id = ids[0], .event = cancel}}));
+    RunOnce();  // asked to stop, and deaf
+    clock_.Advance(seconds(40));
+    ASSERT_EQ(store_->runs().Reap({})->runs.size(), 1U);
+    RunOnce();
+    const Step step = RunOnce();
+    EXPECT_FALSE(step.again);
+    EXPECT_GT(step.within.value_or(minutes(1)), seconds(1)) << "there is no lease to renew";
+}
+
+TEST_F(DispatcherTest, WhatIsStoppedBeforeItsJobCouldBeReadIsNotStarted) {
+    store::FaultPlan faults;
+    auto faulty = store::MakeFaultyStore(*store_, faults);
+    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2"});
+    const auto ids = Submit(2);
+    faults.Next("jobs.GetMany", {.kind = store::FaultKind::kErrorBefore, .delay = {}});
+    ASSERT_TRUE(dispatcher.RunOnce());
+    EXPECT_EQ(dispatcher.UnderWay(), 2U) << "claimed, but not started";
+    dispatcher.Close();
+    dispatcher.StopAll();
+    ASSERT_TRUE(dispatcher.RunOnce());
+    ASSERT_TRUE(dispatcher.RunOnce());
+    EXPECT_TRUE(executor_.started.empty());
+    EXPECT_TRUE(dispatcher.Idle());
+    for (const Uuid& id : ids) {
+        EXPECT_EQ(StateOf(id), RunState::kQueued);
+        EXPECT_EQ(store_->runs().Get(id)->run.status.failures, 0);
+    }
+}
+
+TEST_F(DispatcherTest, FindsWhatNobodyToldItOf) {
+    RunOnce();
+    subscription_ = {};  // the notification gets lost
+    Submit(1);
+    Submit(1, seconds(90));
+    RunOnce();
+    EXPECT_TRUE(executor_.started.empty());
+    clock_.Advance(seconds(5));  // the longest sleep of a loop
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 1U);
+    clock_.Advance(seconds(5));
+    const Step step = RunOnce();
+    ASSERT_TRUE(step.next);
+    EXPECT_EQ(*step.next, clock_.Now() + seconds(80));
+}
+
+TEST_F(DispatcherTest, AClockThatIsSetBackKeepsNothingInTheQueue) {
+    Submit(1);
+    clock_.JumpWall(-std::chrono::hours(24));
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 1U);
+}
+
 TEST_F(DispatcherTest, PassesOnTheWishToCancel) {
     const auto ids = Submit(1);
     RunOnce();

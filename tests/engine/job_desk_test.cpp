@@ -179,6 +179,30 @@ TEST_F(JobDeskTest, AFailedEditChangesNothing) {
     EXPECT_EQ(*store_->jobs().Get(job->id), *job);
 }
 
+TEST_F(JobDeskTest, MoreThanAChangeCanMakeUpForIsMissedAndNotForgotten) {
+    model::Job often = Every(seconds(1));
+    often.misfire.grace = hours(1);
+    const auto job = desk_.Create(often);
+    clock_.Advance(minutes(50));
+    ASSERT_TRUE(desk_.Pause(job->id, ""));
+    std::int64_t accounted = *store_->runs().Count({.job_id = job->id}, 10'000);
+    EXPECT_EQ(accounted, 2'000 + 1) << "and the one of this very moment";
+    for (const auto& entry : Ledger(job->id)) accounted += entry.range.range.count;
+    EXPECT_EQ(accounted, 50 * 60);
+}
+
+TEST_F(JobDeskTest, AChangeAfterTheClockWasSetBackPlansNoFireAgain) {
+    const auto job = desk_.Create(Every(minutes(1)));
+    clock_.Advance(hours(2));
+    ASSERT_TRUE(planner_.RunOnce({}));  // missed them all but the last
+    const auto planned = *store_->jobs().Get(job->id);
+    clock_.JumpWall(-hours(1));
+    ASSERT_TRUE(desk_.Pause(job->id, ""));
+    const auto resumed = desk_.Resume(job->id);
+    EXPECT_EQ(resumed->planned_until, planned.planned_until);
+    EXPECT_EQ(resumed->next_run_at, planned.next_run_at);
+}
+
 TEST_F(JobDeskTest, AOnceMovedToThePastIsMissedOnce) {
     const auto job = desk_.Create(Once(start_ + hours(1)));
     const auto move = [&](TimePoint to) {

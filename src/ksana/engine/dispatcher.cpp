@@ -38,6 +38,9 @@ Duration LatenessOf(const Run& run) {
 
 // Before the jobs of claimed runs are asked for again.
 constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
+// What is ready is asked for again after this, also when nobody said that there is something: the
+// notification of another node may have been lost. Shorter than the longest sleep of a loop.
+constexpr Duration kAskAgain = std::chrono::seconds(4);
 
 }  // namespace
 
@@ -150,6 +153,7 @@ void Dispatcher::Kept(const store::RunEvent& renewal, const store::Applied& appl
                       SteadyPoint asked_at) {
     const std::string& exec_id = renewal.event.exec_id;
     if (applied.verdict != store::ApplyVerdict::kApplied) {
+        flights_->Lost(exec_id);
         Stop(exec_id, StopReason::kLost);
         return;
     }
@@ -184,12 +188,24 @@ void Dispatcher::StartJobless() {
     CountLate(late);
 }
 
+// Between claim and start it may have been lost, cancelled or given back; then it is not started. A
+// wish to stop that comes in the middle has found nothing to stop, and is passed on afterwards.
 void Dispatcher::Start(Task task) {
     const std::string exec_id = task.run.status.exec_id;
+    if (flights_->StopOf(exec_id) != StopReason::kNone) {
+        model::Event event;
+        event.kind = model::EventKind::kCancelled;
+        event.error = "stopped before it was started";
+        flights_->Land(exec_id, std::move(event));
+        return;
+    }
     if (options_.observer != nullptr) options_.observer->Started(task.run, LatenessOf(task.run));
     executor_.Start(std::move(task), [flights = flights_, exec_id](model::Event event) {
         flights->Land(exec_id, std::move(event));
     });
+    if (flights_->StopOf(exec_id).value_or(StopReason::kNone) != StopReason::kNone) {
+        executor_.Cancel(exec_id);
+    }
 }
 
 void Dispatcher::CountLate(std::size_t late) {
@@ -252,9 +268,16 @@ Result<Step> Dispatcher::NextStep(SteadyPoint now) {
         step.again = wait == Duration::zero();
         return step;
     }
-    if (!next_ready_) {
+    const bool ask_again = now - asked_at_ >= kAskAgain;
+    if (!next_ready_ || ask_again) {
         KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
+        asked_at_ = now;
+        next_ready_.reset();
         if (times.ready) next_ready_ = OnThisNode(*times.ready, times.now, clock_);
+        if (times.queued && ask_again) {
+            look_for_ready_ = true;
+            step.again = true;
+        }
     }
     if (next_ready_) step.NotLaterThan(*next_ready_);
     return step;

@@ -87,6 +87,7 @@ class Dispatcher {
     std::atomic<bool> look_for_cancel_{false};
     // These: only RunOnce.
     std::optional<TimePoint> next_ready_;  // by this node's wall clock
+    SteadyPoint asked_at_{};               // when the store was last asked for it
     std::vector<model::Run> jobless_;      // claimed, but their jobs could not be read yet
 };
 

@@ -9,6 +9,8 @@ namespace {
 // An executor keeps the time by itself; this long after it, it is reminded.
 constexpr Duration kOverdueSlack = std::chrono::milliseconds(500);
 
+constexpr SteadyPoint kNever = SteadyPoint::max();
+
 // What a report is, seen from why the attempt was asked to stop.
 model::Event AsStopped(model::Event event, StopReason reason) {
     if (event.kind != model::EventKind::kCancelled) return event;
@@ -97,7 +99,7 @@ std::vector<store::RunEvent> Flights::Renewals(SteadyPoint now, bool all) {
     std::vector<store::RunEvent> events;
     const std::lock_guard lock(mutex_);
     for (const auto& [exec_id, flight] : under_way_) {
-        if (!all && flight.renew_at > now) continue;
+        if (flight.renew_at == kNever || (!all && flight.renew_at > now)) continue;
         model::Event event;
         event.kind = model::EventKind::kProgress;
         event.exec_id = exec_id;
@@ -111,6 +113,18 @@ void Flights::Renewed(const std::string& exec_id, SteadyPoint asked_at) {
     const std::lock_guard lock(mutex_);
     const auto found = under_way_.find(exec_id);
     if (found != under_way_.end()) found->second.renew_at = asked_at + lease_ / 3;
+}
+
+void Flights::Lost(const std::string& exec_id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = under_way_.find(exec_id);
+    if (found != under_way_.end()) found->second.renew_at = kNever;
+}
+
+std::optional<StopReason> Flights::StopOf(const std::string& exec_id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = under_way_.find(exec_id);
+    return found == under_way_.end() ? std::nullopt : std::optional(found->second.stop);
 }
 
 bool Flights::Stop(const std::string& exec_id, StopReason reason) {
@@ -140,12 +154,12 @@ std::vector<std::string> Flights::All() const {
 
 std::optional<Duration> Flights::UntilAttention(SteadyPoint now) const {
     const std::lock_guard lock(mutex_);
-    if (under_way_.empty()) return std::nullopt;
-    SteadyPoint first = SteadyPoint::max();
+    SteadyPoint first = kNever;
     for (const auto& [exec_id, flight] : under_way_) {
         first = std::min(first, flight.renew_at);
         if (flight.stop == StopReason::kNone) first = std::min(first, flight.overdue_at);
     }
+    if (first == kNever) return std::nullopt;
     return std::chrono::ceil<Duration>(std::max(first - now, SteadyPoint::duration::zero()));
 }
 

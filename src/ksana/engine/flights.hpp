@@ -30,7 +30,7 @@ struct Flight {
     model::Run run;
     std::string job_name;
     SteadyPoint started_at{};
-    SteadyPoint renew_at{};    // the lease is to be renewed then
+    SteadyPoint renew_at{};    // the lease is to be renewed then; max(): it is lost
     SteadyPoint overdue_at{};  // it is asked to stop then
     StopReason stop = StopReason::kNone;
 };
@@ -72,9 +72,13 @@ class Flights {
     std::vector<store::RunEvent> Renewals(SteadyPoint now, bool all);
     // A renewal that was asked for at `asked_at` has been committed.
     void Renewed(const std::string& exec_id, SteadyPoint asked_at);
+    // The lease is somebody else's, or nobody's: it is not renewed any more.
+    void Lost(const std::string& exec_id);
 
     // Remembers why; false: it is over, or was asked before.
     bool Stop(const std::string& exec_id, StopReason reason);
+    // Why it was asked to stop; nothing when it is not under way.
+    std::optional<StopReason> StopOf(const std::string& exec_id) const;
     // Those that took too long and were not yet asked to stop.
     std::vector<std::string> Overdue(SteadyPoint now);
     std::vector<std::string> All() const;

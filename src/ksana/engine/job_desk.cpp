@@ -107,17 +107,25 @@ Result<std::optional<store::JobPlan>> JobDesk::Replan(const Job& before, const J
         cursor.planned_until = plan.planned_until;
         if (plan.planned_until >= now) break;
     }
+    if (plan.planned_until < now) {  // more than one change can make up for: the rest is missed
+        cursor.misfire.policy = model::MisfirePolicy::kSkip;
+        cursor.misfire.grace = Duration::zero();
+        Append(plan, plans_.Plan(cursor, now));
+    }
     plan.planned_until = std::max(plan.planned_until, now);
     plan.next_run_at.reset();
     if (!after.enabled) return std::optional(std::move(plan));
+    // Where the clock was set back, what was planned stays planned: a fire is accounted for once.
     Job next = after;
-    next.planned_until = now;
+    next.planned_until = plan.planned_until;
     if (before.schedule != after.schedule && after.schedule.kind == ScheduleKind::kOnce) {
         KSANA_TRY(const bool known, IsAccountedFor(after.id, after.schedule.run_at));
-        if (!known) next.planned_until = CursorOf(after, now);
+        if (!known) next.planned_until = CursorOf(after, plan.planned_until);
     }
     store::JobPlan coming = plans_.PlanWith(schedule, next, now);
-    coming.planned_until = std::max(coming.planned_until, now);
+    if (!coming.next_run_at) {
+        coming.planned_until = std::max(coming.planned_until, plan.planned_until);
+    }
     Append(plan, std::move(coming));
     return std::optional(std::move(plan));
 }

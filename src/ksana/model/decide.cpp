@@ -142,8 +142,11 @@ class Decider {
         return Move(RunState::kQueued);
     }
 
+    // The time of a queued run has come, also when the clock was set back since: else it would
+    // stand at the head of the queue for as long, and keep others from their turn.
     Transition Begin() {
-        if (now_ < status_.ready_at) return Refuse("its time has not come");
+        const bool waits = status_.state == RunState::kScheduled;
+        if (waits && now_ < status_.ready_at) return Refuse("its time has not come");
         if (status_.blocked) return Refuse("it waits for another run of its job");
         if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
         if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");

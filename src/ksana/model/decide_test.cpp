@@ -105,6 +105,9 @@ TEST_F(DecideTest, StartMakesAFreshFencedAttempt) {
         << "an exec_id is never used twice";
     EXPECT_EQ(On(run, {.kind = EventKind::kStart}).verdict, Verdict::kRefused);
     run.status.ready_at = now_ + seconds(1);
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kApplied)
+        << "its time had come before the clock was set back";
+    run.status.state = RunState::kScheduled;
     EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kRefused)
         << "not before its time";
 }

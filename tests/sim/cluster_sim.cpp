@@ -1,0 +1,349 @@
+#include "sim/cluster_sim.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "ksana/base/uuid.hpp"
+#include "ksana/schedule/zone_database.hpp"
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_memory/memory_backend.hpp"
+#include "sim/sim_fires.hpp"
+#include "sim/sim_node.hpp"
+#include "sim/sim_people.hpp"
+#include "sim/sim_runs.hpp"
+
+namespace ksana::sim {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// Full comparisons of the store with what was committed, over the length of a world.
+constexpr int kComparisons = 6;
+
+// What kind of world it is.
+struct Settings {
+    int nodes = 1;
+    Duration length{};
+    NodeSettings node;
+    PersonSettings person;
+    bool store_clock_jumps = false;  // a single node and its store have one clock
+    bool quiet_end = false;          // nothing fires after the faults: nothing wakes anybody
+};
+
+class Cluster {
+  public:
+    Cluster(std::uint64_t seed, ClusterPlant plant, std::optional<std::string> story_of)
+        : world_(seed, TimePoint(std::chrono::sys_days(std::chrono::year(2026) / 10 / 24)) +
+                           hours(seed % 24)),
+          settings_(Draw()),
+          runs_(world_, targets_, [this](const std::string& owner) { return IsAlive(owner); }),
+          store_(store_kit::MakeStore(
+              WatchBackend(
+                  store_memory::OpenMemory(world_.store_clock()),
+                  [this](const Commit& commit) { OnCommit(commit); }, PlantInClaims(plant)),
+              ids_)),
+          planted_(PlantInStore(world_, *store_, plant)) {
+        if (story_of) world_.RecordStoryOf(*std::move(story_of));
+        for (int n = 0; n < settings_.nodes; ++n) {
+            nodes_.push_back(std::make_unique<SimNode>(world_, *planted_, zones_, targets_, runs_,
+                                                       n, settings_.node));
+        }
+        for (int n = 0; n < 2; ++n) {
+            PersonSettings person = settings_.person;
+            person.home = static_cast<int>(world_.Below(nodes_.size()));
+            people_.push_back(
+                std::make_unique<Person>(world_, *store_, zones_, fires_, runs_, person));
+        }
+    }
+
+    ClusterReport Run() {
+        const TimePoint start = world_.now();
+        Begin();
+        for (int n = 1; n <= kComparisons && !world_.violation(); ++n) {
+            world_.RunUntil(start + settings_.length * n / kComparisons);
+            Compare();
+        }
+        if (!world_.violation()) Heal();
+        ClusterReport report{.violation = world_.violation(),
+                             .story = world_.story(),
+                             .hash = world_.hash(),
+                             .totals = Totals()};
+        report.totals.hours =
+            std::chrono::duration<double, std::ratio<3600>>(world_.now() - start).count();
+        return report;
+    }
+
+  private:
+    Settings Draw();
+    store::FaultChances DrawFaults();
+
+    bool IsAlive(const std::string& owner) const {
+        return std::ranges::any_of(nodes_, [&](const auto& node) { return node->IsOwner(owner); });
+    }
+
+    void OnCommit(const Commit& commit) {
+        ++totals_.commits;
+        fires_.OnCommit(commit);
+        runs_.OnCommit(commit);
+    }
+
+    void Compare() {
+        fires_.CompareWith(*store_);
+        runs_.CompareWith(*store_);
+    }
+
+    void Begin() {
+        for (const auto& node : nodes_) {
+            node->SetClock(settings_.nodes == 1 ? Duration::zero()
+                                                : world_.Between(-seconds(5), seconds(5)));
+            node->Start();
+        }
+        for (int n = 0; n < 3; ++n) people_[0]->Create();
+        // About so often in the life of a world; people every few fires.
+        Often(settings_.person.pace * 6, [this] { people_[world_.Below(2)]->Act(); });
+        Often(settings_.length / 8, [this] { CrashOne(); });
+        Often(settings_.length / 8, [this] { PauseOne(); });
+        Often(settings_.length / 12, [this] { ShutDownOne(); });
+        Often(settings_.length / 8, [this] { SetOneClock(); });
+    }
+
+    // Again and again until the world heals, with random times between.
+    void Often(Duration mean, const World::Action& action) {
+        world_.After(world_.Between({}, mean * 2), [this, mean, action] {
+            if (healed_) return;
+            action();
+            Often(mean, action);
+        });
+    }
+
+    SimNode& AnyNode() { return *nodes_[world_.Below(nodes_.size())]; }
+
+    // One that has not ended yet is waited for.
+    void StartAgain(SimNode& node) {
+        world_.After(world_.Between(milliseconds(500), minutes(3)), [this, &node] {
+            if (node.ending()) return StartAgain(node);
+            node.Start();
+        });
+    }
+
+    void CrashOne() {
+        SimNode& node = AnyNode();
+        if (!node.up() || node.ending()) return;
+        ++totals_.crashes;
+        if (world_.Chance(400)) {
+            node.CrashInCall();
+            return CrashLater(node);
+        }
+        node.Crash();
+        StartAgain(node);
+    }
+
+    // Where no call takes long, between two.
+    void CrashLater(SimNode& node) {
+        world_.After(minutes(2), [this, &node] {
+            if (healed_) return;
+            if (node.up() && !node.ending()) node.Crash();
+            StartAgain(node);
+        });
+    }
+
+    void PauseOne() {
+        SimNode& node = AnyNode();
+        if (!node.up() || node.paused()) return;
+        ++totals_.pauses;
+        node.Pause(world_.Between(seconds(1), settings_.node.lease * 4));
+    }
+
+    void ShutDownOne() {
+        SimNode& node = AnyNode();
+        if (!node.up() || node.ending()) return;
+        ++totals_.shutdowns;
+        node.Shutdown();
+        StartAgain(node);
+    }
+
+    void SetOneClock() {
+        static constexpr Duration kJumps[] = {hours(1), -hours(1), days(1), -days(1), seconds(90)};
+        SimNode& node = AnyNode();
+        ++totals_.clock_jumps;
+        const bool right_again = world_.Chance(500);
+        Duration error = right_again ? Duration::zero() : kJumps[world_.Below(5)];
+        // A day that a store was ahead is a day to wait for it in the end.
+        if (settings_.store_clock_jumps) error = std::min<Duration>(error, hours(1));
+        if (settings_.nodes > 1) error += world_.Between(-seconds(5), seconds(5));
+        SetClock(node, error);
+    }
+
+    void SetClock(SimNode& node, Duration error) {
+        if (settings_.store_clock_jumps) {
+            world_.SetStoreClock(error - node.clock_error());
+            furthest_ahead_ = std::max(furthest_ahead_, error);
+        }
+        node.SetClock(error);
+    }
+
+    void Heal();
+    void HealNodes();
+    ClusterTotals Totals() const;
+
+    World world_;
+    const Settings settings_;
+    schedule::ZoneDatabase zones_;
+    UuidGenerator ids_{world_.store_clock(), world_.random()};
+    Targets targets_{world_};
+    FireChecks fires_{world_, zones_};
+    RunChecks runs_;
+    std::unique_ptr<store::Store> store_;
+    std::unique_ptr<store::Store> planted_;
+    std::vector<std::unique_ptr<SimNode>> nodes_;
+    std::vector<std::unique_ptr<Person>> people_;
+    ClusterTotals totals_;
+    Duration furthest_ahead_{};  // of the store's clock
+    bool healed_ = false;
+};
+
+store::FaultChances Cluster::DrawFaults() {
+    if (world_.Chance(200)) return {};
+    const auto chance = [this] { return static_cast<std::uint32_t>(world_.Below(20'000)); };
+    store::FaultChances faults{.error_before = chance(),
+                               .error_after = chance(),
+                               .delay = chance(),
+                               .duplicate = chance()};
+    // Mostly hiccups, sometimes longer than a lease.
+    faults.longest_delay = world_.Chance(300) ? Duration(minutes(1)) : Duration(seconds(1));
+    return faults;
+}
+
+Settings Cluster::Draw() {
+    Settings drawn;
+    drawn.nodes = 1 + static_cast<int>(world_.Below(4));
+    const std::uint64_t kind = world_.Below(10);
+    if (kind < 7) {
+        drawn.length = world_.Between(minutes(10), minutes(30));
+        drawn.person.pace = world_.Between(seconds(5), seconds(30));
+    } else if (kind < 9) {
+        drawn.length = world_.Between(hours(1), hours(3));
+        drawn.person.pace = minutes(1);
+        drawn.node.longest_sleep = seconds(30);
+    } else {
+        drawn.length = world_.Between(days(1), days(3));
+        drawn.person.pace = minutes(15);
+        drawn.node.longest_sleep = minutes(5);
+    }
+    drawn.person.faults = DrawFaults();
+    drawn.node.faults = DrawFaults();
+    drawn.node.slots = 1 + world_.Below(6);
+    drawn.node.lease = world_.Between(seconds(10), seconds(30));
+    drawn.node.drain = world_.Between({}, seconds(8));
+    drawn.node.keep_runs = world_.Chance(250) ? drawn.length / 2 : Duration::zero();
+    drawn.node.lost_wakeups = world_.Chance(200) ? 1000 : world_.Below(200);
+    drawn.node.only_one = drawn.nodes == 1;
+    drawn.store_clock_jumps = drawn.nodes == 1 && world_.Chance(500);
+    drawn.quiet_end = world_.Chance(400) || drawn.store_clock_jumps;
+    return drawn;
+}
+
+void Cluster::HealNodes() {
+    healed_ = true;
+    targets_.Heal();
+    for (const auto& person : people_) person->Heal();
+    for (const auto& node : nodes_) {
+        if (settings_.store_clock_jumps) SetClock(*node, {});
+        node->Heal();
+    }
+}
+
+// Faults end, then the fires. What a clock that was ahead has put off is waited for.
+void Cluster::Heal() {
+    HealNodes();
+    // One that was shutting down has its time to end, and is started again.
+    world_.RunUntil(world_.now() + seconds(30));
+    for (const auto& node : nodes_) node->Start();
+    if (settings_.quiet_end) people_[0]->PauseAll();
+    const Duration net = settings_.node.longest_sleep;
+    runs_.ExpectPunctual(world_.store_clock().Now() + furthest_ahead_ + minutes(2));
+    world_.RunUntil(world_.now() + furthest_ahead_ + minutes(8) + net);
+    if (world_.violation()) return;
+    runs_.CheckFinal(world_.now() - minutes(4));
+    fires_.CheckPlannedUpTo(world_.store_clock().Now() - net - seconds(2));
+    if (!settings_.quiet_end) people_[0]->PauseAll();
+    // The jitter of the last fires is at most half the pace.
+    world_.RunUntil(world_.now() + minutes(4) + settings_.person.pace / 2);
+    if (world_.violation()) return;
+    runs_.CheckFinal(TimePoint::max());
+    Compare();
+    for (const auto& node : nodes_) {
+        if (node->Idle()) continue;
+        world_.Fail({.invariant = "I14",
+                     .what = fmt::format("{} holds slots for nothing", node->name()),
+                     .job_id = {},
+                     .run_id = {}});
+    }
+}
+
+ClusterTotals Cluster::Totals() const {
+    ClusterTotals totals = totals_;
+    totals.nodes = settings_.nodes;
+    totals.events = world_.events();
+    totals.fires = fires_.fires();
+    totals.runs = runs_.runs();
+    totals.attempts = runs_.attempts();
+    totals.lost = runs_.lost();
+    totals.released = runs_.released();
+    totals.fenced_out = targets_.fenced_out();
+    const auto count = [&](const store::FaultPlan& plan) {
+        for (const auto kind : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter,
+                                store::FaultKind::kDelay, store::FaultKind::kDuplicate}) {
+            totals.faults += plan.Injected(kind);
+        }
+    };
+    for (const auto& node : nodes_) {
+        totals.steps += node->steps();
+        count(node->faults());
+    }
+    for (const auto& person : people_) count(person->faults());
+    return totals;
+}
+
+}  // namespace
+
+void ClusterTotals::Add(const ClusterTotals& other) {
+    nodes += other.nodes;
+    hours += other.hours;
+    events += other.events;
+    steps += other.steps;
+    commits += other.commits;
+    fires += other.fires;
+    runs += other.runs;
+    attempts += other.attempts;
+    lost += other.lost;
+    released += other.released;
+    fenced_out += other.fenced_out;
+    crashes += other.crashes;
+    pauses += other.pauses;
+    shutdowns += other.shutdowns;
+    clock_jumps += other.clock_jumps;
+    faults += other.faults;
+}
+
+std::string ClusterTotals::Describe() const {
+    return fmt::format(
+        "{} nodes, {:.1f} simulated hours, {} steps of loops, {} commits; {} fires, {} runs, {} "
+        "attempts ({} lost, {} given back, {} fenced out at the target); {} crashes, {} pauses, {} "
+        "shutdowns, {} clock jumps, {} faults of the store",
+        nodes, hours, steps, commits, fires, runs, attempts, lost, released, fenced_out, crashes,
+        pauses, shutdowns, clock_jumps, faults);
+}
+
+ClusterReport RunClusterSim(std::uint64_t seed, ClusterPlant plant,
+                            std::optional<std::string> story_of) {
+    return Cluster(seed, plant, std::move(story_of)).Run();
+}
+
+}  // namespace ksana::sim

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/store_kit/backend.hpp"
+
+namespace ksana::sim {
+
+// Everything that one transaction has written, in order: what the checks look at.
+struct Commit {
+    struct JobPlanned {
+        std::string id;
+        std::optional<TimePoint> planned_until;
+        std::optional<TimePoint> next_run_at;
+    };
+    enum class How : std::uint8_t { kInserted, kUpdated, kDeleted };
+    struct RunChange {
+        model::Run run;  // of a deleted one only the id
+        How how = How::kUpdated;
+    };
+
+    std::vector<model::Job> jobs_inserted;
+    std::vector<model::Job> jobs_updated;
+    std::vector<JobPlanned> jobs_planned;
+    std::vector<std::string> jobs_deleted;
+    std::vector<RunChange> runs;
+    std::optional<TimePoint> purged_before;  // final runs that ended earlier may be gone
+    std::vector<model::LedgerEntry> ledger;
+
+    bool Empty() const {
+        return jobs_inserted.empty() && jobs_updated.empty() && jobs_planned.empty() &&
+               jobs_deleted.empty() && runs.empty() && !purged_before && ledger.empty();
+    }
+};
+
+using OnCommit = std::function<void(const Commit&)>;
+// Whether a run is kept from those that could claim it: a planted bug.
+using IsForgotten = std::function<bool(const model::Run&)>;
+
+// Tells what every transaction of `inner` has written, right after it was committed. `forgotten`
+// may be empty.
+std::unique_ptr<store_kit::Backend> WatchBackend(std::unique_ptr<store_kit::Backend> inner,
+                                                 OnCommit on_commit, IsForgotten forgotten);
+
+}  // namespace ksana::sim

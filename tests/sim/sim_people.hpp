@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ksana/engine/fire_plans.hpp"
+#include "ksana/engine/job_desk.hpp"
+#include "ksana/engine/schedule_book.hpp"
+#include "ksana/store/faulty_store.hpp"
+#include "sim/sim_fires.hpp"
+#include "sim/sim_runs.hpp"
+#include "sim/sim_world.hpp"
+
+namespace ksana::sim {
+
+struct PersonSettings {
+    Duration pace = std::chrono::seconds(5);  // no schedule is faster
+    std::size_t most_jobs = 8;
+    int home = World::kNobody;  // the node through whose door they come
+    store::FaultChances faults;
+};
+
+// Somebody who makes, changes, pauses, resumes and deletes jobs, runs them by hand and cancels
+// runs, over a connection that breaks. Who gets an error tries again or gives up.
+class Person {
+  public:
+    // All must outlive it.
+    Person(World& world, store::Store& store, schedule::ZoneDatabase& zones, FireChecks& fires,
+           RunChecks& runs, const PersonSettings& settings);
+
+    void Act();
+    void Create();
+    // Without faults.
+    void PauseAll();
+    void Heal() { faults_.Clear(); }
+    const store::FaultPlan& faults() const { return faults_; }
+
+  private:
+    model::Job MakeJob();
+    schedule::ScheduleSpec MakeSchedule();
+    std::optional<model::RetryPolicy> MakeRetry();
+    engine::JobDesk::Edit MakeEdit();
+    std::string AnyJob();
+    void Choose();
+    void Change();
+    void Delete();
+    void RunNow();
+    void Cancel();
+    void Note(const std::string& job_id, std::string_view what, std::string_view outcome);
+    // As often as a client has patience, while the store cannot be reached.
+    template <class F>
+    auto Insist(const F& call) -> decltype(call());
+
+    World& world_;
+    FireChecks& fires_;
+    RunChecks& runs_;
+    const PersonSettings settings_;
+    store::FaultPlan faults_;
+    std::unique_ptr<store::Store> store_;
+    UuidGenerator ids_;
+    engine::ScheduleBook book_;
+    engine::FirePlans plans_;
+    engine::JobDesk desk_;
+    bool busy_ = false;
+};
+
+}  // namespace ksana::sim

@@ -1,0 +1,175 @@
+#include "sim/sim_plant.hpp"
+
+#include <array>
+#include <utility>
+
+#include "ksana/base/hash.hpp"
+
+namespace ksana::sim {
+namespace {
+
+using model::EventKind;
+using namespace store;
+
+bool EndsAttempt(EventKind kind) {
+    return kind == EventKind::kSuccess || kind == EventKind::kRetryableFailure ||
+           kind == EventKind::kPermanentFailure || kind == EventKind::kTimeout;
+}
+
+class PlantedJobs final : public JobStore {
+  public:
+    PlantedJobs(World& world, JobStore& inner, ClusterPlant plant)
+        : world_(world), inner_(inner), plant_(plant) {}
+
+    Result<Planned> PlanDue(const PlanParams& params, const Planner& planner) override {
+        if (plant_ != ClusterPlant::kDoubleFire) return inner_.PlanDue(params, planner);
+        return inner_.PlanDue(params, [&](const model::Job& job, TimePoint now) {
+            JobPlan plan = planner(job, now);
+            if (!plan.runs.empty() && world_.Chance(10)) {
+                model::Run again = plan.runs.back();
+                *again.nominal_at += Duration(1);
+                plan.runs.push_back(std::move(again));
+            }
+            return plan;
+        });
+    }
+
+    Result<std::vector<Result<model::Job>>> Write(WriteJobsParams params) override {
+        return inner_.Write(std::move(params));
+    }
+    Result<void> Delete(DeleteJobParams params) override {
+        return inner_.Delete(std::move(params));
+    }
+    Result<model::Job> Get(const std::string& id) override { return inner_.Get(id); }
+    Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) override {
+        return inner_.GetMany(ids);
+    }
+    Result<Page<model::Job>> List(const JobQuery& query) override { return inner_.List(query); }
+    Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) override {
+        return inner_.Count(filter, most);
+    }
+    Result<JobStatistics> Statistics(const StatisticsParams& params) override {
+        return inner_.Statistics(params);
+    }
+    Result<Page<model::LedgerEntry>> Ledger(const LedgerParams& params) override {
+        return inner_.Ledger(params);
+    }
+    Result<std::optional<model::Run>> FindFire(const std::string& job_id,
+                                               TimePoint nominal) override {
+        return inner_.FindFire(job_id, nominal);
+    }
+
+  private:
+    World& world_;
+    JobStore& inner_;
+    const ClusterPlant plant_;
+};
+
+class PlantedRuns final : public RunStore {
+  public:
+    PlantedRuns(World& world, RunStore& inner, ClusterPlant plant)
+        : world_(world), inner_(inner), plant_(plant) {}
+
+    Result<Exchanged> Exchange(ExchangeParams params) override {
+        if (plant_ == ClusterPlant::kMissingFence) DropFence(params);
+        if (plant_ == ClusterPlant::kLostUpdate) return ExchangeWithLoss(std::move(params));
+        return inner_.Exchange(std::move(params));
+    }
+
+    Result<std::vector<Submitted>> Submit(SubmitParams params) override {
+        return inner_.Submit(std::move(params));
+    }
+    Result<Reaped> Reap(ReapParams params) override { return inner_.Reap(std::move(params)); }
+    Result<std::size_t> Purge(const PurgeParams& params) override { return inner_.Purge(params); }
+    Result<RunHistory> Get(const Uuid& id) override { return inner_.Get(id); }
+    Result<Page<model::Run>> List(const RunQuery& query) override { return inner_.List(query); }
+    Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) override {
+        return inner_.Count(filter, most);
+    }
+    Result<std::vector<QueueDepth>> Depths() override { return inner_.Depths(); }
+    Result<WakeTimes> NextWake() override { return inner_.NextWake(); }
+
+  private:
+    void DropFence(ExchangeParams& params) {
+        for (RunEvent& event : params.events) {
+            if (!EndsAttempt(event.event.kind)) continue;
+            const auto there = inner_.Get(event.run_id);
+            if (there) event.event.exec_id = there->run.status.exec_id;
+        }
+    }
+
+    // Others are refused anyway.
+    bool IsCurrent(const RunEvent& event) {
+        const auto there = inner_.Get(event.run_id);
+        return there && there->run.status.state == model::RunState::kRunning &&
+               there->run.status.exec_id == event.event.exec_id;
+    }
+
+    Result<Exchanged> ExchangeWithLoss(ExchangeParams params) {
+        std::vector<bool> lost;
+        for (const RunEvent& event : params.events) {
+            lost.push_back(EndsAttempt(event.event.kind) && world_.Chance(10) && IsCurrent(event));
+        }
+        std::size_t n = 0;
+        std::erase_if(params.events, [&](const RunEvent&) { return lost[n++]; });
+        KSANA_TRY(Exchanged exchanged, inner_.Exchange(std::move(params)));
+        for (std::size_t place = 0; place < lost.size(); ++place) {
+            if (!lost[place]) continue;
+            exchanged.applied.insert(
+                exchanged.applied.begin() + static_cast<std::ptrdiff_t>(place),
+                {.verdict = ApplyVerdict::kApplied, .state = model::RunState::kSucceeded});
+        }
+        return exchanged;
+    }
+
+    World& world_;
+    RunStore& inner_;
+    const ClusterPlant plant_;
+};
+
+class PlantedStore final : public Store {
+  public:
+    PlantedStore(World& world, Store& inner, ClusterPlant plant)
+        : inner_(inner), jobs_(world, inner.jobs(), plant), runs_(world, inner.runs(), plant) {}
+
+    JobStore& jobs() override { return jobs_; }
+    RunStore& runs() override { return runs_; }
+    TypeStore& types() override { return inner_.types(); }
+    WorkerStore& workers() override { return inner_.workers(); }
+    LockStore& locks() override { return inner_.locks(); }
+    SettingStore& settings() override { return inner_.settings(); }
+    EventStore& events() override { return inner_.events(); }
+    RecordStore& records() override { return inner_.records(); }
+    ChangeFeed& changes() override { return inner_.changes(); }
+    Result<TimePoint> Now() override { return inner_.Now(); }
+    Result<StoreInfo> Info() override { return inner_.Info(); }
+
+  private:
+    Store& inner_;
+    PlantedJobs jobs_;
+    PlantedRuns runs_;
+};
+
+}  // namespace
+
+std::optional<ClusterPlant> PlantOf(std::string_view name) {
+    static constexpr std::array<std::string_view, 5> kNames = {"none", "lost_update", "double_fire",
+                                                               "missing_fence", "forgotten_retry"};
+    for (std::size_t n = 0; n < kNames.size(); ++n) {
+        if (kNames.at(n) == name) return static_cast<ClusterPlant>(n);
+    }
+    return std::nullopt;
+}
+
+std::unique_ptr<Store> PlantInStore(World& world, Store& inner, ClusterPlant plant) {
+    return std::make_unique<PlantedStore>(world, inner, plant);
+}
+
+IsForgotten PlantInClaims(ClusterPlant plant) {
+    if (plant != ClusterPlant::kForgottenRetry) return {};
+    return [](const model::Run& run) {
+        return run.status.failures > 0 && UuidHash()(run.id) % 8 == 0;
+    };
+}
+
+}  // namespace ksana::sim

@@ -1,0 +1,153 @@
+#include "sim/sim_target.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace ksana::sim {
+
+using model::EventKind;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+bool Targets::Arrive(const model::Run& run) {
+    const model::RunStatus& status = run.status;
+    world_.Note(run.job_id, static_cast<std::uint64_t>(status.fence), [&] {
+        return fmt::format("target: run {} attempt {} fence {} exec {}", run.id.ToString(),
+                           status.attempt, status.fence, status.exec_id);
+    });
+    const auto [seen, fresh] = seen_.emplace(status.exec_id, run.id);
+    if (!fresh) {
+        world_.Fail({.invariant = "I4",
+                     .what = "the target was called twice with one exec_id",
+                     .job_id = run.job_id,
+                     .run_id = run.id.ToString()});
+    }
+    std::int64_t& highest = fences_[run.id];
+    if (status.fence == highest) {
+        world_.Fail({.invariant = "I5",
+                     .what = fmt::format("two attempts have the fence {}", highest),
+                     .job_id = run.job_id,
+                     .run_id = run.id.ToString()});
+    }
+    if (status.fence < highest) {
+        ++fenced_out_;
+        return false;
+    }
+    highest = status.fence;
+    return true;
+}
+
+std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
+    const auto found = answers_.find(exec_id);
+    return found == answers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void SimExecutor::Start(engine::Task task, Done done) {
+    if (dead_) return;
+    const std::string exec_id = task.run.status.exec_id;
+    const Fate fate = Draw(task.run.policy.timeout);
+    const bool at_once = world_.Chance(30);
+    const Duration travel = at_once ? Duration::zero() : world_.Between({}, milliseconds(20));
+    calls_.emplace(exec_id, Call{task.run, std::move(done), fate.deaf, fate.hangs});
+    if (at_once) {
+        const bool welcome = targets_.Arrive(task.run);
+        return Answer(exec_id,
+                      {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure});
+    }
+    // It is on its way, also when the node dies meanwhile.
+    world_.After(travel, [self = shared_from_this(), run = task.run, fate] {
+        if (self->dead_ && self->world_.Chance(300)) return;
+        const bool welcome = self->targets_.Arrive(run);
+        model::Event event = fate.event;
+        if (!welcome) event = {.kind = EventKind::kPermanentFailure, .error = "an old fence"};
+        self->AnswerAfter(fate.after, run.status.exec_id, std::move(event));
+    });
+}
+
+SimExecutor::Fate SimExecutor::Draw(Duration timeout) {
+    Fate fate;
+    fate.event.kind = EventKind::kSuccess;
+    fate.after = world_.Between(milliseconds(1), milliseconds(200));
+    if (targets_.healed()) return fate;
+    fate.after = world_.Between(milliseconds(5), seconds(3));
+    const std::uint64_t dice = world_.Below(100);
+    if (dice < 58) return fate;
+    if (dice < 74) {
+        fate.event.kind = EventKind::kRetryableFailure;
+        fate.event.error = "503";
+        if (world_.Chance(100)) fate.event.after = world_.Between({}, seconds(60));
+        return fate;
+    }
+    if (dice < 80) {
+        fate.event.kind = EventKind::kPermanentFailure;
+        fate.event.error = "404";
+        return fate;
+    }
+    return DrawBad(timeout);
+}
+
+SimExecutor::Fate SimExecutor::DrawBad(Duration timeout) {
+    Fate fate;
+    const std::uint64_t dice = world_.Below(20);
+    if (dice < 12) {  // slow, perhaps too slow: the executor keeps the time
+        fate.after = world_.Between(seconds(1), timeout * 2);
+        fate.event.kind = EventKind::kSuccess;
+        if (fate.after >= timeout) {
+            fate.event.kind = EventKind::kTimeout;
+            fate.event.error = "no answer in time";
+            fate.after = timeout;
+        }
+        fate.deaf = world_.Chance(300);
+        return fate;
+    }
+    // Hangs, and the executor does not keep the time; the deaf do not even stop when asked.
+    fate.hangs = true;
+    fate.deaf = dice >= 17;
+    fate.after = timeout + world_.Between(minutes(1), minutes(15));
+    fate.event.kind = world_.Chance(500) ? EventKind::kSuccess : EventKind::kTimeout;
+    return fate;
+}
+
+void SimExecutor::AnswerAfter(Duration delay, const std::string& exec_id, model::Event event) {
+    world_.After(delay, [self = shared_from_this(), exec_id, event = std::move(event)] {
+        if (self->dead_) return;
+        self->post_([self, exec_id, event] { self->Answer(exec_id, event); });
+    });
+}
+
+void SimExecutor::Answer(const std::string& exec_id, model::Event event) {
+    auto call = calls_.extract(exec_id);
+    if (dead_ || call.empty()) return;
+    world_.Note(call.mapped().run.job_id, static_cast<std::uint64_t>(event.kind), [&] {
+        return fmt::format("answer: run {} exec {}: {}", call.mapped().run.id.ToString(), exec_id,
+                           model::NameOf(event.kind));
+    });
+    targets_.Answered(exec_id, event.kind);
+    call.mapped().done(std::move(event));
+}
+
+void SimExecutor::Cancel(std::string_view exec_id) {
+    const auto call = calls_.find(exec_id);
+    if (call == calls_.end()) return;
+    world_.Note(call->second.run.job_id, 3, [&] { return fmt::format("stop asked: {}", exec_id); });
+    if (call->second.deaf && !targets_.healed()) return;
+    if (!call->second.hangs && world_.Chance(200)) return;  // it ends as it would have
+    model::Event event{.kind = EventKind::kCancelled, .error = "asked to stop"};
+    if (world_.Chance(300)) return Answer(call->first, std::move(event));
+    AnswerAfter(world_.Between({}, milliseconds(300)), call->first, std::move(event));
+}
+
+void SimExecutor::Die() {
+    dead_ = true;
+    calls_.clear();
+}
+
+void SimExecutor::Heal() {
+    for (const auto& [exec_id, call] : calls_) {
+        AnswerAfter(world_.Between({}, seconds(5)), exec_id, {.kind = EventKind::kSuccess});
+    }
+}
+
+}  // namespace ksana::sim

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ksana/engine/executor.hpp"
+#include "sim/sim_world.hpp"
+
+namespace ksana::sim {
+
+// The outside that is called: keeps every start that reached it, checks the fence as a careful
+// receiver does, and knows what each attempt was answered.
+class Targets {
+  public:
+    explicit Targets(World& world) : world_(world) {}
+
+    // The call arrives. False: an attempt with a higher fence was there before; it is refused.
+    bool Arrive(const model::Run& run);
+    void Answered(const std::string& exec_id, model::EventKind kind) { answers_[exec_id] = kind; }
+    // What the executor said of an attempt; nothing while it is under way.
+    std::optional<model::EventKind> AnswerOf(const std::string& exec_id) const;
+
+    // From now on everything is answered soon and well.
+    void Heal() { healed_ = true; }
+    bool healed() const { return healed_; }
+    std::int64_t starts() const { return static_cast<std::int64_t>(seen_.size()); }
+    std::int64_t fenced_out() const { return fenced_out_; }
+
+  private:
+    World& world_;
+    std::map<std::string, Uuid> seen_;  // by exec_id
+    std::map<Uuid, std::int64_t> fences_;
+    std::map<std::string, model::EventKind> answers_;
+    std::int64_t fenced_out_ = 0;
+    bool healed_ = false;
+};
+
+// The executor of one life of a node. Its answers come as events of the world; `post` brings them
+// to the node, or keeps them while it is stopped.
+class SimExecutor final : public engine::Executor,
+                          public std::enable_shared_from_this<SimExecutor> {
+  public:
+    using Post = std::function<void(World::Action)>;
+
+    SimExecutor(World& world, Targets& targets, Post post)
+        : world_(world), targets_(targets), post_(std::move(post)) {}
+
+    model::ActionKind kind() const override { return model::ActionKind::kHttp; }
+    void Start(engine::Task task, Done done) override;
+    void Cancel(std::string_view exec_id) override;
+
+    // The process is gone: nobody hears an answer any more. What was sent may still arrive.
+    void Die();
+    // Whatever hangs ends now.
+    void Heal();
+
+  private:
+    struct Call {
+        model::Run run;
+        Done done;
+        bool deaf = false;   // goes on when it is asked to stop
+        bool hangs = false;  // would not end by itself for a long time
+    };
+    // How a call will go.
+    struct Fate {
+        model::Event event;
+        Duration after{};
+        bool deaf = false;
+        bool hangs = false;
+    };
+
+    Fate Draw(Duration timeout);
+    Fate DrawBad(Duration timeout);
+    void AnswerAfter(Duration delay, const std::string& exec_id, model::Event event);
+    void Answer(const std::string& exec_id, model::Event event);
+
+    World& world_;
+    Targets& targets_;
+    const Post post_;
+    std::map<std::string, Call, std::less<>> calls_;  // under way, by exec_id
+    bool dead_ = false;
+};
+
+}  // namespace ksana::sim

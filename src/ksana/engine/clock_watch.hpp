@@ -23,7 +23,7 @@ class ClockWatch {
     struct Options {
         std::size_t page = 500;
         Duration pause = std::chrono::milliseconds(20);  // between two pages
-        Duration rest = std::chrono::seconds(1);         // between two looks at the clock
+        Duration rest = std::chrono::seconds(3);         // between two looks at the clock
         Duration note = std::chrono::hours(1);           // between two notes of the time
     };
 

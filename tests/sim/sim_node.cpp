@@ -115,7 +115,7 @@ void SimNode::OnCommit(std::size_t loop, store::Topics topics) {
     After(delay, [this, loop, topics] {
         Post([this, loop, topics] {
             const auto& hint = life_->node->loops()[loop].hint;
-            if (hint) hint(topics & life_->node->loops()[loop].topics);
+            if (hint && !hint(topics & life_->node->loops()[loop].topics)) return;
             Wake(loop, kMoment);
         });
     });

@@ -15,7 +15,8 @@ namespace ksana::engine {
 struct Loop {
     std::string name;
     store::Topics topics;
-    std::function<void(store::Topics)> hint;  // on whatever thread committed; may be empty
+    // On whatever thread committed. False: it need not be called for this. May be empty.
+    std::function<bool(store::Topics)> hint;
     std::function<Result<Step>()> run_once;
 };
 

@@ -17,8 +17,7 @@ Result<void> LoopRunner::Start() {
     const std::lock_guard lock(mutex_);
     if (!subscription_ && !loop_.topics.Empty()) {
         subscription_ = changes_.Subscribe(loop_.topics, [this](store::Topics topics) {
-            if (loop_.hint) loop_.hint(topics);
-            wakeup_.Notify();
+            if (!loop_.hint || loop_.hint(topics)) wakeup_.Notify();
         });
     }
     return thread_.Start();

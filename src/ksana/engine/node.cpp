@@ -60,13 +60,17 @@ void Node::AddLoops() {
         Dispatcher* const one = dispatcher.get();
         loops_.push_back({.name = "dispatcher",
                           .topics = store::Topic::kReady | store::Topic::kCancel,
-                          .hint = [one](store::Topics topics) { one->Hint(topics); },
+                          .hint =
+                              [one](store::Topics topics) {
+                                  one->Hint(topics);
+                                  return true;
+                              },
                           .run_once = [one] { return one->RunOnce(); }});
     }
-    loops_.push_back(
-        {.name = "planner", .topics = store::Topic::kJobs, .hint = {}, .run_once = [this] {
-             return Plan();
-         }});
+    loops_.push_back({.name = "planner",
+                      .topics = store::Topic::kJobs,
+                      .hint = [this](store::Topics) { return !planning_; },
+                      .run_once = [this] { return Plan(); }});
     loops_.push_back(
         {.name = "reaper", .topics = {}, .hint = {}, .run_once = [this] { return Reap(); }});
     loops_.push_back(
@@ -111,8 +115,8 @@ Result<std::vector<std::string>> Node::LostOwners() {
     return lost;
 }
 
-// A commit of the planner itself wakes it, too: so it looks before it writes, except when it knows
-// that a fire is due.
+// Looks before it writes, except when it knows that a fire is due. What is committed while it
+// writes, by itself above all, need not wake it: it looks afterwards.
 Result<Step> Node::Plan() {
     Step step;
     if (!next_fire_ || *next_fire_ > clock_.Now()) {
@@ -123,7 +127,9 @@ Result<Step> Node::Plan() {
     }
     std::optional<store::StartAs> start;
     if (!dispatchers_.empty()) start = dispatchers_.front()->Reserve();
+    planning_ = true;
     auto answer = planner_.RunOnce(start && start->limit > 0 ? start : std::nullopt);
+    planning_ = false;
     if (start) {
         dispatchers_.front()->Begin(answer ? std::move(answer->started) : std::vector<Task>(),
                                     *start);

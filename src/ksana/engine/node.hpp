@@ -97,6 +97,7 @@ class Node {
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
     std::vector<Loop> loops_;
     std::optional<TimePoint> next_fire_;           // only Plan; by this node's wall clock
+    std::atomic<bool> planning_{false};            // a transaction of Plan is under way
     JumpMeter reaper_jumps_;                       // only Reap
     std::optional<SteadyPoint> no_reaping_until_;  // likewise
 };

@@ -155,9 +155,14 @@ def ksana(store, workers=256, patience=60):
             found = READY.search(log.read_text(errors="replace")) if log.exists() else None
             return int(found.group(1)) if found else None
         server = Ksana(process, wait_for(port, patience, "the server is ready"), log)
-        yield server
-        for line in server.warnings()[:3]:
-            print("   the server said:", line, flush=True)
+        try:
+            yield server
+        finally:
+            lines = server.warnings()
+            for line in lines[:3]:
+                print("   the server said:", line, flush=True)
+            if len(lines) > 3:
+                print(f"   … and {len(lines) - 3} more warnings", flush=True)
 
 
 def free_port():

@@ -1,8 +1,10 @@
 """What `./dev bench timer` measures, part by part. Each adds its rows to a Report."""
+import contextlib
 import datetime
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -55,20 +57,18 @@ class Report:
             self.row("called twice; without a nominal time", f"{again:,}; {found['strange']:,}")
 
 
-def load_for(place, lead, jobs_of, workers):
-    """A store with jobs whose first fire is lead seconds away, and the context of its server: both
-    are made anew with more time when the server is not ready early enough."""
-    for attempt in range(4):
-        start = (micros() // SECOND + lead * (attempt + 1)) * SECOND
+def load_for(stack, place, lead, jobs_of, workers):
+    """(When the first fire is due, the server), with the jobs in its store. The server ends with
+    the stack. When it is not ready early enough all is made anew, with more time."""
+    for attempt in range(1, 5):
+        start = (micros() // SECOND + lead * attempt) * SECOND
         store = place / f"jobs_{attempt}.db"
         job_file.import_jobs(KSANA, store, place, micros(), jobs_of(start))
-        if micros() > start - READY_BEFORE - SECOND:
-            continue
-        context = ksana(store, workers)
-        server = context.__enter__()
         if micros() <= start - READY_BEFORE:
-            return start, server, context
-        context.__exit__(None, None, None)
+            server = stack.enter_context(ksana(store, workers))
+            if micros() <= start - READY_BEFORE:
+                return start, server
+            stack.close()
     raise TimeoutError("the machine is too busy: the server was not ready before the first fire")
 
 
@@ -90,26 +90,32 @@ def sleep_until(instant):
     time.sleep(max(0, (instant - micros()) / SECOND))
 
 
-def tell_failures(report, server):
+def tell_insides(report, server, prefix=""):
+    """What the server says of itself: to see where lateness comes from."""
+    found = server.metrics()
+    started = found["ksana_start_lateness_seconds_count"] or 1
+    report.add(f"{prefix}mean lateness when a call starts, by the server",
+               1000 * found["ksana_start_lateness_seconds_sum"] / started, " ms")
+    report.add(f"{prefix}calls for one commit of the store",
+               started / found["ksana_store_commits_total"], "")
     bad = server.ended_badly()
     if bad:
-        report.row("runs that did not succeed",
+        report.row(f"{prefix}runs that did not succeed",
                    ", ".join(f"{count:,} {state}" for state, count in bad.items()))
 
 
 def oneshot(report, jobs=10_000, window=10):
-    with folder() as place, target() as calls:
+    with folder() as place, target() as calls, contextlib.ExitStack() as stack:
         def jobs_of(start):
             return ((f"once-{i}", calls.url, job_file.once(start + i * window * SECOND // jobs))
                     for i in range(jobs))
-        start, server, context = load_for(place, 8, jobs_of, ENOUGH_WORKERS)
-        with context_of(context):
-            before = cpu_seconds(server.pid)
-            sleep_until(start + window * SECOND)
-            await_calls(calls, jobs, 30)
-            own = calls.stats()
-            used = cpu_seconds(server.pid) - before
-            tell_failures(report, server)
+        start, server = load_for(stack, place, 8, jobs_of, ENOUGH_WORKERS)
+        before = cpu_seconds(server.pid)
+        sleep_until(start + window * SECOND)
+        await_calls(calls, jobs, 30)
+        own = calls.stats()
+        used = cpu_seconds(server.pid) - before
+        tell_insides(report, server)
     report.fires(own, jobs)
     report.add("lateness p50", own["p50"], " ms", 2)
     report.add("lateness p99", own["p99"], " ms", 10)
@@ -125,38 +131,24 @@ def oneshot(report, jobs=10_000, window=10):
             report.add(f"{key} against {name}", own[key] / theirs[key], "", 0.1, digits=3)
 
 
-class context_of:
-    """Leaves a context that was entered elsewhere."""
-
-    def __init__(self, context):
-        self.context = context
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return self.context.__exit__(*error)
-
-
 def recur(report, jobs, seconds, goal_ms, must):
-    with folder() as place, target() as calls:
+    name = f"{jobs:,} jobs for {seconds} s"
+    with folder() as place, target() as calls, contextlib.ExitStack() as stack:
         def jobs_of(start):
             return ((f"every-{i}", calls.url, job_file.every_second(start + i * SECOND // jobs))
                     for i in range(jobs))
-        start, server, context = load_for(place, 8 + jobs // 3000, jobs_of, ENOUGH_WORKERS)
-        with context_of(context):
-            before = cpu_seconds(server.pid)
-            end = start + seconds * SECOND
-            sleep_until(end)
-            used = cpu_seconds(server.pid) - before
-            # Fires go on; those of the window that come late may still come.
-            sleep_until(end + 2 * SECOND)
+        start, server = load_for(stack, place, 8 + jobs // 3000, jobs_of, ENOUGH_WORKERS)
+        before = cpu_seconds(server.pid)
+        end = start + seconds * SECOND
+        sleep_until(end)
+        used = cpu_seconds(server.pid) - before
+        # Fires go on; those of the window that come late may still come.
+        sleep_until(end + 2 * SECOND)
+        found = calls.stats(start, end)
+        if found["distinct"] < jobs * seconds:
+            sleep_until(end + 6 * SECOND)
             found = calls.stats(start, end)
-            if found["distinct"] < jobs * seconds:
-                sleep_until(end + 6 * SECOND)
-                found = calls.stats(start, end)
-            tell_failures(report, server)
-    name = f"{jobs:,} jobs for {seconds} s"
+        tell_insides(report, server, f"{name}: ")
     if must:
         report.fires(found, jobs * seconds)
     else:
@@ -256,32 +248,33 @@ def bare_calls(url):
 
 
 def callbacks(report, jobs=20_000):
-    with folder() as place, nginx(place) as port:
+    with folder() as place, nginx(place) as port, contextlib.ExitStack() as stack:
         url = f"http://127.0.0.1:{port}/cb"
-        status = Http(port)
-
-        def called():
-            return int(status.ask("GET", "/status").split()[9])
         bare = [bare_calls(url)]
-        start, server, context = load_for(
-            place, 8, lambda start: ((f"due-{i}", url, job_file.once(start)) for i in range(jobs)),
-            64)
-        with context_of(context):
-            succeeded = 'ksana_runs_finished_total{state="succeeded"}'
-            polls, before = 0, called()
-            sleep_until(start)
-            while called() - before - polls <= jobs * 0.9 and micros() < start + 60 * SECOND:
-                polls += 1
-                time.sleep(0.02)
-            # The results are what must be durable, so they end the measurement.
-            wait_for(lambda: server.metrics()[succeeded] >= jobs, 30, "the results", 0.01)
-            rate = jobs / ((micros() - start) / SECOND)
-            tell_failures(report, server)
+        start, server = load_for(
+            stack, place, 8,
+            lambda start: ((f"due-{i}", url, job_file.once(start)) for i in range(jobs)), 64)
+        status = Http(port)
+        before = requests_of(status)
+        sleep_until(start)
+        # Cheap to ask until most have gone out; then the results, as they must be durable.
+        while requests_of(status) - before < jobs * 0.9 and micros() < start + 60 * SECOND:
+            time.sleep(0.02)
+        succeeded = 'ksana_runs_finished_total{state="succeeded"}'
+        wait_for(lambda: server.metrics()[succeeded] >= jobs, 30, "the results", 0.02)
+        rate = jobs / ((micros() - start) / SECOND)
+        tell_insides(report, server)
+        stack.close()
         bare.append(bare_calls(url))
     mean = sum(bare) / len(bare)
     report.add("calls a second, from the due time to the last durable result", rate, "")
     report.add("bare libcurl multi loop, 64 in flight, before and after", mean, "")
     report.add("ratio", rate / mean, "", 0.6, at_least=True)
+
+
+def requests_of(status):
+    """How many nginx has had, those of this question included."""
+    return int(re.search(r"requests\s+\d+ \d+ (\d+)", status.ask("GET", "/status")).group(1))
 
 
 def wrk(server, script, seconds, *words):

@@ -2,6 +2,21 @@
 
 namespace ksana::model {
 
+bool IsOneTooMany(OverlapPolicy policy, int unfinished) {
+    switch (policy) {
+        case OverlapPolicy::kSkip:
+            return unfinished >= 1;
+        case OverlapPolicy::kQueueOne:
+            return unfinished >= 2;
+        case OverlapPolicy::kQueueAll:
+        case OverlapPolicy::kCancelOther:
+            return unfinished > kMaxQueuedRuns;
+        case OverlapPolicy::kAllow:
+            return false;
+    }
+    return false;
+}
+
 OverlapVerdict DecideOverlap(OverlapPolicy policy, int running, int waiting) {
     const bool idle = running == 0 && waiting == 0;
     if (idle || policy == OverlapPolicy::kAllow) return OverlapVerdict::kStart;

@@ -11,6 +11,9 @@ using store::Submitted;
 using store::SubmitVerdict;
 using store::Topic;
 
+// A fire of a job whose runs must not overlap.
+bool IsGatedFire(const Run& run) { return run.nominal_at && OverlapGates::Concerns(run); }
+
 bool IsRefused(const Submitted& outcome) {
     return outcome.verdict == SubmitVerdict::kSameKey ||
            outcome.verdict == SubmitVerdict::kSameFire || outcome.verdict == SubmitVerdict::kSameId;
@@ -99,20 +102,43 @@ bool NewRuns::MayStart(const Run& run) const {
 }
 
 Result<void> NewRuns::Start(std::vector<Run>& runs) {
-    if (!start_) return {};
-    std::vector<Run> candidates;
+    std::vector<Run> gated;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!IsRefused(outcomes_[i]) && MayStart(runs[i]) && OverlapGates::Concerns(runs[i])) {
-            candidates.push_back(runs[i]);
+        const bool asks = MayStart(runs[i]) || IsGatedFire(runs[i]);
+        if (!IsRefused(outcomes_[i]) && asks && OverlapGates::Concerns(runs[i])) {
+            gated.push_back(runs[i]);
         }
     }
-    KSANA_TRY_VOID(gates_.Lock(candidates));
-    for (std::size_t i = 0; i < runs.size() && started_ < start_->limit; ++i) {
-        if (!IsRefused(outcomes_[i]) && MayStart(runs[i])) {
+    KSANA_TRY_VOID(gates_.Lock(gated));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (IsRefused(outcomes_[i])) continue;
+        if (IsGatedFire(runs[i])) {
+            KSANA_TRY_VOID(PassGate(runs[i], outcomes_[i]));
+        } else if (MayStart(runs[i]) && started_ < start_->limit) {
             KSANA_TRY_VOID(StartOne(runs[i], outcomes_[i]));
         }
     }
     return {};
+}
+
+// Starts, waits, or is skipped because enough of its job waits already.
+Result<void> NewRuns::PassGate(Run& run, Submitted& outcome) {
+    const bool room = MayStart(run) && started_ < start_->limit;
+    if (gates_.IsOneTooMany(run)) {
+        Skip(run, outcome);
+    } else if (room && !gates_.IsBehindOthers(run)) {
+        return StartOne(run, outcome);
+    } else {
+        gates_.NoteWaiting(run);
+    }
+    return {};
+}
+
+void NewRuns::Skip(Run& run, Submitted& outcome) const {
+    const model::Event event{.kind = model::EventKind::kSkip,
+                             .reason = model::SkipReason::kOverlap};
+    run.status = model::Decide(run, event, changes_.now()).after;
+    outcome.verdict = SubmitVerdict::kSkipped;
 }
 
 // Whether it will be refused: then it must not have others cancelled.
@@ -132,9 +158,8 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
     model::Event event;
     switch (verdict) {
         case model::OverlapVerdict::kSkip:
-            event = {.kind = model::EventKind::kSkip, .reason = model::SkipReason::kOverlap};
-            outcome.verdict = SubmitVerdict::kSkipped;
-            break;
+            Skip(run, outcome);
+            return {};
         case model::OverlapVerdict::kStart:
             event = {.kind = model::EventKind::kStart,
                      .exec_id = ids_.Next().ToString(),

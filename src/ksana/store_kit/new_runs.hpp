@@ -29,7 +29,9 @@ class NewRuns {
     Result<void> TakeKeys(const std::vector<model::Run>& runs);
     Result<void> Start(std::vector<model::Run>& runs);
     bool MayStart(const model::Run& run) const;
+    Result<void> PassGate(model::Run& run, store::Submitted& outcome);
     Result<void> StartOne(model::Run& run, store::Submitted& outcome);
+    void Skip(model::Run& run, store::Submitted& outcome) const;
     Result<void> InsertRest(std::vector<model::Run>& runs);
     Result<void> InsertDisplaced(const std::vector<model::Run>& runs);
     Result<bool> IsThere(const model::Run& run);

@@ -22,6 +22,11 @@ Result<void> OverlapGates::Lock(const std::vector<model::Run>& runs) {
     return {};
 }
 
+bool OverlapGates::IsOneTooMany(const model::Run& run) const {
+    const Gate& gate = gates_.at(run.job_id);
+    return model::IsOneTooMany(run.policy.overlap, gate.under_way + gate.blocked + gate.waiting);
+}
+
 // With nothing under way a run starts although others may be blocked: one of them was let go and
 // is on its way, and the order is that of the queue.
 Result<OverlapVerdict> OverlapGates::Ask(const model::Run& run) {
@@ -55,6 +60,7 @@ Result<void> OverlapGates::CancelOthers(const model::Run& run, Gate& gate) {
     KSANA_TRY(const std::vector<Gate> after, tx_.LockGates({run.job_id}));
     gate.under_way += after.at(0).under_way - before.at(0).under_way;
     gate.blocked += after.at(0).blocked - before.at(0).blocked;
+    gate.waiting += after.at(0).waiting - before.at(0).waiting;
     return {};
 }
 

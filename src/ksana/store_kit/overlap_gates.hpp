@@ -25,6 +25,13 @@ class OverlapGates {
     // policy says so, which writes all changes so far. Counts what it lets through.
     Result<model::OverlapVerdict> Ask(const model::Run& run);
 
+    // Whether a new fire is one too many, behind those that have not even started. If not, and it
+    // is not started, NoteWaiting tells of it.
+    bool IsOneTooMany(const model::Run& run) const;
+    // Others of its job were there first, and have not started.
+    bool IsBehindOthers(const model::Run& run) const { return gates_.at(run.job_id).waiting > 0; }
+    void NoteWaiting(const model::Run& run) { ++gates_.at(run.job_id).waiting; }
+
     // What a run has become because Ask had it cancelled; null: it had not. Whoever holds a copy of
     // the run goes on from this.
     const model::RunStatus* CancelledStatus(const Uuid& id) const;

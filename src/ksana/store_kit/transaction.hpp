@@ -16,6 +16,7 @@ struct Gate {
     std::string job_id;
     int under_way = 0;  // model::IsUnderWay
     int blocked = 0;
+    int waiting = 0;  // not started, and not blocked
 };
 
 struct KeyClaim {

@@ -153,8 +153,11 @@ Result<std::vector<store_kit::Gate>> MemoryTransaction::LockGates(
         store_kit::Gate& gate = gates.emplace_back(store_kit::Gate{job_id});
         for (const Uuid& id : tables_.UnfinishedOf(job_id)) {
             const model::RunStatus& status = tables_.FindRun(id)->status;
+            const bool unstarted = status.attempt == 0 && (status.state == RunState::kScheduled ||
+                                                           status.state == RunState::kQueued);
             gate.under_way += model::IsUnderWay(status) ? 1 : 0;
             gate.blocked += status.blocked ? 1 : 0;
+            gate.waiting += unstarted && !status.blocked ? 1 : 0;
         }
     }
     return gates;

@@ -87,7 +87,8 @@ constexpr std::string_view kLockGates =
 // After the locks and in a statement of its own, so that it sees what they waited for.
 const std::string& CountGates() {
     static const std::string kSql = fmt::format(
-        "SELECT job_id, count(*) FILTER (WHERE {}), count(*) FILTER (WHERE blocked) "
+        "SELECT job_id, count(*) FILTER (WHERE {}), count(*) FILTER (WHERE blocked), "
+        "count(*) FILTER (WHERE state IN (0, 1) AND attempt = 0 AND NOT blocked) "
         "FROM ksana.runs WHERE job_id = ANY($1::text[]) AND job_id <> '' GROUP BY job_id",
         kUnderWay);
     return kSql;
@@ -151,11 +152,12 @@ Result<std::vector<Gate>> PostgresTransaction::LockGates(const std::vector<std::
         std::string job_id = row.Text();
         const int under_way = static_cast<int>(row.Int64());
         const int blocked = static_cast<int>(row.Int64());
-        counted.emplace(job_id, Gate{job_id, under_way, blocked});
+        const int waiting = static_cast<int>(row.Int64());
+        counted.emplace(job_id, Gate{job_id, under_way, blocked, waiting});
     }
     for (const std::string& job_id : job_ids) {
         const auto found = counted.find(job_id);
-        gates.push_back(found == counted.end() ? Gate{job_id, 0, 0} : found->second);
+        gates.push_back(found == counted.end() ? Gate{job_id, 0, 0, 0} : found->second);
     }
     return gates;
 }

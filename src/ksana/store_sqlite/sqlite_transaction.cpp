@@ -127,6 +127,7 @@ Result<std::vector<Gate>> SqliteTransaction::LockGates(const std::vector<std::st
         if (!row) continue;
         gate.under_way = static_cast<int>(query.Int());
         gate.blocked = static_cast<int>(query.Int());
+        gate.waiting = static_cast<int>(query.Int());
     }
     return gates;
 }

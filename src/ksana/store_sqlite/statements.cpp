@@ -83,7 +83,8 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "tag_rank=? AND run_id=?"},
     {Sql::kLoadPlace, "SELECT place FROM runs WHERE id=?"},
     {Sql::kCountGate,
-     "SELECT count(*) FILTER (WHERE gate&1), count(*) FILTER (WHERE gate&2) FROM runs "
+     "SELECT count(*) FILTER (WHERE gate&1), count(*) FILTER (WHERE gate&2), "
+     "count(*) FILTER (WHERE gate<8 AND NOT gate&3) FROM runs "
      "INDEXED BY runs_job_final WHERE job_id=? AND " OPEN_OF_JOB},
     {Sql::kFindGated,
      SELECT_RUN "INDEXED BY runs_job_final WHERE job_id=? AND " OPEN_OF_JOB " AND (gate&3)<>0"},

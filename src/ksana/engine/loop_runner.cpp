@@ -21,6 +21,8 @@ Result<void> LoopRunner::Start() {
             wakeup_.Notify();
         });
     }
+    // Alive from now on, also before its thread gets its turn.
+    last_step_ = clock_.SteadyNow().time_since_epoch().count();
     return thread_.Start();
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <thread>
 
 #include "api/call_router.hpp"
 #include "ksana/base/fake_clock.hpp"
@@ -230,6 +231,28 @@ TEST_F(TimerRoutesTest, PatchesOfTwoClientsBothCount) {
     const Response both = Patch("/jobs/j", R"({"timeout":"3s"})");
     EXPECT_TRUE(Has(both, R"("name":"by one")")) << both.body;
     EXPECT_TRUE(Has(both, R"("timeout":"3s")")) << both.body;
+}
+
+// Neither overwrites what the other has just stored: a conflict makes the edit be made again.
+TEST_F(TimerRoutesTest, PatchesAtTheSameTimeBothCount) {
+    Make("j");
+    constexpr int kPatches = 50;
+    {
+        const std::jthread other([this] {
+            for (int i = 1; i <= kPatches; ++i) {
+                const auto answer = Patch("/jobs/j", fmt::format(R"({{"timeout":"{}s"}})", i));
+                EXPECT_EQ(answer.status, 200) << answer.body;
+            }
+        });
+        for (int i = 1; i <= kPatches; ++i) {
+            const auto answer = Patch("/jobs/j", fmt::format(R"({{"name":"name {}"}})", i));
+            EXPECT_EQ(answer.status, 200) << answer.body;
+        }
+    }
+    const Response both = Get("/jobs/j");
+    EXPECT_TRUE(Has(both, fmt::format(R"("name":"name {}")", kPatches))) << both.body;
+    EXPECT_TRUE(Has(both, fmt::format(R"("timeout":"{}s")", kPatches))) << both.body;
+    EXPECT_EQ(store_->jobs().Get("j")->version, 1 + 2 * kPatches);
 }
 
 TEST_F(TimerRoutesTest, PauseAndResume) {  // K-07

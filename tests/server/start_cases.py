@@ -127,20 +127,30 @@ def a_newer_schema_is_refused_and_left_alone(place):
 
 # ---- who may ask
 
-@case
-def tls_is_spoken_when_configured(place):
-    key, certificate = str(place.folder / "key.pem"), str(place.folder / "cert.pem")
+def make_certificate(place):
+    certificate, key = str(place.folder / "cert.pem"), str(place.folder / "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", certificate,
                     "-days", "2", "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-    server = place.server({"KSANA_TLS_CERTIFICATE": certificate, "KSANA_TLS_KEY": key}).start()
+    return certificate, key
+
+
+def https_status(server, certificate):
     context = ssl.create_default_context(cafile=certificate)
     connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=context,
                                              timeout=PATIENCE)
     connection.request("GET", "/health")
-    equal(connection.getresponse().status, 200, "HTTPS")
+    status = connection.getresponse().status
     connection.close()
+    return status
+
+
+@case
+def tls_is_spoken_when_configured(place):
+    certificate, key = make_certificate(place)
+    server = place.server({"KSANA_TLS_CERTIFICATE": certificate, "KSANA_TLS_KEY": key}).start()
+    equal(https_status(server, certificate), 200, "HTTPS")
     try:
         status = server.request("GET", "/health")[0]
         raise Failure(f"HTTP is answered with {status}")
@@ -157,6 +167,33 @@ def tls_is_spoken_when_configured(place):
         raise Failure("TLS 1.1 is spoken")
     except (ssl.SSLError, OSError):
         pass
+    equal(server.stop(), 0, "exit code")
+
+
+@case
+def clients_that_end_no_handshake_are_cut(place):
+    certificate, key = make_certificate(place)
+    server = place.server({"KSANA_TLS_CERTIFICATE": certificate, "KSANA_TLS_KEY": key}).start()
+    start = time.monotonic()
+    mute = []
+    for number in range(100):
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+        # Nothing, the beginning of a hello, or the head of a very long one.
+        connection.sendall((b"", b"\x16\x03", b"\x16\x03\x01\x40\x00\x01")[number % 3])
+        mute.append(connection)
+    equal(https_status(server, certificate), 200, "meanwhile")
+    took = time.monotonic() - start
+    check(took < 5, f"an answer took {took:.1f} s")
+    for connection in mute:
+        try:
+            while connection.recv(4096):
+                pass
+        except ConnectionResetError:
+            pass
+        connection.close()
+    took = time.monotonic() - start
+    check(took < 16, f"the last was cut after {took:.1f} s")
+    equal(https_status(server, certificate), 200, "afterwards")
     equal(server.stop(), 0, "exit code")
 
 
@@ -208,4 +245,5 @@ def pages_of_other_sites_change_nothing(place):
 
 
 if __name__ == "__main__":
-    run_cases(CASES, longest=[an_unreachable_postgres_is_refused_soon])
+    run_cases(CASES, longest=[an_unreachable_postgres_is_refused_soon,
+                              clients_that_end_no_handshake_are_cut])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from ksana_server import PATIENCE, Failure, Server, Target, check
@@ -61,9 +62,10 @@ def run_case(binary, function):
         function(place)
         print(f"{function.__name__}: {time.monotonic() - start:.1f} s")
         return True
-    except Failure as failure:
+    except Exception:       # whatever it is: what the servers said belongs to it
         logs = "".join(server.log() for server in place.servers)
-        print(f"FAILED {function.__name__}: {failure}\n{logs}", file=sys.stderr)
+        print(f"FAILED {function.__name__}: {traceback.format_exc()}\n{logs}",
+              file=sys.stderr)
         return False
     finally:
         place.close()

@@ -189,6 +189,16 @@ class Server:
     def log(self):
         return "".join(self.lines[-50:])
 
+    def await_line(self, part, patience=PATIENCE):
+        """The first line of the log with this in it; lines come a little after what they tell."""
+        deadline = time.monotonic() + patience
+        while True:
+            for line in list(self.lines):
+                if part in line:
+                    return line
+            check(time.monotonic() < deadline, f"the log does not say {part!r}")
+            time.sleep(0.01)
+
     @property
     def url(self):
         return f"http://127.0.0.1:{self.port}"

@@ -3,9 +3,6 @@
 seen from outside.
 
 usage: run_cases.py KSANA [CASE…]
-
-What needs a PostgreSQL of its own, which it stops, is passed over where KSANA_TEST_POSTGRES is not
-set (it is under ./dev test).
 """
 import http.client
 import json
@@ -41,16 +38,6 @@ def every(duration):
     return {"kind": "every", "every": duration}
 
 
-def await_line(server, part, patience=PATIENCE):
-    deadline = time.monotonic() + patience
-    while True:
-        for line in list(server.lines):
-            if part in line:
-                return line
-        check(time.monotonic() < deadline, f"the log does not say {part!r}")
-        time.sleep(0.01)
-
-
 # ---- its end
 
 @case
@@ -61,7 +48,7 @@ def signals_end_it(place):
         place.target.await_calls("/ok")
         server.process.send_signal(number)
         equal(server.process.wait(PATIENCE), 0, f"exit code after {number}")
-        check("ksana has stopped" in server.log(), "the log says nothing")
+        server.await_line("ksana has stopped")
 
 
 @case
@@ -73,7 +60,7 @@ def a_second_signal_ends_it_at_once(place):
                       http={"url": place.target.url + path})
         place.target.await_calls(path)
         server.process.send_signal(number)
-        await_line(server, "ksana is stopping")
+        server.await_line("ksana is stopping")
         try:
             server.process.wait(0.3)
             raise Failure("it did not wait for the call")
@@ -98,7 +85,7 @@ def readiness_ends_before_the_server(place):
                   http={"url": place.target.url + "/hang/ready"})
     place.target.await_calls("/hang/ready")
     server.process.send_signal(signal.SIGTERM)
-    await_line(server, "ksana is stopping")
+    server.await_line("ksana is stopping")
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -165,9 +152,6 @@ def own_postgres():
 
 @case
 def readiness_follows_the_database(place):
-    if not os.environ.get("KSANA_TEST_POSTGRES"):
-        print("readiness_follows_the_database: passed over, KSANA_TEST_POSTGRES is not set")
-        return
     with own_postgres() as (url, switch):
         server = place.server(store=url).start()
         path = "/ok/database"

@@ -14,7 +14,7 @@ OptionSpec StoreOption() {
 }
 
 Result<server::StoreUrl> StoreUrlOf(const Arguments& arguments, const Process& process) {
-    const std::string text = arguments.Get("store");
+    const std::string& text = arguments.Get("store");
     auto url = server::ParseStoreUrl(text.empty() ? server::kDefaultStore : text);
     if (!url) return std::move(url).error().WithContext("--store");
     // A whole URL needs nothing else; what stands in the data folder needs the settings.

@@ -5,11 +5,10 @@
 
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "ksana/base/log.hpp"
+#include "ksana/config_file.hpp"
 #include "ksana/server/application.hpp"
 #include "ksana/server/setting_table.hpp"
 #include "ksana/server/settings.hpp"
@@ -75,15 +74,6 @@ std::vector<OptionSpec> Options() {
     return options;
 }
 
-Result<std::string> ReadFile(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        const Code code = errno == ENOENT ? Code::kNotFound : Code::kInvalidArgument;
-        return Error(code, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    }
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 Result<server::LoadedSettings> SettingsOf(const Arguments& arguments, const Process& process) {
     server::SettingInputs inputs;
     const auto settings = server::AllSettings();
@@ -92,7 +82,7 @@ Result<server::LoadedSettings> SettingsOf(const Arguments& arguments, const Proc
     }
     inputs.config_file = arguments.Get("config");
     inputs.environment = process.environment;
-    inputs.read_file = ReadFile;
+    inputs.read_file = ReadConfigFile;
     return server::LoadSettings(inputs);
 }
 

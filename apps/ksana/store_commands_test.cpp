@@ -172,6 +172,41 @@ TEST_F(StoreCommandsTest, AWrongUrlSaysWhereItCameFrom) {
     EXPECT_TRUE(Says("KSANA_STORE: there is no store")) << output_.err;
 }
 
+// The same file as the server with these settings has.
+TEST_F(StoreCommandsTest, BareWordsAreInTheDataFolderOfTheSettings) {
+    const std::string data = folder_.File("data");
+    process_.environment["DATA_DIR"] = data;
+    ASSERT_EQ(Run({"migrate"}), 0) << output_.err;
+    EXPECT_TRUE(std::filesystem::exists(data + "/ksana.db"));
+    Fill("json:" + data + "/jobs.json");
+    ASSERT_EQ(Run({"export", "--store", "json", "-o", file_}), 0) << output_.err;
+    EXPECT_TRUE(Says("1 job")) << output_.err;
+    ASSERT_EQ(Run({"import", file_}), 0) << output_.err;
+    EXPECT_EQ(Run({"import", "--store", "sqlite:" + data + "/ksana.db", file_}), 5)
+        << "it is there already";
+    process_.environment["KSANA_STORE"] = "json";
+    EXPECT_EQ(Run({"import", file_}), 5);
+    process_.environment["KSANA_DATA"] = folder_.File("stronger");
+    EXPECT_EQ(Run({"export", "-o", file_, "--force"}), 3) << "there is none";
+    process_.environment["KSANA_DATA_DIR"] = data;
+    EXPECT_EQ(Run({"export", "-o", file_, "--force"}), 2);
+    EXPECT_TRUE(Says("KSANA_DATA_DIR and KSANA_DATA")) << output_.err;
+    EXPECT_EQ(Run({"export", "--store", "json:" + data + "/jobs.json", "-o", file_, "--force"}), 0)
+        << "a whole URL needs no settings: " << output_.err;
+}
+
+TEST_F(StoreCommandsTest, SettingsInAFileCount) {
+    const std::string config = folder_.File("ksana.toml");
+    const std::string data = folder_.File("by_file");
+    Write(config, "data_dir = \"" + data + "\"\nstore = \"json\"\nworkers = 0\n");
+    process_.environment["KSANA_CONFIG"] = config;
+    Fill("json:" + data + "/jobs.json");
+    EXPECT_EQ(Run({"export", "-o", file_}), 0) << "workers are of no concern: " << output_.err;
+    Write(config, "data_dri = \"" + data + "\"\n");
+    EXPECT_EQ(Run({"export", "-o", file_, "--force"}), 2);
+    EXPECT_TRUE(Says("did you mean data_dir?")) << output_.err;
+}
+
 TEST_F(StoreCommandsTest, ProgressIsShownOnlyToWhoWatches) {
     Fill(json_);
     std::vector<std::string> shown;

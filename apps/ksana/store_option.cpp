@@ -4,24 +4,25 @@
 
 #include <array>
 
+#include "ksana/config_file.hpp"
+#include "ksana/server/settings.hpp"
+
 namespace ksana::app {
 
 OptionSpec StoreOption() {
-    return {"store", '\0', "URL", "which store (default: KSANA_STORE, else sqlite)", ""};
+    return {"store", '\0', "URL", "which store (default: as the server's settings say)", ""};
 }
 
 Result<server::StoreUrl> StoreUrlOf(const Arguments& arguments, const Process& process) {
-    std::string_view from = "--store";
-    std::string text = arguments.Get("store");
-    if (text.empty()) {
-        from = "KSANA_STORE";
-        const auto variable = process.environment.find("KSANA_STORE");
-        if (variable != process.environment.end()) text = variable->second;
-    }
-    if (text.empty()) text = server::kDefaultStore;
-    auto url = server::ParseStoreUrl(text);
-    if (!url) return std::move(url).error().WithContext(from);
-    return url;
+    const std::string& text = arguments.Get("store");
+    auto url = server::ParseStoreUrl(text.empty() ? server::kDefaultStore : text);
+    if (!url) return std::move(url).error().WithContext("--store");
+    // A whole URL needs nothing else; what stands in the data folder needs the settings.
+    if (text.find(':') != std::string::npos) return url;
+    return server::LoadStoreUrl({.flags = {{"store", text}},
+                                 .config_file = "",
+                                 .environment = process.environment,
+                                 .read_file = ReadConfigFile});
 }
 
 server::StoreEnvironment EnvironmentOf(const Process& process) {

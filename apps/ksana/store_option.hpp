@@ -11,7 +11,8 @@ namespace ksana::app {
 // --store URL, as every command has it that opens a store itself.
 OptionSpec StoreOption();
 
-// From --store, else KSANA_STORE, else SQLite in the data folder. The error says where it was from.
+// From --store, else the store of the server's settings: the same variables and the same file. A
+// bare word means the same file as there, too. The error says where it was from.
 Result<server::StoreUrl> StoreUrlOf(const Arguments& arguments, const Process& process);
 
 server::StoreEnvironment EnvironmentOf(const Process& process);

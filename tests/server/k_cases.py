@@ -373,7 +373,7 @@ def k19_log_lines(server, target):
     server.create(id="k19", name="log me", schedule=once(after(0.1)),
                   http=http_job(target.url + "/status/404"))
     server.await_status("k19", "failed")
-    line = next(line for line in server.lines if "job_id=k19" in line)
+    line = server.await_line("job_id=k19")
     for part in ('name="log me"', "status=", "latency_ms=", "error=", "Z "):
         check(part in line, f"{part} is not in {line}")
 

@@ -15,7 +15,7 @@ import uuid
 from datetime import datetime, timedelta, timezone
 
 PATIENCE = 30           # seconds after which something that should happen has not
-READY = re.compile(r"ksana is ready.* url=\"?(http://[0-9.]+:(\d+))")
+READY = re.compile(r"ksana is ready.* url=\"?(https?://[0-9.]+:(\d+))")
 
 
 class Failure(Exception):
@@ -147,8 +147,9 @@ class Target:
 class Server:
     """`ksana server` on a free port, with its data in a folder of its own."""
 
-    def __init__(self, binary, store, folder=None, environment=None, flags=()):
+    def __init__(self, binary, store, folder=None, environment=None, flags=(), wrapper=()):
         self.binary, self.store, self.flags = binary, store, list(flags)
+        self.wrapper = list(wrapper)        # a command that starts the binary
         self.own_folder = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix="ksana_server_")
         self.environment = {"PATH": os.environ["PATH"], "PORT": "0", "KSANA_LOG_FORMAT": "text",
@@ -159,9 +160,10 @@ class Server:
         self.lines = []
 
     def start(self, patience=PATIENCE):
-        self.process = subprocess.Popen([self.binary, "server", *self.flags], cwd=self.folder,
-                                        env=self.environment, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([*self.wrapper, self.binary, "server", *self.flags],
+                                        cwd=self.folder, env=self.environment,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True)
         lines = queue.Queue()
         process = self.process
 
@@ -186,6 +188,16 @@ class Server:
 
     def log(self):
         return "".join(self.lines[-50:])
+
+    def await_line(self, part, patience=PATIENCE):
+        """The first line of the log with this in it; lines come a little after what they tell."""
+        deadline = time.monotonic() + patience
+        while True:
+            for line in list(self.lines):
+                if part in line:
+                    return line
+            check(time.monotonic() < deadline, f"the log does not say {part!r}")
+            time.sleep(0.01)
 
     @property
     def url(self):

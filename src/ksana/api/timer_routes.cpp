@@ -63,12 +63,27 @@ Result<store::JobQuery> ListQueryOf(const Request& request) {
     return query;
 }
 
+// A value for a query. Letters and digits have no locale here.
+std::string Encoded(std::string_view text) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    std::string encoded;
+    for (const char c : text) {
+        if (kPlain.find(c) != std::string_view::npos) {
+            encoded += c;
+        } else {
+            encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return encoded;
+}
+
 // The same request with the cursor of the next page.
 std::string NextLink(const Request& request, const std::string& cursor) {
-    std::string link = fmt::format("</jobs?cursor={}", cursor);
-    for (const char* const name : {"limit", "enabled"}) {
+    std::string link = "</jobs?cursor=" + Encoded(cursor);
+    for (const char* const name : {"limit", "enabled", "q"}) {
         if (const auto value = request.QueryValue(name)) {
-            link += fmt::format("&{}={}", name, *value);
+            link += fmt::format("&{}={}", name, Encoded(*value));
         }
     }
     return link + ">; rel=\"next\"";

@@ -20,6 +20,8 @@ Result<void> LoopRunner::Start() {
             if (!loop_.hint || loop_.hint(topics)) wakeup_.Notify();
         });
     }
+    // Alive from now on, also before its thread gets its turn.
+    last_step_ = clock_.SteadyNow().time_since_epoch().count();
     return thread_.Start();
 }
 

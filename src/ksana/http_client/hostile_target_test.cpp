@@ -134,6 +134,17 @@ TEST_F(HostileTargetTest, WhatIsNoHttpIsAProtocolError) {
     }
 }
 
+TEST_F(HostileTargetTest, AHeadThatDoesNotEndIsNoAnswer) {
+    for (const char* const bytes :
+         {"HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+          "HTTP/1.1 200 OK\r\nX-Header: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+          "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"}) {
+        const auto answer = AnswerTo(bytes);
+        EXPECT_EQ(answer.error, CallError::kProtocol) << bytes << answer.error_text;
+        EXPECT_FALSE(answer.error_text.empty());
+    }
+}
+
 TEST_F(HostileTargetTest, BrokenChunksAreAProtocolError) {
     const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     for (const auto* chunks : {"zz\r\nabc\r\n", "5\r\nab", "3\r\nabcXX\r\n", "-1\r\n",

@@ -49,6 +49,12 @@ std::string_view Trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+// "HTTP/1.1 100 Continue"
+bool IsInterim(std::string_view status_line) {
+    const std::size_t blank = status_line.find(' ');
+    return blank != std::string_view::npos && status_line.substr(blank).starts_with(" 1");
+}
+
 }  // namespace
 
 Transfer::Transfer(const TransferSettings& settings)
@@ -113,6 +119,8 @@ void Transfer::Begin(Submission submission) {
 void Transfer::SetUpHop() {
     body_bytes_ = 0;
     header_bytes_ = 0;
+    interim_ = false;
+    head_ended_ = false;
     stopped_reading_ = false;
     too_many_headers_ = false;
     refusal_.clear();
@@ -185,8 +193,10 @@ bool Transfer::TakeHeaderLine(std::string_view line) {
     // A status line: what came before belonged to an interim answer.
     if (line.starts_with("HTTP/")) {
         answer_.headers.clear();
+        interim_ = IsInterim(line);
         return true;
     }
+    if (Trimmed(line).empty()) head_ended_ = !interim_;
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0) return true;
     answer_.headers.push_back({std::string(Trimmed(line.substr(0, colon))),
@@ -340,7 +350,7 @@ void Transfer::ReadInfo() {
 void Transfer::NoteError(CURLcode code) {
     answer_.error = ErrorOfCurl(code);
     if (!refusal_.empty()) answer_.error = CallError::kEgressRefused;
-    if (too_many_headers_) answer_.error = CallError::kProtocol;
+    if (too_many_headers_ || code == CURLE_OK) answer_.error = CallError::kProtocol;
     answer_.error_text = TextOf(answer_.error, code);
 }
 
@@ -349,6 +359,9 @@ std::string Transfer::TextOf(CallError error, CURLcode code) const {
     if (too_many_headers_) {
         return fmt::format("more than {} bytes of headers from {}", request_.max_header_bytes,
                            where);
+    }
+    if (error == CallError::kProtocol && code == CURLE_OK) {
+        return fmt::format("the answer from {} ended within its head", where);
     }
     switch (error) {
         case CallError::kEgressRefused:

@@ -77,7 +77,10 @@ class Transfer {
     bool TakeHeaderLine(std::string_view line);
     bool TakeBody(std::string_view bytes);
     bool IsRefused(const IpAddress& address, int port);
-    bool HasAnswer(CURLcode code) const { return code == CURLE_OK || stopped_reading_; }
+    // libcurl takes a head that breaks off after its first line for a whole one.
+    bool HasAnswer(CURLcode code) const {
+        return (code == CURLE_OK && head_ended_) || stopped_reading_;
+    }
     void ReadInfo();
     void NoteError(CURLcode code);
     std::string TextOf(CallError error, CURLcode code) const;
@@ -93,6 +96,8 @@ class Transfer {
     CallAnswer answer_;
     std::size_t body_bytes_ = 0;    // of this hop, kept or not
     std::size_t header_bytes_ = 0;  // of this hop
+    bool interim_ = false;          // the head that is read, or was read last, is a 1xx's
+    bool head_ended_ = false;       // that of the answer itself, with its empty line
     bool stopped_reading_ = false;  // the body went on beyond max_read
     bool too_many_headers_ = false;
     bool sent_once_more_ = false;

@@ -21,6 +21,8 @@ void SetDefault(const SettingSpec& spec, Settings& settings) {
     KSANA_CHECK(!fault, fmt::format("the default of {}: {}", spec.name, fault.value_or("")));
 }
 
+bool IsOfStore(const SettingSpec& spec) { return spec.name == "data_dir" || spec.name == "store"; }
+
 // Merges what was given, one setting after the other.
 class Merge {
   public:
@@ -30,10 +32,21 @@ class Merge {
         for (const SettingSpec& spec : AllSettings()) Take(spec);
         CheckToken();
         CheckTls();
-        if (given_.problems.empty()) {
-            loaded_.file = given_.file;
-            return std::move(loaded_);
+        if (!given_.problems.empty()) return Refusal();
+        loaded_.file = given_.file;
+        return std::move(loaded_);
+    }
+
+    Result<StoreUrl> RunForStore() {
+        for (const SettingSpec& spec : AllSettings()) {
+            if (IsOfStore(spec)) Take(spec);
         }
+        if (!given_.problems.empty()) return Refusal();
+        return std::move(loaded_.settings.store);
+    }
+
+  private:
+    Error Refusal() {
         const std::size_t count = given_.problems.size();
         Error error(std::move(given_.problems));
         error.message = count == 1 ? "the configuration has a problem"
@@ -41,7 +54,6 @@ class Merge {
         return error;
     }
 
-  private:
     // From the weakest to the strongest, so that the last good one stays and each is checked.
     void Take(const SettingSpec& spec) {
         SetDefault(spec, loaded_.settings);
@@ -94,6 +106,10 @@ class Merge {
 
 Result<LoadedSettings> LoadSettings(const SettingInputs& inputs) {
     return Merge(ReadSources(inputs)).Run();
+}
+
+Result<StoreUrl> LoadStoreUrl(const SettingInputs& inputs) {
+    return Merge(ReadSources(inputs)).RunForStore();
 }
 
 Settings DefaultSettings() {

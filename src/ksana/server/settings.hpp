@@ -76,6 +76,11 @@ struct LoadedSettings {
 // belong to another program. No message shows a password.
 Result<LoadedSettings> LoadSettings(const SettingInputs& inputs);
 
+// The store that a server with these inputs would open, for commands beside it. Values of settings
+// that have no part in it are not looked at; a name that nobody knows is an error here, too, as it
+// may be the misspelt one of the store.
+Result<StoreUrl> LoadStoreUrl(const SettingInputs& inputs);
+
 // Nothing given.
 Settings DefaultSettings();
 

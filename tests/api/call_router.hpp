@@ -1,0 +1,48 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "ksana/http_server/dispatch.hpp"
+#include "ksana/http_server/target.hpp"
+
+namespace ksana::api {
+
+// A request as the server makes it of these.
+inline http_server::Request MakeRequest(http_server::Method method, const std::string& target,
+                                        std::string body = "") {
+    http_server::Target parsed;
+    EXPECT_FALSE(ParseTarget(target, parsed)) << target;
+    http_server::Request request;
+    request.method = method;
+    request.path = parsed.path;
+    request.segments = parsed.segments;
+    request.query = parsed.query;
+    request.body = std::move(body);
+    request.request_id = "r1";
+    return request;
+}
+
+// What the router answers, on this thread and without a connection.
+inline http_server::Response CallRouter(const http_server::Router& router,
+                                        http_server::Request request) {
+    auto match = router.Find(request.method, request.segments);
+    if (match.route == nullptr) {
+        return http_server::Router::NoRoute(
+            request.method, match, {.instance = request.path, .request_id = request.request_id});
+    }
+    request.parameters = std::move(match.parameters);
+    return RunHandler(router, *match.route, request);
+}
+
+// The first header of that name, or "".
+inline std::string HeaderOf(const http_server::Response& response, const std::string& name) {
+    for (const auto& [key, value] : response.headers) {
+        if (key == name) return value;
+    }
+    return "";
+}
+
+}  // namespace ksana::api

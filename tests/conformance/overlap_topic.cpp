@@ -14,16 +14,33 @@ TEST_P(StoreTest, AllowStartsAll) {
     EXPECT_EQ(ClaimHttp().size(), 3U);
 }
 
+// Also behind one that has not started yet: what waits for a slot stays bounded.
 TEST_P(StoreTest, SkipEndsTheLaterOnes) {
     const auto ids = Fires(OverlapPolicy::kSkip, 3);
+    EXPECT_EQ(StateOf(ids[0]), RunState::kQueued);
+    EXPECT_EQ(StateOf(ids[1]), RunState::kSkipped);
+    EXPECT_EQ(StateOf(ids[2]), RunState::kSkipped);
+    EXPECT_EQ(Read(ids[1]).run.status.skip_reason, model::SkipReason::kOverlap);
     auto claimed = runs().Claim(
         {.filter = {.kind = model::ActionKind::kHttp}, .owner = "w", .limit = 10}, now_);
     ASSERT_TRUE(claimed);
     ASSERT_EQ(claimed->runs.size(), 1U);
     EXPECT_EQ(claimed->runs[0].id, ids[0]);
-    EXPECT_EQ(claimed->skipped, 2U);
-    EXPECT_EQ(StateOf(ids[1]), RunState::kSkipped);
-    EXPECT_EQ(StateOf(ids[2]), RunState::kSkipped);
+    EXPECT_EQ(claimed->skipped, 0U);
+}
+
+// A run by hand is not asked; a fire that comes while it waits is one too many.
+TEST_P(StoreTest, AFireIsSkippedBehindAWaitingRunOfAPerson) {
+    Create(MakeJob("j1"));
+    model::Run manual = MakeFire(*jobs().Get("j1"), now_);
+    manual.nominal_at.reset();
+    manual.trigger = model::RunTrigger::kManual;
+    manual.policy.ignores_overlap = true;
+    SubmitOne(manual);
+    model::Run fire = MakeFire(*jobs().Get("j1"), now_);
+    fire.policy.overlap = OverlapPolicy::kSkip;
+    EXPECT_EQ(StateOf(SubmitOne(fire)), RunState::kSkipped);
+    EXPECT_EQ(ClaimHttp().size(), 1U);
 }
 
 // A run between two attempts is under way too; it does not skip itself.

@@ -17,8 +17,10 @@ using std::chrono::seconds;
 
 class PlannerTest : public ::testing::Test {
   protected:
-    void Create(const std::string& id, Duration every) {
+    void Create(const std::string& id, Duration every,
+                model::OverlapPolicy overlap = model::OverlapPolicy::kSkip) {
         model::Job job;
+        job.overlap = overlap;
         job.id = id;
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
@@ -110,7 +112,9 @@ TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
 TEST_F(PlannerTest, ABacklogIsBounded) {
     Planner planner(*store_, plans_, clock_,
                     {.look_ahead = seconds(2), .batch = 10, .max_waiting = 20});
-    for (int i = 0; i < 10; ++i) Create("j" + std::to_string(i), minutes(1));
+    for (int i = 0; i < 10; ++i) {
+        Create("j" + std::to_string(i), minutes(1), model::OverlapPolicy::kAllow);
+    }
     int planned = 0;
     for (int minute = 0; minute < 10; ++minute) {
         clock_.Advance(minutes(1));

@@ -19,11 +19,12 @@ constexpr Duration kFullPause = std::chrono::seconds(1);
 Result<bool> Planner::IsFull() {
     if (options_.max_waiting == 0) return false;
     if (!full_ && unseen_ < options_.max_waiting / 4) return false;
-    store::RunFilter waiting;
-    waiting.states = model::SetOf(model::RunState::kQueued);
-    const auto most = static_cast<std::int64_t>(options_.max_waiting);
-    KSANA_TRY(const std::int64_t count, store_.runs().Count(waiting, most));
-    const bool full = count >= most;
+    KSANA_TRY(const std::vector<store::QueueDepth> depths, store_.runs().Depths());
+    std::int64_t count = 0;
+    for (const store::QueueDepth& depth : depths) {
+        if (depth.state == model::RunState::kQueued) count += depth.count;
+    }
+    const bool full = count >= static_cast<std::int64_t>(options_.max_waiting);
     if (full != full_) {
         Log(full ? LogLevel::kWarn : LogLevel::kInfo,
             full ? "too many runs wait; nothing is planned until there are fewer"

@@ -21,5 +21,17 @@ TEST(DecideOverlap, ABusyJobFollowsItsPolicy) {
     EXPECT_EQ(DecideOverlap(OverlapPolicy::kCancelOther, 1, 0), OverlapVerdict::kCancelOthers);
 }
 
+TEST(OverlapTest, WhatWaitsIsBounded) {
+    EXPECT_FALSE(IsOneTooMany(OverlapPolicy::kSkip, 0));
+    EXPECT_TRUE(IsOneTooMany(OverlapPolicy::kSkip, 1));
+    EXPECT_FALSE(IsOneTooMany(OverlapPolicy::kQueueOne, 1));
+    EXPECT_TRUE(IsOneTooMany(OverlapPolicy::kQueueOne, 2));
+    for (const auto policy : {OverlapPolicy::kQueueAll, OverlapPolicy::kCancelOther}) {
+        EXPECT_FALSE(IsOneTooMany(policy, kMaxQueuedRuns));
+        EXPECT_TRUE(IsOneTooMany(policy, kMaxQueuedRuns + 1));
+    }
+    EXPECT_FALSE(IsOneTooMany(OverlapPolicy::kAllow, 1'000'000));
+}
+
 }  // namespace
 }  // namespace ksana::model

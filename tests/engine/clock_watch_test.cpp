@@ -75,6 +75,17 @@ TEST_F(ClockWatchTest, AClockThatWasAheadLeavesNobodySilent) {
     EXPECT_EQ(Watch(watch), 0U) << "once";
 }
 
+TEST_F(ClockWatchTest, AlsoWhenTheClockWasWrongForAMoment) {
+    ClockWatch watch(*store_, plans_, clock_, {});
+    EXPECT_EQ(Watch(watch), 0U);
+    clock_.JumpWall(kTenYears);
+    Minute();
+    watch.Planned(clock_.Now());
+    clock_.JumpWall(-kTenYears);  // before anybody looked
+    EXPECT_EQ(Watch(watch), 1U);
+    EXPECT_EQ(Watch(watch), 0U) << "once";
+}
+
 TEST_F(ClockWatchTest, AlsoWhenNobodyWasThereToSeeIt) {
     clock_.JumpWall(kTenYears);
     {

@@ -127,7 +127,8 @@ def check_ledger(content):
         for nominal in expected:
             check(covered[nominal] == 1, f"{job['id']}: fire {nominal} has {covered[nominal]} "
                   f"entries; {ranges.get(job['id'])}")
-        check(sum(covered.values()) == len(expected), f"{job['id']}: entries that are no fires")
+        others = sorted(set(covered) - set(expected))
+        check(not others, f"{job['id']}: entries that are no fires: {others}; {job}")
         fires += len(expected)
     return fires, missed
 

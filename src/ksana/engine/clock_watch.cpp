@@ -24,7 +24,10 @@ Result<ClockWatch::Answer> ClockWatch::RunOnce() {
 
 Result<void> ClockWatch::LookAtClock() {
     const Duration jump = jumps_.Take();
-    if (jump <= -kFar) {
+    const TimePoint wall = clock_.Now();
+    const bool acted_ahead = TimePoint(Duration(latest_plan_)) > wall + kFar;
+    if (jump <= -kFar || acted_ahead) {
+        latest_plan_ = wall.time_since_epoch().count();
         looking_ = true;
         cursor_.clear();
     }
@@ -38,6 +41,13 @@ Result<void> ClockWatch::LookAtClock() {
     if (looking_) return {};
     const bool old = !noted_at_ || clock_.SteadyNow() - *noted_at_ >= options_.note;
     return old || jump >= kJump ? Note() : Result<void>();
+}
+
+void ClockWatch::Planned(TimePoint time) {
+    const std::int64_t micros = time.time_since_epoch().count();
+    std::int64_t latest = latest_plan_;
+    while (latest < micros && !latest_plan_.compare_exchange_weak(latest, micros)) {
+    }
 }
 
 Result<void> ClockWatch::Note() {

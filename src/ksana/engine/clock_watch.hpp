@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ksana/base/clock.hpp"
@@ -38,6 +41,10 @@ class ClockWatch {
 
     Result<Answer> RunOnce();
 
+    // Fires up to this time of the node's clock were accounted for. Any thread. However short a
+    // wrong time was, what was done at it is noticed by this.
+    void Planned(TimePoint time);
+
   private:
     Result<void> LookAtClock();
     Result<void> Note();
@@ -49,6 +56,7 @@ class ClockWatch {
     const Clock& clock_;
     const Options options_;
     JumpMeter jumps_;
+    std::atomic<std::int64_t> latest_plan_{0};  // microseconds
     std::optional<SteadyPoint> noted_at_;  // none: not yet
     bool looking_ = false;
     std::string cursor_;  // of the jobs, while looking

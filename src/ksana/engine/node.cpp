@@ -136,6 +136,7 @@ Result<Step> Node::Plan() {
     }
     next_fire_.reset();
     if (!answer) return std::move(answer).error();
+    if (answer->jobs > 0) clock_watch_.Planned(clock_.Now());
     if (observer_ != nullptr) observer_->Planned(answer->jobs, answer->runs);
     if (answer->step.again || answer->full) return answer->step;
     KSANA_TRY(next_fire_, planner_.NextFire());

@@ -20,7 +20,9 @@ from datetime import datetime, timezone
 
 from ksana_server import Failure, Server, Target, after, check, store_of, time_of
 
-FIRST_FIRE = 2.0        # seconds from the start of the process to the first call
+# Seconds from the start of the process to the first call. Unoptimised, as in the tests, a log of
+# JSON lines is read ten times slower than in a release.
+FIRST_FIRE = {"sqlite": 2.0, "postgres": 2.0, "json": 5.0}
 LONGEST_LIFE = 1.2      # seconds until the next kill
 
 
@@ -133,14 +135,14 @@ def check_ledger(content):
     return fires, missed
 
 
-def kill_once(server, target, chance):
+def kill_once(server, target, chance, limit):
     before = len(target.calls)
     started = time.monotonic()
     server.start()
     with target.changed:
         while len(target.calls) == before:
-            left = FIRST_FIRE - (time.monotonic() - started)
-            check(left > 0, f"no fire within {FIRST_FIRE} s of the start\n{server.log()}")
+            left = limit - (time.monotonic() - started)
+            check(left > 0, f"no fire within {limit} s of the start\n{server.log()}")
             target.changed.wait(left)
     first = time.monotonic() - started
     time.sleep(chance.uniform(0, LONGEST_LIFE))  # the moment of the kill is what is random
@@ -163,7 +165,7 @@ def main():
         clients.start()
         time.sleep(chance.uniform(0.2, LONGEST_LIFE))
         server.kill()
-        firsts = [kill_once(server, target, chance) for _ in range(kills - 1)]
+        firsts = [kill_once(server, target, chance, FIRST_FIRE[kind]) for _ in range(kills - 1)]
         clients.ended.set()
         server.start()
         clients.join()

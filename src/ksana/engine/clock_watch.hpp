@@ -57,7 +57,7 @@ class ClockWatch {
     const Options options_;
     JumpMeter jumps_;
     std::atomic<std::int64_t> latest_plan_{0};  // microseconds
-    std::optional<SteadyPoint> noted_at_;  // none: not yet
+    std::optional<SteadyPoint> noted_at_;       // none: not yet
     bool looking_ = false;
     std::string cursor_;  // of the jobs, while looking
 };

@@ -99,11 +99,13 @@ class LineWriter {
 // Puts lines back into the tables.
 class LineReader {
   public:
-    LineReader(Tables& tables, std::map<std::string, model::Job>& jobs)
-        : tables_(tables), jobs_(jobs) {}
+    LineReader(Tables& tables, Replayed& replayed) : tables_(tables), replayed_(replayed) {}
 
     void operator()(const Record& record) { std::visit(*this, record); }
-    void operator()(const model::Job& job) { jobs_[job.id] = job; }
+    void operator()(const model::Job& job) {
+        replayed_.jobs[job.id] = job;
+        replayed_.dropped.erase(job.id);
+    }
     void operator()(const model::Run& run) { tables_.Set(RunKey{run.id}, run); }
     void operator()(const model::Attempt& attempt) {
         std::vector<model::Attempt> rows = tables_.AttemptsOf(attempt.run_id);
@@ -117,7 +119,9 @@ class LineReader {
     }
     void operator()(const Drop& drop) {
         if (drop.table == "job") {
-            jobs_.erase(drop.id);
+            if (auto job = replayed_.jobs.extract(drop.id); !job.empty()) {
+                replayed_.dropped.insert_or_assign(drop.id, std::move(job.mapped()));
+            }
         } else if (drop.table == "document") {
             tables_.Set(DocumentKey{drop.id, drop.key}, std::nullopt);
         } else if (drop.table == "event") {
@@ -132,7 +136,7 @@ class LineReader {
 
   private:
     Tables& tables_;
-    std::map<std::string, model::Job>& jobs_;
+    Replayed& replayed_;
 };
 
 // Of two runs that claim one key the later one has it: the earlier lost it when its time was up.
@@ -175,7 +179,7 @@ std::string LogOfAll(const Tables& tables, std::int64_t seq) {
 
 Replayed Replay(std::string_view log, Tables& tables) {
     Replayed replayed;
-    LineReader reader(tables, replayed.jobs);
+    LineReader reader(tables, replayed);
     std::vector<codec::LogLine> open;  // of the transaction whose mark has not come yet
     int open_bad = 0;
     std::size_t at = 0;

@@ -24,6 +24,7 @@ struct Replayed {
     std::int64_t last_seq = 0;  // of that mark
     int bad_lines = 0;          // that could not be read and stand before that mark
     std::map<std::string, model::Job> jobs;
+    std::map<std::string, model::Job> dropped;  // as they were; not among `jobs`
 };
 
 // Puts everything but the jobs into the tables. A transaction without its mark, and a torn last

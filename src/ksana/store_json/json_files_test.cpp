@@ -92,6 +92,29 @@ class JsonFilesTest : public ::testing::Test {
     std::string logged_;
 };
 
+// Killed after the log was written and before jobs.json was: the deletion was not acknowledged, and
+// the job goes on as it was, not as a new one that knows nothing of its fires.
+TEST_F(JsonFilesTest, AJobWhoseDeletionWasCutShortGoesOnAsItWas) {
+    const TimePoint made = clock_.Now();
+    std::string before;
+    {
+        auto store = Open();
+        ASSERT_TRUE(store);
+        Create(**store, MakeJob("j"));
+        before = *ReadWholeFile(path_);
+        clock_.Advance(minutes(3));
+        ASSERT_TRUE((*store)->jobs().Delete({.now = {}, .id = "j", .expected_version = {}}));
+    }
+    std::ofstream(path_) << before;
+    clock_.Advance(minutes(3));
+    auto store = Open();
+    ASSERT_TRUE(store);
+    const auto job = (*store)->jobs().Get("j");
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->created_at, made);
+    EXPECT_EQ(job->version, 1);
+}
+
 // K-11: version, updated_at and jobs, each job with the documented members and no others.
 TEST_F(JsonFilesTest, TheFileHasTheDocumentedShape) {
     {

@@ -59,6 +59,16 @@ Result<codec::JobsFile> ReadJobsFile(const JsonOptions& options, Loaded& loaded)
     return empty;
 }
 
+// What the log knows about a job of the file. One that it has dropped is still there when the
+// server ended after the log was written and before the file was: nobody was told that it is gone,
+// so it goes on as it was, with the fires that it had.
+const Job* KnownJob(const Replayed& replayed, const std::string& id) {
+    const auto logged = replayed.jobs.find(id);
+    if (logged != replayed.jobs.end()) return &logged->second;
+    const auto dropped = replayed.dropped.find(id);
+    return dropped == replayed.dropped.end() ? nullptr : &dropped->second;
+}
+
 Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tables& tables,
                       Loaded& loaded) {
     KSANA_TRY(codec::JobsFile file, ReadJobsFile(options, loaded));
@@ -74,8 +84,7 @@ Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tabl
                                      "another id",
                                      options.path, i, job.id));
         }
-        const auto logged = replayed.jobs.find(job.id);
-        const Job* known = logged == replayed.jobs.end() ? nullptr : &logged->second;
+        const Job* const known = KnownJob(replayed, job.id);
         Job combined = Combine(std::move(job), known, file.updated_at);
         const store_memory::JobKey key{combined.id};
         tables.Set(key, std::move(combined));

@@ -141,7 +141,8 @@ TEST_F(DispatcherTest, ComesAgainForARetry) {
 TEST_F(DispatcherTest, KeepsTheLeasesOfWhatIsUnderWay) {
     const auto ids = Submit(1);
     const Step step = RunOnce();
-    ASSERT_EQ(step.within, seconds(10)) << "a third of the lease";
+    ASSERT_TRUE(step.within);
+    EXPECT_LE(*step.within, seconds(4)) << "what the planner starts meanwhile has times of its own";
     for (int n = 0; n < 12; ++n) {
         clock_.Advance(seconds(10));
         RunOnce();

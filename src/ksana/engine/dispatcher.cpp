@@ -39,7 +39,7 @@ Duration LatenessOf(const Run& run) {
 // Before the jobs of claimed runs are asked for again.
 constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
 // What is ready is asked for again after this, also when nobody said that there is something: the
-// notification of another node may have been lost. Shorter than the longest sleep of a loop.
+// notification of another node may have been lost. Also the longest sleep of this loop.
 constexpr Duration kAskAgain = std::chrono::seconds(4);
 
 }  // namespace
@@ -233,8 +233,8 @@ void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved) 
     }
     flights_->GiveBack(reserved.limit - std::min(reserved.limit, tasks.size()));
     CountLate(late);
-    // Renewals and timeouts of these are not in the loop's plans; it never sleeps so long that it
-    // would be late for them.
+    // Renewals and timeouts of these are not in the loop's plans; it never sleeps longer than
+    // kAskAgain, which is soon enough for them.
     for (Task& task : tasks) Start(std::move(task));
 }
 
@@ -257,6 +257,7 @@ void Dispatcher::Abandon() {
 
 Result<Step> Dispatcher::NextStep(SteadyPoint now) {
     Step step;
+    step.NotAfter(kAskAgain);
     if (const auto attention = flights_->UntilAttention(now)) step.NotAfter(*attention);
     if (!jobless_.empty()) step.NotAfter(kJoblessPause);
     // Without room nothing can be claimed: what lands, or is given back, wakes the loop.

@@ -8,9 +8,7 @@
 #include <thread>
 
 #include "api/call_router.hpp"
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/store_kit/kit_store.hpp"
-#include "ksana/store_memory/memory_backend.hpp"
+#include "engine/desk_fixture.hpp"
 
 namespace ksana::api {
 namespace {
@@ -22,7 +20,7 @@ using http_server::Where;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class TimerRoutesTest : public ::testing::Test {
+class TimerRoutesTest : public engine::DeskFixture {
   protected:
     TimerRoutesTest() { AddRoutes(router_, false); }
 
@@ -57,21 +55,7 @@ class TimerRoutesTest : public ::testing::Test {
         const Response made = Post("/jobs", JobText(id, more));
         ASSERT_EQ(made.status, 201) << made.body;
     }
-    std::size_t Runs(const std::string& id) {
-        store::RunQuery query;
-        query.filter.job_id = id;
-        return store_->runs().List(query)->items.size();
-    }
 
-    FakeClock clock_;
-    SeededRandom random_{1};
-    UuidGenerator ids_{clock_, random_};
-    std::unique_ptr<store::Store> store_ =
-        store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
-    schedule::ZoneDatabase zones_;
-    engine::ScheduleBook book_{zones_, {}};
-    engine::FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = {}, .max_fires = 100}};
-    engine::JobDesk desk_{*store_, plans_, zones_, {}, ids_};
     model::PolicyDefaults defaults_;
     std::optional<Permission> refused_;
     http_server::Router router_;

@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/desk_fixture.hpp"
 #include "engine/scripted_executor.hpp"
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/engine/job_desk.hpp"
 #include "ksana/engine/node.hpp"
 #include "ksana/engine/planner.hpp"
 #include "ksana/engine/retention.hpp"
-#include "ksana/store_kit/kit_store.hpp"
-#include "ksana/store_memory/memory_backend.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -20,7 +17,7 @@ using std::chrono::seconds;
 
 constexpr Duration kTenYears = hours(24 * 3652);
 
-class ClockWatchTest : public ::testing::Test {
+class ClockWatchTest : public DeskFixture {
   protected:
     void SetUp() override {
         model::Job job;
@@ -48,16 +45,7 @@ class ClockWatchTest : public ::testing::Test {
         ASSERT_TRUE(planner_.RunOnce({}));
     }
 
-    FakeClock clock_;
-    SeededRandom random_{1};
-    UuidGenerator ids_{clock_, random_};
-    std::unique_ptr<store::Store> store_ =
-        store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
-    schedule::ZoneDatabase zones_;
-    ScheduleBook book_{zones_, {}};
-    FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = {}, .max_fires = 100}};
     Planner planner_{*store_, plans_, clock_, {.look_ahead = {}, .batch = 10}};
-    JobDesk desk_{*store_, plans_, zones_, {}, ids_};
 };
 
 TEST_F(ClockWatchTest, AClockThatWasAheadLeavesNobodySilent) {

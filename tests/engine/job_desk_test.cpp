@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ksana/base/fake_clock.hpp"
+#include "engine/desk_fixture.hpp"
 #include "ksana/engine/planner.hpp"
-#include "ksana/store_kit/kit_store.hpp"
-#include "ksana/store_memory/memory_backend.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -17,7 +15,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class JobDeskTest : public ::testing::Test {
+class JobDeskTest : public DeskFixture {
   protected:
     static model::Job Every(Duration every) {
         model::Job job;
@@ -39,22 +37,7 @@ class JobDeskTest : public ::testing::Test {
         return store_->jobs().Ledger({.job_id = id, .from = {}, .until = {}, .limit = 100})->items;
     }
 
-    std::size_t Runs(const std::string& id) {
-        store::RunQuery query;
-        query.filter.job_id = id;
-        return store_->runs().List(query)->items.size();
-    }
-
-    FakeClock clock_;
-    SeededRandom random_{1};
-    UuidGenerator ids_{clock_, random_};
-    std::unique_ptr<store::Store> store_ =
-        store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
-    schedule::ZoneDatabase zones_;
-    ScheduleBook book_{zones_, {}};
-    FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = {}, .max_fires = 100}};
     Planner planner_{*store_, plans_, clock_, {.look_ahead = {}, .batch = 10}};
-    JobDesk desk_{*store_, plans_, zones_, {}, ids_};
     TimePoint start_ = clock_.Now();
 };
 

@@ -72,6 +72,7 @@ Result<Job> JobDesk::Create(Job job) {
 
 Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> expected_version,
                             const Edit& edit) {
+    const std::lock_guard lock(changing_.at(std::hash<std::string>{}(id) % changing_.size()));
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const Job before, store_.jobs().Get(id));
         if (expected_version && *expected_version != before.version) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -65,6 +67,9 @@ class JobDesk {
     schedule::ZoneDatabase& zones_;
     const FindCalendar find_calendar_;
     UuidGenerator& ids_;
+    // By a hash of the job's id: changes of one job through this desk come one after the other, so
+    // that only the planner and other nodes can be in each other's way.
+    std::array<std::mutex, 64> changing_;
 };
 
 }  // namespace ksana::engine

@@ -33,7 +33,7 @@ function(ksana_module name)
     if(NOT KSANA_TESTS)
         return()
     endif()
-    if(KSANA_SANITIZE STREQUAL "")
+    if(NOT KSANA_SANITIZE)
         add_executable(ksana_${name}_linktest ${PROJECT_SOURCE_DIR}/cmake/pch/link_test_main.cpp)
         target_link_libraries(ksana_${name}_linktest PRIVATE
                               $<LINK_LIBRARY:WHOLE_ARCHIVE,ksana_${name}>)

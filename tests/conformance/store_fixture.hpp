@@ -153,6 +153,17 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         EXPECT_TRUE(planned) << planned.error().Describe();
         return planned ? *planned : store::Planned{};
     }
+    // Also what is due within a while: one fire of each job, stored as started where it can be.
+    store::Planned PlanAhead(Duration ahead) {
+        const store::StartAs start{.owner = "me", .kind = model::ActionKind::kHttp, .ahead = ahead};
+        auto planned =
+            jobs().PlanDue({.now = now_, .look_ahead = ahead, .start = start},
+                           [this](const model::Job& job, TimePoint now) {
+                               return PlanEveryMinute(job, std::max(now, *job.next_run_at));
+                           });
+        EXPECT_TRUE(planned) << planned.error().Describe();
+        return planned ? *planned : store::Planned{};
+    }
     store::JobPlan PlanEveryMinute(const model::Job& job, TimePoint now) {
         store::JobPlan plan{.planned_until = now};
         TimePoint next = *job.next_run_at;

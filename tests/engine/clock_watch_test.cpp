@@ -45,7 +45,7 @@ class ClockWatchTest : public DeskFixture {
         ASSERT_TRUE(planner_.RunOnce({}));
     }
 
-    Planner planner_{*store_, plans_, clock_, {.look_ahead = {}, .batch = 10}};
+    Planner planner_{*store_, plans_, clock_, {.batch = 10}};
 };
 
 TEST_F(ClockWatchTest, AClockThatWasAheadLeavesNobodySilent) {

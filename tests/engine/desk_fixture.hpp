@@ -30,7 +30,7 @@ class DeskFixture : public ::testing::Test {
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
     schedule::ZoneDatabase zones_;
     ScheduleBook book_{zones_, {}};
-    FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = {}, .max_fires = 100}};
+    FirePlans plans_{book_, {}, {.defaults = {}, .max_fires = 100}};
     JobDesk desk_{*store_, plans_, zones_, {}, ids_};
 };
 

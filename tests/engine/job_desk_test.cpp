@@ -37,7 +37,7 @@ class JobDeskTest : public DeskFixture {
         return store_->jobs().Ledger({.job_id = id, .from = {}, .until = {}, .limit = 100})->items;
     }
 
-    Planner planner_{*store_, plans_, clock_, {.look_ahead = {}, .batch = 10}};
+    Planner planner_{*store_, plans_, clock_, {.batch = 10}};
     TimePoint start_ = clock_.Now();
 };
 

@@ -12,6 +12,7 @@ namespace ksana::engine {
 namespace {
 
 using std::chrono::hours;
+using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
@@ -39,8 +40,11 @@ class PlannerTest : public ::testing::Test {
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
     schedule::ZoneDatabase zones_;
     ScheduleBook book_{zones_, {}};
-    FirePlans plans_{book_, {}, {.defaults = {}, .look_ahead = seconds(2), .max_fires = 100}};
-    Planner planner_{*store_, plans_, clock_, {.look_ahead = seconds(2), .batch = 10}};
+    FirePlans plans_{book_, {}, {.defaults = {}, .max_fires = 100}};
+    Planner planner_{*store_,
+                     plans_,
+                     clock_,
+                     {.least_ahead = seconds(2), .most_ahead = seconds(2), .batch = 10}};
 };
 
 TEST_F(PlannerTest, PlansWhatIsDueAndSaysWhenToComeAgain) {
@@ -56,6 +60,40 @@ TEST_F(PlannerTest, PlansWhatIsDueAndSaysWhenToComeAgain) {
     EXPECT_EQ(*planner_.NextFire(), clock_.Now() + minutes(1));
     const auto wake = store_->runs().NextWake();
     EXPECT_EQ(wake->ready, clock_.Now() + seconds(2));
+}
+
+TEST_F(PlannerTest, TheMoreThereIsToDoTheFurtherAhead) {
+    const Duration every = seconds(1);
+    for (int i = 0; i < 3000; ++i) {
+        Create("j" + std::to_string(i), every + milliseconds(i) / 3, model::OverlapPolicy::kAllow);
+    }
+    Planner planner(*store_, plans_, clock_, {.batch = 1000});
+    EXPECT_EQ(*planner.NextFire(), clock_.Now() + every) << "with nothing to do, not at all";
+    clock_.Advance(every);
+    int calls = 0;
+    for (const TimePoint end = clock_.Now() + milliseconds(900); clock_.Now() < end; ++calls) {
+        const auto planned = planner.RunOnce({});
+        ASSERT_TRUE(planned);
+        const TimePoint next = **planner.NextFire();
+        if (next > clock_.Now()) clock_.Advance(next - clock_.Now());
+    }
+    EXPECT_LT(calls, 100) << "3,000 fires go many together";
+    const auto wake = store_->runs().NextWake();
+    EXPECT_GT(*wake->plan, clock_.Now() + milliseconds(40));
+}
+
+TEST_F(PlannerTest, AJobLeftUntilItsTimeIsNotLookedAtAllTheTime) {
+    Create("a", minutes(1));
+    clock_.Advance(minutes(1));
+    ASSERT_EQ(planner_.RunOnce({})->runs, 1U);
+    clock_.Advance(minutes(1) - seconds(2));
+    const auto left = planner_.RunOnce({});
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->jobs, 0U) << "its run has not even started";
+    EXPECT_FALSE(left->step.again);
+    EXPECT_EQ(*planner_.NextFire(), clock_.Now() + seconds(1)) << "half of the way";
+    clock_.Advance(seconds(2));
+    EXPECT_EQ(planner_.RunOnce({})->runs, 1U) << "skipped, now that it is time";
 }
 
 TEST_F(PlannerTest, TakesManyJobsInBatches) {
@@ -110,8 +148,9 @@ TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
 }
 
 TEST_F(PlannerTest, ABacklogIsBounded) {
-    Planner planner(*store_, plans_, clock_,
-                    {.look_ahead = seconds(2), .batch = 10, .max_waiting = 20});
+    Planner planner(
+        *store_, plans_, clock_,
+        {.least_ahead = seconds(2), .most_ahead = seconds(2), .batch = 10, .max_waiting = 20});
     for (int i = 0; i < 10; ++i) {
         Create("j" + std::to_string(i), minutes(1), model::OverlapPolicy::kAllow);
     }

@@ -241,6 +241,7 @@ Settings Cluster::Draw() {
     drawn.person.faults = DrawFaults();
     drawn.node.faults = DrawFaults();
     drawn.node.slots = 1 + world_.Below(6);
+    if (world_.Below(2) == 0) drawn.node.ahead = std::chrono::milliseconds(world_.Below(3000));
     drawn.node.lease = world_.Between(seconds(10), seconds(30));
     drawn.node.drain = world_.Between({}, seconds(8));
     drawn.node.keep_runs = world_.Chance(250) ? drawn.length / 2 : Duration::zero();

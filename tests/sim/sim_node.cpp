@@ -72,6 +72,8 @@ void SimNode::Start() {
     options.incarnation = fmt::format("{}", incarnation_);
     options.only_one = settings_.only_one;
     options.slots = settings_.slots;
+    options.least_ahead = settings_.ahead;
+    options.most_ahead = std::max(options.most_ahead, settings_.ahead);
     options.lease = settings_.lease;
     options.retention.keep = settings_.keep_runs;
     options.retention.rest = std::chrono::minutes(10);

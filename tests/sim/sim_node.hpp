@@ -16,6 +16,7 @@ namespace ksana::sim {
 // What a world's nodes have in common.
 struct NodeSettings {
     std::size_t slots = 4;
+    Duration ahead{};  // fires so far ahead become runs
     Duration lease = std::chrono::seconds(30);
     // LoopRunner's; worlds of many days have a longer one, so that they are over soon.
     Duration longest_sleep = std::chrono::seconds(5);

@@ -29,7 +29,7 @@ Person::Person(World& world, store::Store& store, schedule::ZoneDatabase& zones,
                                     })),
       ids_(world.store_clock(), world.random()),
       book_(zones, {}),
-      plans_(book_, {}, {.defaults = {}, .look_ahead = {}, .max_fires = 100}),
+      plans_(book_, {}, {.defaults = {}, .max_fires = 100}),
       desk_(*store_, plans_, zones, {}, ids_) {
     faults_.Randomly("", settings.faults);
 }

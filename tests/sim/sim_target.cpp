@@ -17,6 +17,13 @@ bool Targets::Arrive(const model::Run& run) {
         return fmt::format("target: run {} attempt {} fence {} exec {}", run.id.ToString(),
                            status.attempt, status.fence, status.exec_id);
     });
+    const bool early = world_.store_clock().Now() < status.ready_at;
+    if (early && !world_.store_clock_was_set()) {
+        world_.Fail({.invariant = "I6",
+                     .what = "the target was called before the time of the run",
+                     .job_id = run.job_id,
+                     .run_id = run.id.ToString()});
+    }
     const auto [seen, fresh] = seen_.emplace(status.exec_id, run.id);
     if (!fresh) {
         world_.Fail({.invariant = "I4",

@@ -42,6 +42,22 @@ constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
 // notification of another node may have been lost. Also the longest sleep of this loop.
 constexpr Duration kAskAgain = std::chrono::seconds(4);
 
+// So much of what can be started later is claimed, or planned, now: as much as lands in this time.
+constexpr Duration kClaimedWait = std::chrono::milliseconds(50);
+constexpr Duration kPlannedWait = std::chrono::milliseconds(200);
+// From so many a second on reports wait for each other, and not longer than this.
+constexpr double kMany = 1000;
+constexpr Duration kLinger = std::chrono::milliseconds(10);
+// Starts of one time come together rather than one by one.
+constexpr Duration kBetweenStarts = std::chrono::milliseconds(1);
+
+model::Event NotStarted() {
+    model::Event event;
+    event.kind = model::EventKind::kCancelled;
+    event.error = "stopped before it was started";
+    return event;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clock, Options options)
@@ -50,7 +66,9 @@ Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clo
       clock_(clock),
       options_(std::move(options)),
       flights_(std::make_shared<Flights>(
-          clock, options_.slots, options_.lease, options_.wake ? options_.wake : [] {})),
+          clock, options_.slots, options_.lease,
+          FlightNews{.landed = options_.wake ? options_.wake : [] {},
+                     .departs = options_.wake_starter ? options_.wake_starter : [] {}})),
       late_starts_(options_.late_start_rate) {}
 
 void Dispatcher::Hint(store::Topics topics) {
@@ -62,7 +80,15 @@ Result<Step> Dispatcher::RunOnce() {
     const SteadyPoint now = clock_.SteadyNow();
     StartJobless();
     StopOverdue(now);
+    std::optional<store::ClaimParams> claim = WantedClaim(now);
+    if (Lingers(now, claim.has_value())) {
+        Step step;
+        step.NotAfter(std::chrono::ceil<Duration>(exchanged_at_ + kLinger - now));
+        return step;
+    }
     std::vector<Landing> landed = flights_->TakeLanded();
+    pace_.Count(landed.size(), now);
+    flights_->LetWait(pace_.Within(kClaimedWait), pace_.Within(kPlannedWait));
     std::vector<store::RunEvent> events;
     events.reserve(landed.size());
     for (const Landing& landing : landed) {
@@ -70,8 +96,8 @@ Result<Step> Dispatcher::RunOnce() {
     }
     const bool ask_all = look_for_cancel_.exchange(false);
     std::ranges::move(flights_->Renewals(now, ask_all), std::back_inserter(events));
-    const std::optional<store::ClaimParams> claim = WantedClaim(now);
     if (events.empty() && !claim) return NextStep(now);
+    exchanged_at_ = now;
 
     const std::size_t room = claim ? claim->limit : 0;
     auto exchanged = store_.runs().Exchange(
@@ -92,6 +118,15 @@ Result<Step> Dispatcher::RunOnce() {
     return NextStep(now);
 }
 
+// With many a second reports wait for each other a little: nobody waits for them, and a commit
+// costs the same for one and for hundreds.
+bool Dispatcher::Lingers(SteadyPoint now, bool claims) {
+    const bool many = pace_.per_second() > kMany;
+    const bool lingers = many && !claims && now - exchanged_at_ < kLinger && !look_for_cancel_;
+    const std::size_t enough = lingers ? options_.batch : 1;
+    return flights_->Landed(enough) < enough && lingers;
+}
+
 // The executor keeps an attempt's time by itself; this is for one that does not.
 void Dispatcher::StopOverdue(SteadyPoint now) {
     for (const std::string& exec_id : flights_->Overdue(now)) Stop(exec_id, StopReason::kTimeout);
@@ -102,12 +137,13 @@ void Dispatcher::StopOverdue(SteadyPoint now) {
 std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
     const bool due = next_ready_ && *next_ready_ <= clock_.Now();
     if (!look_for_ready_ && !due) return std::nullopt;
+    if (!flights_->HasRoomForClaim()) return std::nullopt;
     std::size_t most = options_.batch;
     {
         const std::lock_guard lock(late_mutex_);
         most = std::min(most, late_starts_.Allowed(now));
     }
-    const std::size_t room = flights_->ReserveHalf(most);
+    const std::size_t room = flights_->ReserveForClaim(most);
     if (room == 0) return std::nullopt;
     look_for_ready_ = false;
     next_ready_.reset();
@@ -163,7 +199,7 @@ void Dispatcher::Kept(const store::RunEvent& renewal, const store::Applied& appl
 
 // Their leases are kept from now on, also while their jobs cannot be read.
 void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
-    for (const Run& run : runs) flights_->TakeOff({.run = run, .job = nullptr});
+    for (const Run& run : runs) flights_->Take(run);
     flights_->GiveBack(room - std::min(room, runs.size()));
     std::ranges::move(runs, std::back_inserter(jobless_));
     StartJobless();
@@ -178,28 +214,42 @@ void Dispatcher::StartJobless() {
         return;
     }
     std::size_t late = 0;
+    const SteadyPoint now = clock_.SteadyNow();
     for (Run& run : std::exchange(jobless_, {})) {
         if (LatenessOf(run) > LateStarts::kLate) ++late;
         const auto job = jobs->find(run.job_id);
-        Task task{.run = std::move(run), .job = job == jobs->end() ? nullptr : job->second};
-        if (task.job) flights_->Named(task.run.status.exec_id, task.job->name);
-        Start(std::move(task));
+        flights_->Depart({.run = std::move(run), .job = job == jobs->end() ? nullptr : job->second},
+                         now);
     }
     CountLate(late);
+    StartDue();
+    if (flights_->closed()) GiveBackWaiting();
+}
+
+Step Dispatcher::StartDue() {
+    for (Departure& departure : flights_->TakeDue(clock_.SteadyNow())) {
+        Start(std::move(departure));
+    }
+    Step step;
+    const auto wait = flights_->UntilDeparture(clock_.SteadyNow());
+    if (wait) step.NotAfter(std::max(*wait, kBetweenStarts));
+    return step;
 }
 
 // Between claim and start it may have been lost, cancelled or given back; then it is not started. A
 // wish to stop that comes in the middle has found nothing to stop, and is passed on afterwards.
-void Dispatcher::Start(Task task) {
+void Dispatcher::Start(Departure departure) {
+    Task& task = departure.task;
     const std::string exec_id = task.run.status.exec_id;
     if (flights_->StopOf(exec_id) != StopReason::kNone) {
-        model::Event event;
-        event.kind = model::EventKind::kCancelled;
-        event.error = "stopped before it was started";
-        flights_->Land(exec_id, std::move(event));
+        flights_->Land(exec_id, NotStarted());
         return;
     }
-    if (options_.observer != nullptr) options_.observer->Started(task.run, LatenessOf(task.run));
+    if (options_.observer != nullptr) {
+        const auto waited =
+            std::chrono::duration_cast<Duration>(clock_.SteadyNow() - departure.due);
+        options_.observer->Started(task.run, LatenessOf(task.run) + waited);
+    }
     executor_.Start(std::move(task), [flights = flights_, exec_id](model::Event event) {
         flights->Land(exec_id, std::move(event));
     });
@@ -225,21 +275,46 @@ store::StartAs Dispatcher::Reserve() {
             .limit = flights_->Reserve(most)};
 }
 
-void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved) {
+void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved,
+                       Duration store_offset) {
     std::size_t late = 0;
-    for (const Task& task : tasks) {
-        flights_->TakeOff(task);
+    const std::size_t count = tasks.size();
+    const SteadyPoint now = clock_.SteadyNow();
+    const TimePoint store_now = clock_.Now() + store_offset;
+    for (Task& task : tasks) {
+        flights_->Take(task.run);
         if (LatenessOf(task.run) > LateStarts::kLate) ++late;
+        const Duration early = task.run.status.ready_at - store_now;
+        flights_->Depart(std::move(task), now + std::max(early, Duration::zero()));
     }
-    flights_->GiveBack(reserved.limit - std::min(reserved.limit, tasks.size()));
+    flights_->GiveBack(reserved.limit - std::min(reserved.limit, count));
     CountLate(late);
     // Renewals and timeouts of these are not in the loop's plans; it never sleeps longer than
     // kAskAgain, which is soon enough for them.
-    for (Task& task : tasks) Start(std::move(task));
+    if (StartDue().within && options_.wake_starter) options_.wake_starter();
+    if (flights_->closed()) GiveBackWaiting();
+}
+
+void Dispatcher::Close() {
+    flights_->Close();
+    GiveBackWaiting();
+}
+
+void Dispatcher::GiveBackWaiting() {
+    for (const std::string& exec_id : flights_->Waiting()) Stop(exec_id, StopReason::kShutdown);
 }
 
 void Dispatcher::Stop(const std::string& exec_id, StopReason reason) {
-    if (flights_->Stop(exec_id, reason)) executor_.Cancel(exec_id);
+    switch (flights_->Stop(exec_id, reason)) {
+        case Flights::Stopping::kNot:
+            return;
+        case Flights::Stopping::kWaits:
+            flights_->Land(exec_id, NotStarted());
+            return;
+        case Flights::Stopping::kUnderWay:
+            executor_.Cancel(exec_id);
+            return;
+    }
 }
 
 void Dispatcher::StopAll() {
@@ -261,7 +336,7 @@ Result<Step> Dispatcher::NextStep(SteadyPoint now) {
     if (const auto attention = flights_->UntilAttention(now)) step.NotAfter(*attention);
     if (!jobless_.empty()) step.NotAfter(kJoblessPause);
     // Without room nothing can be claimed: what lands, or is given back, wakes the loop.
-    if (!flights_->HasRoom()) return step;
+    if (!flights_->HasRoomForClaim()) return step;
     if (look_for_ready_) {
         const std::lock_guard lock(late_mutex_);
         const Duration wait = late_starts_.UntilOne(now);

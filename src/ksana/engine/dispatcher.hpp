@@ -14,6 +14,7 @@
 #include "ksana/engine/flights.hpp"
 #include "ksana/engine/late_starts.hpp"
 #include "ksana/engine/observer.hpp"
+#include "ksana/engine/pace.hpp"
 #include "ksana/engine/step.hpp"
 #include "ksana/store/store.hpp"
 
@@ -30,12 +31,13 @@ class Dispatcher {
     struct Options {
         std::string owner;  // of the leases; another one for every start of a node
         Duration lease = std::chrono::seconds(30);
-        std::size_t slots = 4;              // attempts under way at once
-        std::size_t batch = 500;            // claimed at once
-        std::size_t late_start_rate = 500;  // per second; 0: no limit
-        store::FollowUp follow_up;          // may be empty
-        std::function<void()> wake;         // RunOnce is to be called
-        Observer* observer = nullptr;       // may be null
+        std::size_t slots = 4;               // attempts under way at once
+        std::size_t batch = 500;             // claimed at once
+        std::size_t late_start_rate = 500;   // per second; 0: no limit
+        store::FollowUp follow_up;           // may be empty
+        std::function<void()> wake;          // RunOnce is to be called
+        std::function<void()> wake_starter;  // StartDue is to be called
+        Observer* observer = nullptr;        // may be null
     };
 
     // What is given must outlive it, and the executor must have answered everything before.
@@ -49,11 +51,18 @@ class Dispatcher {
     // Room for runs that are stored as started, under the owner and lease of StartAs. Each call is
     // followed by Begin with those that were; the rest of the room is given back.
     store::StartAs Reserve();
-    void Begin(std::vector<Task> tasks, const store::StartAs& reserved);
+    // Those whose time has not come by the store's clock, which is ahead of this node's by
+    // `store_offset`, wait for it.
+    void Begin(std::vector<Task> tasks, const store::StartAs& reserved, Duration store_offset = {});
+
+    // Hands what is due to the executor, so far as there are slots. A loop of its own, as RunOnce
+    // may be waiting for a commit. Any thread.
+    Step StartDue();
 
     void Open() { flights_->Open(); }
-    // No further starts; what is under way goes on.
-    void Close() { flights_->Close(); }
+    // No further starts: what waits for its time or a slot is given back; what is under way goes
+    // on.
+    void Close();
     // Whoever is under way is asked to stop, and is given back unharmed.
     void StopAll();
     // Gives back what does not stop: for the end of the time that a shutdown has.
@@ -62,6 +71,7 @@ class Dispatcher {
     std::size_t UnderWay() const { return flights_->UnderWay(); }
 
   private:
+    bool Lingers(SteadyPoint now, bool claims);
     void StopOverdue(SteadyPoint now);
     std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
     void Report(const std::vector<Landing>& landed, const std::vector<store::Applied>& applied);
@@ -69,7 +79,8 @@ class Dispatcher {
     void Kept(const store::RunEvent& renewal, const store::Applied& applied, SteadyPoint asked_at);
     void Accept(std::vector<model::Run> runs, std::size_t room);
     void StartJobless();
-    void Start(Task task);
+    void Start(Departure departure);
+    void GiveBackWaiting();
     void CountLate(std::size_t late);
     void Stop(const std::string& exec_id, StopReason reason);
     Result<Step> NextStep(SteadyPoint now);
@@ -86,6 +97,8 @@ class Dispatcher {
     std::atomic<bool> look_for_ready_{true};  // a commit may have made something ready
     std::atomic<bool> look_for_cancel_{false};
     // These: only RunOnce.
+    Pace pace_;                            // of what lands
+    SteadyPoint exchanged_at_{};           // the last transaction
     std::optional<TimePoint> next_ready_;  // by this node's wall clock
     SteadyPoint asked_at_{};               // when the store was last asked for it
     std::vector<model::Run> jobless_;      // claimed, but their jobs could not be read yet

@@ -55,10 +55,10 @@ Run RunOf(const Job& job, const FindType& find_type, const model::PolicyDefaults
     return run;
 }
 
-store::JobPlan FirePlans::Plan(const Job& job, TimePoint now) {
+store::JobPlan FirePlans::Plan(const Job& job, TimePoint now, bool ahead) {
     const auto schedule = schedules_.Of(job);
     if (!schedule) return Postponed(job, now, schedule.error());
-    return PlanWith(*schedule, job, now);
+    return PlanWith(*schedule, job, now, ahead);
 }
 
 Run FirePlans::RunOf(const Job& job) const {
@@ -66,14 +66,15 @@ Run FirePlans::RunOf(const Job& job) const {
 }
 
 store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job& job,
-                                   TimePoint now) const {
+                                   TimePoint now, bool ahead) const {
+    const TimePoint until = ahead ? std::max(now, job.next_run_at.value_or(now)) : now;
     const model::PlanResult planned =
         model::Plan(schedule, {.job_id = job.id,
                                .planned_until = job.planned_until.value_or(job.created_at),
                                .paused = !job.enabled,
                                .misfire = job.misfire,
                                .now = now,
-                               .look_ahead_until = now + options_.look_ahead,
+                               .look_ahead_until = until,
                                .max_fires = options_.max_fires});
     store::JobPlan plan{.runs = {},
                         .ranges = planned.ranges,

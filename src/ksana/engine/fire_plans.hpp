@@ -28,7 +28,6 @@ class FirePlans {
   public:
     struct Options {
         model::PolicyDefaults defaults;
-        Duration look_ahead{};        // fires this far ahead become runs already
         std::size_t max_fires = 100;  // of one job in one go
     };
 
@@ -36,11 +35,12 @@ class FirePlans {
     FirePlans(ScheduleBook& schedules, FindType find_type, Options options)
         : schedules_(schedules), find_type_(std::move(find_type)), options_(std::move(options)) {}
 
-    store::JobPlan Plan(const model::Job& job, TimePoint now);
+    // Up to now, or up to the job's next fire if that is later and `ahead` is asked for.
+    store::JobPlan Plan(const model::Job& job, TimePoint now, bool ahead = false);
 
     // The same with a schedule that is not the stored job's: of a job that is being changed.
     store::JobPlan PlanWith(const schedule::Schedule& schedule, const model::Job& job,
-                            TimePoint now) const;
+                            TimePoint now, bool ahead = false) const;
 
     // The run of this job that a trigger other than a fire makes.
     model::Run RunOf(const model::Job& job) const;

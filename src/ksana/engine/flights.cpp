@@ -22,19 +22,43 @@ model::Event AsStopped(model::Event event, StopReason reason) {
     return event;
 }
 
+Duration Until(SteadyPoint when, SteadyPoint now) {
+    return std::chrono::ceil<Duration>(std::max(when - now, SteadyPoint::duration::zero()));
+}
+
 }  // namespace
+
+void Flights::LetWait(std::size_t claimed, std::size_t planned) {
+    const std::lock_guard lock(mutex_);
+    claimed_may_wait_ = claimed;
+    planned_may_wait_ = planned;
+}
 
 std::size_t Flights::Reserve(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    return Take(std::min(most, Room()));
+    return Keep(std::min(most, Room(planned_may_wait_, landed_.size())));
 }
 
-std::size_t Flights::ReserveHalf(std::size_t most) {
+std::size_t Flights::ReserveForClaim(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    return Take(std::min(most, (Room() + 1) / 2));
+    return Keep(std::min(most, (RoomForClaim() + 1) / 2));
 }
 
-std::size_t Flights::Take(std::size_t given) {
+bool Flights::HasRoomForClaim() const {
+    const std::lock_guard lock(mutex_);
+    return RoomForClaim() > claimed_may_wait_ / 2;
+}
+
+// What has landed is reported in the claim's own transaction.
+std::size_t Flights::RoomForClaim() const { return Room(claimed_may_wait_, 0); }
+
+std::size_t Flights::Room(std::size_t may_wait, std::size_t landed) const {
+    const std::size_t used = flights_.size() + landed + reserved_;
+    const std::size_t most = slots_ + may_wait;
+    return closed_ || used >= most ? 0 : most - used;
+}
+
+std::size_t Flights::Keep(std::size_t given) {
     if (given == 0) wanted_ = true;
     reserved_ += given;
     return given;
@@ -48,45 +72,86 @@ void Flights::GiveBack(std::size_t slots) {
         reserved_ -= std::min(reserved_, slots);
         tell = std::exchange(wanted_, false);
     }
-    if (tell) changed_();
+    if (tell) news_.landed();
 }
 
-void Flights::TakeOff(const Task& task) {
-    const SteadyPoint now = clock_.SteadyNow();
-    Flight flight{.run = task.run,
-                  .job_name = task.job ? task.job->name : std::string(),
-                  .started_at = now,
-                  .renew_at = now + lease_ / 3,
-                  .overdue_at = now + task.run.policy.timeout + kOverdueSlack,
-                  .stop = StopReason::kNone};
+void Flights::Take(const model::Run& run) {
+    Flight flight{.run = run,
+                  .job_name = {},
+                  .renew_at = clock_.SteadyNow() + lease_ / 3,
+                  .overdue_at = kNever};
     const std::lock_guard lock(mutex_);
     reserved_ -= std::min<std::size_t>(reserved_, 1);
-    under_way_.emplace(task.run.status.exec_id, std::move(flight));
+    attention_ = std::min(attention_, flight.renew_at);
+    flights_.emplace(run.status.exec_id, std::move(flight));
 }
 
-void Flights::Named(std::string_view exec_id, std::string job_name) {
+void Flights::Depart(Task task, SteadyPoint due) {
     const std::lock_guard lock(mutex_);
-    const auto found = under_way_.find(exec_id);
-    if (found != under_way_.end()) found->second.job_name = std::move(job_name);
+    const auto found = flights_.find(task.run.status.exec_id);
+    if (found == flights_.end()) return;
+    if (task.job) found->second.job_name = task.job->name;
+    departures_.emplace(due, std::move(task));
+}
+
+std::vector<Departure> Flights::TakeDue(SteadyPoint now) {
+    std::vector<Departure> taken;
+    const std::lock_guard lock(mutex_);
+    while (CanDepart(now)) {
+        auto node = departures_.extract(departures_.begin());
+        const auto found = flights_.find(node.mapped().run.status.exec_id);
+        if (found == flights_.end()) continue;  // stopped while it waited
+        Flight& flight = found->second;
+        flight.begun = true;
+        flight.started_at = now;
+        flight.overdue_at = now + flight.run.policy.timeout + kOverdueSlack;
+        attention_ = std::min(attention_, flight.overdue_at);
+        ++under_way_;
+        taken.push_back({.task = std::move(node.mapped()), .due = node.key()});
+    }
+    return taken;
+}
+
+bool Flights::CanDepart(SteadyPoint now) const {
+    return !closed_ && under_way_ < slots_ && !departures_.empty() &&
+           departures_.begin()->first <= now;
+}
+
+std::optional<Duration> Flights::UntilDeparture(SteadyPoint now) const {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || under_way_ >= slots_ || departures_.empty()) return std::nullopt;
+    return Until(departures_.begin()->first, now);
 }
 
 void Flights::Land(const std::string& exec_id, model::Event event) {
     const SteadyPoint now = clock_.SteadyNow();
+    bool tell = false;
+    bool departs = false;
     {
         const std::lock_guard lock(mutex_);
-        auto node = under_way_.extract(exec_id);
+        auto node = flights_.extract(exec_id);
         if (node.empty()) return;
+        if (node.mapped().begun) --under_way_;
         event = AsStopped(std::move(event), node.mapped().stop);
         event.exec_id = exec_id;
         landed_.push_back(
             {.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
+        tell = landed_.size() >= tell_;
+        departs = CanDepart(now);
     }
-    changed_();
+    if (departs) news_.departs();
+    if (tell) news_.landed();
 }
 
 std::vector<Landing> Flights::TakeLanded() {
     const std::lock_guard lock(mutex_);
     return std::exchange(landed_, {});
+}
+
+std::size_t Flights::Landed(std::size_t tell) {
+    const std::lock_guard lock(mutex_);
+    tell_ = tell;
+    return landed_.size();
 }
 
 void Flights::PutBack(std::vector<Landing> landings) {
@@ -98,7 +163,8 @@ void Flights::PutBack(std::vector<Landing> landings) {
 std::vector<store::RunEvent> Flights::Renewals(SteadyPoint now, bool all) {
     std::vector<store::RunEvent> events;
     const std::lock_guard lock(mutex_);
-    for (const auto& [exec_id, flight] : under_way_) {
+    if (!all && now < attention_) return events;
+    for (const auto& [exec_id, flight] : flights_) {
         if (flight.renew_at == kNever || (!all && flight.renew_at > now)) continue;
         model::Event event;
         event.kind = model::EventKind::kProgress;
@@ -111,34 +177,37 @@ std::vector<store::RunEvent> Flights::Renewals(SteadyPoint now, bool all) {
 
 void Flights::Renewed(const std::string& exec_id, SteadyPoint asked_at) {
     const std::lock_guard lock(mutex_);
-    const auto found = under_way_.find(exec_id);
-    if (found != under_way_.end()) found->second.renew_at = asked_at + lease_ / 3;
+    const auto found = flights_.find(exec_id);
+    if (found == flights_.end()) return;
+    found->second.renew_at = asked_at + lease_ / 3;
+    attention_ = std::min(attention_, found->second.renew_at);
 }
 
 void Flights::Lost(const std::string& exec_id) {
     const std::lock_guard lock(mutex_);
-    const auto found = under_way_.find(exec_id);
-    if (found != under_way_.end()) found->second.renew_at = kNever;
+    const auto found = flights_.find(exec_id);
+    if (found != flights_.end()) found->second.renew_at = kNever;
 }
 
 std::optional<StopReason> Flights::StopOf(const std::string& exec_id) const {
     const std::lock_guard lock(mutex_);
-    const auto found = under_way_.find(exec_id);
-    return found == under_way_.end() ? std::nullopt : std::optional(found->second.stop);
+    const auto found = flights_.find(exec_id);
+    return found == flights_.end() ? std::nullopt : std::optional(found->second.stop);
 }
 
-bool Flights::Stop(const std::string& exec_id, StopReason reason) {
+Flights::Stopping Flights::Stop(const std::string& exec_id, StopReason reason) {
     const std::lock_guard lock(mutex_);
-    const auto found = under_way_.find(exec_id);
-    if (found == under_way_.end() || found->second.stop != StopReason::kNone) return false;
+    const auto found = flights_.find(exec_id);
+    if (found == flights_.end() || found->second.stop != StopReason::kNone) return Stopping::kNot;
     found->second.stop = reason;
-    return true;
+    return found->second.begun ? Stopping::kUnderWay : Stopping::kWaits;
 }
 
 std::vector<std::string> Flights::Overdue(SteadyPoint now) {
     std::vector<std::string> overdue;
     const std::lock_guard lock(mutex_);
-    for (const auto& [exec_id, flight] : under_way_) {
+    if (now < attention_) return overdue;
+    for (const auto& [exec_id, flight] : flights_) {
         if (flight.stop == StopReason::kNone && flight.overdue_at <= now)
             overdue.push_back(exec_id);
     }
@@ -148,19 +217,33 @@ std::vector<std::string> Flights::Overdue(SteadyPoint now) {
 std::vector<std::string> Flights::All() const {
     std::vector<std::string> all;
     const std::lock_guard lock(mutex_);
-    for (const auto& [exec_id, flight] : under_way_) all.push_back(exec_id);
+    for (const auto& [exec_id, flight] : flights_) all.push_back(exec_id);
     return all;
 }
 
-std::optional<Duration> Flights::UntilAttention(SteadyPoint now) const {
+std::vector<std::string> Flights::Waiting() const {
+    std::vector<std::string> waiting;
     const std::lock_guard lock(mutex_);
-    SteadyPoint first = kNever;
-    for (const auto& [exec_id, flight] : under_way_) {
-        first = std::min(first, flight.renew_at);
-        if (flight.stop == StopReason::kNone) first = std::min(first, flight.overdue_at);
+    for (const auto& [exec_id, flight] : flights_) {
+        if (!flight.begun) waiting.push_back(exec_id);
     }
-    if (first == kNever) return std::nullopt;
-    return std::chrono::ceil<Duration>(std::max(first - now, SteadyPoint::duration::zero()));
+    return waiting;
+}
+
+// Looked for only when the earliest that was known has passed: it may have landed since.
+std::optional<Duration> Flights::UntilAttention(SteadyPoint now) {
+    const std::lock_guard lock(mutex_);
+    if (attention_ <= now) {
+        attention_ = kNever;
+        for (const auto& [exec_id, flight] : flights_) {
+            attention_ = std::min(attention_, flight.renew_at);
+            if (flight.stop == StopReason::kNone) {
+                attention_ = std::min(attention_, flight.overdue_at);
+            }
+        }
+    }
+    if (attention_ == kNever) return std::nullopt;
+    return Until(attention_, now);
 }
 
 void Flights::Close() {
@@ -173,24 +256,19 @@ void Flights::Open() {
     closed_ = false;
 }
 
-bool Flights::HasRoom() const {
+bool Flights::closed() const {
     const std::lock_guard lock(mutex_);
-    return Room() > 0;
-}
-
-std::size_t Flights::Room() const {
-    const std::size_t used = under_way_.size() + landed_.size() + reserved_;
-    return closed_ || used >= slots_ ? 0 : slots_ - used;
+    return closed_;
 }
 
 std::size_t Flights::UnderWay() const {
     const std::lock_guard lock(mutex_);
-    return under_way_.size();
+    return flights_.size();
 }
 
 bool Flights::Idle() const {
     const std::lock_guard lock(mutex_);
-    return under_way_.empty() && landed_.empty() && reserved_ == 0;
+    return flights_.empty() && landed_.empty() && reserved_ == 0;
 }
 
 }  // namespace ksana::engine

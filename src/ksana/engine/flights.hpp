@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ksana/base/clock.hpp"
@@ -25,14 +26,21 @@ enum class StopReason : std::uint8_t {
     kLost,       // it belongs to somebody else by now
 };
 
-// An attempt under way on this node.
+// An attempt that this node has, from the claim to its end.
 struct Flight {
     model::Run run;
     std::string job_name;
+    bool begun = false;  // handed to the executor; before that it waits
     SteadyPoint started_at{};
     SteadyPoint renew_at{};    // the lease is to be renewed then; max(): it is lost
-    SteadyPoint overdue_at{};  // it is asked to stop then
+    SteadyPoint overdue_at{};  // it is asked to stop then; max(): it has not begun
     StopReason stop = StopReason::kNone;
+};
+
+// An attempt to be handed to the executor.
+struct Departure {
+    Task task;
+    SteadyPoint due{};
 };
 
 // An attempt that is over and not yet reported.
@@ -42,29 +50,49 @@ struct Landing {
     SteadyPoint at{};
 };
 
-// The attempts under way on this node, and how many more there is room for. Thread-safe: executors
-// land on their own threads, planner and dispatcher share the room.
+// What happens to Flights that others have to know; called without a lock, on any thread.
+struct FlightNews {
+    std::function<void()> landed;   // something landed, or room that was asked for came free
+    std::function<void()> departs;  // something that waits can be handed to the executor
+};
+
+// The attempts that this node has, and how many more there is room for: as many as there are slots
+// are under way; a few more wait in front of them, so that a slot that comes free is taken at once
+// and not only after a commit. Thread-safe: executors land on their own threads, planner and
+// dispatcher share the room.
 class Flights {
   public:
-    // `changed` is called, without a lock, when something has landed, or when room that somebody
-    // asked for in vain has come free.
-    Flights(const Clock& clock, std::size_t slots, Duration lease, std::function<void()> changed)
-        : clock_(clock), slots_(slots), lease_(lease), changed_(std::move(changed)) {}
+    Flights(const Clock& clock, std::size_t slots, Duration lease, FlightNews news)
+        : clock_(clock), slots_(slots), lease_(lease), news_(std::move(news)) {}
+
+    // So many may wait beside those under way: of those that are claimed, and of those that the
+    // planner has started ahead of their time.
+    void LetWait(std::size_t claimed, std::size_t planned);
 
     // Keeps room for at most so many; the answer is how many.
     std::size_t Reserve(std::size_t most);
-    // The same, but of what there is only a half: the planner, whose runs then need no claim, must
-    // not find nothing because a claim is under way.
-    std::size_t ReserveHalf(std::size_t most);
+    // The same for claimed ones, and of what there is only a half: the planner, whose runs then
+    // need no claim, must not find nothing because a claim is under way.
+    std::size_t ReserveForClaim(std::size_t most);
+    // Whether a claim would bring enough for a commit of its own.
+    bool HasRoomForClaim() const;
     void GiveBack(std::size_t slots);
 
-    // Begins a flight in a slot that was reserved.
-    void TakeOff(const Task& task);
-    void Named(std::string_view exec_id, std::string job_name);
+    // Begins to keep the lease, in room that was reserved.
+    void Take(const model::Run& run);
+    // What was taken can be handed to the executor from `due` on. Nothing happens when it is over.
+    void Depart(Task task, SteadyPoint due);
+    // Those that are due and have a slot; from now on they are under way.
+    std::vector<Departure> TakeDue(SteadyPoint now);
+    // How long until TakeDue has something; none: not before something lands.
+    std::optional<Duration> UntilDeparture(SteadyPoint now) const;
+
     // The executor's answer. One for a flight that is not known is dropped.
     void Land(const std::string& exec_id, model::Event event);
-    // All that has landed since the last time; their slots are free again.
+    // All that has landed since the last time; their room is free again.
     std::vector<Landing> TakeLanded();
+    // How many have landed. From now on news_.landed is called for every `tell`-th only.
+    std::size_t Landed(std::size_t tell);
     // They could not be reported: they wait, and take up room, until the next TakeLanded.
     void PutBack(std::vector<Landing> landings);
 
@@ -75,39 +103,51 @@ class Flights {
     // The lease is somebody else's, or nobody's: it is not renewed any more.
     void Lost(const std::string& exec_id);
 
-    // Remembers why; false: it is over, or was asked before.
-    bool Stop(const std::string& exec_id, StopReason reason);
+    enum class Stopping : std::uint8_t { kNot, kWaits, kUnderWay };
+    // Remembers why. kNot: it is over, or was asked before.
+    Stopping Stop(const std::string& exec_id, StopReason reason);
     // Why it was asked to stop; nothing when it is not under way.
     std::optional<StopReason> StopOf(const std::string& exec_id) const;
     // Those that took too long and were not yet asked to stop.
     std::vector<std::string> Overdue(SteadyPoint now);
     std::vector<std::string> All() const;
+    std::vector<std::string> Waiting() const;  // not begun
 
-    // How long until a renewal or the next overdue one; none: nothing under way.
-    std::optional<Duration> UntilAttention(SteadyPoint now) const;
+    // How long until a renewal or the next overdue one, or less; none: nothing there.
+    std::optional<Duration> UntilAttention(SteadyPoint now);
 
-    // No room from now on.
+    // No room from now on, and no departures.
     void Close();
     // Room again; Close is over.
     void Open();
-    bool HasRoom() const;
+    bool closed() const;
     std::size_t UnderWay() const;
-    bool Idle() const;  // nothing under way, and nothing landed that was not taken
+    bool Idle() const;  // nothing there, and nothing landed that was not taken
 
   private:
+    using ById = std::unordered_map<std::string, Flight>;
+
     // These: with mutex_ held.
-    std::size_t Room() const;
-    std::size_t Take(std::size_t given);
+    std::size_t Room(std::size_t may_wait, std::size_t landed) const;
+    std::size_t RoomForClaim() const;
+    std::size_t Keep(std::size_t given);
+    bool CanDepart(SteadyPoint now) const;
 
     const Clock& clock_;
     const std::size_t slots_;
     const Duration lease_;
-    const std::function<void()> changed_;
+    const FlightNews news_;
 
     mutable std::mutex mutex_;
-    std::map<std::string, Flight, std::less<>> under_way_;  // by exec_id
+    ById flights_;                                 // by exec_id
+    std::multimap<SteadyPoint, Task> departures_;  // of those that have not begun
+    std::size_t under_way_ = 0;                    // of flights_: begun
+    SteadyPoint attention_ = SteadyPoint::max();   // not later than any renew_at and overdue_at
     std::vector<Landing> landed_;
+    std::size_t tell_ = 1;  // news_.landed is called when so many have landed
     std::size_t reserved_ = 0;
+    std::size_t claimed_may_wait_ = 0;
+    std::size_t planned_may_wait_ = 0;
     bool wanted_ = false;  // somebody found no room
     bool closed_ = false;
 };

@@ -27,16 +27,19 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       types_(store),
       schedules_(zones, {}),
       plans_(schedules_, [this](const std::string& code) { return types_.Find(code); },
-             {.defaults = options_.defaults, .look_ahead = {}, .max_fires = 100}),
-      planner_(
-          store, plans_, clock,
-          {.look_ahead = {}, .batch = options_.plan_batch, .max_waiting = options_.max_waiting}),
+             {.defaults = options_.defaults, .max_fires = 100}),
+      planner_(store, plans_, clock,
+               {.least_ahead = options_.least_ahead,
+                .most_ahead = options_.most_ahead,
+                .batch = options_.plan_batch,
+                .max_waiting = options_.max_waiting}),
       reaper_(store, clock, {.batch = 500, .follow_up = {}}),
       retention_(store, clock, options_.retention),
       clock_watch_(store, plans_, clock, {}),
       reaper_jumps_(clock) {
     for (Executor* executor : executors) {
         const std::size_t place = dispatchers_.size();
+        const std::size_t starter = executors.size() + place;
         dispatchers_.push_back(std::make_unique<Dispatcher>(
             store, *executor, clock,
             Dispatcher::Options{.owner = owner_,
@@ -49,12 +52,16 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                     [this, place] {
                                         if (wake_) wake_(place);
                                     },
+                                .wake_starter =
+                                    [this, starter] {
+                                        if (wake_) wake_(starter);
+                                    },
                                 .observer = observer}));
     }
     AddLoops();
 }
 
-// The dispatchers come first: their places are known before the others'.
+// The dispatchers come first, then what starts for them: their places are known before the others'.
 void Node::AddLoops() {
     for (const auto& dispatcher : dispatchers_) {
         Dispatcher* const one = dispatcher.get();
@@ -66,6 +73,13 @@ void Node::AddLoops() {
                                   return true;
                               },
                           .run_once = [one] { return one->RunOnce(); }});
+    }
+    for (const auto& dispatcher : dispatchers_) {
+        Dispatcher* const one = dispatcher.get();
+        loops_.push_back(
+            {.name = "starter", .topics = {}, .hint = {}, .run_once = [one]() -> Result<Step> {
+                 return one->StartDue();
+             }});
     }
     loops_.push_back({.name = "planner",
                       .topics = store::Topic::kJobs,
@@ -132,7 +146,7 @@ Result<Step> Node::Plan() {
     planning_ = false;
     if (start) {
         dispatchers_.front()->Begin(answer ? std::move(answer->started) : std::vector<Task>(),
-                                    *start);
+                                    *start, answer ? answer->store_offset : Duration());
     }
     next_fire_.reset();
     if (!answer) return std::move(answer).error();

@@ -33,8 +33,11 @@ struct NodeOptions {
     model::PolicyDefaults defaults;
     std::size_t slots = 4;  // attempts under way at once, of each kind
     Duration lease = std::chrono::seconds(30);
-    std::size_t plan_batch = 500;
-    std::size_t claim_batch = 500;
+    std::size_t plan_batch = 1'000;
+    // How far ahead of their time fires become runs: the more there is to do, the further.
+    Duration least_ahead{};
+    Duration most_ahead = std::chrono::milliseconds(100);
+    std::size_t claim_batch = 1'000;
     std::size_t max_waiting = 100'000;  // runs; with more nothing is planned
     std::size_t late_start_rate = 500;  // per second; 0: no limit
     Retention::Options retention;

@@ -36,7 +36,14 @@ Result<bool> Planner::IsFull() {
     return full;
 }
 
-Result<Planner::Answer> Planner::RunOnce(const std::optional<store::StartAs>& start) {
+// With a thousand runs a second commits are small and many; from there on it grows.
+Duration Planner::Ahead() const {
+    const double many = std::max(0.0, pace_.per_second() - 1000);
+    const auto ahead = Duration(static_cast<Duration::rep>(many * 50));
+    return std::clamp(ahead, options_.least_ahead, options_.most_ahead);
+}
+
+Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
     KSANA_TRY(const bool full, IsFull());
     if (full) {
         Answer answer;
@@ -48,21 +55,27 @@ Result<Planner::Answer> Planner::RunOnce(const std::optional<store::StartAs>& st
     // than the copy.
     std::unordered_map<std::string, std::shared_ptr<const model::Job>> jobs;
     const bool keep = start && start->limit > 0;
+    ahead_ = Ahead();
+    planned_at_ = clock_.Now();
+    if (start) start->ahead = ahead_;
     KSANA_TRY(
         store::Planned planned,
         store_.jobs().PlanDue(
-            {.now = {}, .look_ahead = options_.look_ahead, .limit = options_.batch, .start = start},
+            {.now = {}, .look_ahead = ahead_, .limit = options_.batch, .start = std::move(start)},
             [&](const model::Job& job, TimePoint now) {
-                store::JobPlan plan = plans_.Plan(job, now);
+                store::JobPlan plan = plans_.Plan(job, now, true);
                 if (keep && !plan.runs.empty()) {
                     jobs.insert_or_assign(job.id, std::make_shared<const model::Job>(job));
                 }
                 return plan;
             }));
+    offset_.Note(planned_at_, clock_.Now(), planned.now);
+    pace_.Count(planned.runs, clock_.SteadyNow());
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
                   .jobs = planned.jobs,
                   .runs = planned.runs,
                   .started = {},
+                  .store_offset = offset_.Least(),
                   .full = false};
     unseen_ += planned.runs - std::min(planned.runs, planned.skipped + planned.started.size());
     answer.started.reserve(planned.started.size());
@@ -75,9 +88,14 @@ Result<Planner::Answer> Planner::RunOnce(const std::optional<store::StartAs>& st
 }
 
 Result<std::optional<TimePoint>> Planner::NextFire() {
+    const TimePoint asked = clock_.Now();
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
+    offset_.Note(asked, clock_.Now(), times.now);  // quick, so that it tells more than a commit
     if (!times.plan) return std::optional<TimePoint>();
-    return std::optional(OnThisNode(*times.plan - options_.look_ahead, times.now, clock_));
+    // Looking ahead, not for each fire: what comes until half of it is over goes together. A job
+    // that was left until its time is not looked at again and again either.
+    const TimePoint due = OnThisNode(*times.plan, times.now, clock_);
+    return std::optional(std::min(due, std::max(due - ahead_, planned_at_ + ahead_ / 2)));
 }
 
 }  // namespace ksana::engine

@@ -7,7 +7,9 @@
 #include "ksana/base/result.hpp"
 #include "ksana/engine/executor.hpp"
 #include "ksana/engine/fire_plans.hpp"
+#include "ksana/engine/pace.hpp"
 #include "ksana/engine/step.hpp"
+#include "ksana/engine/store_offset.hpp"
 #include "ksana/model/run.hpp"
 #include "ksana/store/store.hpp"
 
@@ -18,7 +20,10 @@ namespace ksana::engine {
 class Planner {
   public:
     struct Options {
-        Duration look_ahead{};  // that of the FirePlans
+        // Fires this far ahead of their time become runs already: at least so far, and the more of
+        // them there are, the further. Many then share a commit without being late for it.
+        Duration least_ahead{};
+        Duration most_ahead = std::chrono::milliseconds(100);
         std::size_t batch = 500;
         // With so many runs waiting nothing more is planned: the fires wait in their jobs, where
         // they take no room, and the misfire policy decides about them later. 0: no limit.
@@ -33,12 +38,14 @@ class Planner {
         Step step;
         std::size_t jobs = 0;
         std::size_t runs = 0;
-        std::vector<Task> started;  // to be carried out by whoever `start` spoke for
-        bool full = false;          // nothing was planned: too much waits already
+        // To be carried out by whoever `start` spoke for, each when its ready_at has come.
+        std::vector<Task> started;
+        Duration store_offset{};  // the store's clock, by which that is meant, is so far ahead
+        bool full = false;        // nothing was planned: too much waits already
     };
 
     // `start`: runs that can start at once are stored as started, so far as there is room.
-    Result<Answer> RunOnce(const std::optional<store::StartAs>& start);
+    Result<Answer> RunOnce(std::optional<store::StartAs> start);
 
     // When RunOnce has something to do next; none: nothing is known to come. Asked after what
     // RunOnce started has been started: that must not wait for it.
@@ -46,6 +53,7 @@ class Planner {
 
   private:
     Result<bool> IsFull();
+    Duration Ahead() const;
 
     store::Store& store_;
     FirePlans& plans_;
@@ -53,6 +61,10 @@ class Planner {
     const Options options_;
     std::size_t unseen_ = 0;  // runs that wait since they were last counted
     bool full_ = false;
+    Pace pace_;               // of the runs that were made
+    Duration ahead_{};        // of the last time
+    TimePoint planned_at_{};  // likewise, by this node's wall clock
+    StoreOffset offset_;
 };
 
 }  // namespace ksana::engine

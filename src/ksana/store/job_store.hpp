@@ -58,12 +58,15 @@ struct DeleteJobParams {
 
 struct PlanParams {
     std::optional<TimePoint> now;
-    Duration look_ahead{};         // also jobs that are due within this
+    // Also jobs that are due within this, unless a run of the job that must not overlap with the
+    // fire is not over: what becomes of such a fire is decided when its time has come.
+    Duration look_ahead{};
     std::size_t limit = 100;       // jobs
     std::optional<StartAs> start;  // runs that can start at once are stored as started
 };
 
 struct Planned {
+    TimePoint now{};  // of the transaction
     std::size_t jobs = 0;
     std::size_t runs = 0;        // written
     std::size_t duplicates = 0;  // not written: the fire had a run already

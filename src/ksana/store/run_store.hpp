@@ -26,6 +26,9 @@ struct StartAs {
     Duration lease = std::chrono::seconds(30);
     model::ActionKind kind = model::ActionKind::kQueue;  // only runs of this kind
     std::size_t limit = kMaxBatch;                       // at most so many; the rest is queued
+    // Also runs that become ready within this. They are stored as started at their time; the owner
+    // waits for it.
+    Duration ahead{};
 };
 
 struct SubmitParams {

@@ -1,5 +1,6 @@
 #include "ksana/store_kit/job_plans.hpp"
 
+#include <set>
 #include <utility>
 
 #include "ksana/store_kit/new_runs.hpp"
@@ -29,6 +30,27 @@ void Count(store::Planned& planned, store::Submitted& outcome) {
     ++planned.runs;
 }
 
+bool IsAhead(const model::Job& job, TimePoint now) { return job.next_run_at.value_or(now) > now; }
+
+// Takes out jobs whose time has not come and whose fire must not overlap with a run that is there:
+// by then it may be over. Answers with the gates of the other jobs that are ahead of their time.
+Result<std::vector<Gate>> LeaveBusy(Transaction& tx, TimePoint now, std::vector<model::Job>& jobs) {
+    std::vector<std::string> gated;
+    for (const model::Job& job : jobs) {
+        const bool asks = job.overlap != model::OverlapPolicy::kAllow;
+        if (asks && IsAhead(job, now)) gated.push_back(job.id);
+    }
+    if (gated.empty()) return std::vector<Gate>();
+    KSANA_TRY(std::vector<Gate> gates, tx.LockGates(gated));
+    std::set<std::string, std::less<>> busy;
+    for (const Gate& gate : gates) {
+        if (gate.under_way + gate.blocked + gate.waiting > 0) busy.insert(gate.job_id);
+    }
+    std::erase_if(
+        jobs, [&](const model::Job& job) { return IsAhead(job, now) && busy.contains(job.id); });
+    return gates;
+}
+
 }  // namespace
 
 void JobPlans::Add(model::Job& job, store::JobPlan plan) {
@@ -55,6 +77,7 @@ Result<store::Planned> JobPlans::Write() {
     const store::FollowUp none;
     RunChanges changes(tx_, now_, none, ids_);
     NewRuns fresh(changes, tx_, ids_, start_);
+    fresh.Know(std::move(gates_));
     KSANA_TRY(auto outcomes, fresh.Insert(runs_));
     for (store::Submitted& outcome : outcomes) Count(planned, outcome);
     KSANA_TRY_VOID(changes.Flush());
@@ -64,14 +87,20 @@ Result<store::Planned> JobPlans::Write() {
 Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
                                    const store::Planner& planner, UuidGenerator& ids) {
     KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
-    if (jobs.empty()) return store::Planned{};
-    JobPlans plans(tx, now, ids, params.start);
-    for (model::Job& job : jobs) plans.Add(job, planner(job, now));
-    KSANA_TRY_VOID(tx.UpdatePlans(jobs));
-    KSANA_TRY(store::Planned planned, plans.Write());
+    const bool full = jobs.size() == params.limit;
+    KSANA_TRY(std::vector<Gate> gates, LeaveBusy(tx, now, jobs));
+    store::Planned planned;
+    if (!jobs.empty()) {
+        JobPlans plans(tx, now, ids, params.start);
+        plans.Know(std::move(gates));
+        for (model::Job& job : jobs) plans.Add(job, planner(job, now));
+        KSANA_TRY_VOID(tx.UpdatePlans(jobs));
+        KSANA_TRY(planned, plans.Write());
+        tx.Touch(Topic::kJobs);
+    }
+    planned.now = now;
     planned.jobs = jobs.size();
-    planned.more = jobs.size() == params.limit;
-    tx.Touch(Topic::kJobs);
+    planned.more = full && !jobs.empty();
     return planned;
 }
 

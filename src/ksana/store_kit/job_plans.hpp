@@ -17,6 +17,9 @@ class JobPlans {
              const std::optional<store::StartAs>& start)
         : tx_(tx), now_(now), ids_(ids), start_(start) {}
 
+    // Gates that the caller holds already.
+    void Know(std::vector<Gate> gates) { gates_ = std::move(gates); }
+
     // Sets planned_until and next_run_at of `job`, which the caller writes.
     void Add(model::Job& job, store::JobPlan plan);
 
@@ -30,6 +33,7 @@ class JobPlans {
     std::vector<model::Run> runs_;
     std::vector<model::LedgerEntry> ledger_;
     std::vector<model::JobTally> tallies_;
+    std::vector<Gate> gates_;
 };
 
 // All enabled jobs that are due, or as many as asked for.

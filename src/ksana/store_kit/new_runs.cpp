@@ -1,5 +1,6 @@
 #include "ksana/store_kit/new_runs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ksana::store_kit {
@@ -97,8 +98,8 @@ Result<void> NewRuns::TakeKeys(const std::vector<Run>& runs) {
 }
 
 bool NewRuns::MayStart(const Run& run) const {
-    return start_ && run.kind == start_->kind && run.status.state == RunState::kQueued &&
-           run.selector.empty();
+    return start_ && run.kind == start_->kind && run.selector.empty() &&
+           run.status.ready_at <= changes_.now() + start_->ahead;
 }
 
 Result<void> NewRuns::Start(std::vector<Run>& runs) {
@@ -123,7 +124,9 @@ Result<void> NewRuns::Start(std::vector<Run>& runs) {
 
 // Starts, waits, or is skipped because enough of its job waits already.
 Result<void> NewRuns::PassGate(Run& run, Submitted& outcome) {
-    const bool room = MayStart(run) && started_ < start_->limit;
+    // Ahead of its time only where nothing is in its way: by then that may be over.
+    const bool clear = run.status.ready_at <= changes_.now() || gates_.IsFree(run);
+    const bool room = MayStart(run) && started_ < start_->limit && clear;
     if (gates_.IsOneTooMany(run)) {
         Skip(run, outcome);
     } else if (room && !gates_.IsBehindOthers(run)) {
@@ -156,6 +159,7 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
     }
     KSANA_TRY(const model::OverlapVerdict verdict, gates_.Ask(run));
     model::Event event;
+    TimePoint when = changes_.now();
     switch (verdict) {
         case model::OverlapVerdict::kSkip:
             Skip(run, outcome);
@@ -165,6 +169,9 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
                      .exec_id = ids_.Next().ToString(),
                      .owner = start_->owner,
                      .lease = start_->lease};
+            // Ahead of its time: from then on it is running.
+            when = std::max(when, run.status.ready_at);
+            run.status.state = RunState::kQueued;
             outcome.verdict = SubmitVerdict::kStarted;
             ++started_;
             break;
@@ -172,7 +179,7 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
             event = {.kind = model::EventKind::kBlock};
             break;
     }
-    run.status = model::Decide(run, event, changes_.now()).after;
+    run.status = model::Decide(run, event, when).after;
     return {};
 }
 

@@ -20,6 +20,9 @@ class NewRuns {
             std::optional<store::StartAs> start)
         : changes_(changes), tx_(tx), ids_(ids), start_(std::move(start)), gates_(tx, changes) {}
 
+    // Gates that the caller holds already.
+    void Know(std::vector<Gate> gates) { gates_.Know(std::move(gates)); }
+
     // One outcome for each run. Fills in what a new run gets; those that are started are in their
     // outcomes afterwards. The caller flushes the changes, and keeps the runs until then.
     Result<std::vector<store::Submitted>> Insert(std::vector<model::Run>& runs);

@@ -11,6 +11,13 @@ bool OverlapGates::Concerns(const model::Run& run) {
            run.policy.overlap != model::OverlapPolicy::kAllow;
 }
 
+void OverlapGates::Know(std::vector<Gate> gates) {
+    for (Gate& gate : gates) {
+        std::string job_id = gate.job_id;
+        gates_[std::move(job_id)] = std::move(gate);
+    }
+}
+
 Result<void> OverlapGates::Lock(const std::vector<model::Run>& runs) {
     std::set<std::string> jobs;
     for (const model::Run& run : runs) {
@@ -18,13 +25,18 @@ Result<void> OverlapGates::Lock(const std::vector<model::Run>& runs) {
     }
     if (jobs.empty()) return {};
     KSANA_TRY(std::vector<Gate> gates, tx_.LockGates({jobs.begin(), jobs.end()}));
-    for (Gate& gate : gates) gates_[gate.job_id] = std::move(gate);
+    Know(std::move(gates));
     return {};
 }
 
 bool OverlapGates::IsOneTooMany(const model::Run& run) const {
     const Gate& gate = gates_.at(run.job_id);
     return model::IsOneTooMany(run.policy.overlap, gate.under_way + gate.blocked + gate.waiting);
+}
+
+bool OverlapGates::IsFree(const model::Run& run) const {
+    const Gate& gate = gates_.at(run.job_id);
+    return gate.under_way + gate.blocked + gate.waiting == 0;
 }
 
 // With nothing under way a run starts although others may be blocked: one of them was let go and

@@ -18,6 +18,8 @@ class OverlapGates {
     // Whether a run has to pass: a first attempt of a job that does not allow overlap.
     static bool Concerns(const model::Run& run);
 
+    // The caller holds these already.
+    void Know(std::vector<Gate> gates);
     // Takes hold of the gates of these runs' jobs, of all at once.
     Result<void> Lock(const std::vector<model::Run>& runs);
 
@@ -30,6 +32,8 @@ class OverlapGates {
     bool IsOneTooMany(const model::Run& run) const;
     // Others of its job were there first, and have not started.
     bool IsBehindOthers(const model::Run& run) const { return gates_.at(run.job_id).waiting > 0; }
+    // Nothing of its job is there that is not over.
+    bool IsFree(const model::Run& run) const;
     void NoteWaiting(const model::Run& run) { ++gates_.at(run.job_id).waiting; }
 
     // What a run has become because Ask had it cancelled; null: it had not. Whoever holds a copy of

@@ -1,0 +1,218 @@
+// What a dispatcher has before it can be started: ahead of its time, or of a free slot.
+#include <gtest/gtest.h>
+
+#include "engine/dispatcher_fixture.hpp"
+#include "ksana/engine/pace.hpp"
+#include "ksana/engine/store_offset.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class AheadTest : public DispatcherTest {
+  protected:
+    // As the planner does: stored as started, `after` before their time.
+    std::vector<Task> Planned(const store::StartAs& room, int count, Duration after) {
+        model::Run run;
+        run.job_id = "job";
+        run.kind = model::ActionKind::kHttp;
+        run.policy.timeout = seconds(1);
+        run.status.ready_at = clock_.Now() + after;
+        store::StartAs start = room;
+        start.ahead = after;
+        const auto submitted = store_->runs().Submit(
+            {.now = {}, .runs = std::vector(static_cast<std::size_t>(count), run), .start = start});
+        std::vector<Task> tasks;
+        for (const auto& one : *submitted) {
+            if (one.started) tasks.push_back({.run = *one.started, .job = nullptr});
+        }
+        return tasks;
+    }
+
+    // Four thousand land in a second, so that some may wait in front of the forty slots.
+    void MakeBusy() {
+        Make({.slots = 40});
+        for (int n = 0; n < 20; ++n) {
+            Submit(40);
+            RunOnce();
+            EndAll();
+            clock_.Advance(milliseconds(10));
+            RunOnce();
+        }
+        ASSERT_TRUE(dispatcher_->Idle());
+        executor_.started.clear();
+    }
+
+    void EndAll() {
+        while (!executor_.tasks.empty()) {
+            executor_.End(std::string(executor_.tasks.begin()->first), EventKind::kSuccess);
+        }
+    }
+};
+
+TEST_F(AheadTest, AStartWaitsForItsTimeAndNotForACommit) {
+    const store::StartAs room = dispatcher_->Reserve();
+    auto tasks = Planned(room, 1, milliseconds(80));
+    ASSERT_EQ(tasks.size(), 1U);
+    const Uuid id = tasks[0].run.id;
+    EXPECT_EQ(tasks[0].run.status.started_at, clock_.Now() + milliseconds(80));
+    dispatcher_->Begin(std::move(tasks), room);
+    EXPECT_TRUE(executor_.started.empty());
+    EXPECT_EQ(starter_wakes_, 1);
+    EXPECT_EQ(dispatcher_->StartDue().within, milliseconds(80));
+    clock_.Advance(milliseconds(79));
+    dispatcher_->StartDue();
+    EXPECT_TRUE(executor_.started.empty());
+    clock_.Advance(milliseconds(1));
+    EXPECT_FALSE(dispatcher_->StartDue().within) << "nothing else waits";
+    ASSERT_EQ(executor_.started.size(), 1U);
+    EXPECT_EQ(StateOf(id), RunState::kRunning);
+}
+
+TEST_F(AheadTest, ItsTimeIsThatOfTheStoresClock) {
+    const store::StartAs room = dispatcher_->Reserve();
+    // The store's clock is 30 ms behind: there it is that much longer until then.
+    dispatcher_->Begin(Planned(room, 1, milliseconds(80)), room, -milliseconds(30));
+    EXPECT_EQ(dispatcher_->StartDue().within, milliseconds(110));
+}
+
+TEST_F(AheadTest, ItsTimeoutCountsFromItsStart) {
+    const store::StartAs room = dispatcher_->Reserve();
+    dispatcher_->Begin(Planned(room, 1, seconds(3)), room);
+    clock_.Advance(seconds(3) - milliseconds(1));
+    RunOnce();
+    EXPECT_TRUE(executor_.cancelled.empty());
+    clock_.Advance(milliseconds(1));
+    dispatcher_->StartDue();
+    RunOnce();
+    EXPECT_TRUE(executor_.cancelled.empty()) << "its second begins now";
+    clock_.Advance(seconds(2));
+    RunOnce();
+    EXPECT_EQ(executor_.cancelled, executor_.started);
+}
+
+TEST_F(AheadTest, AShutdownGivesBackWhatHasNotStarted) {  // K-18
+    const store::StartAs room = dispatcher_->Reserve();
+    auto tasks = Planned(room, 2, milliseconds(80));
+    const Uuid id = tasks[0].run.id;
+    dispatcher_->Begin(std::move(tasks), room);
+    dispatcher_->Close();
+    clock_.Advance(milliseconds(80));
+    dispatcher_->StartDue();
+    EXPECT_TRUE(executor_.started.empty());
+    RunOnce();
+    EXPECT_TRUE(dispatcher_->Idle());
+    const model::Run run = store_->runs().Get(id)->run;
+    EXPECT_FALSE(model::IsFinal(run.status.state));
+    EXPECT_NE(run.status.state, RunState::kRunning);
+    EXPECT_EQ(run.status.failures, 0);
+}
+
+TEST_F(AheadTest, WhatThePlannerBringsAfterTheCloseIsGivenBackToo) {
+    const store::StartAs room = dispatcher_->Reserve();
+    auto tasks = Planned(room, 1, {});
+    dispatcher_->Close();
+    dispatcher_->Begin(std::move(tasks), room);
+    EXPECT_TRUE(executor_.started.empty());
+    RunOnce();
+    EXPECT_TRUE(dispatcher_->Idle());
+}
+
+TEST_F(AheadTest, WhatIsCancelledWhileItWaitsIsNotStarted) {
+    const store::StartAs room = dispatcher_->Reserve();
+    auto tasks = Planned(room, 1, milliseconds(80));
+    const Uuid id = tasks[0].run.id;
+    dispatcher_->Begin(std::move(tasks), room);
+    model::Event cancel;
+    cancel.kind = EventKind::kCancel;
+    ASSERT_TRUE(store_->runs().Apply({{.run_id = id, .event = cancel}}));
+    RunOnce();
+    RunOnce();
+    EXPECT_EQ(StateOf(id), RunState::kCancelled);
+    clock_.Advance(milliseconds(80));
+    dispatcher_->StartDue();
+    EXPECT_TRUE(executor_.started.empty());
+    EXPECT_TRUE(dispatcher_->Idle());
+}
+
+TEST_F(AheadTest, ItsLeaseIsKept) {
+    const store::StartAs room = dispatcher_->Reserve();
+    dispatcher_->Begin(Planned(room, 1, minutes(2)), room);
+    for (int n = 0; n < 11; ++n) {
+        clock_.Advance(seconds(10));
+        RunOnce();
+        ASSERT_TRUE(store_->runs().Reap({})->runs.empty()) << n;
+    }
+}
+
+TEST_F(AheadTest, WithLittleToDoNothingIsClaimedThatCannotStart) {
+    Submit(10);
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 4U);
+    EXPECT_EQ(dispatcher_->UnderWay(), 4U);
+}
+
+TEST_F(AheadTest, WithManyASecondSomeWaitForAFreeSlot) {
+    MakeBusy();
+    Submit(1000);
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 40U) << "never more than the slots";
+    EXPECT_GT(dispatcher_->UnderWay(), 40U);
+    EXPECT_LE(dispatcher_->UnderWay(), 40U + 4100 / 20) << "what lands in 50 ms";
+    const int before = starter_wakes_;
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    EXPECT_EQ(starter_wakes_, before + 1);
+    dispatcher_->StartDue();
+    EXPECT_EQ(executor_.started.size(), 41U) << "without a commit in between";
+}
+
+TEST_F(AheadTest, WithManyASecondReportsWaitForEachOther) {
+    MakeBusy();
+    const auto ids = Submit(4);
+    RunOnce();
+    const int before = wakes_;
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    EXPECT_EQ(wakes_, before + 1);
+    const Step step = RunOnce();
+    EXPECT_EQ(StateOf(ids[0]), RunState::kRunning);
+    ASSERT_TRUE(step.within);
+    EXPECT_LE(*step.within, milliseconds(10));
+    executor_.End(executor_.started[1], EventKind::kSuccess);
+    EXPECT_EQ(wakes_, before + 1) << "it comes by itself";
+    clock_.Advance(*step.within);
+    RunOnce();
+    EXPECT_EQ(StateOf(ids[0]), RunState::kSucceeded);
+    EXPECT_EQ(StateOf(ids[1]), RunState::kSucceeded);
+}
+
+TEST(PaceTest, ForgetsWhatWasBeforeASilence) {
+    Pace pace;
+    SteadyPoint now{};
+    for (int n = 0; n < 20; ++n) pace.Count(100, now += milliseconds(50));
+    EXPECT_NEAR(pace.per_second(), 2000, 1);
+    EXPECT_NEAR(static_cast<double>(pace.Within(milliseconds(50))), 100, 1);
+    pace.Count(1, now += seconds(10));
+    EXPECT_NEAR(pace.per_second(), 0.1, 0.01);
+}
+
+TEST(StoreOffsetTest, IsAsNearAsTheAnswersTellAndNeverMore) {
+    StoreOffset offset;
+    const TimePoint start{};
+    const Duration ahead = seconds(5);
+    offset.Note(start, start + milliseconds(100), start + milliseconds(50) + ahead);
+    EXPECT_EQ(offset.Least(), ahead - milliseconds(50));
+    offset.Note(start, start + milliseconds(10), start + milliseconds(9) + ahead);
+    EXPECT_EQ(offset.Least(), ahead - milliseconds(1));
+    offset.Note(start, start + milliseconds(50), start + milliseconds(20) + ahead);
+    EXPECT_EQ(offset.Least(), ahead - milliseconds(1)) << "the best of all";
+    offset.Note(start, start + milliseconds(10), start + milliseconds(5));
+    EXPECT_EQ(offset.Least(), -milliseconds(5)) << "one of them was set";
+    offset.Note(start, start - milliseconds(10), start);
+    EXPECT_EQ(offset.Least(), -milliseconds(5)) << "set in the middle: nothing is learned";
+}
+
+}  // namespace
+}  // namespace ksana::engine

@@ -94,7 +94,14 @@ TEST_F(AheadTest, ItsTimeoutCountsFromItsStart) {
     EXPECT_EQ(executor_.cancelled, executor_.started);
 }
 
+struct SeenEnds final : Observer {
+    void Ended(const AttemptEnd& end) override { took.push_back(end.took); }
+    std::vector<Duration> took;
+};
+
 TEST_F(AheadTest, AShutdownGivesBackWhatHasNotStarted) {  // K-18
+    SeenEnds seen;
+    Make({.observer = &seen});
     const store::StartAs room = dispatcher_->Reserve();
     auto tasks = Planned(room, 2, milliseconds(80));
     const Uuid id = tasks[0].run.id;
@@ -105,6 +112,7 @@ TEST_F(AheadTest, AShutdownGivesBackWhatHasNotStarted) {  // K-18
     EXPECT_TRUE(executor_.started.empty());
     RunOnce();
     EXPECT_TRUE(dispatcher_->Idle());
+    EXPECT_EQ(seen.took, std::vector<Duration>(2)) << "they took no time";
     const model::Run run = store_->runs().Get(id)->run;
     EXPECT_FALSE(model::IsFinal(run.status.state));
     EXPECT_NE(run.status.state, RunState::kRunning);

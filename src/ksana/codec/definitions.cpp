@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 
 #include "ksana/codec/calendar_codec.hpp"
 #include "ksana/codec/job_codec.hpp"
@@ -59,21 +58,31 @@ Result<Definitions> DefinitionsFromToml(std::string_view text) {
 }
 
 std::string DefinitionsToJson(const Definitions& definitions) {
-    json::array jobs;
-    for (const model::Job& job : definitions.jobs) jobs.push_back(JobValue(job));
-    json::array calendars;
+    JsonOutput output(JsonStyle::kPretty);
+    output.BeginObject();
+    output.Key("jobs");
+    output.BeginArray();
+    for (const model::Job& job : definitions.jobs) WriteJob(output, job);
+    output.EndArray();
+    output.Key("calendars");
+    output.BeginArray();
     for (const schedule::Calendar& calendar : definitions.calendars) {
-        calendars.push_back(CalendarValue(calendar));
+        output.Value(CalendarValue(calendar));
     }
-    return WriteJson(json::object{{"jobs", std::move(jobs)}, {"calendars", std::move(calendars)}},
-                     JsonStyle::kPretty);
+    output.EndArray();
+    output.EndObject();
+    return output.Take();
 }
 
 Result<model::Job> JobFromJson(std::string_view text) {
     return FromJson<model::Job>(text, ReadJob);
 }
 
-std::string JobToJson(const model::Job& job) { return WriteJson(JobValue(job)); }
+std::string JobToJson(const model::Job& job) {
+    JsonOutput output;
+    WriteJob(output, job);
+    return output.Take();
+}
 
 Result<schedule::Calendar> CalendarFromJson(std::string_view text) {
     return FromJson<schedule::Calendar>(text, ReadCalendar);
@@ -88,7 +97,9 @@ std::string StringsToJson(const std::vector<std::string>& strings) {
 }
 
 std::string TextToJson(std::string_view text) {
-    return WriteJson(json::value(json::string_view(text.data(), text.size())));
+    JsonOutput output;
+    output.Text(text);
+    return output.Take();
 }
 
 }  // namespace ksana::codec

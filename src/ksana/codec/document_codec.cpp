@@ -2,7 +2,6 @@
 
 #include "ksana/codec/job_fields.hpp"
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/value_writer.hpp"
 
 namespace ksana::codec {
@@ -84,7 +83,7 @@ namespace {
 
 template <class T>
 std::string ToJson(const T& in) {
-    return WriteJson(ValueWriter(JsonForm::kRecord).Make(in));
+    return FieldsToJson(in, JsonForm::kRecord);
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/record_codec.hpp"
 #include "ksana/codec/value_writer.hpp"
 
@@ -68,12 +67,11 @@ void ReadLine(JsonReader& reader, const Node& node, ExportLine& line) {
 void ExportCounts::Count(const model::Record& record) { std::visit(Counter{*this}, record); }
 
 std::string ExportHeaderToLine(const ExportHeader& header) {
-    return WriteJson(ValueWriter(JsonForm::kRecord).Make(header));
+    return FieldsToJson(header, JsonForm::kRecord);
 }
 
 std::string ExportEndToLine(const ExportCounts& counts) {
-    return fmt::format(R"({{"{}":{}}})", kEnd,
-                       WriteJson(ValueWriter(JsonForm::kRecord).Make(counts)));
+    return fmt::format(R"({{"{}":{}}})", kEnd, FieldsToJson(counts, JsonForm::kRecord));
 }
 
 Result<ExportHeader> ExportHeaderFromLine(std::string_view line) {

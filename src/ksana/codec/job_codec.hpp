@@ -1,7 +1,6 @@
 #pragma once
 
-#include <boost/json/value.hpp>
-
+#include "ksana/codec/json_output.hpp"
 #include "ksana/codec/json_reader.hpp"
 #include "ksana/model/job.hpp"
 
@@ -9,9 +8,8 @@ namespace ksana::codec {
 
 // The definition of a job: what a user writes. What the engine keeps about it is not part of this.
 void ReadJob(JsonReader& reader, const Node& node, model::Job& job);
-boost::json::value JobValue(const model::Job& job);
+void WriteJob(JsonOutput& output, const model::Job& job);
 
 void ReadSchedule(JsonReader& reader, const Node& node, schedule::ScheduleSpec& spec);
-boost::json::value ScheduleValue(const schedule::ScheduleSpec& spec);
 
 }  // namespace ksana::codec

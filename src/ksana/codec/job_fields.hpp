@@ -120,6 +120,13 @@ struct FieldsOf<model::Job> {
 
     template <class V>
     static void Visit(V& v) {
+        VisitDefinition(v);
+        // Nobody but a store says how often a job has run: a definition with this is refused.
+        if (v.form() == JsonForm::kRecord) VisitBookkeeping(v);
+    }
+
+    template <class V>
+    static void VisitDefinition(V& v) {
         v.Key("id", &Job::id);
         v("tenant", &Job::tenant);
         v("group", &Job::group);
@@ -139,8 +146,6 @@ struct FieldsOf<model::Job> {
         v("priority", &Job::priority);
         v("depends_on", &Job::depends_on);
         v("run_log", &Job::run_log);
-        // Nobody but a store says how often a job has run: a definition with this is refused.
-        if (v.form() == JsonForm::kRecord) VisitBookkeeping(v);
     }
 
   private:

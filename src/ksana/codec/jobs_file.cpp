@@ -2,18 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/timer_job_fields.hpp"
 #include "ksana/codec/value_writer.hpp"
 
 namespace ksana::codec {
 namespace {
 
-namespace json = boost::json;
 using model::Job;
 
 constexpr std::int64_t kVersion = 1;
@@ -39,14 +34,17 @@ void ReadFile(JsonReader& reader, const Node& node, JobsFile& file) {
 }  // namespace
 
 std::string JobsFileToJson(std::span<const Job* const> jobs, TimePoint updated_at) {
-    json::array array;
-    array.reserve(jobs.size());
-    for (const Job* job : jobs) array.emplace_back(TimerJobObject(*job));
-    const ValueWriter writer(JsonForm::kJobsFile);
-    return WriteJson(json::object{{"version", kVersion},
-                                  {"updated_at", writer.Make(updated_at)},
-                                  {"jobs", std::move(array)}},
-                     JsonStyle::kPretty);
+    JsonOutput output(JsonStyle::kPretty);
+    const ValueWriter writer(JsonForm::kJobsFile, output);
+    output.BeginObject();
+    writer.Member("version", kVersion);
+    writer.Member("updated_at", updated_at);
+    output.Key("jobs");
+    output.BeginArray();
+    for (const Job* job : jobs) WriteTimerJob(output, *job);
+    output.EndArray();
+    output.EndObject();
+    return output.Take();
 }
 
 Result<JobsFile> JobsFileFromJson(std::string_view text) {

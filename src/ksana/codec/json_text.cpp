@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include "ksana/codec/json_output.hpp"
 #include "ksana/codec/json_parse.hpp"
 #include "ksana/codec/json_write.hpp"
 
@@ -13,7 +14,9 @@ namespace json = boost::json;
 bool IsJson(std::string_view text) { return ParseJson(text).has_value(); }
 
 std::string QuoteJson(std::string_view text) {
-    return WriteJson(json::value(json::string_view(text.data(), text.size())));
+    JsonOutput output;
+    output.Text(text);
+    return output.Take();
 }
 
 Result<std::vector<JsonMember>> JsonMembers(std::string_view object) {

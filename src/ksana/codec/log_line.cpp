@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/record_codec.hpp"
 #include "ksana/codec/value_writer.hpp"
 
@@ -47,7 +46,7 @@ Result<LogLine> ParseDrop(std::string_view text) {
 }  // namespace
 
 std::string DropToLine(const Drop& drop) {
-    return fmt::format("{}{}}}", kDrop, WriteJson(ValueWriter(JsonForm::kRecord).Make(drop)));
+    return fmt::format("{}{}}}", kDrop, FieldsToJson(drop, JsonForm::kRecord));
 }
 
 std::string CommitToLine(CommitMark mark) { return fmt::format("{}{}}}", kCommit, mark.seq); }

@@ -1,13 +1,10 @@
 #include "ksana/codec/record_codec.hpp"
 
 #include <array>
-#include <boost/json/monotonic_resource.hpp>
-#include <boost/json/value.hpp>
 #include <utility>
 
 #include "ksana/codec/job_fields.hpp"
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/run_fields.hpp"
 #include "ksana/codec/value_writer.hpp"
 
@@ -81,21 +78,19 @@ struct FieldsOf<model::Document> {
 
 namespace {
 
-namespace json = boost::json;
-
 // In the order of the variant.
 constexpr std::array<std::string_view, std::variant_size_v<Record>> kNames = {
     "job", "run", "attempt", "ledger", "event", "document"};
 
-// Enough for a record with short texts; longer ones go to the heap.
-constexpr std::size_t kBufferSize = 8 << 10;
-
-json::value MakeRecord(const ValueWriter& writer, const Record& record,
-                       const json::storage_ptr& storage) {
-    json::object object(storage);
-    const std::string_view name = kNames.at(record.index());
-    std::visit([&](const auto& part) { object.emplace(name, writer.Make(part)); }, record);
-    return object;
+// {"name":{…}}, the inner members by `write`.
+template <class F>
+std::string LineOf(std::string_view name, const F& write) {
+    JsonOutput output;
+    output.BeginObject();
+    output.Key(name);
+    write(ValueWriter(JsonForm::kRecord, output));
+    output.EndObject();
+    return output.Take();
 }
 
 template <std::size_t... I>
@@ -114,19 +109,22 @@ std::size_t ReadParts(ObjectReader& object, Record& record, std::index_sequence<
 }  // namespace
 
 std::string RecordToLine(const Record& record) {
-    // The value lives until the end of this line only: one buffer for all its parts.
-    std::array<unsigned char, kBufferSize> buffer;
-    json::monotonic_resource memory(buffer.data(), buffer.size());
-    const json::storage_ptr storage(&memory);
-    return WriteJson(MakeRecord(ValueWriter(JsonForm::kRecord, storage), record, storage));
+    return LineOf(kNames.at(record.index()), [&record](const ValueWriter& writer) {
+        std::visit([&writer](const auto& part) { writer.Write(part); }, record);
+    });
+}
+
+std::string DefinitionToLine(const model::Job& job) {
+    return LineOf(kNames.front(), [&job](const ValueWriter& writer) {
+        writer.output().BeginObject();
+        FieldWriter<model::Job> fields(writer, job, false);
+        FieldsOf<model::Job>::VisitDefinition(fields);
+        writer.output().EndObject();
+    });
 }
 
 Result<Record> RecordFromLine(std::string_view line) {
     return ReadDocument<Record>(line, JsonForm::kRecord, {.bytes = line.size()}, ReadRecord);
-}
-
-json::value RecordValue(const Record& record) {
-    return MakeRecord(ValueWriter(JsonForm::kRecord), record, {});
 }
 
 void ReadRecord(JsonReader& reader, const Node& node, Record& record) {

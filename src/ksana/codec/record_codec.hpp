@@ -23,8 +23,10 @@ std::string RecordToLine(const Record& record);
 // Every fault with its JSON Pointer. The line may be of any length: it was written here.
 Result<Record> RecordFromLine(std::string_view line);
 
-// The same inside another document, whatever the form of that is.
-boost::json::value RecordValue(const Record& record);
+// The line of the job without what a store keeps about it (version, times, how its runs went).
+std::string DefinitionToLine(const model::Job& job);
+
+// A record inside another document, whatever the form of that is.
 void ReadRecord(JsonReader& reader, const Node& node, Record& record);
 
 }  // namespace ksana::codec

@@ -15,6 +15,8 @@
 #include "ksana/codec/definitions.hpp"
 #include "ksana/codec/json_parse.hpp"
 #include "ksana/codec/json_reader.hpp"
+#include "ksana/codec/json_write.hpp"
+#include "ksana/model/job_tally.hpp"
 #include "support/fill.hpp"
 
 namespace ksana::codec {
@@ -22,6 +24,12 @@ namespace {
 
 using namespace model;
 namespace json = boost::json;
+
+// A tree of values, for what the tests change in it.
+json::value RecordValue(const Record& record) {
+    const std::string line = RecordToLine(record);
+    return ParseJson(line, {.bytes = line.size()}).value();
+}
 
 ::testing::AssertionResult Survives(const Record& record) {
     const std::string line = RecordToLine(record);
@@ -285,6 +293,23 @@ TEST(RecordCodec, DefinitionsRefuseWhatTheEngineKeeps) {
         ASSERT_FALSE(parsed) << key;
         ASSERT_EQ(parsed.error().problems.size(), 1U);
         EXPECT_EQ(parsed.error().problems[0].path, std::string("/") + key);
+    }
+}
+
+TEST(RecordCodec, ADefinitionIsTheJobWithoutWhatIsKeptAboutIt) {
+    SeededRandom random(8);
+    testing::Filler filler(random);
+    for (int i = 0; i < 50; ++i) {
+        const auto job = filler.Populated<Job>();
+        const Job fresh;
+        Job definition = job;
+        definition.version = fresh.version;
+        definition.created_at = fresh.created_at;
+        definition.updated_at = fresh.updated_at;
+        definition.planned_until.reset();
+        definition.next_run_at.reset();
+        CopyRunRecord(fresh, definition);
+        EXPECT_EQ(DefinitionToLine(job), RecordToLine(definition));
     }
 }
 

@@ -1,6 +1,5 @@
 #include "ksana/codec/timer_job.hpp"
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include "ksana/codec/json_parse.hpp"
@@ -18,12 +17,15 @@ namespace {
 // Kept by the service, and not for a client to say.
 constexpr std::string_view kKept[] = {"last_run_at", "next_run_at", "last_status", "last_error"};
 
-// With the policies that hold; what the job itself says is left alone.
-json::object WithDefaults(const Job& job, const model::PolicyDefaults& defaults) {
-    Job shown = job;
-    if (!shown.timeout) shown.timeout = defaults.timeout;
-    if (!shown.retry) shown.retry = defaults.retry;
-    return TimerJobObject(shown);
+// JSON inside a job may be as deep as ParseJson lets it, and a few levels of ours are around it.
+constexpr std::size_t kDepthOfJob = JsonLimits{}.depth + 16;
+
+// The job as values, for what is changed member by member.
+Result<json::value> ValueOf(const Job& job) {
+    JsonOutput output;
+    WriteTimerJob(output, job);
+    const std::string text = output.Take();
+    return ParseJson(text, {.bytes = text.size(), .depth = kDepthOfJob});
 }
 
 // RFC 7396. As deep as the patch, which ParseJson has bounded.
@@ -77,14 +79,17 @@ Result<Job> ReadOne(const json::value& value) {
 }  // namespace
 
 std::string TimerJobToJson(const Job& job, const model::PolicyDefaults& defaults) {
-    return WriteJson(WithDefaults(job, defaults));
+    JsonOutput output;
+    WriteTimerJob(output, job, &defaults);
+    return output.Take();
 }
 
 std::string TimerJobsToJson(std::span<const Job> jobs, const model::PolicyDefaults& defaults) {
-    json::array array;
-    array.reserve(jobs.size());
-    for (const Job& job : jobs) array.emplace_back(WithDefaults(job, defaults));
-    return WriteJson(array);
+    JsonOutput output;
+    output.BeginArray();
+    for (const Job& job : jobs) WriteTimerJob(output, job, &defaults);
+    output.EndArray();
+    return output.Take();
 }
 
 Result<Job> TimerJobFromJson(std::string_view text) {
@@ -103,7 +108,7 @@ Result<void> PatchTimerJob(Job& job, std::string_view patch) {
     if (object->contains("id") && TextAt(*object, "id") != job.id) {
         return Error(std::vector<Problem>{{"/id", "cannot be changed"}});
     }
-    json::value merged = TimerJobObject(job);
+    KSANA_TRY(json::value merged, ValueOf(job));
     for (const std::string_view key : kKept) merged.as_object().erase(key);
     DropOldSchedule(merged.as_object(), *object);
     DropOldAction(merged.as_object(), *object);

@@ -11,7 +11,6 @@
 
 namespace ksana::codec {
 
-namespace json = boost::json;
 using model::Job;
 using model::RetryPolicy;
 using model::RunState;
@@ -54,62 +53,128 @@ bool IsPlain(const RetryPolicy& retry) {
     return retry == PlainRetry(retry.max_retries, retry.interval);
 }
 
-json::value TimeOrBlank(const ValueWriter& writer, const std::optional<TimePoint>& instant) {
-    return instant ? writer.Make(*instant) : writer.Plain("");
+void TimeOrBlank(const ValueWriter& writer, std::string_view key,
+                 const std::optional<TimePoint>& instant) {
+    writer.output().Key(key);
+    if (instant) {
+        writer.Write(*instant);
+    } else {
+        writer.output().Text("");
+    }
 }
 
-// What `object` has not yet, in the order of `rest`.
-void AddRest(json::object& object, json::object& rest) {
-    for (auto& member : rest) object.emplace(member.key(), std::move(member.value()));
+// Writes like FieldWriter, without the members that `written` knows: those stand in the text
+// already, in an order of their own.
+template <class T>
+class RestWriter {
+  public:
+    using Written = bool (*)(const T& in, std::string_view key);
+
+    RestWriter(const ValueWriter& writer, const T& in, Written written)
+        : fields_(writer, in, false), in_(in), written_(written) {}
+
+    JsonForm form() const { return fields_.form(); }
+
+    template <class M>
+    void operator()(std::string_view key, M T::*member) {
+        if (!written_(in_, key)) fields_(key, member);
+    }
+    template <class M>
+    void Required(std::string_view key, M T::*member) {
+        if (!written_(in_, key)) fields_.Required(key, member);
+    }
+    template <class M>
+    void Rare(std::string_view key, M T::*member) {
+        if (!written_(in_, key)) fields_.Rare(key, member);
+    }
+    template <class M>
+    void Key(std::string_view key, M T::*member) {
+        if (!written_(in_, key)) fields_.Key(key, member);
+    }
+    template <class Part>
+    void Flat(Part T::*part) {
+        fields_.Flat(part);
+    }
+    template <class Kind>
+    bool Is(Kind T::*kind, Kind value) const {
+        return fields_.Is(kind, value);
+    }
+    // The action: always written.
+    template <class Kind, class... Parts>
+    void Choice(std::string_view /*key*/, std::variant<Parts...> T::* /*member*/) {}
+
+  private:
+    FieldWriter<T> fields_;
+    const T& in_;
+    Written written_;
+};
+
+template <class T>
+void WriteRest(const ValueWriter& writer, const T& in, typename RestWriter<T>::Written written) {
+    RestWriter<T> rest(writer, in, written);
+    FieldsOf<T>::Visit(rest);
 }
 
-json::object ScheduleObject(const ValueWriter& writer, const ScheduleSpec& spec) {
-    json::object object{{"kind", writer.Make(spec.kind)}};
+void WriteSchedule(const ValueWriter& writer, const ScheduleSpec& spec) {
+    writer.output().BeginObject();
+    writer.Member("kind", spec.kind);
     switch (spec.kind) {
         case ScheduleKind::kOnce:
-            object["run_at"] = writer.Make(spec.run_at);
+            writer.Member("run_at", spec.run_at);
             break;
         case ScheduleKind::kEvery:
-            object["every"] = writer.Make(spec.every);
-            object["start_at"] = TimeOrBlank(writer, spec.start_at);
-            object["jitter"] = writer.Make(spec.jitter);
+            writer.Member("every", spec.every);
+            TimeOrBlank(writer, "start_at", spec.start_at);
+            writer.Member("jitter", spec.jitter);
             break;
         case ScheduleKind::kCron:
-            object["cron"] = writer.Make(spec.cron);
+            writer.Member("cron", spec.cron);
             break;
     }
-    json::object rest = writer.Fields(spec, false);
-    AddRest(object, rest);
-    return object;
+    WriteRest<ScheduleSpec>(writer, spec, [](const ScheduleSpec& in, std::string_view key) {
+        return key == "kind" || key == "run_at" || key == "every" || key == "cron" ||
+               (in.kind == ScheduleKind::kEvery && (key == "start_at" || key == "jitter"));
+    });
+    writer.output().EndObject();
 }
 
 }  // namespace
 
-json::object TimerJobObject(const Job& job) {
-    const ValueWriter writer(JsonForm::kJobsFile);
-    json::object rest = writer.Fields(job, false);
-    json::object object;
-    const auto take = [&object, &rest](std::string_view key) {
-        object.emplace(key, std::move(rest[key]));
-    };
-    object["id"] = writer.Make(job.id);
-    object["name"] = writer.Make(job.name);
-    object["enabled"] = job.enabled;
-    take("type");
-    take(model::NameOf(KindOf(job.action)));
-    object["schedule"] = ScheduleObject(writer, job.schedule);
-    if (job.timeout) take("timeout");
-    if (job.retry && IsPlain(*job.retry)) {
-        object["max_retries"] = job.retry->max_retries;
-        object["retry_backoff"] = writer.Make(job.retry->interval);
-        rest.stable_erase("retry");
+void WriteTimerJob(JsonOutput& output, const Job& job, const model::PolicyDefaults* defaults) {
+    if (defaults != nullptr && !job.retry && !IsPlain(defaults->retry)) {
+        Job shown = job;  // with a policy that the documented members cannot say: rare
+        shown.retry = defaults->retry;
+        WriteTimerJob(output, shown, defaults);
+        return;
     }
-    object["last_run_at"] = TimeOrBlank(writer, job.last_run_at);
-    object["next_run_at"] = TimeOrBlank(writer, job.next_run_at);
-    object["last_status"] = writer.Plain(LastStatus(job));
-    object["last_error"] = writer.Make(job.last_error);
-    AddRest(object, rest);
-    return object;
+    const ValueWriter writer(JsonForm::kJobsFile, output);
+    output.BeginObject();
+    writer.Member("id", job.id);
+    writer.Member("name", job.name);
+    writer.Member("enabled", job.enabled);
+    FieldWriter<Job>(writer, job, false).Choice<model::ActionKind>("type", &Job::action);
+    output.Key("schedule");
+    WriteSchedule(writer, job.schedule);
+    const RetryPolicy* retry = job.retry ? &*job.retry : nullptr;
+    if (job.timeout) writer.Member("timeout", *job.timeout);
+    if (defaults != nullptr) {
+        if (!job.timeout) writer.Member("timeout", defaults->timeout);
+        if (retry == nullptr) retry = &defaults->retry;
+    }
+    if (retry != nullptr && IsPlain(*retry)) {
+        writer.Member("max_retries", retry->max_retries);
+        writer.Member("retry_backoff", retry->interval);
+    }
+    TimeOrBlank(writer, "last_run_at", job.last_run_at);
+    TimeOrBlank(writer, "next_run_at", job.next_run_at);
+    output.Key("last_status");
+    output.Text(LastStatus(job));
+    writer.Member("last_error", job.last_error);
+    WriteRest<Job>(writer, job, [](const Job& in, std::string_view key) {
+        return key == "id" || key == "name" || key == "enabled" || key == "schedule" ||
+               key == "timeout" || (key == "retry" && in.retry && IsPlain(*in.retry));
+    });
+    output.EndObject();
 }
 
 namespace {

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/serialize.hpp>
+#include <string>
+
+#include "ksana/base/random.hpp"
+#include "ksana/codec/json_parse.hpp"
+#include "support/fill.hpp"
+
 namespace ksana::codec {
 namespace {
 
@@ -51,6 +58,35 @@ TEST(TimerJob, ShowsThePoliciesThatHold) {  // K-08
               std::string::npos)
         << text;
     EXPECT_EQ(TimerJobsToJson(std::vector{job, job}, {}).front(), '[');
+}
+
+// A tree of values written by the library: the same text.
+TEST(TimerJob, HostileTextsAreWrittenAsTheLibraryWritesThem) {
+    SeededRandom random(11);
+    testing::Filler filler(random);
+    for (int i = 0; i < 300; ++i) {
+        model::Job job = filler.Populated<model::Job>();
+        if (job.retry) job.retry->jitter = 0;  // the library writes fractions in its own way
+        const std::string text = TimerJobToJson(job, {});
+        const auto parsed = ParseJson(text, {.bytes = text.size(), .depth = 100});
+        ASSERT_TRUE(parsed) << parsed.error().Describe() << "\n" << text;
+        EXPECT_EQ(boost::json::serialize(*parsed), text);
+    }
+}
+
+TEST(TimerJob, ADefaultThatIsNotPlainStandsAmongTheRest) {
+    model::Job job;
+    job.action = model::HttpAction{.url = "http://x/"};
+    job.overlap = model::OverlapPolicy::kAllow;
+    job.priority = job.priority + 1;
+    model::PolicyDefaults defaults;
+    defaults.retry.strategy = model::RetryStrategy::kExponential;
+    const std::string text = TimerJobToJson(job, defaults);
+    const std::size_t retry = text.find(R"("retry":{"strategy":"exponential"})");
+    ASSERT_NE(retry, std::string::npos) << text;
+    EXPECT_GT(retry, text.find("\"last_error\""));
+    EXPECT_LT(retry, text.find("\"priority\""));
+    EXPECT_EQ(text.find("max_retries"), std::string::npos);
 }
 
 TEST(TimerJob, APatchChangesWhatItNames) {

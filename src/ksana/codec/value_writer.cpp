@@ -10,8 +10,6 @@
 namespace ksana::codec {
 namespace {
 
-namespace json = boost::json;
-
 std::string Hex(std::string_view bytes) {
     static constexpr std::string_view kDigits = "0123456789abcdef";
     std::string text;
@@ -28,54 +26,59 @@ std::string Hex(std::string_view bytes) {
 
 // JSON is UTF-8 and the parser insists on it: one stray byte in an error text would make a whole
 // file unreadable.
-json::value ValueWriter::Make(const std::string& text) const {
-    if (form_ == JsonForm::kDefinition || IsUtf8(text)) return Plain(text);
-    json::object object(storage_);
-    object.emplace("hex", Plain(Hex(text)));
-    return object;
+void ValueWriter::Write(const std::string& text) const {
+    if (form_ == JsonForm::kDefinition || IsUtf8(text)) {
+        output_.Text(text);
+        return;
+    }
+    output_.BeginObject();
+    output_.Key("hex");
+    output_.Text(Hex(text));
+    output_.EndObject();
 }
 
-json::value ValueWriter::Make(Duration duration) const { return Plain(FormatDuration(duration)); }
+void ValueWriter::Write(Duration duration) const { output_.Text(FormatDuration(duration)); }
 
-json::value ValueWriter::Make(TimePoint instant) const { return Plain(FormatTime(instant)); }
+void ValueWriter::Write(TimePoint instant) const { output_.Text(FormatTime(instant)); }
 
-json::value ValueWriter::Make(const Uuid& id) const { return Plain(id.ToString()); }
+void ValueWriter::Write(const Uuid& id) const { output_.Text(id.ToString()); }
 
-json::value ValueWriter::Make(model::RunStates states) const {
-    json::array names(storage_);
+void ValueWriter::Write(model::RunStates states) const {
+    output_.BeginArray();
     for (std::size_t i = 0; i < model::kEnumCount<model::RunState>; ++i) {
         const auto state = static_cast<model::RunState>(i);
-        if ((states & model::SetOf(state)) != 0) names.push_back(Make(state));
+        if ((states & model::SetOf(state)) != 0) Write(state);
     }
-    return names;
+    output_.EndArray();
 }
 
-json::value ValueWriter::Make(const TextMap& map) const {
+void ValueWriter::Write(const TextMap& map) const {
     const bool plain_keys =
         form_ == JsonForm::kDefinition ||
         std::all_of(map.begin(), map.end(), [](const auto& entry) { return IsUtf8(entry.first); });
     if (plain_keys) {
-        json::object object(storage_);
-        object.reserve(map.size());
-        for (const auto& [key, value] : map) object.emplace(key, Make(value));
-        return object;
+        output_.BeginObject();
+        for (const auto& [key, value] : map) Member(key, value);
+        output_.EndObject();
+        return;
     }
     // A member's name cannot be {"hex": …}: pairs instead.
-    json::array pairs(storage_);
+    output_.BeginArray();
     for (const auto& [key, value] : map) {
-        json::array pair(storage_);
-        pair.push_back(Make(key));
-        pair.push_back(Make(value));
-        pairs.push_back(std::move(pair));
+        output_.BeginArray();
+        Write(key);
+        Write(value);
+        output_.EndArray();
     }
-    return pairs;
+    output_.EndArray();
 }
 
-json::value ValueWriter::MakeJson(const std::string& text) const {
-    if (form_ == JsonForm::kRecord) return Make(text);
-    if (text.empty()) return json::value(nullptr, storage_);
+void ValueWriter::WriteJsonText(const std::string& text) const {
+    if (form_ == JsonForm::kRecord) return Write(text);
+    if (text.empty()) return output_.Null();
     const auto parsed = ParseJson(text);
-    return parsed ? json::value(*parsed, storage_) : Make(text);
+    if (!parsed) return Write(text);
+    output_.Value(*parsed);
 }
 
 }  // namespace ksana::codec

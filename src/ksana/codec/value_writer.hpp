@@ -1,8 +1,5 @@
 #pragma once
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,75 +12,73 @@
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/codec/json_form.hpp"
+#include "ksana/codec/json_output.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/run.hpp"
 
 namespace ksana::codec {
 
-// Makes JSON values of plain structures: what JsonReader reads in the same form. The values live in
-// `storage`.
+// Writes plain structures as JSON: what JsonReader reads in the same form. `output` must outlive
+// it.
 class ValueWriter {
   public:
-    explicit ValueWriter(JsonForm form, boost::json::storage_ptr storage = {})
-        : form_(form), storage_(std::move(storage)) {}
+    ValueWriter(JsonForm form, JsonOutput& output) : form_(form), output_(output) {}
 
     JsonForm form() const { return form_; }
+    JsonOutput& output() const { return output_; }
 
-    boost::json::value Make(bool value) const { return boost::json::value(value, storage_); }
-    boost::json::value Make(std::int32_t value) const {
-        return boost::json::value(value, storage_);
-    }
-    boost::json::value Make(std::int64_t value) const {
-        return boost::json::value(value, storage_);
-    }
-    boost::json::value Make(double value) const { return boost::json::value(value, storage_); }
-    boost::json::value Make(const std::string& text) const;
-    boost::json::value Make(Duration duration) const;
-    boost::json::value Make(TimePoint instant) const;  // in the years 0000 to 9999
-    boost::json::value Make(const Uuid& id) const;
-    boost::json::value Make(model::RunStates states) const;
-    boost::json::value Make(const TextMap& map) const;
+    void Write(bool value) const { output_.Bool(value); }
+    void Write(std::int32_t value) const { output_.Int(value); }
+    void Write(std::int64_t value) const { output_.Int(value); }
+    void Write(double value) const { output_.Double(value); }
+    void Write(const std::string& text) const;
+    void Write(Duration duration) const;
+    void Write(TimePoint instant) const;  // in the years 0000 to 9999
+    void Write(const Uuid& id) const;
+    void Write(model::RunStates states) const;
+    void Write(const TextMap& map) const;
 
     template <class E>
-    requires std::is_enum_v<E> boost::json::value Make(E value)
-    const { return Plain(model::NameOf(value)); }
+    requires std::is_enum_v<E>
+    void Write(E value) const { output_.Text(model::NameOf(value)); }
 
     template <class T>
-    boost::json::value Make(const std::vector<T>& items) const {
-        boost::json::array array(storage_);
-        array.reserve(items.size());
-        for (const T& item : items) array.push_back(Make(item));
-        return array;
+    void Write(const std::vector<T>& items) const {
+        output_.BeginArray();
+        for (const T& item : items) Write(item);
+        output_.EndArray();
     }
 
     template <HasFields T>
-    boost::json::value Make(const T& in) const {
-        return Fields(in, form_ == JsonForm::kDefinition);
+    void Write(const T& in) const {
+        WriteFields(in, form_ == JsonForm::kDefinition);
     }
 
-    // The members of a structure; `whole`: also those that have their default.
+    // An object of the members; `whole`: also of those that have their default.
     template <HasFields T>
-    boost::json::object Fields(const T& in, bool whole) const;
+    void WriteFields(const T& in, bool whole) const;
 
     // JSON kept as text: as JSON where the form wants that, and as a string where it is none.
-    boost::json::value MakeJson(const std::string& text) const;
+    void WriteJsonText(const std::string& text) const;
 
-    // A text that is known to be UTF-8.
-    boost::json::value Plain(std::string_view text) const {
-        return boost::json::value(boost::json::string_view(text.data(), text.size()), storage_);
+    template <class M>
+    void Member(std::string_view key, const M& value) const {
+        output_.Key(key);
+        Write(value);
     }
 
   private:
     JsonForm form_;
-    boost::json::storage_ptr storage_;
+    JsonOutput& output_;
 };
 
-// Writes the members that FieldsOf<T> names. The arguments must outlive it.
+// Writes the members that FieldsOf<T> names into the object that is open. The arguments must
+// outlive it.
 template <class T>
 class FieldWriter {
   public:
-    FieldWriter(const ValueWriter& writer, boost::json::object& object, const T& in, bool whole)
-        : writer_(writer), object_(object), in_(in), whole_(whole) {}
+    FieldWriter(const ValueWriter& writer, const T& in, bool whole)
+        : writer_(writer), in_(in), whole_(whole) {}
 
     JsonForm form() const { return writer_.form(); }
 
@@ -104,11 +99,13 @@ class FieldWriter {
         Put(key, member, whole_ || IsRecord());
     }
     void Json(std::string_view key, std::string T::*member) {
-        if (whole_ || !(in_.*member).empty()) Add(key, writer_.MakeJson(in_.*member));
+        if (!whole_ && (in_.*member).empty()) return;
+        writer_.output().Key(key);
+        writer_.WriteJsonText(in_.*member);
     }
     template <class Part>
     void Flat(Part T::*part) {
-        FieldWriter<Part> writer(writer_, object_, in_.*part, whole_);
+        FieldWriter<Part> writer(writer_, in_.*part, whole_);
         FieldsOf<Part>::Visit(writer);
     }
     template <class Kind>
@@ -118,10 +115,9 @@ class FieldWriter {
     template <class Kind, class... Parts>
     void Choice(std::string_view key, std::variant<Parts...> T::*member) {
         const auto kind = static_cast<Kind>((in_.*member).index());
-        Add(key, writer_.Make(kind));
-        std::visit(
-            [&](const auto& part) { Add(model::NameOf(kind), writer_.Fields(part, !IsRecord())); },
-            in_.*member);
+        writer_.Member(key, kind);
+        writer_.output().Key(model::NameOf(kind));
+        std::visit([&](const auto& part) { writer_.WriteFields(part, !IsRecord()); }, in_.*member);
     }
 
   private:
@@ -134,29 +130,32 @@ class FieldWriter {
 
     template <class M>
     void Put(std::string_view key, M T::*member, bool always) {
-        if (always || in_.*member != Defaults().*member) Add(key, writer_.Make(in_.*member));
+        if (always || in_.*member != Defaults().*member) writer_.Member(key, in_.*member);
     }
     template <class M>
     void Put(std::string_view key, std::optional<M> T::*member, bool) {
-        if (in_.*member) Add(key, writer_.Make(*(in_.*member)));
-    }
-    void Add(std::string_view key, boost::json::value&& value) {
-        object_.emplace(boost::json::string_view(key.data(), key.size()), std::move(value));
+        if (in_.*member) writer_.Member(key, *(in_.*member));
     }
 
     const ValueWriter& writer_;
-    boost::json::object& object_;
     const T& in_;
     bool whole_;
 };
 
 template <HasFields T>
-boost::json::object ValueWriter::Fields(const T& in, bool whole) const {
-    boost::json::object object(storage_);
-    object.reserve(16);  // instead of growing to it in steps
-    FieldWriter<T> fields(*this, object, in, whole);
+void ValueWriter::WriteFields(const T& in, bool whole) const {
+    output_.BeginObject();
+    FieldWriter<T> fields(*this, in, whole);
     FieldsOf<T>::Visit(fields);
-    return object;
+    output_.EndObject();
+}
+
+// The text of one structure.
+template <HasFields T>
+std::string FieldsToJson(const T& in, JsonForm form) {
+    JsonOutput output;
+    ValueWriter(form, output).Write(in);
+    return output.Take();
 }
 
 }  // namespace ksana::codec

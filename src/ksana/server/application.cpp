@@ -28,6 +28,8 @@ namespace {
 constexpr Duration kLongestSilence = std::chrono::minutes(2);
 // Idle connections of clients are cut at a stop; requests under way get so long.
 constexpr Duration kRequestDrain = std::chrono::seconds(5);
+// Reads of one job are answered on them: one alone would leave a second core idle.
+constexpr std::size_t kIoThreads = 2;
 
 model::PolicyDefaults DefaultsOf(const Settings& settings) {
     model::PolicyDefaults defaults;
@@ -79,6 +81,7 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings) {
                                               .key_file = settings.tls_key};
     }
     options.max_body_bytes = settings.max_body;
+    options.io_threads = kIoThreads;
     options.pool_threads = static_cast<std::size_t>(settings.request_threads);
     options.drain = std::min(settings.shutdown_timeout, kRequestDrain);
     return options;

@@ -38,7 +38,11 @@ Result<void> KitJobs::Delete(store::DeleteJobParams params) {
 }
 
 Result<Job> KitJobs::Get(const std::string& id) {
-    KSANA_TRY(std::vector<Job> jobs, GetMany({id}));
+    std::vector<Job> jobs;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(jobs, rows.Jobs({id}));
+        return {};
+    }));
     if (jobs.empty()) return Error(Code::kNotFound, fmt::format("there is no job \"{}\"", id));
     return std::move(jobs[0]);
 }

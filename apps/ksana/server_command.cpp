@@ -3,18 +3,15 @@
 #include <fmt/core.h>
 #include <pthread.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "ksana/base/log.hpp"
 #include "ksana/config_file.hpp"
 #include "ksana/server/application.hpp"
 #include "ksana/server/setting_table.hpp"
 #include "ksana/server/settings.hpp"
-#include "ksana/server/start_memory.hpp"
 #include "ksana/server/systemd_notice.hpp"
 
 namespace ksana::app {
@@ -118,19 +115,14 @@ class EndSignals {
     sigset_t before_{};
 };
 
-// After so long the loops have gone round, and what they do not use was for the start alone.
-constexpr Duration kStartIsOver = std::chrono::seconds(1);
-
 void WaitForTheEnd(const EndSignals& signals, const server::Application& application,
                    const server::SystemdNotice& systemd) {
     const Duration pause = systemd.alive_every().value_or(std::chrono::hours(1));
-    Duration next = std::min(pause, kStartIsOver);
-    for (bool started = false;; started = true) {
-        if (const int signal = signals.Wait(std::exchange(next, pause)); signal != 0) {
+    for (;;) {
+        if (const int signal = signals.Wait(pause); signal != 0) {
             Log(LogLevel::kInfo, "asked to stop", {{"signal", ::strsignal(signal)}});
             return;
         }
-        if (!started) server::ReleaseStartMemory();
         if (application.Alive()) systemd.Alive();
     }
 }

@@ -200,8 +200,9 @@ CREATE INDEX documents_expiry ON documents(kind, expires_at) WHERE expires_at IS
 
 // A run of a job is in runs_open until its end and then in the two indexes that follow. The many
 // jobs of a store are spread over all pages of an index that begins with the job: such a page is
-// written for one run alone, and what that costs is most of what a run costs. So a start writes
-// into none of them: of what is open there is little, and nominal times rise (runs_fire).
+// written for few runs. So a start, which somebody waits for, writes into none of them: of what is
+// open there is little, and nominal times rise (runs_fire). The report pays for it with one entry
+// more.
 // job_due is one index instead of two that a new plan would have to open.
 inline constexpr std::string_view kIndexesOfJobs = R"sql(
 DROP INDEX runs_job;

@@ -1,6 +1,6 @@
 // What a store does a second at its interface: one JSON line for each measurement.
 //   ksana_stores_bench DRIVER LOCATION PART…     DRIVER: sqlite (a folder), postgres (a URL)
-//   parts: submit bulk drain lists latency, and steady=MINUTES
+//   parts: submit bulk drain lists latency, and steady=MINUTES, fires=COUNT
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"
 #include "stores/bench_clock.hpp"
+#include "stores/fires.hpp"
 
 namespace ksana::bench {
 namespace {
@@ -27,6 +28,7 @@ constexpr std::size_t kDrainRuns = 100'000;
 constexpr std::size_t kListRuns = 1'000'000;
 constexpr std::string_view kSteady = "steady=";
 constexpr std::size_t kSliceSeconds = 20;
+constexpr std::string_view kFires = "fires=";
 
 template <class T>
 T Must(Result<T> result) {
@@ -47,6 +49,7 @@ class StoresBench {
         if (part == "lists") Lists();
         if (part == "latency") Latency();
         if (part.starts_with(kSteady)) Steady(std::stoul(part.substr(kSteady.size())));
+        if (part.starts_with(kFires)) Fires(std::stoul(part.substr(kFires.size())));
     }
 
   private:
@@ -214,6 +217,17 @@ class StoresBench {
         };
         Say("page_1", median(0), "us");
         Say("page_1000", median(980), "us");
+    }
+
+    void Fires(std::size_t count) {
+        FireBench fires(*store_);
+        const double start = timer_.Seconds();
+        const double cpu_start = CpuOfThread("sqlite writer");
+        fires.Run(count);
+        const auto fired = static_cast<double>(count);
+        Say("fires", fired / (timer_.Seconds() - start));
+        if (!IsSqlite()) return;
+        Say("fire_writer_cpu", (CpuOfThread("sqlite writer") - cpu_start) / fired * 1e6, "us");
     }
 
     void Latency() {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "ksana/base/utf8.hpp"
+#include "ksana/store_sqlite/log_vfs.hpp"
 #include "ksana/store_sqlite/sqlite_error.hpp"
 
 namespace ksana::store_sqlite {
@@ -35,10 +36,12 @@ void ConfigureOnce() {
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, OpenMode mode) {
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, OpenMode mode,
+                                                     LogWrites log) {
     ConfigureOnce();
     sqlite3* database = nullptr;
-    const int rc = sqlite3_open_v2(path.c_str(), &database, FlagsOf(mode), nullptr);
+    const char* const vfs = log == LogWrites::kGathered ? GatheringLogVfs() : nullptr;
+    const int rc = sqlite3_open_v2(path.c_str(), &database, FlagsOf(mode), vfs);
     DatabaseHandle owned(database);
     if (rc != SQLITE_OK) {
         return SqliteError(rc, fmt::format("cannot open {}", path),

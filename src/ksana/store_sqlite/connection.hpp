@@ -25,6 +25,8 @@ using DatabaseHandle = std::unique_ptr<sqlite3, CloseDatabase>;
 using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 enum class OpenMode { kCreate, kExisting, kReadOnly };
+// Gathered: log_vfs.hpp, for a connection that will have synchronous=FULL.
+enum class LogWrites { kPlain, kGathered };
 
 // An open database with its prepared statements, which are made at their first use and kept. One
 // thread at a time.
@@ -34,7 +36,8 @@ class Connection final : public Query::Owner {
     // For another process that recovers the log while we open: it is quick.
     static constexpr int kBusyTimeoutMs = 5'000;
 
-    static Result<std::unique_ptr<Connection>> Open(const std::string& path, OpenMode mode);
+    static Result<std::unique_ptr<Connection>> Open(const std::string& path, OpenMode mode,
+                                                    LogWrites log = LogWrites::kPlain);
 
     // A statement that cannot be prepared breaks the connection, so that its query fails.
     Query Prepared(Sql which);

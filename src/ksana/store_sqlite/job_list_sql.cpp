@@ -62,7 +62,7 @@ std::vector<Way> WaysOf(const JobList& list) {
             }
             if (!enabled.value_or(false)) {
                 ways.push_back(
-                    {ALONG_STATE("job_paused"), "s.enabled=0", "s.next_run_at", "s.job_id"});
+                    {ALONG_STATE("job_due"), "s.enabled=0", "s.next_run_at", "s.job_id"});
             }
             return ways;
         }

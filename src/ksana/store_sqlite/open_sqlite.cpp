@@ -28,13 +28,14 @@ bool Exists(const std::string& path) {
 }
 
 Result<std::unique_ptr<Connection>> OpenWriter(const SqliteOptions& options) {
+    const bool full = options.durability == Durability::kFull;
     KSANA_TRY(
         auto connection,
-        Connection::Open(options.path, options.create ? OpenMode::kCreate : OpenMode::kExisting));
+        Connection::Open(options.path, options.create ? OpenMode::kCreate : OpenMode::kExisting,
+                         full ? LogWrites::kGathered : LogWrites::kPlain));
+    KSANA_TRY_VOID(
+        connection->Execute(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
     KSANA_TRY_VOID(connection->Execute(std::string(kWriterPragmas)));
-    KSANA_TRY_VOID(connection->Execute(options.durability == Durability::kFull
-                                           ? "PRAGMA synchronous=FULL"
-                                           : "PRAGMA synchronous=NORMAL"));
     KSANA_TRY_VOID(Migrate(*connection, options.clock));
     return connection;
 }

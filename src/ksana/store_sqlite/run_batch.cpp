@@ -39,7 +39,7 @@ enum Column : std::uint8_t {
 };
 
 // What LockGates and its like ask for: 1 for a run that has had an attempt, 2 for a blocked one,
-// and four times the state. The numbers stand in SQL (statements.cpp).
+// and four times the state. The numbers stand in SQL (statements.cpp), too.
 std::int64_t GateOf(const model::RunStatus& status) {
     return 4 * static_cast<std::int64_t>(status.state) + (status.blocked ? 2 : 0) +
            (status.attempt > 0 ? 1 : 0);
@@ -201,6 +201,12 @@ void Pad(RunBatch::Row& row) {
 }
 
 }  // namespace
+
+void CountOpenRun(std::int64_t gate, store_kit::Gate& counts) {
+    counts.under_way += (gate & 1) != 0 ? 1 : 0;
+    counts.blocked += (gate & 2) != 0 ? 1 : 0;
+    counts.waiting += gate < 8 && (gate & 3) == 0 ? 1 : 0;
+}
 
 bool HasLongPayload(const Run& run) { return run.payload.size() > kMaxInlinePayload; }
 

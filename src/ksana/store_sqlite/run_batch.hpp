@@ -15,6 +15,9 @@ namespace ksana::store_sqlite {
 // Its payload stands in the table payloads.
 bool HasLongPayload(const model::Run& run);
 
+// Counts a run that is scheduled, queued or running, by its column `gate`.
+void CountOpenRun(std::int64_t gate, store_kit::Gate& counts);
+
 // Runs that are about to be written, as a table (a virtual one, `run_batch`) that a statement of
 // the same connection selects from. Thus one statement writes many rows: it opens the table and
 // each of its indexes once, which for a single row takes longer than the row.

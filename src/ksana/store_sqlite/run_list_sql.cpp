@@ -72,22 +72,28 @@ Way Tagged(Tag tag, ListSql::Value value, const RunList& list) {
 
 ListSql::Value AsBytes(const std::string& text) { return ListSql::Bytes{text}; }
 
-// Along something that few runs have.
-std::optional<Way> NarrowWay(const RunList& list) {
+// Those that have not ended stand in another index than the others.
+std::vector<Way> OfJob(const RunList& list) {
+    const ListSql::Value job(list.filter.job_id);
+    return {
+        ById("runs INDEXED BY runs_open", "job_id=? AND final_at IS NULL", {job}, "id", list),
+        ById("runs INDEXED BY runs_job", "job_id=? AND final_at IS NOT NULL", {job}, "id", list)};
+}
+
+// Along something that few runs have; none: the filter names no such thing.
+std::vector<Way> NarrowWays(const RunList& list) {
     const RunFilter& filter = list.filter;
-    if (filter.parent) return Tagged(Tag::kParent, *filter.parent, list);
-    if (!filter.job_id.empty()) {
-        return ById("runs INDEXED BY runs_job", "job_id=?", {filter.job_id}, "id", list);
-    }
-    if (!filter.creator.empty()) return Tagged(Tag::kCreator, AsBytes(filter.creator), list);
-    if (!filter.category.empty()) return Tagged(Tag::kCategory, AsBytes(filter.category), list);
+    if (filter.parent) return {Tagged(Tag::kParent, *filter.parent, list)};
+    if (!filter.job_id.empty()) return OfJob(list);
+    if (!filter.creator.empty()) return {Tagged(Tag::kCreator, AsBytes(filter.creator), list)};
+    if (!filter.category.empty()) return {Tagged(Tag::kCategory, AsBytes(filter.category), list)};
     if (!filter.type.empty()) {
-        return ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list);
+        return {ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)};
     }
     if (!filter.tenant.empty() && filter.tenant != model::Run{}.tenant) {
-        return Tagged(Tag::kTenant, AsBytes(filter.tenant), list);
+        return {Tagged(Tag::kTenant, AsBytes(filter.tenant), list)};
     }
-    return std::nullopt;
+    return {};
 }
 
 // Lanes that have another order than the list.
@@ -184,7 +190,8 @@ std::vector<Way> WaysByState(const RunList& list) {
 std::vector<Way> WaysOf(const RunList& list) {
     if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return {FinalOfJob(list)};
     if (list.sort != RunSort::kFinished) {
-        if (auto narrow = NarrowWay(list)) return {*std::move(narrow)};
+        std::vector<Way> narrow = NarrowWays(list);
+        if (!narrow.empty()) return narrow;
     }
     const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
     if (all && list.sort == RunSort::kId) {

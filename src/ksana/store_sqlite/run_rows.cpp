@@ -74,7 +74,8 @@ Result<std::vector<std::int64_t>> PolicyNumbers(WriteSession& session, const Run
 // What stands beside the row.
 Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq) {
     session.running.Written(run);
-    session.seq_book.Note(run.id, seq);
+    // Another will be read before it changes.
+    if (run.status.state == model::RunState::kRunning) session.seq_book.Note(run.id, seq);
     if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
     if (!HasLongPayload(run)) return {};
     return session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run();
@@ -205,7 +206,10 @@ Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
     }
     session.connection.batch().FillStatus(runs, seqs);
     KSANA_TRY_VOID(session.connection.Prepared(Sql::kUpdateRuns).Run());
-    for (const Run* run : runs) session.running.Written(*run);
+    for (const Run* run : runs) {
+        session.running.Written(*run);
+        if (model::IsFinal(run->status.state)) session.seq_book.Forget(run->id);
+    }
     return {};
 }
 
@@ -227,7 +231,7 @@ Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids) 
         KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run());
         KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteRun).Id(run.id).Run());
         session.running.Deleted(run.id);
-        session.seq_book.Deleted(run.id);
+        session.seq_book.Forget(run.id);
     }
     return {};
 }

@@ -10,12 +10,13 @@
 
 namespace ksana::store_sqlite {
 
-// The rows of runs that the writer has read or written lately: an update finds its row by number.
+// The rows of runs that the writer has in hand, read or started: an update finds its row by number.
 // Holds what the writing connection sees, so a rollback empties it. Bounded; of the writer thread.
 class SeqBook {
   public:
     void Note(const Uuid& id, std::int64_t seq);
-    void Deleted(const Uuid& id) { seqs_.erase(id); }
+    // One that will not be updated any more.
+    void Forget(const Uuid& id) { seqs_.erase(id); }
     void Clear() { seqs_.clear(); }
 
     // Of a run that is there.

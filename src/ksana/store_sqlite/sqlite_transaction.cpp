@@ -119,15 +119,16 @@ Result<std::vector<Run>> SqliteTransaction::LockOwned(const std::vector<std::str
 Result<std::vector<Gate>> SqliteTransaction::LockGates(const std::vector<std::string>& job_ids) {
     std::vector<Gate> gates;
     gates.reserve(job_ids.size());
-    Query query = Prepared(Sql::kCountGate);
+    Query query = Prepared(Sql::kGatesOfJob);
     for (const std::string& id : job_ids) {
-        KSANA_TRY(const bool row, query.Again().Text(id).Next());
         Gate& gate = gates.emplace_back();
         gate.job_id = id;
-        if (!row) continue;
-        gate.under_way = static_cast<int>(query.Int());
-        gate.blocked = static_cast<int>(query.Int());
-        gate.waiting = static_cast<int>(query.Int());
+        query.Again().Text(id);
+        for (;;) {
+            KSANA_TRY(const bool row, query.Next());
+            if (!row) break;
+            CountOpenRun(query.Int(), gate);
+        }
     }
     return gates;
 }

@@ -20,7 +20,7 @@ struct Entry {
 #define WRITTEN_COLUMNS "seq, id, type, job_id, nominal_at, kind, fixed, " STATUS_COLUMNS
 #define IN_RANGE "INDEXED BY runs_place WHERE place>=? AND place<? "
 // Of a job: scheduled, queued or running (gate of run_batch.cpp).
-#define OPEN_OF_JOB "final_at IS NULL AND gate<12"
+#define OPEN_OF_JOB "INDEXED BY runs_open WHERE job_id=? AND final_at IS NULL AND gate<12 "
 
 // In the order of Sql.
 constexpr std::array<Entry, kSqlCount> kEntries = {{
@@ -82,20 +82,14 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "DELETE FROM ready_tags WHERE tag=? AND tag_value=? AND tag_kind=? AND tag_type=? AND "
      "tag_rank=? AND run_id=?"},
     {Sql::kLoadPlace, "SELECT place FROM runs WHERE id=?"},
-    {Sql::kCountGate,
-     "SELECT count(*) FILTER (WHERE gate&1), count(*) FILTER (WHERE gate&2), "
-     "count(*) FILTER (WHERE gate<8 AND NOT gate&3) FROM runs "
-     "INDEXED BY runs_job_final WHERE job_id=? AND " OPEN_OF_JOB},
-    {Sql::kFindGated,
-     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id=? AND " OPEN_OF_JOB " AND (gate&3)<>0"},
+    {Sql::kGatesOfJob, "SELECT gate FROM runs " OPEN_OF_JOB},
+    {Sql::kFindGated, SELECT_RUN OPEN_OF_JOB "AND (gate&3)<>0"},
     {Sql::kFindStray, SELECT_RUN IN_RANGE
-     "AND NOT EXISTS (SELECT 1 FROM runs g INDEXED BY runs_job_final WHERE "
+     "AND NOT EXISTS (SELECT 1 FROM runs g INDEXED BY runs_open WHERE "
      "g.job_id=runs.job_id AND g.final_at IS NULL AND g.gate<12 AND (g.gate&1)) "
      "ORDER BY place LIMIT ?"},
     // Scheduled or queued, without an attempt.
-    {Sql::kFindUnstarted,
-     SELECT_RUN "INDEXED BY runs_job_final WHERE job_id=? AND final_at IS NULL "
-                "AND gate<8 AND (gate&1)=0 LIMIT ?"},
+    {Sql::kFindUnstarted, SELECT_RUN OPEN_OF_JOB "AND gate<8 AND (gate&1)=0 LIMIT ?"},
     {Sql::kFindFire, SELECT_RUN "INDEXED BY runs_fire WHERE job_id=? AND nominal_at=?"},
     {Sql::kSampleRuns,
      "SELECT status FROM runs INDEXED BY runs_job_final WHERE job_id=? AND final_at>=? AND "

@@ -46,7 +46,7 @@ enum class Sql : std::uint8_t {
     kInsertReadyTag,
     kDeleteReadyTag,
     kLoadPlace,
-    kCountGate,
+    kGatesOfJob,
     kFindGated,
     kFindStray,
     kFindUnstarted,

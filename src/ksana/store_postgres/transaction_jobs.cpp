@@ -77,16 +77,18 @@ constexpr std::string_view kUpdatePlans =
     "FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v(id, planned_until, next_run_at) "
     "WHERE s.id = v.id";
 
-// model::ApplyTally
+// model::ApplyTally. The rows are locked by the same statement and not waited for: a job may have
+// been made anew since the others were locked, and be another's.
 constexpr std::string_view kAddTallies =
-    "UPDATE ksana.job_state s SET total_runs = s.total_runs + v.runs, "
+    "WITH l AS (SELECT id FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id "
+    "FOR UPDATE NOWAIT) UPDATE ksana.job_state s SET total_runs = s.total_runs + v.runs, "
     "consecutive_failures = CASE WHEN v.reset THEN 0 ELSE s.consecutive_failures END + v.failures, "
     "last_run_at = coalesce(v.last_run_at, s.last_run_at), "
     "last_state = coalesce(v.last_state, s.last_state), "
     "last_error = CASE WHEN v.last_state IS NULL THEN s.last_error ELSE v.last_error END "
     "FROM unnest($1::text[], $2::bigint[], $3::boolean[], $4::integer[], $5::bigint[], "
     "$6::smallint[], $7::text[]) AS v(id, runs, reset, failures, last_run_at, last_state, "
-    "last_error) WHERE s.id = v.id";
+    "last_error) JOIN l ON l.id = v.id WHERE s.id = v.id";
 
 constexpr std::string_view kDeleteJob =
     "WITH s AS (DELETE FROM ksana.job_state WHERE id = $1::text) "
@@ -255,12 +257,9 @@ Result<void> PostgresTransaction::UpdatePlans(const std::vector<Job>& jobs) {
 Result<void> PostgresTransaction::AddTallies(const std::vector<JobTally>& tallies) {
     if (tallies.empty()) return {};
     const auto id = [](const JobTally& tally) -> const std::string& { return tally.job_id; };
-    // In the order of everybody else, before the update takes them in its own.
-    std::set<std::string> to_lock;
-    for (const JobTally& tally : tallies) {
-        if (!locks_.Holds(tally.job_id)) to_lock.insert(tally.job_id);
-    }
-    LockJobsOf(to_lock);
+    std::set<std::string> asked;
+    for (const JobTally& tally : tallies) asked.insert(tally.job_id);
+    locks_.ForJobs(asked);
     session_.DeferFirst(
         kAddTallies,
         Params()

@@ -22,6 +22,8 @@ from ksana_server import PATIENCE, Failure, after, check, equal
 
 START_POSTGRES = pathlib.Path(__file__).parent.parent / "support" / "start_postgres.sh"
 
+PROBE = 1    # seconds that a probe may take; twice as much on a machine that has other work
+
 CASES = []
 
 
@@ -144,7 +146,7 @@ def own_postgres():
             control("-m", "fast", "stop")
 
     try:
-        yield url, switch
+        yield url, switch, folder
     finally:
         subprocess.run([str(START_POSTGRES), "stop", folder], check=False)
         shutil.rmtree(folder, ignore_errors=True)
@@ -152,7 +154,7 @@ def own_postgres():
 
 @case
 def readiness_follows_the_database(place):
-    with own_postgres() as (url, switch):
+    with own_postgres() as (url, switch, _):
         server = place.server(store=url).start()
         path = "/ok/database"
         server.create(id="j", schedule=every("200ms"), http={"url": place.target.url + path})
@@ -180,6 +182,49 @@ def readiness_follows_the_database(place):
         calls = len(place.target.of(path))
         place.target.await_calls(path, calls + 3)
         equal(server.stop(), 0, "exit code")
+
+
+def backends(folder):
+    """The processes of a PostgreSQL that serve a connection each, and the one that makes them."""
+    with open(f"{folder}/data/postmaster.pid", encoding="utf-8") as file:
+        parent = int(file.readline())
+    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(parent)], check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    return [parent] + [int(line.split()[0]) for line in found if "127.0.0.1" in line]
+
+
+@case
+def readiness_is_told_in_time_while_the_database_hangs(place):
+    with own_postgres() as (url, _, folder):
+        server = place.server({"KSANA_REQUEST_THREADS": "2"}, store=url).start()
+        equal(server.request("GET", "/readyz")[0], 200, "before")
+        frozen = backends(folder)
+        for process in frozen:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            with ThreadPoolExecutor(4) as pool:
+                # All threads of the pool wait for the store; a probe does not wait for them.
+                waiting = [pool.submit(server.request, "GET", "/jobs") for _ in range(4)]
+                for number in range(3):
+                    start = time.monotonic()
+                    status, _, body = server.request("GET", "/readyz?verbose")
+                    took = time.monotonic() - start
+                    equal(status, 503, f"probe {number}")
+                    check("[-] store failed: no answer for" in body, f"it says {body}")
+                    check(took < 2 * PROBE, f"a probe took {took:.2f} s")
+                    equal(server.request("GET", "/livez")[0], 200, "alive")
+                for process in frozen:
+                    os.kill(process, signal.SIGCONT)
+                frozen = []
+                for request in waiting:
+                    request.result()
+        finally:
+            for process in frozen:
+                os.kill(process, signal.SIGCONT)
+        deadline = time.monotonic() + PATIENCE
+        while server.request("GET", "/readyz")[0] != 200:
+            check(time.monotonic() < deadline, "not ready again")
+            time.sleep(0.05)
 
 
 # ---- what it is told, and tells

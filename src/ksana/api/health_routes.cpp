@@ -7,10 +7,12 @@
 namespace ksana::api {
 namespace {
 
+using http_server::AsyncHandler;
 using http_server::Handler;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
+using http_server::Reply;
 using http_server::Request;
 using http_server::Response;
 using http_server::Route;
@@ -19,23 +21,75 @@ using http_server::Where;
 
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-// What is wrong is told only to those who ask for it: it may name hosts.
-Response Answer(const std::vector<HealthCheck>& checks, bool verbose) {
-    std::string lines;
-    bool well = true;
-    for (const HealthCheck& check : checks) {
-        const auto result = check.check();
-        well = well && result.has_value();
-        if (verbose) {
-            lines += result
-                         ? fmt::format("[+] {} ok\n", check.name)
-                         : fmt::format("[-] {} failed: {}\n", check.name, result.error().message);
-        } else if (!result) {
-            lines += fmt::format("[-] {} failed\n", check.name);
+// One line for each check, then the verdict. What is wrong is told only to those who ask for it: it
+// may name hosts.
+class Report {
+  public:
+    explicit Report(bool verbose) : verbose_(verbose) {}
+
+    void Add(const std::string& name, const Result<void>& result) {
+        well_ = well_ && result.has_value();
+        if (!verbose_) {
+            if (!result) lines_ += fmt::format("[-] {} failed\n", name);
+        } else if (result) {
+            lines_ += fmt::format("[+] {} ok\n", name);
+        } else {
+            lines_ += fmt::format("[-] {} failed: {}\n", name, result.error().message);
         }
     }
-    lines += well ? "ok\n" : "not ok\n";
-    return TextResponse(well ? 200 : 503, std::move(lines));
+    void Add(const std::vector<HealthCheck>& checks) {
+        for (const HealthCheck& check : checks) Add(check.name, check.check());
+    }
+
+    Response Answer() && {
+        lines_ += well_ ? "ok\n" : "not ok\n";
+        return TextResponse(well_ ? 200 : 503, std::move(lines_));
+    }
+
+  private:
+    const bool verbose_;
+    bool well_ = true;
+    std::string lines_;
+};
+
+Response Answer(const std::vector<HealthCheck>& checks, const Request& request) {
+    Report report(request.QueryValue("verbose").has_value());
+    report.Add(checks);
+    return std::move(report).Answer();
+}
+
+// On the I/O thread, and answered later: the threads of the pool may all wait for the store.
+void AnswerReady(const std::shared_ptr<const Health>& health, const Request& request, Reply reply) {
+    const bool verbose = request.QueryValue("verbose").has_value();
+    const auto kept = std::make_shared<Reply>(std::move(reply));
+    health->store->Ask([health, verbose, kept](const Result<void>& result) {
+        Report report(verbose);
+        report.Add(health->store->name(), result);
+        report.Add(health->ready);
+        kept->Send(std::move(report).Answer());
+    });
+}
+
+Route ReadyRoute(const std::shared_ptr<const Health>& health) {
+    const std::string words = "Whether it can serve";
+    if (health->store == nullptr) {
+        return {Method::kGet,
+                "/readyz",
+                Permission::kPublic,
+                words,
+                Where::kPool,
+                Handler([health](const Request& request) -> Response {
+                    return Answer(health->ready, request);
+                })};
+    }
+    return {Method::kGet,
+            "/readyz",
+            Permission::kPublic,
+            words,
+            Where::kInline,
+            AsyncHandler([health](const Request& request, Reply reply) {
+                AnswerReady(health, request, std::move(reply));
+            })};
 }
 
 }  // namespace
@@ -44,12 +98,9 @@ void AddHealthRoutes(http_server::Router& router, Health health) {
     const auto shared = std::make_shared<const Health>(std::move(health));
     router.Add(Route(Method::kGet, "/livez", Permission::kPublic, "Whether the process is alive",
                      Where::kInline, Handler([shared](const Request& request) -> Response {
-                         return Answer(shared->live, request.QueryValue("verbose").has_value());
+                         return Answer(shared->live, request);
                      })));
-    router.Add(Route(Method::kGet, "/readyz", Permission::kPublic, "Whether it can serve",
-                     Where::kPool, Handler([shared](const Request& request) -> Response {
-                         return Answer(shared->ready, request.QueryValue("verbose").has_value());
-                     })));
+    router.Add(ReadyRoute(shared));
     router.Add(Route(Method::kGet, "/health", Permission::kPublic,
                      "Answers as long as the process lives", Where::kInline,
                      Handler([](const Request&) -> Response {

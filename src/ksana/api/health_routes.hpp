@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ksana/api/timely_check.hpp"
 #include "ksana/base/result.hpp"
 #include "ksana/http_server/router.hpp"
 #include "ksana/telemetry/registry.hpp"
@@ -18,7 +19,8 @@ struct HealthCheck {
 
 struct Health {
     std::vector<HealthCheck> live;   // of the process itself: no dependency, never blocks
-    std::vector<HealthCheck> ready;  // whether it can serve; may ask the store
+    std::vector<HealthCheck> ready;  // whether it can serve
+    TimelyCheck* store = nullptr;    // of `ready`, too: what may hang, and must not hang a probe
     const telemetry::Registry& metrics;
 };
 

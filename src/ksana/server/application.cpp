@@ -26,6 +26,8 @@ namespace {
 
 // A loop that has not been seen for so long hangs: its longest call of the store is shorter.
 constexpr Duration kLongestSilence = std::chrono::minutes(2);
+// What a probe waits for the store: with the way to it and back, a second.
+constexpr Duration kProbePatience = std::chrono::milliseconds(900);
 // Idle connections of clients are cut at a stop; requests under way get so long.
 constexpr Duration kRequestDrain = std::chrono::seconds(5);
 // Reads of one job are answered on them: one alone would leave a second core idle.
@@ -106,6 +108,8 @@ struct Application::Everything {
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           desk(*store, node.plans(), zones, {}, parts.ids),
           guard(std::move(token)),
+          store_check(
+              "store", [this] { return StoreAnswers(); }, parts.clock, kProbePatience),
           server(ServerOptionsOf(settings), Routes(), parts.clock, parts.random),
           http_metrics(metrics, server.statistics(), client) {
         engine_metrics.Watch(metrics, &node);
@@ -124,8 +128,8 @@ struct Application::Everything {
                                      .defaults = DefaultsOf(settings),
                                      .quick_reads = IsAlone(settings.store.kind)});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
-                                      .ready = {{"store", [this] { return StoreAnswers(); }},
-                                                {"serving", [this] { return Serving(); }}},
+                                      .ready = {{"serving", [this] { return Serving(); }}},
+                                      .store = &store_check,
                                       .metrics = metrics});
         if (parts.demo) AddDemoRoutes(router);
         return router;
@@ -160,6 +164,7 @@ struct Application::Everything {
     engine::Engine engine;
     engine::JobDesk desk;
     api::Guard guard;
+    api::TimelyCheck store_check;
     http_server::Server server;
     HttpMetrics http_metrics;
 };
@@ -192,6 +197,7 @@ Result<void> Application::Start() {
         all_->server.Stop();
         all_->engine.Stop();
         all_->client.Stop();
+        all_->store_check.Stop();
         return started;
     }
     running_ = true;
@@ -208,6 +214,7 @@ Result<void> Application::Start() {
 // What is called stands before who calls it.
 Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->client.Start());
+    KSANA_TRY_VOID(all_->store_check.Start());
     KSANA_TRY_VOID(all_->server.Start());
     if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->desk, url()));
     return all_->engine.Start();
@@ -221,6 +228,7 @@ void Application::Stop() {
     all_->server.Stop();
     all_->engine.Stop();
     all_->client.Stop();
+    all_->store_check.Stop();
     running_ = false;
     Log(LogLevel::kInfo, "ksana has stopped");
 }

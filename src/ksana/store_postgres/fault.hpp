@@ -11,7 +11,7 @@ namespace ksana::store_postgres {
 enum class FaultKind : std::uint8_t {
     kFinal,      // will fail again
     kConflict,   // another transaction was in the way: run it again
-    kDuplicate,  // a row is there already that was taken for new
+    kDuplicate,  // a row that was taken for new is there already, or has changed: look first
     kLost,       // the connection is gone
     kDeadline,   // no answer in time; the connection is given up
 };

@@ -11,6 +11,9 @@ constexpr std::string_view kStateColumns =
     "s.id, s.revision, s.planned_until, s.next_run_at, s.last_run_at, s.last_state, "
     "s.last_error, s.total_runs, s.consecutive_failures";
 
+constexpr std::string_view kDefinitionColumns =
+    "j.definition, j.version, j.created_at, j.updated_at";
+
 }  // namespace
 
 std::string SelectJobStates(std::string_view rest) {
@@ -18,10 +21,16 @@ std::string SelectJobStates(std::string_view rest) {
 }
 
 std::string SelectJobs(std::string_view rest) {
+    return fmt::format("SELECT {}, {} FROM ksana.job_state s JOIN ksana.jobs j ON j.id = s.id {}",
+                       kStateColumns, kDefinitionColumns, rest);
+}
+
+// The OFFSET keeps the planner from joining the tables as a whole.
+std::string SelectPageOfJobs(std::string_view page, std::string_view order) {
     return fmt::format(
-        "SELECT {}, j.definition, j.version, j.created_at, j.updated_at "
-        "FROM ksana.job_state s JOIN ksana.jobs j ON j.id = s.id {}",
-        kStateColumns, rest);
+        "SELECT {}, {} FROM (SELECT * FROM ksana.job_state s {}) s CROSS JOIN LATERAL ("
+        "SELECT * FROM ksana.jobs j WHERE j.id = s.id OFFSET 0) j {}",
+        kStateColumns, kDefinitionColumns, page, order);
 }
 
 JobState ReadJobState(RowReader& row) {

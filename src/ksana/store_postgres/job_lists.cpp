@@ -78,14 +78,18 @@ constexpr std::string_view kDependants =
 
 }  // namespace
 
+// By the time of the last run there is no index (migration_steps.cpp): all of `job_state` is looked
+// at, but without a filter nothing else, and the page alone is joined with the definitions.
 Result<std::vector<model::Job>> PostgresTransaction::ListJobs(const JobList& list) {
     Conditions where;
     AddFilter(where, list);
+    const bool page_first = list.sort == JobSort::kLastRun && where.text().empty();
     AddAfter(where, list);
     const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
+    const std::string order = OrderBy(list);
+    const std::string rest = fmt::format("{}{} LIMIT ${}::bigint", where.text(), order, limit);
     KSANA_TRY(const Rows rows,
-              session_.QueryBuilt(SelectJobs(fmt::format("{}{} LIMIT ${}::bigint", where.text(),
-                                                         OrderBy(list), limit)),
+              session_.QueryBuilt(page_first ? SelectPageOfJobs(rest, order) : SelectJobs(rest),
                                   where.Take()));
     return ReadJobs(rows);
 }

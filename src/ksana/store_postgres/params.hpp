@@ -22,11 +22,19 @@ inline constexpr std::uint32_t kInt2Oid = 21;
 inline constexpr std::uint32_t kInt4Oid = 23;
 inline constexpr std::uint32_t kTextOid = 25;
 inline constexpr std::uint32_t kTidOid = 27;
+inline constexpr std::uint32_t kXidOid = 28;
 inline constexpr std::uint32_t kUuidOid = 2950;
 
 // Where a row of a table is, as the server says it (ctid); good as long as nobody changes the row.
 struct RowPlace {
     std::array<char, 6> bytes{};
+};
+
+// One version of a row: where it is, and the transaction that has written it (xmin). Whatever
+// changes the row makes another version of it; whoever only locks it does not.
+struct RowVersion {
+    RowPlace place;
+    std::int32_t writer = 0;
 };
 
 // The binary form of one value, most significant byte first.

@@ -28,6 +28,10 @@ ConnectionOptions ConnectionOf(const PostgresOptions& options) {
             .statement_timeout = options.call_timeout};
 }
 
+Fault NotSure() {
+    return {FaultKind::kDuplicate, Error(Code::kInternal, "runs are to be read after all")};
+}
+
 Error UnknownOutcome(const Error& cause) {
     return Error(Code::kUnavailable,
                  fmt::format("it is unknown whether the change was committed: {}", cause.message));
@@ -76,18 +80,23 @@ Result<int> PostgresBackend::BringUpToDate() {
         deadline);
 }
 
-PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& body, bool look,
+PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& body, Way& way,
                                               PolicyBook::Policies& wanted) {
     HeldRuns::Hold held(held_);
-    PostgresTransaction tx(session, {policies_, wanted, jobs_, held}, look);
+    PostgresTransaction tx(session, {policies_, wanted, jobs_, held, known_, way.first}, way.look);
     Try made;
     made.result = body(tx);
+    if (!session.fault() && tx.unsure()) return {NotSure().error, NotSure(), {}, {}};
     if (made.result && !wanted.empty()) made.result = UnknownPolicies();
     // A fault that the body has kept to itself comes out here.
     if (made.result) made.result = session.Commit();
     made.touched = tx.touched();
-    if (made.result) return made;
+    if (made.result) {
+        tx.Remember();
+        return made;
+    }
     made.fault = session.fault();
+    if (made.fault && made.fault->sqlstate == kRowIsLocked) way.first = tx.locks().asked();
     if (session.commit_unknown()) made.unknown = session.mark();
     return made;
 }
@@ -95,12 +104,12 @@ PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& b
 // Policies are committed before the runs that name them, on the same connection: the transaction
 // that wanted them is rolled back, and run again afterwards.
 PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
-                                                const Deadline& deadline, bool look) {
+                                                const Deadline& deadline, Way& way) {
     for (int round = 1;; ++round) {
         PolicyBook::Policies wanted;
         {
             Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
-            Try made = RunBody(session, body, look, wanted);
+            Try made = RunBody(session, body, way, wanted);
             if (wanted.empty() || made.fault || round == kMaxPolicyRounds) return made;
         }
         Session session(connection, Session::Mode::kWrite, deadline);
@@ -115,7 +124,7 @@ PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const Rea
     Session session(connection, Session::Mode::kRead, deadline);
     HeldRuns::Hold held(held_);
     PolicyBook::Policies none;
-    PostgresTransaction tx(session, {policies_, none, jobs_, held});
+    PostgresTransaction tx(session, {policies_, none, jobs_, held, known_, {}});
     Try made;
     made.result = body(tx);
     if (made.result) made.result = session.Commit();
@@ -174,8 +183,10 @@ Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
 
 PostgresBackend::Try PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
                                               std::optional<ConnectionPool::Lease> first) {
+    Way way;
     Try made = RunTries(deadline, std::move(first), [&](Connection& connection, bool look) {
-        return WriteOnce(connection, body, deadline, look);
+        way.look = look;
+        return WriteOnce(connection, body, deadline, way);
     });
     // Of an unknown outcome, too: if it was committed, somebody waits for it.
     if (made.result || made.unknown) {

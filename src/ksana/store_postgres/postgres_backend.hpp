@@ -10,6 +10,8 @@
 #include "ksana/store_postgres/connection_pool.hpp"
 #include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
+#include "ksana/store_postgres/known_runs.hpp"
+#include "ksana/store_postgres/lock_order.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
 #include "ksana/store_postgres/postgres_options.hpp"
 #include "ksana/store_postgres/session.hpp"
@@ -45,9 +47,15 @@ class PostgresBackend final : public store_kit::Backend {
 
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
-    Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, bool look);
+    // How a transaction is tried.
+    struct Way {
+        bool look = false;
+        LockOrder::Jobs first;  // jobs that are locked before all else
+    };
+    // Puts to `way` what the next try is to do otherwise.
+    Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, Way& way);
     // Leaves `session` uncommitted when the body wanted policies.
-    Try RunBody(Session& session, const OwnBody& body, bool look, PolicyBook::Policies& wanted);
+    Try RunBody(Session& session, const OwnBody& body, Way& way, PolicyBook::Policies& wanted);
     Try WriteTo(const OwnBody& body, const Deadline& deadline,
                 std::optional<ConnectionPool::Lease> first = {});
     void PrepareAppend(const Deadline& deadline);
@@ -75,6 +83,7 @@ class PostgresBackend final : public store_kit::Backend {
     PolicyBook policies_;
     JobCache jobs_;
     HeldRuns held_;
+    KnownRuns known_;
     store::ChangeFeed feed_;
     AppendGatherer gatherer_;
     std::optional<ConnectionPool::Lease> append_on_;  // has begun; of the gatherer's leader

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "ksana/store_kit/transaction.hpp"
 #include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
+#include "ksana/store_postgres/known_runs.hpp"
+#include "ksana/store_postgres/lock_order.hpp"
 #include "ksana/store_postgres/new_run_rows.hpp"
 #include "ksana/store_postgres/policy_book.hpp"
 #include "ksana/store_postgres/session.hpp"
@@ -17,7 +20,7 @@ namespace ksana::store_postgres {
 // Rows of PostgreSQL. Also the Reader of a read-only session, which calls none of the writing
 // methods. Every method is one statement whatever the number of rows; what has no result waits in
 // the session for the next read or the commit. Locks are taken in the order job_state, fires
-// (fire_locks.hpp), runs, each by id. One thread at a time.
+// (fire_locks.hpp), runs, each by id, or not waited for (lock_order.hpp). One thread at a time.
 //
 // Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (of runs),
 // transaction_records.cpp (ledger, events, documents, keys), job_lists.cpp and run_lists.cpp.
@@ -32,14 +35,10 @@ class PostgresTransaction : public store_kit::Transaction {
         PolicyBook::Policies& wanted;
         JobCache& jobs;
         HeldRuns::Hold& held;
+        KnownRuns& known;
+        const LockOrder::Jobs& first;  // jobs that are locked before all else
     };
-    PostgresTransaction(Session& session, const Books& books, bool look = true)
-        : session_(session),
-          policies_(books.policies),
-          wanted_(books.wanted),
-          jobs_(books.jobs),
-          held_(books.held),
-          look_(look) {}
+    PostgresTransaction(Session& session, const Books& books, bool look = true);
 
     Result<TimePoint> Now() override { return session_.Now(); }
 
@@ -115,7 +114,17 @@ class PostgresTransaction : public store_kit::Transaction {
     void InsertAtCommit(const NewRunRows& rows);
     bool looks() const { return look_; }
 
+    // Whether something was decided about a run that was neither locked nor written over: it is to
+    // be run again, with `look`.
+    bool unsure() const { return !unsure_.empty(); }
+    // After the commit: what it has made of runs is known from here on.
+    void Remember();
+    const LockOrder& locks() const { return locks_; }
+
   private:
+    std::optional<std::vector<model::Run>> TakeKnown(const std::set<Uuid>& ids);
+    void LockJobsOf(const std::set<std::string>& ids);
+    void WriteBatch(const RunBatch& batch, bool final);
     std::vector<Statement> InsertStatements(const NewRunRows& rows) const;
     Result<std::vector<model::Run>> QueryRuns(std::string_view sql, Params params);
     Result<std::vector<model::Run>> ReadRuns(const Rows& rows);
@@ -131,7 +140,11 @@ class PostgresTransaction : public store_kit::Transaction {
     PolicyBook::Policies& wanted_;
     JobCache& jobs_;
     HeldRuns::Hold& held_;
+    KnownRuns& known_;
     const bool look_;
+    LockOrder locks_;
+    std::unordered_map<Uuid, RowVersion, UuidHash> unsure_;   // known, neither locked nor written
+    std::unordered_map<Uuid, model::Run, UuidHash> started_;  // to be remembered
     // Of rows of `runs` that are locked and as they were read. Nobody else can move them, and what
     // moves them here takes them out.
     std::unordered_map<Uuid, RowPlace, UuidHash> places_;

@@ -38,7 +38,12 @@ void RunBatch::Add(const RunRow& row) {
         column.elements += scratch_;
     }
     placed_ = placed_ && row.place != nullptr;
+    versioned_ = versioned_ && row.version != nullptr;
     if (placed_) AppendElement(places_, *row.place);
+    if (versioned_) {
+        AppendElement(places_, row.version->place);
+        AppendElement(writers_, row.version->writer);
+    }
     lowest_ = count_ == 0 ? row.run->id : std::min(lowest_, row.run->id);
     highest_ = count_ == 0 ? row.run->id : std::max(highest_, row.run->id);
     ++count_;
@@ -58,7 +63,9 @@ void RunBatch::Append(const RunBatch& other) {
         column.elements += more.same ? Repeated(more.elements, other.count_) : more.elements;
     }
     placed_ = placed_ && other.placed_;
+    versioned_ = versioned_ && other.versioned_;
     places_ += other.places_;
+    writers_ += other.writers_;
     lowest_ = std::min(lowest_, other.lowest_);
     highest_ = std::max(highest_, other.highest_);
     count_ += other.count_;
@@ -83,6 +90,11 @@ RunBatch::Forms RunBatch::GroupForms() const {
 void RunBatch::TakePlaces(Params& params) const {
     if (count_ == 1) return params.AddElement(places_);
     params.AddElements(places_, count_, kTidOid);
+}
+
+void RunBatch::TakeVersions(Params& params) const {
+    params.AddElements(places_, count_, kTidOid);
+    params.AddElements(writers_, count_, kXidOid);
 }
 
 void RunBatch::TakeParam(std::size_t column, Form form, Params& params) const {

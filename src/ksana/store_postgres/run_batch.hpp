@@ -29,6 +29,9 @@ class RunBatch {
     // Whether it has the places of all rows, and the parameter that says them.
     bool placed() const { return placed_; }
     void TakePlaces(Params& params) const;
+    // The same of the versions of all rows; always arrays.
+    bool versioned() const { return versioned_; }
+    void TakeVersions(Params& params) const;
 
     // What a group of columns has to say about all runs.
     enum class Form : std::uint8_t { kDefault, kSame, kEach };
@@ -53,6 +56,8 @@ class RunBatch {
     Uuid highest_;
     bool placed_ = true;
     std::string places_;
+    bool versioned_ = true;
+    std::string writers_;  // `places_` has where they are
     std::string scratch_;
 };
 

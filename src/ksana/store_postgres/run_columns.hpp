@@ -13,11 +13,12 @@
 namespace ksana::store_postgres {
 
 // A run on its way into the store, with the number of its policy there, or with the place of its
-// row, where this transaction has locked it.
+// row, where this transaction has locked it, or with the version of it that is to be replaced.
 struct RunRow {
     const model::Run* run;
     std::int32_t policy_id = 0;
     const RowPlace* place = nullptr;
+    const RowVersion* version = nullptr;
 };
 
 // Columns that go together. A statement leaves a group out when no run of its batch has anything

@@ -38,8 +38,20 @@ class Columns {
         return value;
     }
 
-    // SQL that finds the row in `runs r`: by its place, which is one step, or by its id.
+    // SQL that finds the row in `runs r`: by its place, which is one step, or by its id. The other
+    // conditions on a version are wrapped up so that the planner joins by the place alone; they
+    // are looked at again when the row was changed while the statement waited for it.
     std::string Find() {
+        if (batch_.versioned()) {
+            batch_.TakeVersions(params_);
+            Append(arrays_,
+                   fmt::format("${}::tid[], ${}::xid[]", params_.size() - 1, params_.size()));
+            Append(names_, "place, writer");
+            batch_.TakeParam(0, Form::kEach, params_);
+            Append(arrays_, fmt::format("${}::uuid[]", params_.size()));
+            Append(names_, "id");
+            return "r.ctid = v.place AND (r.xmin = v.writer) IS TRUE AND (r.id = v.id) IS TRUE";
+        }
         if (!batch_.placed()) return fmt::format("r.id = {}", Take(0));
         batch_.TakePlaces(params_);
         if (batch_.size() == 1) return fmt::format("r.ctid = ${}::tid", params_.size());
@@ -132,7 +144,7 @@ Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode) {
     return {{}, std::move(columns.params()), std::move(sql)};
 }
 
-Statement UpdateRunsStatement(const RunBatch& batch) {
+Statement UpdateRunsStatement(const RunBatch& batch, bool tells) {
     Columns columns(batch);
     const std::string found = columns.Find();
     std::string changes;
@@ -145,6 +157,7 @@ Statement UpdateRunsStatement(const RunBatch& batch) {
     }
     std::string sql =
         fmt::format("UPDATE ksana.runs r SET {}{} WHERE {}", changes, columns.From("FROM"), found);
+    if (tells) sql += " RETURNING r.id, r.ctid, r.xmin";
     return {{}, std::move(columns.params()), std::move(sql)};
 }
 

@@ -16,8 +16,10 @@ struct InsertMode {
     bool look = false;
 };
 Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode);
-// The status of unfinished runs.
-Statement UpdateRunsStatement(const RunBatch& batch);
+// The status of unfinished runs; where it `tells`, the answer is id, place and writer of each row
+// that it has made. Of a batch with versions (RunBatch::versioned) these two leave out what has
+// another one by now.
+Statement UpdateRunsStatement(const RunBatch& batch, bool tells = false);
 // Runs that became final: moves them; what stays the same does not travel.
 Statement FinishRunsStatement(const RunBatch& batch);
 

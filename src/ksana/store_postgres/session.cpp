@@ -1,6 +1,7 @@
 #include "ksana/store_postgres/session.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace ksana::store_postgres {
 namespace {
@@ -106,7 +107,10 @@ Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool 
     std::vector<Statement> all;
     if (!begun_) all.push_back({BeginOf(connection_, mode_), {}, {}});
     MoveTo(all, first_);
+    const std::size_t first_deferred = all.size();
     MoveTo(all, deferred_);
+    const std::vector<std::size_t> answered = std::exchange(answered_, {});
+    const std::vector<Expected> expected = std::exchange(expected_, {});
     const auto before = static_cast<std::ptrdiff_t>(all.size());
     const auto count = static_cast<std::ptrdiff_t>(statements.size());
     MoveTo(all, statements);
@@ -120,6 +124,15 @@ Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool 
         return Fail(std::move(*fault)).error();
     }
     auto& rows = std::get<0>(answer);
+    for (const auto& [place, wanted] : expected) {
+        if (rows[first_deferred + place].AffectedRows() == wanted) continue;
+        return Fail({FaultKind::kDuplicate,
+                     Error(Code::kInternal, "PostgreSQL: a row is not as it was written")})
+            .error();
+    }
+    for (const std::size_t place : answered) {
+        kept_.push_back(std::move(rows[first_deferred + place]));
+    }
     if (noted) TakeNote(rows.back());
     if (commit && rows.back().CommandTag() != "COMMIT") {
         return Fail({FaultKind::kConflict,
@@ -141,7 +154,7 @@ Result<void> Session::Commit() {
         return {};
     }
     // Without the number nobody could ask what became of it, should the connection break.
-    if (writes && mark_.xid == 0) {
+    if (writes && (mark_.xid == 0 || !expected_.empty())) {
         if (auto sent = Send({}, false); !sent) return std::move(sent).error();
     }
     if (mark_.xid == 0) {  // nothing was locked and nothing written

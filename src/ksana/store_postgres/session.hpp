@@ -41,6 +41,19 @@ class Session {
     // Sent with the next read or the commit. `sql` must live as long (a literal does).
     void Defer(std::string_view sql, Params params);
     void DeferStatement(Statement statement) { deferred_.push_back(std::move(statement)); }
+    // The same, and its answer is kept.
+    void DeferAnswered(Statement statement) {
+        answered_.push_back(deferred_.size());
+        deferred_.push_back(std::move(statement));
+    }
+    // The same of a statement that is to change so many rows. If it does not, the transaction fails
+    // with FaultKind::kDuplicate: it is sent and answered before the COMMIT.
+    void DeferExpecting(Statement statement, std::size_t count) {
+        expected_.push_back({deferred_.size(), count});
+        deferred_.push_back(std::move(statement));
+    }
+    // The answers that have come so far, in the order of their statements.
+    const std::vector<Rows>& kept() const { return kept_; }
     // Before all other deferred writes: rows whose locks everybody takes before the others'.
     void DeferFirst(std::string_view sql, Params params);
 
@@ -74,6 +87,13 @@ class Session {
     ServerClock* clock_;
     std::vector<Statement> first_;
     std::vector<Statement> deferred_;
+    struct Expected {
+        std::size_t place;  // among the deferred
+        std::size_t count;
+    };
+    std::vector<Expected> expected_;
+    std::vector<std::size_t> answered_;  // among the deferred
+    std::vector<Rows> kept_;
     std::optional<Fault> fault_;
     std::optional<TimePoint> now_;
     CommitMark mark_;

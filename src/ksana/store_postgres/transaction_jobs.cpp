@@ -20,10 +20,11 @@ const std::string& JobsById() {
     return kSql;
 }
 
-const std::string& LockById() {
-    static const std::string kSql =
+const std::string& LockById(Patience patience) {
+    static const std::string kWait =
         SelectJobStates("WHERE s.id = ANY($1::text[]) ORDER BY s.id FOR UPDATE");
-    return kSql;
+    static const std::string kNoWait = kWait + " NOWAIT";
+    return patience == Patience::kWait ? kWait : kNoWait;
 }
 
 const std::string& LockDue() {
@@ -76,19 +77,18 @@ constexpr std::string_view kUpdatePlans =
     "FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v(id, planned_until, next_run_at) "
     "WHERE s.id = v.id";
 
-// In the order of everybody else, before the update takes them in its own.
-constexpr std::string_view kLockTallied =
-    "SELECT FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE";
-// model::ApplyTally
+// model::ApplyTally. The rows are locked by the same statement and not waited for: a job may have
+// been made anew since the others were locked, and be another's.
 constexpr std::string_view kAddTallies =
-    "UPDATE ksana.job_state s SET total_runs = s.total_runs + v.runs, "
+    "WITH l AS (SELECT id FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id "
+    "FOR UPDATE NOWAIT) UPDATE ksana.job_state s SET total_runs = s.total_runs + v.runs, "
     "consecutive_failures = CASE WHEN v.reset THEN 0 ELSE s.consecutive_failures END + v.failures, "
     "last_run_at = coalesce(v.last_run_at, s.last_run_at), "
     "last_state = coalesce(v.last_state, s.last_state), "
     "last_error = CASE WHEN v.last_state IS NULL THEN s.last_error ELSE v.last_error END "
     "FROM unnest($1::text[], $2::bigint[], $3::boolean[], $4::integer[], $5::bigint[], "
     "$6::smallint[], $7::text[]) AS v(id, runs, reset, failures, last_run_at, last_state, "
-    "last_error) WHERE s.id = v.id";
+    "last_error) JOIN l ON l.id = v.id WHERE s.id = v.id";
 
 constexpr std::string_view kDeleteJob =
     "WITH s AS (DELETE FROM ksana.job_state WHERE id = $1::text) "
@@ -176,6 +176,7 @@ Result<std::vector<Job>> PostgresTransaction::ReadLockedJobs(const Rows& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
         const JobState& state = states.emplace_back(ReadJobState(row));
+        locks_.NoteHeld(state.id);
         auto known = jobs_.Find(state.revision);
         if (known) {
             definitions.emplace(state.revision, std::move(known));
@@ -209,7 +210,8 @@ Result<std::vector<Job>> PostgresTransaction::ReadLockedJobs(const Rows& rows) {
 
 Result<std::vector<Job>> PostgresTransaction::LockJobs(const std::vector<std::string>& ids) {
     if (ids.empty()) return std::vector<Job>();
-    KSANA_TRY(const Rows rows, session_.Query(LockById(), Params().Array(ids)));
+    const std::string& sql = LockById(locks_.ForJobs(ids));
+    KSANA_TRY(const Rows rows, session_.Query(sql, Params().Array(ids)));
     return ReadLockedJobs(rows);
 }
 
@@ -255,7 +257,9 @@ Result<void> PostgresTransaction::UpdatePlans(const std::vector<Job>& jobs) {
 Result<void> PostgresTransaction::AddTallies(const std::vector<JobTally>& tallies) {
     if (tallies.empty()) return {};
     const auto id = [](const JobTally& tally) -> const std::string& { return tally.job_id; };
-    if (tallies.size() > 1) session_.DeferFirst(kLockTallied, Params().Array(tallies, id));
+    std::set<std::string> asked;
+    for (const JobTally& tally : tallies) asked.insert(tally.job_id);
+    locks_.ForJobs(asked);
     session_.DeferFirst(
         kAddTallies,
         Params()

@@ -19,11 +19,36 @@ std::string SelectRuns(std::string_view rest) {
     return fmt::format("SELECT {}, r.ctid FROM ksana.runs r {}", RunColumnList("r."), rest);
 }
 
+// A statement that locks rows, in two forms.
+struct LockSql {
+    std::string wait;
+    std::string no_wait;
+
+    explicit LockSql(std::string sql) : wait(std::move(sql)), no_wait(wait + " NOWAIT") {}
+    const std::string& Of(Patience patience) const {
+        return patience == Patience::kWait ? wait : no_wait;
+    }
+};
+
 // model::IsUnderWay
 constexpr std::string_view kUnderWay = "attempt > 0 AND state IN (0, 1, 2)";
 
-const std::string& LockById() {
-    static const std::string kSql = SelectRuns("WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE");
+const LockSql& LockById() {
+    static const LockSql kSql(SelectRuns("WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE"));
+    return kSql;
+}
+
+const LockSql& LockJobsById() {
+    static const LockSql kSql(
+        "SELECT FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE");
+    return kSql;
+}
+
+// The job of a run never changes: it may be read before the lock.
+const LockSql& LockJobsOfRuns() {
+    static const LockSql kSql(
+        "SELECT id FROM ksana.job_state WHERE id = ANY(ARRAY(SELECT job_id FROM ksana.runs "
+        "WHERE id = ANY($1::uuid[]) AND job_id <> '')) ORDER BY id FOR UPDATE");
     return kSql;
 }
 
@@ -52,18 +77,18 @@ const std::string& Owned() {
     return kSql;
 }
 
-const std::string& Gated() {
-    static const std::string kSql =
+const LockSql& Gated() {
+    static const LockSql kSql(
         SelectRuns(fmt::format("WHERE job_id = $1::text AND job_id <> '' AND (blocked OR ({})) "
                                "ORDER BY id FOR UPDATE",
-                               kUnderWay));
+                               kUnderWay)));
     return kSql;
 }
 
-const std::string& FirstBlocked() {
-    static const std::string kSql = SelectRuns(
+const LockSql& FirstBlocked() {
+    static const LockSql kSql(SelectRuns(
         "WHERE job_id = $1::text AND job_id <> '' AND blocked ORDER BY ready_at, id LIMIT 1 "
-        "FOR UPDATE");
+        "FOR UPDATE"));
     return kSql;
 }
 
@@ -75,15 +100,13 @@ const std::string& Stray() {
     return kSql;
 }
 
-const std::string& Unstarted() {
-    static const std::string kSql = SelectRuns(
-        "WHERE job_id = $1::text AND job_id <> '' AND state IN (0, 1) AND attempt = 0 "
-        "ORDER BY id LIMIT $2::bigint FOR UPDATE");
+const LockSql& Unstarted() {
+    static const LockSql kSql(
+        SelectRuns("WHERE job_id = $1::text AND job_id <> '' AND state IN (0, 1) AND attempt = 0 "
+                   "ORDER BY id LIMIT $2::bigint FOR UPDATE"));
     return kSql;
 }
 
-constexpr std::string_view kLockGates =
-    "SELECT FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE";
 // After the locks and in a statement of its own, so that it sees what they waited for.
 const std::string& CountGates() {
     static const std::string kSql = fmt::format(
@@ -98,12 +121,40 @@ std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit);
 
 }  // namespace
 
+PostgresTransaction::PostgresTransaction(Session& session, const Books& books, bool look)
+    : session_(session),
+      policies_(books.policies),
+      wanted_(books.wanted),
+      jobs_(books.jobs),
+      held_(books.held),
+      known_(books.known),
+      look_(look),
+      locks_(books.first) {
+    if (books.first.empty()) return;
+    session_.DeferFirst(LockJobsById().wait, Params().Array(books.first));
+}
+
+// Before all that waits to be sent.
+void PostgresTransaction::LockJobsOf(const std::set<std::string>& ids) {
+    if (ids.empty()) return;
+    session_.DeferFirst(LockJobsById().Of(locks_.ForJobs(ids)), Params().Array(ids));
+    for (const std::string& id : ids) locks_.NoteHeld(id);
+}
+
 // Whoever ends a run moves it to the finished ones: what is not found here is looked for there, in
 // a later statement, which sees the move that the lock waited for.
 Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& ids) {
     if (ids.empty()) return std::vector<Run>();
     std::set<Uuid> missing(ids.begin(), ids.end());
-    KSANA_TRY(auto runs, QueryLocked(LockById(), Params().Array(missing)));
+    if (auto known = TakeKnown(missing)) return *std::move(known);
+    std::vector<Statement> statements;
+    statements.push_back({LockJobsOfRuns().Of(locks_.NextJobs()), Params().Array(missing), {}});
+    statements.push_back({LockById().Of(locks_.ForRunsById()), Params().Array(missing), {}});
+    KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
+    for (std::size_t i = 0; i < answers[0].size(); ++i) {
+        locks_.NoteHeld(RowReader(answers[0], i).Text());
+    }
+    KSANA_TRY(auto runs, ReadLocked(answers[1]));
     if (runs.size() == missing.size()) return runs;
     for (const Run& run : runs) missing.erase(run.id);
     KSANA_TRY(auto finished, QueryRuns(FinishedById(), Params().Array(missing)));
@@ -111,14 +162,35 @@ Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& 
     return runs;
 }
 
+// Runs that this process has started itself and that nobody is likely to have changed. They are not
+// locked: what is written over them fails if they have (unsure).
+std::optional<std::vector<Run>> PostgresTransaction::TakeKnown(const std::set<Uuid>& ids) {
+    if (look_) return std::nullopt;
+    auto known = known_.Take(ids);
+    if (!known) return std::nullopt;
+    std::set<std::string> jobs;
+    std::vector<Run> runs;
+    runs.reserve(known->size());
+    for (KnownRun& one : *known) {
+        if (!one.run.job_id.empty()) jobs.insert(one.run.job_id);
+        unsure_[one.run.id] = one.version;
+        runs.push_back(std::move(one.run));
+    }
+    LockJobsOf(jobs);
+    locks_.ForRunsById();
+    return runs;
+}
+
 Result<void> PostgresTransaction::MakeDue(TimePoint now, std::size_t limit) {
     places_.clear();  // it may move some of those
+    locks_.NoteOutOfTurn();
     session_.Defer(kMakeDue, Params().Add(Micros(now)).Add(Limit(limit)));
     return {};
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockReady(const store::ClaimFilter& filter,
                                                         std::size_t limit) {
+    locks_.NoteOutOfTurn();
     Statement statement = ClaimQuery(filter, limit, held_.OfAll());
     KSANA_TRY(const Rows rows,
               session_.QueryBuilt(std::move(statement.owned), std::move(statement.params)));
@@ -131,11 +203,13 @@ Result<std::vector<Run>> PostgresTransaction::LockReady(const store::ClaimFilter
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockExpired(TimePoint now, std::size_t limit) {
+    locks_.NoteOutOfTurn();
     return QueryLocked(Expired(), Params().Add(Micros(now)).Add(Limit(limit)));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockOwned(const std::vector<std::string>& owners,
                                                         std::size_t limit) {
+    locks_.NoteOutOfTurn();
     return QueryLocked(Owned(), Params().Array(owners).Add(Limit(limit)));
 }
 
@@ -143,7 +217,7 @@ Result<std::vector<Gate>> PostgresTransaction::LockGates(const std::vector<std::
     std::vector<Gate> gates;
     if (job_ids.empty()) return gates;
     std::vector<Statement> statements;
-    statements.push_back({kLockGates, Params().Array(job_ids), {}});
+    statements.push_back({LockJobsById().Of(locks_.ForJobs(job_ids)), Params().Array(job_ids), {}});
     statements.push_back({CountGates(), Params().Array(job_ids), {}});
     KSANA_TRY(const auto answers, session_.QueryAll(std::move(statements)));
     std::unordered_map<std::string, Gate> counted;
@@ -163,22 +237,23 @@ Result<std::vector<Gate>> PostgresTransaction::LockGates(const std::vector<std::
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockGated(const std::string& job_id) {
-    return QueryLocked(Gated(), Params().Add(job_id));
+    return QueryLocked(Gated().Of(locks_.ForRuns()), Params().Add(job_id));
 }
 
 Result<std::optional<Run>> PostgresTransaction::LockFirstBlocked(const std::string& job_id) {
-    KSANA_TRY(auto runs, QueryLocked(FirstBlocked(), Params().Add(job_id)));
+    KSANA_TRY(auto runs, QueryLocked(FirstBlocked().Of(locks_.ForRuns()), Params().Add(job_id)));
     if (runs.empty()) return std::optional<Run>();
     return std::optional(std::move(runs.front()));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockStray(std::size_t limit) {
+    locks_.NoteOutOfTurn();
     return QueryLocked(Stray(), Params().Add(Limit(limit)));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockUnstarted(const std::string& job_id,
                                                             std::size_t limit) {
-    return QueryLocked(Unstarted(), Params().Add(job_id).Add(Limit(limit)));
+    return QueryLocked(Unstarted().Of(locks_.ForRuns()), Params().Add(job_id).Add(Limit(limit)));
 }
 
 }  // namespace ksana::store_postgres

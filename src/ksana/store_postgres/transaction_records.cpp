@@ -104,6 +104,7 @@ LedgerEntry ReadEntry(RowReader row) {
 
 Result<std::vector<std::optional<Uuid>>> PostgresTransaction::TakeKeys(
     const std::vector<KeyClaim>& claims, TimePoint now) {
+    locks_.NoteOutOfTurn();
     std::vector<std::optional<Uuid>> holders;
     if (claims.empty()) return holders;
     const auto tenant = [](const KeyClaim& claim) -> const std::string& { return claim.tenant; };

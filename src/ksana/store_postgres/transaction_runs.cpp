@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <array>
 #include <unordered_set>
 
 #include "ksana/store_postgres/postgres_transaction.hpp"
@@ -195,20 +196,60 @@ void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
     }
 }
 
+// By whether they end, and by how their rows are found: those that are only known apart.
 Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
-    RunBatch open(RunBatch::Kind::kStatus);
-    RunBatch final(RunBatch::Kind::kStatus);
+    std::array<RunBatch, 2> open = {RunBatch(RunBatch::Kind::kStatus),
+                                    RunBatch(RunBatch::Kind::kStatus)};
+    std::array<RunBatch, 2> final = open;
     FireJobs ended;
     for (const Run* run : runs) {
         const auto place = TakePlace(run->id);
+        const auto known = unsure_.extract(run->id);
         const bool ends = model::IsFinal(run->status.state);
         if (ends) ended.Add(*run);
-        (ends ? final : open).Add({run, 0, place ? &*place : nullptr});
+        started_.erase(run->id);
+        if (place && KnownRuns::IsWorthIt(*run)) started_.emplace(run->id, *run);
+        (ends ? final : open)[known ? 1 : 0].Add(
+            {run, 0, place ? &*place : nullptr, known ? &known.mapped() : nullptr});
     }
     if (!ended.empty()) session_.DeferStatement(ended.Lock());
-    if (!open.empty()) session_.DeferStatement(UpdateRunsStatement(open));
-    if (!final.empty()) session_.DeferStatement(FinishRunsStatement(final));
+    for (const RunBatch& batch : open) WriteBatch(batch, false);
+    for (const RunBatch& batch : final) WriteBatch(batch, true);
     return {};
+}
+
+void PostgresTransaction::WriteBatch(const RunBatch& batch, bool final) {
+    if (batch.empty()) return;
+    if (batch.versioned()) {
+        return session_.DeferExpecting(
+            final ? FinishRunsStatement(batch) : UpdateRunsStatement(batch), batch.size());
+    }
+    if (final) return session_.DeferStatement(FinishRunsStatement(batch));
+    if (started_.empty()) return session_.DeferStatement(UpdateRunsStatement(batch));
+    session_.DeferAnswered(UpdateRunsStatement(batch, true));
+}
+
+// The last that was told about a run counts: an earlier version of the row is gone.
+void PostgresTransaction::Remember() {
+    if (started_.empty()) return;
+    std::unordered_map<Uuid, RowVersion, UuidHash> versions;
+    for (const Rows& rows : session_.kept()) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            RowReader row(rows, i);
+            const Uuid id = row.Id();
+            RowVersion& version = versions[id];
+            version.place = row.Place();
+            version.writer = row.Int32();
+        }
+    }
+    std::vector<KnownRun> known;
+    known.reserve(started_.size());
+    for (auto& [id, run] : started_) {
+        const auto found = versions.find(id);
+        if (found != versions.end()) known.push_back({std::move(run), found->second});
+    }
+    started_.clear();
+    known_.Put(std::move(known));
 }
 
 Result<void> PostgresTransaction::DeleteRuns(const std::vector<Uuid>& ids) {

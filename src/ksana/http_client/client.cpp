@@ -11,13 +11,7 @@
 namespace ksana::http_client {
 namespace {
 
-// Once in the process; libcurl wants it before anything else, and 7.84 on takes it from any thread.
-Result<void> SetUpLibrary() {
-    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (code != CURLE_OK) {
-        return Error(Code::kUnavailable,
-                     std::string("libcurl cannot be set up: ") + curl_easy_strerror(code));
-    }
+Result<void> CheckLibrary() {
     const auto* info = curl_version_info(CURLVERSION_NOW);
     if ((info->features & CURL_VERSION_ASYNCHDNS) == 0) {
         return Error(Code::kUnimplemented,
@@ -40,7 +34,7 @@ Client::~Client() { Stop(); }
 Result<void> Client::Start() {
     const std::lock_guard lock(life_);
     if (running_) return {};
-    KSANA_TRY_VOID(SetUpLibrary());
+    KSANA_TRY_VOID(CheckLibrary());
     KSANA_TRY_VOID(inbox_->Open());
     const MultiLoop::Parts parts{options_, clock_, *inbox_, *counters_};
     auto made = MultiLoop::Make(parts);

@@ -38,6 +38,14 @@ void SetMulti(CURLM* multi, CURLMoption option, std::size_t value) {
     curl_multi_setopt(multi, option, static_cast<long>(value));
 }
 
+// Once in the process, and only with the first call: with it come the tables and the code of
+// OpenSSL, two megabytes that a server without calls to make does not need. Why it failed, if so.
+std::optional<std::string> SetUpLibrary() {
+    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code == CURLE_OK) return std::nullopt;
+    return std::string("libcurl cannot be set up: ") + curl_easy_strerror(code);
+}
+
 }  // namespace
 
 OwnedFd::~OwnedFd() {
@@ -123,7 +131,9 @@ void MultiLoop::TakeInbox() {
 }
 
 void MultiLoop::Begin(Submission& submission) {
-    if (auto fault = FaultOf(submission.request)) {
+    auto fault = FaultOf(submission.request);
+    if (!fault) fault = SetUpLibrary();
+    if (fault) {
         Report(submission.done, {.error = CallError::kOther, .error_text = std::move(*fault)});
         return;
     }

@@ -177,6 +177,16 @@ TEST_F(AheadTest, WithManyASecondSomeWaitForAFreeSlot) {
     EXPECT_EQ(executor_.started.size(), 41U) << "without a commit in between";
 }
 
+TEST_F(AheadTest, WhatIsReadyComesBeforeWhatIsNot) {
+    MakeBusy();
+    EXPECT_GT(dispatcher_->Reserve().limit, 40U) << "the planner may start ahead";
+    dispatcher_->Begin({}, {.limit = 1000});
+    Submit(1000);
+    RunOnce();
+    RunOnce();
+    EXPECT_EQ(dispatcher_->Reserve().limit, 0U) << "some that are ready wait for a slot";
+}
+
 TEST_F(AheadTest, WithManyASecondReportsWaitForEachOther) {
     MakeBusy();
     const auto ids = Submit(4);

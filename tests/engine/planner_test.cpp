@@ -72,7 +72,8 @@ TEST_F(PlannerTest, TheMoreThereIsToDoTheFurtherAhead) {
     clock_.Advance(every);
     int calls = 0;
     for (const TimePoint end = clock_.Now() + milliseconds(900); clock_.Now() < end; ++calls) {
-        const auto planned = planner.RunOnce({});
+        const auto planned = planner.RunOnce(
+            store::StartAs{.owner = "node", .kind = model::ActionKind::kHttp, .limit = 1000});
         ASSERT_TRUE(planned);
         const TimePoint next = **planner.NextFire();
         if (next > clock_.Now()) clock_.Advance(next - clock_.Now());
@@ -80,6 +81,24 @@ TEST_F(PlannerTest, TheMoreThereIsToDoTheFurtherAhead) {
     EXPECT_LT(calls, 100) << "3,000 fires go many together";
     const auto wake = store_->runs().NextWake();
     EXPECT_GT(*wake->plan, clock_.Now() + milliseconds(40));
+}
+
+// Else it would never catch up: what is stored as waiting is written once more than what starts.
+TEST_F(PlannerTest, WithMuchToDoNoMoreIsPlannedThanCanStart) {
+    for (int i = 0; i < 4000; ++i) Create("j" + std::to_string(i), seconds(1));
+    Planner planner(*store_, plans_, clock_, {.most_ahead = {}, .batch = 1000});
+    store::StartAs start{.owner = "node", .kind = model::ActionKind::kHttp, .limit = 300};
+    clock_.Advance(seconds(1));
+    EXPECT_EQ(planner.RunOnce(start)->runs, 1000U) << "it is not known yet how much there is";
+    clock_.Advance(milliseconds(50));
+    const auto planned = planner.RunOnce(start);
+    EXPECT_EQ(planned->runs, 300U);
+    EXPECT_EQ(planned->started.size(), 300U);
+    EXPECT_TRUE(planned->step.again);
+    const auto rest = planner.RunOnce(std::nullopt);
+    EXPECT_EQ(rest->runs, 50U) << "others may start them";
+    EXPECT_FALSE(rest->step.again);
+    EXPECT_LE(*rest->step.within, milliseconds(10));
 }
 
 TEST_F(PlannerTest, AJobLeftUntilItsTimeIsNotLookedAtAllTheTime) {

@@ -49,7 +49,7 @@ constexpr Duration kPlannedWait = std::chrono::milliseconds(200);
 constexpr double kMany = 1000;
 constexpr Duration kLinger = std::chrono::milliseconds(10);
 // Starts of one time come together rather than one by one.
-constexpr Duration kBetweenStarts = std::chrono::milliseconds(1);
+constexpr Duration kBetweenStarts = std::chrono::milliseconds(4);
 
 model::Event NotStarted() {
     model::Event event;
@@ -92,28 +92,35 @@ Result<Step> Dispatcher::RunOnce() {
     std::vector<store::RunEvent> events;
     events.reserve(landed.size());
     for (const Landing& landing : landed) {
-        events.push_back({.run_id = landing.flight.run.id, .event = landing.event});
+        events.push_back({.run_id = landing.flight->run.id, .event = landing.event});
     }
     const bool ask_all = look_for_cancel_.exchange(false);
-    std::ranges::move(flights_->Renewals(now, ask_all), std::back_inserter(events));
+    std::vector<std::string> renewed;  // their exec_ids, in the order of the events behind those
+    for (store::RunEvent& renewal : flights_->Renewals(now, ask_all)) {
+        renewed.push_back(renewal.event.exec_id);
+        events.push_back(std::move(renewal));
+    }
     if (events.empty() && !claim) return NextStep(now);
     exchanged_at_ = now;
 
     const std::size_t room = claim ? claim->limit : 0;
-    auto exchanged = store_.runs().Exchange(
-        {.now = {}, .events = events, .follow_up = options_.follow_up, .claim = claim});
+    auto exchanged = store_.runs().Exchange({.now = {},
+                                             .events = std::move(events),
+                                             .follow_up = options_.follow_up,
+                                             .claim = std::move(claim)});
     if (!exchanged) {
         flights_->PutBack(std::move(landed));
         flights_->GiveBack(room);
-        if (claim) look_for_ready_ = true;
+        if (room > 0) look_for_ready_ = true;
         if (ask_all) look_for_cancel_ = true;
         return std::move(exchanged).error();
     }
     Report(landed, exchanged->applied);
-    for (std::size_t n = landed.size(); n < events.size(); ++n) {
-        Kept(events[n], exchanged->applied[n], now);
+    for (std::size_t n = 0; n < renewed.size(); ++n) {
+        Kept(renewed[n], exchanged->applied[landed.size() + n], now);
     }
     if (exchanged->claimed.more) look_for_ready_ = true;
+    flights_->ClaimsWait(exchanged->claimed.more);
     Accept(std::move(exchanged->claimed.runs), room);
     return NextStep(now);
 }
@@ -137,7 +144,10 @@ void Dispatcher::StopOverdue(SteadyPoint now) {
 std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
     const bool due = next_ready_ && *next_ready_ <= clock_.Now();
     if (!look_for_ready_ && !due) return std::nullopt;
-    if (!flights_->HasRoomForClaim()) return std::nullopt;
+    if (!flights_->HasRoomForClaim()) {
+        flights_->ClaimsWait(true);
+        return std::nullopt;
+    }
     std::size_t most = options_.batch;
     {
         const std::lock_guard lock(late_mutex_);
@@ -160,8 +170,8 @@ void Dispatcher::Report(const std::vector<Landing>& landed,
 
 // K-19: one line for every attempt that ended.
 void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
-    const Run& run = landing.flight.run;
-    const SteadyPoint began = landing.flight.begun ? landing.flight.started_at : landing.at;
+    const Run& run = landing.flight->run;
+    const SteadyPoint began = landing.flight->begun ? landing.flight->started_at : landing.at;
     const auto took = std::chrono::duration_cast<Duration>(landing.at - began);
     const bool taken = applied.verdict == store::ApplyVerdict::kApplied ||
                        applied.verdict == store::ApplyVerdict::kDuplicate;
@@ -170,7 +180,7 @@ void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
     if (LogEnabled(level)) {
         Log(level, taken ? "attempt ended" : "the report of an attempt was refused",
             {{"job_id", run.job_id},
-             {"name", landing.flight.job_name},
+             {"name", landing.flight->job_name},
              {"run_id", run.id.ToString()},
              {"attempt", run.status.attempt},
              {"status", model::NameOf(landing.event.kind)},
@@ -180,15 +190,14 @@ void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
     }
     if (options_.observer == nullptr) return;
     options_.observer->Ended({.run = run,
-                              .job_name = landing.flight.job_name,
+                              .job_name = landing.flight->job_name,
                               .event = landing.event,
                               .applied = applied,
                               .took = took});
 }
 
-void Dispatcher::Kept(const store::RunEvent& renewal, const store::Applied& applied,
+void Dispatcher::Kept(const std::string& exec_id, const store::Applied& applied,
                       SteadyPoint asked_at) {
-    const std::string& exec_id = renewal.event.exec_id;
     if (applied.verdict != store::ApplyVerdict::kApplied) {
         flights_->Lost(exec_id);
         Stop(exec_id, StopReason::kLost);

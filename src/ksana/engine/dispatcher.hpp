@@ -76,7 +76,7 @@ class Dispatcher {
     std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
     void Report(const std::vector<Landing>& landed, const std::vector<store::Applied>& applied);
     void Told(const Landing& landing, const store::Applied& applied);
-    void Kept(const store::RunEvent& renewal, const store::Applied& applied, SteadyPoint asked_at);
+    void Kept(const std::string& exec_id, const store::Applied& applied, SteadyPoint asked_at);
     void Accept(std::vector<model::Run> runs, std::size_t room);
     void StartJobless();
     void Start(Departure departure);

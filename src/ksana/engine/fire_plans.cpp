@@ -88,7 +88,8 @@ store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job
     for (const model::PlannedFire& fire : planned.fires) {
         run.nominal_at = fire.nominal;
         run.status.ready_at = fire.start_at;
-        plan.runs.push_back(run);
+        const bool last = plan.runs.size() + 1 == planned.fires.size();
+        plan.runs.push_back(last ? std::move(run) : run);
     }
     return plan;
 }

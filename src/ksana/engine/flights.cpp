@@ -36,7 +36,8 @@ void Flights::LetWait(std::size_t claimed, std::size_t planned) {
 
 std::size_t Flights::Reserve(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    return Keep(std::min(most, Room(planned_may_wait_, landed_.size())));
+    const std::size_t may_wait = claims_wait_ ? 0 : planned_may_wait_;
+    return Keep(std::min(most, Room(may_wait, landed_.size())));
 }
 
 std::size_t Flights::ReserveForClaim(std::size_t most) {
@@ -47,6 +48,11 @@ std::size_t Flights::ReserveForClaim(std::size_t most) {
 bool Flights::HasRoomForClaim() const {
     const std::lock_guard lock(mutex_);
     return RoomForClaim() > claimed_may_wait_ / 2;
+}
+
+void Flights::ClaimsWait(bool wait) {
+    const std::lock_guard lock(mutex_);
+    claims_wait_ = wait;
 }
 
 // What has landed is reported in the claim's own transaction.
@@ -76,13 +82,13 @@ void Flights::GiveBack(std::size_t slots) {
 }
 
 void Flights::Take(const model::Run& run) {
-    Flight flight{.run = run,
-                  .job_name = {},
-                  .renew_at = clock_.SteadyNow() + lease_ / 3,
-                  .overdue_at = kNever};
+    auto flight = std::make_unique<Flight>(Flight{.run = run,
+                                                  .job_name = {},
+                                                  .renew_at = clock_.SteadyNow() + lease_ / 3,
+                                                  .overdue_at = kNever});
     const std::lock_guard lock(mutex_);
     reserved_ -= std::min<std::size_t>(reserved_, 1);
-    attention_ = std::min(attention_, flight.renew_at);
+    attention_ = std::min(attention_, flight->renew_at);
     flights_.emplace(run.status.exec_id, std::move(flight));
 }
 
@@ -90,7 +96,7 @@ void Flights::Depart(Task task, SteadyPoint due) {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(task.run.status.exec_id);
     if (found == flights_.end()) return;
-    if (task.job) found->second.job_name = task.job->name;
+    if (task.job) found->second->job_name = task.job->name;
     departures_.emplace(due, std::move(task));
 }
 
@@ -101,7 +107,7 @@ std::vector<Departure> Flights::TakeDue(SteadyPoint now) {
         auto node = departures_.extract(departures_.begin());
         const auto found = flights_.find(node.mapped().run.status.exec_id);
         if (found == flights_.end()) continue;  // stopped while it waited
-        Flight& flight = found->second;
+        Flight& flight = *found->second;
         flight.begun = true;
         flight.started_at = now;
         flight.overdue_at = now + flight.run.policy.timeout + kOverdueSlack;
@@ -131,8 +137,8 @@ void Flights::Land(const std::string& exec_id, model::Event event) {
         const std::lock_guard lock(mutex_);
         auto node = flights_.extract(exec_id);
         if (node.empty()) return;
-        if (node.mapped().begun) --under_way_;
-        event = AsStopped(std::move(event), node.mapped().stop);
+        if (node.mapped()->begun) --under_way_;
+        event = AsStopped(std::move(event), node.mapped()->stop);
         event.exec_id = exec_id;
         landed_.push_back(
             {.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
@@ -165,12 +171,12 @@ std::vector<store::RunEvent> Flights::Renewals(SteadyPoint now, bool all) {
     const std::lock_guard lock(mutex_);
     if (!all && now < attention_) return events;
     for (const auto& [exec_id, flight] : flights_) {
-        if (flight.renew_at == kNever || (!all && flight.renew_at > now)) continue;
+        if (flight->renew_at == kNever || (!all && flight->renew_at > now)) continue;
         model::Event event;
         event.kind = model::EventKind::kProgress;
         event.exec_id = exec_id;
         event.lease = lease_;
-        events.push_back({.run_id = flight.run.id, .event = std::move(event)});
+        events.push_back({.run_id = flight->run.id, .event = std::move(event)});
     }
     return events;
 }
@@ -179,28 +185,28 @@ void Flights::Renewed(const std::string& exec_id, SteadyPoint asked_at) {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(exec_id);
     if (found == flights_.end()) return;
-    found->second.renew_at = asked_at + lease_ / 3;
-    attention_ = std::min(attention_, found->second.renew_at);
+    found->second->renew_at = asked_at + lease_ / 3;
+    attention_ = std::min(attention_, found->second->renew_at);
 }
 
 void Flights::Lost(const std::string& exec_id) {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(exec_id);
-    if (found != flights_.end()) found->second.renew_at = kNever;
+    if (found != flights_.end()) found->second->renew_at = kNever;
 }
 
 std::optional<StopReason> Flights::StopOf(const std::string& exec_id) const {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(exec_id);
-    return found == flights_.end() ? std::nullopt : std::optional(found->second.stop);
+    return found == flights_.end() ? std::nullopt : std::optional(found->second->stop);
 }
 
 Flights::Stopping Flights::Stop(const std::string& exec_id, StopReason reason) {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(exec_id);
-    if (found == flights_.end() || found->second.stop != StopReason::kNone) return Stopping::kNot;
-    found->second.stop = reason;
-    return found->second.begun ? Stopping::kUnderWay : Stopping::kWaits;
+    if (found == flights_.end() || found->second->stop != StopReason::kNone) return Stopping::kNot;
+    found->second->stop = reason;
+    return found->second->begun ? Stopping::kUnderWay : Stopping::kWaits;
 }
 
 std::vector<std::string> Flights::Overdue(SteadyPoint now) {
@@ -208,7 +214,7 @@ std::vector<std::string> Flights::Overdue(SteadyPoint now) {
     const std::lock_guard lock(mutex_);
     if (now < attention_) return overdue;
     for (const auto& [exec_id, flight] : flights_) {
-        if (flight.stop == StopReason::kNone && flight.overdue_at <= now)
+        if (flight->stop == StopReason::kNone && flight->overdue_at <= now)
             overdue.push_back(exec_id);
     }
     return overdue;
@@ -225,7 +231,7 @@ std::vector<std::string> Flights::Waiting() const {
     std::vector<std::string> waiting;
     const std::lock_guard lock(mutex_);
     for (const auto& [exec_id, flight] : flights_) {
-        if (!flight.begun) waiting.push_back(exec_id);
+        if (!flight->begun) waiting.push_back(exec_id);
     }
     return waiting;
 }
@@ -236,9 +242,9 @@ std::optional<Duration> Flights::UntilAttention(SteadyPoint now) {
     if (attention_ <= now) {
         attention_ = kNever;
         for (const auto& [exec_id, flight] : flights_) {
-            attention_ = std::min(attention_, flight.renew_at);
-            if (flight.stop == StopReason::kNone) {
-                attention_ = std::min(attention_, flight.overdue_at);
+            attention_ = std::min(attention_, flight->renew_at);
+            if (flight->stop == StopReason::kNone) {
+                attention_ = std::min(attention_, flight->overdue_at);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ struct Departure {
 
 // An attempt that is over and not yet reported.
 struct Landing {
-    Flight flight;
+    std::unique_ptr<Flight> flight;
     model::Event event;
     SteadyPoint at{};
 };
@@ -76,6 +77,9 @@ class Flights {
     std::size_t ReserveForClaim(std::size_t most);
     // Whether a claim would bring enough for a commit of its own.
     bool HasRoomForClaim() const;
+    // Something waits to be claimed. Until it is, nothing is started ahead of its time: what is
+    // ready comes first.
+    void ClaimsWait(bool wait);
     void GiveBack(std::size_t slots);
 
     // Begins to keep the lease, in room that was reserved.
@@ -125,7 +129,7 @@ class Flights {
     bool Idle() const;  // nothing there, and nothing landed that was not taken
 
   private:
-    using ById = std::unordered_map<std::string, Flight>;
+    using ById = std::unordered_map<std::string, std::unique_ptr<Flight>>;
 
     // These: with mutex_ held.
     std::size_t Room(std::size_t may_wait, std::size_t landed) const;
@@ -148,6 +152,7 @@ class Flights {
     std::size_t reserved_ = 0;
     std::size_t claimed_may_wait_ = 0;
     std::size_t planned_may_wait_ = 0;
+    bool claims_wait_ = false;
     bool wanted_ = false;  // somebody found no room
     bool closed_ = false;
 };

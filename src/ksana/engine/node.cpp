@@ -152,7 +152,7 @@ Result<Step> Node::Plan() {
     if (!answer) return std::move(answer).error();
     if (answer->jobs > 0) clock_watch_.Planned(clock_.Now());
     if (observer_ != nullptr) observer_->Planned(answer->jobs, answer->runs);
-    if (answer->step.again || answer->full) return answer->step;
+    if (answer->step.again || answer->step.within) return answer->step;
     KSANA_TRY(next_fire_, planner_.NextFire());
     step.next = next_fire_;
     return step;

@@ -12,6 +12,14 @@ namespace {
 // Before those that wait are counted again, when there were too many.
 constexpr Duration kFullPause = std::chrono::seconds(1);
 
+constexpr std::size_t kMaxKept = 20'000;
+
+// So many runs a second are many, and so many are planned together however little room there is.
+constexpr double kMany = 1000;
+constexpr std::size_t kLeastBatch = 50;
+// And then not more often than this.
+constexpr Duration kNoRoomPause = std::chrono::milliseconds(5);
+
 }  // namespace
 
 // Counting costs as much as there is to count, so it is done rarely: when the limit could have been
@@ -36,9 +44,18 @@ Result<bool> Planner::IsFull() {
     return full;
 }
 
+// A run that finds no room is stored as waiting and claimed later: three writes instead of two. A
+// node that has fallen behind would never catch up that way, so it plans no more than it can start;
+// but always some, as there are runs that others start.
+std::size_t Planner::BatchFor(const std::optional<store::StartAs>& start) const {
+    if (pace_.per_second() < kMany) return options_.batch;
+    const std::size_t room = start ? start->limit : 0;
+    return std::clamp(room, std::min(kLeastBatch, options_.batch), options_.batch);
+}
+
 // With a thousand runs a second commits are small and many; from there on it grows.
 Duration Planner::Ahead() const {
-    const double many = std::max(0.0, pace_.per_second() - 1000);
+    const double many = std::max(0.0, pace_.per_second() - kMany);
     const auto ahead = Duration(static_cast<Duration::rep>(many * 50));
     return std::clamp(ahead, options_.least_ahead, options_.most_ahead);
 }
@@ -51,24 +68,19 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
         answer.full = true;
         return answer;
     }
-    // Whoever starts a run needs its job; it is at hand here, and reading it again would cost more
-    // than the copy.
-    std::unordered_map<std::string, std::shared_ptr<const model::Job>> jobs;
     const bool keep = start && start->limit > 0;
     ahead_ = Ahead();
     planned_at_ = clock_.Now();
     if (start) start->ahead = ahead_;
-    KSANA_TRY(
-        store::Planned planned,
-        store_.jobs().PlanDue(
-            {.now = {}, .look_ahead = ahead_, .limit = options_.batch, .start = std::move(start)},
-            [&](const model::Job& job, TimePoint now) {
-                store::JobPlan plan = plans_.Plan(job, now, true);
-                if (keep && !plan.runs.empty()) {
-                    jobs.insert_or_assign(job.id, std::make_shared<const model::Job>(job));
-                }
-                return plan;
-            }));
+    const std::size_t batch = BatchFor(start);
+    KSANA_TRY(store::Planned planned,
+              store_.jobs().PlanDue(
+                  {.now = {}, .look_ahead = ahead_, .limit = batch, .start = std::move(start)},
+                  [&](const model::Job& job, TimePoint now) {
+                      store::JobPlan plan = plans_.Plan(job, now, true);
+                      if (keep && !plan.runs.empty()) Keep(job);
+                      return plan;
+                  }));
     offset_.Note(planned_at_, clock_.Now(), planned.now);
     pace_.Count(planned.runs, clock_.SteadyNow());
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
@@ -80,11 +92,24 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
     unseen_ += planned.runs - std::min(planned.runs, planned.skipped + planned.started.size());
     answer.started.reserve(planned.started.size());
     for (model::Run& run : planned.started) {
-        const auto job = jobs.find(run.job_id);
+        const auto job = kept_.find(run.job_id);
         answer.started.push_back(
-            {.run = std::move(run), .job = job == jobs.end() ? nullptr : job->second});
+            {.run = std::move(run), .job = job == kept_.end() ? nullptr : job->second});
+    }
+    if (kept_.size() > kMaxKept) kept_.clear();
+    if (answer.step.again && batch == kLeastBatch) {
+        answer.step.again = false;
+        answer.step.NotAfter(kNoRoomPause);
     }
     return answer;
+}
+
+// On the thread of the transaction, which RunOnce waits for.
+void Planner::Keep(const model::Job& job) {
+    std::shared_ptr<const model::Job>& kept = kept_[job.id];
+    if (!kept || kept->version != job.version || kept->created_at != job.created_at) {
+        kept = std::make_shared<const model::Job>(job);
+    }
 }
 
 Result<std::optional<TimePoint>> Planner::NextFire() {

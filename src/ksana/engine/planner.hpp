@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ksana/base/clock.hpp"
@@ -53,7 +56,9 @@ class Planner {
 
   private:
     Result<bool> IsFull();
+    std::size_t BatchFor(const std::optional<store::StartAs>& start) const;
     Duration Ahead() const;
+    void Keep(const model::Job& job);
 
     store::Store& store_;
     FirePlans& plans_;
@@ -65,6 +70,9 @@ class Planner {
     Duration ahead_{};        // of the last time
     TimePoint planned_at_{};  // likewise, by this node's wall clock
     StoreOffset offset_;
+    // Whoever starts a run needs its job: what it says, not its bookkeeping. Copying it for every
+    // fire costs as much as storing the run, so it is kept until it changes.
+    std::unordered_map<std::string, std::shared_ptr<const model::Job>> kept_;
 };
 
 }  // namespace ksana::engine

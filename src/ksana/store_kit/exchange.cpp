@@ -82,7 +82,7 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
     KSANA_TRY(std::vector<Run> candidates, tx.LockReady(params.filter, params.limit));
     claimed.more = candidates.size() == params.limit;
     OverlapGates gates(tx, changes);
-    KSANA_TRY_VOID(gates.Lock(candidates));
+    KSANA_TRY_VOID(gates.Lock(RefsTo(candidates)));
     std::vector<Run*> started;
     started.reserve(candidates.size());
     for (Run& run : candidates) {

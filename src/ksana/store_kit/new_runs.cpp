@@ -103,11 +103,11 @@ bool NewRuns::MayStart(const Run& run) const {
 }
 
 Result<void> NewRuns::Start(std::vector<Run>& runs) {
-    std::vector<Run> gated;
+    RunRefs gated;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const bool asks = MayStart(runs[i]) || IsGatedFire(runs[i]);
         if (!IsRefused(outcomes_[i]) && asks && OverlapGates::Concerns(runs[i])) {
-            gated.push_back(runs[i]);
+            gated.push_back(&runs[i]);
         }
     }
     KSANA_TRY_VOID(gates_.Lock(gated));

@@ -18,10 +18,10 @@ void OverlapGates::Know(std::vector<Gate> gates) {
     }
 }
 
-Result<void> OverlapGates::Lock(const std::vector<model::Run>& runs) {
+Result<void> OverlapGates::Lock(const RunRefs& runs) {
     std::set<std::string> jobs;
-    for (const model::Run& run : runs) {
-        if (Concerns(run) && !gates_.contains(run.job_id)) jobs.insert(run.job_id);
+    for (const model::Run* run : runs) {
+        if (Concerns(*run) && !gates_.contains(run->job_id)) jobs.insert(run->job_id);
     }
     if (jobs.empty()) return {};
     KSANA_TRY(std::vector<Gate> gates, tx_.LockGates({jobs.begin(), jobs.end()}));

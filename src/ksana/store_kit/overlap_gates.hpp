@@ -21,7 +21,7 @@ class OverlapGates {
     // The caller holds these already.
     void Know(std::vector<Gate> gates);
     // Takes hold of the gates of these runs' jobs, of all at once.
-    Result<void> Lock(const std::vector<model::Run>& runs);
+    Result<void> Lock(const RunRefs& runs);
 
     // May it start? kStart, kSkip, or kQueue: it must be blocked. Others are cancelled where the
     // policy says so, which writes all changes so far. Counts what it lets through.

@@ -38,8 +38,7 @@ void SetMulti(CURLM* multi, CURLMoption option, std::size_t value) {
     curl_multi_setopt(multi, option, static_cast<long>(value));
 }
 
-// Once in the process, and only with the first call: with it come the tables and the code of
-// OpenSSL, two megabytes that a server without calls to make does not need. Why it failed, if so.
+// Once in the process.
 std::optional<std::string> SetUpLibrary() {
     static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code == CURLE_OK) return std::nullopt;
@@ -62,26 +61,32 @@ Result<std::unique_ptr<MultiLoop>> MultiLoop::Make(const Parts& parts) {
         if (epoll_fd >= 0) close(epoll_fd);
         return Error(Code::kExhausted, "cannot set up epoll for the HTTP client: " + reason);
     }
-    CURLM* multi = curl_multi_init();
-    KSANA_CHECK(multi != nullptr, "libcurl gives no multi handle");
     // The constructor is private: make_unique cannot call it.
     struct Public : MultiLoop {
-        Public(const Parts& p, int fd, CURLM* m) : MultiLoop(p, fd, m) {}
+        Public(const Parts& p, int fd) : MultiLoop(p, fd) {}
     };
-    return std::unique_ptr<MultiLoop>(std::make_unique<Public>(parts, epoll_fd, multi));
+    return std::unique_ptr<MultiLoop>(std::make_unique<Public>(parts, epoll_fd));
 }
 
-MultiLoop::MultiLoop(const Parts& parts, int epoll_fd, CURLM* multi)
+MultiLoop::MultiLoop(const Parts& parts, int epoll_fd)
     : parts_(parts),
       epoll_(epoll_fd),
       watches_(epoll_fd),
-      settings_{parts.options.ca_file, parts.options.egress, watches_},
-      multi_(multi) {
-    SetUpMulti();
-}
+      settings_{parts.options.ca_file, parts.options.egress, watches_} {}
 
 // Run has emptied it; what is left are connections that idle.
 MultiLoop::~MultiLoop() { KSANA_CHECK(calls_.empty(), "calls are left when the HTTP client goes"); }
+
+// Only with the first call: with it come the tables and the code of OpenSSL, two megabytes that a
+// server without calls to make does not need. Why it failed, if so.
+std::optional<std::string> MultiLoop::SetUp() {
+    if (multi_) return std::nullopt;
+    if (auto fault = SetUpLibrary()) return fault;
+    multi_.reset(curl_multi_init());
+    if (!multi_) return "libcurl gives no multi handle";
+    SetUpMulti();
+    return std::nullopt;
+}
 
 void MultiLoop::SetUpMulti() {
     void* self = this;
@@ -132,7 +137,7 @@ void MultiLoop::TakeInbox() {
 
 void MultiLoop::Begin(Submission& submission) {
     auto fault = FaultOf(submission.request);
-    if (!fault) fault = SetUpLibrary();
+    if (!fault) fault = SetUp();
     if (fault) {
         Report(submission.done, {.error = CallError::kOther, .error_text = std::move(*fault)});
         return;
@@ -201,6 +206,7 @@ void MultiLoop::Expire() {
 }
 
 void MultiLoop::Harvest() {
+    if (!multi_) return;
     int left = 0;
     while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
         if (message->msg != CURLMSG_DONE) continue;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <stop_token>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,11 +61,12 @@ class MultiLoop {
         void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
     };
 
-    MultiLoop(const Parts& parts, int epoll_fd, CURLM* multi);
+    MultiLoop(const Parts& parts, int epoll_fd);
 
     static int OnSocket(CURL* easy, curl_socket_t socket, int what, void* self, void* unused);
     static int OnTimer(CURLM* multi, long timeout_ms, void* self);
 
+    std::optional<std::string> SetUp();
     void SetUpMulti();
     void TakeInbox();
     void Begin(Submission& submission);
@@ -96,7 +98,7 @@ class MultiLoop {
     std::vector<std::unique_ptr<Transfer>> idle_;  // handles to use again
     // Last, so that it goes first: it closes the connections that idle, and their sockets are in
     // the watch list.
-    std::unique_ptr<CURLM, FreeMulti> multi_;
+    std::unique_ptr<CURLM, FreeMulti> multi_;  // null until the first call
 };
 
 }  // namespace ksana::http_client

@@ -77,8 +77,7 @@ int main(int argc, char** argv) {
     const auto simulation = insight::Simulate(
         {.store = *store, .schedules = book, .zones = zones, .find_calendar = {}, .find_rules = {}},
         params);
-    const double seconds =
-        std::chrono::duration<double>(clock.SteadyNow() - begin).count();
+    const double seconds = std::chrono::duration<double>(clock.SteadyNow() - begin).count();
     if (!simulation) {
         fmt::print(stderr, "{}\n", simulation.error().Describe());
         return 1;

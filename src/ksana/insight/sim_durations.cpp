@@ -12,8 +12,7 @@ constexpr std::size_t kAskedJobs = 1'000;
 
 using Samples = std::unordered_map<std::string, std::vector<Duration>>;
 
-Result<Samples> LatestSamples(store::Store& store) {
-    Samples samples;
+Result<void> ReadLatest(store::Store& store, Samples& samples) {
     store::RunQuery query;
     query.filter.states = model::SetOf(model::RunState::kSucceeded) |
                           model::SetOf(model::RunState::kFailed) |
@@ -32,7 +31,7 @@ Result<Samples> LatestSamples(store::Store& store) {
         query.cursor = page.next;
         if (query.cursor.empty()) break;
     }
-    return samples;
+    return {};
 }
 
 // Nearest rank, as store::JobStatistics has it.
@@ -44,10 +43,10 @@ Duration Median(std::vector<Duration>& samples) {
 
 }  // namespace
 
-Result<std::unordered_map<std::string, Duration>> MeasuredDurations(
-    store::Store& store, std::span<const model::Job> jobs) {
-    std::unordered_map<std::string, Duration> measured;
-    KSANA_TRY(Samples samples, LatestSamples(store));
+Result<void> MeasureDurations(store::Store& store, std::span<const model::Job> jobs,
+                              SimDurations& measured) {
+    Samples samples;
+    KSANA_TRY_VOID(ReadLatest(store, samples));
     for (auto& [id, durations] : samples) measured[id] = Median(durations);
     std::size_t asked = 0;
     for (const model::Job& job : jobs) {
@@ -57,7 +56,7 @@ Result<std::unordered_map<std::string, Duration>> MeasuredDurations(
                   store.jobs().Statistics({.job_id = job.id, .from = {}, .until = {}}));
         if (statistics.p50) measured[job.id] = *statistics.p50;
     }
-    return measured;
+    return {};
 }
 
 }  // namespace ksana::insight

@@ -54,10 +54,10 @@ SimGroups::SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones
 }
 
 void SimGroups::Simulate(TimePoint from, SimBooks& books) const {
-    for (const Group& group : groups_) SimulateGroup(group, from, books);
+    for (const SimGroup& group : groups_) SimulateGroup(group, from, books);
 }
 
-void SimGroups::SimulateGroup(const Group& group, TimePoint from, SimBooks& books) const {
+void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimBooks& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
     const bool jitter = schedule.spec().jitter > Duration::zero();
     std::vector<SimLane> lanes;
@@ -85,8 +85,21 @@ void SimGroups::SimulateGroup(const Group& group, TimePoint from, SimBooks& book
     for (SimLane& lane : lanes) lane.Finish();
 }
 
+SlotsAnswer SimGroups::SimulateSlots(TimePoint from, std::int64_t slots, SimBooks& books) const {
+    std::vector<SimGroup> together;
+    for (const SimGroup& group : groups_) {
+        if (jobs_[group.front()].schedule.spec().jitter == Duration::zero()) {
+            together.push_back(group);
+        } else {
+            for (const std::size_t job : group) together.push_back({job});
+        }
+    }
+    return insight::SimulateSlots({.jobs = jobs_, .groups = together, .from = from, .slots = slots},
+                                  books);
+}
+
 void SimGroups::AddNotes(TimePoint from, SimBooks& books) const {
-    for (const Group& group : groups_) {
+    for (const SimGroup& group : groups_) {
         const Schedule& schedule = jobs_[group.front()].schedule;
         const std::int64_t excluded = schedule.spec().calendar.empty()
                                           ? 0
@@ -97,7 +110,7 @@ void SimGroups::AddNotes(TimePoint from, SimBooks& books) const {
 }
 
 // Only fires near a change of clocks can have a note.
-void SimGroups::AddDstNotes(const Group& group, TimePoint from, SimBooks& books) const {
+void SimGroups::AddDstNotes(const SimGroup& group, TimePoint from, SimBooks& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
     const auto zone = zones_.Find(schedule.spec().zone);
     if (!zone || (*zone)->IsUtc()) return;

@@ -20,18 +20,19 @@ class SimGroups {
     // Where slots are not limited: one group after the other.
     void Simulate(TimePoint from, SimBooks& books) const;
 
+    // Where they are: by the same starts, so that a job with jitter stands alone.
+    SlotsAnswer SimulateSlots(TimePoint from, std::int64_t slots, SimBooks& books) const;
+
     // What the calendar takes away and what clocks do, for every job.
     void AddNotes(TimePoint from, SimBooks& books) const;
 
   private:
-    using Group = std::vector<std::size_t>;  // places in jobs_
-
-    void SimulateGroup(const Group& group, TimePoint from, SimBooks& books) const;
-    void AddDstNotes(const Group& group, TimePoint from, SimBooks& books) const;
+    void SimulateGroup(const SimGroup& group, TimePoint from, SimBooks& books) const;
+    void AddDstNotes(const SimGroup& group, TimePoint from, SimBooks& books) const;
 
     std::span<const SimJob> jobs_;
     schedule::ZoneDatabase& zones_;
-    std::vector<Group> groups_;
+    std::vector<SimGroup> groups_;
 };
 
 }  // namespace ksana::insight

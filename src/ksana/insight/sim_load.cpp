@@ -14,7 +14,7 @@ LoadMeter::LoadMeter(TimePoint from, TimePoint to)
     changes_.resize(cells(cell_) + 1);
 }
 
-SimLoad LoadMeter::Take() {
+SimLoad LoadMeter::Take(std::optional<std::int64_t> slots) {
     SimLoad load;
     load.starts = std::move(starts_);
     load.running.resize(load.starts.size());
@@ -23,9 +23,11 @@ SimLoad LoadMeter::Take() {
         load.max_starts = load.starts[minute];
         load.max_starts_at = from_ + std::chrono::minutes(minute);
     }
-    std::int32_t running = 0;
+    std::int32_t touching = 0;
     for (std::size_t i = 0; i + 1 < changes_.size(); ++i) {
-        running += changes_[i];
+        touching += changes_[i];
+        const auto running =
+            static_cast<std::int32_t>(std::min<std::int64_t>(touching, slots.value_or(touching)));
         const auto since = static_cast<std::int64_t>(i) * cell_;
         auto& most = load.running[static_cast<std::size_t>(since / kMinute)];
         most = std::max(most, running);

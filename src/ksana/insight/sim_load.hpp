@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ksana/base/time.hpp"
@@ -26,7 +27,8 @@ class LoadMeter {
         --changes_[std::min(std::max(after, Index(begin, cell_) + 1), changes_.size() - 1)];
     }
 
-    SimLoad Take();
+    // With limited slots no more than those run at once, whatever touches the same second.
+    SimLoad Take(std::optional<std::int64_t> slots);
 
   private:
     static constexpr std::int64_t kMinute = 60'000'000;

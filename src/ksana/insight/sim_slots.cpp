@@ -18,10 +18,14 @@ constexpr std::size_t kMaxWaiting = 1'000'000;
 
 class SlotWorld {
   public:
-    SlotWorld(std::span<const SimJob> jobs, const SlotsParams& params, SimBooks& books)
-        : jobs_(jobs), books_(books), free_(params.slots), lanes_(jobs.size()) {
+    SlotWorld(const SlotsParams& params, SimBooks& books)
+        : jobs_(params.jobs),
+          groups_(params.groups),
+          books_(books),
+          free_(params.slots),
+          lanes_(params.jobs.size()) {
         answer_.waits.slots = params.slots;
-        for (std::size_t i = 0; i < jobs.size(); ++i) NextFire(i, params.from - Duration(1));
+        for (std::size_t i = 0; i < groups_.size(); ++i) NextFire(i, params.from - Duration(1));
     }
 
     SlotsAnswer Run() {
@@ -44,10 +48,10 @@ class SlotWorld {
   private:
     struct FireEvent {
         TimePoint at;  // with jitter
-        std::size_t job;
+        std::size_t group;
         TimePoint nominal;
         bool operator>(const FireEvent& other) const {
-            return std::tie(at, job) > std::tie(other.at, other.job);
+            return std::tie(at, group) > std::tie(other.at, other.group);
         }
     };
     struct EndEvent {
@@ -73,27 +77,31 @@ class SlotWorld {
 
     SimJobOutcome& OutcomeOf(std::size_t job) { return *jobs_[job].outcome; }
 
-    void NextFire(std::size_t job, TimePoint after) {
-        const schedule::Schedule& schedule = jobs_[job].schedule;
-        const auto next = schedule.Next(after);
+    void NextFire(std::size_t group, TimePoint after) {
+        const SimJob& job = jobs_[groups_[group].front()];
+        const auto next = job.schedule.Next(after);
         if (!next || *next >= books_.to) return;
-        fires_.push({schedule.WithJitter(OutcomeOf(job).id, *next), job, *next});
+        fires_.push({job.schedule.WithJitter(job.outcome->id, *next), group, *next});
     }
 
     void TakeFire() {
         const FireEvent fire = fires_.top();
         fires_.pop();
-        NextFire(fire.job, fire.nominal);
-        Lane& lane = lanes_[fire.job];
-        SimJobOutcome& outcome = OutcomeOf(fire.job);
+        NextFire(fire.group, fire.nominal);
+        for (const std::size_t job : groups_[fire.group]) Fire(job, fire.at);
+    }
+
+    void Fire(std::size_t job, TimePoint at) {
+        const Lane& lane = lanes_[job];
+        SimJobOutcome& outcome = OutcomeOf(job);
         ++outcome.counts.fires;
         const int unfinished = lane.under_way + lane.blocked + lane.ready;
         if (model::IsOneTooMany(outcome.overlap, unfinished)) {
-            Skip(fire.job, fire.at);
+            Skip(job, at);
             return;
         }
-        MakeReady(fire.job, fire.at);
-        Dispatch(fire.at);
+        MakeReady(job, at);
+        Dispatch(at);
     }
 
     void TakeEnd() {
@@ -215,10 +223,11 @@ class SlotWorld {
     using Queue = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
 
     std::span<const SimJob> jobs_;
+    std::span<const SimGroup> groups_;
     SimBooks& books_;
     std::int64_t free_;
     std::vector<Lane> lanes_;
-    Queue<FireEvent> fires_;  // one for each job
+    Queue<FireEvent> fires_;  // one for each group
     Queue<EndEvent> ends_;    // at most one for each slot, and those that are void
     std::deque<Ready> ready_;
     Duration waited_{};
@@ -227,9 +236,8 @@ class SlotWorld {
 
 }  // namespace
 
-SlotsAnswer SimulateSlots(std::span<const SimJob> jobs, const SlotsParams& params,
-                          SimBooks& books) {
-    return SlotWorld(jobs, params, books).Run();
+SlotsAnswer SimulateSlots(const SlotsParams& params, SimBooks& books) {
+    return SlotWorld(params, books).Run();
 }
 
 }  // namespace ksana::insight

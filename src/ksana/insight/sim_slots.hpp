@@ -16,7 +16,11 @@ struct SimJob {
     SimJobOutcome* outcome;
 };
 
+using SimGroup = std::vector<std::size_t>;  // places of jobs that start at the same times
+
 struct SlotsParams {
+    std::span<const SimJob> jobs;
+    std::span<const SimGroup> groups;  // each job is in one
     TimePoint from;
     std::int64_t slots;
 };
@@ -28,6 +32,6 @@ struct SlotsAnswer {
 
 // All jobs together, event by event, where they have to share slots: what finds none waits in the
 // order in which it became ready.
-SlotsAnswer SimulateSlots(std::span<const SimJob> jobs, const SlotsParams& params, SimBooks& books);
+SlotsAnswer SimulateSlots(const SlotsParams& params, SimBooks& books);
 
 }  // namespace ksana::insight

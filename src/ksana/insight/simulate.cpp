@@ -1,10 +1,7 @@
 #include "ksana/insight/simulate.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "ksana/base/time_text.hpp"
 #include "ksana/base/utf8.hpp"
@@ -96,15 +93,14 @@ class Simulator {
                        params_.to};
         const SimGroups groups(jobs_, sources_.zones);
         if (params_.slots) {
-            const auto answer =
-                SimulateSlots(jobs_, {.from = params_.from, .slots = *params_.slots}, books);
+            const auto answer = groups.SimulateSlots(params_.from, *params_.slots, books);
             simulation_.waits = answer.waits;
             simulation_.complete = simulation_.complete && answer.complete;
         } else {
             groups.Simulate(params_.from, books);
         }
         groups.AddNotes(params_.from, books);
-        simulation_.load = books.load.Take();
+        simulation_.load = books.load.Take(params_.slots);
         simulation_.examples = books.examples.Take();
         for (const SimJobOutcome& outcome : simulation_.outcomes) {
             simulation_.totals.Add(outcome.counts);
@@ -114,9 +110,9 @@ class Simulator {
 
   private:
     Result<void> Prepare(const std::vector<Job>& jobs) {
-        std::unordered_map<std::string, Duration> measured;
+        SimDurations measured;
         if (params_.measure) {
-            KSANA_TRY(measured, MeasuredDurations(sources_.store, jobs));
+            KSANA_TRY_VOID(MeasureDurations(sources_.store, jobs, measured));
         }
         std::set<std::string, std::less<>> changed;
         for (const Job& job : params_.changes) changed.insert(job.id);
@@ -141,8 +137,7 @@ class Simulator {
         return {};
     }
 
-    void Describe(const Job& job, const std::unordered_map<std::string, Duration>& measured,
-                  SimJobOutcome& outcome) const {
+    void Describe(const Job& job, const SimDurations& measured, SimJobOutcome& outcome) const {
         outcome.id = job.id;
         outcome.overlap = job.overlap;
         outcome.paused = !job.enabled;

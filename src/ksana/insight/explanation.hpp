@@ -131,7 +131,7 @@ struct Explanation {
     std::string text;  // one sentence for people, with times in the job's zone
     std::string zone = "UTC";
 
-    std::optional<Fire> fire;           // the fire that is meant; none: not a fire
+    std::optional<Fire> fire;           // that is meant; none: nothing of the schedule is near
     bool snapped = false;               // it is not exactly at the time that was asked for
     std::optional<TimePoint> start_at;  // nominal time with jitter, where that differs
     std::optional<Fire> before;         // the fires around it

@@ -201,7 +201,7 @@ class Teller {
     }
 
     std::string NoFire() const {
-        const std::string at = T(e_.asked_at);
+        const std::string at = e_.fire ? e_.fire->local : T(e_.asked_at);
         const schedule::ScheduleSpec& spec = c_.job->schedule;
         switch (e_.reason) {
             case Reason::kDstGap:

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 #include "ksana/base/time_text.hpp"
 #include "ksana/base/utf8.hpp"
@@ -11,6 +10,7 @@
 #include "ksana/model/policy.hpp"
 #include "ksana/schedule/cron_parse.hpp"
 #include "ksana/schedule/describe.hpp"
+#include "ksana/schedule/local_time.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace ksana::app {
@@ -18,7 +18,6 @@ namespace {
 
 using schedule::CronDialect;
 using schedule::DayMatch;
-using schedule::DstNote;
 using schedule::Schedule;
 using schedule::ScheduleSpec;
 
@@ -144,32 +143,6 @@ int Next(const Arguments& arguments, const Clock& clock, Output& output) {
     return kExitOk;
 }
 
-std::string_view NoteText(DstNote note) {
-    switch (note) {
-        case DstNote::kNone:
-            return "";
-        case DstNote::kAfterGap:
-            return "  (moved: clocks skip its time that day)";
-        case DstNote::kFirstPass:
-            return "  (first pass: clocks are put back later)";
-        case DstNote::kSecondPass:
-            return "  (second pass: clocks were put back)";
-    }
-    return "";
-}
-
-// "Sat 2025-03-08 02:30:00"
-std::string LocalTimeText(std::int64_t local) {
-    static constexpr std::array<const char*, 7> kDays = {"Sun", "Mon", "Tue", "Wed",
-                                                         "Thu", "Fri", "Sat"};
-    const std::int64_t day = schedule::FloorDiv(local, schedule::kSecondsPerDay);
-    const schedule::Date date = schedule::DateOf(day);
-    const auto second = static_cast<int>(local - day * schedule::kSecondsPerDay);
-    return fmt::format("{} {:04}-{:02}-{:02} {:02}:{:02}:{:02}",
-                       kDays.at(static_cast<std::size_t>(schedule::WeekdayOf(day))), date.year,
-                       date.month, date.day, second / 3600, second / 60 % 60, second % 60);
-}
-
 int Explain(const Arguments& arguments, const Clock& clock, Output& output) {
     const Question question = Prepare(arguments, clock, output);
     if (!question.schedule) return question.exit_code;
@@ -178,12 +151,9 @@ int Explain(const Arguments& arguments, const Clock& clock, Output& output) {
     output.out += schedule::DescribeCron(question.cron) + "\n\n";
     output.out += fmt::format("Next in {}:\n", question.zone->name());
     for (const TimePoint fire : fires) {
-        const std::int64_t utc =
-            std::chrono::floor<std::chrono::seconds>(fire).time_since_epoch().count();
-        const std::int32_t offset = question.zone->OffsetAt(utc);
-        output.out += fmt::format("  {} {}{}\n", LocalTimeText(utc + offset),
-                                  question.zone->AbbreviationAt(utc),
-                                  NoteText(question.schedule->NoteFor(fire)));
+        const std::string_view note = schedule::DstNoteText(question.schedule->NoteFor(fire));
+        output.out += fmt::format("  {}{}\n", schedule::LocalTimeText(*question.zone, fire),
+                                  note.empty() ? "" : fmt::format("  ({})", note));
     }
     return kExitOk;
 }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "ksana/base/time.hpp"
+#include "ksana/schedule/zone.hpp"
+
+namespace ksana::insight {
+
+// A moment at which the clocks of a zone are changed.
+struct ZoneChange {
+    TimePoint at{};
+    Duration by{};  // positive: put forward (a gap), negative: put back (a fold)
+};
+
+// Those in [from, until], at most `max`, in order.
+std::vector<ZoneChange> ZoneChanges(const schedule::Zone& zone, TimePoint from, TimePoint until,
+                                    std::size_t max);
+
+}  // namespace ksana::insight

@@ -143,7 +143,7 @@ struct FieldsOf<model::Job> {
         if (v.form() == JsonForm::kRecord) VisitBookkeeping(v);
     }
 
-  private:
+    // What the server keeps.
     template <class V>
     static void VisitBookkeeping(V& v) {
         v("version", &Job::version);

@@ -31,8 +31,12 @@ def has_format(text, name):
         return UUID.fullmatch(text) is not None
     if name != "date-time" or not TIME.fullmatch(text):
         return name != "date-time"
-    datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return True
+    # Python has no year 0; its calendar is that of 2000.
+    text = re.sub("^0000", "2000", text).replace("Z", "+00:00")
+    try:
+        return datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
 
 
 class Description:

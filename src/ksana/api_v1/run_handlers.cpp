@@ -16,7 +16,6 @@ using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
-using http_server::Where;
 using model::Run;
 using model::RunState;
 
@@ -136,11 +135,10 @@ void AddRunRoutes(http_server::Router& router, const std::shared_ptr<Desk>& desk
         AddRoute(router, desk, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    const Where read_one = desk->services.quick_reads ? Where::kInline : Where::kPool;
     add({Method::kGet, "/runs", Permission::kRead, "Lists runs"}, &Handlers::List);
     add({Method::kGet, "/jobs/{id}/runs", Permission::kRead, "Lists the runs of a job"},
         &Handlers::ListOfJob);
-    add({Method::kGet, "/runs/{id}", Permission::kRead, "Shows a run with its attempts", read_one},
+    add({Method::kGet, "/runs/{id}", Permission::kRead, "Shows a run with its attempts"},
         &Handlers::Get);
     add({Method::kPost, "/runs/{id}/cancel", Permission::kOperate, "Stops a run"},
         &Handlers::Cancel);

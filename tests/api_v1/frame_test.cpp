@@ -53,6 +53,23 @@ TEST_F(FrameTest, BodiesAreJson) {
     EXPECT_EQ(Post("/jobs/j/pause", R"([])").status, 400);
 }
 
+TEST_F(FrameTest, WhatChangesSomethingTakesNoQuery) {
+    Make("j");
+    for (const auto& [method, target] :
+         std::vector<std::pair<Method, std::string>>{{Method::kDelete, "/jobs/j?version=1"},
+                                                     {Method::kPatch, "/jobs/j?version=1"},
+                                                     {Method::kPut, "/jobs/j?force=true"},
+                                                     {Method::kPost, "/jobs?dry_run=true"},
+                                                     {Method::kPost, "/jobs/j/run?a=b"},
+                                                     {Method::kGet, "/openapi.json?x"}}) {
+        const Response answer = Do(method, target, method == Method::kPost ? "" : "{}");
+        EXPECT_EQ(answer.status, 400) << target;
+        EXPECT_TRUE(Has(answer, R"("pointer":"/query/)")) << answer.body;
+    }
+    EXPECT_EQ(Get("/jobs/j").status, 200);
+    EXPECT_EQ(Runs("j"), 0U);
+}
+
 TEST_F(FrameTest, AKeyMakesOneRunOfManyRequests) {
     Make("j");
     const Response first = RunWith("k1", R"({"parameters":{"a":1}})");

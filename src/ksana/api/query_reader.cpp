@@ -93,16 +93,20 @@ std::optional<Uuid> QueryReader::Id(std::string_view name) {
     return id;
 }
 
+void QueryReader::Unknown(std::string_view name) {
+    if (known_.empty()) return Fault(name, "is not known: there is no query here", "unknown");
+    const auto meant = Nearest(name, known_);
+    problems_.push_back({PathOf(name),
+                         fmt::format("is not known{}; there are {}",
+                                     meant ? fmt::format("; did you mean \"{}\"", *meant) : "",
+                                     fmt::join(known_, ", ")),
+                         "unknown",
+                         {known_.begin(), known_.end()}});
+}
+
 Result<void> QueryReader::Finish() {
     for (const auto& [name, value] : request_.query) {
-        if (std::ranges::find(known_, name) != known_.end()) continue;
-        const auto meant = Nearest(name, known_);
-        problems_.push_back({PathOf(name),
-                             fmt::format("is not known{}; there are {}",
-                                         meant ? fmt::format("; did you mean \"{}\"", *meant) : "",
-                                         fmt::join(known_, ", ")),
-                             "unknown",
-                             {known_.begin(), known_.end()}});
+        if (std::ranges::find(known_, name) == known_.end()) Unknown(name);
     }
     if (problems_.empty()) return {};
     return Error(std::move(problems_));

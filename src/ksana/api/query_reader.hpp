@@ -48,6 +48,7 @@ class QueryReader {
 
   private:
     std::optional<std::string_view> Find(std::string_view name);
+    void Unknown(std::string_view name);
 
     const http_server::Request& request_;
     std::vector<std::string_view> known_;

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "ksana/api/query_reader.hpp"
 #include "ksana/http_server/problem.hpp"
 
 namespace ksana::api_v1 {
@@ -42,6 +43,10 @@ Result<Response> Answer(Desk& desk, const CallHandler& handler, const Request& r
                                     .detail = "a body is application/json, that of a PATCH "
                                               "application/merge-patch+json"});
         }
+    }
+    // Lists and other reads know their own; nothing that changes something takes a query.
+    if (request.method != Method::kGet && request.method != Method::kHead) {
+        KSANA_TRY_VOID(api::QueryReader(request).Finish());
     }
     if (request.method == Method::kPost) return desk.keys.Run(request, handler);
     return handler({.request = request});

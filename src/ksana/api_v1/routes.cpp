@@ -1,5 +1,6 @@
 #include "ksana/api_v1/routes.hpp"
 
+#include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
 #include "ksana/api_v1/job_handlers.hpp"
 #include "ksana/api_v1/job_lists.hpp"
@@ -16,6 +17,7 @@ using http_server::Response;
 using http_server::Where;
 
 Result<Response> ShowDescription(const Call& call) {
+    KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
     static const std::string tag = BodyTag(kOpenApi);
     return WithTag(call.request, JsonResponse(200, std::string(kOpenApi)), tag);
 }

@@ -4,6 +4,7 @@
 
 #include "api_v1/v1_fixture.hpp"
 #include "ksana/api_v1/cursors.hpp"
+#include "ksana/api_v1/list_answer.hpp"
 
 namespace ksana::api_v1 {
 namespace {
@@ -110,6 +111,28 @@ TEST_F(V1ListTest, TwoNodesAgreeOnTheKey) {
     EXPECT_EQ(other.Open("scope", *sealed).value(), "place");
     EXPECT_FALSE(other.Open("scop", *sealed));
     EXPECT_EQ(other.Open("scope", "").value(), "");
+}
+
+TEST_F(V1ListTest, AnAnswerIsBoundedInBytes) {
+    const std::string large(60'000, 'x');
+    for (int i = 0; i < 330; ++i) {
+        const std::string http =
+            R"(,"http":{"method":"POST","url":"http://x/","body":")" + large + "\"}";
+        ASSERT_EQ(Post("/jobs", fmt::format(R"({{"id":"j{:03}","name":"n","schedule":)"
+                                            R"({{"kind":"every","every":"1h"}}{}}})",
+                                            i, http))
+                      .status,
+                  201);
+    }
+    EXPECT_EQ(IdsOf(Get("/jobs?limit=500")).size(), 2 * kItemsAtOnce) << "12 MB are enough";
+    EXPECT_EQ(Walk("/jobs?limit=500").size(), 330U);
+    for (int i = 0; i < 330; ++i) {
+        const std::string id = fmt::format("/jobs/j{:03}", i);
+        ASSERT_EQ(Do(Method::kDelete, id).status, 204);
+    }
+    for (int i = 0; i < 330; ++i) Make(fmt::format("s{:03}", i));
+    EXPECT_EQ(IdsOf(Get("/jobs?limit=120")).size(), 120U) << "small ones fill their page";
+    EXPECT_EQ(Walk("/jobs?limit=120").size(), 330U);
 }
 
 TEST_F(V1ListTest, TheLedgerIsPagedToo) {

@@ -48,14 +48,13 @@ Result<Response> ListJobs(Desk& desk, const Request& request) {
     PageWish wish = ReadPage(reader, true);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(request, desk.cursors, wish));
-    query.limit = wish.limit;
-    query.cursor = std::move(wish.cursor);
     store::JobStore& jobs = desk.services.store.jobs();
-    KSANA_TRY(const store::Page<model::Job> page, jobs.List(query));
-    ListPage list;
-    list.next = page.next;
-    list.items.reserve(page.items.size());
-    for (const model::Job& job : page.items) list.items.push_back(codec::JobViewToJson(job));
+    const auto list_jobs = [&](std::size_t limit, const std::string& cursor) {
+        query.limit = limit;
+        query.cursor = cursor;
+        return jobs.List(query);
+    };
+    KSANA_TRY(ListPage list, FillPage(wish, list_jobs, codec::JobViewToJson));
     if (wish.total) {
         KSANA_TRY(list.total, jobs.Count(query.filter, kMaxTotal + 1));
     }
@@ -85,16 +84,16 @@ Result<Response> ListLedger(Desk& desk, const Request& request) {
     PageWish wish = ReadPage(reader, false);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(request, desk.cursors, wish));
-    params.limit = wish.limit;
-    params.cursor = std::move(wish.cursor);
     store::JobStore& jobs = desk.services.store.jobs();
-    KSANA_TRY(const auto page, jobs.Ledger(params));
-    if (page.items.empty() && params.cursor.empty()) {
+    const auto list_entries = [&](std::size_t limit, const std::string& cursor) {
+        params.limit = limit;
+        params.cursor = cursor;
+        return jobs.Ledger(params);
+    };
+    KSANA_TRY(const ListPage list, FillPage(wish, list_entries, EntryText));
+    if (list.items.empty() && wish.cursor.empty()) {
         KSANA_TRY([[maybe_unused]] const model::Job job, jobs.Get(params.job_id));
     }
-    ListPage list;
-    list.next = page.next;
-    for (const model::LedgerEntry& entry : page.items) list.items.push_back(EntryText(entry));
     return ListAnswer(request, desk.cursors, list);
 }
 

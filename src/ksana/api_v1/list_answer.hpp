@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,12 +47,35 @@ void ReadSort(api::QueryReader& reader, E& sort, bool& descending) {
     }
 }
 
+// A page ends early, with a cursor, once its items are larger than this together: an answer must
+// not grow with what somebody wrote into a thousand jobs. What a store gives at once is bounded so:
+inline constexpr std::size_t kMaxPageBytes = 8 << 20;
+inline constexpr std::size_t kItemsAtOnce = 100;
+
 // {"items": […], "next_cursor": …, "total": …} with a Link to the next page.
 struct ListPage {
     std::vector<std::string> items;     // each a JSON value
     std::string next;                   // the store's cursor; empty: the last page
     std::optional<std::int64_t> total;  // counted up to kMaxTotal + 1
 };
+// Asks the store by list(limit, cursor), and shows each item, until the page is full.
+template <class List, class Show>
+Result<ListPage> FillPage(const PageWish& wish, const List& list, const Show& show) {
+    ListPage page;
+    page.next = wish.cursor;
+    std::size_t bytes = 0;
+    do {
+        const std::size_t missing = wish.limit - page.items.size();
+        KSANA_TRY(auto found, list(std::min(missing, kItemsAtOnce), page.next));
+        for (const auto& item : found.items) {
+            page.items.push_back(show(item));
+            bytes += page.items.back().size();
+        }
+        page.next = std::move(found.next);
+    } while (!page.next.empty() && page.items.size() < wish.limit && bytes < kMaxPageBytes);
+    return page;
+}
+
 Result<http_server::Response> ListAnswer(const http_server::Request& request, Cursors& cursors,
                                          const ListPage& page);
 

@@ -109,13 +109,12 @@ class Handlers {
         PageWish wish = ReadPage(reader, true);
         KSANA_TRY_VOID(reader.Finish());
         KSANA_TRY_VOID(OpenCursor(request, desk_->cursors, wish));
-        query.limit = wish.limit;
-        query.cursor = std::move(wish.cursor);
-        KSANA_TRY(const store::Page<Run> page, store_.runs().List(query));
-        ListPage list;
-        list.next = page.next;
-        list.items.reserve(page.items.size());
-        for (const Run& run : page.items) list.items.push_back(codec::RunViewToJson(run));
+        const auto list_runs = [&](std::size_t limit, const std::string& cursor) {
+            query.limit = limit;
+            query.cursor = cursor;
+            return store_.runs().List(query);
+        };
+        KSANA_TRY(ListPage list, FillPage(wish, list_runs, codec::RunViewToJson));
         if (wish.total) {
             KSANA_TRY(list.total, store_.runs().Count(query.filter, kMaxTotal + 1));
         }

@@ -212,7 +212,7 @@ class Server:
             connection.request(method, path, body, headers or {})
             response = connection.getresponse()
             content = response.read().decode()
-            if "json" in (response.getheader("Content-Type") or ""):
+            if content and "json" in (response.getheader("Content-Type") or ""):
                 content = json.loads(content)
             return response.status, dict(response.getheaders()), content
         finally:

@@ -2,11 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-
-#include "ksana/base/json_pointer.hpp"
+#include "ksana/api/query_reader.hpp"
 #include "ksana/codec/definitions.hpp"
 #include "ksana/codec/timer_job.hpp"
+#include "ksana/http_server/next_link.hpp"
 
 namespace ksana::api {
 namespace {
@@ -21,72 +20,15 @@ using http_server::Route;
 using http_server::Where;
 using model::Job;
 
-Error BadQuery(std::string_view name, std::string message) {
-    return Error(std::vector<Problem>{{fmt::format("/query/{}", name), std::move(message)}});
-}
-
-Result<std::size_t> LimitOf(const Request& request) {
-    const auto text = request.QueryValue("limit");
-    if (!text) return kTimerListSize;
-    std::size_t limit = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), limit);
-    const bool whole = error == std::errc() && end == text->data() + text->size();
-    if (!whole || limit < 1 || limit > store::kMaxPageSize) {
-        return BadQuery("limit", fmt::format("must be 1 to {}", store::kMaxPageSize));
-    }
-    return limit;
-}
-
-Result<std::optional<bool>> EnabledOf(const Request& request) {
-    const auto text = request.QueryValue("enabled");
-    if (!text) return std::optional<bool>();
-    if (*text == "true") return std::optional(true);
-    if (*text == "false") return std::optional(false);
-    return BadQuery("enabled", "must be true or false");
-}
-
-Result<void> CheckQueryNames(const Request& request) {
-    for (const auto& [name, value] : request.query) {
-        if (name == "limit" || name == "cursor" || name == "enabled" || name == "q") continue;
-        return BadQuery(name, "is not known; there are limit, cursor, enabled and q");
-    }
-    return {};
-}
-
 Result<store::JobQuery> ListQueryOf(const Request& request) {
-    KSANA_TRY_VOID(CheckQueryNames(request));
+    QueryReader reader(request);
     store::JobQuery query;
-    KSANA_TRY(query.limit, LimitOf(request));
-    KSANA_TRY(query.filter.enabled, EnabledOf(request));
-    query.cursor = request.QueryValue("cursor").value_or("");
-    query.filter.text = request.QueryValue("q").value_or("");
+    query.limit = reader.Number("limit", 1, store::kMaxPageSize, kTimerListSize);
+    query.cursor = reader.Text("cursor");
+    query.filter.enabled = reader.Flag("enabled");
+    query.filter.text = reader.Text("q");
+    KSANA_TRY_VOID(reader.Finish());
     return query;
-}
-
-// A value for a query. Letters and digits have no locale here.
-std::string Encoded(std::string_view text) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    std::string encoded;
-    for (const char c : text) {
-        if (kPlain.find(c) != std::string_view::npos) {
-            encoded += c;
-        } else {
-            encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return encoded;
-}
-
-// The same request with the cursor of the next page.
-std::string NextLink(const Request& request, const std::string& cursor) {
-    std::string link = "</jobs?cursor=" + Encoded(cursor);
-    for (const char* const name : {"limit", "enabled", "q"}) {
-        if (const auto value = request.QueryValue(name)) {
-            link += fmt::format("&{}={}", name, Encoded(*value));
-        }
-    }
-    return link + ">; rel=\"next\"";
 }
 
 class Handlers {
@@ -106,7 +48,7 @@ class Handlers {
         KSANA_TRY(const store::Page<Job> page, desk_.store.jobs().List(query));
         Response response = JsonResponse(200, codec::TimerJobsToJson(page.items, desk_.defaults));
         if (!page.next.empty()) {
-            response.headers.emplace_back("Link", NextLink(request, page.next));
+            response.headers.emplace_back("Link", http_server::NextLink(request, page.next));
             response.headers.emplace_back("X-Next-Cursor", page.next);
         }
         return response;

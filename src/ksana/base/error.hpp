@@ -38,12 +38,18 @@ struct CodeInfo {
 
 const CodeInfo& Info(Code code);
 
-// One fault of an input: where (a JSON Pointer, RFC 6901; "" is the whole document) and why.
+// One fault of an input: where (a JSON Pointer, RFC 6901; "" is the whole document) and why. What
+// the message says to people, `code` and `allowed` say to programs; so they do not make two faults
+// different.
 struct Problem {
     std::string path;
     std::string message;
+    std::string_view code = "invalid";  // a literal, snake_case, stable
+    std::vector<std::string> allowed;   // what could have stood there, where that is a short list
 
-    friend bool operator==(const Problem&, const Problem&) = default;
+    friend bool operator==(const Problem& a, const Problem& b) {
+        return a.path == b.path && a.message == b.message;
+    }
 };
 
 // A failure as a value. `problems` is filled for invalid input only and then names every fault.

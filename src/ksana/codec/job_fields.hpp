@@ -148,7 +148,7 @@ struct FieldsOf<model::Job> {
         v("run_log", &Job::run_log);
     }
 
-  private:
+    // What the server keeps.
     template <class V>
     static void VisitBookkeeping(V& v) {
         v("version", &Job::version);

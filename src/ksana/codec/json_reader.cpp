@@ -55,7 +55,7 @@ bool ReadHex(const boost::json::value& value, std::string& out) {
 }  // namespace
 
 void JsonReader::WrongType(const Node& node, std::string_view wanted) {
-    Fault(node.path, fmt::format("must be {}, not {}", wanted, KindName(node.value)));
+    Fault(node.path, fmt::format("must be {}, not {}", wanted, KindName(node.value)), "wrong_type");
 }
 
 void JsonReader::FaultUnknownName(const std::string& path, std::string_view name,
@@ -66,8 +66,10 @@ void JsonReader::FaultUnknownName(const std::string& path, std::string_view name
         allowed += one;
     }
     const auto meant = Nearest(name, names);
-    Fault(path, fmt::format("\"{}\" is not one of {}{}", Excerpt(name, 80), allowed,
-                            meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""));
+    Fault(path,
+          fmt::format("\"{}\" is not one of {}{}", Excerpt(name, 80), allowed,
+                      meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""),
+          "not_allowed", {names.begin(), names.end()});
 }
 
 bool JsonReader::ReadText(const Node& node, std::string& out) {
@@ -212,7 +214,8 @@ std::optional<Node> ObjectReader::Find(std::string_view key) {
 
 std::optional<Node> ObjectReader::FindRequired(std::string_view key) {
     auto node = Find(key);
-    if (!node && object_ != nullptr) reader_.Fault(path_ + PointerStep(key), "is missing");
+    if (!node && object_ != nullptr)
+        reader_.Fault(path_ + PointerStep(key), "is missing", "missing");
     return node;
 }
 
@@ -224,7 +227,8 @@ void ObjectReader::Finish() {
         const auto meant = Nearest(key, known_);
         reader_.Fault(path_ + PointerStep(Excerpt(key, 80)),
                       meant ? fmt::format("is not known here; did you mean \"{}\"?", *meant)
-                            : "is not known here");
+                            : "is not known here",
+                      "unknown", {known_.begin(), known_.end()});
     }
 }
 

@@ -42,8 +42,9 @@ class JsonReader {
     // From here on another form is read; answers the one before.
     JsonForm SwitchTo(JsonForm form) { return std::exchange(form_, form); }
 
-    void Fault(const std::string& path, std::string message) {
-        problems_.push_back({path, std::move(message)});
+    void Fault(const std::string& path, std::string message, std::string_view code = "invalid",
+               std::vector<std::string> allowed = {}) {
+        problems_.push_back({path, std::move(message), code, std::move(allowed)});
     }
     std::vector<Problem> TakeProblems() { return std::move(problems_); }
     bool Clean() const { return problems_.empty(); }

@@ -4,8 +4,8 @@
 
 #include "ksana/codec/json_parse.hpp"
 #include "ksana/codec/json_write.hpp"
+#include "ksana/codec/merge_patch.hpp"
 #include "ksana/codec/timer_job_fields.hpp"
-#include "ksana/model/job_tally.hpp"
 
 namespace ksana::codec {
 
@@ -26,46 +26,6 @@ Result<json::value> ValueOf(const Job& job) {
     WriteTimerJob(output, job);
     const std::string text = output.Take();
     return ParseJson(text, {.bytes = text.size(), .depth = kDepthOfJob});
-}
-
-// RFC 7396. As deep as the patch, which ParseJson has bounded.
-void Merge(json::value& target, const json::value& patch) {
-    const json::object* const changes = patch.if_object();
-    if (changes == nullptr) {
-        target = patch;
-        return;
-    }
-    if (!target.is_object()) target = json::object();
-    json::object& object = target.as_object();
-    for (const auto& change : *changes) {
-        if (change.value().is_null()) {
-            object.erase(change.key());
-        } else {
-            Merge(object[change.key()], change.value());
-        }
-    }
-}
-
-std::string_view TextAt(const json::object& object, std::string_view key) {
-    const json::value* const found = object.if_contains(key);
-    if (found == nullptr || !found->is_string()) return {};
-    return {found->get_string().data(), found->get_string().size()};
-}
-
-// A schedule of another kind is a new one: what is left of the old would be faults.
-void DropOldSchedule(json::object& job, const json::object& patch) {
-    const json::value* const change = patch.if_contains("schedule");
-    if (change == nullptr || !change->is_object()) return;
-    const std::string_view kind = TextAt(change->get_object(), "kind");
-    json::value* const schedule = job.if_contains("schedule");
-    if (kind.empty() || schedule == nullptr || !schedule->is_object()) return;
-    if (TextAt(schedule->get_object(), "kind") != kind) job.erase("schedule");
-}
-
-void DropOldAction(json::object& job, const json::object& patch) {
-    const std::string_view type = TextAt(patch, "type");
-    const std::string was(TextAt(job, "type"));
-    if (!type.empty() && type != was) job.erase(was);
 }
 
 Result<Job> ReadOne(const json::value& value) {
@@ -110,16 +70,10 @@ Result<void> PatchTimerJob(Job& job, std::string_view patch) {
     }
     KSANA_TRY(json::value merged, ValueOf(job));
     for (const std::string_view key : kKept) merged.as_object().erase(key);
-    DropOldSchedule(merged.as_object(), *object);
-    DropOldAction(merged.as_object(), *object);
-    Merge(merged, changes);
+    DropReplacedParts(merged.as_object(), *object);
+    MergePatch(merged, changes);
     KSANA_TRY(Job changed, ReadOne(merged));
-    changed.version = job.version;
-    changed.created_at = job.created_at;
-    changed.updated_at = job.updated_at;
-    changed.planned_until = job.planned_until;
-    changed.next_run_at = job.next_run_at;
-    model::CopyRunRecord(job, changed);
+    KeepBookkeeping(job, changed);
     job = std::move(changed);
     return {};
 }

@@ -168,6 +168,21 @@ Result<void> JobDesk::Delete(const std::string& id, std::optional<std::int64_t> 
     return store_.jobs().Delete({.now = {}, .id = id, .expected_version = expected_version});
 }
 
+Result<std::vector<ComingFire>> JobDesk::NextFires(const Job& job, std::size_t count) const {
+    KSANA_TRY(const schedule::Schedule schedule, Check(job));
+    KSANA_TRY(TimePoint after, store_.Now());
+    std::vector<ComingFire> fires;
+    while (fires.size() < count) {
+        const auto next = schedule.Next(after);
+        if (!next) break;
+        fires.push_back({.nominal = *next,
+                         .start_at = schedule.WithJitter(job.id, *next),
+                         .note = schedule.NoteFor(*next)});
+        after = *next;
+    }
+    return fires;
+}
+
 Result<model::Run> JobDesk::RunNow(const RunNowParams& params) {
     KSANA_TRY(const Job job, store_.jobs().Get(params.id));
     model::Run run = plans_.RunOf(job);
@@ -176,7 +191,7 @@ Result<model::Run> JobDesk::RunNow(const RunNowParams& params) {
     if (!params.parameters.empty()) run.payload = params.parameters;
     KSANA_TRY(const TimePoint now, store_.Now());
     run.status.ready_at = now;
-    run.id = ids_.Next();
+    run.id = params.run_id ? *params.run_id : ids_.Next();
     std::vector<model::Run> runs;
     runs.push_back(run);
     KSANA_TRY(const auto submitted,

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ksana/base/result.hpp"
 #include "ksana/base/time.hpp"
@@ -21,6 +22,15 @@ struct RunNowParams {
     std::string id;          // of the job
     std::string parameters;  // JSON object; empty: none
     bool obeys_overlap = false;
+    // Where it is given, a second call with the same one finds the run of the first.
+    std::optional<Uuid> run_id;
+};
+
+// A fire that will come if nobody changes the job.
+struct ComingFire {
+    TimePoint nominal;
+    TimePoint start_at;  // with its jitter
+    schedule::DstNote note;
 };
 
 // What people do with jobs, whichever door they come through: checks the job, accounts for the
@@ -51,6 +61,9 @@ class JobDesk {
     Result<model::Job> Resume(const std::string& id);
 
     Result<void> Delete(const std::string& id, std::optional<std::int64_t> expected_version);
+
+    // The next nominal fires after now, whether the job is paused or not; at most so many.
+    Result<std::vector<ComingFire>> NextFires(const model::Job& job, std::size_t count) const;
 
     // A run beside the schedule (K-06): also while the job is paused or another run is under way.
     Result<model::Run> RunNow(const RunNowParams& params);

@@ -57,7 +57,9 @@ TEST(AnswerTextTest, SomeAnswersHaveNoBody) {
 }
 
 TEST(ProblemTest, TellsEverythingAboutAnError) {
-    const Error error(std::vector<Problem>{{"/name", "is empty"}, {"/cron", "has \"7\" fields"}});
+    const Error error(std::vector<Problem>{{"/name", "is empty"},
+                                           {"/cron", "has \"7\" fields"},
+                                           {"/type", "is not \"a\"", "not_allowed", {"b", "c"}}});
     Request request;
     request.path = "/jobs";
     request.request_id = "r1";
@@ -66,10 +68,12 @@ TEST(ProblemTest, TellsEverythingAboutAnError) {
     EXPECT_EQ(response.content_type, "application/problem+json");
     EXPECT_EQ(response.body,
               R"({"type":"urn:ksana:problem:invalid_argument","title":"Invalid argument",)"
-              R"("status":400,"detail":"the input has 2 problems","instance":"/jobs",)"
+              R"("status":400,"detail":"the input has 3 problems","instance":"/jobs",)"
               R"("code":"invalid_argument","request_id":"r1","errors":[)"
-              R"({"pointer":"/name","detail":"is empty"},)"
-              R"({"pointer":"/cron","detail":"has \"7\" fields"}]})");
+              R"({"pointer":"/name","code":"invalid","detail":"is empty"},)"
+              R"({"pointer":"/cron","code":"invalid","detail":"has \"7\" fields"},)"
+              R"({"pointer":"/type","code":"not_allowed","detail":"is not \"a\"",)"
+              R"("allowed":["b","c"]}]})");
 }
 
 TEST(ProblemTest, StatusesAreThoseOfTheCodes) {

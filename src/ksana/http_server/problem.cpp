@@ -63,12 +63,23 @@ void AppendMember(std::string& out, std::string_view name, std::string_view valu
     AppendJsonString(out, value);
 }
 
+void AppendAllowed(std::string& out, std::span<const std::string> allowed) {
+    out += ",\"allowed\":[";
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+        if (i > 0) out += ',';
+        AppendJsonString(out, allowed[i]);
+    }
+    out += ']';
+}
+
 void AppendErrors(std::string& out, std::span<const Problem> problems) {
     out += ",\"errors\":[";
     for (std::size_t i = 0; i < problems.size(); ++i) {
         out += i == 0 ? "{\"pointer\":" : ",{\"pointer\":";
         AppendJsonString(out, problems[i].path);
+        AppendMember(out, "code", problems[i].code);
         AppendMember(out, "detail", problems[i].message);
+        if (!problems[i].allowed.empty()) AppendAllowed(out, problems[i].allowed);
         out += '}';
     }
     out += ']';

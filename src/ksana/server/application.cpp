@@ -7,8 +7,10 @@
 #include "ksana/api/guard.hpp"
 #include "ksana/api/health_routes.hpp"
 #include "ksana/api/timer_routes.hpp"
+#include "ksana/api_v1/routes.hpp"
 #include "ksana/base/log.hpp"
 #include "ksana/engine/engine.hpp"
+#include "ksana/engine/run_desk.hpp"
 #include "ksana/exec/http_executor.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
@@ -107,6 +109,7 @@ struct Application::Everything {
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           desk(*store, node.plans(), zones, {}, parts.ids),
+          run_desk(*store, parts.ids),
           guard(std::move(token)),
           store_check(
               "store", [this] { return StoreAnswers(); }, parts.clock, kProbePatience),
@@ -127,6 +130,13 @@ struct Application::Everything {
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),
                                      .quick_reads = IsAlone(settings.store.kind)});
+        api_v1::AddRoutes(router, {.jobs = desk,
+                                   .runs = run_desk,
+                                   .store = *store,
+                                   .random = parts.random,
+                                   .ids = parts.ids,
+                                   .version = parts.version,
+                                   .quick_reads = IsAlone(settings.store.kind)});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = {{"serving", [this] { return Serving(); }}},
                                       .store = &store_check,
@@ -163,6 +173,7 @@ struct Application::Everything {
     engine::Node node;
     engine::Engine engine;
     engine::JobDesk desk;
+    engine::RunDesk run_desk;
     api::Guard guard;
     api::TimelyCheck store_check;
     http_server::Server server;

@@ -1,0 +1,78 @@
+#include "ksana/api_v1/frame.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "ksana/api/query_reader.hpp"
+#include "ksana/http_server/problem.hpp"
+
+namespace ksana::api_v1 {
+namespace {
+
+using http_server::Fault;
+using http_server::Method;
+using http_server::Request;
+using http_server::Response;
+using http_server::SameIgnoringCase;
+
+constexpr std::string_view kPrefix = "/api/v1";
+
+bool HasBody(Method method) {
+    return method == Method::kPost || method == Method::kPut || method == Method::kPatch;
+}
+
+// Bodies are JSON whatever they are called. What curl says of itself when nobody has told it is
+// taken too; pages of other origins are kept out by the guard, not by this.
+bool IsJsonType(std::string_view type) {
+    type = type.substr(0, type.find(';'));
+    while (type.ends_with(' ')) type.remove_suffix(1);
+    constexpr std::array<std::string_view, 3> kTypes = {
+        "application/json", "application/merge-patch+json", "application/x-www-form-urlencoded"};
+    for (const std::string_view known : kTypes) {
+        if (SameIgnoringCase(type, known)) return true;
+    }
+    return false;
+}
+
+Result<Response> Answer(Desk& desk, const CallHandler& handler, const Request& request) {
+    if (HasBody(request.method) && !request.body.empty()) {
+        const auto type = request.headers.Find("Content-Type");
+        if (type && !IsJsonType(*type)) {
+            return Refuse(request, {.status = 415,
+                                    .code = "unsupported_media_type",
+                                    .detail = "a body is application/json, that of a PATCH "
+                                              "application/merge-patch+json"});
+        }
+    }
+    // Lists and other reads know their own; nothing that changes something takes a query.
+    if (request.method != Method::kGet && request.method != Method::kHead) {
+        KSANA_TRY_VOID(api::QueryReader(request).Finish());
+    }
+    if (request.method == Method::kPost) return desk.keys.Run(request, handler);
+    return handler({.request = request});
+}
+
+}  // namespace
+
+Response Refuse(const Request& request, const Fault& fault) {
+    return ProblemOf(fault, {.instance = request.path, .request_id = request.request_id});
+}
+
+void AddRoute(http_server::Router& router, const std::shared_ptr<Desk>& desk, const RouteInfo& info,
+              CallHandler handler) {
+    router.Add(http_server::Route(
+        info.method, std::string(kPrefix) + info.path, info.permission, info.description,
+        info.where,
+        http_server::Handler([desk, handler = std::move(handler)](
+                                 const Request& request) -> Result<Response> {
+            auto answer = Answer(*desk, handler, request);
+            Response response = answer ? *std::move(answer) : ProblemOf(answer.error(), request);
+            if (response.status == 429 || response.status == 503) {
+                response.headers.emplace_back("Retry-After", "1");
+            }
+            response.headers.emplace_back("Ksana-Version", desk->services.version);
+            return response;
+        })));
+}
+
+}  // namespace ksana::api_v1

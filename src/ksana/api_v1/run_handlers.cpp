@@ -1,0 +1,149 @@
+#include "ksana/api_v1/run_handlers.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/api/query_reader.hpp"
+#include "ksana/api_v1/entity_tag.hpp"
+#include "ksana/api_v1/list_answer.hpp"
+#include "ksana/codec/job_view.hpp"
+#include "ksana/codec/run_view.hpp"
+
+namespace ksana::api_v1 {
+namespace {
+
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+using model::Run;
+using model::RunState;
+
+// state=failed&state=timed_out: one of these.
+model::RunStates ReadStates(api::QueryReader& reader) {
+    model::RunStates states = 0;
+    for (const std::string_view name : reader.All("state")) {
+        if (const auto state = model::FromName<RunState>(name)) {
+            states = static_cast<model::RunStates>(states | model::SetOf(*state));
+        } else {
+            reader.NotAllowed("state", name, model::EnumNames<RunState>::kNames);
+        }
+    }
+    return states == 0 ? model::kAllStates : states;
+}
+
+store::RunFilter ReadFilter(api::QueryReader& reader) {
+    store::RunFilter filter;
+    filter.states = ReadStates(reader);
+    filter.tenant = reader.Text("tenant");
+    filter.type = reader.Text("type");
+    filter.category = reader.Text("category");
+    filter.creator = reader.Text("creator");
+    filter.owner = reader.Text("owner");
+    filter.kind = reader.Name<model::ActionKind>("kind");
+    filter.trigger = reader.Name<model::RunTrigger>("trigger");
+    filter.parent = reader.Id("parent");
+    filter.finished_from = reader.Time("finished_from");
+    filter.finished_until = reader.Time("finished_until");
+    filter.text = reader.Text("q");
+    return filter;
+}
+
+// An id that is none is of no run.
+Result<Uuid> IdOf(const Request& request) {
+    const std::string& text = request.Parameter("id");
+    const auto id = Uuid::Parse(text);
+    if (id) return *id;
+    return Error(Code::kNotFound, fmt::format("there is no run \"{}\"", text));
+}
+
+class Handlers {
+  public:
+    explicit Handlers(std::shared_ptr<Desk> desk)
+        : desk_(std::move(desk)), store_(desk_->services.store), runs_(desk_->services.runs) {}
+
+    Result<Response> List(const Call& call) const { return ListOf(call.request, std::nullopt); }
+
+    Result<Response> ListOfJob(const Call& call) const {
+        const std::string& id = call.request.Parameter("id");
+        KSANA_TRY([[maybe_unused]] const model::Job job, store_.jobs().Get(id));
+        return ListOf(call.request, id);
+    }
+
+    Result<Response> Get(const Call& call) const {
+        api::QueryReader reader(call.request);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
+        Response response =
+            JsonResponse(200, codec::RunHistoryToJson(history.run, history.attempts));
+        std::string tag = BodyTag(response.body);
+        return WithTag(call.request, std::move(response), std::move(tag));
+    }
+
+    // 202: its owner has been asked to stop it.
+    Result<Response> Cancel(const Call& call) const {
+        KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
+        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Run run, runs_.Cancel(id));
+        return JsonResponse(model::IsFinal(run.status.state) ? 200 : 202,
+                            codec::RunViewToJson(run));
+    }
+
+    Result<Response> Retry(const Call& call) const {
+        KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
+        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Run run, runs_.Retry(id, call.id));
+        Response response = JsonResponse(202, codec::RunViewToJson(run));
+        response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
+        return response;
+    }
+
+  private:
+    Result<Response> ListOf(const Request& request, std::optional<std::string> job_id) const {
+        api::QueryReader reader(request);
+        store::RunQuery query;
+        query.filter = ReadFilter(reader);
+        query.filter.job_id = job_id ? *std::move(job_id) : reader.Text("job");
+        ReadSort(reader, query.sort, query.descending);
+        PageWish wish = ReadPage(reader, true);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY_VOID(OpenCursor(request, desk_->cursors, wish));
+        const auto list_runs = [&](std::size_t limit, const std::string& cursor) {
+            query.limit = limit;
+            query.cursor = cursor;
+            return store_.runs().List(query);
+        };
+        KSANA_TRY(ListPage list, FillPage(wish, list_runs, codec::RunViewToJson));
+        if (wish.total) {
+            KSANA_TRY(list.total, store_.runs().Count(query.filter, kMaxTotal + 1));
+        }
+        return ListAnswer(request, desk_->cursors, list);
+    }
+
+    std::shared_ptr<Desk> desk_;
+    store::Store& store_;
+    engine::RunDesk& runs_;
+};
+
+}  // namespace
+
+void AddRunRoutes(http_server::Router& router, const std::shared_ptr<Desk>& desk) {
+    const auto handlers = std::make_shared<const Handlers>(desk);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, desk, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    add({Method::kGet, "/runs", Permission::kRead, "Lists runs"}, &Handlers::List);
+    add({Method::kGet, "/jobs/{id}/runs", Permission::kRead, "Lists the runs of a job"},
+        &Handlers::ListOfJob);
+    add({Method::kGet, "/runs/{id}", Permission::kRead, "Shows a run with its attempts"},
+        &Handlers::Get);
+    add({Method::kPost, "/runs/{id}/cancel", Permission::kOperate, "Stops a run"},
+        &Handlers::Cancel);
+    add({Method::kPost, "/runs/{id}/retry", Permission::kOperate,
+         "Runs again what did not succeed"},
+        &Handlers::Retry);
+}
+
+}  // namespace ksana::api_v1

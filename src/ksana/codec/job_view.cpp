@@ -1,0 +1,163 @@
+#include "ksana/codec/job_view.hpp"
+
+#include <boost/json/object.hpp>
+
+#include "ksana/codec/job_fields.hpp"
+#include "ksana/codec/json_parse.hpp"
+#include "ksana/codec/json_reader.hpp"
+#include "ksana/codec/json_write.hpp"
+#include "ksana/codec/merge_patch.hpp"
+#include "ksana/codec/value_writer.hpp"
+
+namespace ksana::codec {
+
+namespace json = boost::json;
+using model::Job;
+
+template <>
+struct FieldsOf<RunRequest> {
+    template <class V>
+    static void Visit(V& v) {
+        v.Json("parameters", &RunRequest::parameters);
+        v("obeys_overlap", &RunRequest::obeys_overlap);
+    }
+};
+
+template <>
+struct FieldsOf<PauseRequest> {
+    template <class V>
+    static void Visit(V& v) {
+        v("reason", &PauseRequest::reason);
+    }
+};
+
+template <>
+struct FieldsOf<BulkRequest> {
+    template <class V>
+    static void Visit(V& v) {
+        v("tenant", &BulkRequest::tenant);
+        v("group", &BulkRequest::group);
+        v("owner", &BulkRequest::owner);
+        v("type", &BulkRequest::type);
+        v("queue_type", &BulkRequest::queue_type);
+        v("labels", &BulkRequest::labels);
+        v("q", &BulkRequest::q);
+        v("all", &BulkRequest::all);
+        v("reason", &BulkRequest::reason);
+    }
+};
+
+namespace {
+
+struct Nothing {};
+
+// Takes away what VisitBookkeeping names, so that the list of it stands in one place.
+struct KeptEraser {
+    json::object& object;
+
+    template <class M>
+    void operator()(std::string_view key, M Job::* /*member*/) const {
+        object.erase(key);
+    }
+};
+
+void EraseKept(json::value& value) {
+    json::object* const object = value.if_object();
+    if (object == nullptr) return;
+    KeptEraser eraser{*object};
+    FieldsOf<Job>::VisitBookkeeping(eraser);
+}
+
+Result<Job> ReadDefinition(const json::value& value) {
+    JsonReader reader(JsonForm::kDefinition);
+    Job job;
+    reader.Read(Node{value, ""}, job);
+    if (!reader.Clean()) return Error(reader.TakeProblems());
+    return job;
+}
+
+bool IsBlank(std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+template <class T>
+Result<T> RequestFromJson(std::string_view text) {
+    if (IsBlank(text)) return T{};
+    return ReadDocument<T>(
+        text, JsonForm::kDefinition, {},
+        [](JsonReader& reader, const Node& node, T& out) { reader.Read(node, out); });
+}
+
+}  // namespace
+
+template <>
+struct FieldsOf<Nothing> {
+    template <class V>
+    static void Visit(V& /*v*/) {}
+};
+
+std::string JobViewToJson(const Job& job) {
+    const ValueWriter writer(JsonForm::kDefinition);
+    json::object object = writer.Fields(job, true);
+    FieldWriter<Job> fields(writer, object, job, true);
+    FieldsOf<Job>::VisitBookkeeping(fields);
+    return WriteJson(object);
+}
+
+Result<Job> JobFromView(std::string_view text) {
+    KSANA_TRY(json::value value, ParseJson(text));
+    EraseKept(value);
+    return ReadDefinition(value);
+}
+
+Result<void> ReplaceJob(Job& job, Job definition) {
+    if (!definition.id.empty() && definition.id != job.id) {
+        return Error(std::vector<Problem>{{"/id", "cannot be changed", "immutable", {}}});
+    }
+    definition.id = job.id;
+    KeepBookkeeping(job, definition);
+    job = std::move(definition);
+    return {};
+}
+
+Result<void> PatchJob(Job& job, std::string_view patch) {
+    KSANA_TRY(json::value changes, ParseJson(patch));
+    EraseKept(changes);
+    const json::object* const object = changes.if_object();
+    if (object == nullptr) {
+        return Error(std::vector<Problem>{{"", "must be an object", "wrong_type", {}}});
+    }
+    json::value merged = ValueWriter(JsonForm::kDefinition).Make(job);
+    DropReplacedParts(merged.as_object(), *object);
+    MergePatch(merged, changes);
+    KSANA_TRY(Job changed, ReadDefinition(merged));
+    if (changed.id.empty()) {
+        return Error(std::vector<Problem>{{"/id", "cannot be taken away", "immutable", {}}});
+    }
+    return ReplaceJob(job, std::move(changed));
+}
+
+Result<RunRequest> RunRequestFromJson(std::string_view text) {
+    KSANA_TRY(RunRequest request, RequestFromJson<RunRequest>(text));
+    if (request.parameters.empty()) return request;
+    if (!request.parameters.starts_with('{')) {
+        return Error(std::vector<Problem>{{"/parameters", "must be an object", "wrong_type", {}}});
+    }
+    if (request.parameters == "{}") request.parameters.clear();
+    return request;
+}
+
+Result<PauseRequest> PauseRequestFromJson(std::string_view text) {
+    return RequestFromJson<PauseRequest>(text);
+}
+
+Result<BulkRequest> BulkRequestFromJson(std::string_view text) {
+    return RequestFromJson<BulkRequest>(text);
+}
+
+Result<void> CheckEmptyBody(std::string_view text) {
+    KSANA_TRY([[maybe_unused]] const Nothing nothing, RequestFromJson<Nothing>(text));
+    return {};
+}
+
+}  // namespace ksana::codec

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ksana/http_server/message.hpp"
+
+namespace ksana::http_server {
+
+// A text as a value in a query or a path.
+std::string EncodeComponent(std::string_view text);
+
+// The value of a Link header (RFC 8288) that leads to the next page of a list: the same request
+// with this cursor.
+std::string NextLink(const Request& request, std::string_view cursor);
+
+}  // namespace ksana::http_server

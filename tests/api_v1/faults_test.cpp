@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "api_v1/v1_fixture.hpp"
+#include "ksana/store/faulty_store.hpp"
+
+namespace ksana::api_v1 {
+namespace {
+
+// A store that goes away in the wrong moment, and a client that sends every request again until
+// it has an answer.
+class V1FaultsTest : public V1Fixture {
+  protected:
+    V1FaultsTest() {
+        Make("j");
+        http_server::Router router;
+        router.SetAuthorize([](const auto&, auto) -> Result<http_server::Caller> {
+            return http_server::Caller{.name = "me"};
+        });
+        AddRoutes(router, {.jobs = faulty_desk_,
+                           .runs = faulty_runs_,
+                           .store = *faulty_,
+                           .random = random_,
+                           .ids = ids_,
+                           .version = "1",
+                           .quick_reads = false});
+        router_ = std::move(router);
+    }
+
+    Response Insist(const std::string& target, const std::string& body, const std::string& key) {
+        for (int tries = 0; tries < 200; ++tries) {
+            Response answer = Post(target, body, {{"Idempotency-Key", key}});
+            EXPECT_TRUE(answer.status < 400 || answer.status == 503 || answer.status == 409)
+                << answer.status << answer.body;
+            if (answer.status < 400) return answer;
+            const bool busy = answer.status == 409;
+            EXPECT_TRUE(!busy || Has(answer, "request_in_progress")) << answer.body;
+            clock_.Advance(std::chrono::seconds(busy ? 30 : 1));
+        }
+        ADD_FAILURE() << "no answer";
+        return {};
+    }
+
+    store::FaultPlan faults_{7};
+    std::unique_ptr<store::Store> faulty_ = store::MakeFaultyStore(*store_, faults_);
+    engine::JobDesk faulty_desk_{*faulty_, plans_, zones_, {}, ids_};
+    engine::RunDesk faulty_runs_{*faulty_, ids_};
+};
+
+TEST_F(V1FaultsTest, ACommitWhoseAnswerIsLostIsFoundAgain) {
+    const store::Fault after{.kind = store::FaultKind::kErrorAfter, .delay = {}};
+    faults_.Next("runs.Submit", after);
+    EXPECT_EQ(Post("/jobs/j/run", "", {{"Idempotency-Key", "a"}}).status, 503);
+    EXPECT_EQ(Runs("j"), 1U) << "it was done";
+    EXPECT_EQ(Post("/jobs/j/run", "", {{"Idempotency-Key", "a"}}).status, 202);
+    EXPECT_EQ(Runs("j"), 1U) << "and not again";
+    faults_.Next("jobs.Write", after);
+    const std::string job = R"({"name":"n","http":{"url":"http://127.0.0.1/"},)"
+                            R"("schedule":{"kind":"every","every":"1h"}})";
+    EXPECT_EQ(Post("/jobs", job, {{"Idempotency-Key", "b"}}).status, 503);
+    EXPECT_EQ(Post("/jobs", job, {{"Idempotency-Key", "b"}}).status, 201);
+    EXPECT_EQ(store_->jobs().Count({}, 10).value(), 2);
+}
+
+TEST_F(V1FaultsTest, WhateverFailsAKeyMakesOneRun) {
+    faults_.Randomly("", {.error_before = 60'000, .error_after = 60'000});
+    std::set<std::string> ids;
+    constexpr int kRequests = 90;  // one page of Runs()
+    for (int i = 0; i < kRequests; ++i) {
+        ids.insert(TextOf(Insist("/jobs/j/run", "", fmt::format("k{}", i)), "id"));
+    }
+    EXPECT_EQ(ids.size(), static_cast<std::size_t>(kRequests));
+    EXPECT_GT(faults_.Injected(store::FaultKind::kErrorAfter, "runs.Submit"), 0);
+    faults_.Clear();
+    EXPECT_EQ(Runs("j"), static_cast<std::size_t>(kRequests));
+}
+
+TEST_F(V1FaultsTest, AStoreThatIsAwayIsA503) {
+    faults_.Randomly("", {.error_before = 1'000'000});
+    for (const std::string target : {"/jobs", "/jobs/j", "/jobs/j/fires", "/runs"}) {
+        const Response answer = Get(target);
+        EXPECT_EQ(answer.status, 503) << target;
+        EXPECT_EQ(api::HeaderOf(answer, "Retry-After"), "1");
+        EXPECT_EQ(answer.content_type, "application/problem+json");
+    }
+}
+
+}  // namespace
+}  // namespace ksana::api_v1

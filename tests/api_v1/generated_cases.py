@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Requests made from openapi.json, right ones and broken ones: never a 5xx, every answer valid.
+
+usage: generated_cases.py KSANA STORE [SEED [COUNT]]      STORE: sqlite, json, postgres
+"""
+import json
+import os
+import pathlib
+import random
+import sys
+from urllib.parse import quote
+
+from contract import Breach, Client
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "server"))
+from ksana_server import Failure, Server, check, store_of  # noqa: E402
+
+COUNT = 2000
+TEXTS = ["", "a", "j1", "j2", "default", "billing", "0", "ä€", "a b", "x" * 300, "{{run_id}}",
+         "%", "\"", "\\", "../x", "null", "\U0001f600", "' OR 1=1 --", "*/5 * * * *", "1h", "-1s",
+         "UTC", "Europe/Paris", "http://127.0.0.1:9/", "2026-01-01T00:00:00Z",
+         "9999-12-31T23:59:59.999999Z", "0000-01-01T00:00:00Z"]
+TIMES = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z",
+         "9999-12-31T23:59:59.999999Z", "2200-02-29T12:00:00+05:30"]
+NUMBERS = [0, 1, -1, 5, 9, 10, 100, 500, 501, 2**31 - 1, 2**31, -2**31, 2**63 - 1, 2**63, 2**64,
+           1e300]
+
+
+class Maker:
+    """Values for schemas. About one in eight is not what the schema says."""
+
+    def __init__(self, description, source):
+        self.description, self.source = description, source
+
+    def wrong(self):
+        return self.source.choice([None, True, 0, -1, 1.5, "", "x", [], {}, [[]], {"a": {}},
+                                   self.source.choice(NUMBERS), self.source.choice(TEXTS)])
+
+    def value(self, schema, depth=0):
+        schema = self.description.resolve(schema)
+        if self.source.random() < 0.04:
+            return self.wrong()
+        if "enum" in schema:
+            return self.source.choice(schema["enum"])
+        if schema.get("examples") and self.source.random() < 0.5:
+            return self.source.choice(schema["examples"])
+        kind = schema.get("type")
+        maker = getattr(self, "make_" + kind, None) if isinstance(kind, str) else None
+        return maker(schema, depth) if maker else self.wrong()
+
+    def make_object(self, schema, depth):
+        names = schema.get("properties", {})
+        needed = schema.get("required", [])
+        chance = 0.3 if depth < 4 else 0
+        made = {}
+        for name, part in names.items():
+            if self.source.random() < (0.98 if name in needed else chance):
+                made[name] = self.value(part, depth + 1)
+        if not names or self.source.random() < 0.03:
+            made[self.source.choice(TEXTS)] = self.value({"type": "string"}, depth + 1)
+        return made
+
+    def make_array(self, schema, depth):
+        return [self.value(schema["items"], depth + 1) for _ in range(self.source.randrange(3))]
+
+    def make_string(self, schema, _):
+        if schema.get("format") == "date-time":
+            return self.source.choice(TIMES)
+        return self.source.choice(TEXTS)
+
+    def make_integer(self, _, __):
+        return self.source.choice(NUMBERS[:-1])
+
+    def make_number(self, _, __):
+        return self.source.choice(NUMBERS)
+
+    def make_boolean(self, _, __):
+        return self.source.random() < 0.5
+
+
+class Requests:
+    """Fills in an operation with things that are there, now and then with things that are not."""
+
+    def __init__(self, description, source):
+        self.description, self.source = description, source
+        self.maker = Maker(description, source)
+        self.jobs, self.runs, self.cursors, self.tags = ["j1"], [], ["x"], ['"1"']
+
+    def job(self, method):
+        """Something like a job; half of the time one that is taken."""
+        job = self.maker.value({"$ref": "#/components/schemas/JobDefinition"})
+        if not isinstance(job, dict) or self.source.random() < 0.3:
+            return job
+        good = {"type": "http", "http": {"url": "http://127.0.0.1:9/"}, "name": "n",
+                "schedule": {"kind": "every", "every": "1h"}}
+        extra = self.source.sample(sorted(job), min(len(job), self.source.randrange(3)))
+        good.update({name: job[name] for name in extra if name not in ("id", "type", "enabled")})
+        if method == "POST":
+            good["id"] = f"j{self.source.randrange(9)}"
+        return good
+
+    def body(self, method, operation):
+        content = operation.get("requestBody", {}).get("content")
+        if content is None:
+            return None, {}
+        kind = self.source.choice(sorted(content))
+        schema = content[kind]["schema"]
+        if schema["$ref"].endswith(("JobDefinition", "JobPatch")):
+            made = self.job(method)
+        else:
+            made = self.maker.value(schema)
+        text = json.dumps(made, ensure_ascii=self.source.random() < 0.5)
+        if self.source.random() < 0.03:
+            text = text[:self.source.randrange(len(text) + 1)]
+        return text.encode(), {"Content-Type": kind}
+
+    def parameter(self, parameter):
+        name = parameter["name"]
+        if name == "cursor":
+            return self.source.choice(self.cursors)
+        if name == "limit":
+            return self.source.choice([1, 2, 3, 500, 0, 501, "x"])
+        if name == "count":
+            return self.source.choice([1, 1000, 0, 1001])
+        made = self.maker.value(parameter["schema"])
+        if isinstance(made, bool):
+            return str(made).lower()
+        return made
+
+    def make(self, method, pattern, operation):
+        query, path = [], pattern
+        body, headers = self.body(method, operation)
+        for parameter in operation["parameters"]:
+            if parameter["in"] == "path":
+                known = self.runs if pattern.startswith("/api/v1/runs") else self.jobs
+                value = self.source.choice(known + ["j1", "none"])
+                path = path.replace("{id}", quote(value, safe=""))
+            elif parameter["in"] == "header":
+                if self.source.random() < 0.4:
+                    headers[parameter["name"]] = self.header(parameter["name"])
+            elif self.source.random() < 0.25:
+                value = self.parameter(parameter)
+                for one in value if isinstance(value, list) else [value]:
+                    query.append(f"{parameter['name']}={quote(str(one), safe='')}")
+        return method, path + ("?" + "&".join(query) if query else ""), body, headers
+
+    def header(self, name):
+        if name == "Idempotency-Key":
+            return f"key-{self.source.randrange(20)}"
+        return self.source.choice(self.tags[-3:] + ["*", "*", "*", '"1"', "nonsense"])
+
+    def learn(self, headers, content):
+        """What an answer told, for later requests."""
+        if "ETag" in headers:
+            self.tags.append(headers["ETag"])
+        if not isinstance(content, dict):
+            return
+        if content.get("next_cursor"):
+            self.cursors = (self.cursors + [content["next_cursor"]])[-10:]
+        if "attempt" in content:
+            self.runs = (self.runs + [content["id"]])[-10:]
+        elif "schedule" in content:
+            self.jobs = (self.jobs + [content["id"]])[-10:]
+
+
+def explore(client, seed, count):
+    source = random.Random(seed)
+    requests = Requests(client.description, source)
+    seen = {}
+    for _ in range(count):
+        method, pattern, operation = source.choice(client.description.operations)
+        sent = requests.make(method, pattern, operation)
+        try:
+            status, headers, content = client.server.request(*sent)
+            client.description.check_answer(sent[0], sent[1], status, headers, content)
+        except (Breach, OSError, ValueError) as fault:
+            raise Failure(f"seed {seed}: {sent}: {fault!r}") from fault
+        check(status < 500, f"seed {seed}: {sent}: {status} {content}")
+        seen.setdefault((method, pattern), set()).add(status)
+        requests.learn(headers, content)
+    return seen
+
+
+def main():
+    binary, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else COUNT
+    # Nobody answers at the URLs: without retries there are failed runs to work on.
+    server = Server(binary, store_of(kind), environment={"MAX_RETRIES": "0"})
+    try:
+        server.start()
+        client = Client(server)
+        seen = explore(client, seed, count)
+        for method, pattern, _ in client.description.operations:
+            statuses = seen.get((method, pattern), set())
+            check(any(status < 400 for status in statuses) or count < COUNT,
+                  f"{method} {pattern} never succeeded: {statuses}")
+        print(f"{kind}: seed {seed}, {count} requests,",
+              f"statuses {sorted(set().union(*seen.values()))}")
+    except Failure as failure:
+        print(f"FAILED {failure}\n{server.log()}", file=sys.stderr)
+        sys.exit(1)
+    finally:
+        server.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/call_router.hpp"
+#include "engine/desk_fixture.hpp"
+#include "ksana/api_v1/routes.hpp"
+
+namespace ksana::api_v1 {
+
+// /api/v1 over a store in memory, called without a connection.
+class V1Fixture : public engine::DeskFixture {
+  protected:
+    using Method = http_server::Method;
+    using Response = http_server::Response;
+    using Header = std::pair<std::string, std::string>;
+
+    V1Fixture() { Mount(router_); }
+
+    // What a restarted server, or another node, would have over the same store.
+    void Mount(http_server::Router& router) {
+        router.SetAuthorize([](const auto&, auto) -> Result<http_server::Caller> {
+            return http_server::Caller{.name = "me"};
+        });
+        AddRoutes(router, {.jobs = desk_,
+                           .runs = runs_,
+                           .store = *store_,
+                           .random = random_,
+                           .ids = ids_,
+                           .version = "1.2.3",
+                           .quick_reads = false});
+    }
+
+    Response Do(Method method, const std::string& target, const std::string& body = "",
+                const std::vector<Header>& headers = {}) {
+        auto request = api::MakeRequest(method, "/api/v1" + target, body);
+        for (const auto& [name, value] : headers) request.headers.Add(name, value);
+        return api::CallRouter(router_, std::move(request));
+    }
+    Response Get(const std::string& target, const std::vector<Header>& headers = {}) {
+        return Do(Method::kGet, target, "", headers);
+    }
+    Response Post(const std::string& target, const std::string& body = "",
+                  const std::vector<Header>& headers = {}) {
+        return Do(Method::kPost, target, body, headers);
+    }
+
+    static std::string JobText(const std::string& id, const std::string& more = "") {
+        return fmt::format(R"({{"id":"{}","name":"n {}","type":"http",)"
+                           R"("http":{{"url":"http://127.0.0.1/"}},)"
+                           R"("schedule":{{"kind":"every","every":"5m"}}{}}})",
+                           id, id, more);
+    }
+    void Make(const std::string& id, const std::string& more = "") {
+        const Response made = Post("/jobs", JobText(id, more));
+        ASSERT_EQ(made.status, 201) << made.body;
+    }
+
+    engine::RunDesk runs_{*store_, ids_};
+    http_server::Router router_;
+};
+
+inline bool Has(const http_server::Response& response, std::string_view part) {
+    return response.body.find(part) != std::string::npos;
+}
+
+// The text of the first member of that name, or "".
+inline std::string TextOf(const http_server::Response& response, const std::string& name) {
+    const std::string key = "\"" + name + "\":\"";
+    const std::size_t at = response.body.find(key);
+    if (at == std::string::npos) return "";
+    const std::size_t begin = at + key.size();
+    return response.body.substr(begin, response.body.find('"', begin) - begin);
+}
+
+// Every "id" of a page, in order.
+inline std::vector<std::string> IdsOf(const http_server::Response& response) {
+    constexpr std::string_view kKey = "{\"id\":\"";
+    std::vector<std::string> ids;
+    std::size_t at = 0;
+    while ((at = response.body.find(kKey, at)) != std::string::npos) {
+        at += kKey.size();
+        ids.push_back(response.body.substr(at, response.body.find('"', at) - at));
+    }
+    return ids;
+}
+
+}  // namespace ksana::api_v1

@@ -5,7 +5,6 @@
 #include "ksana/codec/job_fields.hpp"
 #include "ksana/codec/json_parse.hpp"
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/merge_patch.hpp"
 #include "ksana/codec/value_writer.hpp"
 
@@ -97,11 +96,14 @@ struct FieldsOf<Nothing> {
 };
 
 std::string JobViewToJson(const Job& job) {
-    const ValueWriter writer(JsonForm::kDefinition);
-    json::object object = writer.Fields(job, true);
-    FieldWriter<Job> fields(writer, object, job, true);
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    FieldWriter<Job> fields(writer, job, true);
+    output.BeginObject();
+    FieldsOf<Job>::Visit(fields);
     FieldsOf<Job>::VisitBookkeeping(fields);
-    return WriteJson(object);
+    output.EndObject();
+    return output.Take();
 }
 
 Result<Job> JobFromView(std::string_view text) {
@@ -127,7 +129,8 @@ Result<void> PatchJob(Job& job, std::string_view patch) {
     if (object == nullptr) {
         return Error(std::vector<Problem>{{"", "must be an object", "wrong_type", {}}});
     }
-    json::value merged = ValueWriter(JsonForm::kDefinition).Make(job);
+    const std::string before = FieldsToJson(job, JsonForm::kDefinition);
+    KSANA_TRY(json::value merged, ParseJson(before, LimitsOfOurs(before)));
     DropReplacedParts(merged.as_object(), *object);
     MergePatch(merged, changes);
     KSANA_TRY(Job changed, ReadDefinition(merged));

@@ -13,9 +13,6 @@ using model::Job;
 
 constexpr std::int64_t kVersion = 1;
 
-// JSON inside a job may be as deep as ParseJson lets it, and a few levels of ours are around it.
-constexpr std::size_t kDepth = JsonLimits{}.depth + 16;
-
 void ReadFile(JsonReader& reader, const Node& node, JobsFile& file) {
     ObjectReader object(reader, node);
     object.Optional("version", file.version);
@@ -48,8 +45,7 @@ std::string JobsFileToJson(std::span<const Job* const> jobs, TimePoint updated_a
 }
 
 Result<JobsFile> JobsFileFromJson(std::string_view text) {
-    return ReadDocument<JobsFile>(text, JsonForm::kJobsFile,
-                                  {.bytes = text.size(), .depth = kDepth}, ReadFile);
+    return ReadDocument<JobsFile>(text, JsonForm::kJobsFile, LimitsOfOurs(text), ReadFile);
 }
 
 }  // namespace ksana::codec

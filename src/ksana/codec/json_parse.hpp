@@ -18,4 +18,10 @@ struct JsonLimits {
 // stands twice in one object, and a document beyond the limits. The error names line and column.
 Result<boost::json::value> ParseJson(std::string_view text, const JsonLimits& limits = {});
 
+// Of what we have written ourselves: JSON inside a job may be as deep as ParseJson lets it, and a
+// few levels of ours are around it.
+inline JsonLimits LimitsOfOurs(std::string_view text) {
+    return {.bytes = text.size(), .depth = JsonLimits{}.depth + 16};
+}
+
 }  // namespace ksana::codec

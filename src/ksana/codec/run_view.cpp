@@ -1,48 +1,46 @@
 #include "ksana/codec/run_view.hpp"
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/run_fields.hpp"
 #include "ksana/codec/value_writer.hpp"
 
 namespace ksana::codec {
 namespace {
 
-namespace json = boost::json;
-
-class ViewObject {
+// One object of a view, member by member.
+class View {
   public:
+    explicit View(JsonOutput& output) : writer_(JsonForm::kDefinition, output) {
+        output.BeginObject();
+    }
+
     template <class T>
-    ViewObject& Put(json::string_view key, const T& value) {
-        object_.emplace(key, writer_.Make(value));
+    View& Put(std::string_view key, const T& value) {
+        writer_.Member(key, value);
         return *this;
     }
     template <class T>
-    ViewObject& Put(json::string_view key, const std::optional<T>& value) {
+    View& Put(std::string_view key, const std::optional<T>& value) {
         return value ? Put(key, *value) : *this;
     }
     // A text that is JSON itself; none where it is empty.
-    ViewObject& PutJson(json::string_view key, const std::string& text) {
-        if (!text.empty()) object_.emplace(key, writer_.MakeJson(text));
+    View& PutJson(std::string_view key, const std::string& text) {
+        if (text.empty()) return *this;
+        writer_.output().Key(key);
+        writer_.WriteJsonText(text);
         return *this;
     }
-    ViewObject& PutText(json::string_view key, const std::string& text) {
+    View& PutText(std::string_view key, const std::string& text) {
         return text.empty() ? *this : Put(key, text);
     }
-
-    json::object Take() { return std::move(object_); }
-    json::object& object() { return object_; }
+    void End() { writer_.output().EndObject(); }
 
   private:
-    ValueWriter writer_{JsonForm::kDefinition};
-    json::object object_;
+    ValueWriter writer_;
 };
 
-ViewObject Summary(const model::Run& run) {
+View Summary(const model::Run& run, JsonOutput& output) {
     const model::RunStatus& status = run.status;
-    ViewObject view;
+    View view(output);
     view.Put("id", run.id).PutText("job_id", run.job_id).Put("tenant", run.tenant);
     view.PutText("type", run.type).PutText("category", run.category);
     view.PutText("creator", run.creator).Put("kind", run.kind).Put("trigger", run.trigger);
@@ -60,29 +58,35 @@ ViewObject Summary(const model::Run& run) {
     return view;
 }
 
-json::object AttemptView(const model::Attempt& attempt) {
-    ViewObject view;
+void WriteAttempt(const model::Attempt& attempt, JsonOutput& output) {
+    View view(output);
     view.Put("number", attempt.number).Put("owner", attempt.owner);
     view.Put("started_at", attempt.started_at).Put("ended_at", attempt.ended_at);
     view.Put("outcome", attempt.outcome).PutText("error", attempt.error);
     view.Put("not_stopping", attempt.not_stopping).PutJson("detail", attempt.detail);
-    return view.Take();
+    view.End();
 }
 
 }  // namespace
 
-std::string RunViewToJson(const model::Run& run) { return WriteJson(Summary(run).Take()); }
+std::string RunViewToJson(const model::Run& run) {
+    JsonOutput output;
+    Summary(run, output).End();
+    return output.Take();
+}
 
 std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts) {
-    ViewObject view = Summary(run);
+    JsonOutput output;
+    View view = Summary(run, output);
     view.PutJson("payload", run.payload).PutJson("result", run.status.result);
     view.PutJson("detail", run.status.detail).Put("selector", run.selector);
     view.Put("policy", run.policy).PutText("unique_key", run.unique.key);
-    json::array tries;
-    tries.reserve(attempts.size());
-    for (const model::Attempt& attempt : attempts) tries.emplace_back(AttemptView(attempt));
-    view.object().emplace("attempts", std::move(tries));
-    return WriteJson(view.Take());
+    output.Key("attempts");
+    output.BeginArray();
+    for (const model::Attempt& attempt : attempts) WriteAttempt(attempt, output);
+    output.EndArray();
+    view.End();
+    return output.Take();
 }
 
 }  // namespace ksana::codec

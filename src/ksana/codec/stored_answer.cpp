@@ -1,7 +1,6 @@
 #include "ksana/codec/stored_answer.hpp"
 
 #include "ksana/codec/json_reader.hpp"
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/value_writer.hpp"
 
 namespace ksana::codec {
@@ -21,7 +20,7 @@ struct FieldsOf<StoredAnswer> {
 };
 
 std::string StoredAnswerToJson(const StoredAnswer& answer) {
-    return WriteJson(ValueWriter(JsonForm::kRecord).Make(answer));
+    return FieldsToJson(answer, JsonForm::kRecord);
 }
 
 Result<StoredAnswer> StoredAnswerFromJson(std::string_view text) {

@@ -17,15 +17,12 @@ namespace {
 // Kept by the service, and not for a client to say.
 constexpr std::string_view kKept[] = {"last_run_at", "next_run_at", "last_status", "last_error"};
 
-// JSON inside a job may be as deep as ParseJson lets it, and a few levels of ours are around it.
-constexpr std::size_t kDepthOfJob = JsonLimits{}.depth + 16;
-
 // The job as values, for what is changed member by member.
 Result<json::value> ValueOf(const Job& job) {
     JsonOutput output;
     WriteTimerJob(output, job);
     const std::string text = output.Take();
-    return ParseJson(text, {.bytes = text.size(), .depth = kDepthOfJob});
+    return ParseJson(text, LimitsOfOurs(text));
 }
 
 Result<Job> ReadOne(const json::value& value) {

@@ -1,4 +1,3 @@
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/value_writer.hpp"
 #include "ksana/insight/explanation.hpp"
 
@@ -109,8 +108,7 @@ struct FieldsOf<Explanation> {
 namespace ksana::insight {
 
 std::string ExplanationToJson(const Explanation& explanation) {
-    const codec::ValueWriter writer(codec::JsonForm::kDefinition);
-    return codec::WriteJson(writer.Make(explanation));
+    return codec::FieldsToJson(explanation, codec::JsonForm::kDefinition);
 }
 
 }  // namespace ksana::insight

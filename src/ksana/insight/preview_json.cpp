@@ -1,4 +1,3 @@
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/value_writer.hpp"
 #include "ksana/insight/preview.hpp"
 
@@ -60,8 +59,7 @@ struct FieldsOf<insight::Preview> {
 namespace ksana::insight {
 
 std::string PreviewToJson(const Preview& preview) {
-    const codec::ValueWriter writer(codec::JsonForm::kDefinition);
-    return codec::WriteJson(writer.Make(preview));
+    return codec::FieldsToJson(preview, codec::JsonForm::kDefinition);
 }
 
 }  // namespace ksana::insight

@@ -1,4 +1,3 @@
-#include "ksana/codec/json_write.hpp"
 #include "ksana/codec/value_writer.hpp"
 #include "ksana/insight/fire_note.hpp"
 #include "ksana/insight/simulation.hpp"
@@ -107,8 +106,7 @@ struct FieldsOf<insight::Simulation> {
 namespace ksana::insight {
 
 std::string SimulationToJson(const Simulation& simulation) {
-    const codec::ValueWriter writer(codec::JsonForm::kDefinition);
-    return codec::WriteJson(writer.Make(simulation));
+    return codec::FieldsToJson(simulation, codec::JsonForm::kDefinition);
 }
 
 }  // namespace ksana::insight

@@ -15,8 +15,10 @@ set_property(GLOBAL PROPERTY USE_FOLDERS ON)
 
 find_program(KSANA_CCACHE ccache)
 if(KSANA_CCACHE)
-    # The sloppiness is what lets ccache work together with precompiled headers.
+    # The sloppiness is what lets ccache work together with precompiled headers. With paths taken
+    # relative to the tree, clones and worktrees of one machine share what they have compiled.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
         CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
         ${KSANA_CCACHE})
 endif()

@@ -9,44 +9,49 @@ constexpr std::uint32_t kCounterLimit = 1U << 12U;
 // A new millisecond starts its counter low, so that there is room to count up within it.
 constexpr std::uint32_t kCounterStartLimit = 1U << 9U;
 
-int HexDigit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
+constexpr std::uint8_t kNoDigit = 0xFF;
 
-bool IsDashPosition(std::size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
+// Ids are read and written with every start and report: a look into a table instead of branches.
+constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
+    std::array<std::uint8_t, 256> digits{};
+    digits.fill(kNoDigit);
+    for (std::uint8_t i = 0; i < 10; ++i) digits.at('0' + i) = i;
+    for (std::uint8_t i = 0; i < 6; ++i) {
+        digits.at('a' + i) = digits.at('A' + i) = static_cast<std::uint8_t>(10 + i);
+    }
+    return digits;
+}();
+
+// Where the two digits of each byte stand.
+constexpr std::array<std::size_t, 16> kPlaces = {0,  2,  4,  6,  9,  11, 14, 16,
+                                                 19, 21, 24, 26, 28, 30, 32, 34};
 
 }  // namespace
 
 std::string Uuid::ToString() const {
     static constexpr std::string_view kHex = "0123456789abcdef";
     std::string text(36, '-');
-    std::size_t at = 0;
-    for (const std::uint8_t byte : bytes) {
-        if (IsDashPosition(at)) ++at;
-        text[at++] = kHex[byte >> 4U];
-        text[at++] = kHex[byte & 0xFU];
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        text[kPlaces[i]] = kHex[bytes[i] >> 4U];
+        text[kPlaces[i] + 1] = kHex[bytes[i] & 0xFU];
     }
     return text;
 }
 
 std::optional<Uuid> Uuid::Parse(std::string_view text) {
     if (text.size() != 36) return std::nullopt;
-    Uuid id;
-    std::size_t nibble = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (IsDashPosition(i)) {
-            if (text[i] != '-') return std::nullopt;
-            continue;
-        }
-        const int digit = HexDigit(text[i]);
-        if (digit < 0) return std::nullopt;
-        std::uint8_t& byte = id.bytes.at(nibble / 2);
-        byte = static_cast<std::uint8_t>((byte << 4) | digit);
-        ++nibble;
+    for (const std::size_t dash : {8U, 13U, 18U, 23U}) {
+        if (text[dash] != '-') return std::nullopt;
     }
+    Uuid id;
+    std::uint8_t bad = 0;
+    for (std::size_t i = 0; i < id.bytes.size(); ++i) {
+        const std::uint8_t high = kHexDigits[static_cast<std::uint8_t>(text[kPlaces[i]])];
+        const std::uint8_t low = kHexDigits[static_cast<std::uint8_t>(text[kPlaces[i] + 1])];
+        bad |= high | low;
+        id.bytes[i] = static_cast<std::uint8_t>((high << 4U) | (low & 0xFU));
+    }
+    if ((bad & 0xF0U) != 0) return std::nullopt;
     return id;
 }
 

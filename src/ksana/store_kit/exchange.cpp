@@ -60,6 +60,7 @@ Result<std::vector<Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
     for (const store::RunEvent& event : events) ids.push_back(event.run_id);
     KSANA_TRY(std::vector<Run> rows, tx.LockRuns(ids));
     std::unordered_map<Uuid, Run*, UuidHash> by_id;
+    by_id.reserve(rows.size());
     for (Run& run : rows) by_id[run.id] = &run;
     outcomes.reserve(events.size());
     for (const store::RunEvent& event : events) {

@@ -78,9 +78,11 @@ class PackWriter {
     }
     // Nothing, unless it is just what the id would be written as.
     static std::optional<Uuid> AsUuid(const std::string& text) {
-        if (text.size() != 36) return std::nullopt;
-        const bool lower = std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'F'; });
-        return lower ? Uuid::Parse(text) : std::nullopt;
+        std::optional<Uuid> id = Uuid::Parse(text);
+        if (!id) return std::nullopt;
+        // Of digits, dashes and letters only capital ones have these bits.
+        const bool capital = std::ranges::any_of(text, [](char c) { return (c & 0x60) == 0x40; });
+        return capital ? std::nullopt : id;
     }
     // Seven bits a byte, the lowest first.
     void PutNumber(std::uint64_t value) {

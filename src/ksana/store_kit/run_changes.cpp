@@ -1,6 +1,7 @@
 #include "ksana/store_kit/run_changes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "ksana/model/overlap.hpp"
@@ -27,6 +28,8 @@ bool HoldsKeyIn(const Run& run, RunState state) {
 
 // In the order of the ids; of a run that changed twice the last state.
 RunRefs OneOfEach(RunRefs runs) {
+    const auto falls = std::ranges::adjacent_find(runs, std::greater_equal(), &Run::id);
+    if (falls == runs.end()) return runs;  // most often: ids grow with time
     std::ranges::stable_sort(runs, {}, &Run::id);
     RunRefs once;
     once.reserve(runs.size());

@@ -123,7 +123,8 @@ Result<void> Walk(Session& session, const ClaimFilter& filter, const Part& part,
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return {};
-        KSANA_TRY(Run run, ReadRun(session, query));
+        Run run;
+        KSANA_TRY_VOID(ReadInto(session, query, run));
         if (store_kit::Matches(filter, run) && !take(std::move(run))) return {};
     }
 }

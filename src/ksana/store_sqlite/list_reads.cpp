@@ -37,7 +37,8 @@ Result<void> WalkRuns(Session& session, const ListSql& part, const RunList& list
         if (!more) return {};
         KSANA_TRY(const bool row, rows.Again().Int(numbers.Int()).Next());
         if (!row) continue;
-        KSANA_TRY(Run run, ReadRun(session, rows));
+        Run run;
+        KSANA_TRY_VOID(ReadInto(session, rows, run));
         if (store_kit::Matches(list, run) && !take(std::move(run))) return {};
     }
 }

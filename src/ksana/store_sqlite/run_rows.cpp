@@ -99,8 +99,7 @@ Attempt ReadAttempt(Query& query) {
 
 }  // namespace
 
-Result<Run> ReadRun(Session& session, Query& query) {
-    Run run;
+Result<void> ReadInto(Session& session, Query& query, Run& run) {
     const std::int64_t seq = query.Int();
     run.id = query.Id();
     if (session.seqs != nullptr) session.seqs->Note(run.id, seq);
@@ -113,7 +112,7 @@ Result<Run> ReadRun(Session& session, Query& query) {
     KSANA_TRY_VOID(UnpackStatus(query.View(), run));
     KSANA_TRY(run.policy, session.shared.policies.Load(session.connection, fixed.policy));
     if (fixed.payload_outside) KSANA_TRY_VOID(LoadPayload(session, run));
-    return run;
+    return {};
 }
 
 Result<std::vector<Run>> ReadRuns(Session& session, Query& query) {
@@ -121,8 +120,7 @@ Result<std::vector<Run>> ReadRuns(Session& session, Query& query) {
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return runs;
-        KSANA_TRY(Run run, ReadRun(session, query));
-        runs.push_back(std::move(run));
+        KSANA_TRY_VOID(ReadInto(session, query, runs.emplace_back()));
     }
 }
 
@@ -135,8 +133,9 @@ Result<std::vector<Run>> ReadRange(Session& session, const PlaceRange& range, st
 Result<std::optional<Run>> ReadOneRun(Session& session, Query& query) {
     KSANA_TRY(const bool row, query.Next());
     if (!row) return std::optional<Run>();
-    KSANA_TRY(Run run, ReadRun(session, query));
-    return std::optional(std::move(run));
+    std::optional<Run> run(std::in_place);
+    KSANA_TRY_VOID(ReadInto(session, query, *run));
+    return run;
 }
 
 Result<std::vector<Run>> LoadRuns(Session& session, const std::vector<Uuid>& ids) {
@@ -146,8 +145,7 @@ Result<std::vector<Run>> LoadRuns(Session& session, const std::vector<Uuid>& ids
     for (const Uuid& id : ids) {
         KSANA_TRY(const bool row, query.Again().Id(id).Next());
         if (!row) continue;
-        KSANA_TRY(Run run, ReadRun(session, query));
-        runs.push_back(std::move(run));
+        KSANA_TRY_VOID(ReadInto(session, query, runs.emplace_back()));
     }
     return runs;
 }

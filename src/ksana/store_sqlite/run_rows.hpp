@@ -12,8 +12,9 @@
 
 namespace ksana::store_sqlite {
 
-// The run in the row that `query` stands on, whose columns are KSANA_RUN_COLUMNS.
-Result<model::Run> ReadRun(Session& session, Query& query);
+// The run in the row that `query` stands on, whose columns are KSANA_RUN_COLUMNS. Into a fresh one:
+// what is not in the row stays as it is.
+Result<void> ReadInto(Session& session, Query& query, model::Run& run);
 // All rows that are left.
 Result<std::vector<model::Run>> ReadRuns(Session& session, Query& query);
 // Those that stand there, in order.

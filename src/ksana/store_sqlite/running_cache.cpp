@@ -9,10 +9,12 @@ constexpr std::size_t kMaxPayload = 4'096;
 
 }  // namespace
 
-std::optional<model::Run> RunningCache::Take(const Uuid& id) {
-    auto found = runs_.extract(id);
-    if (found.empty()) return std::nullopt;
-    return std::move(found.mapped());
+bool RunningCache::TakeInto(const Uuid& id, std::vector<model::Run>& runs) {
+    const auto found = runs_.find(id);
+    if (found == runs_.end()) return false;
+    runs.push_back(std::move(found->second));
+    runs_.erase(found);
+    return true;
 }
 
 void RunningCache::Written(const model::Run& run) {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "ksana/base/uuid.hpp"
 #include "ksana/model/run.hpp"
@@ -15,8 +15,8 @@ namespace ksana::store_sqlite {
 // the writer thread.
 class RunningCache {
   public:
-    // Nothing: ask the database. It is gone from here until it is written again.
-    std::optional<model::Run> Take(const Uuid& id);
+    // Appends it. False: ask the database. It is gone from here until it is written again.
+    bool TakeInto(const Uuid& id, std::vector<model::Run>& runs);
     // After its row was inserted or updated to this.
     void Written(const model::Run& run);
     void Deleted(const Uuid& id) { runs_.erase(id); }

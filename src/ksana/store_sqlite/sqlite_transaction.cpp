@@ -69,11 +69,7 @@ Result<std::vector<Run>> SqliteTransaction::LockRuns(const std::vector<Uuid>& id
     std::vector<Uuid> others;
     runs.reserve(ids.size());
     for (const Uuid& id : Once(ids)) {
-        if (auto run = session_.running.Take(id)) {
-            runs.push_back(*std::move(run));
-        } else {
-            others.push_back(id);
-        }
+        if (!session_.running.TakeInto(id, runs)) others.push_back(id);
     }
     if (others.empty()) return runs;
     KSANA_TRY(std::vector<Run> rows, LoadRuns(session_, others));
@@ -109,7 +105,8 @@ Result<std::vector<Run>> SqliteTransaction::LockOwned(const std::vector<std::str
     while (runs.size() < limit) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) break;
-        KSANA_TRY(Run run, ReadRun(session_, query));
+        Run run;
+        KSANA_TRY_VOID(ReadInto(session_, query, run));
         const bool owned = std::ranges::find(owners, run.status.owner) != owners.end();
         if (owned) runs.push_back(std::move(run));
     }

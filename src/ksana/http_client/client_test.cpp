@@ -128,8 +128,7 @@ TEST_F(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) 
     EXPECT_EQ(seen, 4);
 }
 
-// libcurl counts the connections that it finds closed over all calls of a handle, and gives up at
-// the sixth.
+// libcurl counts the connections that a handle finds closed, and gives up at the sixth.
 TEST_F(ClientTest, HoweverManyReusedConnectionsHaveEndedTheNextCallIsSentOnceMore) {
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(200, "first");

@@ -186,6 +186,15 @@ TEST_F(HostileTargetTest, EndlessInterimAnswersEndTheCall) {
     EXPECT_EQ(Call({.url = server.Url()}).error, CallError::kProtocol);
 }
 
+// It made libcurl 7.88 write to memory that it had freed, where the handle had carried a call.
+TEST_F(HostileTargetTest, AHeadThatBeginsWithAFoldedLineIsAnError) {
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(AnswerTo("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 0\r\n\r\n").status, 200);
+        const auto answer = AnswerTo("HTTP/1.1 200 OK\r\n X-A: 1\r\nContent-Length: 0\r\n\r\n");
+        EXPECT_NE(answer.error, CallError::kNone);
+    }
+}
+
 TEST_F(HostileTargetTest, CompressedBodiesAreNotUnpacked) {
     const auto answer =
         AnswerTo("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc");

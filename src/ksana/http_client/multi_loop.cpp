@@ -13,9 +13,6 @@
 namespace ksana::http_client {
 namespace {
 
-// More handles than this are not kept for the next calls.
-constexpr std::size_t kMaxIdleHandles = 1024;
-
 // A timeout beyond this is as good as none, and adding it to a time cannot overflow.
 constexpr Duration kLongestTimeout = std::chrono::hours(24 * 366);
 
@@ -142,17 +139,10 @@ void MultiLoop::Begin(Submission& submission) {
         Report(submission.done, {.error = CallError::kOther, .error_text = std::move(*fault)});
         return;
     }
-    std::unique_ptr<Transfer> transfer;
-    if (idle_.empty()) {
-        transfer = std::make_unique<Transfer>(settings_);
-    } else {
-        transfer = std::move(idle_.back());
-        idle_.pop_back();
-    }
     const CallId id = submission.id;
     const auto timeout = std::clamp(submission.request.timeout, Duration::zero(), kLongestTimeout);
     const SteadyPoint deadline = parts_.clock.SteadyNow() + timeout;
-    transfer->Begin(std::move(submission));
+    auto transfer = std::make_unique<Transfer>(settings_, std::move(submission));
     Transfer& begun = *transfer;
     calls_.emplace(id, Call{std::move(transfer), deadline});
     deadlines_.emplace(deadline, id);
@@ -240,7 +230,6 @@ void MultiLoop::Complete(Transfer& transfer, CallAnswer answer) {
     const auto found = calls_.find(transfer.id());
     KSANA_CHECK(found != calls_.end(), "a call that nobody knows has ended");
     deadlines_.erase({found->second.deadline, found->first});
-    if (idle_.size() < kMaxIdleHandles) idle_.push_back(std::move(found->second.transfer));
     calls_.erase(found);
     Report(done, std::move(answer));
 }

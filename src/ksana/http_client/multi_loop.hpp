@@ -95,7 +95,6 @@ class MultiLoop {
     std::optional<SteadyPoint> timer_;  // when libcurl wants to be called
     std::unordered_map<CallId, Call> calls_;
     std::set<std::pair<SteadyPoint, CallId>> deadlines_;
-    std::vector<std::unique_ptr<Transfer>> idle_;  // handles to use again
     // Last, so that it goes first: it closes the connections that idle, and their sockets are in
     // the watch list.
     std::unique_ptr<CURLM, FreeMulti> multi_;  // null until the first call

@@ -57,18 +57,23 @@ bool IsInterim(std::string_view status_line) {
 
 }  // namespace
 
-Transfer::Transfer(const TransferSettings& settings)
-    : settings_(settings), handle_(curl_easy_init()) {
-    KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
-    SetUpHandle();
+Transfer::Transfer(const TransferSettings& settings, Submission submission)
+    : settings_(settings),
+      id_(submission.id),
+      request_(std::move(submission.request)),
+      done_(std::move(submission.done)) {
+    SetUpHop();
 }
 
 Transfer& Transfer::Of(CURL* handle) {
     return *static_cast<Transfer*>(Get<void*>(handle, CURLINFO_PRIVATE));
 }
 
-// What is the same for every call.
+// A new handle for every hop: libcurl 7.88 remembers the last header of what a handle carried
+// before, freed, and an answer whose head begins with a folded line makes it write there.
 void Transfer::SetUpHandle() {
+    handle_.reset(curl_easy_init());
+    KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
     CURL* handle = handle_.get();
     void* self = this;
     void* watches = &settings_.watches;
@@ -104,18 +109,6 @@ void Transfer::SetUpHandle() {
     Set(handle, CURLOPT_PREREQDATA, self);
 }
 
-void Transfer::Begin(Submission submission) {
-    id_ = submission.id;
-    request_ = std::move(submission.request);
-    done_ = std::move(submission.done);
-    answer_ = {};
-    refused_hop_.clear();
-    earlier_hops_ = {};
-    connections_made_ = 0;
-    sent_once_more_ = false;
-    SetUpHop();
-}
-
 void Transfer::SetUpHop() {
     body_bytes_ = 0;
     header_bytes_ = 0;
@@ -126,6 +119,7 @@ void Transfer::SetUpHop() {
     refusal_.clear();
     tried_.clear();
     error_buffer_[0] = '\0';
+    SetUpHandle();
     Set(handle_.get(), CURLOPT_URL, request_.url.c_str());
     Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
     Set(handle_.get(), CURLOPT_FRESH_CONNECT, sent_once_more_ ? 1L : 0L);
@@ -133,13 +127,8 @@ void Transfer::SetUpHop() {
     SetUpHeaders();
 }
 
-// The handle remembers the last call's: everything is set anew.
 void Transfer::SetUpMethod() {
     CURL* handle = handle_.get();
-    const char* const none = nullptr;
-    Set(handle, CURLOPT_CUSTOMREQUEST, none);
-    Set(handle, CURLOPT_POSTFIELDS, none);
-    Set(handle, CURLOPT_HTTPGET, 1L);
     if (request_.method == Method::kHead) {
         Set(handle, CURLOPT_NOBODY, 1L);
         return;

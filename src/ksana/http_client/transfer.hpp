@@ -20,11 +20,12 @@ struct TransferSettings {
     WatchList& watches;
 };
 
-// One easy handle of libcurl and the call it carries; used again for the next call. The handle is
-// in the multi handle between Begin and Finish, which the owner sees to. Client's thread only.
+// A call and the easy handle of libcurl that carries it. The handle is in the multi handle from the
+// start to Finish, except when NextHop is called, which the owner sees to. Client's thread only.
 class Transfer {
   public:
-    explicit Transfer(const TransferSettings& settings);
+    // Makes a handle ready for the call.
+    Transfer(const TransferSettings& settings, Submission submission);
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
 
@@ -34,12 +35,9 @@ class Transfer {
     // The transfer that a handle belongs to.
     static Transfer& Of(CURL* handle);
 
-    // Makes the handle ready for the call.
-    void Begin(Submission submission);
-
-    // A hop is over, and the handle out of the multi handle. True: there is another one, and the
-    // handle is ready for it: a redirect is followed, or the call is sent once more because the
-    // kept-alive connection had been closed.
+    // A hop is over, and the handle out of the multi handle. True: there is another one, with a
+    // handle of its own that is ready: a redirect is followed, or the call is sent once more
+    // because the kept-alive connection had been closed.
     bool NextHop(CURLcode code);
 
     // The call is over. `TakeDone` gives what is to be called with it.
@@ -48,7 +46,7 @@ class Transfer {
     CallAnswer FinishAs(CallError error);
     CallDone TakeDone() { return std::exchange(done_, nullptr); }
 
-    // Of the call that ended last, all hops together.
+    // All hops together; valid once the call has ended.
     long connections_made() const { return connections_made_; }
 
   private:
@@ -90,7 +88,7 @@ class Transfer {
     std::unique_ptr<curl_slist, FreeList> header_list_;
     std::array<char, CURL_ERROR_SIZE> error_buffer_{};
 
-    CallId id_ = 0;
+    const CallId id_;
     CallRequest request_;
     CallDone done_;
     CallAnswer answer_;

@@ -198,6 +198,41 @@ TEST_P(HostileTargetTest, AHeadThatBeginsWithAFoldedLineIsAnError) {
     }
 }
 
+TEST_P(HostileTargetTest, AnAnswerThatComesBeforeTheBodyIsSentEndsTheCall) {
+    const RawServer server([](RawPeer& peer) {
+        peer.Send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        peer.AwaitClose();
+    });
+    const auto answer =
+        Call({.method = Method::kPost, .url = server.Url(), .body = std::string(20'000'000, 'x')});
+    EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
+    EXPECT_EQ(answer.status, 413);
+}
+
+TEST_P(HostileTargetTest, ALargeAnswerIsReadWhole) {
+    const std::string body(3'000'000, 'x');
+    const RawServer server([&body](RawPeer& peer) {
+        for (int i = 0; i < 2 && peer.Read(); ++i) peer.Answer(200, body);
+        if (peer.Read()) peer.Send("HTTP/1.1 200 OK\r\n\r\n" + body);  // until it closes
+    });
+    for (int i = 0; i < 3; ++i) {
+        const auto answer =
+            Call({.url = server.Url(), .max_kept = 1U << 30U, .max_read = 1U << 30U});
+        EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
+        EXPECT_EQ(answer.body.size(), body.size());
+        EXPECT_EQ(answer.reused, i > 0);
+    }
+    EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST_P(HostileTargetTest, AServerThatSpeaksFirstIsNoHttp) {
+    const RawServer server([](RawPeer& peer) {
+        peer.Send("220 mail.example.org ESMTP\r\n");
+        peer.AwaitClose();
+    });
+    EXPECT_EQ(Call({.url = server.Url()}).error, CallError::kProtocol);
+}
+
 TEST_P(HostileTargetTest, CompressedBodiesAreNotUnpacked) {
     const auto answer =
         AnswerTo("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc");

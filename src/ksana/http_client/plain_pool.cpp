@@ -375,7 +375,10 @@ std::optional<SteadyPoint> PlainPool::NextTimer() const {
 void PlainPool::RunTimers() {
     if (unread_.empty() && connecting_.empty() && !sweep_) return;
     const SteadyPoint now = parts_.clock.SteadyNow();
-    for (const std::uint64_t word : std::exchange(unread_, {})) OnEvent(word, EPOLLIN);
+    for (const std::uint64_t word : std::exchange(unread_, {})) {
+        PlainConnection* const connection = Find(word);
+        if (connection != nullptr && connection->call() != nullptr) Exchange(*connection, EPOLLIN);
+    }
     while (!connecting_.empty() && connecting_.begin()->first <= now) {
         PlainConnection& slow =
             *connections_[static_cast<std::size_t>(connecting_.begin()->second)];

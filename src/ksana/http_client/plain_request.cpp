@@ -1,10 +1,9 @@
 #include "ksana/http_client/plain_request.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "ksana/http_client/answer_intake.hpp"
+#include "ksana/http_client/char_set.hpp"
 
 namespace ksana::http_client {
 namespace {
@@ -12,28 +11,12 @@ namespace {
 // A longer body is not copied behind the head but sent from where it is.
 constexpr std::size_t kMostInside = 16 << 10;
 
-using Characters = std::array<bool, 256>;
-
-constexpr Characters TableOf(std::string_view others, bool upper) {
-    Characters table{};
-    for (const char c : others) table[static_cast<unsigned char>(c)] = true;
-    for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = true;
-    for (char c = 'a'; c <= 'z'; ++c) table[static_cast<unsigned char>(c)] = true;
-    for (char c = 'A'; c <= 'Z' && upper; ++c) table[static_cast<unsigned char>(c)] = true;
-    return table;
-}
-
-constexpr Characters kInTarget = TableOf("-._~!$&'()*+,;=:@/?%", true);
-constexpr Characters kInName = TableOf("-._", false);
-
-bool All(std::string_view text, const Characters& table) {
-    return std::ranges::all_of(text,
-                               [&table](char c) { return table[static_cast<unsigned char>(c)]; });
-}
+constexpr CharSet kOfNames = CharSet().With('0', '9').With('a', 'z').With("-._");
+constexpr CharSet kOfTargets = kOfNames.With('A', 'Z').With("~!$&'()*+,;=:@/?%");
 
 // libcurl takes dots out of paths, and the mark of a query that is empty.
 bool IsPlainTarget(std::string_view target) {
-    return target.starts_with('/') && All(target, kInTarget) && !target.ends_with('?') &&
+    return target.starts_with('/') && kOfTargets.HasAll(target) && !target.ends_with('?') &&
            target.find("/.") == std::string_view::npos &&
            target.find("%2e") == std::string_view::npos &&
            target.find("%2E") == std::string_view::npos;
@@ -43,7 +26,7 @@ bool IsPlainTarget(std::string_view target) {
 bool IsPlainName(std::string_view host) {
     const std::size_t dot = host.rfind('.');
     const std::string_view last = dot == std::string_view::npos ? host : host.substr(dot + 1);
-    return !last.empty() && last.front() >= 'a' && last.front() <= 'z' && All(host, kInName) &&
+    return !last.empty() && last.front() >= 'a' && last.front() <= 'z' && kOfNames.HasAll(host) &&
            host.size() <= 253;
 }
 
@@ -53,15 +36,36 @@ struct Authority {
     std::optional<IpAddress> address;
 };
 
+// "127.0.0.1" and nothing that means the same: this is in the way of every call.
+std::optional<IpAddress> ReadV4(std::string_view text) {
+    IpAddress address;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (std::size_t i = 0; i < 4; ++i) {
+        if (i > 0 && (at == end || *at++ != '.')) return std::nullopt;
+        const auto [stop, error] = std::from_chars(at, end, address.bytes[i]);
+        if (error != std::errc() || (*at == '0' && stop - at > 1)) return std::nullopt;
+        at = stop;
+    }
+    if (at != end) return std::nullopt;
+    return address;
+}
+
+// libcurl writes an address in its shortest form.
+std::optional<IpAddress> ReadV6(std::string_view text) {
+    auto address = ParseIpAddress(text);
+    const bool same = address && !address->is_v4 && address->ToString() == text;
+    return same ? address : std::nullopt;
+}
+
 bool ReadHost(Authority& authority) {
-    std::string_view text = authority.host;
-    const bool bracketed = text.starts_with('[') && text.ends_with(']');
-    if (bracketed) text = text.substr(1, text.size() - 2);
-    const bool may_be_address = bracketed || (!text.empty() && text.front() <= '9');
-    if (may_be_address) authority.address = ParseIpAddress(text);
-    if (!authority.address) return !bracketed && IsPlainName(text);
-    // libcurl writes an address in its shortest form.
-    return authority.address->is_v4 != bracketed && authority.address->ToString() == text;
+    const std::string_view text = authority.host;
+    if (text.starts_with('[') && text.ends_with(']')) {
+        authority.address = ReadV6(text.substr(1, text.size() - 2));
+        return authority.address.has_value();
+    }
+    authority.address = ReadV4(text);
+    return authority.address || IsPlainName(text);
 }
 
 bool ReadPort(std::string_view text, int& port) {

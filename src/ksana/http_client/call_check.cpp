@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ksana/base/utf8.hpp"
+#include "ksana/http_client/char_set.hpp"
 
 namespace ksana::http_client {
 namespace {
@@ -17,20 +18,9 @@ bool Holds(std::string_view text, std::string_view part) {
     return !std::ranges::search(text, part, {}, Lower).empty();
 }
 
-bool IsToken(std::string_view name) {
-    constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
-    return !name.empty() && std::ranges::all_of(name, [kOther](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               kOther.find(c) != std::string_view::npos;
-    });
-}
-
-bool IsValue(std::string_view value) {
-    return std::ranges::all_of(value, [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
-    });
-}
+constexpr CharSet kOfTokens =
+    CharSet().With('0', '9').With('a', 'z').With('A', 'Z').With("!#$%&'*+-.^_`|~");
+constexpr CharSet kOfValues = CharSet().With("\t").With(0x20, 0x7E).With(0x80, 0xFF);
 
 bool IsOfTheConnection(std::string_view name) {
     constexpr std::array<std::string_view, 6> kNames = {
@@ -44,13 +34,13 @@ bool IsOfTheConnection(std::string_view name) {
 
 std::optional<std::string> FaultOf(const CallRequest& request) {
     for (const Header& header : request.headers) {
-        if (!IsToken(header.name)) {
+        if (header.name.empty() || !kOfTokens.HasAll(header.name)) {
             return fmt::format("\"{}\" is not a header name", Excerpt(Printable(header.name), 80));
         }
         if (IsOfTheConnection(header.name)) {
             return fmt::format("the header {} belongs to the connection", header.name);
         }
-        if (!IsValue(header.value)) {
+        if (!kOfValues.HasAll(header.value)) {
             return fmt::format("the header {} holds a control character", header.name);
         }
     }

@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include "ksana/http_client/call_check.hpp"
 #include "ksana/http_client/counters.hpp"
 #include "ksana/http_client/inbox.hpp"
 #include "ksana/http_client/multi_loop.hpp"
+#include "ksana/http_client/plain_request.hpp"
 
 namespace ksana::http_client {
 namespace {
@@ -18,6 +20,22 @@ Result<void> CheckLibrary() {
                      "this libcurl resolves names on the calling thread: every call would wait");
     }
     return {};
+}
+
+// Done by whoever sends, as the client's thread has enough to do.
+void Prepare(Submission& submission, bool plain_path) {
+    CallRequest& request = submission.request;
+    if (auto fault = FaultOf(request)) {
+        submission.fault = std::move(*fault);
+        return;
+    }
+    if (!plain_path) return;
+    submission.plain = PlainRequestOf(request);
+    // What goes to an address goes without libcurl for sure: what was copied is not needed.
+    if (!submission.plain || !submission.plain->address) return;
+    request.headers = {};
+    request.url = {};
+    if (submission.plain->body_inside) request.body = {};
 }
 
 }  // namespace
@@ -65,7 +83,8 @@ void Client::Stop() {
 
 CallId Client::Send(CallRequest request, CallDone done) {
     const CallId id = ++last_id_;
-    Submission submission{id, std::move(request), std::move(done)};
+    Submission submission{id, std::move(request), std::move(done), {}, {}};
+    Prepare(submission, options_.plain_path);
     if (!inbox_->Put(submission)) {
         constexpr auto kIndex = static_cast<std::size_t>(CallError::kCancelled);
         ++counters_->by_error[kIndex];

@@ -24,6 +24,7 @@ struct ClientOptions {
     std::size_t max_connections_per_host = 256;
     std::string ca_file;  // PEM, instead of the system's; empty: the system's
     EgressRules egress;
+    bool plain_path = true;  // plain HTTP goes without libcurl where it can
 };
 
 // Since the client was made.
@@ -34,10 +35,11 @@ struct ClientStatistics {
     std::uint64_t connections_reused = 0;
 };
 
-// Sends HTTP calls, any number at once, from one thread of its own (libcurl's multi interface on
-// epoll). Connections are kept alive and used again; HTTP/2 is spoken where TLS offers it; names
-// are resolved off the thread; no proxy, no cookies and no settings of the environment are used.
-// Every address is checked by the egress rules before anything is sent to it. Thread-safe.
+// Sends HTTP calls, any number at once, from one thread of its own on epoll: plain HTTP/1.1 by
+// itself, everything else through libcurl's multi interface. Connections are kept alive and used
+// again; HTTP/2 is spoken where TLS offers it; names are resolved off the thread; no proxy, no
+// cookies and no settings of the environment are used. Every address is checked by the egress rules
+// before anything is sent to it. Thread-safe.
 //
 // Where a kept-alive connection turns out to be closed or reset before any byte of an answer, the
 // call is sent once more over a new one, whatever its method: a target may see a call twice.

@@ -73,7 +73,16 @@ class Signal {
     bool raised_ = false;  // guarded by mutex_
 };
 
-class ClientTest : public ::testing::Test {
+enum class Way { kPlain, kLibcurl };
+
+inline ClientOptions OptionsFor(Way way) { return {.plain_path = way == Way::kPlain}; }
+
+inline std::string NameOfWay(const ::testing::TestParamInfo<Way>& info) {
+    return info.param == Way::kPlain ? "Plain" : "Libcurl";
+}
+
+// Every test of it runs twice: calls mean the same whichever way they go.
+class ClientTest : public ::testing::TestWithParam<Way> {
   protected:
     void SetUp() override { ASSERT_TRUE(client_.Start()); }
 
@@ -85,7 +94,7 @@ class ClientTest : public ::testing::Test {
     }
 
     SystemClock clock_;
-    Client client_{ClientOptions{}, clock_};
+    Client client_{OptionsFor(GetParam()), clock_};
 };
 
 }  // namespace ksana::http_client

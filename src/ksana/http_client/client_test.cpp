@@ -8,6 +8,9 @@
 namespace ksana::http_client {
 namespace {
 
+INSTANTIATE_TEST_SUITE_P(BothWays, ClientTest, ::testing::Values(Way::kPlain, Way::kLibcurl),
+                         NameOfWay);
+
 // Tells in the body what it got.
 void Echo(RawPeer& peer) {
     while (const auto request = peer.Read()) {
@@ -17,7 +20,7 @@ void Echo(RawPeer& peer) {
     }
 }
 
-TEST_F(ClientTest, SendsEveryMethodWithAndWithoutABody) {  // K-01
+TEST_P(ClientTest, SendsEveryMethodWithAndWithoutABody) {  // K-01
     const RawServer server(Echo);
     for (const Method method : {Method::kGet, Method::kPost, Method::kPut, Method::kPatch,
                                 Method::kDelete, Method::kHead}) {
@@ -44,7 +47,7 @@ TEST_F(ClientTest, SendsEveryMethodWithAndWithoutABody) {  // K-01
     EXPECT_EQ(statistics.connections_reused, 10U);
 }
 
-TEST_F(ClientTest, SendsTheCallersHeadersAndNothingUnasked) {
+TEST_P(ClientTest, SendsTheCallersHeadersAndNothingUnasked) {
     std::string head;
     const RawServer server([&head](RawPeer& peer) {
         while (const auto request = peer.Read()) {
@@ -66,7 +69,7 @@ TEST_F(ClientTest, SendsTheCallersHeadersAndNothingUnasked) {
     EXPECT_EQ(got.Header("Content-Type"), std::nullopt);
 }
 
-TEST_F(ClientTest, RefusesWhatWouldWriteBesideTheMessage) {
+TEST_P(ClientTest, RefusesWhatWouldWriteBesideTheMessage) {
     const RawServer server(Echo);
     for (const Header& header : std::vector<Header>{{"X-A", "1\r\nX-B: 2"},
                                                     {"X-A\r\nX-B", "1"},
@@ -88,7 +91,7 @@ TEST_F(ClientTest, RefusesWhatWouldWriteBesideTheMessage) {
     EXPECT_EQ(server.accepted(), 0);
 }
 
-TEST_F(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
+TEST_P(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
     // The server closes after each answer without saying so.
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(200, "once");
@@ -104,7 +107,7 @@ TEST_F(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
 }
 
 // What the header of Client says: a target may see a call twice.
-TEST_F(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) {
+TEST_P(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) {
     std::atomic<int> seen = 0;
     std::atomic<bool> reset = false;
     const RawServer server([&](RawPeer& peer) {
@@ -128,9 +131,8 @@ TEST_F(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) 
     EXPECT_EQ(seen, 4);
 }
 
-// libcurl counts the connections that it finds closed over all calls of a handle, and gives up at
-// the sixth.
-TEST_F(ClientTest, HoweverManyReusedConnectionsHaveEndedTheNextCallIsSentOnceMore) {
+// libcurl counts the connections that a handle finds closed, and gives up at the sixth.
+TEST_P(ClientTest, HoweverManyReusedConnectionsHaveEndedTheNextCallIsSentOnceMore) {
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(200, "first");
         peer.Read();  // the second call: read, and no answer
@@ -141,7 +143,7 @@ TEST_F(ClientTest, HoweverManyReusedConnectionsHaveEndedTheNextCallIsSentOnceMor
     }
 }
 
-TEST_F(ClientTest, ACallWhoseNewConnectionIsResetIsNotSentAgain) {
+TEST_P(ClientTest, ACallWhoseNewConnectionIsResetIsNotSentAgain) {
     const RawServer server([](RawPeer& peer) {
         peer.Read();
         peer.ResetOnClose();
@@ -150,7 +152,7 @@ TEST_F(ClientTest, ACallWhoseNewConnectionIsResetIsNotSentAgain) {
     EXPECT_EQ(server.accepted(), 1);
 }
 
-TEST_F(ClientTest, AThousandCallsAtOnceAreAllAnswered) {
+TEST_P(ClientTest, AThousandCallsAtOnceAreAllAnswered) {
     const RawServer server(Echo);
     Answers answers;
     for (int i = 0; i < 1000; ++i) {
@@ -164,7 +166,7 @@ TEST_F(ClientTest, AThousandCallsAtOnceAreAllAnswered) {
     EXPECT_LE(server.accepted(), 256) << "no more connections to one host than allowed";
 }
 
-TEST_F(ClientTest, ManyThreadsSendAndCancelAtOnce) {
+TEST_P(ClientTest, ManyThreadsSendAndCancelAtOnce) {
     const RawServer server(Echo);
     Answers answers;
     {
@@ -185,7 +187,7 @@ TEST_F(ClientTest, ManyThreadsSendAndCancelAtOnce) {
     }
 }
 
-TEST_F(ClientTest, CancelEndsACallUnderWay) {
+TEST_P(ClientTest, CancelEndsACallUnderWay) {
     Signal arrived;
     std::atomic<bool> closed = false;
     Signal over;
@@ -207,7 +209,7 @@ TEST_F(ClientTest, CancelEndsACallUnderWay) {
     EXPECT_EQ(client_.statistics().by_error[static_cast<std::size_t>(CallError::kCancelled)], 1U);
 }
 
-TEST_F(ClientTest, StopEndsTheCallsUnderWayAndLaterOnesAtOnce) {
+TEST_P(ClientTest, StopEndsTheCallsUnderWayAndLaterOnesAtOnce) {
     Signal arrived;
     const RawServer server([&](RawPeer& peer) {
         peer.Read();
@@ -226,7 +228,7 @@ TEST_F(ClientTest, StopEndsTheCallsUnderWayAndLaterOnesAtOnce) {
     }
 }
 
-TEST_F(ClientTest, DoneMaySendTheNextCall) {
+TEST_P(ClientTest, DoneMaySendTheNextCall) {
     const RawServer server(Echo);
     Answers answers;
     std::function<void(int)> send = [&](int left) {
@@ -246,11 +248,10 @@ TEST(Client, KeepsTheRulesOfServices) {
     testing::StressService(client, 4, 50);
 }
 
-TEST(Client, CallsAreAnsweredOnceWhileItStartsAndStops) {
+TEST_P(ClientTest, CallsAreAnsweredOnceWhileItStartsAndStops) {
     const RawServer server(Echo);
-    SystemClock clock;
     Answers answers;
-    Client client(ClientOptions{}, clock);
+    Client client(OptionsFor(GetParam()), clock_);
     {
         std::jthread sender([&] {
             for (int i = 0; i < 500; ++i) client.Send({.url = server.Url()}, answers.Slot(i));
@@ -264,16 +265,17 @@ TEST(Client, CallsAreAnsweredOnceWhileItStartsAndStops) {
     EXPECT_EQ(answers.size(), 500U);
 }
 
-TEST(Client, CallsThatWaitForAFreeConnectionTimeOut) {
+TEST_P(ClientTest, CallsThatWaitForAFreeConnectionTimeOut) {
     Signal arrived;
     const RawServer server([&](RawPeer& peer) {
         peer.Read();
         arrived.Raise();
         peer.AwaitClose();
     });
-    SystemClock clock;
     Answers answers;  // outlives the client, which ends the first call
-    Client client(ClientOptions{.max_connections_per_host = 1}, clock);
+    ClientOptions options = OptionsFor(GetParam());
+    options.max_connections_per_host = 1;
+    Client client(options, clock_);
     ASSERT_TRUE(client.Start());
     client.Send({.url = server.Url()}, answers.Slot(0));
     arrived.Await();

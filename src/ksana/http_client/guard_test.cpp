@@ -11,7 +11,7 @@ std::shared_ptr<const EgressRules> PublicOnly() {
     return std::make_shared<EgressRules>(EgressRules{.policy = EgressPolicy::kPublic});
 }
 
-TEST_F(ClientTest, EverySpellingOfAForbiddenAddressIsRefused) {
+TEST_P(ClientTest, EverySpellingOfAForbiddenAddressIsRefused) {
     const RawServer server([](RawPeer& peer) { peer.Read(); });
     const std::string port = std::to_string(server.port());
     for (const std::string host :
@@ -27,7 +27,7 @@ TEST_F(ClientTest, EverySpellingOfAForbiddenAddressIsRefused) {
     EXPECT_EQ(statistics.by_error[static_cast<std::size_t>(CallError::kEgressRefused)], 17U);
 }
 
-TEST_F(ClientTest, TheDefaultRulesRefuseMetadataAndAllowLoopback) {
+TEST_P(ClientTest, TheDefaultRulesRefuseMetadataAndAllowLoopback) {
     const RawServer server([](RawPeer& peer) {
         while (peer.Read()) peer.Answer(204);
     });
@@ -38,7 +38,7 @@ TEST_F(ClientTest, TheDefaultRulesRefuseMetadataAndAllowLoopback) {
     }
 }
 
-TEST_F(ClientTest, AConnectionMadeUnderOtherRulesIsNotUsed) {
+TEST_P(ClientTest, AConnectionMadeUnderOtherRulesIsNotUsed) {
     const RawServer server([](RawPeer& peer) {
         while (peer.Read()) peer.Answer(204);
     });
@@ -48,7 +48,7 @@ TEST_F(ClientTest, AConnectionMadeUnderOtherRulesIsNotUsed) {
     EXPECT_EQ(answer.status, 0);
 }
 
-TEST_F(ClientTest, TheListOfAllowedRangesWins) {
+TEST_P(ClientTest, TheListOfAllowedRangesWins) {
     const RawServer server([](RawPeer& peer) {
         while (peer.Read()) peer.Answer(204);
     });

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "ksana/base/result.hpp"
 #include "ksana/http_client/call.hpp"
+#include "ksana/http_client/plain_request.hpp"
 
 namespace ksana::http_client {
 
@@ -13,6 +16,8 @@ struct Submission {
     CallId id = 0;
     CallRequest request;
     CallDone done;
+    std::string fault;                  // why it cannot be sent; empty: it can
+    std::optional<PlainRequest> plain;  // where it may go without libcurl
 };
 
 struct InboxBatch {

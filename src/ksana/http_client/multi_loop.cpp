@@ -8,13 +8,10 @@
 
 #include "ksana/base/check.hpp"
 #include "ksana/base/log.hpp"
-#include "ksana/http_client/call_check.hpp"
+#include "ksana/http_client/failure_text.hpp"
 
 namespace ksana::http_client {
 namespace {
-
-// More handles than this are not kept for the next calls.
-constexpr std::size_t kMaxIdleHandles = 1024;
 
 // A timeout beyond this is as good as none, and adding it to a time cannot overflow.
 constexpr Duration kLongestTimeout = std::chrono::hours(24 * 366);
@@ -72,13 +69,14 @@ MultiLoop::MultiLoop(const Parts& parts, int epoll_fd)
     : parts_(parts),
       epoll_(epoll_fd),
       watches_(epoll_fd),
-      settings_{parts.options.ca_file, parts.options.egress, watches_} {}
+      settings_{parts.options.ca_file, parts.options.egress, watches_},
+      plain_({parts.options, parts.clock, parts.counters, watches_, epoll_fd}) {}
 
 // Run has emptied it; what is left are connections that idle.
 MultiLoop::~MultiLoop() { KSANA_CHECK(calls_.empty(), "calls are left when the HTTP client goes"); }
 
-// Only with the first call: with it come the tables and the code of OpenSSL, two megabytes that a
-// server without calls to make does not need. Why it failed, if so.
+// Only with the first call that needs it: with it come the tables and the code of OpenSSL, two
+// megabytes that a server without calls to make does not need. Why it failed, if so.
 std::optional<std::string> MultiLoop::SetUp() {
     if (multi_) return std::nullopt;
     if (auto fault = SetUpLibrary()) return fault;
@@ -95,7 +93,6 @@ void MultiLoop::SetUpMulti() {
     curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, self);
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &MultiLoop::OnTimer);
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, self);
-    SetMulti(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, parts_.options.max_connections);
     SetMulti(multi, CURLMOPT_MAX_HOST_CONNECTIONS, parts_.options.max_connections_per_host);
     SetMulti(multi, CURLMOPT_MAXCONNECTS, parts_.options.max_connections);
 }
@@ -136,30 +133,38 @@ void MultiLoop::TakeInbox() {
 }
 
 void MultiLoop::Begin(Submission& submission) {
-    auto fault = FaultOf(submission.request);
-    if (!fault) fault = SetUp();
-    if (fault) {
-        Report(submission.done, {.error = CallError::kOther, .error_text = std::move(*fault)});
+    if (!submission.fault.empty()) {
+        Report(submission.done,
+               {.error = CallError::kOther, .error_text = std::move(submission.fault)});
         return;
     }
-    std::unique_ptr<Transfer> transfer;
-    if (idle_.empty()) {
-        transfer = std::make_unique<Transfer>(settings_);
-    } else {
-        transfer = std::move(idle_.back());
-        idle_.pop_back();
-    }
     const CallId id = submission.id;
+    const SteadyPoint now = parts_.clock.SteadyNow();
     const auto timeout = std::clamp(submission.request.timeout, Duration::zero(), kLongestTimeout);
-    const SteadyPoint deadline = parts_.clock.SteadyNow() + timeout;
-    transfer->Begin(std::move(submission));
-    Transfer& begun = *transfer;
-    calls_.emplace(id, Call{std::move(transfer), deadline});
-    deadlines_.emplace(deadline, id);
-    Add(begun);
+    Call& call = calls_[id];
+    call.deadline = deadlines_.emplace_hint(deadlines_.end(), now + timeout, id);
+    if (submission.plain) {
+        plain_.Begin(call.plain.emplace(std::move(submission), now));
+    } else {
+        BeginTransfer(call, std::move(submission), {});
+    }
 }
 
+void MultiLoop::BeginTransfer(Call& call, Submission submission, const Transfer::Before& before) {
+    if (auto fault = SetUp()) {
+        return Complete(submission.id, submission.done,
+                        {.error = CallError::kOther, .error_text = std::move(*fault)});
+    }
+    call.transfer = std::make_unique<Transfer>(settings_, std::move(submission), before);
+    Add(*call.transfer);
+}
+
+// libcurl may have what the connections without it leave, and a quarter at least.
 void MultiLoop::Add(Transfer& transfer) {
+    const std::size_t most = parts_.options.max_connections;
+    const std::size_t left = most - std::min(most, plain_.open());
+    SetMulti(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS,
+             std::max({left, most / 4, std::size_t{1}}));
     const CURLMcode code = curl_multi_add_handle(multi_.get(), transfer.handle());
     KSANA_CHECK(code == CURLM_OK, curl_multi_strerror(code));
 }
@@ -167,7 +172,9 @@ void MultiLoop::Add(Transfer& transfer) {
 int MultiLoop::WaitMilliseconds() const {
     auto until = SteadyPoint::max();
     if (timer_) until = *timer_;
+    if (const auto plain = plain_.NextTimer()) until = std::min(until, *plain);
     if (!deadlines_.empty()) until = std::min(until, deadlines_.begin()->first);
+    if (until == SteadyPoint::min()) return 0;
     if (until == SteadyPoint::max()) return -1;
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(until - parts_.clock.SteadyNow());
@@ -182,7 +189,9 @@ void MultiLoop::Wait() {
     for (int i = 0; i < count; ++i) {
         const epoll_event& event = events_[static_cast<std::size_t>(i)];
         const int fd = event.data.fd;
-        if (fd == parts_.inbox.wake_fd()) {
+        if (PlainPool::IsOurs(event.data.u64)) {
+            plain_.OnEvent(event.data.u64, event.events);
+        } else if (fd == parts_.inbox.wake_fd()) {
             parts_.inbox.DrainWakes();
         } else if (watches_.OnEvent(fd)) {
             curl_multi_socket_action(multi_.get(), fd, ActionOf(event.events), &running);
@@ -191,6 +200,7 @@ void MultiLoop::Wait() {
 }
 
 void MultiLoop::RunTimers() {
+    plain_.RunTimers();
     if (!timer_ || *timer_ > parts_.clock.SteadyNow()) return;
     timer_.reset();  // libcurl says when it wants the next one
     int running = 0;
@@ -205,7 +215,27 @@ void MultiLoop::Expire() {
     }
 }
 
+// Those that turn out to be for libcurl go on there, for what is left of their time.
+void MultiLoop::HarvestPlain() {
+    plain_.TakeEnded(ended_);
+    for (PlainCall* const ended : ended_) {
+        Call& call = calls_.at(ended->id);
+        if (ended->state == PlainCall::State::kEnded) {
+            const CallDone done = std::move(ended->done);
+            Complete(ended->id, done, std::move(ended->answer));
+            continue;
+        }
+        call.name = ended->message.host();
+        const Transfer::Before before{.elapsed = ended->answer.timings.total,
+                                      .sent = ended->sent_once_more};
+        Submission submission{ended->id, std::move(ended->request), std::move(ended->done), {}, {}};
+        call.plain.reset();
+        BeginTransfer(call, std::move(submission), before);
+    }
+}
+
 void MultiLoop::Harvest() {
+    HarvestPlain();
     if (!multi_) return;
     int left = 0;
     while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
@@ -216,7 +246,7 @@ void MultiLoop::Harvest() {
         if (transfer.NextHop(code)) {
             Add(transfer);
         } else {
-            Complete(transfer, transfer.Finish(code));
+            CompleteTransfer(transfer, transfer.Finish(code));
         }
     }
 }
@@ -224,23 +254,50 @@ void MultiLoop::Harvest() {
 void MultiLoop::EndAs(CallId id, CallError error) {
     const auto found = calls_.find(id);
     if (found == calls_.end()) return;
+    if (found->second.plain) return EndPlainAs(*found->second.plain, error);
     Transfer& transfer = *found->second.transfer;
     CallAnswer answer = transfer.FinishAs(error);
     curl_multi_remove_handle(multi_.get(), transfer.handle());
-    Complete(transfer, std::move(answer));
+    CompleteTransfer(transfer, std::move(answer));
 }
 
-void MultiLoop::Complete(Transfer& transfer, CallAnswer answer) {
+void MultiLoop::EndPlainAs(PlainCall& call, CallError error) {
+    const bool waited = call.state == PlainCall::State::kWaiting;
+    if (!plain_.Leave(call)) return;  // it has ended: Harvest tells
+    CallAnswer& answer = call.answer;
+    answer.error = error;
+    if (error == CallError::kCancelled) {
+        answer.error_text = "cancelled";
+    } else if (waited) {
+        answer.error_text = "no free connection to " + std::string(call.message.host());
+    } else {
+        answer.error_text = TimedOut(answer);
+    }
+    const CallDone done = std::move(call.done);
+    Complete(call.id, done, std::move(answer));
+}
+
+void MultiLoop::CompleteTransfer(Transfer& transfer, CallAnswer answer) {
     const auto made = static_cast<std::uint64_t>(std::max(0L, transfer.connections_made()));
     parts_.counters.connections_made.fetch_add(made, std::memory_order_relaxed);
+    const auto found = calls_.find(transfer.id());
+    KSANA_CHECK(found != calls_.end(), "a call that nobody knows has ended");
+    if (answer.error == CallError::kNone && !found->second.name.empty()) {
+        if (const auto address = transfer.ConnectedTo()) {
+            plain_.Learn(found->second.name, *address);
+        }
+    }
+    const CallDone done = transfer.TakeDone();
+    Complete(transfer.id(), done, std::move(answer));
+}
+
+// The call is gone when its owner hears of it.
+void MultiLoop::Complete(CallId id, const CallDone& done, CallAnswer answer) {
     if (answer.reused) {
         parts_.counters.connections_reused.fetch_add(1, std::memory_order_relaxed);
     }
-    const CallDone done = transfer.TakeDone();
-    const auto found = calls_.find(transfer.id());
-    KSANA_CHECK(found != calls_.end(), "a call that nobody knows has ended");
-    deadlines_.erase({found->second.deadline, found->first});
-    if (idle_.size() < kMaxIdleHandles) idle_.push_back(std::move(found->second.transfer));
+    const auto found = calls_.find(id);
+    deadlines_.erase(found->second.deadline);
     calls_.erase(found);
     Report(done, std::move(answer));
 }
@@ -254,7 +311,9 @@ void MultiLoop::Report(const CallDone& done, CallAnswer answer) {
 // Whoever sends from now on, also out of a `done`, is answered at once.
 void MultiLoop::EndEverything() {
     InboxBatch left = parts_.inbox.Close();
-    while (!calls_.empty()) EndAs(calls_.begin()->first, CallError::kCancelled);
+    for (HarvestPlain(); !calls_.empty(); HarvestPlain()) {
+        EndAs(calls_.begin()->first, CallError::kCancelled);
+    }
     for (Submission& submission : left.submissions) {
         Report(submission.done, {.error = CallError::kCancelled, .error_text = "cancelled"});
     }

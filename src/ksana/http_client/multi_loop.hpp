@@ -17,6 +17,7 @@
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_client/counters.hpp"
 #include "ksana/http_client/inbox.hpp"
+#include "ksana/http_client/plain_pool.hpp"
 #include "ksana/http_client/transfer.hpp"
 #include "ksana/http_client/watch_list.hpp"
 
@@ -35,10 +36,10 @@ class OwnedFd {
     const int fd_;
 };
 
-// The work of the client's thread from one start to the next stop: drives libcurl's multi handle by
-// epoll. libcurl's own interface for that (curl_multi_poll) looks at every call each time; this
-// one at those that have something to do. Total timeouts are ours, as libcurl's do not run while a
-// call waits for a free connection.
+// The work of the client's thread from one start to the next stop: drives the pool of plain
+// connections and libcurl's multi handle by one epoll. libcurl's own interface for that
+// (curl_multi_poll) looks at every call each time; this one at those that have something to do.
+// Total timeouts are ours, as libcurl's do not run while a call waits for a free connection.
 class MultiLoop {
   public:
     struct Parts {
@@ -68,23 +69,30 @@ class MultiLoop {
 
     std::optional<std::string> SetUp();
     void SetUpMulti();
+    using Deadlines = std::set<std::pair<SteadyPoint, CallId>>;
+    struct Call {
+        std::optional<PlainCall> plain;      // goes without libcurl …
+        std::unique_ptr<Transfer> transfer;  // … or with it
+        std::string name;                    // the host whose address is to be learned
+        Deadlines::iterator deadline;
+    };
+
     void TakeInbox();
     void Begin(Submission& submission);
+    void BeginTransfer(Call& call, Submission submission, const Transfer::Before& before);
     void Wait();
     int WaitMilliseconds() const;
     void RunTimers();
     void Expire();
     void Harvest();
+    void HarvestPlain();
     void Add(Transfer& transfer);
     void EndAs(CallId id, CallError error);
-    void Complete(Transfer& transfer, CallAnswer answer);
+    void EndPlainAs(PlainCall& call, CallError error);
+    void CompleteTransfer(Transfer& transfer, CallAnswer answer);
+    void Complete(CallId id, const CallDone& done, CallAnswer answer);
     void EndEverything();
     void Report(const CallDone& done, CallAnswer answer);
-
-    struct Call {
-        std::unique_ptr<Transfer> transfer;
-        SteadyPoint deadline;
-    };
 
     const Parts parts_;
     const OwnedFd epoll_;
@@ -94,11 +102,12 @@ class MultiLoop {
     InboxBatch batch_;
     std::optional<SteadyPoint> timer_;  // when libcurl wants to be called
     std::unordered_map<CallId, Call> calls_;
-    std::set<std::pair<SteadyPoint, CallId>> deadlines_;
-    std::vector<std::unique_ptr<Transfer>> idle_;  // handles to use again
+    Deadlines deadlines_;
+    PlainPool plain_;
+    std::vector<PlainCall*> ended_;  // of those without libcurl
     // Last, so that it goes first: it closes the connections that idle, and their sockets are in
     // the watch list.
-    std::unique_ptr<CURLM, FreeMulti> multi_;  // null until the first call
+    std::unique_ptr<CURLM, FreeMulti> multi_;  // null until the first call that needs it
 };
 
 }  // namespace ksana::http_client

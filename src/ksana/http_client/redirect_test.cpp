@@ -34,7 +34,7 @@ CallRequest WithSecrets(const std::string& url) {
             .max_redirects = 3};
 }
 
-TEST_F(ClientTest, ARedirectIsAnAnswerUnlessAskedFor) {
+TEST_P(ClientTest, ARedirectIsAnAnswerUnlessAskedFor) {
     const RawServer server(RedirectsWith(302));
     const auto answer = Call({.url = server.Url("/to/http://127.0.0.1:1/")});
     EXPECT_EQ(answer.error, CallError::kNone);
@@ -43,7 +43,7 @@ TEST_F(ClientTest, ARedirectIsAnAnswerUnlessAskedFor) {
     EXPECT_EQ(*FindHeader(answer.headers, "location"), "http://127.0.0.1:1/");
 }
 
-TEST_F(ClientTest, ARedirectIsFollowedAsItsStatusAsks) {
+TEST_P(ClientTest, ARedirectIsFollowedAsItsStatusAsks) {
     for (const int status : {301, 302, 303, 307, 308}) {
         const RawServer server(RedirectsWith(status));
         const auto answer = Call(WithSecrets(server.Url("/to/" + server.Url("/end"))));
@@ -54,14 +54,14 @@ TEST_F(ClientTest, ARedirectIsFollowedAsItsStatusAsks) {
     }
 }
 
-TEST_F(ClientTest, CredentialsStayWithTheirOrigin) {
+TEST_P(ClientTest, CredentialsStayWithTheirOrigin) {
     const RawServer first(RedirectsWith(307));
     const RawServer second(RedirectsWith(307));
     const auto answer = Call(WithSecrets(first.Url("/to/" + second.Url("/end"))));
     EXPECT_EQ(answer.body, "POST /end HTTP/1.1|body|none|none|o");
 }
 
-TEST_F(ClientTest, ARedirectLoopEnds) {
+TEST_P(ClientTest, ARedirectLoopEnds) {
     const RawServer server([](RawPeer& peer) {
         while (peer.Read()) peer.Answer(302, "", "Location: /again\r\n");
     });
@@ -72,7 +72,7 @@ TEST_F(ClientTest, ARedirectLoopEnds) {
     EXPECT_EQ(answer.status, 302);
 }
 
-TEST_F(ClientTest, TheTimeoutIsThatOfAllRedirectsTogether) {
+TEST_P(ClientTest, TheTimeoutIsThatOfAllRedirectsTogether) {
     // Would go on for ever; each hop takes a little.
     const RawServer server([](RawPeer& peer) {
         while (peer.Read() && !peer.AwaitClose(20)) {
@@ -85,7 +85,7 @@ TEST_F(ClientTest, TheTimeoutIsThatOfAllRedirectsTogether) {
     EXPECT_EQ(answer.error, CallError::kTimeout);
 }
 
-TEST_F(ClientTest, RedirectsDoNotLeadOutOfHttpOrToForbiddenAddresses) {
+TEST_P(ClientTest, RedirectsDoNotLeadOutOfHttpOrToForbiddenAddresses) {
     const RawServer server(RedirectsWith(302));
     const auto metadata =
         Call({.url = server.Url("/to/http://169.254.169.254/latest"), .max_redirects = 3});

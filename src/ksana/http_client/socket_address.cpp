@@ -1,20 +1,10 @@
 #include "ksana/http_client/socket_address.hpp"
 
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <cstring>
 
 namespace ksana::http_client {
-
-std::string WithPort(std::string_view address, long port) {
-    const bool is_v4 = address.find(':') == std::string_view::npos;
-    std::string text(is_v4 ? "" : "[");
-    text += address;
-    text += is_v4 ? ":" : "]:";
-    text += std::to_string(port);
-    return text;
-}
 
 std::optional<Target> TargetOf(const curl_sockaddr& from) {
     Target target;
@@ -36,6 +26,32 @@ std::optional<Target> TargetOf(const curl_sockaddr& from) {
         return target;
     }
     return std::nullopt;
+}
+
+const sockaddr* SocketAddress::get() const {
+    const void* plain = &bytes;
+    return static_cast<const sockaddr*>(plain);
+}
+
+SocketAddress SocketAddressOf(const Target& target) {
+    SocketAddress address;
+    const auto port = htons(static_cast<std::uint16_t>(target.port));
+    if (target.address.is_v4) {
+        sockaddr_in v4{};
+        v4.sin_family = AF_INET;
+        v4.sin_port = port;
+        std::memcpy(&v4.sin_addr, target.address.bytes.data(), sizeof v4.sin_addr);
+        std::memcpy(&address.bytes, &v4, sizeof v4);
+        address.size = sizeof v4;
+        return address;
+    }
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = port;
+    std::memcpy(&v6.sin6_addr, target.address.bytes.data(), sizeof v6.sin6_addr);
+    std::memcpy(&address.bytes, &v6, sizeof v6);
+    address.size = sizeof v6;
+    return address;
 }
 
 }  // namespace ksana::http_client

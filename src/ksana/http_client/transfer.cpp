@@ -5,21 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "ksana/base/check.hpp"
 #include "ksana/http_client/call_check.hpp"
+#include "ksana/http_client/connection_life.hpp"
 #include "ksana/http_client/curl_error.hpp"
+#include "ksana/http_client/failure_text.hpp"
+#include "ksana/http_client/name_memory.hpp"
 #include "ksana/http_client/redirect.hpp"
 #include "ksana/http_client/socket_address.hpp"
 
 namespace ksana::http_client {
 namespace {
-
-// A connection is not used again after this, so that changed names and drained servers are noticed.
-constexpr long kMaxConnectionLife = 600;
 
 // A failure here is a wrong option or no memory.
 template <class T>
@@ -43,32 +41,27 @@ long Milliseconds(Duration duration) {
     return std::max<long>(1, static_cast<long>(ms.count()));
 }
 
-std::string_view Trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-// "HTTP/1.1 100 Continue"
-bool IsInterim(std::string_view status_line) {
-    const std::size_t blank = status_line.find(' ');
-    return blank != std::string_view::npos && status_line.substr(blank).starts_with(" 1");
-}
-
 }  // namespace
 
-Transfer::Transfer(const TransferSettings& settings)
-    : settings_(settings), handle_(curl_easy_init()) {
-    KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
-    SetUpHandle();
+Transfer::Transfer(const TransferSettings& settings, Submission submission, const Before& before)
+    : settings_(settings),
+      id_(submission.id),
+      request_(std::move(submission.request)),
+      done_(std::move(submission.done)),
+      sent_once_more_(before.sent),
+      earlier_hops_(before.elapsed) {
+    SetUpHop();
 }
 
 Transfer& Transfer::Of(CURL* handle) {
     return *static_cast<Transfer*>(Get<void*>(handle, CURLINFO_PRIVATE));
 }
 
-// What is the same for every call.
+// A new handle for every hop: libcurl 7.88 remembers the last header of what a handle carried
+// before, freed, and an answer whose head begins with a folded line makes it write there.
 void Transfer::SetUpHandle() {
+    handle_.reset(curl_easy_init());
+    KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
     CURL* handle = handle_.get();
     void* self = this;
     void* watches = &settings_.watches;
@@ -77,7 +70,9 @@ void Transfer::SetUpHandle() {
     Set(handle, CURLOPT_NOSIGNAL, 1L);
     Set(handle, CURLOPT_TCP_NODELAY, 1L);
     Set(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-    Set(handle, CURLOPT_MAXLIFETIME_CONN, kMaxConnectionLife);
+    Set(handle, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(kMaxConnectionLife.count()));
+    Set(handle, CURLOPT_MAXAGE_CONN, static_cast<long>(kLongestIdle.count()));
+    Set(handle, CURLOPT_DNS_CACHE_TIMEOUT, static_cast<long>(NameMemory::kKept.count()));
     // A name whose answer does not come would else hold up the thread when its call is given up.
     Set(handle, CURLOPT_QUICK_EXIT, 1L);
     Set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -104,28 +99,12 @@ void Transfer::SetUpHandle() {
     Set(handle, CURLOPT_PREREQDATA, self);
 }
 
-void Transfer::Begin(Submission submission) {
-    id_ = submission.id;
-    request_ = std::move(submission.request);
-    done_ = std::move(submission.done);
-    answer_ = {};
-    refused_hop_.clear();
-    earlier_hops_ = {};
-    connections_made_ = 0;
-    sent_once_more_ = false;
-    SetUpHop();
-}
-
 void Transfer::SetUpHop() {
-    body_bytes_ = 0;
-    header_bytes_ = 0;
-    interim_ = false;
-    head_ended_ = false;
-    stopped_reading_ = false;
-    too_many_headers_ = false;
+    intake_.Begin();
     refusal_.clear();
     tried_.clear();
     error_buffer_[0] = '\0';
+    SetUpHandle();
     Set(handle_.get(), CURLOPT_URL, request_.url.c_str());
     Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
     Set(handle_.get(), CURLOPT_FRESH_CONNECT, sent_once_more_ ? 1L : 0L);
@@ -133,13 +112,8 @@ void Transfer::SetUpHop() {
     SetUpHeaders();
 }
 
-// The handle remembers the last call's: everything is set anew.
 void Transfer::SetUpMethod() {
     CURL* handle = handle_.get();
-    const char* const none = nullptr;
-    Set(handle, CURLOPT_CUSTOMREQUEST, none);
-    Set(handle, CURLOPT_POSTFIELDS, none);
-    Set(handle, CURLOPT_HTTPGET, 1L);
     if (request_.method == Method::kHead) {
         Set(handle, CURLOPT_NOBODY, 1L);
         return;
@@ -181,50 +155,18 @@ void Transfer::SetUpHeaders() {
 
 std::size_t Transfer::OnHeader(char* data, std::size_t size, std::size_t count, void* self) {
     const std::size_t bytes = size * count;
-    return static_cast<Transfer*>(self)->TakeHeaderLine({data, bytes}) ? bytes : 0;
-}
-
-bool Transfer::TakeHeaderLine(std::string_view line) {
-    header_bytes_ += line.size();
-    if (header_bytes_ > request_.max_header_bytes) {
-        too_many_headers_ = true;
-        return false;
-    }
-    // A status line: what came before belonged to an interim answer.
-    if (line.starts_with("HTTP/")) {
-        answer_.headers.clear();
-        interim_ = IsInterim(line);
-        return true;
-    }
-    if (Trimmed(line).empty()) head_ended_ = !interim_;
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0) return true;
-    answer_.headers.push_back({std::string(Trimmed(line.substr(0, colon))),
-                               std::string(Trimmed(line.substr(colon + 1)))});
-    return true;
+    return static_cast<Transfer*>(self)->intake_.TakeHeaderLine({data, bytes}) ? bytes : 0;
 }
 
 std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
     const std::size_t bytes = size * count;
-    return static_cast<Transfer*>(self)->TakeBody({data, bytes}) ? bytes : 0;
-}
-
-bool Transfer::TakeBody(std::string_view bytes) {
-    body_bytes_ += bytes.size();
-    const std::size_t room = request_.max_kept - std::min(request_.max_kept, answer_.body.size());
-    answer_.body.append(bytes.substr(0, room));
-    if (bytes.size() > room) answer_.body_truncated = true;
-    stopped_reading_ = body_bytes_ > request_.max_read;
-    return !stopped_reading_;
+    return static_cast<Transfer*>(self)->intake_.TakeBody({data, bytes}) ? bytes : 0;
 }
 
 bool Transfer::IsRefused(const IpAddress& address, int port) {
     const EgressRules& rules = request_.egress ? *request_.egress : settings_.egress;
-    const auto refusal = RefusalOf(address, rules);
-    if (!refusal) return false;
-    refusal_ = fmt::format("{} is {}: not an allowed target", WithPort(address.ToString(), port),
-                           *refusal);
-    return true;
+    if (auto refusal = RefusalText(address, port, rules)) refusal_ = std::move(*refusal);
+    return !refusal_.empty();
 }
 
 // Once refused, no other address of the name is tried either.
@@ -236,7 +178,7 @@ curl_socket_t Transfer::OpenSocket(void* self, curlsocktype /*purpose*/, curl_so
     if (transfer.IsRefused(target->address, target->port)) return CURL_SOCKET_BAD;
     const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) return CURL_SOCKET_BAD;
-    transfer.settings_.watches.Opened(fd);
+    transfer.settings_.watches.Opened(fd, *target);
     return fd;
 }
 
@@ -263,7 +205,7 @@ bool Transfer::SendOnceMore(CURLcode code) {
     const bool broken =
         code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
     const bool reused = Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS) == 0;
-    if (!broken || !reused || header_bytes_ > 0 || sent_once_more_) return false;
+    if (!broken || !reused || intake_.header_bytes() > 0 || sent_once_more_) return false;
     sent_once_more_ = true;
     EndHop();
     SetUpHop();
@@ -347,40 +289,34 @@ void Transfer::ReadInfo() {
     }
 }
 
+std::optional<IpAddress> Transfer::ConnectedTo() const {
+    if (Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS) == 0) return std::nullopt;
+    const auto* ip = Get<const char*>(handle_.get(), CURLINFO_PRIMARY_IP);
+    return ip == nullptr ? std::nullopt : ParseIpAddress(ip);
+}
+
 void Transfer::NoteError(CURLcode code) {
     answer_.error = ErrorOfCurl(code);
     if (!refusal_.empty()) answer_.error = CallError::kEgressRefused;
-    if (too_many_headers_ || code == CURLE_OK) answer_.error = CallError::kProtocol;
+    if (intake_.too_many_headers() || code == CURLE_OK) answer_.error = CallError::kProtocol;
     answer_.error_text = TextOf(answer_.error, code);
 }
 
 std::string Transfer::TextOf(CallError error, CURLcode code) const {
     const std::string& where = answer_.remote;
-    if (too_many_headers_) {
-        return fmt::format("more than {} bytes of headers from {}", request_.max_header_bytes,
-                           where);
-    }
-    if (error == CallError::kProtocol && code == CURLE_OK) {
-        return fmt::format("the answer from {} ended within its head", where);
-    }
+    if (intake_.too_many_headers()) return TooManyHeaders(request_.max_header_bytes, where);
+    if (error == CallError::kProtocol && code == CURLE_OK) return BrokenHead(where);
     switch (error) {
         case CallError::kEgressRefused:
             return refusal_;
         case CallError::kCancelled:
             return "cancelled";
-        case CallError::kConnect: {
-            const auto system = static_cast<int>(Get<long>(handle_.get(), CURLINFO_OS_ERRNO));
-            if (system == ECONNREFUSED) return fmt::format("connection refused by {}", where);
-            return fmt::format("no connection to {}: {}", where,
-                               std::generic_category().message(system));
-        }
+        case CallError::kConnect:
+            return NoConnection(static_cast<int>(Get<long>(handle_.get(), CURLINFO_OS_ERRNO)),
+                                where);
         case CallError::kTimeout:
             if (answer_.timings.dns == Duration::zero()) return "the name was not resolved";
-            if (answer_.timings.connect == Duration::zero()) {
-                return fmt::format("no connection to {}", where);
-            }
-            return answer_.status == 0 ? fmt::format("no answer from {}", where)
-                                       : fmt::format("the answer from {} did not end", where);
+            return TimedOut(answer_);
         default: {
             const std::string_view text = Trimmed(error_buffer_.data());
             return text.empty() ? curl_easy_strerror(code) : std::string(text);

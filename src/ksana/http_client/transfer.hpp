@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "ksana/http_client/answer_intake.hpp"
 #include "ksana/http_client/call.hpp"
 #include "ksana/http_client/inbox.hpp"
 #include "ksana/http_client/watch_list.hpp"
@@ -20,11 +21,18 @@ struct TransferSettings {
     WatchList& watches;
 };
 
-// One easy handle of libcurl and the call it carries; used again for the next call. The handle is
-// in the multi handle between Begin and Finish, which the owner sees to. Client's thread only.
+// A call and the easy handle of libcurl that carries it. The handle is in the multi handle from the
+// start to Finish, except when NextHop is called, which the owner sees to. Client's thread only.
 class Transfer {
   public:
-    explicit Transfer(const TransferSettings& settings);
+    // What has been tried without libcurl.
+    struct Before {
+        Duration elapsed{};
+        bool sent = false;  // over a connection that turned out to be closed
+    };
+
+    // Makes a handle ready for the call.
+    Transfer(const TransferSettings& settings, Submission submission, const Before& before);
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
 
@@ -34,12 +42,9 @@ class Transfer {
     // The transfer that a handle belongs to.
     static Transfer& Of(CURL* handle);
 
-    // Makes the handle ready for the call.
-    void Begin(Submission submission);
-
-    // A hop is over, and the handle out of the multi handle. True: there is another one, and the
-    // handle is ready for it: a redirect is followed, or the call is sent once more because the
-    // kept-alive connection had been closed.
+    // A hop is over, and the handle out of the multi handle. True: there is another one, with a
+    // handle of its own that is ready: a redirect is followed, or the call is sent once more
+    // because the kept-alive connection had been closed.
     bool NextHop(CURLcode code);
 
     // The call is over. `TakeDone` gives what is to be called with it.
@@ -48,8 +53,11 @@ class Transfer {
     CallAnswer FinishAs(CallError error);
     CallDone TakeDone() { return std::exchange(done_, nullptr); }
 
-    // Of the call that ended last, all hops together.
+    // All hops together; valid once the call has ended.
     long connections_made() const { return connections_made_; }
+
+    // Where the last hop went over a connection that was made for it.
+    std::optional<IpAddress> ConnectedTo() const;
 
   private:
     struct FreeHandle {
@@ -74,12 +82,10 @@ class Transfer {
     void EndHop();
     void SetUpMethod();
     void SetUpHeaders();
-    bool TakeHeaderLine(std::string_view line);
-    bool TakeBody(std::string_view bytes);
     bool IsRefused(const IpAddress& address, int port);
     // libcurl takes a head that breaks off after its first line for a whole one.
     bool HasAnswer(CURLcode code) const {
-        return (code == CURLE_OK && head_ended_) || stopped_reading_;
+        return (code == CURLE_OK && intake_.head_ended()) || intake_.stopped_reading();
     }
     void ReadInfo();
     void NoteError(CURLcode code);
@@ -90,16 +96,11 @@ class Transfer {
     std::unique_ptr<curl_slist, FreeList> header_list_;
     std::array<char, CURL_ERROR_SIZE> error_buffer_{};
 
-    CallId id_ = 0;
+    const CallId id_;
     CallRequest request_;
     CallDone done_;
     CallAnswer answer_;
-    std::size_t body_bytes_ = 0;    // of this hop, kept or not
-    std::size_t header_bytes_ = 0;  // of this hop
-    bool interim_ = false;          // the head that is read, or was read last, is a 1xx's
-    bool head_ended_ = false;       // that of the answer itself, with its empty line
-    bool stopped_reading_ = false;  // the body went on beyond max_read
-    bool too_many_headers_ = false;
+    AnswerIntake intake_{request_, answer_};  // of this hop
     bool sent_once_more_ = false;
     std::string refusal_;      // of the guard
     std::string refused_hop_;  // why a redirect is not followed

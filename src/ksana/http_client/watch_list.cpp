@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "ksana/base/check.hpp"
@@ -15,10 +16,22 @@ WatchList::Watch& WatchList::At(int fd) {
     return watches_[index];
 }
 
-void WatchList::Opened(int fd) { At(fd) = Watch{.ours = true}; }
+void WatchList::Opened(int fd, const Target& target) {
+    At(fd) = Watch{.ours = true, .target = target};
+    ++open_;
+}
 
 // Closing takes it out of epoll by itself.
-void WatchList::Closing(int fd) { At(fd) = Watch{}; }
+void WatchList::Closing(int fd) {
+    if (At(fd).ours) --open_;
+    At(fd) = Watch{};
+}
+
+std::size_t WatchList::OpenTo(const Target& target) const {
+    if (open_ == 0) return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(
+        watches_, [&target](const Watch& watch) { return watch.ours && watch.target == target; }));
+}
 
 void WatchList::Want(int fd, std::uint32_t events) {
     Watch& watch = At(fd);

@@ -92,6 +92,10 @@ std::string CalendarToJson(const schedule::Calendar& calendar) {
     return WriteJson(CalendarValue(calendar));
 }
 
+std::string CalendarRuleToJson(const schedule::CalendarRule& rule) {
+    return WriteJson(CalendarRuleValue(rule));
+}
+
 std::string StringsToJson(const std::vector<std::string>& strings) {
     return WriteJson(json::array(strings.begin(), strings.end()), JsonStyle::kPretty);
 }

@@ -28,6 +28,7 @@ Result<model::Job> JobFromJson(std::string_view text);
 std::string JobToJson(const model::Job& job);
 Result<schedule::Calendar> CalendarFromJson(std::string_view text);
 std::string CalendarToJson(const schedule::Calendar& calendar);
+std::string CalendarRuleToJson(const schedule::CalendarRule& rule);
 
 // A list of texts as a JSON array, for machine-readable output.
 std::string StringsToJson(const std::vector<std::string>& strings);

@@ -8,6 +8,7 @@
 #include "ksana/migrate_command.hpp"
 #include "ksana/run_command.hpp"
 #include "ksana/server_command.hpp"
+#include "ksana/top_command.hpp"
 
 namespace ksana::app {
 
@@ -20,6 +21,7 @@ std::vector<Command> AllCommands(const Process& process) {
     add(JobCommands(process));
     add(JobChangeCommands(process));
     add(RunCommands(process));
+    commands.push_back(TopCommand(process));
     add(CronCommands(process.clock));
     commands.push_back(MigrateCommand(process));
     commands.push_back(ExportCommand(process));

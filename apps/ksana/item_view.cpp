@@ -62,8 +62,9 @@ void AddChosen(Session& session, const std::vector<Json>& items) {
 
 void AddTable(Session& session, const ItemView& view, const std::vector<Json>& items) {
     if (!session.style.fields.empty()) return AddChosen(session, items);
-    session.output.out += TableOf(view.columns, items, session.style)
-                              .Text(session.style, session.process.terminal.out);
+    // Who asks for the wide form wants to see all of it.
+    const bool cut = session.process.terminal.out && session.style.format != Format::kWide;
+    session.output.out += TableOf(view.columns, items, session.style).Text(session.style, cut);
 }
 
 // Objects as dotted names; what says nothing is left out.

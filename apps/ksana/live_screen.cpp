@@ -15,11 +15,11 @@ LiveScreen::LiveScreen(Output& output) : output_(output) {
         settings.c_cc[VSUSP] = _POSIX_VDISABLE;
         ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
     }
-    output_.out += "\x1b[?1049h\x1b[?25l";
+    output_.out += "\x1b[?1049h\x1b[?25l\x1b[?7l";
 }
 
 LiveScreen::~LiveScreen() {
-    output_.out += "\x1b[?25h\x1b[?1049l";
+    output_.out += "\x1b[?7h\x1b[?25h\x1b[?1049l";
     output_.Flush();
     if (before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
 }

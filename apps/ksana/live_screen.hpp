@@ -10,8 +10,8 @@
 
 namespace ksana::app {
 
-// The whole terminal while it lives: the alternate screen without a cursor, keys without Enter and
-// without an echo. What was there comes back at the end.
+// The whole terminal while it lives: the alternate screen without a cursor and without lines that
+// go on below, keys without Enter and without an echo. What was there comes back at the end.
 class LiveScreen {
   public:
     explicit LiveScreen(Output& output);

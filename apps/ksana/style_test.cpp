@@ -24,6 +24,7 @@ TEST(RelativeTime, SaysWhatMatters) {
     EXPECT_EQ(at(minutes(15) + seconds(20)), "in 15m");
     EXPECT_EQ(at(hours(3) + minutes(20)), "in 3h20m");
     EXPECT_EQ(at(hours(-49)), "2d ago");
+    EXPECT_EQ(at(hours(24 * 800)), "in 2y");
 }
 
 class StyleTest : public ::testing::Test {

@@ -46,6 +46,13 @@ TEST(Table, CutsTheWidestToFitATerminal) {
               "ID       NAME  ERROR\n"
               "a        日报  connection ref…\n"
               "long-id  x\n");
+    Table ids({"ID", "X"});
+    ids.Add({{"0190b6a5-7c1e-7d2a-8f3b-123456789abc"}, {"something long"}});
+    style.columns = 43;
+    EXPECT_EQ(ids.Text(style, true),
+              "ID                                    X\n"
+              "0190b6a5-7c1e-7d2a-8f3b-123456789abc  some…\n")
+        << "the first column is what one copies";
     style.columns = 5;
     EXPECT_NE(Example().Text(style, true), "") << "a very narrow one is no reason to fail";
 }

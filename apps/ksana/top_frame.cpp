@@ -22,6 +22,9 @@ namespace {
 using codec::Json;
 
 constexpr std::string_view kUnknown = "-";
+// A smaller terminal shows the upper left part of this.
+constexpr int kFewestColumns = 30;
+constexpr int kFewestRows = 8;
 
 std::string Count(std::optional<double> value) {
     return value ? fmt::format("{:.0f}", *value) : std::string(kUnknown);
@@ -72,8 +75,8 @@ class Frame {
         : data_(data),
           before_(before),
           style_(std::move(style)),
-          columns_(static_cast<std::size_t>(std::max(size.columns, 20))),
-          rows_(static_cast<std::size_t>(std::max(size.rows, 8))) {
+          columns_(static_cast<std::size_t>(std::max(size.columns, kFewestColumns))),
+          rows_(static_cast<std::size_t>(std::max(size.rows, kFewestRows))) {
         style_.columns = columns_;
         style_.now = data.at;
     }

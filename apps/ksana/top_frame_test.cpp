@@ -73,11 +73,11 @@ TEST(TopFrame, FitsIntoWhateverThereIs) {
     data.next = std::vector<Json>(50, data.next[0]);
     data.running = std::vector<Json>(50, Json::Parse(R"({"id":"r","job_id":"x"})").value());
     data.failures = std::vector<Json>(50, data.failures[0]);
-    for (const TerminalSize size : {TerminalSize{80, 24}, {200, 60}, {40, 12}, {20, 8}, {1, 1}}) {
+    for (const TerminalSize size : {TerminalSize{80, 24}, {200, 60}, {40, 12}, {30, 8}, {1, 1}}) {
         const auto lines = TopFrame(data, nullptr, {}, size);
         EXPECT_LE(lines.size(), static_cast<std::size_t>(std::max(size.rows, 8)));
         for (const std::string& line : lines) {
-            EXPECT_LE(TextWidth(line), static_cast<std::size_t>(std::max(size.columns, 20)))
+            EXPECT_LE(TextWidth(line), static_cast<std::size_t>(std::max(size.columns, 30)))
                 << line;
         }
     }

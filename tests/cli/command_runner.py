@@ -9,8 +9,11 @@ from terminal import PATIENCE, Screen
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-TOOK = re.compile(r"(?<![\w.-])(\d+(\.\d+)?ms|\d(\.\d+)?s|0s|\d+(\.\d+)?µs)(?![\w.-])")
-RECENT = re.compile(r"(?:now|\d+s ago)( *)")
+TOOK = re.compile(r"(?<![\w.-])(\d+(\.\d+)?ms|\d(\.\d+)?s|\d+µs)(?![\w.-])")
+RECENT = re.compile(r"(?:(?<=  )now|\b\d+s ago)( *)(?=\s|$)", re.MULTILINE)
+PROGRESS = re.compile(r"! (queued|scheduled|running|completing)(, .*)?$")
+MEASURED = re.compile(r"(_ms\"?:? +)[\d.]+")
+TRACE = re.compile(r"\b[0-9a-f]{32}\b")
 
 
 class CommandRunner:
@@ -54,12 +57,14 @@ class CommandRunner:
                                   capture_output=True, text=True, timeout=PATIENCE, check=False)
             code = done.returncode
             lines = done.stdout.splitlines() + ["! " + one for one in done.stderr.splitlines()]
+            lines = [line for line in lines if not PROGRESS.match(line)]    # as it happens to go
             trailing = [line for line in done.stdout.splitlines() if line != line.rstrip()]
             assert not trailing, f"blanks at the end of a line: {trailing}"
         lines = self.normal("\n".join(lines)).split("\n") if lines else []
         return lines + ([f"exit {code}"] if code else [])
 
     def normal(self, text):
+        text = re.sub(r"request [0-9a-f-]+\)", "request ID)", text)
         for found in UUID.findall(text):
             if found not in self.ids:
                 self.ids.append(found)
@@ -67,10 +72,12 @@ class CommandRunner:
                         f"{self.ids.index(found.group(0)) + 1:012d}", text)
         for name, value in self.places.items():
             text = text.replace(value, f"http://{name}")
+            text = text.replace(value.removeprefix("http://"), name)
         text = text.replace(self.folder, "FOLDER")
         text = TIME.sub(lambda found: "YYYY-MM-DDTHH:MM:SS.uuuuuuZ" if found.group(1)
                         else "YYYY-MM-DDTHH:MM:SSZ", text)
         text = RECENT.sub(lambda found: "recently" + " " * (len(found.group(0)) - 8), text)
-        if TOOK.search(text):       # its column is as wide as it happens to be
+        text = TRACE.sub("TRACE", MEASURED.sub(r"\1N", text))
+        if "TOOK" in text:          # its column is as wide as it happens to be
             text = re.sub(r"(?<=\S) {2,}", "  ", TOOK.sub("TOOK", text))
         return text

@@ -15,7 +15,7 @@ from ksana_server import Server, Target  # noqa: E402
 from terminal import Screen  # noqa: E402
 
 BINARY = os.path.abspath(sys.argv.pop(1))
-ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

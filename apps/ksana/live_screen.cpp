@@ -28,7 +28,7 @@ LiveScreen::~LiveScreen() {
 bool LiveScreen::Draw(const std::vector<std::string>& lines) {
     output_.out += "\x1b[H";
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (i > 0) output_.out += "\r\n";
+        if (i > 0) output_.out += "\n";
         output_.out += lines[i] + "\x1b[K";
     }
     output_.out += "\x1b[J";

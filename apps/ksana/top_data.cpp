@@ -13,7 +13,6 @@ using codec::Json;
 void ReadHealth(const Result<ApiAnswer>& answer, TopData& data) {
     data.ready = answer.has_value();
     data.health = answer ? "ok" : answer.error().message;
-    if (answer) data.version = answer->HeaderValue("Ksana-Version");
 }
 
 Result<std::vector<Json>> Items(client::ApiClient& api, std::string path, client::Query query,

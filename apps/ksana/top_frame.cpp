@@ -111,9 +111,14 @@ class Frame {
         return data_.metrics ? data_.metrics->Sum(name, label) : std::nullopt;
     }
 
+    // Runs that are not over: of what there is none, nothing is said.
+    std::optional<double> Waiting(std::string_view label) const {
+        if (!data_.metrics) return std::nullopt;
+        return data_.metrics->Sum("ksana_runs_waiting", label).value_or(0);
+    }
+
     void Numbers() {
         constexpr std::string_view kFinished = "ksana_runs_finished_total";
-        constexpr std::string_view kWaiting = "ksana_runs_waiting";
         const auto failed = Sum(kFinished, "state=\"failed\"");
         const std::string fail_rate = Rate(data_, before_, kFinished, "state=\"failed\"");
         const bool failing = fail_rate != kUnknown && fail_rate != "0.0";
@@ -125,29 +130,18 @@ class Frame {
                    {"fires", {Count(Sum("ksana_fires_total"))}},
                    {"failed", {Count(failed)}}},
                   style_, columns_));
-        const auto held = Sum(kWaiting, "state=\"held\"");
+        const auto held = Waiting("state=\"held\"");
         lines_.push_back(
-            Facts({{"running", {Running(), Hue::kBusy}},
-                   {"queued", {Count(Sum(kWaiting, "state=\"queued\""))}},
-                   {"scheduled", {Count(Sum(kWaiting, "state=\"scheduled\""))}},
+            Facts({{"running", {Count(Sum("ksana_attempts_under_way")), Hue::kBusy}},
+                   {"queued", {Count(Waiting("state=\"queued\""))}},
+                   {"scheduled", {Count(Waiting("state=\"scheduled\""))}},
                    {"held", {Count(held), held.value_or(0) > 0 ? Hue::kWarn : Hue::kNone}},
                    {"late p50", {Lateness(data_, before_, 0.5)}},
                    {"p99", {Lateness(data_, before_, 0.99)}}},
                   style_, columns_));
     }
 
-    // Of the slots that the node has, where it says so.
-    std::string Running() const {
-        const std::string running = Count(Sum("ksana_attempts_under_way"));
-        const auto slots = Sum("ksana_slots");
-        return slots ? fmt::format("{}/{:.0f}", running, *slots) : running;
-    }
-
     void Lists() {
-        constexpr std::size_t kLists = 3;
-        const std::size_t left = rows_ - std::min(rows_, lines_.size());
-        // Each list has a blank line, a name and titles.
-        const std::size_t each = left > 3 * kLists ? (left - 3 * kLists) / kLists : 1;
         using Kind = Column::Kind;
         static const std::array<Column, 4> next = {{
             {.title = "JOB", .pointer = "/id"},
@@ -167,9 +161,31 @@ class Frame {
             {.title = "ENDED", .pointer = "/finished_at", .kind = Kind::kTime},
             {.title = "ERROR", .pointer = "/last_error"},
         }};
-        List("Next fires", next, data_.next, each);
-        List("Running", running, data_.running, each);
-        List("Last failures", failures, data_.failures, each);
+        const std::vector<std::size_t> most =
+            Shares({data_.next.size(), data_.running.size(), data_.failures.size()});
+        List("Next fires", next, data_.next, most[0]);
+        List("Running", running, data_.running, most[1]);
+        List("Last failures", failures, data_.failures, most[2]);
+    }
+
+    // How many rows each list gets: one at a time to each that has more, while there are rows.
+    std::vector<std::size_t> Shares(const std::vector<std::size_t>& wanted) const {
+        std::size_t left = rows_ - std::min(rows_, lines_.size());
+        for (const std::size_t want : wanted) {
+            // A blank line and a name, and titles where there is something.
+            left -= std::min<std::size_t>(left, want == 0 ? 2 : 3);
+        }
+        std::vector<std::size_t> shares(wanted.size(), 0);
+        for (bool given = true; given && left > 0;) {
+            given = false;
+            for (std::size_t i = 0; i < wanted.size() && left > 0; ++i) {
+                if (shares[i] == wanted[i]) continue;
+                ++shares[i];
+                --left;
+                given = true;
+            }
+        }
+        return shares;
     }
 
     void List(std::string_view name, std::span<const Column> columns,

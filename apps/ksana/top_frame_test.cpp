@@ -18,7 +18,7 @@ TopData Example() {
     data.version = "1.2.3";
     data.ready = true;
     data.metrics.emplace(
-        "ksana_fires_total 120\nksana_attempts_under_way 2\nksana_slots 64\n"
+        "ksana_fires_total 120\nksana_attempts_under_way 2\n"
         "ksana_runs_waiting{kind=\"http\",state=\"queued\"} 5\n"
         "ksana_runs_finished_total{state=\"failed\"} 3\n"
         "ksana_start_lateness_seconds_bucket{le=\"0.005\"} 9\n"
@@ -42,7 +42,7 @@ TEST(TopFrame, ShowsWhatIsKnown) {
     EXPECT_EQ(Joined(TopFrame(Example(), nullptr, {}, {})),
               "ksana 1.2.3  http://127.0.0.1:7100  ok                      2026-01-01T00:00:10Z\n"
               "fires/s -   starts/s -   ends/s -   failures/s -   fires 120   failed 3\n"
-              "running 2/64   queued 5   scheduled 0   held 0   late p50 <5ms   p99 <5ms\n"
+              "running 2   queued 5   scheduled 0   held 0   late p50 <5ms   p99 <5ms\n"
               "\n"
               "Next fires\n"
               "JOB      SCHEDULE  NEXT RUN              LAST\n"
@@ -64,6 +64,17 @@ TEST(TopFrame, CountsRatesSinceTheMomentBefore) {
     before.metrics.emplace("ksana_fires_total 500\n");
     EXPECT_NE(Joined(TopFrame(Example(), &before, {}, {})).find("fires/s 0.0"), std::string::npos)
         << "a counter that went back was started anew";
+}
+
+TEST(TopFrame, AListThatIsShortLeavesItsRowsToTheOthers) {
+    TopData data = Example();
+    data.next = std::vector<Json>(50, data.next[0]);
+    const auto lines = TopFrame(data, nullptr, {}, {});
+    EXPECT_EQ(lines.size(), 24U);
+    EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                            [](const auto& line) { return line.starts_with("nightly  every"); }),
+              12);
+    EXPECT_TRUE(lines.back().starts_with("nightly  failed"));
 }
 
 TEST(TopFrame, FitsIntoWhateverThereIs) {

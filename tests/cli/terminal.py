@@ -54,7 +54,7 @@ class Screen:
         while self.text.find(part, start) < 0:
             left = deadline - time.monotonic()
             if left <= 0 or not self._read(left):
-                raise AssertionError(f"it did not write {part!r}: {self.text!r}")
+                raise AssertionError(f"it did not write {part!r}: {self.text[-2000:]!r}")
         return self.text.find(part, start) + len(part)
 
     def end(self):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What needs a person at a terminal: questions, the editor, the live screen, Ctrl-C.
 terminal_cases.py BINARY [CASE]"""
+import itertools
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ from terminal import Screen  # noqa: E402
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
+NUMBERS = itertools.count(1)
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -36,7 +38,7 @@ class TerminalCase(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="ksana_tty_")
         self.addCleanup(self.folder.cleanup)
         self.place = pathlib.Path(self.folder.name)
-        self.job = re.sub(r"\W", "-", self._testMethodName)
+        self.job = f"job-{next(NUMBERS)}"
         self.create(self.job)
 
     def create(self, job_id, path="/ok", **more):

@@ -3,15 +3,26 @@
 #include "ksana/cron_command.hpp"
 #include "ksana/export_command.hpp"
 #include "ksana/import_command.hpp"
+#include "ksana/job_change_command.hpp"
+#include "ksana/job_command.hpp"
 #include "ksana/migrate_command.hpp"
+#include "ksana/run_command.hpp"
 #include "ksana/server_command.hpp"
+#include "ksana/top_command.hpp"
 
 namespace ksana::app {
 
 std::vector<Command> AllCommands(const Process& process) {
     std::vector<Command> commands;
+    const auto add = [&commands](std::vector<Command> some) {
+        for (Command& command : some) commands.push_back(std::move(command));
+    };
     commands.push_back(ServerCommand(process));
-    for (Command& command : CronCommands(process.clock)) commands.push_back(std::move(command));
+    add(JobCommands(process));
+    add(JobChangeCommands(process));
+    add(RunCommands(process));
+    commands.push_back(TopCommand(process));
+    add(CronCommands(process.clock));
     commands.push_back(MigrateCommand(process));
     commands.push_back(ExportCommand(process));
     commands.push_back(ImportCommand(process));

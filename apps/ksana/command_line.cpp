@@ -42,7 +42,8 @@ class Parser {
                 words_.push_back(token);
             }
         }
-        if (words_.size() != command_.word_count) return WrongWords();
+        const std::size_t most = command_.word_count + command_.optional_words;
+        if (words_.size() < command_.word_count || words_.size() > most) return WrongWords();
         return Arguments(std::move(values_), std::move(words_));
     }
 
@@ -51,8 +52,11 @@ class Parser {
         if (words_.size() < command_.word_count) {
             return Usage(fmt::format("{} is missing", command_.words));
         }
-        if (command_.word_count == 0) {
+        if (command_.word_count == 0 && command_.optional_words == 0) {
             return Usage(fmt::format("unexpected word \"{}\"", Excerpt(words_[0], 80)));
+        }
+        if (command_.word_count + command_.optional_words > 1) {
+            return Usage(fmt::format("too many words: {} is all", command_.words));
         }
         // An unquoted cron expression arrives as several words.
         return Usage(

@@ -13,6 +13,7 @@ namespace ksana::app {
 
 // Exit codes of the command line; errors use those of base/error.cpp.
 inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNever = 3;
 inline constexpr int kExitPending = 8;  // migrate --status
@@ -63,6 +64,7 @@ struct Command {
     std::size_t word_count = 0;  // how many words it takes
     std::vector<OptionSpec> options;
     std::function<int(const Arguments&, Output&)> run;
+    std::size_t optional_words = 0;  // how many more may follow
 };
 
 // Reads what follows the command's own words. "--" ends the options.

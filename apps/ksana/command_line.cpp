@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
+#include "ksana/api_options.hpp"
 #include "ksana/base/check.hpp"
 #include "ksana/base/nearest.hpp"
 #include "ksana/base/utf8.hpp"
@@ -22,14 +22,24 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
     return meant ? fmt::format("; did you mean {}{}?", prefix, *meant) : "";
 }
 
+const OptionSpec* FindOption(std::span<const OptionSpec> options, std::string_view name,
+                             bool is_long) {
+    for (const OptionSpec& option : options) {
+        if (is_long ? option.name == name : option.letter != '\0' && option.letter == name[0]) {
+            return &option;
+        }
+    }
+    return nullptr;
+}
+
 class Parser {
   public:
     Parser(const Command& command, std::span<const std::string> tokens)
-        : command_(command), tokens_(tokens) {}
+        : command_(command), options_(OptionsOf(command)), tokens_(tokens) {}
 
     Result<Arguments> Run() {
-        for (const OptionSpec& option : command_.options) {
-            values_[option.name] = option.default_value;
+        for (const OptionSpec& option : options_) {
+            values_[option.name].text = option.default_value;
         }
         bool options_over = false;
         while (next_ < tokens_.size()) {
@@ -42,8 +52,10 @@ class Parser {
                 words_.push_back(token);
             }
         }
-        const std::size_t most = command_.word_count + command_.optional_words;
-        if (words_.size() < command_.word_count || words_.size() > most) return WrongWords();
+        if (words_.size() < command_.word_count ||
+            words_.size() > command_.word_count + command_.optional_words) {
+            return WrongWords();
+        }
         return Arguments(std::move(values_), std::move(words_));
     }
 
@@ -52,11 +64,9 @@ class Parser {
         if (words_.size() < command_.word_count) {
             return Usage(fmt::format("{} is missing", command_.words));
         }
-        if (command_.word_count == 0 && command_.optional_words == 0) {
-            return Usage(fmt::format("unexpected word \"{}\"", Excerpt(words_[0], 80)));
-        }
-        if (command_.word_count + command_.optional_words > 1) {
-            return Usage(fmt::format("too many words: {} is all", command_.words));
+        const std::size_t most = command_.word_count + command_.optional_words;
+        if (most != 1) {
+            return Usage(fmt::format("unexpected word \"{}\"", Excerpt(words_[most], 80)));
         }
         // An unquoted cron expression arrives as several words.
         return Usage(
@@ -70,7 +80,7 @@ class Parser {
         const OptionSpec* option = Find(name, is_long);
         if (option == nullptr) {
             std::vector<std::string_view> known;
-            for (const OptionSpec& o : command_.options) known.push_back(o.name);
+            for (const OptionSpec& o : options_) known.push_back(o.name);
             return Usage(fmt::format("unknown option {}{}", Excerpt(token, 80),
                                      is_long ? DidYouMean(name, known, "--") : ""));
         }
@@ -90,35 +100,31 @@ class Parser {
         } else {
             return Usage(fmt::format("--{} needs a value: {}", option->name, option->value_name));
         }
-        if (std::find(given_.begin(), given_.end(), option) != given_.end()) {
+        Arguments::Value& kept = values_[option->name];
+        if (!kept.given.empty() && !option->repeated) {
             return Usage(fmt::format("--{} is given twice", option->name));
         }
-        given_.push_back(option);
         const auto& choices = option->choices;
         if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
             return Usage(fmt::format("--{} cannot be \"{}\"{} (one of {})", option->name,
                                      Excerpt(value, 80), DidYouMean(value, choices),
                                      ChoicesText(*option)));
         }
-        values_[option->name] = std::move(value);
+        kept.text = value;
+        kept.given.push_back(std::move(value));
         return {};
     }
 
     const OptionSpec* Find(std::string_view name, bool is_long) const {
-        for (const OptionSpec& option : command_.options) {
-            if (is_long ? option.name == name : option.letter != '\0' && option.letter == name[0]) {
-                return &option;
-            }
-        }
-        return nullptr;
+        return FindOption(options_, name, is_long);
     }
 
     const Command& command_;
+    const std::vector<OptionSpec> options_;
     std::span<const std::string> tokens_;
     std::size_t next_ = 0;
-    std::map<std::string_view, std::string> values_;
+    Arguments::Values values_;
     std::vector<std::string> words_;
-    std::vector<const OptionSpec*> given_;
 };
 
 bool IsHelp(const std::string& token) { return token == "--help" || token == "-h"; }
@@ -126,16 +132,68 @@ bool IsHelp(const std::string& token) { return token == "--help" || token == "-h
 // At the front of a line: the option, or the word.
 bool AsksForHelp(const std::string& token) { return IsHelp(token) || token == "help"; }
 
-// How many words of a path the tokens start with; nothing when they differ.
-std::optional<std::size_t> MatchPath(std::string_view path, std::span<const std::string> tokens) {
+// Whether the tokens begin with the words of a path.
+bool MatchesPath(std::string_view path, std::span<const std::string> tokens) {
     std::size_t count = 0;
     while (!path.empty()) {
         const std::size_t end = std::min(path.find(' '), path.size());
-        if (count == tokens.size() || tokens[count] != path.substr(0, end)) return std::nullopt;
+        if (count == tokens.size() || tokens[count] != path.substr(0, end)) return false;
         ++count;
         path.remove_prefix(std::min(end + 1, path.size()));
     }
-    return count;
+    return true;
+}
+
+auto FindCommand(std::span<const Command> commands, std::span<const std::string> tokens) {
+    return std::find_if(commands.begin(), commands.end(), [tokens](const Command& command) {
+        return MatchesPath(command.path, tokens);
+    });
+}
+
+// `rest` is what follows the command's own words.
+int RunCommand(const Command& command, std::span<const std::string> rest, Output& output) {
+    const auto options_end = std::find(rest.begin(), rest.end(), "--");
+    if (std::any_of(rest.begin(), options_end, IsHelp)) {
+        output.out += CommandHelp(command);
+        return kExitOk;
+    }
+    const auto arguments = ParseArguments(command, rest);
+    if (!arguments) {
+        output.err += fmt::format("ksana: {}\nTry: ksana {} --help\n", arguments.error().message,
+                                  command.path);
+        return kExitUsage;
+    }
+    return command.run(*arguments, output);
+}
+
+// How many tokens at the front are shared options with their values.
+std::size_t CountLeadingOptions(std::span<const std::string> tokens) {
+    const std::vector<OptionSpec> shared = ApiOptions();
+    std::size_t count = 0;
+    while (count < tokens.size() && tokens[count].size() > 1 && tokens[count][0] == '-') {
+        const std::string& token = tokens[count];
+        const bool is_long = token.starts_with("--");
+        const std::size_t equals = is_long ? token.find('=') : std::string::npos;
+        const std::string name = is_long ? token.substr(2, equals - 2) : token.substr(1, 1);
+        const OptionSpec* option = FindOption(shared, name, is_long);
+        if (option == nullptr) break;
+        const bool whole = option->value_name.empty() || equals != std::string::npos ||
+                           (!is_long && token.size() > 2);
+        count += whole ? 1 : 2;
+    }
+    return std::min(count, tokens.size());
+}
+
+// "jobs" is "job" where that is a noun with verbs and the plural is nothing itself.
+std::string NounOf(std::span<const Command> commands, const std::string& word) {
+    if (!word.ends_with('s')) return word;
+    const std::string noun = word.substr(0, word.size() - 1);
+    const auto is_of = [&](const std::string& name) {
+        return std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
+            return command.path == name || command.path.starts_with(name + " ");
+        });
+    };
+    return !is_of(word) && is_of(noun) ? noun : word;
 }
 
 // The tokens name no command: say so, with the nearest one.
@@ -168,7 +226,7 @@ int UnknownCommand(std::span<const Command> commands, std::span<const std::strin
 
 }  // namespace
 
-const std::string& Arguments::Get(std::string_view option) const {
+const Arguments::Value& Arguments::Of(std::string_view option) const {
     const auto found = values_.find(option);
     KSANA_CHECK(found != values_.end(), "an option that is not in the command's table");
     return found->second;
@@ -182,6 +240,22 @@ Result<int> Arguments::GetNumber(std::string_view option, int low, int high) con
         return Usage(fmt::format("--{} must be a whole number from {} to {}", option, low, high));
     }
     return value;
+}
+
+bool Output::Flush() {
+    if (!sink) return true;
+    const bool arrived = sink(out, err);
+    out.clear();
+    err.clear();
+    return arrived;
+}
+
+std::vector<OptionSpec> OptionsOf(const Command& command) {
+    std::vector<OptionSpec> options = command.options;
+    if (command.asks_server) {
+        for (OptionSpec& option : ApiOptions()) options.push_back(std::move(option));
+    }
+    return options;
 }
 
 int Fail(const Error& error, Output& output) {
@@ -213,24 +287,22 @@ int RunCommandLine(std::span<const Command> commands, std::span<const std::strin
         output.out += VersionText();
         return kExitOk;
     }
-    for (const Command& command : commands) {
-        const auto matched = MatchPath(command.path, tokens);
-        if (!matched) continue;
-        const auto rest = tokens.subspan(*matched);
-        const auto options_end = std::find(rest.begin(), rest.end(), "--");
-        if (std::any_of(rest.begin(), options_end, IsHelp)) {
-            output.out += CommandHelp(command);
-            return kExitOk;
-        }
-        const auto arguments = ParseArguments(command, rest);
-        if (!arguments) {
-            output.err += fmt::format("ksana: {}\nTry: ksana {} --help\n",
-                                      arguments.error().message, command.path);
-            return kExitUsage;
-        }
-        return command.run(*arguments, output);
+    const std::size_t leading = CountLeadingOptions(tokens);
+    std::vector<std::string> said(tokens.begin() + static_cast<std::ptrdiff_t>(leading),
+                                  tokens.end());
+    if (said.empty()) {
+        output.err += "ksana: a command is missing\nTry: ksana --help\n";
+        return kExitUsage;
     }
-    return UnknownCommand(commands, tokens, output);
+    said[0] = NounOf(commands, said[0]);
+    const auto command = FindCommand(commands, said);
+    if (command == commands.end()) return UnknownCommand(commands, said, output);
+    const auto words = std::count(command->path.begin(), command->path.end(), ' ') + 1;
+    // Behind the command's own, so that a mistake is told by its name.
+    said.erase(said.begin(), said.begin() + words);
+    said.insert(said.begin(), tokens.begin(),
+                tokens.begin() + static_cast<std::ptrdiff_t>(leading));
+    return RunCommand(*command, said, output);
 }
 
 }  // namespace ksana::app

@@ -1,26 +1,49 @@
 #include "ksana/commands.hpp"
 
+#include "ksana/apply_command.hpp"
+#include "ksana/audit_command.hpp"
+#include "ksana/backfill_command.hpp"
+#include "ksana/calendar_command.hpp"
 #include "ksana/config_command.hpp"
 #include "ksana/cron_command.hpp"
 #include "ksana/doctor_command.hpp"
 #include "ksana/export_command.hpp"
+#include "ksana/group_command.hpp"
 #include "ksana/import_command.hpp"
+#include "ksana/job_change_command.hpp"
+#include "ksana/job_command.hpp"
+#include "ksana/limit_command.hpp"
 #include "ksana/migrate_command.hpp"
+#include "ksana/run_command.hpp"
 #include "ksana/server_command.hpp"
 #include "ksana/shell_commands.hpp"
+#include "ksana/simulate_command.hpp"
 
 namespace ksana::app {
 
 std::vector<Command> AllCommands(const Process& process) {
     std::vector<Command> commands;
+    const auto add = [&commands](std::vector<Command> some) {
+        for (Command& command : some) commands.push_back(std::move(command));
+    };
     commands.push_back(ServerCommand(process));
-    for (Command& command : CronCommands(process.clock)) commands.push_back(std::move(command));
+    add(JobCommands(process));
+    add(JobChangeCommands(process));
+    add(RunCommands(process));
+    add(BackfillCommands(process));
+    add(CalendarCommands(process));
+    add(GroupCommands(process));
+    add(LimitCommands(process));
+    commands.push_back(ApplyCommand(process));
+    commands.push_back(SimulateCommand(process));
+    commands.push_back(AuditCommand(process));
+    add(CronCommands(process.clock));
     commands.push_back(MigrateCommand(process));
     commands.push_back(ExportCommand(process));
     commands.push_back(ImportCommand(process));
-    for (Command& command : ConfigCommands(process)) commands.push_back(std::move(command));
+    add(ConfigCommands(process));
     commands.push_back(DoctorCommand(process));
-    for (Command& command : ShellCommands(process)) commands.push_back(std::move(command));
+    add(ShellCommands(process));
     return commands;
 }
 

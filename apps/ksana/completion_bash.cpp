@@ -85,7 +85,7 @@ std::string BashCompletion(std::span<const Command> commands) {
     std::string arguments;
     for (const Command& command : commands) {
         std::string names;
-        for (const OptionSpec& option : command.options) {
+        for (const OptionSpec& option : OptionsOf(command)) {
             names += fmt::format("--{} ", option.name);
             std::string pattern = fmt::format("'{} --{}'", command.path, option.name);
             if (option.letter != '\0') {

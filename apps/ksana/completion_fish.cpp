@@ -100,7 +100,7 @@ std::string FishCompletion(std::span<const Command> commands) {
     }
     std::string valued;
     for (const Command& command : commands) {
-        for (const OptionSpec& option : command.options) {
+        for (const OptionSpec& option : OptionsOf(command)) {
             lines += OptionLine(commands, command, option);
             if (option.value_name.empty()) continue;
             valued += fmt::format("    case '{} --{}'", command.path, option.name);

@@ -102,7 +102,7 @@ std::string ZshCompletion(std::span<const Command> commands) {
     std::string arguments;
     for (const Command& command : commands) {
         std::string names;
-        for (const OptionSpec& option : command.options) {
+        for (const OptionSpec& option : OptionsOf(command)) {
             names += Described(fmt::format("--{}", option.name), option.help);
             std::string pattern = fmt::format("'{} --{}'", command.path, option.name);
             if (option.letter != '\0') {

@@ -1,5 +1,5 @@
-#include <unistd.h>
-
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -21,7 +21,10 @@ bool Print(std::FILE* file, std::string_view text) {
 }
 
 bool IsOurs(std::string_view name) {
-    return name == "TERM" || name == "NOTIFY_SOCKET" || name == "WATCHDOG_USEC" ||
+    constexpr std::array<std::string_view, 14> kOthers = {
+        "TERM",  "NO_COLOR",        "EDITOR", "VISUAL",        "TMPDIR",        "HOME", "LC_ALL",
+        "SHELL", "XDG_CONFIG_HOME", "PATH",   "NOTIFY_SOCKET", "WATCHDOG_USEC", "LANG", "LC_CTYPE"};
+    return std::ranges::find(kOthers, name) != kOthers.end() ||
            ksana::server::IsSettingVariable(name);
 }
 
@@ -52,16 +55,20 @@ int main(int argc, char** argv, char** environment) {
     ksana::app::Process process{clock, random, ids, KsanaVariables(environment), stdin, stdout, {}};
     const auto terminal = process.environment.find("TERM");
     const bool dumb = terminal == process.environment.end() || terminal->second == "dumb";
-    if (!dumb && ::isatty(STDERR_FILENO) != 0) process.redraw = Redraw;
+    process.terminal = ksana::app::ThisTerminal(dumb);
+    if (!dumb && process.terminal.err) process.redraw = Redraw;
     // What a command does it says itself.
     (void)ksana::ConfigureLog({.level = ksana::LogLevel::kWarn});
 
     const std::vector<std::string> tokens(argv + 1, argv + argc);
     ksana::app::Output output;
+    output.sink = [](std::string_view out, std::string_view err) {
+        const bool printed = Print(stdout, out);
+        Print(stderr, err);
+        return printed;
+    };
     const int code = ksana::app::RunCommandLine(ksana::app::AllCommands(process), tokens, output);
-    const bool printed = Print(stdout, output.out);
-    Print(stderr, output.err);
-    if (!printed) {
+    if (!output.Flush()) {
         Print(stderr, "ksana: cannot write the output\n");
         return 1;
     }

@@ -118,7 +118,7 @@ std::string OptionText(const OptionSpec& option) {
 
 std::string Synopsis(const Command& command) {
     std::string text = fmt::format(".B ksana {}\n", Roff(command.path));
-    if (!command.options.empty()) text += ".RI [ OPTIONS ]\n";
+    if (!OptionsOf(command).empty()) text += ".RI [ OPTIONS ]\n";
     if (!command.words.empty()) text += fmt::format(".I {}\n", Roff(command.words));
     return text;
 }
@@ -169,6 +169,8 @@ std::string EnvironmentSection() {
         }
         add(names, fmt::format("{}.", spec.help));
     }
+    add("KSANA_SERVER", "The server that commands ask, where --server does not say.");
+    add("KSANA_TOKEN_FILE, KSANA_TOKEN", "The token they show it: a file with it, or itself.");
     add("NO_COLOR", "Where it is set and not empty, nothing is coloured.");
     return text;
 }
@@ -204,7 +206,7 @@ std::string ProgramPage(std::span<const Command> commands,
 
 std::string OptionTexts(const Command& command) {
     std::string text;
-    for (const OptionSpec& option : command.options) text += OptionText(option);
+    for (const OptionSpec& option : OptionsOf(command)) text += OptionText(option);
     return text;
 }
 
@@ -228,7 +230,7 @@ ManPage PageOf(std::span<const Command> commands, std::string_view first) {
     text += ".SH DESCRIPTION\n";
     if (alone) {
         text += Roff(own[0]->summary) + ".\n" + Paragraphs(own[0]->details);
-        if (!own[0]->options.empty()) text += ".SH OPTIONS\n" + OptionTexts(*own[0]);
+        if (!OptionsOf(*own[0]).empty()) text += ".SH OPTIONS\n" + OptionTexts(*own[0]);
     } else {
         for (const Command* command : own) {
             text += fmt::format(".SS ksana {}\n{}.\n", Roff(command->path), Roff(command->summary));

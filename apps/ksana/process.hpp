@@ -9,6 +9,7 @@
 #include "ksana/base/clock.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/terminal.hpp"
 
 namespace ksana::app {
 
@@ -24,6 +25,7 @@ struct Process {
     std::FILE* out;
     // Shows a line in place of the one before; "" takes it away. Empty when nobody watches.
     std::function<void(std::string_view)> redraw;
+    Terminal terminal = {};
 };
 
 }  // namespace ksana::app

@@ -1,13 +1,12 @@
 #include "ksana/server_command.hpp"
 
 #include <fmt/core.h>
-#include <pthread.h>
 
-#include <csignal>
 #include <cstring>
 #include <string>
 
 #include "ksana/base/log.hpp"
+#include "ksana/end_signals.hpp"
 #include "ksana/server/application.hpp"
 #include "ksana/server/settings.hpp"
 #include "ksana/server/systemd_notice.hpp"
@@ -41,35 +40,6 @@ std::vector<OptionSpec> Options() {
                     .default_value = ""});
     return options;
 }
-
-// Signals that end the server, waited for by the main thread and by nobody else: they are blocked
-// before any other thread is made.
-class EndSignals {
-  public:
-    EndSignals() {
-        sigemptyset(&set_);
-        sigaddset(&set_, SIGINT);
-        sigaddset(&set_, SIGTERM);
-        pthread_sigmask(SIG_BLOCK, &set_, &before_);
-    }
-    // A second signal, while the server stops, ends the process at once.
-    ~EndSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    EndSignals(const EndSignals&) = delete;
-    EndSignals& operator=(const EndSignals&) = delete;
-
-    // The signal, or 0 when none came within this time.
-    int Wait(Duration most) const {
-        const auto seconds = std::chrono::floor<std::chrono::seconds>(most);
-        const timespec time{.tv_sec = seconds.count(),
-                            .tv_nsec = std::chrono::nanoseconds(most - seconds).count()};
-        const int signal = sigtimedwait(&set_, nullptr, &time);
-        return signal > 0 ? signal : 0;
-    }
-
-  private:
-    sigset_t set_{};
-    sigset_t before_{};
-};
 
 void WaitForTheEnd(const EndSignals& signals, const server::Application& application,
                    const server::SystemdNotice& systemd) {

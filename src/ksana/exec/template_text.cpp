@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "ksana/base/percent_text.hpp"
 #include "ksana/base/utf8.hpp"
 
 namespace ksana::exec {
@@ -16,23 +17,6 @@ std::string_view Trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(kBlanks);
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-// RFC 3986: everything but the unreserved characters.
-void AppendPercentEncoded(std::string_view text, std::string& out) {
-    static constexpr std::string_view kDigits = "0123456789ABCDEF";
-    for (const char c : text) {
-        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                           (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_' || c == '~';
-        if (plain) {
-            out += c;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        out += '%';
-        out += kDigits[byte >> 4U];
-        out += kDigits[byte & 0xFU];
-    }
 }
 
 // Goes once through the template. In JSON it knows whether it stands inside a string.
@@ -93,7 +77,7 @@ class Filler {
                                      Excerpt(Printable(name), 80)));
         }
         if (place_ == TemplatePlace::kUrl) {
-            AppendPercentEncoded(value->text, out_);
+            out_ += PercentEncode(value->text);
         } else if (place_ == TemplatePlace::kText) {
             out_ += value->text;
         } else {

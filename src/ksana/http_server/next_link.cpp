@@ -2,28 +2,15 @@
 
 #include <fmt/core.h>
 
+#include "ksana/base/percent_text.hpp"
+
 namespace ksana::http_server {
 
-// Letters and digits have no locale here.
-std::string EncodeComponent(std::string_view text) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    std::string encoded;
-    for (const char c : text) {
-        if (kPlain.find(c) != std::string_view::npos) {
-            encoded += c;
-        } else {
-            encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return encoded;
-}
-
 std::string NextLink(const Request& request, std::string_view cursor) {
-    std::string link = fmt::format("<{}?cursor={}", request.path, EncodeComponent(cursor));
+    std::string link = fmt::format("<{}?cursor={}", request.path, PercentEncode(cursor));
     for (const auto& [name, value] : request.query) {
         if (name == "cursor") continue;
-        link += fmt::format("&{}={}", EncodeComponent(name), EncodeComponent(value));
+        link += fmt::format("&{}={}", PercentEncode(name), PercentEncode(value));
     }
     return link + ">; rel=\"next\"";
 }

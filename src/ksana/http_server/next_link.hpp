@@ -7,9 +7,6 @@
 
 namespace ksana::http_server {
 
-// A text as a value in a query or a path.
-std::string EncodeComponent(std::string_view text);
-
 // The value of a Link header (RFC 8288) that leads to the next page of a list: the same request
 // with this cursor.
 std::string NextLink(const Request& request, std::string_view cursor);

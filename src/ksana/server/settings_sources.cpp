@@ -18,9 +18,10 @@ constexpr std::string_view kOurs = "KSANA_";
 constexpr std::string_view kConfigVariable = "KSANA_CONFIG";
 constexpr std::string_view kDefaultFile = "ksana.toml";
 
-// Variables of our tests and tools, which a server started by them inherits.
+// Variables of our tests, tools and command line, which a server started by them inherits.
 constexpr std::string_view kTestVariables = "KSANA_TEST_";
-constexpr std::array<std::string_view, 2> kToolVariables = {"KSANA_JOBS", "KSANA_PROPERTY_PERCENT"};
+constexpr std::array<std::string_view, 5> kToolVariables = {
+    "KSANA_JOBS", "KSANA_PROPERTY_PERCENT", "KSANA_SERVER", "KSANA_TOKEN_FILE", "KSANA_TOKEN"};
 
 bool IsToolVariable(std::string_view name) {
     return name.starts_with(kTestVariables) ||

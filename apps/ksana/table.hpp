@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/style.hpp"
+
+namespace ksana::app {
+
+struct Cell {
+    std::string text;  // made printable by the table
+    Hue hue = Hue::kNone;
+};
+
+// Rows under titles, as wide as what they hold and no wider than the terminal: what does not fit is
+// cut, beginning with the widest column. Nothing trails at the end of a line.
+class Table {
+  public:
+    explicit Table(std::vector<std::string> titles);
+
+    // As many cells as there are titles.
+    void Add(std::vector<Cell> row);
+    bool empty() const { return rows_.empty(); }
+
+    // On a terminal a table has its width; in a pipe it is cut nowhere, so that nothing is lost.
+    std::string Text(const Style& style, bool cut) const;
+
+  private:
+    std::vector<std::size_t> Widths(std::size_t columns, bool cut) const;
+
+    std::vector<std::string> titles_;
+    std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace ksana::app

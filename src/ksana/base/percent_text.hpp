@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ksana {
+
+// A text as one part of a URL (RFC 3986): letters, digits and -._~ stay, every other byte becomes
+// %XX, so that it can stand in a path or a query and means nothing but itself.
+std::string PercentEncode(std::string_view text);
+
+}  // namespace ksana

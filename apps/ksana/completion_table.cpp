@@ -6,7 +6,7 @@ namespace ksana::app {
 namespace {
 
 bool HasOption(const Command& command, std::string_view name, std::string_view choice) {
-    return std::ranges::any_of(command.options, [&](const OptionSpec& option) {
+    return std::ranges::any_of(OptionsOf(command), [&](const OptionSpec& option) {
         return option.name == name && std::ranges::count(option.choices, choice) > 0;
     });
 }

@@ -94,7 +94,7 @@ TEST(ManPages, NothingInATextIsARequest) {
     const std::string& text = pages[3].text;
     EXPECT_NE(text.find("\n\\&.begins with a dot\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\n\\&\\(aqand a quote \\e and a caf\\[u00E9]\n"), std::string::npos);
-    EXPECT_NE(text.find(".nf\n\\-\\-kept  as it is\n.fi\n"), std::string::npos) << text;
+    EXPECT_NE(text.find(".nf\n.in 2n\n\\-\\-kept  as it is\n.in\n.fi\n"), std::string::npos) << text;
 }
 
 // An example that cannot be typed is worse than none.
@@ -121,11 +121,16 @@ TEST(ManPages, EveryCommandAndOptionIsThere) {
     for (const ManPage& page : ManPages(commands)) pages += page.text;
     const std::string bash = BashCompletion(commands);
     for (const Command& command : commands) {
-        EXPECT_NE(bash.find("'" + std::string(command.path) + "')"), std::string::npos)
-            << command.path;
+        const std::string path(command.path);
+        EXPECT_NE(bash.find("'" + path + "')"), std::string::npos) << path;
+        EXPECT_NE(pages.find(".B ksana " + path + "\n"), std::string::npos) << path;
         for (const OptionSpec& option : OptionsOf(command)) {
-            EXPECT_NE(bash.find("--" + std::string(option.name) + " "), std::string::npos)
-                << command.path << " --" << option.name;
+            std::string name = "--" + std::string(option.name);
+            EXPECT_NE(bash.find(name + " "), std::string::npos) << path << " " << name;
+            for (std::size_t at = 0; (at = name.find('-', at)) != std::string::npos; at += 2) {
+                name.insert(at, "\\");
+            }
+            EXPECT_NE(pages.find("\\fB" + name + "\\fR"), std::string::npos) << path << " " << name;
         }
     }
 }

@@ -99,6 +99,7 @@ int Show(const Arguments& arguments, const Process& process, Output& output) {
 
 int Check(const Arguments& arguments, Output& output) {
     const std::string& path = arguments.words().at(0);
+    if (const auto text = ReadConfigFile(path); !text) return Fail(text.error(), output);
     // The file alone: what the environment says here is not what it says where the file is for.
     const auto loaded = server::LoadSettings(
         {.flags = {}, .config_file = path, .environment = {}, .read_file = ReadConfigFile});
@@ -120,7 +121,8 @@ constexpr std::string_view kShowDetails =
 
 constexpr std::string_view kCheckDetails =
     "Looks at the file alone, without the environment: unknown names, wrong values,\n"
-    "settings that do not go together. Exit code 2: every fault is named, with its line.\n";
+    "settings that do not go together. Exit code 2: every fault is named, with its line.\n"
+    "Exit code 3: there is no such file.\n";
 
 }  // namespace
 

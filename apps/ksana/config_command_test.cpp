@@ -67,7 +67,7 @@ TEST_F(ConfigCommandTest, NamesEveryFault) {
     EXPECT_EQ(app_.Run({"config", "check", file_}), 2);
     EXPECT_TRUE(Says(file_ + ":1/prot")) << app_.output().err;
     EXPECT_TRUE(Says(file_ + ":2/workers")) << app_.output().err;
-    EXPECT_EQ(app_.Run({"config", "check", folder_.File("none.toml")}), 2);
+    EXPECT_EQ(app_.Run({"config", "check", folder_.File("none.toml")}), 3);
     EXPECT_TRUE(Says("No such file")) << app_.output().err;
 }
 

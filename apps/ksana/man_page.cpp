@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ksana/api_options.hpp"
 #include "ksana/base/check.hpp"
 #include "ksana/help.hpp"
 #include "ksana/server/setting_table.hpp"
@@ -77,7 +78,8 @@ std::string Roff(std::string_view text) {
     return out;
 }
 
-// Paragraphs of the table: lines that begin with blanks stay as they are.
+// Paragraphs of the table: lines that begin with blanks stay as they are, near the left edge, as
+// they may be as wide as a terminal.
 std::string Paragraphs(std::string_view text) {
     std::string out;
     bool literal = false;
@@ -88,20 +90,20 @@ std::string Paragraphs(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
         const bool wants_literal = line.starts_with("  ");
         if (literal && !wants_literal) {
-            out += ".fi\n.RE\n";
+            out += ".in\n.fi\n";
             open = false;
         }
         if (line.empty()) {
             open = false;
         } else {
-            if (wants_literal && !literal) out += ".PP\n.RS 2\n.nf\n";
+            if (wants_literal && !literal) out += ".PP\n.nf\n.in 2n\n";
             if (!wants_literal && !open) out += ".PP\n";
             out += Roff(wants_literal ? line.substr(2) : line) + "\n";
             open = true;
         }
         literal = wants_literal;
     }
-    if (literal) out += ".fi\n.RE\n";
+    if (literal) out += ".in\n.fi\n";
     return out;
 }
 
@@ -206,7 +208,7 @@ std::string ProgramPage(std::span<const Command> commands,
 
 std::string OptionTexts(const Command& command) {
     std::string text;
-    for (const OptionSpec& option : OptionsOf(command)) text += OptionText(option);
+    for (const OptionSpec& option : command.options) text += OptionText(option);
     return text;
 }
 
@@ -230,12 +232,17 @@ ManPage PageOf(std::span<const Command> commands, std::string_view first) {
     text += ".SH DESCRIPTION\n";
     if (alone) {
         text += Roff(own[0]->summary) + ".\n" + Paragraphs(own[0]->details);
-        if (!OptionsOf(*own[0]).empty()) text += ".SH OPTIONS\n" + OptionTexts(*own[0]);
+        if (!own[0]->options.empty()) text += ".SH OPTIONS\n" + OptionTexts(*own[0]);
     } else {
         for (const Command* command : own) {
             text += fmt::format(".SS ksana {}\n{}.\n", Roff(command->path), Roff(command->summary));
             text += Paragraphs(command->details) + OptionTexts(*command);
         }
+    }
+    const auto asks = [](const Command* command) { return command->asks_server; };
+    if (std::ranges::any_of(own, asks)) {
+        text += ".SH SHARED OPTIONS\nOf every command that asks a server.\n";
+        for (const OptionSpec& option : ApiOptions()) text += OptionText(option);
     }
     text += ExitCodeSection() + ExampleSection(first);
     text += ".SH SEE ALSO\n.BR ksana (1)\n";

@@ -120,7 +120,7 @@ std::vector<Command> ShellCommands(const Process& process) {
              [&process](const Arguments& arguments, Output& output) {
                  return Man(arguments, process, output);
              },
-             1}};
+             2}};
 }
 
 }  // namespace ksana::app

@@ -110,8 +110,7 @@ class Doctor(unittest.TestCase):
         files = subprocess.Popen([sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1",
                                   "0"], cwd=self.folder, stdout=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, text=True)
-        self.addCleanup(files.wait)
-        self.addCleanup(files.stdout.close)
+        self.addCleanup(files.__exit__, None, None, None)
         self.addCleanup(files.kill)
         number = files.stdout.readline().split(" port ")[1].split()[0]
         port = self.findings(expect=1, PORT=number)["port"]

@@ -134,7 +134,7 @@ class Requests:
             if parameter["in"] == "path":
                 known = self.runs if pattern.startswith("/api/v1/runs") else self.jobs
                 value = self.source.choice(known + ["j1", "none"])
-                path = path.replace("{id}", quote(value, safe=""))
+                path = path.replace("{" + parameter["name"] + "}", quote(value, safe=""))
             elif parameter["in"] == "header":
                 if self.source.random() < 0.4:
                     headers[parameter["name"]] = self.header(parameter["name"])

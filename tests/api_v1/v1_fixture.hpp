@@ -31,6 +31,10 @@ class V1Fixture : public engine::DeskFixture {
                            .store = *store_,
                            .random = random_,
                            .ids = ids_,
+                           .schedules = book_,
+                           .zones = zones_,
+                           .calendars = calendar_desk_,
+                           .node_view = [this] { return node_view_; },
                            .version = "1.2.3",
                            .quick_reads = false});
     }
@@ -61,6 +65,7 @@ class V1Fixture : public engine::DeskFixture {
     }
 
     engine::RunDesk runs_{*store_, ids_};
+    insight::NodeView node_view_{.slots = 4, .busy = 0, .starts_held_back = false};
     http_server::Router router_;
 };
 

@@ -156,6 +156,35 @@ TEST_P(StoreTest, PlanningWritesRunsAndTheNextFire) {
     EXPECT_EQ(PlanDue().jobs, 0U);
 }
 
+// A calendar has changed: what these jobs do next is asked again, before it is due.
+TEST_P(StoreTest, GivenJobsArePlannedWhetherDueOrNot) {
+    model::Job paused = MakeJob("paused");
+    paused.enabled = false;
+    Create(paused);
+    Create(MakeJob("j1"));
+    Create(MakeJob("j2"));
+    const auto planner = [](const model::Job& job, TimePoint now) {
+        return store::JobPlan{
+            .ranges = {{model::FireFate::kSkippedCalendar,
+                        {.count = 2, .first = now, .last = now}}},
+            .planned_until = now,
+            .next_run_at = job.enabled ? std::optional(now + minutes(7)) : std::nullopt};
+    };
+    const auto planned = jobs().PlanJobs({.now = now_, .ids = {"j1", "paused", "gone"}}, planner);
+    ASSERT_TRUE(planned) << planned.error().Describe();
+    EXPECT_EQ(planned->jobs, 2U);
+    EXPECT_EQ(planned->now, now_);
+    const auto job = jobs().Get("j1");
+    EXPECT_EQ(job->planned_until, now_);
+    EXPECT_EQ(job->next_run_at, now_ + minutes(7));
+    EXPECT_EQ(job->version, 1) << "the definition is what it was";
+    EXPECT_EQ(jobs().Get("paused")->next_run_at, std::nullopt);
+    EXPECT_EQ(jobs().Get("j2")->next_run_at, now_ + minutes(1)) << "was not asked for";
+    EXPECT_EQ(jobs().Ledger({.job_id = "j1"})->items.size(), 1U);
+    EXPECT_EQ(runs().NextWake()->plan, now_ + minutes(1));
+    EXPECT_EQ(jobs().PlanJobs({.now = now_, .ids = {}}, planner)->jobs, 0U);
+}
+
 TEST_P(StoreTest, PlanningLooksAheadAndStopsAtItsLimit) {
     for (const char* id : {"a", "b", "c"}) Create(MakeJob(id));
     const auto planner = [this](const model::Job& job, TimePoint) {

@@ -34,6 +34,9 @@ class PlantedJobs final : public JobStore {
         });
     }
 
+    Result<Planned> PlanJobs(const PlanJobsParams& params, const Planner& planner) override {
+        return inner_.PlanJobs(params, planner);
+    }
     Result<std::vector<Result<model::Job>>> Write(WriteJobsParams params) override {
         return inner_.Write(std::move(params));
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ksana/base/duration_text.hpp"
 #include "ksana/base/json_pointer.hpp"
 #include "ksana/base/nearest.hpp"
 #include "ksana/base/time_text.hpp"
@@ -83,6 +84,20 @@ std::optional<TimePoint> QueryReader::Time(std::string_view name) {
     if (time) return *time;
     Fault(name, time.error().message);
     return std::nullopt;
+}
+
+Duration QueryReader::Length(std::string_view name, Duration most, Duration fallback) {
+    const auto text = Find(name);
+    if (!text) return fallback;
+    const auto length = ParseDuration(*text);
+    if (!length) {
+        Fault(name, length.error().message);
+    } else if (*length < Duration::zero() || *length > most) {
+        Fault(name, fmt::format("must be 0s to {}", FormatDuration(most)), "out_of_range");
+    } else {
+        return *length;
+    }
+    return fallback;
 }
 
 std::optional<Uuid> QueryReader::Id(std::string_view name) {

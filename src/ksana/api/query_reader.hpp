@@ -27,6 +27,8 @@ class QueryReader {
     std::size_t Number(std::string_view name, std::size_t least, std::size_t most,
                        std::size_t fallback);
     std::optional<TimePoint> Time(std::string_view name);  // RFC 3339
+    // "1h30m", from nothing to `most`.
+    Duration Length(std::string_view name, Duration most, Duration fallback);
     std::optional<Uuid> Id(std::string_view name);
     // Of a name that may stand more than once.
     std::vector<std::string_view> All(std::string_view name);

@@ -54,6 +54,15 @@ Result<Response> Answer(Desk& desk, const CallHandler& handler, const Request& r
 
 }  // namespace
 
+insight::Sources InsightSources(const Services& services) {
+    const engine::CalendarBook& book = services.calendars.book();
+    return {.store = services.store,
+            .schedules = services.schedules,
+            .zones = services.zones,
+            .find_calendar = [&book](std::string_view name) { return book.Find(name); },
+            .find_rules = [&book](std::string_view name) { return book.Rules(name); }};
+}
+
 Response Refuse(const Request& request, const Fault& fault) {
     return ProblemOf(fault, {.instance = request.path, .request_id = request.request_id});
 }

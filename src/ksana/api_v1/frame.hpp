@@ -9,9 +9,12 @@
 #include "ksana/api_v1/idempotency.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/engine/calendar_desk.hpp"
 #include "ksana/engine/job_desk.hpp"
 #include "ksana/engine/run_desk.hpp"
 #include "ksana/http_server/router.hpp"
+#include "ksana/insight/explain.hpp"
+#include "ksana/insight/sources.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::api_v1 {
@@ -23,8 +26,12 @@ struct Services {
     store::Store& store;
     Random& random;  // thread-safe
     UuidGenerator& ids;
-    std::string version;       // of the server
-    bool quick_reads = false;  // reads of one row never wait for anybody
+    engine::ScheduleBook& schedules;
+    schedule::ZoneDatabase& zones;
+    engine::CalendarDesk& calendars;
+    std::function<insight::NodeView()> node_view;  // thread-safe; may be empty
+    std::string version;                           // of the server
+    bool quick_reads = false;                      // reads of one row never wait for anybody
 };
 
 // What handlers share.
@@ -49,6 +56,9 @@ struct RouteInfo {
 // that is JSON, Idempotency-Key for POST, Ksana-Version.
 void AddRoute(http_server::Router& router, const std::shared_ptr<Desk>& desk, const RouteInfo& info,
               CallHandler handler);
+
+// Where the answers of insight come from: this server's store, schedules and calendars.
+insight::Sources InsightSources(const Services& services);
 
 // An answer about the request itself where no Error code fits (412, 415, 428).
 http_server::Response Refuse(const http_server::Request& request, const http_server::Fault& fault);

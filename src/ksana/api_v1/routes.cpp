@@ -1,7 +1,9 @@
 #include "ksana/api_v1/routes.hpp"
 
 #include "ksana/api/query_reader.hpp"
+#include "ksana/api_v1/calendar_handlers.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
+#include "ksana/api_v1/insight_handlers.hpp"
 #include "ksana/api_v1/job_handlers.hpp"
 #include "ksana/api_v1/job_lists.hpp"
 #include "ksana/api_v1/openapi_text.hpp"
@@ -29,6 +31,8 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddJobRoutes(router, desk);
     AddJobListRoutes(router, desk);
     AddRunRoutes(router, desk);
+    AddInsightRoutes(router, desk);
+    AddCalendarRoutes(router, desk);
     // Public: it tells nothing about this server that its documentation does not.
     AddRoute(router, desk,
              {Method::kGet, "/openapi.json", Permission::kPublic, "The description of this API",

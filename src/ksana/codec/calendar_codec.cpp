@@ -6,19 +6,22 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "ksana/schedule/date_text.hpp"
+
 namespace ksana::codec {
 namespace {
 
 namespace json = boost::json;
 using schedule::Calendar;
 using schedule::CalendarRule;
-using schedule::Date;
+using schedule::FormatDate;
+using schedule::ParseDate;
 using schedule::SwapDay;
 
 constexpr std::array<std::string_view, 7> kWeekdays = {"SUN", "MON", "TUE", "WED",
                                                        "THU", "FRI", "SAT"};
 
-// Digits with fixed separators: "2026-10-01" by {4,2,2} and '-'.
+// Digits with fixed separators: "12-25" by {2,2} and '-'.
 template <std::size_t N>
 bool ReadNumbers(std::string_view text, const std::array<int, N>& widths, char separator,
                  std::array<int, N>& out) {
@@ -37,16 +40,6 @@ bool ReadNumbers(std::string_view text, const std::array<int, N>& widths, char s
         text.remove_prefix(width);
     }
     return text.empty();
-}
-
-std::optional<Date> ParseDate(std::string_view text) {
-    std::array<int, 3> parts{};
-    if (!ReadNumbers<3>(text, {4, 2, 2}, '-', parts)) return std::nullopt;
-    return Date{parts[0], parts[1], parts[2]};
-}
-
-std::string DateText(const Date& date) {
-    return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
 }
 
 void ReadDates(ObjectReader& rule, CalendarRule& out) {
@@ -148,33 +141,6 @@ void ReadSwap(JsonReader& reader, const Node& node, SwapDay& out) {
     swap.Finish();
 }
 
-json::value RuleValue(const CalendarRule& rule) {
-    json::object object;
-    if (rule.dates) {
-        object["dates"] = rule.dates->first == rule.dates->last
-                              ? DateText(rule.dates->first)
-                              : DateText(rule.dates->first) + "/" + DateText(rule.dates->last);
-    }
-    if (rule.yearly) {
-        object["yearly"] = fmt::format("{:02}-{:02}", rule.yearly->month, rule.yearly->day);
-    }
-    if (rule.weekdays != 0) {
-        json::array days;
-        for (std::size_t i = 0; i < kWeekdays.size(); ++i) {
-            if ((rule.weekdays >> i & 1U) != 0) days.emplace_back(std::string(kWeekdays.at(i)));
-        }
-        object["weekdays"] = std::move(days);
-    }
-    if (rule.times) {
-        const auto text = [](int second) {
-            return fmt::format("{:02}:{:02}", second / 3600, second / 60 % 60);
-        };
-        object["from"] = text(rule.times->from);
-        object["to"] = text(rule.times->to);
-    }
-    return object;
-}
-
 }  // namespace
 
 void ReadCalendar(JsonReader& reader, const Node& node, Calendar& calendar) {
@@ -196,16 +162,43 @@ void ReadCalendar(JsonReader& reader, const Node& node, Calendar& calendar) {
     object.Finish();
 }
 
+json::value CalendarRuleValue(const CalendarRule& rule) {
+    json::object object;
+    if (rule.dates) {
+        object["dates"] = rule.dates->first == rule.dates->last
+                              ? FormatDate(rule.dates->first)
+                              : FormatDate(rule.dates->first) + "/" + FormatDate(rule.dates->last);
+    }
+    if (rule.yearly) {
+        object["yearly"] = fmt::format("{:02}-{:02}", rule.yearly->month, rule.yearly->day);
+    }
+    if (rule.weekdays != 0) {
+        json::array days;
+        for (std::size_t i = 0; i < kWeekdays.size(); ++i) {
+            if ((rule.weekdays >> i & 1U) != 0) days.emplace_back(std::string(kWeekdays.at(i)));
+        }
+        object["weekdays"] = std::move(days);
+    }
+    if (rule.times) {
+        const auto text = [](int second) {
+            return fmt::format("{:02}:{:02}", second / 3600, second / 60 % 60);
+        };
+        object["from"] = text(rule.times->from);
+        object["to"] = text(rule.times->to);
+    }
+    return object;
+}
+
 json::value CalendarValue(const Calendar& calendar) {
     const auto rules = [](const std::vector<CalendarRule>& list) {
         json::array array;
-        for (const CalendarRule& rule : list) array.push_back(RuleValue(rule));
+        for (const CalendarRule& rule : list) array.push_back(CalendarRuleValue(rule));
         return array;
     };
     json::array swaps;
     for (const SwapDay& swap : calendar.swaps) {
         swaps.emplace_back(json::object{
-            {"date", DateText(swap.date)},
+            {"date", FormatDate(swap.date)},
             {"counts_as", std::string(kWeekdays.at(static_cast<std::size_t>(swap.counts_as)))}});
     }
     return json::object{{"name", calendar.name},

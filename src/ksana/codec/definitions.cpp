@@ -153,6 +153,10 @@ std::string GroupToJson(const DefinedGroup& group) {
     return output.Take();
 }
 
+std::string CalendarRuleToJson(const schedule::CalendarRule& rule) {
+    return WriteJson(CalendarRuleValue(rule));
+}
+
 std::string StringsToJson(const std::vector<std::string>& strings) {
     return WriteJson(json::array(strings.begin(), strings.end()), JsonStyle::kPretty);
 }

@@ -49,6 +49,7 @@ Result<schedule::Calendar> CalendarFromJson(std::string_view text);
 std::string CalendarToJson(const schedule::Calendar& calendar);
 // Without what is not said.
 std::string GroupToJson(const DefinedGroup& group);
+std::string CalendarRuleToJson(const schedule::CalendarRule& rule);
 
 // A list of texts as a JSON array, for machine-readable output.
 std::string StringsToJson(const std::vector<std::string>& strings);

@@ -305,6 +305,13 @@ void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved,
     if (flights_->closed()) GiveBackWaiting();
 }
 
+DispatchLoad Dispatcher::Load() {
+    const std::lock_guard lock(late_mutex_);
+    return {.slots = options_.slots,
+            .busy = flights_->UnderWay(),
+            .starts_held_back = late_starts_.UsedUp(clock_.SteadyNow())};
+}
+
 void Dispatcher::Close() {
     flights_->Close();
     GiveBackWaiting();

@@ -20,6 +20,13 @@
 
 namespace ksana::engine {
 
+// How busy it is.
+struct DispatchLoad {
+    std::size_t slots = 0;
+    std::size_t busy = 0;           // attempts under way
+    bool starts_held_back = false;  // overdue runs wait because others of them were just started
+};
+
 // Carries out runs of one action kind on this node: claims what is ready for the free slots, hands
 // it to the executor, keeps the leases, passes on wishes to stop, and reports how it went. Reports
 // and the next claim share a transaction.
@@ -69,6 +76,8 @@ class Dispatcher {
     void Abandon();
     bool Idle() const { return flights_->Idle(); }
     std::size_t UnderWay() const { return flights_->UnderWay(); }
+    // Any thread.
+    DispatchLoad Load();
 
   private:
     bool Lingers(SteadyPoint now, bool claims);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ksana/engine/calendar_users.hpp"
 #include "ksana/model/validate.hpp"
 
 namespace ksana::engine {
@@ -54,6 +55,7 @@ Result<Job> JobDesk::Create(Job job) {
     if (job.id.empty()) job.id = ids_.Next().ToString();
     KSANA_TRY(const TimePoint now, store_.Now());
     job.created_at = now;
+    const auto calendar = CalendarOf(job);
     KSANA_TRY(const schedule::Schedule schedule, Check(job));
     job.planned_until = job.enabled ? CursorOf(job, now) : now;
     job.next_run_at.reset();
@@ -63,11 +65,26 @@ Result<Job> JobDesk::Create(Job job) {
                         .next_run_at = {},
                         .tally = {}};
     if (job.enabled) plan = plans_.PlanWith(schedule, job, now);
-    return Write({.job = std::move(job),
-                  .mode = store::WriteMode::kCreate,
-                  .expected_version = {},
-                  .plan = std::move(plan)},
-                 now);
+    return Settled(Write({.job = std::move(job),
+                          .mode = store::WriteMode::kCreate,
+                          .expected_version = {},
+                          .plan = std::move(plan)},
+                         now),
+                   calendar);
+}
+
+std::shared_ptr<const schedule::CalendarIndex> JobDesk::CalendarOf(const Job& job) const {
+    const bool has = find_calendar_ && !job.schedule.calendar.empty();
+    return has ? find_calendar_(job.schedule.calendar) : nullptr;
+}
+
+// Whoever changes a calendar looks for the jobs that use it. One that was written meanwhile may not
+// have been found, and has its next fire by the old rules.
+Result<Job> JobDesk::Settled(Result<Job> written,
+                             const std::shared_ptr<const schedule::CalendarIndex>& calendar) {
+    if (!written || CalendarOf(*written) == calendar) return written;
+    KSANA_TRY_VOID(PlanCalendarUsers(store_, plans_, {*written}));
+    return store_.jobs().Get(written->id);
 }
 
 Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> expected_version,
@@ -82,6 +99,7 @@ Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> e
         KSANA_TRY_VOID(edit(after));
         after.id = before.id;
         after.created_at = before.created_at;
+        const auto calendar = CalendarOf(after);
         KSANA_TRY(const schedule::Schedule schedule, Check(after));
         KSANA_TRY(const TimePoint now, store_.Now());
         KSANA_TRY(auto plan, Replan(before, after, schedule, now));
@@ -92,7 +110,7 @@ Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> e
                               .plan = std::move(plan)},
                              now);
         const bool again = !written && written.error().code == Code::kConflict;
-        if (!again || tries >= kMaxTries) return written;
+        if (!again || tries >= kMaxTries) return Settled(std::move(written), calendar);
     }
 }
 

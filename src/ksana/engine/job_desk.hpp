@@ -72,6 +72,9 @@ class JobDesk {
     Result<schedule::Schedule> Check(const model::Job& job) const;
     Result<std::optional<store::JobPlan>> Replan(const model::Job& before, const model::Job& after,
                                                  const schedule::Schedule& schedule, TimePoint now);
+    std::shared_ptr<const schedule::CalendarIndex> CalendarOf(const model::Job& job) const;
+    Result<model::Job> Settled(Result<model::Job> written,
+                               const std::shared_ptr<const schedule::CalendarIndex>& calendar);
     Result<bool> IsAccountedFor(const std::string& id, TimePoint fire);
     Result<model::Job> Write(store::JobWrite write, TimePoint now);
 

@@ -26,6 +26,11 @@ std::size_t LateStarts::Allowed(SteadyPoint now) {
     return 0;
 }
 
+bool LateStarts::UsedUp(SteadyPoint now) const {
+    if (first_rate_ <= 0) return false;
+    return tokens_ + std::max(0.0, Seconds(now - filled_at_)) * rate_ < 1;
+}
+
 // May go below zero: what was started is known only afterwards.
 void LateStarts::Spend(std::size_t starts) {
     if (first_rate_ <= 0 || starts == 0) return;

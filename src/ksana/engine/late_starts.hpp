@@ -24,6 +24,8 @@ class LateStarts {
 
     std::size_t Allowed(SteadyPoint now);
     void Spend(std::size_t starts);
+    // Whether none is allowed now. Asking changes nothing.
+    bool UsedUp(SteadyPoint now) const;
     // Until at least one is allowed.
     Duration UntilOne(SteadyPoint now);
 

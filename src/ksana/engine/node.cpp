@@ -25,7 +25,8 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       observer_(observer),
       owner_(PrefixOf(options_) + options_.incarnation),
       types_(store),
-      schedules_(zones, {}),
+      calendars_(store),
+      schedules_(zones, [this](std::string_view name) { return calendars_.Find(name); }),
       plans_(schedules_, [this](const std::string& code) { return types_.Find(code); },
              {.defaults = options_.defaults, .max_fires = 100}),
       planner_(store, plans_, clock,
@@ -36,6 +37,11 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       reaper_(store, clock, {.batch = 500, .follow_up = {}}),
       retention_(store, clock, options_.retention),
       clock_watch_(store, plans_, clock, {}),
+      calendar_watch_(store, calendars_, schedules_, plans_, clock,
+                      {.wake =
+                           [this] {
+                               if (wake_) wake_(calendar_loop_);
+                           }}),
       reaper_jumps_(clock) {
     for (Executor* executor : executors) {
         const std::size_t place = dispatchers_.size();
@@ -96,10 +102,20 @@ void Node::AddLoops() {
         {.name = "types", .topics = store::Topic::kDocuments, .hint = {}, .run_once = [this] {
              return ReadTypes();
          }});
+    calendar_loop_ = loops_.size();
+    loops_.push_back({.name = "calendars",
+                      .topics = store::Topic::kDocuments,
+                      .hint =
+                          [this](store::Topics) {
+                              calendar_watch_.Hint();
+                              return true;
+                          },
+                      .run_once = [this] { return calendar_watch_.RunOnce(); }});
 }
 
 Result<void> Node::Prepare() {
     KSANA_TRY_VOID(types_.Refresh());
+    KSANA_TRY_VOID(calendar_watch_.Refresh());
     KSANA_TRY(const std::vector<std::string> lost, LostOwners());
     if (lost.empty()) return {};
     for (bool more = true; more;) {
@@ -219,6 +235,17 @@ std::size_t Node::UnderWay() const {
     std::size_t count = 0;
     for (const auto& dispatcher : dispatchers_) count += dispatcher->UnderWay();
     return count;
+}
+
+DispatchLoad Node::Load() const {
+    DispatchLoad load;
+    for (const auto& dispatcher : dispatchers_) {
+        const DispatchLoad one = dispatcher->Load();
+        load.slots += one.slots;
+        load.busy += one.busy;
+        load.starts_held_back = load.starts_held_back || one.starts_held_back;
+    }
+    return load;
 }
 
 }  // namespace ksana::engine

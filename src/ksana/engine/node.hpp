@@ -8,6 +8,8 @@
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/calendar_book.hpp"
+#include "ksana/engine/calendar_watch.hpp"
 #include "ksana/engine/clock_watch.hpp"
 #include "ksana/engine/dispatcher.hpp"
 #include "ksana/engine/executor.hpp"
@@ -64,6 +66,8 @@ class Node {
     ScheduleBook& schedules() { return schedules_; }
     FirePlans& plans() { return plans_; }
     TypeBook& types() { return types_; }
+    CalendarBook& calendars() { return calendars_; }
+    CalendarWatch& calendar_watch() { return calendar_watch_; }
     const std::string& owner() const { return owner_; }
 
     void Open();
@@ -73,6 +77,7 @@ class Node {
     void Abandon();
     bool Idle() const;
     std::size_t UnderWay() const;
+    DispatchLoad Load() const;  // of all kinds together
 
   private:
     Result<Step> Plan();
@@ -91,12 +96,15 @@ class Node {
     std::function<void(std::size_t)> wake_;
 
     TypeBook types_;
+    CalendarBook calendars_;
     ScheduleBook schedules_;
     FirePlans plans_;
     Planner planner_;
     Reaper reaper_;
     Retention retention_;
     ClockWatch clock_watch_;
+    std::size_t calendar_loop_ = 0;  // its place
+    CalendarWatch calendar_watch_;
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
     std::vector<Loop> loops_;
     std::optional<TimePoint> next_fire_;           // only Plan; by this node's wall clock

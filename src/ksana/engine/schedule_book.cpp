@@ -10,8 +10,10 @@ constexpr std::size_t kMaxEntries = 100'000;
 }  // namespace
 
 Result<schedule::Schedule> ScheduleBook::Of(const model::Job& job) {
+    std::uint64_t age = 0;
     {
         const std::lock_guard lock(mutex_);
+        age = age_;
         const auto found = entries_.find(job.id);
         if (found != entries_.end() && found->second.version == job.version &&
             found->second.created_at == job.created_at) {
@@ -23,6 +25,8 @@ Result<schedule::Schedule> ScheduleBook::Of(const model::Job& job) {
                                                          .created_at = job.created_at,
                                                          .find_calendar = find_calendar_}));
     const std::lock_guard lock(mutex_);
+    // Compiled with what has changed meanwhile: right for whoever asked, not to be kept.
+    if (age != age_) return compiled;
     if (entries_.size() >= kMaxEntries) entries_.clear();
     entries_.insert_or_assign(job.id, Entry{job.version, job.created_at, compiled});
     return compiled;
@@ -31,6 +35,7 @@ Result<schedule::Schedule> ScheduleBook::Of(const model::Job& job) {
 void ScheduleBook::Forget() {
     const std::lock_guard lock(mutex_);
     entries_.clear();
+    ++age_;
 }
 
 }  // namespace ksana::engine

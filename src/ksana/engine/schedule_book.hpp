@@ -44,6 +44,7 @@ class ScheduleBook {
     const FindCalendar find_calendar_;
     std::mutex mutex_;
     std::unordered_map<std::string, Entry> entries_;  // guarded by mutex_
+    std::uint64_t age_ = 0;                           // likewise; grows when all is forgotten
 };
 
 }  // namespace ksana::engine

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ksana/schedule/calendar_index.hpp"
+#include "ksana/schedule/date_text.hpp"
 
 namespace ksana::insight {
 namespace {
@@ -12,14 +13,10 @@ namespace {
 using schedule::Calendar;
 using schedule::CalendarIndex;
 using schedule::CalendarRule;
-using schedule::Date;
+using schedule::FormatDate;
 
 constexpr std::array<const char*, 7> kWeekdays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                   "Thursday", "Friday", "Saturday"};
-
-std::string DateText(const Date& date) {
-    return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
-}
 
 std::string TimeText(int second) {
     const std::string text = fmt::format("{:02}:{:02}", second / 3600, second / 60 % 60);
@@ -48,9 +45,9 @@ std::string DescribeRule(const CalendarRule& rule) {
     std::string text;
     if (rule.dates) {
         const bool one = rule.dates->first == rule.dates->last;
-        Add(text,
-            one ? DateText(rule.dates->first)
-                : fmt::format("{} to {}", DateText(rule.dates->first), DateText(rule.dates->last)));
+        Add(text, one ? FormatDate(rule.dates->first)
+                      : fmt::format("{} to {}", FormatDate(rule.dates->first),
+                                    FormatDate(rule.dates->last)));
     }
     if (rule.yearly) {
         Add(text, fmt::format("every year on {:02}-{:02}", rule.yearly->month, rule.yearly->day));

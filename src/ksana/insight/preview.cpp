@@ -106,6 +106,13 @@ Result<void> AddCollisions(const Sources& sources, const PreviewParams& params, 
     return {};
 }
 
+// An `every` counts from when its job was made.
+Result<TimePoint> OriginOf(const Sources& sources, const PreviewParams& params, TimePoint from) {
+    if (params.job_id.empty()) return from;
+    KSANA_TRY(const auto stored, sources.store.jobs().GetMany({params.job_id}));
+    return stored.empty() ? from : stored.front().created_at;
+}
+
 }  // namespace
 
 Result<Preview> PreviewSchedule(const Sources& sources, const PreviewParams& params) {
@@ -115,8 +122,8 @@ Result<Preview> PreviewSchedule(const Sources& sources, const PreviewParams& par
     } else {
         KSANA_TRY(preview.from, sources.store.Now());
     }
-    KSANA_TRY(const Schedule schedule,
-              Schedule::Compile(params.spec, sources.ContextFor(preview.from)));
+    KSANA_TRY(const TimePoint origin, OriginOf(sources, params, preview.from));
+    KSANA_TRY(const Schedule schedule, Schedule::Compile(params.spec, sources.ContextFor(origin)));
     KSANA_TRY(const auto zone, sources.zones.Find(params.spec.zone));
     preview.words = schedule::DescribeSchedule(params.spec);
     preview.zone = zone->name();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ksana/base/result.hpp"
@@ -76,6 +77,9 @@ struct Preview {
 Result<Preview> PreviewSchedule(const Sources& sources, const PreviewParams& params);
 
 std::string PreviewToJson(const Preview& preview);
+
+// {"schedule": {…}, "job_id": …, "from": …, "count": …, "collisions": …}. Every fault at once.
+Result<PreviewParams> PreviewParamsFromJson(std::string_view text);
 
 }  // namespace ksana::insight
 

@@ -1,5 +1,7 @@
 #include "ksana/insight/simulate.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -8,11 +10,14 @@
 #include "ksana/insight/sim_durations.hpp"
 #include "ksana/insight/sim_groups.hpp"
 #include "ksana/insight/sim_slots.hpp"
+#include "ksana/model/validate.hpp"
 
 namespace ksana::insight {
 namespace {
 
 using model::Job;
+
+constexpr Duration kTick{1};
 
 Result<void> Check(const SimulateParams& params) {
     std::vector<Problem> problems;
@@ -47,20 +52,26 @@ struct Loaded {
 
 Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
     Loaded loaded;
-    std::set<std::string, std::less<>> replaced(params.without.begin(), params.without.end());
-    for (const Job& job : params.changes) replaced.insert(job.id);
+    const std::set<std::string, std::less<>> left_out(params.without.begin(), params.without.end());
+    std::map<std::string, Job, std::less<>> changes;
+    for (const Job& job : params.changes) changes.emplace(job.id, job);
     const std::size_t most = std::min(params.max_jobs, kMaxSimulatedJobs);
     store::JobQuery query;
     query.limit = store::kMaxPageSize;
     for (bool more = params.stored; more;) {
         KSANA_TRY(auto page, sources.store.jobs().List(query));
         for (Job& job : page.items) {
-            if (!replaced.contains(job.id)) loaded.jobs.push_back(std::move(job));
+            const auto change = changes.find(job.id);
+            if (change == changes.end()) {
+                if (!left_out.contains(job.id)) loaded.jobs.push_back(std::move(job));
+            } else if (change->second.created_at == TimePoint{}) {
+                change->second.created_at = job.created_at;  // an `every` goes on in its grid
+            }
         }
         query.cursor = page.next;
         more = !query.cursor.empty() && loaded.jobs.size() <= most;
     }
-    loaded.jobs.insert(loaded.jobs.end(), params.changes.begin(), params.changes.end());
+    for (auto& [id, job] : changes) loaded.jobs.push_back(std::move(job));
     loaded.complete = loaded.jobs.size() <= most;
     if (!loaded.complete) loaded.jobs.resize(most);
     std::ranges::sort(loaded.jobs, {}, &Job::id);
@@ -89,6 +100,7 @@ class Simulator {
         simulation_.to = params_.to;
         simulation_.complete = loaded.complete;
         KSANA_TRY_VOID(Prepare(loaded.jobs));
+        KSANA_TRY_VOID(CheckFires());
         SimBooks books{LoadMeter(params_.from, params_.to), SimExamples(params_.examples),
                        params_.to};
         const SimGroups groups(jobs_, sources_.zones);
@@ -137,6 +149,23 @@ class Simulator {
         return {};
     }
 
+    // Counting is quick, firing is not.
+    Result<void> CheckFires() const {
+        if (params_.max_fires == 0) return {};
+        std::int64_t fires = 0;
+        for (const SimJob& job : jobs_) {
+            fires += job.schedule.Count(params_.from - kTick, params_.to - kTick);
+            if (fires <= params_.max_fires) continue;
+            return Error(std::vector<Problem>{
+                {"/to",
+                 fmt::format("there are more than {} fires until then: choose less time",
+                             params_.max_fires),
+                 "out_of_range",
+                 {}}});
+        }
+        return {};
+    }
+
     void Describe(const Job& job, const SimDurations& measured, SimJobOutcome& outcome) const {
         outcome.id = job.id;
         outcome.overlap = job.overlap;
@@ -167,6 +196,24 @@ void SimCounts::Add(const SimCounts& other) {
     excluded += other.excluded;
     dst += other.dst;
     unfinished += other.unfinished;
+}
+
+Result<void> CheckChanges(const Sources& sources, const SimulateParams& params) {
+    std::vector<Problem> problems;
+    std::set<std::string, std::less<>> seen;
+    for (std::size_t i = 0; i < params.changes.size(); ++i) {
+        const Job& job = params.changes[i];
+        const std::string path = fmt::format("/changes/{}", i);
+        for (Problem& problem : model::ValidateJob(job, sources.ContextFor(params.from))) {
+            problem.path = path + problem.path;
+            problems.push_back(std::move(problem));
+        }
+        if (!seen.insert(job.id).second) {
+            problems.push_back({path + "/id", "is that of another change", "repeated", {}});
+        }
+    }
+    if (!problems.empty()) return Error(std::move(problems));
+    return {};
 }
 
 Result<Simulation> Simulate(const Sources& sources, const SimulateParams& params) {

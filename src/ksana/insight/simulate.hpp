@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ksana/base/result.hpp"
@@ -28,12 +29,21 @@ struct SimulateParams {
     Duration default_duration = std::chrono::seconds(1);
     std::optional<std::int64_t> slots;  // runs at once, of all jobs; none: as many as come
     std::size_t max_jobs = kMaxSimulatedJobs;
-    std::size_t examples = 10;  // of each kind
+    std::int64_t max_fires = 0;  // of all jobs together; with more it is refused. 0: no limit
+    std::size_t examples = 10;   // of each kind
 };
 
 // The jobs on a virtual clock: what fires, what overlaps, and how much runs when. Every run takes
 // the same time and ends well; dependencies, locks and retries are left out. Pure but for the
 // reading of jobs and of how long they take. Memory: a few words for each job and for each second.
 Result<Simulation> Simulate(const Sources& sources, const SimulateParams& params);
+
+// Every fault of the changes, as if they were to be stored ("/changes/0/schedule/cron"). What is
+// not checked is told by the simulation as broken.
+Result<void> CheckChanges(const Sources& sources, const SimulateParams& params);
+
+// {"from": …, "to": …, "stored": true, "changes": [jobs], "without": [ids], "durations": {id: …},
+//  "default_duration": …, "slots": …}. Every fault at once.
+Result<SimulateParams> SimulateParamsFromJson(std::string_view text);
 
 }  // namespace ksana::insight

@@ -9,6 +9,7 @@
 #include "ksana/api/timer_routes.hpp"
 #include "ksana/api_v1/routes.hpp"
 #include "ksana/base/log.hpp"
+#include "ksana/engine/calendar_desk.hpp"
 #include "ksana/engine/engine.hpp"
 #include "ksana/engine/run_desk.hpp"
 #include "ksana/exec/http_executor.hpp"
@@ -108,7 +109,10 @@ struct Application::Everything {
                &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
-          desk(*store, node.plans(), zones, {}, parts.ids),
+          desk(
+              *store, node.plans(), zones,
+              [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
+          calendar_desk(*store, node.calendars(), node.calendar_watch(), node.plans()),
           run_desk(*store, parts.ids),
           guard(std::move(token)),
           store_check(
@@ -135,6 +139,10 @@ struct Application::Everything {
                                    .store = *store,
                                    .random = parts.random,
                                    .ids = parts.ids,
+                                   .schedules = node.schedules(),
+                                   .zones = zones,
+                                   .calendars = calendar_desk,
+                                   .node_view = [this] { return View(); },
                                    .version = parts.version,
                                    .quick_reads = IsAlone(settings.store.kind)});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
@@ -143,6 +151,19 @@ struct Application::Everything {
                                       .metrics = metrics});
         if (parts.demo) AddDemoRoutes(router);
         return router;
+    }
+
+    insight::NodeView View() const {
+        const engine::DispatchLoad load = node.Load();
+        return {.slots = load.slots, .busy = load.busy, .starts_held_back = load.starts_held_back};
+    }
+
+    // For jobs that are made or changed. One that is not known may have been made on another node
+    // just now.
+    std::shared_ptr<const schedule::CalendarIndex> FindCalendar(std::string_view name) {
+        auto found = node.calendars().Find(name);
+        if (!found && node.calendar_watch().Refresh()) found = node.calendars().Find(name);
+        return found;
     }
 
     Result<void> Alive() const {
@@ -173,6 +194,7 @@ struct Application::Everything {
     engine::Node node;
     engine::Engine engine;
     engine::JobDesk desk;
+    engine::CalendarDesk calendar_desk;
     engine::RunDesk run_desk;
     api::Guard guard;
     api::TimelyCheck store_check;

@@ -67,6 +67,9 @@ class FaultyJobs final : public JobStore {
     Result<Planned> PlanDue(const PlanParams& params, const Planner& planner) override {
         return injector_.Call("jobs.PlanDue", [&] { return inner_.PlanDue(params, planner); });
     }
+    Result<Planned> PlanJobs(const PlanJobsParams& params, const Planner& planner) override {
+        return injector_.Call("jobs.PlanJobs", [&] { return inner_.PlanJobs(params, planner); });
+    }
     Result<JobStatistics> Statistics(const StatisticsParams& params) override {
         return injector_.Call("jobs.Statistics", [&] { return inner_.Statistics(params); });
     }

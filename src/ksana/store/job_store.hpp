@@ -65,6 +65,11 @@ struct PlanParams {
     std::optional<StartAs> start;  // runs that can start at once are stored as started
 };
 
+struct PlanJobsParams {
+    std::optional<TimePoint> now;
+    std::vector<std::string> ids;  // at most kMaxBatch
+};
+
 struct Planned {
     TimePoint now{};  // of the transaction
     std::size_t jobs = 0;
@@ -115,6 +120,10 @@ class JobStore {
     // hand), and writes what `planner` says about each in one transaction. A nominal time that has
     // a run already gets no second one, whoever made it.
     virtual Result<Planned> PlanDue(const PlanParams& params, const Planner& planner) = 0;
+
+    // The same for these jobs, due or not, enabled or not: what their schedules mean has changed.
+    // Their versions stay. Those that are not there are left out.
+    virtual Result<Planned> PlanJobs(const PlanJobsParams& params, const Planner& planner) = 0;
 
     // Over the latest kMaxStatisticsRuns final runs of the window.
     virtual Result<JobStatistics> Statistics(const StatisticsParams& params) = 0;

@@ -84,15 +84,13 @@ Result<store::Planned> JobPlans::Write() {
     return planned;
 }
 
-Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
-                                   const store::Planner& planner, UuidGenerator& ids) {
-    KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
-    const bool full = jobs.size() == params.limit;
-    KSANA_TRY(std::vector<Gate> gates, LeaveBusy(tx, now, jobs));
+namespace {
+
+// Asks the planner about jobs that the transaction has locked, and writes what it says.
+Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs,
+                                  const store::Planner& planner, TimePoint now, JobPlans& plans) {
     store::Planned planned;
     if (!jobs.empty()) {
-        JobPlans plans(tx, now, ids, params.start);
-        plans.Know(std::move(gates));
         for (model::Job& job : jobs) plans.Add(job, planner(job, now));
         KSANA_TRY_VOID(tx.UpdatePlans(jobs));
         KSANA_TRY(planned, plans.Write());
@@ -100,8 +98,30 @@ Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::
     }
     planned.now = now;
     planned.jobs = jobs.size();
+    return planned;
+}
+
+}  // namespace
+
+Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
+                                   const store::Planner& planner, UuidGenerator& ids) {
+    KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
+    const bool full = jobs.size() == params.limit;
+    KSANA_TRY(std::vector<Gate> gates, LeaveBusy(tx, now, jobs));
+    JobPlans plans(tx, now, ids, params.start);
+    plans.Know(std::move(gates));
+    KSANA_TRY(store::Planned planned, PlanLocked(tx, jobs, planner, now, plans));
     planned.more = full && !jobs.empty();
     return planned;
+}
+
+Result<store::Planned> PlanTheseJobs(Transaction& tx, TimePoint now,
+                                     const std::vector<std::string>& job_ids,
+                                     const store::Planner& planner, UuidGenerator& ids) {
+    KSANA_TRY(std::vector<model::Job> jobs, tx.LockJobs(job_ids));
+    const std::optional<store::StartAs> no_start;
+    JobPlans plans(tx, now, ids, no_start);
+    return PlanLocked(tx, jobs, planner, now, plans);
 }
 
 }  // namespace ksana::store_kit

@@ -40,4 +40,9 @@ class JobPlans {
 Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
                                    const store::Planner& planner, UuidGenerator& ids);
 
+// Those of the given jobs that are there.
+Result<store::Planned> PlanTheseJobs(Transaction& tx, TimePoint now,
+                                     const std::vector<std::string>& job_ids,
+                                     const store::Planner& planner, UuidGenerator& ids);
+
 }  // namespace ksana::store_kit

@@ -96,6 +96,18 @@ Result<store::Planned> KitJobs::PlanDue(const store::PlanParams& params,
     return planned;
 }
 
+Result<store::Planned> KitJobs::PlanJobs(const store::PlanJobsParams& params,
+                                         const store::Planner& planner) {
+    KSANA_TRY_VOID(CheckBatch(params.ids.size(), "/ids"));
+    store::Planned planned;
+    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
+        KSANA_TRY(planned, PlanTheseJobs(tx, now, params.ids, planner, ids_));
+        return {};
+    }));
+    return planned;
+}
+
 Result<store::JobStatistics> KitJobs::Statistics(const store::StatisticsParams& params) {
     std::vector<store::RunSample> samples;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {

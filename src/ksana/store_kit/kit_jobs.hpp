@@ -18,6 +18,8 @@ class KitJobs final : public store::JobStore {
     Result<std::int64_t> Count(const store::JobFilter& filter, std::int64_t most) override;
     Result<store::Planned> PlanDue(const store::PlanParams& params,
                                    const store::Planner& planner) override;
+    Result<store::Planned> PlanJobs(const store::PlanJobsParams& params,
+                                    const store::Planner& planner) override;
     Result<store::JobStatistics> Statistics(const store::StatisticsParams& params) override;
     Result<store::Page<model::LedgerEntry>> Ledger(const store::LedgerParams& params) override;
     Result<std::optional<model::Run>> FindFire(const std::string& job_id,

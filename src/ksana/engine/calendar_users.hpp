@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ksana/base/result.hpp"
+#include "ksana/engine/fire_plans.hpp"
+#include "ksana/model/job.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+using CalendarNames = std::set<std::string, std::less<>>;
+
+// The jobs that use one of these calendars, a page of all jobs at a time.
+struct CalendarUsers {
+    std::vector<model::Job> jobs;
+    std::string next;  // cursor; empty: that was the last page
+};
+Result<CalendarUsers> FindCalendarUsers(store::Store& store, const CalendarNames& calendars,
+                                        const std::string& cursor);
+
+// Accounts for their fires up to now by what their calendars say at present, and finds the next
+// ones. A few calls of the store, each with all of them.
+Result<void> PlanCalendarUsers(store::Store& store, FirePlans& plans,
+                               const std::vector<model::Job>& jobs);
+
+}  // namespace ksana::engine

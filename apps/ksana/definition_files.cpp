@@ -32,9 +32,9 @@ Result<std::vector<std::string>> FilesIn(const std::string& folder) {
         std::error_code ignored;
         if (!walk->is_regular_file(ignored) || !IsDefinitionFile(walk->path())) continue;
         if (files.size() == kMaxDefinitionFiles) {
-            return Error(Code::kInvalidArgument, fmt::format("{} has more than {} files",
-                                                             Printable(folder),
-                                                             kMaxDefinitionFiles));
+            return Error(
+                Code::kInvalidArgument,
+                fmt::format("{} has more than {} files", Printable(folder), kMaxDefinitionFiles));
         }
         files.push_back(walk->path().string());
     }
@@ -117,7 +117,8 @@ class Gatherer {
     }
 
     void Judge(const std::string& place, const std::vector<Problem>& faults) {
-        for (const Problem& fault : faults) problems_.push_back({place + fault.path, fault.message});
+        for (const Problem& fault : faults)
+            problems_.push_back({place + fault.path, fault.message});
     }
 
     void Claim(const std::string& shown, const std::string& place, std::string_view kind,

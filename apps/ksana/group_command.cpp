@@ -86,8 +86,8 @@ Result<int> Delete(Session& session) {
     if (!agreed) return kExitFailed;
     KSANA_TRY_VOID(session.api.Delete(path, there.HeaderValue("ETag")));
     if (session.style.IsTable()) {
-        session.output.out += fmt::format("limits of group {} deleted\n",
-                                          Printable(session.Word(0)));
+        session.output.out +=
+            fmt::format("limits of group {} deleted\n", Printable(session.Word(0)));
     }
     return kExitOk;
 }
@@ -110,8 +110,8 @@ Result<int> PauseOrResume(Session& session, std::string_view verb) {
         if (!last.At("/more").True() || now == 0) break;
     }
     if (session.style.IsTable()) {
-        session.output.out += fmt::format("group {}: {} jobs {}d\n", Printable(session.Word(0)),
-                                          changed, verb);
+        session.output.out +=
+            fmt::format("group {}: {} jobs {}d\n", Printable(session.Word(0)), changed, verb);
     } else {
         ShowOne(session, last, "/changed");
     }

@@ -1,14 +1,24 @@
 #include "ksana/commands.hpp"
 
+#include "ksana/apply_command.hpp"
+#include "ksana/audit_command.hpp"
+#include "ksana/backfill_command.hpp"
+#include "ksana/calendar_command.hpp"
+#include "ksana/config_command.hpp"
 #include "ksana/cron_command.hpp"
+#include "ksana/doctor_command.hpp"
 #include "ksana/export_command.hpp"
+#include "ksana/group_command.hpp"
 #include "ksana/import_command.hpp"
 #include "ksana/job_change_command.hpp"
 #include "ksana/job_command.hpp"
+#include "ksana/limit_command.hpp"
 #include "ksana/migrate_command.hpp"
 #include "ksana/run_command.hpp"
 #include "ksana/server_command.hpp"
 #include "ksana/top_command.hpp"
+#include "ksana/shell_commands.hpp"
+#include "ksana/simulate_command.hpp"
 
 namespace ksana::app {
 
@@ -22,10 +32,20 @@ std::vector<Command> AllCommands(const Process& process) {
     add(JobChangeCommands(process));
     add(RunCommands(process));
     commands.push_back(TopCommand(process));
+    add(BackfillCommands(process));
+    add(CalendarCommands(process));
+    add(GroupCommands(process));
+    add(LimitCommands(process));
+    commands.push_back(ApplyCommand(process));
+    commands.push_back(SimulateCommand(process));
+    commands.push_back(AuditCommand(process));
     add(CronCommands(process.clock));
     commands.push_back(MigrateCommand(process));
     commands.push_back(ExportCommand(process));
     commands.push_back(ImportCommand(process));
+    add(ConfigCommands(process));
+    commands.push_back(DoctorCommand(process));
+    add(ShellCommands(process));
     return commands;
 }
 

@@ -21,9 +21,9 @@ bool Print(std::FILE* file, std::string_view text) {
 }
 
 bool IsOurs(std::string_view name) {
-    constexpr std::array<std::string_view, 11> kOthers = {
-        "TERM",  "NO_COLOR",        "EDITOR", "VISUAL",        "TMPDIR",       "HOME",
-        "SHELL", "XDG_CONFIG_HOME", "PATH",   "NOTIFY_SOCKET", "WATCHDOG_USEC"};
+    constexpr std::array<std::string_view, 14> kOthers = {
+        "TERM",  "NO_COLOR",        "EDITOR", "VISUAL",        "TMPDIR",        "HOME", "LC_ALL",
+        "SHELL", "XDG_CONFIG_HOME", "PATH",   "NOTIFY_SOCKET", "WATCHDOG_USEC", "LANG", "LC_CTYPE"};
     return std::ranges::find(kOthers, name) != kOthers.end() ||
            ksana::server::IsSettingVariable(name);
 }

@@ -6,12 +6,11 @@
 #include <string>
 
 #include "ksana/base/log.hpp"
-#include "ksana/config_file.hpp"
 #include "ksana/end_signals.hpp"
 #include "ksana/server/application.hpp"
-#include "ksana/server/setting_table.hpp"
 #include "ksana/server/settings.hpp"
 #include "ksana/server/systemd_notice.hpp"
+#include "ksana/setting_options.hpp"
 
 namespace ksana::app {
 namespace {
@@ -32,57 +31,13 @@ constexpr std::string_view kDemoText = R"(
 
 )";
 
-struct SettingTexts {
-    std::string flag;
-    std::string help;
-};
-
-// A table of options needs texts that stay; there is one table. The default is part of the help:
-// an option that is not given must be told from one that is.
-const std::vector<SettingTexts>& TextsOfSettings() {
-    static const std::vector<SettingTexts> texts = [] {
-        std::vector<SettingTexts> made;
-        for (const server::SettingSpec& spec : server::AllSettings()) {
-            std::string help(spec.help);
-            if (!spec.default_text.empty()) help += fmt::format(" [{}]", spec.default_text);
-            made.push_back({server::FlagOf(spec), std::move(help)});
-        }
-        return made;
-    }();
-    return texts;
-}
-
 std::vector<OptionSpec> Options() {
-    std::vector<OptionSpec> options;
-    options.push_back(
-        {.name = "config",
-         .value_name = "FILE",
-         .help = "settings in TOML; else KSANA_CONFIG, else ksana.toml if it is there",
-         .default_value = ""});
-    options.push_back({.name = "demo",
-                       .value_name = "",
-                       .help = "adds a job and a target for it, to look around",
-                       .default_value = ""});
-    const auto settings = server::AllSettings();
-    for (std::size_t n = 0; n < settings.size(); ++n) {
-        options.push_back({.name = TextsOfSettings()[n].flag,
-                           .value_name = settings[n].value_name,
-                           .help = TextsOfSettings()[n].help,
-                           .default_value = ""});
-    }
+    std::vector<OptionSpec> options = SettingOptions();
+    options.insert(options.begin() + 1, {.name = "demo",
+                                         .value_name = "",
+                                         .help = "adds a job and a target for it, to look around",
+                                         .default_value = ""});
     return options;
-}
-
-Result<server::LoadedSettings> SettingsOf(const Arguments& arguments, const Process& process) {
-    server::SettingInputs inputs;
-    const auto settings = server::AllSettings();
-    for (std::size_t n = 0; n < settings.size(); ++n) {
-        inputs.flags.emplace(settings[n].name, arguments.Get(TextsOfSettings()[n].flag));
-    }
-    inputs.config_file = arguments.Get("config");
-    inputs.environment = process.environment;
-    inputs.read_file = ReadConfigFile;
-    return server::LoadSettings(inputs);
 }
 
 void WaitForTheEnd(const EndSignals& signals, const server::Application& application,
@@ -98,7 +53,7 @@ void WaitForTheEnd(const EndSignals& signals, const server::Application& applica
 }
 
 int Serve(const Arguments& arguments, const Process& process, Output& output) {
-    auto loaded = SettingsOf(arguments, process);
+    auto loaded = server::LoadSettings(SettingInputsOf(arguments, process));
     if (!loaded) return Fail(loaded.error(), output);
     const server::Settings& settings = loaded->settings;
     const LogOptions log{

@@ -4,6 +4,7 @@
 
 #include <boost/json/array.hpp>
 
+#include "ksana/base/duration_text.hpp"
 #include "ksana/codec/calendar_codec.hpp"
 #include "ksana/codec/job_codec.hpp"
 #include "ksana/codec/json_parse.hpp"
@@ -13,6 +14,51 @@ namespace ksana::codec {
 namespace {
 
 namespace json = boost::json;
+
+void ReadRate(JsonReader& reader, const Node& node, DefinedGroup::Rate& rate) {
+    ObjectReader object(reader, node);
+    object.Required("count", rate.count);
+    object.Required("per", rate.per);
+    object.Optional("burst", rate.burst);
+    object.Finish();
+}
+
+void ReadGroup(JsonReader& reader, const Node& node, DefinedGroup& group) {
+    ObjectReader object(reader, node);
+    object.Required("name", group.name);
+    object.Optional("description", group.description);
+    object.Optional("max_concurrency", group.max_concurrency);
+    if (const auto rate = object.Find("rate")) ReadRate(reader, *rate, group.rate.emplace());
+    object.Finish();
+}
+
+void WriteGroup(JsonOutput& output, const DefinedGroup& group) {
+    output.BeginObject();
+    output.Key("name");
+    output.Text(group.name);
+    if (!group.description.empty()) {
+        output.Key("description");
+        output.Text(group.description);
+    }
+    if (group.max_concurrency) {
+        output.Key("max_concurrency");
+        output.Int(*group.max_concurrency);
+    }
+    if (group.rate) {
+        output.Key("rate");
+        output.BeginObject();
+        output.Key("count");
+        output.Int(group.rate->count);
+        output.Key("per");
+        output.Text(FormatDuration(group.rate->per));
+        if (group.rate->burst) {
+            output.Key("burst");
+            output.Int(*group.rate->burst);
+        }
+        output.EndObject();
+    }
+    output.EndObject();
+}
 
 Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
     Definitions definitions;
@@ -27,6 +73,11 @@ Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
                         [&reader](const Node& node, schedule::Calendar& calendar) {
                             ReadCalendar(reader, node, calendar);
                         });
+    }
+    if (const auto groups = object.Find("groups")) {
+        reader.ReadEach(*groups, definitions.groups, [&reader](const Node& node, DefinedGroup& g) {
+            ReadGroup(reader, node, g);
+        });
     }
     object.Finish();
     return definitions;
@@ -70,6 +121,10 @@ std::string DefinitionsToJson(const Definitions& definitions) {
         output.Value(CalendarValue(calendar));
     }
     output.EndArray();
+    output.Key("groups");
+    output.BeginArray();
+    for (const DefinedGroup& group : definitions.groups) WriteGroup(output, group);
+    output.EndArray();
     output.EndObject();
     return output.Take();
 }
@@ -90,6 +145,12 @@ Result<schedule::Calendar> CalendarFromJson(std::string_view text) {
 
 std::string CalendarToJson(const schedule::Calendar& calendar) {
     return WriteJson(CalendarValue(calendar));
+}
+
+std::string GroupToJson(const DefinedGroup& group) {
+    JsonOutput output;
+    WriteGroup(output, group);
+    return output.Take();
 }
 
 std::string CalendarRuleToJson(const schedule::CalendarRule& rule) {

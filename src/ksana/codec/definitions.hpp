@@ -1,20 +1,39 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ksana/base/result.hpp"
+#include "ksana/base/time.hpp"
 #include "ksana/model/job.hpp"
 #include "ksana/schedule/calendar.hpp"
 
 namespace ksana::codec {
 
-// What a definition file holds: {"jobs": […], "calendars": […]}, or in TOML [[jobs]] and
-// [[calendars]].
+// The limits of a group of jobs, as a file names them.
+struct DefinedGroup {
+    struct Rate {
+        std::int64_t count = 0;
+        Duration per = std::chrono::seconds(1);
+        std::optional<std::int64_t> burst;
+        friend bool operator==(const Rate&, const Rate&) = default;
+    };
+    std::string name;
+    std::string description;
+    std::optional<std::int32_t> max_concurrency;
+    std::optional<Rate> rate;
+    friend bool operator==(const DefinedGroup&, const DefinedGroup&) = default;
+};
+
+// What a definition file holds: {"jobs": […], "calendars": […], "groups": […]}, or in TOML
+// [[jobs]], [[calendars]] and [[groups]].
 struct Definitions {
     std::vector<model::Job> jobs;
     std::vector<schedule::Calendar> calendars;
+    std::vector<DefinedGroup> groups;
     friend bool operator==(const Definitions&, const Definitions&) = default;
 };
 
@@ -28,6 +47,8 @@ Result<model::Job> JobFromJson(std::string_view text);
 std::string JobToJson(const model::Job& job);
 Result<schedule::Calendar> CalendarFromJson(std::string_view text);
 std::string CalendarToJson(const schedule::Calendar& calendar);
+// Without what is not said.
+std::string GroupToJson(const DefinedGroup& group);
 std::string CalendarRuleToJson(const schedule::CalendarRule& rule);
 
 // A list of texts as a JSON array, for machine-readable output.

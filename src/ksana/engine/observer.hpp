@@ -29,6 +29,8 @@ class Observer {
     // Late: how long after its time the attempt was started.
     virtual void Started(const model::Run& /*run*/, Duration /*late*/) {}
     virtual void Ended(const AttemptEnd& /*end*/) {}
+    // A limit or an open breaker was in its way, and it was given back.
+    virtual void Deferred(const model::Run& /*run*/) {}
     virtual void Reaped(const model::Run& /*run*/) {}
     virtual void Purged(std::size_t /*runs*/) {}
     virtual void StepFailed(std::string_view /*loop*/, const Error& /*error*/) {}

@@ -38,6 +38,18 @@ std::string_view Trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+// `is_match` judges tags that are not the bare version.
+template <class F>
+MatchWish Wish(const Request& request, std::int64_t version, const F& is_match) {
+    const auto wish = request.headers.Find("If-Match");
+    if (!wish) return MatchWish::kNone;
+    if (Trimmed(*wish) == "*") return MatchWish::kMatches;
+    const std::string bare = std::to_string(version);
+    const bool matches =
+        AnyTag(*wish, false, [&](std::string_view tag) { return tag == bare || is_match(tag); });
+    return matches ? MatchWish::kMatches : MatchWish::kDiffers;
+}
+
 }  // namespace
 
 std::string JobTag(const model::Job& job, std::string_view body) {
@@ -46,16 +58,19 @@ std::string JobTag(const model::Job& job, std::string_view body) {
 
 std::string BodyTag(std::string_view body) { return fmt::format("\"{}\"", HashOf(body)); }
 
+std::string DocumentTag(std::int64_t version, std::string_view body) {
+    return fmt::format("\"{}-{}\"", version, HashOf(body));
+}
+
 MatchWish IfMatch(const Request& request, const model::Job& job) {
-    const auto wish = request.headers.Find("If-Match");
-    if (!wish) return MatchWish::kNone;
-    if (Trimmed(*wish) == "*") return MatchWish::kMatches;
     const std::string version = VersionOf(job);
-    const std::string bare = std::to_string(job.version);
-    const bool matches = AnyTag(*wish, false, [&](std::string_view tag) {
-        return tag == bare || tag.substr(0, tag.find('-')) == version;
-    });
-    return matches ? MatchWish::kMatches : MatchWish::kDiffers;
+    return Wish(request, job.version,
+                [&](std::string_view tag) { return tag.substr(0, tag.find('-')) == version; });
+}
+
+MatchWish IfMatch(const Request& request, std::int64_t version, std::string_view tag) {
+    return Wish(request, version,
+                [&](std::string_view one) { return one == tag.substr(1, tag.size() - 2); });
 }
 
 Response WithTag(const Request& request, Response response, std::string tag) {

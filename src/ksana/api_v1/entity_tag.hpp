@@ -19,10 +19,14 @@ namespace ksana::api_v1 {
 std::string JobTag(const model::Job& job, std::string_view body);
 // Of anything else: a hash of the answer.
 std::string BodyTag(std::string_view body);
+// Of what is kept as a document: "<version>-<hash of the answer>".
+std::string DocumentTag(std::int64_t version, std::string_view body);
 
 // What If-Match asks for.
 enum class MatchWish : std::uint8_t { kNone, kMatches, kDiffers };
 MatchWish IfMatch(const http_server::Request& request, const model::Job& job);
+// By the tag of the answer as it is now, or the bare version.
+MatchWish IfMatch(const http_server::Request& request, std::int64_t version, std::string_view tag);
 
 // 304 where the client has this answer already, else the answer with its tag.
 http_server::Response WithTag(const http_server::Request& request, http_server::Response response,

@@ -2,8 +2,10 @@
 
 #include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
+#include "ksana/api_v1/group_handlers.hpp"
 #include "ksana/api_v1/job_handlers.hpp"
 #include "ksana/api_v1/job_lists.hpp"
+#include "ksana/api_v1/limit_handlers.hpp"
 #include "ksana/api_v1/openapi_text.hpp"
 #include "ksana/api_v1/run_handlers.hpp"
 
@@ -29,6 +31,8 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddJobRoutes(router, desk);
     AddJobListRoutes(router, desk);
     AddRunRoutes(router, desk);
+    AddGroupRoutes(router, desk);
+    AddLimitRoutes(router, desk);
     // Public: it tells nothing about this server that its documentation does not.
     AddRoute(router, desk,
              {Method::kGet, "/openapi.json", Permission::kPublic, "The description of this API",

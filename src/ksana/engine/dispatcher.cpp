@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ksana/base/log.hpp"
+#include "ksana/codec/wait_cause_codec.hpp"
 
 namespace ksana::engine {
 
@@ -195,7 +196,10 @@ void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
              {"error", taken ? landing.event.error : applied.reason}});
     }
     if (options_.observer == nullptr) return;
-    if (deferred) return options_.observer->Deferred(run);
+    if (deferred) {
+        const auto cause = codec::WaitCauseFromDetail(landing.event.detail);
+        return options_.observer->Deferred(run, cause.value_or(model::WaitCause{}));
+    }
     options_.observer->Ended({.run = run,
                               .job_name = name,
                               .event = landing.event,

@@ -20,7 +20,8 @@ class TokenBucket {
         const std::chrono::nanoseconds per = rate.per;
         const std::int64_t count = std::max<std::int64_t>(1, rate.count);
         interval_ = std::chrono::nanoseconds((per.count() + count - 1) / count);
-        burst_ = interval_ * (std::max<std::int64_t>(1, rate.burst) - 1);
+        burst_ = std::max(interval_ * (std::max<std::int64_t>(1, rate.burst) - 1),
+                          kGrain - interval_);
     }
 
     // When the next token is there; not later than now: it is.
@@ -31,6 +32,9 @@ class TokenBucket {
     std::chrono::nanoseconds interval() const { return interval_; }
 
   private:
+    // Who is started looks this often, so that so much may always come at once.
+    static constexpr std::chrono::nanoseconds kGrain = std::chrono::milliseconds(10);
+
     std::chrono::nanoseconds interval_{};
     std::chrono::nanoseconds burst_{};
     SteadyPoint full_at_ = SteadyPoint(SteadyPoint::duration::zero());

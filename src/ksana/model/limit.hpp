@@ -13,8 +13,8 @@ namespace ksana::model {
 struct Rate {
     std::int64_t count = 1;
     Duration per = std::chrono::seconds(1);
-    // That may come at once after a silence. With one, starts are evenly apart and no stretch of
-    // `per` ever has more than `count`.
+    // That may come at once after a silence. With one, starts are evenly apart, to ten
+    // milliseconds, and no stretch of `per` has more than `count`.
     std::int64_t burst = 1;
     friend bool operator==(const Rate&, const Rate&) = default;
 };

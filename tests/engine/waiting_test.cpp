@@ -171,8 +171,8 @@ TEST_F(WaitingTest, ItsTimeoutIsNothingToWhoWaits) {
     Limit(1);
     const auto ids = Submit(2);
     RunFor(minutes(20));
-    const store::Reaped reaped = *store_->runs().Reap(
-        {.now = {}, .lost_owners = {}, .limit = 100, .follow_up = {}});
+    const store::Reaped reaped =
+        *store_->runs().Reap({.now = {}, .lost_owners = {}, .limit = 100, .follow_up = {}});
     for (const model::Run& run : reaped.runs) {
         EXPECT_EQ(run.status.exec_id, executor_.started.at(0)) << "only what was called is overdue";
     }

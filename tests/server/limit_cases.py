@@ -173,8 +173,8 @@ def a_dead_target_uses_up_no_attempts(api, target):
         check(time.monotonic() < deadline, "it does not open")
         time.sleep(0.02)
     waiting = api.start("dead", 10)
-    deferred = lambda run: [each["outcome"] for each in run["attempts"]][-1:] == ["deferred"]  # noqa
-    api.await_all(waiting[:5], deferred, "deferred")
+    api.await_all(waiting[:5], lambda run: run["attempts"][-1:] and
+                  run["attempts"][-1]["outcome"] == "deferred", "deferred")
     time.sleep(3)  # some probes, each of them in vain
     for run_id in waiting:
         run = api.run_of(run_id)

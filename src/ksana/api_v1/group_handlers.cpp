@@ -87,8 +87,7 @@ class Handlers {
                                       kMaxIdentifierLength)}});
         }
         KSANA_TRY(const model::Limit limit, codec::LimitFromJson(call.request.body));
-        KSANA_TRY(const auto change,
-                  PutStoredLimit(store_, call.request, SettingOf(call), limit));
+        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, SettingOf(call), limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const Group group, Look(name, change->stored));
         Response response = JsonResponse(change->is_new ? 201 : 200, TextOf(group));
@@ -128,8 +127,7 @@ class Handlers {
         codec::BulkRequest wish;
         wish.group = group.name;
         wish.reason = reason;
-        KSANA_TRY(std::string outcome,
-                  SetEnabled(desk_->services.jobs, store_, wish, enabled));
+        KSANA_TRY(std::string outcome, SetEnabled(desk_->services.jobs, store_, wish, enabled));
         return JsonResponse(200, std::move(outcome));
     }
 
@@ -164,8 +162,9 @@ class Handlers {
         store::Page<Group> page;
         for (const std::string& name : names) {
             const auto found = stored.find(name);
-            KSANA_TRY(Group group, Look(name, found == stored.end() ? std::nullopt
-                                                                    : std::optional(found->second)));
+            KSANA_TRY(
+                Group group,
+                Look(name, found == stored.end() ? std::nullopt : std::optional(found->second)));
             page.items.push_back(std::move(group));
         }
         if (more || cut) page.next = names.back();
@@ -212,8 +211,7 @@ void AddGroupRoutes(http_server::Router& router, const std::shared_ptr<Desk>& de
         &Handlers::Put);
     add({Method::kDelete, "/groups/{name}", Permission::kWrite, "Removes the limits of a group"},
         &Handlers::Delete);
-    add({Method::kPost, "/groups/{name}/pause", Permission::kOperate,
-         "Pauses the jobs of a group"},
+    add({Method::kPost, "/groups/{name}/pause", Permission::kOperate, "Pauses the jobs of a group"},
         &Handlers::Pause);
     add({Method::kPost, "/groups/{name}/resume", Permission::kOperate,
          "Resumes the jobs of a group"},

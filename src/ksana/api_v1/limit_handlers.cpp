@@ -126,8 +126,7 @@ class Handlers {
             return Error(std::vector<Problem>{
                 {"", "names no limit: max_concurrency, rate or both", "missing", {}}});
         }
-        KSANA_TRY(const auto change,
-                  PutStoredLimit(store_, call.request, target.Setting(), limit));
+        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, target.Setting(), limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const TimePoint now, store_.Now());
         LimitUse use = UsesNow()[engine::LimitKey(kind, target.name)];

@@ -38,9 +38,8 @@ bool IsConditional(const Request& request) {
 
 Result<StoredLimit> StoredLimitOf(const model::Document& document) {
     KSANA_TRY(model::Limit limit, codec::LimitFromJson(document.body));
-    return StoredLimit{.limit = std::move(limit),
-                       .version = document.version,
-                       .updated_at = document.updated_at};
+    return StoredLimit{
+        .limit = std::move(limit), .version = document.version, .updated_at = document.updated_at};
 }
 
 Result<std::optional<StoredLimit>> FindLimit(store::Store& store, const std::string& setting) {
@@ -71,10 +70,8 @@ Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store, const Req
                          fmt::format("there are {} limits already", limits.size()));
         }
     }
-    store::SettingWrite write{.key = setting,
-                              .value = codec::LimitToJson(limit),
-                              .expected = {},
-                              .expires_at = {}};
+    store::SettingWrite write{
+        .key = setting, .value = codec::LimitToJson(limit), .expected = {}, .expires_at = {}};
     if (IsConditional(request)) write.expected = before ? before->version : 0;
     const auto written = store.settings().Put(std::move(write));
     if (!written) {
@@ -83,10 +80,9 @@ Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store, const Req
         }
         return written.error();
     }
-    return std::optional(LimitChange{.stored = {.limit = limit,
-                                                .version = written->version,
-                                                .updated_at = written->updated_at},
-                                     .is_new = !before});
+    return std::optional(LimitChange{
+        .stored = {.limit = limit, .version = written->version, .updated_at = written->updated_at},
+        .is_new = !before});
 }
 
 Result<bool> DeleteStoredLimit(store::Store& store, const Request& request,

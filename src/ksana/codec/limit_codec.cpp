@@ -1,7 +1,7 @@
 #include "ksana/codec/limit_codec.hpp"
 
-#include "ksana/codec/limit_fields.hpp"
 #include "ksana/codec/json_reader.hpp"
+#include "ksana/codec/limit_fields.hpp"
 #include "ksana/codec/value_writer.hpp"
 #include "ksana/model/validate.hpp"
 

@@ -24,7 +24,7 @@ TEST(LimitCodec, NullIsNone) {
 
 TEST(LimitCodec, EveryFaultIsNamed) {
     const auto limit = LimitFromJson(
-        R"({"max_concurrency": 0, "rate": {"count": 0, "per": "100d", "burst": -1}})");
+        R"({"max_concurrency": 0, "rate": {"count": 0, "per": "9999h", "burst": -1}})");
     ASSERT_FALSE(limit);
     ASSERT_EQ(limit.error().problems.size(), 4U);
     EXPECT_EQ(limit.error().problems[0].path, "/max_concurrency");

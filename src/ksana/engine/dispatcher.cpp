@@ -200,11 +200,8 @@ void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
         const auto cause = codec::WaitCauseFromDetail(landing.event.detail);
         return options_.observer->Deferred(run, cause.value_or(model::WaitCause{}));
     }
-    options_.observer->Ended({.run = run,
-                              .job_name = name,
-                              .event = landing.event,
-                              .applied = applied,
-                              .took = took});
+    options_.observer->Ended(
+        {.run = run, .job_name = name, .event = landing.event, .applied = applied, .took = took});
 }
 
 void Dispatcher::Kept(const std::string& exec_id, const store::Applied& applied,

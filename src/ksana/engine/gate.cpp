@@ -138,11 +138,10 @@ std::optional<model::WaitCause> Gate::CauseOf(const std::string& exec_id) const 
     if (place == places_.end()) return std::nullopt;
     const Line& line = lines_.at(place->second.first);
     const auto waiter = line.waiters.find(place->second.second);
-    return model::WaitCause{
-        .reason = waiter->second.breaker ? model::WaitReason::kBreakerOpen
-                                         : model::WaitReason::kLimited,
-        .key = place->second.first,
-        .before = std::distance(line.waiters.begin(), waiter)};
+    return model::WaitCause{.reason = waiter->second.breaker ? model::WaitReason::kBreakerOpen
+                                                             : model::WaitReason::kLimited,
+                            .key = place->second.first,
+                            .before = std::distance(line.waiters.begin(), waiter)};
 }
 
 std::map<std::string, std::size_t> Gate::Lengths() const {

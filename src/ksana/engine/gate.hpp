@@ -91,7 +91,7 @@ class Gate {
     void SendAway(const Waiter& waiter, const std::string& key, SteadyPoint now, Passage& passage);
 
     LimitBook& book_;
-    Lines lines_;  // none is empty
+    Lines lines_;                                                            // none is empty
     std::unordered_map<std::string, std::pair<std::string, Place>> places_;  // by exec_id
 };
 

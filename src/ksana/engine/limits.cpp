@@ -184,7 +184,9 @@ std::optional<Duration> LimitBook::Tell(const Sign& sign, SteadyPoint now) {
     auto found = hosts_.find(sign.host);
     if (found == hosts_.end()) {
         if (sign.sign != TargetSign::kDown || hosts_.size() >= kMaxHosts) return std::nullopt;
-        found = hosts_.emplace(sign.host, Host{Breaker(options_.breaker, options_.name + sign.host)}).first;
+        found =
+            hosts_.emplace(sign.host, Host{Breaker(options_.breaker, options_.name + sign.host)})
+                .first;
         NoteActive();
     }
     Breaker& breaker = found->second.breaker;
@@ -194,7 +196,8 @@ std::optional<Duration> LimitBook::Tell(const Sign& sign, SteadyPoint now) {
         breaker.Failed(sign.probe, now, sign.retry_after);
         const bool opened = breaker.state() == BreakerState::kOpen && before != breaker.state();
         if (opened) found->second.sent_away = 0;
-        if (opened && sign.probe) next_probe = std::chrono::ceil<Duration>(breaker.retry_at() - now);
+        if (opened && sign.probe)
+            next_probe = std::chrono::ceil<Duration>(breaker.retry_at() - now);
     } else if (sign.sign == TargetSign::kAnswered) {
         breaker.Answered(sign.began);
     } else if (sign.probe) {
@@ -285,8 +288,8 @@ std::vector<LimitUse> LimitBook::Uses(SteadyPoint now) const {
         const Breaker& breaker = host.breaker;
         LimitUse::BreakerUse told{.state = breaker.state(), .failures = breaker.failures()};
         if (told.state == BreakerState::kOpen) {
-            told.retry_in = std::max(std::chrono::ceil<Duration>(breaker.retry_at() - now),
-                                     Duration::zero());
+            told.retry_in =
+                std::max(std::chrono::ceil<Duration>(breaker.retry_at() - now), Duration::zero());
         }
         use_of(LimitKey(LimitKind::kHost, name)).breaker = told;
     }

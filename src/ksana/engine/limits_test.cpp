@@ -42,9 +42,8 @@ class LimitBookTest : public ::testing::Test {
     }
 
     SteadyPoint now_{seconds(1000)};
-    LimitBook book_{{.node_rate = {},
-                     .breaker = {.failures = 2, .first_pause = seconds(10)},
-                     .name = "node"}};
+    LimitBook book_{
+        {.node_rate = {}, .breaker = {.failures = 2, .first_pause = seconds(10)}, .name = "node"}};
     const LimitSubject etl_{.group = "etl", .type = "mail", .host = "a.com:443"};
 };
 

@@ -9,8 +9,8 @@
 namespace ksana::engine {
 
 // A bucket that fills evenly, one token every per/count, and is full at first. It keeps one time
-// instead of a number of tokens: that at which the bucket would be full again. So nothing is rounded
-// away however long it goes on. One thread, or under the owner's lock.
+// instead of a number of tokens: that at which the bucket would be full again. So nothing is
+// rounded away however long it goes on. One thread, or under the owner's lock.
 class TokenBucket {
   public:
     explicit TokenBucket(const model::Rate& rate) { Reshape(rate); }
@@ -20,8 +20,8 @@ class TokenBucket {
         const std::chrono::nanoseconds per = rate.per;
         const std::int64_t count = std::max<std::int64_t>(1, rate.count);
         interval_ = std::chrono::nanoseconds((per.count() + count - 1) / count);
-        burst_ = std::max(interval_ * (std::max<std::int64_t>(1, rate.burst) - 1),
-                          kGrain - interval_);
+        burst_ =
+            std::max(interval_ * (std::max<std::int64_t>(1, rate.burst) - 1), kGrain - interval_);
     }
 
     // When the next token is there; not later than now: it is.

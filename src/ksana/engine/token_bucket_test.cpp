@@ -42,7 +42,9 @@ TEST(TokenBucketTest, NoWindowHasMoreThanItsCountHoweverOddTheRate) {
         const SteadyPoint start(seconds(5));
         const int many = static_cast<int>(std::min<std::int64_t>(count, 5000));
         const SteadyPoint first = TakeAll(bucket, start, 1);
-        EXPECT_GE(TakeAll(bucket, start, many) - first, many * seconds(1) / count - milliseconds(10)) << count;
+        EXPECT_GE(TakeAll(bucket, start, many) - first,
+                  many * seconds(1) / count - milliseconds(10))
+            << count;
     }
 }
 

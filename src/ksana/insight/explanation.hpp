@@ -41,18 +41,18 @@ enum class Verdict : std::uint8_t {
 enum class Reason : std::uint8_t {
     kNone,
     // ran_late
-    kOverdue,        // planned late: the server was down or behind
-    kWaitedForRun,   // an earlier run of the job was not over
-    kWaitedForSlot,  // it was ready, and nobody took it
+    kOverdue,         // planned late: the server was down or behind
+    kWaitedForRun,    // an earlier run of the job was not over
+    kWaitedForSlot,   // it was ready, and nobody took it
     kWaitedForLimit,  // a limit or an open breaker was in its way
     // waiting
-    kNotDue,     // its time, with jitter, has not come
-    kRetry,      // between two attempts
-    kBlocked,    // an earlier run of the job is not over
-    kNoSlot,     // all slots are taken
-    kStartRate,  // overdue starts are held back for a ramp
-    kUnclaimed,  // ready, and it is not known why nobody has taken it
-    kHeld,       // a person has to look at it
+    kNotDue,       // its time, with jitter, has not come
+    kRetry,        // between two attempts
+    kBlocked,      // an earlier run of the job is not over
+    kNoSlot,       // all slots are taken
+    kStartRate,    // overdue starts are held back for a ramp
+    kUnclaimed,    // ready, and it is not known why nobody has taken it
+    kHeld,         // a person has to look at it
     kLimited,      // a limit of its node, group, type or host is used up
     kBreakerOpen,  // what it calls is known to be down
     // not_a_fire
@@ -187,12 +187,33 @@ struct ksana::model::EnumNames<ksana::insight::Verdict> {
 
 template <>
 struct ksana::model::EnumNames<ksana::insight::Reason> {
-    static constexpr std::array<std::string_view, 29> kNames = {
-        "none",        "overdue",         "waited_for_run",   "waited_for_slot", "waited_for_limit",
-        "not_due",
-        "retry",       "blocked",         "no_slot",          "start_rate",      "unclaimed",
-        "held",        "limited", "breaker_open", "off_schedule",    "dst_gap",          "dst_fold",        "before_start",
-        "after_end",   "before_created",  "schedule_changed", "paused",          "calendar",
-        "behind",      "schedule_broken", "retention",        "run_log",         "deleted",
-        "cancel_other"};
+    static constexpr std::array<std::string_view, 29> kNames = {"none",
+                                                                "overdue",
+                                                                "waited_for_run",
+                                                                "waited_for_slot",
+                                                                "waited_for_limit",
+                                                                "not_due",
+                                                                "retry",
+                                                                "blocked",
+                                                                "no_slot",
+                                                                "start_rate",
+                                                                "unclaimed",
+                                                                "held",
+                                                                "limited",
+                                                                "breaker_open",
+                                                                "off_schedule",
+                                                                "dst_gap",
+                                                                "dst_fold",
+                                                                "before_start",
+                                                                "after_end",
+                                                                "before_created",
+                                                                "schedule_changed",
+                                                                "paused",
+                                                                "calendar",
+                                                                "behind",
+                                                                "schedule_broken",
+                                                                "retention",
+                                                                "run_log",
+                                                                "deleted",
+                                                                "cancel_other"};
 };

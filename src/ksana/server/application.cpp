@@ -134,17 +134,18 @@ struct Application::Everything {
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),
                                      .quick_reads = IsAlone(settings.store.kind)});
-        api_v1::AddRoutes(router, {.jobs = desk,
-                                   .runs = run_desk,
-                                   .store = *store,
-                                   .random = parts.random,
-                                   .ids = parts.ids,
-                                   .version = parts.version,
-                                   .quick_reads = IsAlone(settings.store.kind),
-                                   .limits = {.all = [this] { return node.LimitUses(); },
-                                              .of_group = [this](const std::string& group) {
-                                                  return node.UseOfGroup(group);
-                                              }}});
+        api_v1::AddRoutes(
+            router,
+            {.jobs = desk,
+             .runs = run_desk,
+             .store = *store,
+             .random = parts.random,
+             .ids = parts.ids,
+             .version = parts.version,
+             .quick_reads = IsAlone(settings.store.kind),
+             .limits = {
+                 .all = [this] { return node.LimitUses(); },
+                 .of_group = [this](const std::string& group) { return node.UseOfGroup(group); }}});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = {{"serving", [this] { return Serving(); }}},
                                       .store = &store_check,

@@ -84,15 +84,16 @@ void EngineMetrics::Watch(telemetry::Registry& registry, const engine::Node* nod
 
 void EngineMetrics::WatchLimits(telemetry::Registry& registry, const engine::Node& node) {
     const auto add = [&](std::string name, std::string help, auto count) {
-        callbacks_.push_back(registry.AddCallbackGauge(
-            {std::move(name), std::move(help), {"kind", "name"}},
-            [&node, count](telemetry::Samples& samples) {
-                for (const engine::LimitUse& use : node.LimitUses()) {
-                    if (!use.limit.max_concurrency && !use.limit.rate) continue;
-                    samples.Add({model::NameOf(use.kind), use.name},
-                                static_cast<double>(count(use)));
-                }
-            }));
+        callbacks_.push_back(
+            registry.AddCallbackGauge({std::move(name), std::move(help), {"kind", "name"}},
+                                      [&node, count](telemetry::Samples& samples) {
+                                          for (const engine::LimitUse& use : node.LimitUses()) {
+                                              if (!use.limit.max_concurrency && !use.limit.rate)
+                                                  continue;
+                                              samples.Add({model::NameOf(use.kind), use.name},
+                                                          static_cast<double>(count(use)));
+                                          }
+                                      }));
     };
     add("ksana_limit_in_use", "Attempts under way that count for a limit.",
         [](const engine::LimitUse& use) { return use.in_use; });
@@ -105,7 +106,8 @@ void EngineMetrics::WatchLimits(telemetry::Registry& registry, const engine::Nod
             for (const engine::LimitUse& use : node.LimitUses()) {
                 if (use.breaker) ++counts.at(static_cast<std::size_t>(use.breaker->state));
             }
-            for (const auto state : {engine::BreakerState::kOpen, engine::BreakerState::kHalfOpen}) {
+            for (const auto state :
+                 {engine::BreakerState::kOpen, engine::BreakerState::kHalfOpen}) {
                 samples.Add({model::NameOf(state)},
                             static_cast<double>(counts.at(static_cast<std::size_t>(state))));
             }

@@ -75,6 +75,8 @@ class Description:
         """Every rule of a schema, or Breach."""
         if "$ref" in schema:
             return self.check(value, self.resolve(schema), where)
+        if value is None and "null" in schema.get("type", ()):
+            return None     # the other rules speak of what it is when it is there
         for rule, argument in schema.items():
             if rule in NOTES:
                 continue

@@ -45,6 +45,8 @@ class Maker:
         if schema.get("examples") and self.source.random() < 0.5:
             return self.source.choice(schema["examples"])
         kind = schema.get("type")
+        if isinstance(kind, list):
+            kind = self.source.choice(kind)
         maker = getattr(self, "make_" + kind, None) if isinstance(kind, str) else None
         return maker(schema, depth) if maker else self.wrong()
 

@@ -53,6 +53,22 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
 }
 
 // Optimistic version: the second of two editors is told, and changes nothing.
+TEST_P(StoreTest, GroupsAreListedOnceAndByName) {
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(*store().jobs().Groups("", 10), Names{});
+    int number = 0;
+    for (const char* group : {"default", "b", "Z", "b", "e", "default", "a.1", "z"}) {
+        model::Job job = MakeJob("j" + std::to_string(++number));
+        job.group = group;
+        Create(job);
+    }
+    EXPECT_EQ(*store().jobs().Groups("", 10), (Names{"Z", "a.1", "b", "default", "e", "z"}));
+    EXPECT_EQ(*store().jobs().Groups("", 3), (Names{"Z", "a.1", "b"}));
+    EXPECT_EQ(*store().jobs().Groups("b", 2), (Names{"default", "e"}));
+    EXPECT_EQ(*store().jobs().Groups("z", 2), Names{});
+    EXPECT_FALSE(store().jobs().Groups("", 0));
+}
+
 TEST_P(StoreTest, JobsHaveVersions) {
     model::Job job = Create(MakeJob("j1"));
     EXPECT_EQ(Write(MakeJob("j1")).error().code, Code::kAlreadyExists);

@@ -90,6 +90,42 @@ TEST_P(StoreTest, SuccessEndsARun) {
     EXPECT_EQ(history.attempts[0].detail, R"({"status":200})");
 }
 
+// What a limit held back uses up no attempt, and the next one takes its place.
+TEST_P(StoreTest, AnAttemptThatNeverBeganLeavesNoRow) {
+    const Uuid id = SubmitOne(MakeRun());
+    for (int round = 0; round < 3; ++round) {
+        const Run run = ClaimOne();
+        EXPECT_EQ(run.status.attempt, 1);
+        EXPECT_EQ(run.status.fence, round + 1);
+        model::Event away{.kind = EventKind::kSnooze, .exec_id = run.status.exec_id};
+        away.detail = R"({"waits":{"reason":"limited","for":"group:g","before":0}})";
+        away.after = seconds(10);
+        away.not_begun = true;
+        EXPECT_EQ(Apply(id, away).state, RunState::kScheduled);
+        const auto history = Read(id);
+        ASSERT_EQ(history.attempts.size(), 1U);
+        EXPECT_EQ(history.attempts[0].outcome, model::AttemptOutcome::kDeferred);
+        EXPECT_EQ(history.run.status.detail, away.detail);
+        EXPECT_EQ(history.run.status.failures, 0);
+        now_ += seconds(10);
+    }
+    const Run run = ClaimOne();
+    model::Event begins{.kind = EventKind::kProgress, .exec_id = run.status.exec_id};
+    begins.lease = seconds(30);
+    begins.not_begun = true;
+    begins.detail = "{}";
+    now_ += seconds(5);
+    EXPECT_EQ(Apply(id, begins).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Read(id).run.status.detail, "{}") << "while it waits";
+    now_ += seconds(5);
+    begins.detail.clear();
+    EXPECT_EQ(Apply(id, begins).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Read(id).run.status.started_at, now_);
+    EXPECT_EQ(Apply(id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}).state,
+              RunState::kSucceeded);
+    EXPECT_EQ(Read(id).attempts.size(), 1U);
+}
+
 // D-12, T-07: every attempt is kept with its error, until the retries are used up.
 TEST_P(StoreTest, RetriesKeepTheirAttempts) {
     const Uuid id = SubmitOne(MakeRun());

@@ -32,6 +32,7 @@ class DispatcherTest : public ::testing::Test {
         options.owner = "node/1";
         options.wake = [this] { ++wakes_; };
         options.wake_starter = [this] { ++starter_wakes_; };
+        options.limits = &limits_;
         dispatcher_ = std::make_unique<Dispatcher>(*store_, executor_, clock_, options);
     }
 
@@ -82,6 +83,7 @@ class DispatcherTest : public ::testing::Test {
     UuidGenerator ids_{clock_, random_};
     std::unique_ptr<store::Store> store_ =
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    LimitBook limits_{{.node_rate = {}, .breaker = {.failures = 2}, .name = {}}};
     ScriptedExecutor executor_;
     std::unique_ptr<Dispatcher> dispatcher_;
     store::ChangeFeed::Subscription subscription_;

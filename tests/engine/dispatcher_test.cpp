@@ -110,7 +110,7 @@ TEST_F(DispatcherTest, ALostAttemptThatDoesNotStopLetsTheLoopRest) {
 TEST_F(DispatcherTest, WhatIsStoppedBeforeItsJobCouldBeReadIsNotStarted) {
     store::FaultPlan faults;
     auto faulty = store::MakeFaultyStore(*store_, faults);
-    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2"});
+    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2", .limits = &limits_});
     const auto ids = Submit(2);
     faults.Next("jobs.GetMany", {.kind = store::FaultKind::kErrorBefore, .delay = {}});
     ASSERT_TRUE(dispatcher.RunOnce());
@@ -241,7 +241,7 @@ TEST_F(DispatcherTest, RunsOnTimeAreNotLimited) {
 TEST_F(DispatcherTest, ReportsSurviveAStoreThatIsDown) {
     store::FaultPlan faults;
     auto faulty = store::MakeFaultyStore(*store_, faults);
-    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2"});
+    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2", .limits = &limits_});
     const auto ids = Submit(1);
     ASSERT_TRUE(dispatcher.RunOnce());
     executor_.End(executor_.started[0], EventKind::kSuccess);

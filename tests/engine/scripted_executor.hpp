@@ -24,10 +24,21 @@ class ScriptedExecutor final : public Executor {
     void Cancel(std::string_view exec_id) override { cancelled.emplace_back(exec_id); }
 
     void End(const std::string& exec_id, model::EventKind kind, std::string error = {}) {
-        auto node = tasks.extract(exec_id);
         model::Event event;
         event.kind = kind;
         event.error = std::move(error);
+        if (kind == model::EventKind::kSuccess) event.target = model::TargetSign::kAnswered;
+        End(exec_id, std::move(event));
+    }
+    // Nobody is there.
+    void Down(const std::string& exec_id) {
+        model::Event event;
+        event.kind = model::EventKind::kRetryableFailure;
+        event.target = model::TargetSign::kDown;
+        End(exec_id, std::move(event));
+    }
+    void End(const std::string& exec_id, model::Event event) {
+        auto node = tasks.extract(exec_id);
         node.mapped().second(std::move(event));
     }
 

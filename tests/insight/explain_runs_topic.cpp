@@ -1,4 +1,5 @@
 #include "insight/explain_world.hpp"
+#include "ksana/codec/wait_cause_codec.hpp"
 
 // Fires that made a run, with every store.
 
@@ -308,6 +309,81 @@ TEST_P(StoreTest, ExplainsSkipsForOtherReasons) {
     EXPECT_EQ(e.verdict, Verdict::kMissed);
     EXPECT_FALSE(e.ledger);
     EXPECT_TRUE(e.run);
+}
+
+// A run that its node holds back, given back to the store and waiting in its memory.
+TEST_P(StoreTest, ExplainsWhatALimitHoldsBack) {
+    const std::string fire = "2026-03-02T03:00:00Z";
+    ExplainWorld world(store(), At("2026-03-02T00:00:00Z"));
+    world.Create(ExplainWorld::CronJob("0 3 * * *"));
+    world.now = At(fire);
+    world.Plan();
+    auto runs = world.Claim();
+    ASSERT_EQ(runs.size(), 1U);
+    const model::WaitCause cause{
+        .reason = model::WaitReason::kLimited, .key = "group:etl", .before = 7};
+    model::Event away{.kind = EventKind::kSnooze, .exec_id = runs[0].status.exec_id};
+    away.detail = codec::WaitCauseToDetail(cause);
+    away.after = minutes(1);
+    away.not_begun = true;
+    world.Apply(runs[0].id, away);
+    Explanation e = world.Ask(fire);
+    EXPECT_EQ(e.verdict, Verdict::kWaiting);
+    EXPECT_EQ(e.reason, Reason::kLimited);
+    EXPECT_EQ(e.limit->key, "group:etl");
+    EXPECT_EQ(e.run->attempts, 0);
+    EXPECT_FALSE(e.run->started_at);
+    EXPECT_EQ(e.text,
+              "The fire of Mon 2026-03-02 03:00:00 UTC is waiting: the limit of group etl is used "
+              "up, and 7 are before it; it is tried again at Mon 2026-03-02 03:01:00 UTC.");
+
+    world.now += minutes(1);
+    runs = world.Claim();
+    ASSERT_EQ(runs.size(), 1U);
+    model::Event waits{.kind = EventKind::kProgress, .exec_id = runs[0].status.exec_id};
+    waits.lease = minutes(1);
+    waits.not_begun = true;
+    waits.detail = codec::WaitCauseToDetail(cause);
+    world.Apply(runs[0].id, waits);
+    e = world.Ask(fire);
+    EXPECT_EQ(e.verdict, Verdict::kWaiting) << "stored as running, and not yet called";
+    EXPECT_EQ(e.reason, Reason::kLimited);
+    EXPECT_EQ(e.run->attempts, 0);
+
+    world.now += seconds(20);
+    waits.detail.clear();
+    world.Apply(runs[0].id, waits);
+    EXPECT_EQ(world.Ask(fire).verdict, Verdict::kRunning);
+    world.now += seconds(1);
+    world.Report(runs[0], EventKind::kSuccess);
+    e = world.Ask(fire);
+    EXPECT_EQ(e.verdict, Verdict::kRanLate);
+    EXPECT_EQ(e.reason, Reason::kWaitedForLimit);
+    EXPECT_EQ(e.run->late, seconds(80));
+    EXPECT_EQ(e.run->attempts, 1);
+}
+
+TEST_P(StoreTest, ExplainsWhatAnOpenBreakerHoldsBack) {
+    ExplainWorld world(store(), At("2026-03-02T00:00:00Z"));
+    world.Create(ExplainWorld::CronJob("0 3 * * *"));
+    world.now = At("2026-03-02T03:00:00Z");
+    world.Plan();
+    const auto runs = world.Claim();
+    ASSERT_EQ(runs.size(), 1U);
+    model::Event away{.kind = EventKind::kSnooze, .exec_id = runs[0].status.exec_id};
+    away.detail = codec::WaitCauseToDetail(
+        {.reason = model::WaitReason::kBreakerOpen, .key = "host:example.com:443", .before = 0});
+    away.after = seconds(30);
+    away.not_begun = true;
+    world.Apply(runs[0].id, away);
+    const Explanation e = world.Ask("2026-03-02T03:00:00Z");
+    EXPECT_EQ(e.verdict, Verdict::kWaiting);
+    EXPECT_EQ(e.reason, Reason::kBreakerOpen);
+    EXPECT_EQ(e.limit->key, "host:example.com:443");
+    EXPECT_EQ(e.run->ready_at, world.now + seconds(30));
+    EXPECT_TRUE(Has(e, "host example.com:443 is known to be down; it is tried again at "
+                       "Mon 2026-03-02 03:00:30 UTC"))
+        << e.text;
 }
 
 }  // namespace

@@ -60,10 +60,12 @@ class Call:
 
 class Target:
     """Answers by path: /ok, /status/503, /flaky/2 (so often 503, then 200), /hang (until release),
-    /slow/0.5, /later/7 (503 with Retry-After: 7). Keeps every call."""
+    /slow/0.5, /later/7 (503 with Retry-After: 7). Keeps every call, and how many there were at
+    once."""
 
-    def __init__(self):
+    def __init__(self, port=0):
         self.calls, self.changed = [], threading.Condition()
+        self.under_way, self.most_at_once = 0, 0
         self.released = threading.Event()
         target = self
 
@@ -80,8 +82,12 @@ class Target:
                 with target.changed:
                     earlier = sum(1 for other in target.calls if other.path == self.path)
                     target.calls.append(call)
+                    target.under_way += 1
+                    target.most_at_once = max(target.most_at_once, target.under_way)
                     target.changed.notify_all()
                 status, headers = target.decide(self.path, earlier)
+                with target.changed:
+                    target.under_way -= 1
                 content = b"" if status == 204 else b'{"done":true}'
                 try:
                     self.send_response(status)
@@ -103,7 +109,7 @@ class Target:
             def handle_error(self, request, client_address):
                 """A server that is killed resets its connections."""
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()

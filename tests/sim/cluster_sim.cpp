@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "ksana/base/check.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/codec/limit_codec.hpp"
 #include "ksana/schedule/zone_database.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
@@ -32,8 +34,9 @@ struct Settings {
     Duration length{};
     NodeSettings node;
     PersonSettings person;
-    bool store_clock_jumps = false;  // a single node and its store have one clock
-    bool quiet_end = false;          // nothing fires after the faults: nothing wakes anybody
+    bool store_clock_jumps = false;     // a single node and its store have one clock
+    bool quiet_end = false;             // nothing fires after the faults: nothing wakes anybody
+    std::optional<model::Limit> limit;  // of the group "narrow"
 };
 
 class Cluster {
@@ -98,7 +101,21 @@ class Cluster {
         runs_.CompareWith(*store_);
     }
 
+    // Stored before anybody starts: nothing may ever be over it.
+    void SetLimits() {
+        if (!settings_.limit) return;
+        const auto put = store_->settings().Put({.key = "group/narrow",
+                                                 .value = codec::LimitToJson(*settings_.limit),
+                                                 .expected = {},
+                                                 .expires_at = {}});
+        KSANA_CHECK(put.has_value(), "the store itself does not fail");
+        if (const auto most = settings_.limit->max_concurrency) {
+            targets_.Limit("narrow", static_cast<std::size_t>(*most));
+        }
+    }
+
     void Begin() {
+        SetLimits();
         for (const auto& node : nodes_) {
             node->SetClock(settings_.nodes == 1 ? Duration::zero()
                                                 : world_.Between(-seconds(5), seconds(5)));
@@ -111,6 +128,8 @@ class Cluster {
         Often(settings_.length / 8, [this] { PauseOne(); });
         Often(settings_.length / 12, [this] { ShutDownOne(); });
         Often(settings_.length / 8, [this] { SetOneClock(); });
+        Often(settings_.length / 6,
+              [this] { targets_.GoDown(world_.Between(seconds(1), settings_.length / 10)); });
     }
 
     // Again and again until the world heals, with random times between.
@@ -249,6 +268,13 @@ Settings Cluster::Draw() {
     drawn.node.only_one = drawn.nodes == 1;
     drawn.store_clock_jumps = drawn.nodes == 1 && world_.Chance(500);
     drawn.quiet_end = world_.Chance(400) || drawn.store_clock_jumps;
+    if (world_.Chance(600)) {
+        drawn.limit.emplace();
+        const std::uint64_t how = world_.Below(3);
+        if (how != 0) drawn.limit->max_concurrency = 1 + static_cast<int>(world_.Below(3));
+        if (how != 1)
+            drawn.limit->rate = model::Rate{.count = 1 + static_cast<int>(world_.Below(5))};
+    }
     return drawn;
 }
 
@@ -299,6 +325,7 @@ ClusterTotals Cluster::Totals() const {
     totals.attempts = runs_.attempts();
     totals.lost = runs_.lost();
     totals.released = runs_.released();
+    totals.deferred = runs_.deferred();
     totals.fenced_out = targets_.fenced_out();
     const auto count = [&](const store::FaultPlan& plan) {
         for (const auto kind : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter,
@@ -327,6 +354,7 @@ void ClusterTotals::Add(const ClusterTotals& other) {
     attempts += other.attempts;
     lost += other.lost;
     released += other.released;
+    deferred += other.deferred;
     fenced_out += other.fenced_out;
     crashes += other.crashes;
     pauses += other.pauses;
@@ -338,10 +366,12 @@ void ClusterTotals::Add(const ClusterTotals& other) {
 std::string ClusterTotals::Describe() const {
     return fmt::format(
         "{} nodes, {:.1f} simulated hours, {} steps of loops, {} commits; {} fires, {} runs, {} "
-        "attempts ({} lost, {} given back, {} fenced out at the target); {} crashes, {} pauses, {} "
+        "attempts ({} lost, {} given back, {} deferred, {} fenced out at the target); {} crashes, "
+        "{} "
+        "pauses, {} "
         "shutdowns, {} clock jumps, {} faults of the store",
-        nodes, hours, steps, commits, fires, runs, attempts, lost, released, fenced_out, crashes,
-        pauses, shutdowns, clock_jumps, faults);
+        nodes, hours, steps, commits, fires, runs, attempts, lost, released, deferred, fenced_out,
+        crashes, pauses, shutdowns, clock_jumps, faults);
 }
 
 ClusterReport RunClusterSim(std::uint64_t seed, ClusterPlant plant,

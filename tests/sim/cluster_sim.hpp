@@ -22,6 +22,7 @@ struct ClusterTotals {
     std::int64_t attempts = 0;
     std::int64_t lost = 0;        // attempts that were taken from their owner
     std::int64_t released = 0;    // attempts that a shutdown gave back
+    std::int64_t deferred = 0;    // that a limit or a breaker held back
     std::int64_t fenced_out = 0;  // calls that came to the target after a later attempt's
     std::int64_t crashes = 0;
     std::int64_t pauses = 0;

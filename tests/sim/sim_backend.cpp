@@ -57,6 +57,9 @@ class WatchedTransaction final : public Transaction {
     Many<std::string> DependantsOf(const std::string& id) override {
         return inner_.DependantsOf(id);
     }
+    Many<std::string> Groups(const std::string& after, std::size_t limit) override {
+        return inner_.Groups(after, limit);
+    }
 
     // Jobs.
     Many<Job> LockJobs(const Strings& ids) override { return inner_.LockJobs(ids); }

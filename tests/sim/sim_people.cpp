@@ -123,6 +123,7 @@ Job Person::MakeJob() {
     Job job;
     job.id = fmt::format("job-{}", ids_.Next().ToString().substr(24));
     job.name = "a job";
+    if (world_.Chance(400)) job.group = "narrow";
     job.action = model::HttpAction{.url = "http://127.0.0.1/"};
     job.schedule = MakeSchedule();
     job.enabled = !world_.Chance(50);

@@ -51,6 +51,9 @@ class PlantedJobs final : public JobStore {
     Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) override {
         return inner_.Count(filter, most);
     }
+    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override {
+        return inner_.Groups(after, limit);
+    }
     Result<JobStatistics> Statistics(const StatisticsParams& params) override {
         return inner_.Statistics(params);
     }
@@ -130,17 +133,45 @@ class PlantedRuns final : public RunStore {
     const ClusterPlant plant_;
 };
 
+// Nobody learns of a limit.
+class PlantedSettings final : public SettingStore {
+  public:
+    PlantedSettings(SettingStore& inner, ClusterPlant plant) : inner_(inner), plant_(plant) {}
+
+    Result<Page<model::Document>> List(const ListParams& params) override {
+        if (plant_ == ClusterPlant::kNoLimits) return Page<model::Document>{};
+        return inner_.List(params);
+    }
+    Result<model::Document> Put(SettingWrite write) override {
+        return inner_.Put(std::move(write));
+    }
+    Result<model::Document> Get(const std::string& key) override { return inner_.Get(key); }
+    Result<void> Delete(const std::string& key, ExpectedVersion expected) override {
+        return inner_.Delete(key, expected);
+    }
+    Result<std::size_t> PurgeExpired(std::size_t limit) override {
+        return inner_.PurgeExpired(limit);
+    }
+
+  private:
+    SettingStore& inner_;
+    const ClusterPlant plant_;
+};
+
 class PlantedStore final : public Store {
   public:
     PlantedStore(World& world, Store& inner, ClusterPlant plant)
-        : inner_(inner), jobs_(world, inner.jobs(), plant), runs_(world, inner.runs(), plant) {}
+        : inner_(inner),
+          jobs_(world, inner.jobs(), plant),
+          runs_(world, inner.runs(), plant),
+          settings_(inner.settings(), plant) {}
 
     JobStore& jobs() override { return jobs_; }
     RunStore& runs() override { return runs_; }
     TypeStore& types() override { return inner_.types(); }
     WorkerStore& workers() override { return inner_.workers(); }
     LockStore& locks() override { return inner_.locks(); }
-    SettingStore& settings() override { return inner_.settings(); }
+    SettingStore& settings() override { return settings_; }
     EventStore& events() override { return inner_.events(); }
     RecordStore& records() override { return inner_.records(); }
     ChangeFeed& changes() override { return inner_.changes(); }
@@ -151,13 +182,14 @@ class PlantedStore final : public Store {
     Store& inner_;
     PlantedJobs jobs_;
     PlantedRuns runs_;
+    PlantedSettings settings_;
 };
 
 }  // namespace
 
 std::optional<ClusterPlant> PlantOf(std::string_view name) {
-    static constexpr std::array<std::string_view, 5> kNames = {"none", "lost_update", "double_fire",
-                                                               "missing_fence", "forgotten_retry"};
+    static constexpr std::array<std::string_view, 6> kNames = {
+        "none", "lost_update", "double_fire", "missing_fence", "forgotten_retry", "no_limits"};
     for (std::size_t n = 0; n < kNames.size(); ++n) {
         if (kNames.at(n) == name) return static_cast<ClusterPlant>(n);
     }

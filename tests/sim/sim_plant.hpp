@@ -19,6 +19,7 @@ enum class ClusterPlant : std::uint8_t {
     kDoubleFire,      // a fire is written a second time, under a nominal time beside its own
     kMissingFence,    // a report counts for whatever attempt is under way
     kForgottenRetry,  // some runs that have failed once are never claimed again
+    kNoLimits,        // nodes do not learn of limits
 };
 
 // "lost_update" and so on; nothing for another word.

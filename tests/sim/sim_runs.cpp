@@ -85,7 +85,7 @@ void RunChecks::Change(const Run& run, bool inserted) {
         book.run.status.ready_at = status.ready_at;
     }
     CheckStep(book, run);
-    if (status.attempt != book.run.status.attempt) CheckStart(book, run);
+    if (status.exec_id != book.run.status.exec_id) CheckStart(book, run);
     if (book.run.status.state == RunState::kRunning && status.state != RunState::kRunning) {
         CheckEnd(book.run, run);
     }
@@ -111,7 +111,10 @@ void RunChecks::CheckStep(const Book& book, const Run& after) {
     if (after.status.fence < before.fence || after.status.attempt < before.attempt) {
         Fail("I5", after, "a fence went back");
     }
-    if (after.status.exec_id != before.exec_id && after.status.attempt == before.attempt) {
+    // One that never began gives its number to the next.
+    const bool deferred = before.outcome == model::AttemptOutcome::kDeferred;
+    if (after.status.exec_id != before.exec_id && after.status.attempt == before.attempt &&
+        !deferred) {
         Fail("I4", after, "an attempt got another exec_id");
     }
     if (after.status.failures > MostFailures(after.policy.retry)) {
@@ -126,7 +129,8 @@ void RunChecks::CheckStart(Book& book, const Run& after) {
     if (before.state == RunState::kRunning) {
         Fail("I4", after, "a second attempt started while one was under way");
     }
-    if (status.attempt != before.attempt + 1 || status.fence != before.fence + 1) {
+    const int used = before.outcome == model::AttemptOutcome::kDeferred ? 0 : 1;
+    if (status.attempt != before.attempt + used || status.fence != before.fence + 1) {
         Fail("I5", after, "attempt and fence do not grow by one");
     }
     if (!book.exec_ids.insert(status.exec_id).second) Fail("I4", after, "an exec_id came again");
@@ -175,6 +179,12 @@ void RunChecks::CheckEnd(const Run& before, const Run& after) {
         Fail("I4", after,
              fmt::format("a report ({}) was accepted that attempt {} never gave: a stale one",
                          model::NameOf(kind), status.exec_id));
+    }
+    if (kind == EventKind::kSnooze) {
+        ++deferred_;
+        if (status.failures != before.status.failures) {
+            Fail("I6", after, "a limit used up an attempt");
+        }
     }
     if (kind == EventKind::kShutdown) {
         ++released_;

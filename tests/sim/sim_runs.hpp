@@ -46,6 +46,7 @@ class RunChecks final : public engine::Observer {
     std::int64_t attempts() const { return attempts_; }
     std::int64_t lost() const { return lost_; }
     std::int64_t released() const { return released_; }
+    std::int64_t deferred() const { return deferred_; }
 
   private:
     struct Book {
@@ -78,6 +79,7 @@ class RunChecks final : public engine::Observer {
     std::int64_t attempts_ = 0;
     std::int64_t lost_ = 0;
     std::int64_t released_ = 0;
+    std::int64_t deferred_ = 0;
 };
 
 }  // namespace ksana::sim

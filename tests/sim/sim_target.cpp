@@ -46,6 +46,16 @@ bool Targets::Arrive(const model::Run& run) {
     return true;
 }
 
+void Targets::CheckLimit(const std::string& group, std::size_t now, const model::Run& run) {
+    const auto most = most_.find(group);
+    if (most == most_.end() || now <= most->second) return;
+    world_.Fail({.invariant = "I15",
+                 .what = fmt::format("{} of group {} are under way instead of {}", now, group,
+                                     most->second),
+                 .job_id = run.job_id,
+                 .run_id = run.id.ToString()});
+}
+
 std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
     const auto found = answers_.find(exec_id);
     return found == answers_.end() ? std::nullopt : std::optional(found->second);
@@ -57,11 +67,14 @@ void SimExecutor::Start(engine::Task task, Done done) {
     const Fate fate = Draw(task.run.policy.timeout);
     const bool at_once = world_.Chance(30);
     const Duration travel = at_once ? Duration::zero() : world_.Between({}, milliseconds(20));
-    calls_.emplace(exec_id, Call{task.run, std::move(done), fate.deaf, fate.hangs});
+    const std::string group = task.job ? task.job->group : "";
+    calls_.emplace(exec_id, Call{task.run, group, std::move(done), fate.deaf, fate.hangs});
+    CheckLimit(task);
     if (at_once) {
         const bool welcome = targets_.Arrive(task.run);
         return Answer(exec_id,
-                      {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure});
+                      {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure,
+                       .target = model::TargetSign::kAnswered});
     }
     // It is on its way, also when the node dies meanwhile.
     world_.After(travel, [self = shared_from_this(), run = task.run, fate] {
@@ -73,17 +86,33 @@ void SimExecutor::Start(engine::Task task, Done done) {
     });
 }
 
+// What a node has under way of a group, whatever became of the runs meanwhile.
+void SimExecutor::CheckLimit(const engine::Task& task) const {
+    if (!task.job) return;
+    const auto now = std::ranges::count_if(
+        calls_, [&](const auto& call) { return call.second.group == task.job->group; });
+    targets_.CheckLimit(task.job->group, static_cast<std::size_t>(now), task.run);
+}
+
 SimExecutor::Fate SimExecutor::Draw(Duration timeout) {
     Fate fate;
     fate.event.kind = EventKind::kSuccess;
+    fate.event.target = model::TargetSign::kAnswered;
     fate.after = world_.Between(milliseconds(1), milliseconds(200));
     if (targets_.healed()) return fate;
+    if (targets_.down()) {
+        fate.event.kind = EventKind::kRetryableFailure;
+        fate.event.error = "connection refused";
+        fate.event.target = model::TargetSign::kDown;
+        return fate;
+    }
     fate.after = world_.Between(milliseconds(5), seconds(3));
     const std::uint64_t dice = world_.Below(100);
     if (dice < 58) return fate;
     if (dice < 74) {
         fate.event.kind = EventKind::kRetryableFailure;
         fate.event.error = "503";
+        fate.event.target = model::TargetSign::kDown;
         if (world_.Chance(100)) fate.event.after = world_.Between({}, seconds(60));
         return fate;
     }

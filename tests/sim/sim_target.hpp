@@ -24,6 +24,13 @@ class Targets {
     // What the executor said of an attempt; nothing while it is under way.
     std::optional<model::EventKind> AnswerOf(const std::string& exec_id) const;
 
+    // Nobody is there for a while.
+    void GoDown(Duration how_long) { down_until_ = world_.now() + how_long; }
+    bool down() const { return !healed_ && world_.now() < down_until_; }
+    // So many of a group may be called at once by one node.
+    void Limit(const std::string& group, std::size_t most) { most_[group] = most; }
+    void CheckLimit(const std::string& group, std::size_t now, const model::Run& run);
+
     // From now on everything is answered soon and well.
     void Heal() { healed_ = true; }
     bool healed() const { return healed_; }
@@ -35,7 +42,9 @@ class Targets {
     std::map<std::string, Uuid> seen_;  // by exec_id
     std::map<Uuid, std::int64_t> fences_;
     std::map<std::string, model::EventKind> answers_;
+    std::map<std::string, std::size_t> most_;  // by group
     std::int64_t fenced_out_ = 0;
+    TimePoint down_until_{};
     bool healed_ = false;
 };
 
@@ -61,6 +70,7 @@ class SimExecutor final : public engine::Executor,
   private:
     struct Call {
         model::Run run;
+        std::string group;
         Done done;
         bool deaf = false;   // goes on when it is asked to stop
         bool hangs = false;  // would not end by itself for a long time
@@ -73,6 +83,7 @@ class SimExecutor final : public engine::Executor,
         bool hangs = false;
     };
 
+    void CheckLimit(const engine::Task& task) const;
     Fate Draw(Duration timeout);
     Fate DrawBad(Duration timeout);
     void AnswerAfter(Duration delay, const std::string& exec_id, model::Event event);

@@ -4,13 +4,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ksana/api_v1/cursors.hpp"
 #include "ksana/api_v1/idempotency.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/engine/calendar_desk.hpp"
+#include "ksana/engine/flights.hpp"
 #include "ksana/engine/job_desk.hpp"
+#include "ksana/engine/limits.hpp"
 #include "ksana/engine/run_desk.hpp"
 #include "ksana/http_server/router.hpp"
 #include "ksana/insight/explain.hpp"
@@ -18,6 +21,12 @@
 #include "ksana/store/store.hpp"
 
 namespace ksana::api_v1 {
+
+// What limits do on this node, now.
+struct LimitUses {
+    std::function<std::vector<engine::LimitUse>()> all;
+    std::function<engine::Flights::GroupUse(const std::string& group)> of_group;
+};
 
 // What /api/v1 works on. All must outlive the router.
 struct Services {
@@ -32,6 +41,7 @@ struct Services {
     std::function<insight::NodeView()> node_view;  // thread-safe; may be empty
     std::string version;                           // of the server
     bool quick_reads = false;                      // reads of one row never wait for anybody
+    LimitUses limits = {};
 };
 
 // What handlers share.

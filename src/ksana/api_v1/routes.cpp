@@ -3,9 +3,11 @@
 #include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/calendar_handlers.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
+#include "ksana/api_v1/group_handlers.hpp"
 #include "ksana/api_v1/insight_handlers.hpp"
 #include "ksana/api_v1/job_handlers.hpp"
 #include "ksana/api_v1/job_lists.hpp"
+#include "ksana/api_v1/limit_handlers.hpp"
 #include "ksana/api_v1/openapi_text.hpp"
 #include "ksana/api_v1/run_handlers.hpp"
 
@@ -33,6 +35,8 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddRunRoutes(router, desk);
     AddInsightRoutes(router, desk);
     AddCalendarRoutes(router, desk);
+    AddGroupRoutes(router, desk);
+    AddLimitRoutes(router, desk);
     // Public: it tells nothing about this server that its documentation does not.
     AddRoute(router, desk,
              {Method::kGet, "/openapi.json", Permission::kPublic, "The description of this API",

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ksana/base/log.hpp"
+#include "ksana/codec/wait_cause_codec.hpp"
 
 namespace ksana::engine {
 
@@ -66,7 +67,7 @@ Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clo
       clock_(clock),
       options_(std::move(options)),
       flights_(std::make_shared<Flights>(
-          clock, options_.slots, options_.lease,
+          clock, *options_.limits, options_.slots, options_.lease,
           FlightNews{.landed = options_.wake ? options_.wake : [] {},
                      .departs = options_.wake_starter ? options_.wake_starter : [] {}})),
       late_starts_(options_.late_start_rate) {}
@@ -171,16 +172,22 @@ void Dispatcher::Report(const std::vector<Landing>& landed,
 // K-19: one line for every attempt that ended.
 void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
     const Run& run = landing.flight->run;
+    const std::string name = landing.flight->job ? landing.flight->job->name : "";
     const SteadyPoint began = landing.flight->begun ? landing.flight->started_at : landing.at;
     const auto took = std::chrono::duration_cast<Duration>(landing.at - began);
     const bool taken = applied.verdict == store::ApplyVerdict::kApplied ||
                        applied.verdict == store::ApplyVerdict::kDuplicate;
     const bool well = taken && landing.event.kind == model::EventKind::kSuccess;
-    const LogLevel level = well ? LogLevel::kInfo : LogLevel::kWarn;
+    const bool deferred =
+        taken && landing.event.kind == model::EventKind::kSnooze && landing.event.not_begun;
+    const LogLevel level = deferred ? LogLevel::kDebug : well ? LogLevel::kInfo : LogLevel::kWarn;
     if (LogEnabled(level)) {
-        Log(level, taken ? "attempt ended" : "the report of an attempt was refused",
+        Log(level,
+            deferred ? "a limit is in the way of a run; it is tried again later"
+            : taken  ? "attempt ended"
+                     : "the report of an attempt was refused",
             {{"job_id", run.job_id},
-             {"name", landing.flight->job_name},
+             {"name", name},
              {"run_id", run.id.ToString()},
              {"attempt", run.status.attempt},
              {"status", model::NameOf(landing.event.kind)},
@@ -189,11 +196,12 @@ void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
              {"error", taken ? landing.event.error : applied.reason}});
     }
     if (options_.observer == nullptr) return;
-    options_.observer->Ended({.run = run,
-                              .job_name = landing.flight->job_name,
-                              .event = landing.event,
-                              .applied = applied,
-                              .took = took});
+    if (deferred) {
+        const auto cause = codec::WaitCauseFromDetail(landing.event.detail);
+        return options_.observer->Deferred(run, cause.value_or(model::WaitCause{}));
+    }
+    options_.observer->Ended(
+        {.run = run, .job_name = name, .event = landing.event, .applied = applied, .took = took});
 }
 
 void Dispatcher::Kept(const std::string& exec_id, const store::Applied& applied,

@@ -45,6 +45,7 @@ class Dispatcher {
         std::function<void()> wake;          // RunOnce is to be called
         std::function<void()> wake_starter;  // StartDue is to be called
         Observer* observer = nullptr;        // may be null
+        LimitBook* limits = nullptr;         // never null; shared by the dispatchers of a node
     };
 
     // What is given must outlive it, and the executor must have answered everything before.
@@ -65,6 +66,15 @@ class Dispatcher {
     // Hands what is due to the executor, so far as there are slots. A loop of its own, as RunOnce
     // may be waiting for a commit. Any thread.
     Step StartDue();
+
+    // The limits are others. Any thread.
+    void LimitsChanged() { flights_->LimitsChanged(); }
+    std::map<std::string, std::size_t> WaitingForLimits() const {
+        return flights_->WaitingForLimits();
+    }
+    Flights::GroupUse UseOfGroup(const std::string& group) const {
+        return flights_->UseOfGroup(group);
+    }
 
     void Open() { flights_->Open(); }
     // No further starts: what waits for its time or a slot is given back; what is under way goes

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ksana/codec/wait_cause_codec.hpp"
+
 namespace ksana::engine {
 namespace {
 
@@ -10,6 +12,11 @@ namespace {
 constexpr Duration kOverdueSlack = std::chrono::milliseconds(500);
 
 constexpr SteadyPoint kNever = SteadyPoint::max();
+
+// Who waits longer than this for a limit is stored as waiting, and who has waited longer than this
+// has its time counted from its start: a write each, which short waits are spared.
+constexpr Duration kLongWait = std::chrono::seconds(1);
+constexpr Duration kNoticedWait = std::chrono::milliseconds(50);
 
 // What a report is, seen from why the attempt was asked to stop.
 model::Event AsStopped(model::Event event, StopReason reason) {
@@ -19,6 +26,24 @@ model::Event AsStopped(model::Event event, StopReason reason) {
         event.error = "stopped after its time was over";
     }
     if (reason == StopReason::kShutdown) event.kind = model::EventKind::kShutdown;
+    return event;
+}
+
+// Given back without having begun.
+model::Event SentAwayEvent(const Gate::SentAway& away) {
+    model::Event event;
+    event.kind = model::EventKind::kSnooze;
+    event.not_begun = true;
+    event.after = away.after;
+    event.detail = codec::WaitCauseToDetail(away.cause);
+    return event;
+}
+
+// The lease ran out while it waited (the process was stopped): it may be somebody else's by now.
+model::Event LeaseRanOut() {
+    model::Event event;
+    event.kind = model::EventKind::kShutdown;
+    event.error = "its lease ran out before it was started";
     return event;
 }
 
@@ -59,7 +84,8 @@ void Flights::ClaimsWait(bool wait) {
 std::size_t Flights::RoomForClaim() const { return Room(claimed_may_wait_, 0); }
 
 std::size_t Flights::Room(std::size_t may_wait, std::size_t landed) const {
-    const std::size_t used = flights_.size() + landed + reserved_;
+    // Who waits for a limit keeps nobody else from a slot.
+    const std::size_t used = flights_.size() - gate_.size() + landed + reserved_;
     const std::size_t most = slots_ + may_wait;
     return closed_ || used >= most ? 0 : most - used;
 }
@@ -82,10 +108,13 @@ void Flights::GiveBack(std::size_t slots) {
 }
 
 void Flights::Take(const model::Run& run) {
+    const SteadyPoint now = clock_.SteadyNow();
     auto flight = std::make_unique<Flight>(Flight{.run = run,
-                                                  .job_name = {},
-                                                  .renew_at = clock_.SteadyNow() + lease_ / 3,
-                                                  .overdue_at = kNever});
+                                                  .job = nullptr,
+                                                  .leased_at = now,
+                                                  .renew_at = now + lease_ / 3,
+                                                  .overdue_at = kNever,
+                                                  .ticket = {}});
     const std::lock_guard lock(mutex_);
     reserved_ -= std::min<std::size_t>(reserved_, 1);
     attention_ = std::min(attention_, flight->renew_at);
@@ -96,26 +125,91 @@ void Flights::Depart(Task task, SteadyPoint due) {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(task.run.status.exec_id);
     if (found == flights_.end()) return;
-    if (task.job) found->second->job_name = task.job->name;
+    found->second->job = task.job;
     departures_.emplace(due, std::move(task));
 }
 
 std::vector<Departure> Flights::TakeDue(SteadyPoint now) {
     std::vector<Departure> taken;
-    const std::lock_guard lock(mutex_);
-    while (CanDepart(now)) {
-        auto node = departures_.extract(departures_.begin());
-        const auto found = flights_.find(node.mapped().run.status.exec_id);
-        if (found == flights_.end()) continue;  // stopped while it waited
-        Flight& flight = *found->second;
-        flight.begun = true;
-        flight.started_at = now;
-        flight.overdue_at = now + flight.run.policy.timeout + kOverdueSlack;
-        attention_ = std::min(attention_, flight.overdue_at);
-        ++under_way_;
-        taken.push_back({.task = std::move(node.mapped()), .due = node.key()});
+    bool tell = false;
+    {
+        const std::lock_guard lock(mutex_);
+        if (gate_.active()) {
+            const std::size_t landed = landed_.size();
+            TakeLimited(now, taken);
+            tell = landed_.size() > landed || attention_ <= now;
+        }
+        while (!gate_.active() && CanDepart(now)) {
+            auto node = departures_.extract(departures_.begin());
+            const auto found = flights_.find(node.mapped().run.status.exec_id);
+            if (found == flights_.end()) continue;  // stopped while it waited
+            Begin(*found->second, now);
+            taken.push_back({.task = std::move(node.mapped()), .due = node.key()});
+        }
     }
+    if (tell) news_.landed();
     return taken;
+}
+
+void Flights::Begin(Flight& flight, SteadyPoint now) {
+    flight.begun = true;
+    flight.started_at = now;
+    flight.overdue_at = now + flight.run.policy.timeout + kOverdueSlack;
+    attention_ = std::min(attention_, flight.overdue_at);
+    ++under_way_;
+}
+
+void Flights::TakeLimited(SteadyPoint now, std::vector<Departure>& taken) {
+    if (closed_ || under_way_ >= slots_) return;
+    Gate::Passage passage;
+    passage.room = slots_ - under_way_;
+    gate_.Advance(now, passage);
+    while (passage.room > 0 && !departures_.empty() && departures_.begin()->first <= now &&
+           !gate_.shut(now)) {
+        auto node = departures_.extract(departures_.begin());
+        const std::string exec_id = node.mapped().run.status.exec_id;
+        if (!flights_.contains(exec_id)) continue;
+        gate_.Enter({.task = std::move(node.mapped()), .due = node.key()}, now, passage);
+        NoteWaiting(exec_id, now);
+    }
+    for (Gate::Admitted& admitted : passage.admitted) {
+        BeginAdmitted(std::move(admitted), now, taken);
+    }
+    for (const Gate::SentAway& away : passage.sent_away) {
+        LandHeld(away.exec_id, SentAwayEvent(away), now);
+    }
+}
+
+// The time that an attempt has begins with it. What is stored about it is set right by a renewal.
+void Flights::BeginAdmitted(Gate::Admitted admitted, SteadyPoint now,
+                            std::vector<Departure>& taken) {
+    Task& task = admitted.departure.task;
+    const auto found = flights_.find(task.run.status.exec_id);
+    if (found == flights_.end()) return limits_.GiveBack(admitted.ticket, now);
+    Flight& flight = *found->second;
+    flight.ticket = std::move(admitted.ticket);
+    if (admitted.waited && now >= flight.leased_at + lease_) {
+        return LandHeld(task.run.status.exec_id, LeaseRanOut(), now);
+    }
+    const auto waited = std::chrono::duration_cast<Duration>(now - admitted.departure.due);
+    Begin(flight, now);
+    if (admitted.waited && task.run.status.deadline) *task.run.status.deadline += waited;
+    if (admitted.waited && waited > kNoticedWait && flight.renew_at != kNever) {
+        flight.has_waited = true;
+        flight.renew_at = now;
+        attention_ = now;
+    }
+    taken.push_back(std::move(admitted.departure));
+}
+
+// Soon enough for the deadline that was stored when it was claimed.
+void Flights::NoteWaiting(const std::string& exec_id, SteadyPoint now) {
+    if (!gate_.CauseOf(exec_id)) return;
+    Flight& flight = *flights_.at(exec_id);
+    if (flight.renew_at == kNever) return;
+    flight.renew_at =
+        std::min(flight.renew_at, now + std::min(kLongWait, flight.run.policy.timeout / 2));
+    attention_ = std::min(attention_, flight.renew_at);
 }
 
 bool Flights::CanDepart(SteadyPoint now) const {
@@ -125,8 +219,11 @@ bool Flights::CanDepart(SteadyPoint now) const {
 
 std::optional<Duration> Flights::UntilDeparture(SteadyPoint now) const {
     const std::lock_guard lock(mutex_);
-    if (closed_ || under_way_ >= slots_ || departures_.empty()) return std::nullopt;
-    return Until(departures_.begin()->first, now);
+    if (closed_ || under_way_ >= slots_) return std::nullopt;
+    SteadyPoint next = departures_.empty() ? kNever : departures_.begin()->first;
+    if (gate_.active()) next = std::max(std::min(next, gate_.NextAt()), limits_.NodeFreeAt());
+    if (next == kNever) return std::nullopt;
+    return Until(next, now);
 }
 
 void Flights::Land(const std::string& exec_id, model::Event event) {
@@ -135,18 +232,45 @@ void Flights::Land(const std::string& exec_id, model::Event event) {
     bool departs = false;
     {
         const std::lock_guard lock(mutex_);
-        auto node = flights_.extract(exec_id);
-        if (node.empty()) return;
-        if (node.mapped()->begun) --under_way_;
-        event = AsStopped(std::move(event), node.mapped()->stop);
-        event.exec_id = exec_id;
-        landed_.push_back(
-            {.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
+        const std::size_t landed = landed_.size();
+        LandHeld(exec_id, std::move(event), now);
+        if (landed_.size() == landed) return;
         tell = landed_.size() >= tell_;
-        departs = CanDepart(now);
+        departs = CanDepart(now) || (!closed_ && !gate_.empty());
     }
     if (departs) news_.departs();
     if (tell) news_.landed();
+}
+
+void Flights::LandHeld(const std::string& exec_id, model::Event event, SteadyPoint now) {
+    auto node = flights_.extract(exec_id);
+    if (node.empty()) return;
+    Flight& flight = *node.mapped();
+    if (flight.begun) --under_way_;
+    if (!gate_.empty()) gate_.Remove(exec_id);
+    if (limits_.active() || event.target == model::TargetSign::kDown) GiveUp(flight, event, now);
+    event = AsStopped(std::move(event), flight.stop);
+    event.exec_id = exec_id;
+    landed_.push_back({.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
+}
+
+// What it held of limits, and what it tells about its destination. That a destination which is
+// known to be down is still down is no failure of the run that was sent to see.
+void Flights::GiveUp(Flight& flight, model::Event& event, SteadyPoint now) {
+    limits_.GiveBack(flight.ticket, now);
+    const bool probe = std::exchange(flight.ticket, {}).probe;
+    if (!probe && event.target == model::TargetSign::kNone) return;
+    const auto next_probe = limits_.Tell({.host = SubjectOf(flight.run, flight.job.get()).host,
+                                          .sign = event.target,
+                                          .began = flight.started_at,
+                                          .probe = probe,
+                                          .retry_after = event.after},
+                                         now);
+    const bool failed = event.kind == model::EventKind::kRetryableFailure ||
+                        event.kind == model::EventKind::kTimeout;
+    if (!next_probe || !failed) return;
+    event.kind = model::EventKind::kSnooze;
+    event.after = next_probe;
 }
 
 std::vector<Landing> Flights::TakeLanded() {
@@ -176,6 +300,11 @@ std::vector<store::RunEvent> Flights::Renewals(SteadyPoint now, bool all) {
         event.kind = model::EventKind::kProgress;
         event.exec_id = exec_id;
         event.lease = lease_;
+        if (flight->has_waited) event.not_begun = flight->told_begun = true;
+        if (const auto cause = flight->begun ? std::nullopt : gate_.CauseOf(exec_id)) {
+            event.not_begun = true;
+            event.detail = codec::WaitCauseToDetail(*cause);
+        }
         events.push_back({.run_id = flight->run.id, .event = std::move(event)});
     }
     return events;
@@ -185,8 +314,15 @@ void Flights::Renewed(const std::string& exec_id, SteadyPoint asked_at) {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(exec_id);
     if (found == flights_.end()) return;
-    found->second->renew_at = asked_at + lease_ / 3;
-    attention_ = std::min(attention_, found->second->renew_at);
+    Flight& flight = *found->second;
+    flight.renew_at = asked_at + lease_ / 3;
+    flight.leased_at = asked_at;
+    if (std::exchange(flight.told_begun, false)) {
+        flight.has_waited = false;
+    } else if (flight.has_waited) {  // began while the renewal was under way
+        flight.renew_at = asked_at;
+    }
+    attention_ = std::min(attention_, flight.renew_at);
 }
 
 void Flights::Lost(const std::string& exec_id) {
@@ -236,6 +372,36 @@ std::vector<std::string> Flights::Waiting() const {
     return waiting;
 }
 
+void Flights::LimitsChanged() {
+    const SteadyPoint now = clock_.SteadyNow();
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [exec_id, flight] : flights_) {
+            if (!flight->begun) continue;
+            limits_.Join(flight->ticket, SubjectOf(flight->run, flight->job.get()), now);
+        }
+        for (Departure& departure : gate_.TakeAll()) {
+            departures_.emplace(departure.due, std::move(departure.task));
+        }
+    }
+    news_.departs();
+}
+
+std::map<std::string, std::size_t> Flights::WaitingForLimits() const {
+    const std::lock_guard lock(mutex_);
+    return gate_.Lengths();
+}
+
+Flights::GroupUse Flights::UseOfGroup(const std::string& group) const {
+    GroupUse use;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [exec_id, flight] : flights_) {
+        if (!flight->job || flight->job->group != group) continue;
+        ++(flight->begun ? use.under_way : use.waiting);
+    }
+    return use;
+}
+
 // Looked for only when the earliest that was known has passed: it may have landed since.
 std::optional<Duration> Flights::UntilAttention(SteadyPoint now) {
     const std::lock_guard lock(mutex_);
@@ -269,7 +435,7 @@ bool Flights::closed() const {
 
 std::size_t Flights::UnderWay() const {
     const std::lock_guard lock(mutex_);
-    return flights_.size();
+    return flights_.size() - gate_.size();
 }
 
 bool Flights::Idle() const {

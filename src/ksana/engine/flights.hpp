@@ -13,6 +13,8 @@
 #include "ksana/base/clock.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/engine/executor.hpp"
+#include "ksana/engine/gate.hpp"
+#include "ksana/engine/limits.hpp"
 #include "ksana/model/decide.hpp"
 #include "ksana/store/run_store.hpp"
 
@@ -30,18 +32,16 @@ enum class StopReason : std::uint8_t {
 // An attempt that this node has, from the claim to its end.
 struct Flight {
     model::Run run;
-    std::string job_name;
-    bool begun = false;  // handed to the executor; before that it waits
+    std::shared_ptr<const model::Job> job;  // null: not known (yet), or there is none
+    bool begun = false;                     // handed to the executor; before that it waits
+    bool has_waited = false;                // at the gate: its time is to count from its start…
+    bool told_begun = false;                // …and the renewal that is under way says so
     SteadyPoint started_at{};
+    SteadyPoint leased_at{};   // the lease was got, or last renewed
     SteadyPoint renew_at{};    // the lease is to be renewed then; max(): it is lost
     SteadyPoint overdue_at{};  // it is asked to stop then; max(): it has not begun
     StopReason stop = StopReason::kNone;
-};
-
-// An attempt to be handed to the executor.
-struct Departure {
-    Task task;
-    SteadyPoint due{};
+    LimitBook::Ticket ticket;  // once it has begun, where there are limits
 };
 
 // An attempt that is over and not yet reported.
@@ -63,8 +63,15 @@ struct FlightNews {
 // dispatcher share the room.
 class Flights {
   public:
-    Flights(const Clock& clock, std::size_t slots, Duration lease, FlightNews news)
-        : clock_(clock), slots_(slots), lease_(lease), news_(std::move(news)) {}
+    // The limits must outlive it.
+    Flights(const Clock& clock, LimitBook& limits, std::size_t slots, Duration lease,
+            FlightNews news)
+        : clock_(clock),
+          limits_(limits),
+          slots_(slots),
+          lease_(lease),
+          news_(std::move(news)),
+          gate_(limits) {}
 
     // So many may wait beside those under way: of those that are claimed, and of those that the
     // planner has started ahead of their time.
@@ -86,7 +93,8 @@ class Flights {
     void Take(const model::Run& run);
     // What was taken can be handed to the executor from `due` on. Nothing happens when it is over.
     void Depart(Task task, SteadyPoint due);
-    // Those that are due and have a slot; from now on they are under way.
+    // Those that are due, have a slot and are held back by no limit; from now on they are under
+    // way. Who would have to wait long for a limit lands at once, to be given back to the store.
     std::vector<Departure> TakeDue(SteadyPoint now);
     // How long until TakeDue has something; none: not before something lands.
     std::optional<Duration> UntilDeparture(SteadyPoint now) const;
@@ -117,6 +125,16 @@ class Flights {
     std::vector<std::string> All() const;
     std::vector<std::string> Waiting() const;  // not begun
 
+    // Limits have changed: they count for what is under way, and those who wait ask again.
+    void LimitsChanged();
+    // Those who wait for limits, by the limits' keys.
+    std::map<std::string, std::size_t> WaitingForLimits() const;
+    struct GroupUse {
+        std::size_t under_way = 0;
+        std::size_t waiting = 0;
+    };
+    GroupUse UseOfGroup(const std::string& group) const;
+
     // How long until a renewal or the next overdue one, or less; none: nothing there.
     std::optional<Duration> UntilAttention(SteadyPoint now);
 
@@ -136,8 +154,15 @@ class Flights {
     std::size_t RoomForClaim() const;
     std::size_t Keep(std::size_t given);
     bool CanDepart(SteadyPoint now) const;
+    void TakeLimited(SteadyPoint now, std::vector<Departure>& taken);
+    void Begin(Flight& flight, SteadyPoint now);
+    void BeginAdmitted(Gate::Admitted admitted, SteadyPoint now, std::vector<Departure>& taken);
+    void NoteWaiting(const std::string& exec_id, SteadyPoint now);
+    void LandHeld(const std::string& exec_id, model::Event event, SteadyPoint now);
+    void GiveUp(Flight& flight, model::Event& event, SteadyPoint now);
 
     const Clock& clock_;
+    LimitBook& limits_;
     const std::size_t slots_;
     const Duration lease_;
     const FlightNews news_;
@@ -145,6 +170,7 @@ class Flights {
     mutable std::mutex mutex_;
     ById flights_;                                 // by exec_id
     std::multimap<SteadyPoint, Task> departures_;  // of those that have not begun
+    Gate gate_;                                    // who waits here is not among departures_
     std::size_t under_way_ = 0;                    // of flights_: begun
     SteadyPoint attention_ = SteadyPoint::max();   // not later than any renew_at and overdue_at
     std::vector<Landing> landed_;

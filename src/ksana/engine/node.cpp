@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ksana/base/log.hpp"
+#include "ksana/engine/limit_source.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -24,6 +25,7 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       options_(std::move(options)),
       observer_(observer),
       owner_(PrefixOf(options_) + options_.incarnation),
+      limits_({.node_rate = options_.rate, .breaker = options_.breaker, .name = options_.name}),
       types_(store),
       calendars_(store),
       schedules_(zones, [this](std::string_view name) { return calendars_.Find(name); }),
@@ -62,7 +64,8 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                     [this, starter] {
                                         if (wake_) wake_(starter);
                                     },
-                                .observer = observer}));
+                                .observer = observer,
+                                .limits = &limits_}));
     }
     AddLoops();
 }
@@ -100,7 +103,7 @@ void Node::AddLoops() {
                       }});
     loops_.push_back(
         {.name = "types", .topics = store::Topic::kDocuments, .hint = {}, .run_once = [this] {
-             return ReadTypes();
+             return ReadDocuments();
          }});
     calendar_loop_ = loops_.size();
     loops_.push_back({.name = "calendars",
@@ -116,6 +119,7 @@ void Node::AddLoops() {
 Result<void> Node::Prepare() {
     KSANA_TRY_VOID(types_.Refresh());
     KSANA_TRY_VOID(calendar_watch_.Refresh());
+    KSANA_TRY_VOID(ReadLimits());
     KSANA_TRY(const std::vector<std::string> lost, LostOwners());
     if (lost.empty()) return {};
     for (bool more = true; more;) {
@@ -206,9 +210,45 @@ Result<Step> Node::WatchClock() {
     return answer.step;
 }
 
-Result<Step> Node::ReadTypes() {
+Result<Step> Node::ReadDocuments() {
     KSANA_TRY_VOID(types_.Refresh());
+    KSANA_TRY_VOID(ReadLimits());
     return Step{};
+}
+
+Result<void> Node::ReadLimits() {
+    KSANA_TRY(const auto limits, engine::ReadLimits(store_));
+    if (!limits_.Configure(limits)) return {};
+    for (const auto& dispatcher : dispatchers_) dispatcher->LimitsChanged();
+    return {};
+}
+
+std::vector<LimitUse> Node::LimitUses() const {
+    LimitUse own;
+    own.limit.max_concurrency = static_cast<std::int32_t>(options_.slots);
+    own.limit.rate = options_.rate;
+    own.in_use = UnderWay();
+    std::map<std::string, std::size_t> waiting;
+    for (const auto& dispatcher : dispatchers_) {
+        for (const auto& [key, count] : dispatcher->WaitingForLimits()) waiting[key] += count;
+    }
+    std::vector<LimitUse> uses = {own};
+    for (LimitUse& use : limits_.Uses(clock_.SteadyNow())) {
+        const auto found = waiting.find(LimitKey(use.kind, use.name));
+        if (found != waiting.end()) use.waiting = found->second;
+        uses.push_back(std::move(use));
+    }
+    return uses;
+}
+
+Flights::GroupUse Node::UseOfGroup(const std::string& group) const {
+    Flights::GroupUse use;
+    for (const auto& dispatcher : dispatchers_) {
+        const Flights::GroupUse one = dispatcher->UseOfGroup(group);
+        use.under_way += one.under_way;
+        use.waiting += one.waiting;
+    }
+    return use;
 }
 
 void Node::Open() {

@@ -15,6 +15,7 @@
 #include "ksana/engine/executor.hpp"
 #include "ksana/engine/fire_plans.hpp"
 #include "ksana/engine/jump_meter.hpp"
+#include "ksana/engine/limits.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
 #include "ksana/engine/planner.hpp"
@@ -43,6 +44,8 @@ struct NodeOptions {
     std::size_t max_waiting = 100'000;  // runs; with more nothing is planned
     std::size_t late_start_rate = 500;  // per second; 0: no limit
     Retention::Options retention;
+    std::optional<model::Rate> rate;  // of all starts
+    BreakerOptions breaker;
 };
 
 // The engine of one node without its threads: the loops, and what they share. A shell calls them:
@@ -70,6 +73,11 @@ class Node {
     CalendarWatch& calendar_watch() { return calendar_watch_; }
     const std::string& owner() const { return owner_; }
 
+    // The node's own first, then by key. Any thread.
+    std::vector<LimitUse> LimitUses() const;
+    // What runs of a group's jobs there are on this node. Any thread.
+    Flights::GroupUse UseOfGroup(const std::string& group) const;
+
     void Open();
     // Shutdown, in this order: no further starts; ask what runs to stop; give up on what does not.
     void Close();
@@ -83,7 +91,8 @@ class Node {
     Result<Step> Plan();
     Result<Step> Reap();
     Result<Step> Retain();
-    Result<Step> ReadTypes();
+    Result<Step> ReadDocuments();
+    Result<void> ReadLimits();
     Result<Step> WatchClock();
     void AddLoops();
     Result<std::vector<std::string>> LostOwners();
@@ -95,6 +104,7 @@ class Node {
     const std::string owner_;
     std::function<void(std::size_t)> wake_;
 
+    LimitBook limits_;
     TypeBook types_;
     CalendarBook calendars_;
     ScheduleBook schedules_;

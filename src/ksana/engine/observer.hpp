@@ -6,6 +6,7 @@
 #include "ksana/base/time.hpp"
 #include "ksana/model/decide.hpp"
 #include "ksana/model/run.hpp"
+#include "ksana/model/wait_cause.hpp"
 #include "ksana/store/run_store.hpp"
 
 namespace ksana::engine {
@@ -29,6 +30,8 @@ class Observer {
     // Late: how long after its time the attempt was started.
     virtual void Started(const model::Run& /*run*/, Duration /*late*/) {}
     virtual void Ended(const AttemptEnd& /*end*/) {}
+    // A limit or an open breaker was in its way, and it was given back.
+    virtual void Deferred(const model::Run& /*run*/, const model::WaitCause& /*cause*/) {}
     virtual void Reaped(const model::Run& /*run*/) {}
     virtual void Purged(std::size_t /*runs*/) {}
     virtual void StepFailed(std::string_view /*loop*/, const Error& /*error*/) {}

@@ -57,6 +57,26 @@ EventKind KindOf(const CallAnswer& answer) {
     return kind == EventKind::kRetryableFailure && never ? EventKind::kPermanentFailure : kind;
 }
 
+// Whether somebody is there. An answer that does not come in its time tells nothing: the job may
+// allow too little. Gateways answer for targets that are down.
+model::TargetSign SignOf(const CallAnswer& answer) {
+    const bool connected = answer.reused || answer.timings.connect > Duration::zero();
+    switch (answer.error) {
+        case CallError::kDns:
+        case CallError::kConnect:
+        case CallError::kTls:
+            return model::TargetSign::kDown;
+        case CallError::kTimeout:
+            return connected ? model::TargetSign::kNone : model::TargetSign::kDown;
+        case CallError::kNone:
+            break;
+        default:
+            return model::TargetSign::kNone;
+    }
+    const bool gateway = answer.status == 502 || answer.status == 503 || answer.status == 504;
+    return gateway ? model::TargetSign::kDown : model::TargetSign::kAnswered;
+}
+
 std::string ErrorOf(const CallAnswer& answer, const CallContext& context) {
     if (answer.error == CallError::kNone) {
         return fmt::format("HTTP {} from {}", answer.status, context.target);
@@ -121,6 +141,7 @@ model::Event OutcomeOf(const CallAnswer& answer, const CallContext& context, Tim
     model::Event event;
     event.kind = KindOf(answer);
     event.detail = DetailOf(answer, context);
+    event.target = SignOf(answer);
     if (event.kind == EventKind::kSuccess) {
         event.result = ResultOf(answer);
         return event;

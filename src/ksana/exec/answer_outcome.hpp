@@ -30,6 +30,7 @@ std::string TargetOf(std::string_view url);
 // egress guard's refusal is permanent, a timeout is one, everything else is tried again.
 //   result  the body where it is JSON of at most kMaxResult, else empty
 //   error   short, for people: "HTTP 503 from example.com"
+//   target  down: no connection, 502, 503 or 504; answered: any other answer
 //   detail  {"status","error_kind","remote","timings":{"dns_ms",…},"body","body_truncated",
 //           "trace_id"}
 // Bytes that are no UTF-8 and NULs come out as replacement characters, as no store keeps them.

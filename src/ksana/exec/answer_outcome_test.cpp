@@ -68,6 +68,28 @@ TEST(AnswerOutcome, ErrorsBeforeAnAnswerAreToldApart) {  // K-09
     EXPECT_EQ(Outcome(late).error, "no answer from 1.2.3.4:80 within 10s");
 }
 
+TEST(AnswerOutcome, WhetherSomebodyIsThere) {
+    using model::TargetSign;
+    for (const int status : {200, 301, 404, 408, 429, 500, 501}) {
+        EXPECT_EQ(OfStatus(status).target, TargetSign::kAnswered) << status;
+    }
+    for (const int status : {502, 503, 504}) {
+        EXPECT_EQ(OfStatus(status).target, TargetSign::kDown) << status;
+    }
+    const auto sign = [](CallError error) { return Outcome({.error = error}).target; };
+    EXPECT_EQ(sign(CallError::kDns), TargetSign::kDown);
+    EXPECT_EQ(sign(CallError::kConnect), TargetSign::kDown);
+    EXPECT_EQ(sign(CallError::kTls), TargetSign::kDown);
+    EXPECT_EQ(sign(CallError::kTimeout), TargetSign::kDown) << "not even connected";
+    EXPECT_EQ(sign(CallError::kCancelled), TargetSign::kNone);
+    EXPECT_EQ(sign(CallError::kEgressRefused), TargetSign::kNone);
+    EXPECT_EQ(sign(CallError::kProtocol), TargetSign::kNone);
+    EXPECT_EQ(Outcome({.error = CallError::kTimeout, .reused = true}).target, TargetSign::kNone);
+    CallAnswer slow{.error = CallError::kTimeout};
+    slow.timings.connect = Duration(5);
+    EXPECT_EQ(Outcome(slow).target, TargetSign::kNone) << "its job may allow too little";
+}
+
 TEST(AnswerOutcome, TheTargetMaySayWhenAndWhether) {
     EXPECT_EQ(OfStatus(503, {{"Retry-After", "120"}}).after, Duration(seconds(120)));
     EXPECT_EQ(OfStatus(429, {{"retry-after", "Sun, 01 Mar 2026 08:05:00 GMT"}}).after,

@@ -24,10 +24,16 @@ bool IsWaiting(RunState state) {
 TimePoint DueAt(const ExplainCase& c, const Run& run) {
     const bool first =
         run.status.attempt == 0 || (run.status.attempt == 1 && !IsWaiting(run.status.state));
-    if (first) return run.status.ready_at;
-    if (run.trigger != model::RunTrigger::kFire) return run.created_at;
+    if (run.trigger != model::RunTrigger::kFire) {
+        return first ? run.status.ready_at : run.created_at;
+    }
     const TimePoint nominal = run.nominal_at.value_or(run.created_at);
-    return c.Fires(nominal) ? c.schedule->WithJitter(run.job_id, nominal) : nominal;
+    const bool fires = c.Fires(nominal);
+    const TimePoint due = fires ? c.schedule->WithJitter(run.job_id, nominal) : nominal;
+    // Planned in time and yet ready later: it was given back because of a limit.
+    const bool given_back = fires && run.created_at - due <= c.params.late_after &&
+                            run.status.ready_at - due > c.params.late_after;
+    return first && !given_back ? run.status.ready_at : due;
 }
 
 RunFacts FactsOf(const Run& run, TimePoint due, std::optional<TimePoint> start) {
@@ -39,7 +45,7 @@ RunFacts FactsOf(const Run& run, TimePoint due, std::optional<TimePoint> start) 
                    .started_at = start,
                    .finished_at = status.finished_at,
                    .ready_at = {},
-                   .attempts = status.attempt,
+                   .attempts = status.attempt - (IsHeldBack(run) ? 1 : 0),
                    .progress = status.progress,
                    .late = {},
                    .took = {},
@@ -70,6 +76,7 @@ class RunExplainer {
             case RunState::kRunning:
                 // Stored as started ahead of its time: the owner waits for it.
                 if (run_.status.started_at.value_or(c_.now) > c_.now) return Wait(Reason::kNotDue);
+                if (const auto cause = CauseOf(run_)) return WaitFor(*cause);
                 out_.verdict = Verdict::kRunning;
                 return {};
             case RunState::kHeld:
@@ -100,12 +107,19 @@ class RunExplainer {
         return {};
     }
 
+    Result<void> WaitFor(const model::WaitCause& cause) {
+        out_.limit = LimitFacts{.key = cause.key, .before = cause.before};
+        return Wait(cause.reason == model::WaitReason::kLimited ? Reason::kLimited
+                                                                : Reason::kBreakerOpen);
+    }
+
     Result<void> ExplainWaiting() {
         if (run_.status.blocked) {
             KSANA_TRY(out_.related, FindInTheWay(store(), run_, c_.now));
             return Wait(Reason::kBlocked);
         }
         if (run_.status.ready_at > c_.now) {
+            if (const auto cause = CauseOf(run_)) return WaitFor(*cause);
             return Wait(run_.status.attempt > 0 ? Reason::kRetry : Reason::kNotDue);
         }
         if (!c_.params.node) return Wait(Reason::kUnclaimed);
@@ -128,6 +142,9 @@ class RunExplainer {
         KSANA_TRY(out_.related, FindAwaited(store(), run_, due_, start));
         if (run_.created_at - due_ > c_.params.late_after) {
             out_.reason = Reason::kOverdue;
+            out_.related.reset();
+        } else if (run_.status.attempt == 1 && run_.status.ready_at - due_ > c_.params.late_after) {
+            out_.reason = Reason::kWaitedForLimit;
             out_.related.reset();
         } else {
             out_.reason = out_.related ? Reason::kWaitedForRun : Reason::kWaitedForSlot;

@@ -41,17 +41,20 @@ enum class Verdict : std::uint8_t {
 enum class Reason : std::uint8_t {
     kNone,
     // ran_late
-    kOverdue,        // planned late: the server was down or behind
-    kWaitedForRun,   // an earlier run of the job was not over
-    kWaitedForSlot,  // it was ready, and nobody took it
+    kOverdue,         // planned late: the server was down or behind
+    kWaitedForRun,    // an earlier run of the job was not over
+    kWaitedForSlot,   // it was ready, and nobody took it
+    kWaitedForLimit,  // a limit or an open breaker was in its way
     // waiting
-    kNotDue,     // its time, with jitter, has not come
-    kRetry,      // between two attempts
-    kBlocked,    // an earlier run of the job is not over
-    kNoSlot,     // all slots are taken
-    kStartRate,  // overdue starts are held back for a ramp
-    kUnclaimed,  // ready, and it is not known why nobody has taken it
-    kHeld,       // a person has to look at it
+    kNotDue,       // its time, with jitter, has not come
+    kRetry,        // between two attempts
+    kBlocked,      // an earlier run of the job is not over
+    kNoSlot,       // all slots are taken
+    kStartRate,    // overdue starts are held back for a ramp
+    kUnclaimed,    // ready, and it is not known why nobody has taken it
+    kHeld,         // a person has to look at it
+    kLimited,      // a limit of its node, group, type or host is used up
+    kBreakerOpen,  // what it calls is known to be down
     // not_a_fire
     kOffSchedule,
     kDstGap,
@@ -122,6 +125,12 @@ struct CalendarFacts {
     std::string rule;  // in words; empty: not known
 };
 
+// What is in its way.
+struct LimitFacts {
+    std::string key;          // "group:etl", "host:example.com:443"
+    std::int64_t before = 0;  // so many were in front of it when it was last looked at
+};
+
 struct Explanation {
     std::string job_id;
     TimePoint asked_at{};
@@ -142,6 +151,7 @@ struct Explanation {
     std::optional<RelatedRun> related;
     std::optional<Actor> actor;
     std::optional<CalendarFacts> calendar;
+    std::optional<LimitFacts> limit;
     std::optional<model::MisfirePolicy> misfire;  // missed, not_planned_yet: the job's
     std::optional<model::FireFate> expected;      // not_planned_yet: what planning will make of it
     std::optional<TimePoint> planned_until;       // the job's
@@ -177,11 +187,33 @@ struct ksana::model::EnumNames<ksana::insight::Verdict> {
 
 template <>
 struct ksana::model::EnumNames<ksana::insight::Reason> {
-    static constexpr std::array<std::string_view, 26> kNames = {
-        "none",        "overdue",         "waited_for_run",   "waited_for_slot", "not_due",
-        "retry",       "blocked",         "no_slot",          "start_rate",      "unclaimed",
-        "held",        "off_schedule",    "dst_gap",          "dst_fold",        "before_start",
-        "after_end",   "before_created",  "schedule_changed", "paused",          "calendar",
-        "behind",      "schedule_broken", "retention",        "run_log",         "deleted",
-        "cancel_other"};
+    static constexpr std::array<std::string_view, 29> kNames = {"none",
+                                                                "overdue",
+                                                                "waited_for_run",
+                                                                "waited_for_slot",
+                                                                "waited_for_limit",
+                                                                "not_due",
+                                                                "retry",
+                                                                "blocked",
+                                                                "no_slot",
+                                                                "start_rate",
+                                                                "unclaimed",
+                                                                "held",
+                                                                "limited",
+                                                                "breaker_open",
+                                                                "off_schedule",
+                                                                "dst_gap",
+                                                                "dst_fold",
+                                                                "before_start",
+                                                                "after_end",
+                                                                "before_created",
+                                                                "schedule_changed",
+                                                                "paused",
+                                                                "calendar",
+                                                                "behind",
+                                                                "schedule_broken",
+                                                                "retention",
+                                                                "run_log",
+                                                                "deleted",
+                                                                "cancel_other"};
 };

@@ -76,6 +76,15 @@ struct FieldsOf<insight::CalendarFacts> {
 };
 
 template <>
+struct FieldsOf<insight::LimitFacts> {
+    template <class V>
+    static void Visit(V& v) {
+        v("for", &insight::LimitFacts::key);
+        v("before", &insight::LimitFacts::before);
+    }
+};
+
+template <>
 struct FieldsOf<Explanation> {
     template <class V>
     static void Visit(V& v) {
@@ -96,6 +105,7 @@ struct FieldsOf<Explanation> {
         v("related", &Explanation::related);
         v("actor", &Explanation::actor);
         v("calendar", &Explanation::calendar);
+        v("limit", &Explanation::limit);
         v("misfire", &Explanation::misfire);
         v("expected", &Explanation::expected);
         v("planned_until", &Explanation::planned_until);

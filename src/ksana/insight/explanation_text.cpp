@@ -124,6 +124,9 @@ class Teller {
             case Reason::kWaitedForRun:
                 why = "it had to wait for " + Related();
                 break;
+            case Reason::kWaitedForLimit:
+                why = "a limit or a target that was down was in its way";
+                break;
             default:
                 why = "it had to wait for a free slot or worker";
                 break;
@@ -138,6 +141,23 @@ class Teller {
         if (e_.run->attempts > 1) text += fmt::format(", attempt {}", e_.run->attempts);
         if (e_.run->progress > 0) text += fmt::format(", {} % done", e_.run->progress);
         return text;
+    }
+
+    // "group etl" of "group:etl".
+    std::string LimitName() const {
+        std::string name = e_.limit->key;
+        const std::size_t colon = name.find(':');
+        if (colon != std::string::npos) name[colon] = ' ';
+        return name;
+    }
+
+    std::string InFront() const {
+        return fmt::format(", and {} {} before it{}", e_.limit->before,
+                           e_.limit->before == 1 ? "is" : "are", TriedAgain());
+    }
+
+    std::string TriedAgain() const {
+        return e_.run->ready_at ? "; it is tried again at " + T(*e_.run->ready_at) : "";
     }
 
     std::string WaitText() const {
@@ -155,6 +175,10 @@ class Teller {
                 return fmt::format("all {} slots are taken", c_.params.node->slots);
             case Reason::kStartRate:
                 return "overdue runs are started a few at a time, and others are before it";
+            case Reason::kLimited:
+                return fmt::format("the limit of {} is used up{}", LimitName(), InFront());
+            case Reason::kBreakerOpen:
+                return fmt::format("{} is known to be down{}", LimitName(), TriedAgain());
             case Reason::kHeld:
                 return "a person has to look at it" +
                        (e_.run->error.empty() ? "" : ": " + e_.run->error);

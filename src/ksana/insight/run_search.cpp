@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ksana/codec/wait_cause_codec.hpp"
+
 namespace ksana::insight {
 namespace {
 
@@ -54,8 +56,20 @@ Result<std::vector<Run>> ThereAt(store::Store& store, const Run& run, TimePoint 
 
 }  // namespace
 
+std::optional<model::WaitCause> CauseOf(const Run& run) {
+    const bool waits = run.status.state == RunState::kRunning ||
+                       run.status.outcome == model::AttemptOutcome::kDeferred;
+    return waits ? codec::WaitCauseFromDetail(run.status.detail) : std::nullopt;
+}
+
+bool IsHeldBack(const Run& run) {
+    return run.status.outcome == model::AttemptOutcome::kDeferred || CauseOf(run).has_value();
+}
+
 Result<std::optional<TimePoint>> FirstStart(store::Store& store, const Run& run) {
-    if (run.status.attempt <= 1) return run.status.started_at;
+    if (run.status.attempt <= 1) {
+        return IsHeldBack(run) ? std::optional<TimePoint>() : run.status.started_at;
+    }
     auto history = store.runs().Get(run.id);
     if (!history) {  // deleted meanwhile: the last start is all that is known
         if (history.error().code == Code::kNotFound) return run.status.started_at;

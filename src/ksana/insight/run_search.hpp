@@ -8,6 +8,7 @@
 #include "ksana/base/time.hpp"
 #include "ksana/insight/explanation.hpp"
 #include "ksana/model/run.hpp"
+#include "ksana/model/wait_cause.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::insight {
@@ -25,6 +26,11 @@ Result<std::optional<RelatedRun>> FindCanceller(store::Store& store, const model
 // The run whose end `run` waited for between two times.
 Result<std::optional<RelatedRun>> FindAwaited(store::Store& store, const model::Run& run,
                                               TimePoint from, TimePoint until);
+
+// What keeps a run from starting, while it waits for a limit or for a target that is down.
+std::optional<model::WaitCause> CauseOf(const model::Run& run);
+// Whether its last attempt has not begun because of that.
+bool IsHeldBack(const model::Run& run);
 
 // When the first attempt of a run started, if it has.
 Result<std::optional<TimePoint>> FirstStart(store::Store& store, const model::Run& run);

@@ -150,7 +150,8 @@ class Decider {
         if (status_.blocked) return Refuse("it waits for another run of its job");
         if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
         if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");
-        status_.attempt += 1;
+        // One that never began gives its number to the next.
+        if (status_.outcome != AttemptOutcome::kDeferred) status_.attempt += 1;
         status_.fence += 1;
         status_.exec_id = event_.exec_id;
         status_.last_report.reset();
@@ -174,6 +175,13 @@ class Decider {
             std::max(status_.lease_until.value_or(now_), now_ + Bounded(event_.lease, kMaxLease));
         if (event_.progress) status_.progress = std::clamp(*event_.progress, 0, 100);
         if (!event_.note.empty()) status_.progress_note = event_.note;
+        if (event_.not_begun) {
+            status_.started_at = now_;
+            // Who still waits is judged by the lease alone.
+            const bool waits = !event_.detail.empty();
+            status_.deadline = (waits ? *status_.lease_until : now_) + policy_.timeout;
+            status_.detail = event_.detail;
+        }
         return Applied();
     }
 
@@ -248,7 +256,7 @@ class Decider {
 
     Transition Postpone() {
         if (status_.cancel_requested) return EndAsCancelled();
-        EndAttempt(AttemptOutcome::kSnoozed);
+        EndAttempt(event_.not_begun ? AttemptOutcome::kDeferred : AttemptOutcome::kSnoozed);
         status_.ready_at = now_ + Bounded(event_.after.value_or(Duration::zero()), kMaxSnooze);
         return Move(RunState::kScheduled);
     }

@@ -10,6 +10,13 @@
 
 namespace ksana::model {
 
+// What an attempt tells about the target that it called.
+enum class TargetSign : std::uint8_t {
+    kNone,      // nothing: it was not sent, was stopped, or had no answer in its time
+    kAnswered,  // somebody is there, whatever the answer
+    kDown,      // nobody could be reached, or only something in front of it
+};
+
 // Something that happens to a run. Only the fields that the kind speaks of are looked at.
 struct Event {
     EventKind kind = EventKind::kDue;
@@ -27,6 +34,10 @@ struct Event {
     SkipReason reason = SkipReason::kNone;  // kSkip
     bool not_stopping = false;              // kTimeout: the grace ran out, too
     bool without_callback = false;          // kSuccess: the agent has told whoever had to know
+    // kSnooze: nothing was started, so that the attempt does not count. kProgress: it waits at its
+    // owner, or did until now; its time counts from here, and `detail` says what it waits for.
+    bool not_begun = false;
+    TargetSign target = TargetSign::kNone;  // for the engine; not kept
 };
 
 // Longer leases and snoozes are cut to these.

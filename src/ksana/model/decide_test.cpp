@@ -416,5 +416,46 @@ TEST_F(DecideTest, AUniqueKeyIsHeldByStateAndTime) {
     EXPECT_FALSE(HoldsKey(run, now_));
 }
 
+// What never began uses up nothing: the next attempt takes its number, under a fence of its own.
+TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
+    Run run = In(RunState::kRunning);
+    const Transition away = On(run, {.kind = EventKind::kSnooze,
+                                     .exec_id = "e1",
+                                     .detail = "{\"waits\":1}",
+                                     .after = minutes(1),
+                                     .not_begun = true});
+    ASSERT_EQ(away.verdict, Verdict::kApplied);
+    EXPECT_EQ(away.after.state, RunState::kScheduled);
+    EXPECT_EQ(away.after.outcome, AttemptOutcome::kDeferred);
+    EXPECT_EQ(away.after.detail, "{\"waits\":1}");
+    EXPECT_EQ(away.after.ready_at, now_ + minutes(1));
+    EXPECT_EQ(away.after.failures, 0);
+    run.status = away.after;
+    now_ += minutes(1);
+    const Transition again = On(run, {.kind = EventKind::kStart, .exec_id = "e2"});
+    ASSERT_EQ(again.verdict, Verdict::kApplied);
+    EXPECT_EQ(again.after.attempt, 1);
+    EXPECT_EQ(again.after.fence, 2);
+    EXPECT_EQ(again.after.detail, "");
+    EXPECT_FALSE(again.after.outcome);
+}
+
+TEST_F(DecideTest, WhoWaitsAtItsOwnerIsJudgedByItsLeaseAlone) {
+    Run run = In(RunState::kRunning);
+    policy_.timeout = seconds(1);
+    Event waits{.kind = EventKind::kProgress, .exec_id = "e1", .lease = seconds(30)};
+    waits.not_begun = true;
+    waits.detail = "{}";
+    run.status = On(run, waits).after;
+    EXPECT_GT(*run.status.deadline, *run.status.lease_until);
+    EXPECT_EQ(run.status.detail, "{}");
+    now_ += seconds(20);
+    waits.detail.clear();
+    run.status = On(run, waits).after;
+    EXPECT_EQ(run.status.started_at, now_) << "now it begins";
+    EXPECT_EQ(run.status.deadline, now_ + seconds(1));
+    EXPECT_EQ(run.status.detail, "");
+}
+
 }  // namespace
 }  // namespace ksana::model

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ksana::model {
 namespace {
@@ -49,6 +50,28 @@ std::optional<std::string> FaultOfHost(std::string_view host) {
     return std::nullopt;
 }
 
+// "example.com:8080" into its two parts; the port is empty where there is none.
+std::pair<std::string_view, std::optional<std::string_view>> Split(std::string_view authority) {
+    const std::size_t bracket = authority.rfind(']');
+    const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
+    if (colon == std::string_view::npos) return {authority, std::nullopt};
+    return {authority.substr(0, colon), authority.substr(colon + 1)};
+}
+
+std::optional<std::string> FaultOfAuthority(std::string_view authority) {
+    const auto [host, port] = Split(authority);
+    if (port) {
+        if (auto fault = FaultOfPort(*port)) return fault;
+    }
+    return FaultOfHost(host);
+}
+
+// The length of "http://" or "https://"; 0: it has neither.
+std::size_t SchemeSize(std::string_view url) {
+    if (StartsWithIgnoringCase(url, "http://")) return 7;
+    return StartsWithIgnoringCase(url, "https://") ? 8 : 0;
+}
+
 }  // namespace
 
 std::optional<std::string> FaultOfHttpUrl(std::string_view url) {
@@ -60,23 +83,31 @@ std::optional<std::string> FaultOfHttpUrl(std::string_view url) {
     if (std::any_of(url.begin(), url.end(), hostile)) {
         return "holds a blank, a control character or a backslash";
     }
-    std::size_t scheme = 0;
-    if (StartsWithIgnoringCase(url, "http://")) scheme = 7;
-    if (StartsWithIgnoringCase(url, "https://")) scheme = 8;
+    const std::size_t scheme = SchemeSize(url);
     if (scheme == 0) return "does not start with http:// or https://";
     url.remove_prefix(scheme);
-    std::string_view authority = url.substr(0, url.find_first_of("/?#"));
+    const std::string_view authority = url.substr(0, url.find_first_of("/?#"));
     if (authority.find('@') != std::string_view::npos) {
         return "holds credentials; use a header or a secret";
     }
-    const std::size_t bracket = authority.rfind(']');
-    const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-    if (colon != std::string_view::npos) {
-        if (auto fault = FaultOfPort(authority.substr(colon + 1))) return fault;
-        authority = authority.substr(0, colon);
-    }
-    return FaultOfHost(authority);
+    return FaultOfAuthority(authority);
 }
+
+std::string HostAndPortOf(std::string_view url) {
+    const std::size_t scheme = SchemeSize(url);
+    if (scheme == 0) return {};
+    url.remove_prefix(scheme);
+    const std::string_view authority = url.substr(0, url.find_first_of("/?#"));
+    if (FaultOfAuthority(authority)) return {};
+    const auto [host, port] = Split(authority);
+    std::string text(host);
+    std::transform(text.begin(), text.end(), text.begin(), Lower);
+    text += ':';
+    text += port.value_or(scheme == 7 ? "80" : "443");
+    return text;
+}
+
+bool IsHost(std::string_view text) { return !FaultOfAuthority(text); }
 
 bool IsHeaderName(std::string_view name) {
     constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";

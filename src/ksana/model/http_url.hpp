@@ -10,6 +10,14 @@ namespace ksana::model {
 // name or an address, an optional port; {{placeholders}} only after the host; no credentials.
 std::optional<std::string> FaultOfHttpUrl(std::string_view url);
 
+// "example.com:443" of "https://Example.com/path": lower case and always with a port. Empty for
+// what FaultOfHttpUrl refuses.
+std::string HostAndPortOf(std::string_view url);
+
+// Whether a text is a host as a URL has it, "example.com", "10.0.0.1" or "[::1]", or one with a
+// port.
+bool IsHost(std::string_view text);
+
 // RFC 9110: a header name is a token.
 bool IsHeaderName(std::string_view name);
 

@@ -47,6 +47,21 @@ TEST(FaultOfHttpUrl, RefusesTheRestAndSaysWhy) {
     EXPECT_TRUE(FaultOfHttpUrl(std::string("http://h/\0", 10)));
 }
 
+TEST(HttpUrl, TheHostWithItsPort) {
+    EXPECT_EQ(HostAndPortOf("http://Example.COM/a?b"), "example.com:80");
+    EXPECT_EQ(HostAndPortOf("HTTPS://example.com"), "example.com:443");
+    EXPECT_EQ(HostAndPortOf("http://example.com:8080#x"), "example.com:8080");
+    EXPECT_EQ(HostAndPortOf("https://[::1]/"), "[::1]:443");
+    EXPECT_EQ(HostAndPortOf("http://[::1]:8/"), "[::1]:8");
+    EXPECT_EQ(HostAndPortOf("ftp://example.com"), "");
+    EXPECT_EQ(HostAndPortOf(""), "");
+    EXPECT_TRUE(IsHost("example.com"));
+    EXPECT_TRUE(IsHost("[::1]:80"));
+    EXPECT_FALSE(IsHost("example.com:0"));
+    EXPECT_FALSE(IsHost("a b"));
+    EXPECT_FALSE(IsHost(""));
+}
+
 TEST(Headers, NamesAndValuesAreChecked) {
     EXPECT_TRUE(IsHeaderName("X-Token"));
     EXPECT_FALSE(IsHeaderName("X Token"));

@@ -76,6 +76,7 @@ enum class AttemptOutcome : std::uint8_t {
     kSnoozed,
     kReleased,
     kSkipped,
+    kDeferred,  // never began: a limit or a breaker was in its way
 };
 
 // Why a run was skipped or a fire made none.
@@ -212,8 +213,9 @@ struct EnumNames<SkipReason> {
 };
 template <>
 struct EnumNames<AttemptOutcome> {
-    static constexpr std::array<std::string_view, 8> kNames = {
-        "succeeded", "failed", "timed_out", "lost", "cancelled", "snoozed", "released", "skipped"};
+    static constexpr std::array<std::string_view, 9> kNames = {
+        "succeeded", "failed",   "timed_out", "lost",    "cancelled",
+        "snoozed",   "released", "skipped",   "deferred"};
 };
 
 }  // namespace ksana::model

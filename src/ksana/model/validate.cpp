@@ -236,4 +236,22 @@ std::vector<Problem> ValidateRunType(const RunType& type) {
     return problems;
 }
 
+std::vector<Problem> ValidateLimit(const Limit& limit) {
+    std::vector<Problem> problems;
+    Checker check(problems);
+    check.Text("/description", limit.description, kMaxDescriptionLength, true);
+    if (limit.max_concurrency) {
+        check.Range("/max_concurrency", *limit.max_concurrency, 1, kMaxConcurrency);
+    }
+    if (!limit.rate) return problems;
+    if (limit.rate->count < 1 || limit.rate->count > kMaxRateCount) {
+        check.Add("/rate/count", fmt::format("must lie between 1 and {}", kMaxRateCount));
+    }
+    check.Range("/rate/per", limit.rate->per, kMinRatePer, kMaxRatePer);
+    if (limit.rate->burst < 1 || limit.rate->burst > kMaxRateCount) {
+        check.Add("/rate/burst", fmt::format("must lie between 1 and {}", kMaxRateCount));
+    }
+    return problems;
+}
+
 }  // namespace ksana::model

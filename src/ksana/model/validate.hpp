@@ -4,6 +4,7 @@
 
 #include "ksana/base/error.hpp"
 #include "ksana/model/job.hpp"
+#include "ksana/model/limit.hpp"
 #include "ksana/model/run_type.hpp"
 #include "ksana/schedule/schedule.hpp"
 
@@ -14,6 +15,8 @@ namespace ksana::model {
 std::vector<Problem> ValidateJob(const Job& job, const schedule::ScheduleContext& context);
 
 std::vector<Problem> ValidateRunType(const RunType& type);
+
+std::vector<Problem> ValidateLimit(const Limit& limit);
 
 // Limits that users meet.
 inline constexpr std::size_t kMaxNameLength = 200;

@@ -59,6 +59,10 @@ engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationPar
     options.slots = static_cast<std::size_t>(settings.workers);
     options.late_start_rate = static_cast<std::size_t>(settings.late_start_rate);
     options.retention.keep = settings.retention;
+    if (settings.start_rate > 0) options.rate = model::Rate{.count = settings.start_rate};
+    options.breaker = {.failures = settings.breaker_failures,
+                       .first_pause = settings.breaker_pause,
+                       .longest_pause = settings.breaker_max};
     return options;
 }
 
@@ -144,7 +148,9 @@ struct Application::Everything {
                                    .calendars = calendar_desk,
                                    .node_view = [this] { return View(); },
                                    .version = parts.version,
-                                   .quick_reads = IsAlone(settings.store.kind)});
+                                   .quick_reads = IsAlone(settings.store.kind),
+ .limits = {.all = [this] { return node.LimitUses(); },
+ .of_group = [this](const std::string& group) { return node.UseOfGroup(group); }}});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = {{"serving", [this] { return Serving(); }}},
                                       .store = &store_check,

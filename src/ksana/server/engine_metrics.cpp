@@ -39,7 +39,11 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
       commits_(registry.AddCounter(
           {"ksana_store_commits_total", "Commits of the store that this node has seen."})),
       step_errors_(registry.AddCounters(
-          {"ksana_loop_errors_total", "Steps of the engine that failed.", {"loop"}})) {
+          {"ksana_loop_errors_total", "Steps of the engine that failed.", {"loop"}})),
+      deferred_(registry.AddCounters({"ksana_runs_deferred_total",
+                                      "Runs given back because a limit or a breaker was in their "
+                                      "way, by what it was for.",
+                                      {"reason", "kind"}})) {
     auto& attempts = registry.AddCounters(
         {"ksana_attempts_ended_total", "Attempts that ended on this node.", {"outcome"}});
     for (const EventKind kind : kReports) {
@@ -58,6 +62,7 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
 void EngineMetrics::Watch(telemetry::Registry& registry, const engine::Node* node) {
     callbacks_.clear();
     if (node == nullptr) return;
+    WatchLimits(registry, *node);
     callbacks_.push_back(
         registry.AddCallbackGauge({"ksana_attempts_under_way", "Attempts under way on this node."},
                                   [node](telemetry::Samples& samples) {
@@ -75,6 +80,43 @@ void EngineMetrics::Watch(telemetry::Registry& registry, const engine::Node* nod
                             static_cast<double>(depth.count));
             }
         }));
+}
+
+void EngineMetrics::WatchLimits(telemetry::Registry& registry, const engine::Node& node) {
+    const auto add = [&](std::string name, std::string help, auto count) {
+        callbacks_.push_back(
+            registry.AddCallbackGauge({std::move(name), std::move(help), {"kind", "name"}},
+                                      [&node, count](telemetry::Samples& samples) {
+                                          for (const engine::LimitUse& use : node.LimitUses()) {
+                                              if (!use.limit.max_concurrency && !use.limit.rate)
+                                                  continue;
+                                              samples.Add({model::NameOf(use.kind), use.name},
+                                                          static_cast<double>(count(use)));
+                                          }
+                                      }));
+    };
+    add("ksana_limit_in_use", "Attempts under way that count for a limit.",
+        [](const engine::LimitUse& use) { return use.in_use; });
+    add("ksana_limit_waiting", "Runs that wait in memory for a limit.",
+        [](const engine::LimitUse& use) { return use.waiting; });
+    callbacks_.push_back(registry.AddCallbackGauge(
+        {"ksana_breakers", "Destinations whose breaker is not closed.", {"state"}},
+        [&node](telemetry::Samples& samples) {
+            std::array<std::size_t, model::kEnumCount<engine::BreakerState>> counts{};
+            for (const engine::LimitUse& use : node.LimitUses()) {
+                if (use.breaker) ++counts.at(static_cast<std::size_t>(use.breaker->state));
+            }
+            for (const auto state :
+                 {engine::BreakerState::kOpen, engine::BreakerState::kHalfOpen}) {
+                samples.Add({model::NameOf(state)},
+                            static_cast<double>(counts.at(static_cast<std::size_t>(state))));
+            }
+        }));
+}
+
+void EngineMetrics::Deferred(const model::Run& /*run*/, const model::WaitCause& cause) {
+    deferred_.With({model::NameOf(cause.reason), model::NameOf(engine::KindOfLimitKey(cause.key))})
+        .Add();
 }
 
 void EngineMetrics::Planned(std::size_t jobs, std::size_t runs) {

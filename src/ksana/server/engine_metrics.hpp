@@ -25,12 +25,14 @@ class EngineMetrics final : public engine::Observer {
     void Planned(std::size_t jobs, std::size_t runs) override;
     void Started(const model::Run& run, Duration late) override;
     void Ended(const engine::AttemptEnd& end) override;
+    void Deferred(const model::Run& run, const model::WaitCause& cause) override;
     void Reaped(const model::Run& run) override;
     void Purged(std::size_t runs) override;
     void StepFailed(std::string_view loop, const Error& error) override;
 
   private:
     void CountFinal(model::RunState state);
+    void WatchLimits(telemetry::Registry& registry, const engine::Node& node);
 
     store::Store& store_;
     telemetry::Counter& planned_jobs_;
@@ -43,6 +45,7 @@ class EngineMetrics final : public engine::Observer {
     telemetry::Counter& purged_;
     telemetry::Counter& commits_;
     telemetry::Family<telemetry::Counter>& step_errors_;
+    telemetry::Family<telemetry::Counter>& deferred_;
     std::array<telemetry::Counter*, model::kEnumCount<model::EventKind>> attempts_{};
     std::array<telemetry::Counter*, model::kEnumCount<model::RunState>> finished_{};
     store::ChangeFeed::Subscription commits_seen_;

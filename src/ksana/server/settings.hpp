@@ -39,6 +39,10 @@ struct Settings {
     Duration shutdown_timeout{};
     Duration retention{};  // zero: for ever
     std::int32_t late_start_rate = 0;
+    std::int32_t start_rate = 0;        // per second; zero: no limit
+    std::int32_t breaker_failures = 0;  // zero: never opens
+    Duration breaker_pause{};
+    Duration breaker_max{};
     std::uint64_t max_body = 0;
     std::string node_name;
     std::int32_t request_threads = 0;

@@ -83,6 +83,10 @@ TEST(Settings, Defaults) {
     EXPECT_EQ(s.shutdown_timeout, seconds(30));
     EXPECT_EQ(s.retention, hours(30 * 24));
     EXPECT_EQ(s.late_start_rate, 500);
+    EXPECT_EQ(s.start_rate, 0);
+    EXPECT_EQ(s.breaker_failures, 5);
+    EXPECT_EQ(s.breaker_pause, std::chrono::seconds(5));
+    EXPECT_EQ(s.breaker_max, std::chrono::minutes(1));
     EXPECT_EQ(s.max_body, 1'000'000U);
     EXPECT_EQ(s.request_threads, 16);
     for (const auto* text :

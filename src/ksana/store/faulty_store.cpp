@@ -64,6 +64,9 @@ class FaultyJobs final : public JobStore {
     Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) override {
         return injector_.Call("jobs.Count", [&] { return inner_.Count(filter, most); });
     }
+    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override {
+        return injector_.Call("jobs.Groups", [&] { return inner_.Groups(after, limit); });
+    }
     Result<Planned> PlanDue(const PlanParams& params, const Planner& planner) override {
         return injector_.Call("jobs.PlanDue", [&] { return inner_.PlanDue(params, planner); });
     }

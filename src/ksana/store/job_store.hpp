@@ -115,6 +115,9 @@ class JobStore {
     virtual Result<Page<model::Job>> List(const JobQuery& query) = 0;
     // Counts up to `most` and stops there.
     virtual Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) = 0;
+    // The groups that jobs are in, by name, behind this one; at most kMaxPageSize.
+    virtual Result<std::vector<std::string>> Groups(const std::string& after,
+                                                    std::size_t limit) = 0;
 
     // Takes enabled jobs whose next fire is due (on PostgreSQL those that no other node has in
     // hand), and writes what `planner` says about each in one transaction. A nominal time that has

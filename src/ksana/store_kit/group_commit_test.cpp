@@ -44,6 +44,9 @@ class IdleTransaction final : public Transaction {
     Result<store::WakeTimes> NextWake() override { return Unused(); }
     Result<store::RecordCounts> Counts() override { return Unused(); }
     Result<std::vector<std::string>> DependantsOf(const std::string&) override { return Unused(); }
+    Result<std::vector<std::string>> Groups(const std::string&, std::size_t) override {
+        return Unused();
+    }
     Result<std::vector<model::Job>> LockJobs(const std::vector<std::string>&) override {
         return Unused();
     }

@@ -84,6 +84,16 @@ Result<std::int64_t> KitJobs::Count(const store::JobFilter& filter, std::int64_t
     return count;
 }
 
+Result<std::vector<std::string>> KitJobs::Groups(const std::string& after, std::size_t limit) {
+    KSANA_TRY(limit, CheckLimit(limit));
+    std::vector<std::string> groups;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(groups, rows.Groups(after, limit));
+        return {};
+    }));
+    return groups;
+}
+
 Result<store::Planned> KitJobs::PlanDue(const store::PlanParams& params,
                                         const store::Planner& planner) {
     KSANA_TRY_VOID(CheckBatch(params.limit, "/limit"));

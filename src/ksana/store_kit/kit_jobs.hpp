@@ -16,6 +16,7 @@ class KitJobs final : public store::JobStore {
     Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) override;
     Result<store::Page<model::Job>> List(const store::JobQuery& query) override;
     Result<std::int64_t> Count(const store::JobFilter& filter, std::int64_t most) override;
+    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override;
     Result<store::Planned> PlanDue(const store::PlanParams& params,
                                    const store::Planner& planner) override;
     Result<store::Planned> PlanJobs(const store::PlanJobsParams& params,

@@ -112,6 +112,9 @@ class Reader {
     virtual Result<store::RecordCounts> Counts() = 0;
     // Ids of the jobs that depend on this one.
     virtual Result<std::vector<std::string>> DependantsOf(const std::string& job_id) = 0;
+    // The groups that jobs are in, each once, by name, behind this one.
+    virtual Result<std::vector<std::string>> Groups(const std::string& after,
+                                                    std::size_t limit) = 0;
 };
 
 }  // namespace ksana::store_kit

@@ -57,8 +57,10 @@ KeyClaim ClaimOf(const Run& run) { return {run.tenant, run.unique.key, run.id, r
 model::Transition RunChanges::Change(Run& run, const model::Event& event) {
     model::Transition made = model::Decide(run, event, now_);
     if (made.verdict != model::Verdict::kApplied) return made;
-    // The row holds the last attempt only: an earlier one moves to its own.
+    // The row holds the last attempt only: an earlier one moves to its own, unless it never began:
+    // then the next takes its place.
     if (event.kind == model::EventKind::kStart && run.status.attempt > 0 &&
+        run.status.outcome != model::AttemptOutcome::kDeferred &&
         run.policy.run_log == model::RunLog::kFull) {
         attempts_.push_back(*model::LastAttempt(run));
     }

@@ -1,7 +1,9 @@
 #include "ksana/store_memory/memory_reader.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "ksana/store_kit/lists.hpp"
 #include "ksana/store_kit/matches.hpp"
@@ -266,6 +268,17 @@ Result<std::vector<std::string>> TableReader<Base>::DependantsOf(const std::stri
     }
     std::ranges::sort(dependants);
     return dependants;
+}
+
+template <class Base>
+Result<std::vector<std::string>> TableReader<Base>::Groups(const std::string& after,
+                                                           std::size_t limit) {
+    std::set<std::string> groups;
+    for (const Job& job : rows_.jobs()) {
+        if (job.group > after) groups.insert(job.group);
+        if (groups.size() > limit) groups.erase(std::prev(groups.end()));
+    }
+    return std::vector<std::string>(groups.begin(), groups.end());
 }
 
 template class TableReader<store_kit::Reader>;

@@ -32,6 +32,7 @@ class TableReader : public Base {
     Result<store::WakeTimes> NextWake() override;
     Result<store::RecordCounts> Counts() override;
     Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override;
+    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override;
 
   private:
     const Clock& clock_;

@@ -76,6 +76,13 @@ std::string OrderBy(const JobList& list) {
 constexpr std::string_view kDependants =
     "SELECT id FROM ksana.jobs WHERE depends_on @> ARRAY[$1::text] ORDER BY id";
 
+// From one to the next along the index: as much work as there are groups, not jobs.
+constexpr std::string_view kGroups =
+    "WITH RECURSIVE g(grp) AS ((SELECT grp FROM ksana.jobs WHERE grp <> '' AND grp > $1::text "
+    "ORDER BY grp LIMIT 1) UNION ALL SELECT (SELECT j.grp FROM ksana.jobs j WHERE j.grp <> '' AND "
+    "j.grp > g.grp ORDER BY j.grp LIMIT 1) FROM g WHERE g.grp IS NOT NULL) SELECT grp FROM g WHERE "
+    "grp IS NOT NULL LIMIT $2::bigint";
+
 }  // namespace
 
 // By the time of the last run there is no index (migration_steps.cpp): all of `job_state` is looked
@@ -112,6 +119,15 @@ Result<std::vector<std::string>> PostgresTransaction::DependantsOf(const std::st
     std::vector<std::string> ids;
     for (std::size_t i = 0; i < rows.size(); ++i) ids.push_back(RowReader(rows, i).Text());
     return ids;
+}
+
+Result<std::vector<std::string>> PostgresTransaction::Groups(const std::string& after,
+                                                             std::size_t limit) {
+    KSANA_TRY(const Rows rows,
+              session_.Query(kGroups, Params().Add(after).Add(static_cast<std::int64_t>(limit))));
+    std::vector<std::string> groups;
+    for (std::size_t i = 0; i < rows.size(); ++i) groups.push_back(RowReader(rows, i).Text());
+    return groups;
 }
 
 }  // namespace ksana::store_postgres

@@ -62,6 +62,7 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<store::WakeTimes> NextWake() override;
     Result<store::RecordCounts> Counts() override;
     Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override;
+    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override;
 
     // Jobs
     Result<std::vector<model::Job>> LockJobs(const std::vector<std::string>& ids) override;

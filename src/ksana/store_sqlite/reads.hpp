@@ -30,6 +30,8 @@ Result<std::vector<store::QueueDepth>> Depths(Session& session);
 Result<store::WakeTimes> NextWake(Session& session);
 Result<store::RecordCounts> Counts(Session& session);
 Result<std::vector<std::string>> DependantsOf(Session& session, const std::string& job_id);
+Result<std::vector<std::string>> Groups(Session& session, const std::string& after,
+                                        std::size_t limit);
 
 // Of the row that the query stands on.
 model::Document ReadDocument(Query& query);

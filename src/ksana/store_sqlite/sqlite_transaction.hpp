@@ -60,6 +60,9 @@ class ReadingRows : public Base {
     Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override {
         return reads::DependantsOf(session_, job_id);
     }
+    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override {
+        return reads::Groups(session_, after, limit);
+    }
 
   private:
     Session& session_;

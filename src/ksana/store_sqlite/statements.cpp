@@ -166,6 +166,11 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "SELECT kind, key, version, body, updated_at, expires_at FROM documents WHERE "
      "(kind, key)>(?1, ?2) AND (expires_at IS NULL OR expires_at>?3) ORDER BY kind, key"},
 
+    {Sql::kNextGroup,
+     "SELECT grp FROM jobs INDEXED BY jobs_group WHERE grp<>'default' AND grp>? ORDER BY grp "
+     "LIMIT 1"},
+    {Sql::kFindDefaultGroup, "SELECT grp FROM jobs WHERE grp='default' LIMIT 1"},
+
     {Sql::kCountJobs, "SELECT count(*) FROM jobs"},
     {Sql::kCountRuns, "SELECT count(*) FROM runs INDEXED BY runs_id"},
     {Sql::kCountAttempts, "SELECT count(*) FROM attempts"},

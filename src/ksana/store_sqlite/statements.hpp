@@ -87,6 +87,9 @@ enum class Sql : std::uint8_t {
     kListDocuments,
     kListAllDocuments,
 
+    kNextGroup,
+    kFindDefaultGroup,
+
     kCountJobs,
     kCountRuns,
     kCountAttempts,

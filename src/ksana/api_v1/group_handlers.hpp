@@ -1,0 +1,11 @@
+#pragma once
+
+#include <memory>
+
+#include "ksana/api_v1/frame.hpp"
+
+namespace ksana::api_v1 {
+
+void AddGroupRoutes(http_server::Router& router, const std::shared_ptr<Desk>& desk);
+
+}  // namespace ksana::api_v1

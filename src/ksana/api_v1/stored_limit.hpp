@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ksana/api_v1/object_text.hpp"
+#include "ksana/base/result.hpp"
+#include "ksana/base/time.hpp"
+#include "ksana/http_server/message.hpp"
+#include "ksana/model/document.hpp"
+#include "ksana/model/limit.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::api_v1 {
+
+// A limit as it stands among the settings.
+struct StoredLimit {
+    model::Limit limit;
+    std::int64_t version = 0;
+    TimePoint updated_at{};
+};
+
+Result<StoredLimit> StoredLimitOf(const model::Document& document);
+// Nothing where there is none.
+Result<std::optional<StoredLimit>> FindLimit(store::Store& store, const std::string& setting);
+
+// Max_concurrency and rate, null where there is none.
+void PutLimit(ObjectText& text, const model::Limit& limit);
+
+// How a change went; nothing: the conditions of the request (If-Match, If-None-Match: *) do not
+// hold. They look at the version, so that what is in use does not matter.
+struct LimitChange {
+    StoredLimit stored;
+    bool is_new = false;
+};
+Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store,
+                                                  const http_server::Request& request,
+                                                  const std::string& setting,
+                                                  const model::Limit& limit);
+// False: they do not hold. kNotFound: there is none.
+Result<bool> DeleteStoredLimit(store::Store& store, const http_server::Request& request,
+                               const std::string& setting);
+
+http_server::Response LimitChanged412(const http_server::Request& request);
+
+}  // namespace ksana::api_v1

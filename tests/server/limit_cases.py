@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Limits and breakers seen from outside: the built server and a target that counts.
+
+usage: limit_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
+"""
+import os
+import pathlib
+import socket
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from ksana_server import PATIENCE, Failure, Server, Target, check, equal, store_of
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "api_v1"))
+from contract import Breach, Client  # noqa: E402
+
+CASES = []
+PARALLEL = 3
+HOUR = {"kind": "every", "every": "1h"}
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+class Api(Client):
+    """Jobs, runs and limits of one server."""
+
+    def create(self, job_id, url, **more):
+        job = {"id": job_id, "name": job_id, "http": {"url": url}, "schedule": HOUR,
+               "overlap": "allow", "retry": {"strategy": "fixed", "max_retries": 2,
+                                             "interval": "100ms"}, **more}
+        self.call("POST", "/api/v1/jobs", job, 201)
+
+    def start(self, job_id, count=1):
+        path = f"/api/v1/jobs/{job_id}/run"
+        return [self.call("POST", path, {}, 202)["id"] for _ in range(count)]
+
+    def limit(self, path, expect=201, **limit):
+        """Stored, and this node has learned of it."""
+        answer = self.call("PUT", path, limit, expect)
+        deadline = time.monotonic() + PATIENCE
+        kind, name = path.split("/")[-2:]
+        kind = "group" if kind == "groups" else kind
+        while f'ksana_limit_in_use{{kind="{kind}",name="{name}"}}' not in self.metrics():
+            check(time.monotonic() < deadline, f"{path} is not obeyed")
+            time.sleep(0.01)
+        return answer
+
+    def metrics(self):
+        return self.server.request("GET", "/metrics")[2]
+
+    def use(self, kind, name):
+        for item in self.call("GET", "/api/v1/limits")["items"]:
+            if (item["kind"], item["name"]) == (kind, name):
+                return item
+        return None
+
+    def run_of(self, run_id):
+        return self.call("GET", f"/api/v1/runs/{run_id}")
+
+    def await_all(self, run_ids, is_so, what, patience=PATIENCE):
+        deadline = time.monotonic() + patience
+        for run_id in run_ids:
+            while not is_so(run := self.run_of(run_id)):
+                check(time.monotonic() < deadline, f"{run_id} did not become {what}: {run}")
+                time.sleep(0.02)
+
+    def await_end(self, run_ids, state="succeeded", patience=PATIENCE):
+        self.await_all(run_ids, lambda run: run["state"] == state, state, patience)
+
+
+@case
+def of_a_group_of_two_never_more_than_two_run(api, target):
+    """N-20"""
+    api.limit("/api/v1/groups/narrow", max_concurrency=2)
+    api.create("narrow", target.url + "/slow/0.1", group="narrow")
+    api.create("wide", target.url + "/ok", group="wide")
+    runs = api.start("narrow", 20)
+    other, = api.start("wide")
+    api.await_end([other])
+    check(len(target.of("/slow/0.1")) < 20, "the other group had to wait")
+    api.await_end(runs)
+    equal(target.most_at_once, 2, "at once")
+    for run_id in runs:
+        attempts = api.run_of(run_id)["attempts"]
+        equal([attempt["outcome"] for attempt in attempts], ["succeeded"], "attempts")
+    group = api.call("GET", "/api/v1/groups/narrow")
+    equal((group["jobs"], group["max_concurrency"], group["running"]), (1, 2, 0), "the group")
+
+
+@case
+def a_rate_is_kept(api, target):
+    """N-20: five a second for twelve runs take more than two seconds, and not much more."""
+    host = target.url.split("//")[1]
+    api.limit(f"/api/v1/limits/host/{host}", rate={"count": 5, "per": "1s"})
+    api.create("steady", target.url + "/ok")
+    api.await_end(api.start("steady", 12))
+    times = [call.at.timestamp() for call in target.of("/ok")]
+    for first, sixth in zip(times, times[5:]):
+        check(sixth - first > 0.9, f"six within a second: {times}")
+    check(times[-1] - times[0] < 8, f"too slow: {times}")
+
+
+@case
+def a_limit_of_a_type_and_its_life(api, target):
+    api.limit("/api/v1/limits/type/mail", max_concurrency=3)
+    status, headers, _ = api.send("PUT", "/api/v1/limits/type/mail", {"max_concurrency": 4})
+    equal(status, 200, "replaced")
+    api.call("PUT", "/api/v1/limits/type/mail", {"max_concurrency": 5}, 412, If_Match='"1-x"')
+    api.call("PUT", "/api/v1/limits/type/mail", {"max_concurrency": 5}, If_Match=headers["ETag"])
+    api.call("PUT", "/api/v1/limits/type/mail", {"max_concurrency": 6}, 412, If_None_Match="*")
+    equal(api.use("type", "mail")["max_concurrency"], 5, "what is stored")
+    problem = api.call("PUT", "/api/v1/limits/type/mail", {"max_concurency": 6}, 422)
+    check("max_concurrency" in str(problem), f"no suggestion in {problem}")
+    api.call("PUT", "/api/v1/limits/type/mail", {}, 422)
+    api.call("PUT", "/api/v1/limits/host/a%20b", {"max_concurrency": 6}, 422)
+    api.call("DELETE", "/api/v1/limits/type/mail", None, 204)
+    api.call("DELETE", "/api/v1/limits/type/mail", None, 404)
+    equal(api.use("type", "mail"), None, "it is gone")
+    node = api.use("node", "")
+    equal((node["max_concurrency"], node["breaker"]), (16, None), "the node's own")
+
+
+@case
+def groups_are_listed_paused_and_resumed(api, target):
+    for number in range(7):
+        api.create(f"j{number}", target.url + "/ok", group=f"g{number % 3}")
+    api.call("PUT", "/api/v1/groups/empty", {"description": "for later"}, 201)
+    names, path = [], "/api/v1/groups?limit=2"
+    while path:
+        page = api.call("GET", path)
+        names += [group["name"] for group in page["items"]]
+        path = page["next_cursor"] and f"/api/v1/groups?limit=2&cursor={page['next_cursor']}"
+    equal(names, ["empty", "g0", "g1", "g2"], "groups")
+    outcome = api.call("POST", "/api/v1/groups/g0/pause", {"reason": "month end"})
+    equal(outcome["changed_count"], 3, "paused")
+    group = api.call("GET", "/api/v1/groups/g0")
+    equal((group["jobs"], group["paused_jobs"], group["version"]), (3, 3, 0), "the group")
+    equal(api.call("GET", "/api/v1/jobs/j0")["paused_reason"], "month end", "the reason")
+    equal(api.call("POST", "/api/v1/groups/g0/resume")["changed_count"], 3, "resumed")
+    api.call("GET", "/api/v1/groups/none", None, 404)
+    api.call("POST", "/api/v1/groups/none/pause", {}, 404)
+    api.call("DELETE", "/api/v1/groups/empty", None, 204)
+    api.call("GET", "/api/v1/groups/empty", None, 404)
+
+
+@case
+def a_waiting_run_is_cancelled_at_once(api, target):
+    api.limit("/api/v1/groups/one", max_concurrency=1)
+    api.create("one", target.url + "/hang", group="one")
+    first, second = api.start("one", 2)
+    target.await_calls("/hang")
+    waiting = second if target.of("/hang")[0].headers["X-Ksana-Run-Id"] == first else first
+    api.call("POST", f"/api/v1/runs/{waiting}/cancel", None, 202)
+    api.await_end([waiting], "cancelled")
+    equal(len(target.of("/hang")), 1, "calls")
+
+
+@case
+def a_dead_target_uses_up_no_attempts(api, target):
+    """The breaker opens, runs wait, one call sees whether the target is back, and it closes."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    host = f"127.0.0.1:{port}"
+    api.create("dead", f"http://{host}/ok")
+    failing = api.start("dead", 3)  # three failures open it
+    deadline = time.monotonic() + PATIENCE
+    while (api.use("host", host) or {}).get("breaker", {}).get("state", "closed") == "closed":
+        check(time.monotonic() < deadline, "it does not open")
+        time.sleep(0.02)
+    waiting = api.start("dead", 10)
+    api.await_all(waiting[:5], lambda run: run["attempts"][-1:] and
+                  run["attempts"][-1]["outcome"] == "deferred", "deferred")
+    time.sleep(3)  # some probes, each of them in vain
+    for run_id in waiting:
+        run = api.run_of(run_id)
+        check(run["failures"] == 0 and run["state"] in ("scheduled", "queued", "running"), run)
+    check('ksana_runs_deferred_total{reason="breaker_open",kind="host"}' in api.metrics(),
+          "no metric")
+    back = Target(port)
+    try:
+        api.await_end(waiting, patience=90)
+        api.await_all(failing, lambda run: run["state"] in ("succeeded", "failed"), "over")
+        for run_id in waiting:
+            check(api.run_of(run_id)["failures"] == 0, "an attempt was used up")
+        use = api.use("host", host)
+        check(use is None, f"it did not close: {use}")
+    finally:
+        back.close()
+
+
+def run(binary, kind, function):
+    target = Target()
+    server = Server(binary, store_of(kind), environment={"WORKERS": "16"},
+                    flags=("--breaker-failures", "3", "--breaker-pause", "500ms",
+                           "--breaker-max", "1s"))
+    try:
+        server.start()
+        function(Api(server), target)
+        target.released.set()
+        equal(server.stop(), 0, "exit code")
+        return True
+    except (Failure, Breach, KeyError, TypeError) as failure:
+        print(f"FAILED {function.__name__}: {failure!r}\n{server.log()}", file=sys.stderr)
+        return False
+    finally:
+        target.close()
+        server.close()
+
+
+def main():
+    binary, kind, wanted = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    chosen = [function for function in CASES if not wanted or function.__name__ in wanted]
+    # They mostly wait; each has a server and a target of its own.
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        passed = list(pool.map(lambda function: run(binary, kind, function), chosen))
+    print(f"{kind}: {sum(passed)} of {len(passed)} cases")
+    sys.exit(0 if passed and all(passed) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,9 +16,9 @@
 #include "ksana/migrate_command.hpp"
 #include "ksana/run_command.hpp"
 #include "ksana/server_command.hpp"
-#include "ksana/top_command.hpp"
 #include "ksana/shell_commands.hpp"
 #include "ksana/simulate_command.hpp"
+#include "ksana/top_command.hpp"
 
 namespace ksana::app {
 

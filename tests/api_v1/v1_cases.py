@@ -275,7 +275,7 @@ def every_refusal_is_a_problem(api, _, __):
             ("GET", "/api/v1/jobs/x/ledger", None, 404), ("GET", "/api/v1/jobs/x/runs", None, 404),
             ("GET", "/api/v1/runs/x", None, 404), ("GET", ABSENT_RUN, None, 404),
             ("POST", ABSENT_RUN + "/cancel", None, 404), ("POST", ABSENT_RUN + "/retry", None, 404),
-            ("DELETE", ABSENT_RUN, None, 405), ("GET", "/api/v1/nothing", None, 404),
+            ("DELETE", ABSENT_RUN, None, 404), ("GET", "/api/v1/nothing", None, 404),
             ("GET", "/api/v1/jobs/j/", None, 404), ("PUT", "/api/v1/jobs", good, 405)):
         api.call(method, path, body, expect)
     status, headers, problem = api.send("GET", "/api/v1/jobs/x", X_Request_Id="my-own-1")

@@ -381,8 +381,9 @@ TEST_P(StoreTest, ExplainsWhatAnOpenBreakerHoldsBack) {
     EXPECT_EQ(e.reason, Reason::kBreakerOpen);
     EXPECT_EQ(e.limit->key, "host:example.com:443");
     EXPECT_EQ(e.run->ready_at, world.now + seconds(30));
-    EXPECT_TRUE(Has(e, "host example.com:443 is known to be down; it is tried again at "
-                       "Mon 2026-03-02 03:00:30 UTC"))
+    EXPECT_TRUE(Has(e,
+                    "host example.com:443 is known to be down; it is tried again at "
+                    "Mon 2026-03-02 03:00:30 UTC"))
         << e.text;
 }
 

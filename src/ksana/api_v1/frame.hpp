@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "ksana/api_v1/cursors.hpp"
+#include "ksana/api_v1/event_hub.hpp"
 #include "ksana/api_v1/idempotency.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/engine/backfill_desk.hpp"
 #include "ksana/engine/calendar_desk.hpp"
 #include "ksana/engine/flights.hpp"
 #include "ksana/engine/job_desk.hpp"
@@ -28,10 +30,19 @@ struct LimitUses {
     std::function<engine::Flights::GroupUse(const std::string& group)> of_group;
 };
 
+// A setting of the server as people may see it.
+struct ShownSetting {
+    std::string key;
+    std::string value;   // without secrets
+    std::string source;  // "default", "ksana.toml:3", "KSANA_PORT", "--port"
+};
+
 // What /api/v1 works on. All must outlive the router.
 struct Services {
     engine::JobDesk& jobs;
     engine::RunDesk& runs;
+    engine::BackfillDesk& backfills;
+    EventHub& events;
     store::Store& store;
     Random& random;  // thread-safe
     UuidGenerator& ids;
@@ -42,6 +53,7 @@ struct Services {
     std::string version;                           // of the server
     bool quick_reads = false;                      // reads of one row never wait for anybody
     LimitUses limits = {};
+    std::vector<ShownSetting> settings = {};
 };
 
 // What handlers share.

@@ -8,6 +8,7 @@
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/backfiller.hpp"
 #include "ksana/engine/calendar_book.hpp"
 #include "ksana/engine/calendar_watch.hpp"
 #include "ksana/engine/clock_watch.hpp"
@@ -112,6 +113,7 @@ class Node {
     Planner planner_;
     Reaper reaper_;
     Retention retention_;
+    Backfiller backfiller_;
     ClockWatch clock_watch_;
     std::size_t calendar_loop_ = 0;  // its place
     CalendarWatch calendar_watch_;

@@ -25,6 +25,10 @@ class V1FaultsTest : public V1Fixture {
                            .store = *faulty_,
                            .random = random_,
                            .ids = ids_,
+                           .schedules = book_,
+                           .zones = zones_,
+                           .calendars = faulty_calendars_,
+                           .node_view = {},
                            .version = "1",
                            .quick_reads = false});
         router_ = std::move(router);
@@ -46,9 +50,10 @@ class V1FaultsTest : public V1Fixture {
 
     store::FaultPlan faults_{7};
     std::unique_ptr<store::Store> faulty_ = store::MakeFaultyStore(*store_, faults_);
-    engine::JobDesk faulty_desk_{*faulty_, plans_, zones_, {}, ids_};
+    engine::JobDesk faulty_desk_{*faulty_, plans_, zones_, find_calendar_, ids_};
     engine::RunDesk faulty_runs_{*faulty_, ids_};
     engine::BackfillDesk faulty_backfills_{*faulty_, book_, ids_};
+    engine::CalendarDesk faulty_calendars_{*faulty_, calendars_, calendar_watch_, plans_};
 };
 
 TEST_F(V1FaultsTest, ACommitWhoseAnswerIsLostIsFoundAgain) {
@@ -86,6 +91,29 @@ TEST_F(V1FaultsTest, AStoreThatIsAwayIsA503) {
         EXPECT_EQ(answer.status, 503) << target;
         EXPECT_EQ(api::HeaderOf(answer, "Retry-After"), "1");
         EXPECT_EQ(answer.content_type, "application/problem+json");
+    }
+}
+
+// The calendar is stored, or it is not; the jobs that use it follow in either case.
+TEST_F(V1FaultsTest, AChangeOfACalendarCanBeSentAgain) {
+    const std::string path = "/calendars/c";
+    ASSERT_EQ(Do(Method::kPut, path, "{}").status, 201);
+    ASSERT_TRUE(calendar_watch_.RunOnce());
+    Make("k");
+    const std::string patch = R"({"schedule":{"calendar":"c"}})";
+    ASSERT_EQ(Do(Method::kPatch, "/jobs/k", patch).status, 200);
+    for (const char* call : {"jobs.List", "jobs.PlanJobs", "settings.Put"}) {
+        for (const auto kind : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter}) {
+            faults_.Next(call, {.kind = kind, .delay = {}});
+            const std::string body = R"({"exclude":[{"dates":"2026-01-01/2026-01-05"}]})";
+            EXPECT_EQ(Do(Method::kPut, path, body).status, 503) << call;
+            EXPECT_EQ(Do(Method::kPut, path, body).status, 200) << call;
+            ASSERT_TRUE(calendar_watch_.RunOnce());
+            EXPECT_TRUE(Has(Get("/jobs/k"), R"("next_run_at":"2026-01-06T00:00:00Z")")) << call;
+            EXPECT_EQ(Do(Method::kPut, path, "{}").status, 200);
+            ASSERT_TRUE(calendar_watch_.RunOnce());
+            EXPECT_TRUE(Has(Get("/jobs/k"), R"("next_run_at":"2026-01-01T00:05:00Z")")) << call;
+        }
     }
 }
 

@@ -66,7 +66,7 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
     made = time_of(job["created_at"])
     number = int((utc_now() - made).total_seconds()) + 2
     inside = made + timedelta(seconds=number)
-    told = explain(api, "j", text_of(inside), tolerance="0s")
+    told = explain(api, "j", text_of(inside + timedelta(hours=1)), tolerance="0s")
     equal((told["verdict"], told["calendar"]["name"]), ("will_be_skipped", "c"), "to come")
     check(days_around()[:10] in told["calendar"]["rule"], f"no rule: {told}")
     deadline = time.monotonic() + PATIENCE
@@ -102,7 +102,7 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
 def a_calendar_lives_and_goes(api, _, __):
     rules = {"description": "days off", "exclude": [{"dates": "2026-10-01/2026-10-07"},
                                                     {"yearly": "12-25"},
-                                                    {"weekdays": ["SAT", "SUN"]}],
+                                                    {"weekdays": ["SUN", "SAT"]}],
              "include": [{"dates": "2026-10-03", "from": "22:00", "to": "06:00"}],
              "swaps": [{"date": "2026-10-10", "counts_as": "WED"}]}
     made = put(api, rules, 201)
@@ -147,7 +147,6 @@ def a_calendar_survives_a_kill(api, server, target):
     server.start()
     last = days_around(3, 60)[-10:]
     job = await_job(api, "j", lambda job: job["next_run_at"][:10] > last, "right")
-    check(explain(api, "j")["verdict"] in ("skipped_calendar", "not_a_fire"), "explained")
     put(api, {})
     target.await_calls("/ok/j")
     equal(job["version"], 1, "the definition is what it was")
@@ -176,8 +175,9 @@ def days_are_imported(api, _, __):
     equal(replaced["calendar"], api.call("GET", "/api/v1/calendars/c"), "stored")
     refused = api.call("POST", path, {"format": "csv", "text": "nothing"}, 400)
     equal(refused["errors"][0]["pointer"], "/text", "named")
-    large = {"format": "csv", "text": "2026-01-01\n" * 100000}
-    equal(api.call("POST", path, large, 400)["errors"][0]["code"], "out_of_range", "too large")
+    many = {"format": "csv", "text": "2026-01-01\n" * 10001}
+    equal(api.call("POST", path, many, 400)["errors"][0]["code"], "out_of_range", "too many")
+    api.call("POST", path, {"format": "csv", "text": "2026-01-01\n" * 100000}, 413)
     again = [api.send("POST", path, {"format": "csv", "text": "2028-01-01"}, Idempotency_Key="k")
              for _ in range(2)]
     equal(again[0][2], again[1][2], "replayed")
@@ -236,37 +236,34 @@ def time_text(text):
 
 @case
 def one_simulation_at_a_time(api, server, _):
-    """A long one keeps nobody from reading, and a second one is told to come later."""
+    """One that takes its time keeps nobody from reading, and a second one is told to come later."""
     jobs = [{"id": f"s{number}", "name": "s", "http": {"url": "http://127.0.0.1:9/"},
              "schedule": {"kind": "cron", "cron": "* * * * *", "zone": "Europe/Paris"}}
-            for number in range(250)]
-    wish = {"from": "2026-01-01T00:00:00Z", "to": "2027-01-01T00:00:00Z", "changes": jobs,
-            "slots": 100}
-    began, answers = threading.Event(), []
+            for number in range(40)]
+    march = {"from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z", "changes": jobs}
+    seen = set()
 
     def simulate():
         mine = Api(server, api.description)
-        began.set()
-        answers.append(mine.send("POST", "/api/v1/simulate", wish))
+        status, headers, content = mine.send("POST", "/api/v1/simulate", {**march, "slots": 20})
+        seen.add((status, headers.get("Retry-After"), content.get("totals", {}).get("fires")))
 
-    threads = [threading.Thread(target=simulate) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    began.wait()
-    while any(thread.is_alive() for thread in threads):
-        api.call("GET", "/api/v1/jobs")
-    for thread in threads:
-        thread.join()
-    statuses = sorted(answer[0] for answer in answers)
-    check(statuses[0] == 200 and set(statuses) <= {200, 429}, f"statuses {statuses}")
-    for status, headers, content in answers:
-        if status == 429:
-            equal(headers["Retry-After"], "1", "Retry-After")
-        else:
-            equal(content["totals"]["fires"], 250 * 365 * 24 * 60, "fires")
-    march = {"from": "2026-03-01T00:00:00Z", "to": "2026-04-01T00:00:00Z", "changes": jobs[:1]}
-    month = api.call("POST", "/api/v1/simulate", march)
-    equal((month["jobs"], month["totals"]["fires"]), (1, 31 * 24 * 60), "a month")
+    deadline = time.monotonic() + PATIENCE
+    while (429, "1", None) not in seen:
+        check(time.monotonic() < deadline, f"never refused: {seen}")
+        threads = [threading.Thread(target=simulate) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            api.call("GET", "/api/v1/jobs")
+        for thread in threads:
+            thread.join()
+    equal(seen - {(429, "1", None)}, {(200, None, 40 * 31 * 24 * 60)}, "answers")
+    api.create("s0", schedule={"kind": "cron", "cron": "0 * * * *"})
+    wish = {**march, "changes": [], "durations": {"s0": "90m"}}
+    month = api.call("POST", "/api/v1/simulate", wish)
+    equal((month["jobs"], month["totals"]["fires"]), (1, 31 * 24), "stored ones")
+    equal(month["totals"]["skipped"], 31 * 12, "each second one overlaps")
 
 
 if __name__ == "__main__":

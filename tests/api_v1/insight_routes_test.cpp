@@ -102,7 +102,7 @@ TEST_F(InsightRoutesTest, SimulateRunsStoredAndChangedJobs) {
     EXPECT_TRUE(Has(stored, R"("jobs":2)"));
     EXPECT_TRUE(Has(stored, R"("totals":{"fires":576)")) << stored.body;
     const Response changed = Post("/simulate", day + R"(,"without":["k"],"slots":1,"changes":[)" +
-                                                   JobText("j", R"(,"overlap":"queue")") +
+                                                   JobText("j", R"(,"overlap":"queue_all")") +
                                                    R"(],"durations":{"j":"10m"}})");
     ASSERT_EQ(changed.status, 200) << changed.body;
     EXPECT_TRUE(Has(changed, R"("jobs":1)"));

@@ -136,10 +136,11 @@ TEST_F(CalendarDeskTest, WhatWasDueBeforeTheChangeIsRun) {
     Watch();
     store::RunQuery query;
     query.limit = store::kMaxPageSize;
-    EXPECT_EQ(store_->runs().List(query)->items.size(), 100U) << "max_runs of its misfire policy";
+    EXPECT_EQ(store_->runs().List(query)->items.size(), 101U)
+        << "max_runs of its misfire policy, and the one that is on time";
     ASSERT_EQ(Ledger("j").size(), 1U);
     EXPECT_EQ(Ledger("j")[0].range.fate, FireFate::kMissed);
-    EXPECT_EQ(Ledger("j")[0].range.range.count, 50);
+    EXPECT_EQ(Ledger("j")[0].range.range.count, 49);
     EXPECT_EQ(NextOf("j"), start_ + days(1));
 }
 
@@ -195,6 +196,27 @@ TEST_F(CalendarDeskTest, WhatOthersHaveChangedIsNoticed) {
     }));
     ASSERT_TRUE(fresh.RunOnce());
     EXPECT_EQ(NextOf("j"), noon_ + days(1)) << "after a start all are looked at";
+}
+
+// It is compiled with the old rules, and stored after the jobs of the new ones were looked for.
+TEST_F(CalendarDeskTest, AJobThatIsMadeDuringAChangeFollowsIt) {
+    ASSERT_TRUE(Put("c", {}));
+    int asked = 0;
+    const auto find = [&](std::string_view name) {
+        const auto found = calendars_.Find(name);
+        if (++asked == 3) {  // by the compilation that its plan is made with
+            EXPECT_TRUE(Put("c", Excluding({{2026, 1, 1}})));
+            Watch();
+        }
+        return found;
+    };
+    JobDesk slow(*store_, plans_, zones_, find, ids_);
+    const auto made = slow.Create(Daily("j", "c"));
+    ASSERT_TRUE(made) << made.error().Describe();
+    EXPECT_EQ(asked, 4);
+    EXPECT_EQ(made->next_run_at, noon_ + days(1));
+    EXPECT_EQ(NextOf("j"), noon_ + days(1));
+    EXPECT_EQ(made->version, 1);
 }
 
 TEST_F(CalendarDeskTest, OneThatCannotBeReadIsNotThere) {

@@ -215,8 +215,12 @@ TEST_F(DispatcherTest, LateRunsAreStartedAtALimitedRate) {
     Make({.slots = 1000, .late_start_rate = 10});
     Submit(35);
     clock_.Advance(minutes(1));
+    EXPECT_FALSE(dispatcher_->Load().starts_held_back);
     RunOnce();
     EXPECT_EQ(executor_.started.size(), 10U);
+    EXPECT_EQ(dispatcher_->Load().slots, 1000U);
+    EXPECT_EQ(dispatcher_->Load().busy, 10U);
+    EXPECT_TRUE(dispatcher_->Load().starts_held_back);
     const Step step = RunOnce();
     EXPECT_FALSE(step.again);
     ASSERT_TRUE(step.within);

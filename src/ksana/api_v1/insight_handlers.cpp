@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "ksana/api/query_reader.hpp"
@@ -101,10 +102,11 @@ class Handlers {
         KSANA_TRY(const model::Job job, services_.store.jobs().Get(id));
         const auto schedule = services_.schedules.Of(job);
         if (!schedule) return now;
-        const TimePoint last = schedule->Previous(now + kTick).value_or(job.created_at - kTick);
+        const TimePoint before = job.created_at - kTick;  // there was no job
+        const TimePoint last = std::max(schedule->Previous(now + kTick).value_or(before), before);
         const schedule::FireRange blocked = schedule->Blocked(last, now);
         if (blocked.count > 0) return blocked.last;
-        return last < job.created_at ? now : last;
+        return last == before ? now : last;
     }
 
     const Services services_;

@@ -17,8 +17,12 @@ constexpr std::size_t kMostNamed = 5;  // jobs that keep a calendar from being d
 std::string KeyOf(const std::string& name) { return std::string(kCalendarPrefix) + name; }
 
 Result<StoredCalendar> FromDocument(const model::Document& document) {
-    KSANA_TRY(schedule::Calendar calendar, codec::CalendarFromJson(document.body));
-    return StoredCalendar{.calendar = std::move(calendar),
+    auto calendar = codec::CalendarFromJson(document.body);
+    if (!calendar) {
+        return Error(Code::kDataLoss, fmt::format("\"{}\" cannot be read: {}", document.key,
+                                                  calendar.error().Describe()));
+    }
+    return StoredCalendar{.calendar = *std::move(calendar),
                           .version = document.version,
                           .updated_at = document.updated_at};
 }

@@ -39,10 +39,9 @@ Result<StoredThings> LookAtAll(client::ApiClient& api, const WantedThings& wante
                                const std::string& set) {
     StoredThings stored;
     // One list instead of a request for each: what an earlier apply made is most of it.
-    KSANA_TRY(const auto own,
-              client::ListAll(api, ApiPath({"jobs"}),
-                              {{"label", fmt::format("{}={}", kSetLabel, set)}},
-                              client::kMostListed));
+    KSANA_TRY(const auto own, client::ListAll(api, ApiPath({"jobs"}),
+                                              {{"label", fmt::format("{}={}", kSetLabel, set)}},
+                                              client::kMostListed));
     if (!own.next_cursor.empty()) {
         return Error(Code::kExhausted, fmt::format("set {} has more than {} jobs", Printable(set),
                                                    client::kMostListed));
@@ -72,9 +71,9 @@ Result<void> CarryOut(client::ApiClient& api, const PlanItem& item) {
     }
     // A name in the path says it all, and must not be said twice.
     const Json body = item.kind == ThingKind::kJob ? item.body : item.body.Without("/name");
-    KSANA_TRY_VOID(api.Put(std::move(path), body,
-                           item.if_match.empty() ? std::string(client::ApiClient::kMustBeNew)
-                                                 : item.if_match));
+    KSANA_TRY_VOID(api.Put(
+        std::move(path), body,
+        item.if_match.empty() ? std::string(client::ApiClient::kMustBeNew) : item.if_match));
     return {};
 }
 

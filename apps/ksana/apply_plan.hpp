@@ -34,10 +34,10 @@ struct PlanItem {
     std::string name;
     PlanVerb verb = PlanVerb::kSame;
     std::vector<FieldChange> changes;
-    bool drifted = false;   // changed by hand since the last apply
-    bool adopted = false;   // there before, but not by an apply of this set
-    std::string if_match;   // the entity tag of what is there; "" where nothing is
-    codec::Json body;       // what is sent
+    bool drifted = false;  // changed by hand since the last apply
+    bool adopted = false;  // there before, but not by an apply of this set
+    std::string if_match;  // the entity tag of what is there; "" where nothing is
+    codec::Json body;      // what is sent
 };
 
 // In the order in which it is done: what others need comes first, deletions come last.

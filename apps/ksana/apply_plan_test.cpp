@@ -20,8 +20,8 @@ Json Parsed(std::string_view text) { return Json::Parse(text).value(); }
 TEST(Differences, NamesTheMembers) {
     const Json before = Parsed(R"({"a": 1, "b": {"c": [1], "d": "x"}, "e": {"f": 1}})");
     const Json after = Parsed(R"({"a": 1, "b": {"c": [1, 2], "d": "x"}, "g": null})");
-    EXPECT_EQ(Differences(before, after), (std::vector<FieldChange>{{"b.c", "[1]", "[1,2]"},
-                                                                    {"e.f", "1", ""}}));
+    EXPECT_EQ(Differences(before, after),
+              (std::vector<FieldChange>{{"b.c", "[1]", "[1,2]"}, {"e.f", "1", ""}}));
     EXPECT_TRUE(Differences(before, before).empty());
 }
 
@@ -70,8 +70,8 @@ TEST_F(ApplyPlanTest, AChangeOfTheFileNamesItsMembers) {
     wanted_.jobs = {Wanted("a", "0 4 * * *")};
     const Plan plan = Make();
     ASSERT_EQ(plan.items[0].verb, PlanVerb::kChange);
-    EXPECT_EQ(plan.items[0].changes, (std::vector<FieldChange>{
-                                         {"schedule.cron", "\"0 3 * * *\"", "\"0 4 * * *\""}}));
+    EXPECT_EQ(plan.items[0].changes,
+              (std::vector<FieldChange>{{"schedule.cron", "\"0 3 * * *\"", "\"0 4 * * *\""}}));
     EXPECT_EQ(plan.items[0].if_match, "\"4\"");
     EXPECT_FALSE(plan.items[0].drifted);
 }
@@ -146,10 +146,15 @@ TEST_F(ApplyPlanTest, CalendarsAndGroupsAreComparedByWhatTheyDefine) {
             "jobs": 3, "running": 1, "waiting": 0, "paused_jobs": 0, "version": 2})");
     EXPECT_EQ(Make().Count(PlanVerb::kSame), 2U) << PlanText(Make(), {});
     wanted_.groups[0].max_concurrency.reset();
-    const Plan plan = Make();
-    EXPECT_EQ(plan.items[1].changes,
-              (std::vector<FieldChange>{{"max_concurrency", "5", ""}}));
+    Plan plan = Make();
+    EXPECT_EQ(plan.items[1].changes, (std::vector<FieldChange>{{"max_concurrency", "5", ""}}));
     EXPECT_EQ(plan.items[1].if_match, "\"2\"");
+    // Named by jobs only: there, but nothing of it is stored.
+    stored_.groups["g"] = Parsed(R"({"name": "g", "max_concurrency": null, "rate": null,
+                                     "jobs": 3, "version": 0})");
+    plan = Make();
+    EXPECT_EQ(plan.items[1].verb, PlanVerb::kChange);
+    EXPECT_EQ(plan.items[1].if_match, "");
 }
 
 class DefinitionFilesTest : public ::testing::Test {
@@ -191,8 +196,9 @@ TEST_F(DefinitionFilesTest, ReadsFoldersFilesAndStandardInput) {
 }
 
 TEST_F(DefinitionFilesTest, NamesEveryFaultOfEveryFile) {
-    Write("d/1.toml", Job("same") + "[[jobs]]\nname = \"no id\"\nschedule = {kind = \"every\", "
-                                    "every = \"1m\"}\nhttp = {url = \"http://127.0.0.1/\"}\n");
+    Write("d/1.toml", Job("same") +
+                          "[[jobs]]\nname = \"no id\"\nschedule = {kind = \"every\", "
+                          "every = \"1m\"}\nhttp = {url = \"http://127.0.0.1/\"}\n");
     Write("d/2.toml", Job("same"));
     Write("d/3.toml", "[[jobs]]\nnmae = 1\n");
     const auto things = Read({folder_.File("d")});
@@ -214,6 +220,14 @@ TEST_F(DefinitionFilesTest, JudgesWhatTheValuesMean) {
     EXPECT_NE(text.find("a.toml/jobs/0/schedule/cron: "), std::string::npos) << text;
     EXPECT_NE(text.find("a.toml/jobs/0/http/url: "), std::string::npos) << text;
     EXPECT_EQ(text.find("calendar"), std::string::npos) << "it may be there: " << text;
+}
+
+TEST_F(DefinitionFilesTest, JudgesGroups) {
+    Write("a.toml",
+          "[[groups]]\nname = \"a b\"\nmax_concurrency = 0\nrate = {count = 0, per = \"0s\"}\n");
+    const auto things = Read({folder_.File("a.toml")});
+    ASSERT_FALSE(things);
+    EXPECT_EQ(things.error().problems.size(), 4U) << things.error().Describe();
 }
 
 TEST_F(DefinitionFilesTest, MissingFilesAndEmptyFolders) {

@@ -47,7 +47,8 @@ Result<int> List(Session& session) {
         const std::string& value = session.arguments.Get(filter.option);
         if (!value.empty()) query.emplace_back(filter.parameter, value);
     }
-    KSANA_TRY(const auto list, client::ListAll(session.api, client::ApiPath({"audit"}), query, most));
+    KSANA_TRY(const auto list,
+              client::ListAll(session.api, client::ApiPath({"audit"}), query, most));
     ShowList(session, {.noun = "entries", .name_pointer = "/seq", .columns = Columns()}, list);
     return kExitOk;
 }

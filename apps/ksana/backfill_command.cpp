@@ -124,8 +124,8 @@ Result<int> Get(Session& session) {
 }
 
 Result<int> Cancel(Session& session) {
-    KSANA_TRY(const bool agreed, Confirm(session, fmt::format("Cancel backfill {}?",
-                                                              Printable(session.Word(0)))));
+    KSANA_TRY(const bool agreed,
+              Confirm(session, fmt::format("Cancel backfill {}?", Printable(session.Word(0)))));
     if (!agreed) return kExitFailed;
     KSANA_TRY(const auto answer,
               session.api.Post(ApiPath({"backfills", session.Word(0), "cancel"})));

@@ -115,8 +115,8 @@ Result<int> Apply(Session& session) {
         ShowOne(session, answer.json, "/name");
         return kExitOk;
     }
-    session.output.out += fmt::format("calendar {} {}\n", Printable(name),
-                                      answer.status == 201 ? "made" : "changed");
+    session.output.out +=
+        fmt::format("calendar {} {}\n", Printable(name), answer.status == 201 ? "made" : "changed");
     return kExitOk;
 }
 
@@ -183,10 +183,9 @@ Result<int> Preview(Session& session) {
         return kExitOk;
     }
     const std::vector<Json> days_off = answer.json.At("/days_off").Items();
-    session.output.out += fmt::format("{} to {}: {} days off\n\n",
-                                      session.style.Time(answer.json.TextAt("/from")),
-                                      session.style.Time(answer.json.TextAt("/to")),
-                                      days_off.size());
+    session.output.out +=
+        fmt::format("{} to {}: {} days off\n\n", session.style.Time(answer.json.TextAt("/from")),
+                    session.style.Time(answer.json.TextAt("/to")), days_off.size());
     static const std::array<Column, 5> columns = {{
         {.title = "JOB", .pointer = "/id"},
         {.title = "FIRES", .pointer = "/fires"},
@@ -204,8 +203,8 @@ Result<int> Preview(Session& session) {
 Result<int> Delete(Session& session) {
     const std::string path = ApiPath({"calendars", session.Word(0)});
     KSANA_TRY(const auto there, session.api.Get(path));
-    KSANA_TRY(const bool agreed, Confirm(session, fmt::format("Delete calendar {}?",
-                                                              Printable(session.Word(0)))));
+    KSANA_TRY(const bool agreed,
+              Confirm(session, fmt::format("Delete calendar {}?", Printable(session.Word(0)))));
     if (!agreed) return kExitFailed;
     KSANA_TRY_VOID(session.api.Delete(path, there.HeaderValue("ETag")));
     if (session.style.IsTable()) {
@@ -228,6 +227,44 @@ constexpr std::string_view kPreviewDetails =
     "named), as it is stored or as a file has it.\n";
 
 OptionSpec FileOption() { return {"file", 'f', "FILE", "the file; - is standard input", ""}; }
+
+Command ImportCommandOf(const Process& process) {
+    return {.path = "calendar import",
+            .words = "NAME",
+            .summary = "Takes days from an iCalendar or CSV file",
+            .details = kImportDetails,
+            .word_count = 1,
+            .options = {FileOption(),
+                        {"format", '\0', "FORMAT", "if the name does not tell", "", {"ics", "csv"}},
+                        {"list", '\0', "LIST", "where they go", "exclude", {"exclude", "include"}},
+                        {"mode",
+                         '\0',
+                         "MODE",
+                         "beside the rules that are there, or in their place",
+                         "merge",
+                         {"merge", "replace"}},
+                        {"dry-run", '\0', "", "show what would change, store nothing", ""}},
+            .run = OverApi(process, Import),
+            .asks_server = true};
+}
+
+Command PreviewCommandOf(const Process& process) {
+    return {.path = "calendar preview",
+            .words = "[NAME]",
+            .summary = "Shows what a calendar does to the jobs that use it",
+            .details = kPreviewDetails,
+            .options = {FileOption(),
+                        {"from", '\0', "TIME", "from when on (default: now)", ""},
+                        {"days", '\0', "N", "for how many days", "90"},
+                        {.name = "job",
+                         .value_name = "JOB",
+                         .help = "this job, more than once (default: all that use it)",
+                         .default_value = "",
+                         .repeated = true}},
+            .run = OverApi(process, Preview),
+            .optional_words = 1,
+            .asks_server = true};
+}
 
 }  // namespace
 
@@ -259,43 +296,8 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .run = OverApi(process, Apply),
          .optional_words = 1,
          .asks_server = true},
-        {.path = "calendar import",
-         .words = "NAME",
-         .summary = "Takes days from an iCalendar or CSV file",
-         .details = kImportDetails,
-         .word_count = 1,
-         .options = {FileOption(),
-                     {"format", '\0', "FORMAT", "if the name does not tell", "", {"ics", "csv"}},
-                     {"list",
-                      '\0',
-                      "LIST",
-                      "where they go",
-                      "exclude",
-                      {"exclude", "include"}},
-                     {"mode",
-                      '\0',
-                      "MODE",
-                      "beside the rules that are there, or in their place",
-                      "merge",
-                      {"merge", "replace"}},
-                     {"dry-run", '\0', "", "show what would change, store nothing", ""}},
-         .run = OverApi(process, Import),
-         .asks_server = true},
-        {.path = "calendar preview",
-         .words = "[NAME]",
-         .summary = "Shows what a calendar does to the jobs that use it",
-         .details = kPreviewDetails,
-         .options = {FileOption(),
-                     {"from", '\0', "TIME", "from when on (default: now)", ""},
-                     {"days", '\0', "N", "for how many days", "90"},
-                     {.name = "job",
-                      .value_name = "JOB",
-                      .help = "this job, more than once (default: all that use it)",
-                      .default_value = "",
-                      .repeated = true}},
-         .run = OverApi(process, Preview),
-         .optional_words = 1,
-         .asks_server = true},
+        ImportCommandOf(process),
+        PreviewCommandOf(process),
         {.path = "calendar delete",
          .words = "NAME",
          .summary = "Deletes a calendar that no job uses",

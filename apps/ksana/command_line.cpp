@@ -65,7 +65,7 @@ class Parser {
             return Usage(fmt::format("{} is missing", command_.words));
         }
         const std::size_t most = command_.word_count + command_.optional_words;
-        if (most != 1) {
+        if (most != 1 || command_.asks_server) {
             return Usage(fmt::format("unexpected word \"{}\"", Excerpt(words_[most], 80)));
         }
         // An unquoted cron expression arrives as several words.

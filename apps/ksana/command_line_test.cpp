@@ -72,6 +72,81 @@ TEST_F(CommandLineTest, MistakesAreExplainedOnStderr) {
     }
 }
 
+TEST_F(CommandLineTest, RepeatedOptionsAndOptionalWords) {
+    commands_.push_back({.path = "thing list",
+                         .words = "[ID...]",
+                         .summary = "Lists things",
+                         .details = "",
+                         .options = {{"label", 'l', "NAME", "label", "", {}, true}},
+                         .run =
+                             [](const Arguments& arguments, Output& output) {
+                                 for (const auto& label : arguments.All("label")) {
+                                     output.out += label + ";";
+                                 }
+                                 for (const auto& word : arguments.words()) output.out += word;
+                                 return arguments.Given("label") ? 0 : 1;
+                             },
+                         .optional_words = 2});
+    EXPECT_EQ(Run({"thing", "list", "-l", "a", "--label=b", "x", "-l", ""}), 0);
+    EXPECT_EQ(output_.out, "a;b;;x");
+    EXPECT_EQ(Run({"thing", "list"}), 1) << "none is fine";
+    EXPECT_EQ(Run({"thing", "list", "x", "y"}), 1);
+    EXPECT_EQ(Run({"thing", "list", "x", "y", "z"}), kExitUsage);
+    EXPECT_NE(output_.err.find("unexpected word \"z\""), std::string::npos) << output_.err;
+}
+
+TEST_F(CommandLineTest, SharedOptionsStandInFrontOrBehind) {
+    commands_.push_back({.path = "thing ask",
+                         .words = "",
+                         .summary = "Asks",
+                         .details = "",
+                         .options = {},
+                         .run =
+                             [](const Arguments& arguments, Output& output) {
+                                 output.out = arguments.Get("server") + arguments.Get("output");
+                                 return 0;
+                             },
+                         .asks_server = true});
+    const std::vector<std::vector<std::string>> forms = {
+        {"--server", "u", "-ojson", "thing", "ask"},
+        {"--server=u", "thing", "ask", "-o", "json"},
+        {"thing", "ask", "--server", "u", "--output=json"}};
+    for (const auto& tokens : forms) {
+        EXPECT_EQ(Run(tokens), 0) << output_.err;
+        EXPECT_EQ(output_.out, "ujson");
+    }
+    EXPECT_EQ(Run({"--server", "u", "thing", "ask", "--server", "v"}), kExitUsage);
+    EXPECT_NE(output_.err.find("--server is given twice"), std::string::npos) << output_.err;
+    EXPECT_EQ(Run({"--server", "u", "thing", "drop"}), kExitUsage) << "it asks no server";
+    EXPECT_EQ(Run({"--server", "u"}), kExitUsage);
+    EXPECT_NE(output_.err.find("a command is missing"), std::string::npos) << output_.err;
+    EXPECT_EQ(Run({"thing", "ask", "--help"}), 0);
+    EXPECT_NE(output_.out.find("Shared options:"), std::string::npos) << output_.out;
+}
+
+TEST_F(CommandLineTest, ANounMayBeSaidInThePlural) {
+    EXPECT_EQ(Run({"things", "drop"}), 7);
+    EXPECT_EQ(Run({"things", "--help"}), 0);
+    EXPECT_NE(output_.out.find("thing drop"), std::string::npos) << output_.out;
+    EXPECT_EQ(Run({"things", "dorp"}), kExitUsage);
+    EXPECT_NE(output_.err.find("did you mean drop?"), std::string::npos) << output_.err;
+}
+
+TEST_F(CommandLineTest, OutputIsHandedOverAsItComes) {
+    std::string seen;
+    Output output;
+    output.sink = [&seen](std::string_view out, std::string_view err) {
+        seen += std::string(out).append("|").append(err);
+        return seen.size() < 10;
+    };
+    output.out = "a";
+    output.err = "b";
+    EXPECT_TRUE(output.Flush());
+    EXPECT_EQ(output.out + output.err, "");
+    output.out = "0123456789";
+    EXPECT_FALSE(output.Flush()) << "nobody reads any more";
+}
+
 TEST_F(CommandLineTest, HelpGoesToStdoutWhenAskedFor) {
     for (const std::vector<std::string>& tokens :
          std::vector<std::vector<std::string>>{{"--help"},

@@ -18,6 +18,7 @@
 #include "ksana/server_command.hpp"
 #include "ksana/shell_commands.hpp"
 #include "ksana/simulate_command.hpp"
+#include "ksana/top_command.hpp"
 
 namespace ksana::app {
 
@@ -37,6 +38,7 @@ std::vector<Command> AllCommands(const Process& process) {
     commands.push_back(ApplyCommand(process));
     commands.push_back(SimulateCommand(process));
     commands.push_back(AuditCommand(process));
+    commands.push_back(TopCommand(process));
     add(CronCommands(process.clock));
     commands.push_back(MigrateCommand(process));
     commands.push_back(ExportCommand(process));

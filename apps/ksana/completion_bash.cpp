@@ -94,8 +94,8 @@ std::string BashCompletion(std::span<const Command> commands) {
             values += Case(pattern, OfferText(OfferOfOption(commands, option)));
         }
         options += Case(fmt::format("'{}'", command.path), names + "--help");
-        arguments += Case(fmt::format("'{}'", command.path),
-                          OfferText(OfferOfWords(commands, command)));
+        arguments +=
+            Case(fmt::format("'{}'", command.path), OfferText(OfferOfWords(commands, command)));
     }
     std::string text = "# bash completion of ksana, written by: ksana completion bash\n";
     text += Function("_ksana_words", "$1", words);

@@ -18,16 +18,34 @@ std::vector<Command> SomeCommands() {
          .details = "",
          .options = {{"output", 'o', "FORMAT", "output", "table", {"table", "name"}}},
          .run = nothing},
-        {.path = "job get", .words = "ID", .summary = "Shows it", .details = "", .word_count = 1,
+        {.path = "job get",
+         .words = "ID",
+         .summary = "Shows it",
+         .details = "",
+         .word_count = 1,
          .options = {{"from", '\0', "TIME", "since", ""}, {"all", '\0', "", "all", ""}},
          .run = nothing},
-        {.path = "run get", .words = "ID", .summary = "Shows a run", .details = "", .word_count = 1,
+        {.path = "run get",
+         .words = "ID",
+         .summary = "Shows a run",
+         .details = "",
+         .word_count = 1,
          .options = {{"job", '\0', "JOB", "of a job", ""}, {"file", 'f', "FILE", "file", ""}},
          .run = nothing},
-        {.path = "shell", .words = "bash|zsh", .summary = "Says it's one", .details = "",
-         .word_count = 1, .options = {{"dir", '\0', "FOLDER", "where", ""}}, .run = nothing},
-        {.path = "man", .words = "[COMMAND]", .summary = "Reads", .details = "", .options = {},
-         .run = nothing, .optional_words = 1},
+        {.path = "shell",
+         .words = "bash|zsh",
+         .summary = "Says it's one",
+         .details = "",
+         .word_count = 1,
+         .options = {{"dir", '\0', "FOLDER", "where", ""}},
+         .run = nothing},
+        {.path = "man",
+         .words = "[COMMAND]",
+         .summary = "Reads",
+         .details = "",
+         .options = {},
+         .run = nothing,
+         .optional_words = 1},
     };
 }
 
@@ -89,12 +107,14 @@ TEST(ManPages, OneForEachFirstWord) {
 
 TEST(ManPages, NothingInATextIsARequest) {
     auto commands = SomeCommands();
-    commands[3].details = ".begins with a dot\n'and a quote \\ and a caf\xC3\xA9\n  --kept  as it is\n";
+    commands[3].details =
+        ".begins with a dot\n'and a quote \\ and a caf\xC3\xA9\n  --kept  as it is\n";
     const auto pages = ManPages(commands);
     const std::string& text = pages[3].text;
     EXPECT_NE(text.find("\n\\&.begins with a dot\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\n\\&\\(aqand a quote \\e and a caf\\[u00E9]\n"), std::string::npos);
-    EXPECT_NE(text.find(".nf\n.in 2n\n\\-\\-kept  as it is\n.in\n.fi\n"), std::string::npos) << text;
+    EXPECT_NE(text.find(".nf\n.in 2n\n\\-\\-kept  as it is\n.in\n.fi\n"), std::string::npos)
+        << text;
 }
 
 // An example that cannot be typed is worse than none.

@@ -111,8 +111,8 @@ std::string ZshCompletion(std::span<const Command> commands) {
             values += Case(pattern, OfferText(OfferOfOption(commands, option)));
         }
         options += Case(fmt::format("'{}'", command.path), names + help);
-        arguments += Case(fmt::format("'{}'", command.path),
-                          OfferText(OfferOfWords(commands, command)));
+        arguments +=
+            Case(fmt::format("'{}'", command.path), OfferText(OfferOfWords(commands, command)));
     }
     std::string text = "#compdef ksana\n# zsh completion, written by: ksana completion zsh\n";
     text += Function("_ksana_words", "\"$1\"", words);

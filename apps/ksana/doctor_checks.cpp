@@ -118,10 +118,10 @@ Finding CheckStore(const server::Settings& settings, const Process& process) {
                             status->newest_known),
                 "`ksana migrate`, or start the server, which does the same; make a copy before"};
     }
-    return {"store", Level::kOk,
-            fmt::format("{}: schema version {}, the newest ({})", shown, status->newest_applied,
-                        took),
-            ""};
+    return {
+        "store", Level::kOk,
+        fmt::format("{}: schema version {}, the newest ({})", shown, status->newest_applied, took),
+        ""};
 }
 
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process) {

@@ -26,9 +26,7 @@ Finding CheckPort(const server::Settings& settings, const Process& process);
 class ClockCheck {
   public:
     explicit ClockCheck(const Process& process)
-        : process_(process),
-          wall_(process.clock.Now()),
-          steady_(process.clock.SteadyNow()) {}
+        : process_(process), wall_(process.clock.Now()), steady_(process.clock.SteadyNow()) {}
     Finding End() const;
 
   private:

@@ -51,13 +51,23 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
     return findings;
 }
 
+// Lines below the first begin where it does.
+std::string Indented(const std::string& text, std::size_t columns) {
+    std::string out;
+    for (const char c : text) {
+        out += c;
+        if (c == '\n') out.append(columns, ' ');
+    }
+    return out;
+}
+
 std::string ToText(const std::vector<Finding>& findings) {
     std::size_t width = 0;
     for (const Finding& finding : findings) width = std::max(width, finding.check.size());
     std::string text;
     for (const Finding& finding : findings) {
         text += fmt::format("{:<4}  {:<{}}  {}\n", NameOf(finding.level), finding.check, width,
-                            finding.found);
+                            Indented(finding.found, width + 8));
         if (!finding.advice.empty()) {
             text += fmt::format("      {:<{}}  -> {}\n", "", width, finding.advice);
         }
@@ -105,10 +115,13 @@ Command DoctorCommand(const Process& process) {
     std::vector<OptionSpec> options = {
         {"output", 'o', "FORMAT", "output", "text", {"text", "json"}}};
     for (OptionSpec& option : SettingOptions()) options.push_back(std::move(option));
-    return {"doctor",           "",
+    return {"doctor",
+            "",
             "Checks that this machine is ready for a server",
-            kDetails,           0,
-            std::move(options), [&process](const Arguments& arguments, Output& output) {
+            kDetails,
+            0,
+            std::move(options),
+            [&process](const Arguments& arguments, Output& output) {
                 return Run(arguments, process, output);
             }};
 }

@@ -73,16 +73,17 @@ Finding JudgeDisk(const DiskFacts& facts) {
 Finding JudgeSync(const std::string& folder, std::vector<Duration> times) {
     std::ranges::sort(times);
     const Duration median = times.empty() ? Duration{} : times[times.size() / 2];
-    Finding finding{
-        "fsync", Level::kOk,
-        fmt::format("{}: {} until a write is durable", folder, FormatDuration(median)), ""};
+    Finding finding{"fsync", Level::kOk,
+                    fmt::format("{}: {} until a write is durable", folder, FormatDuration(median)),
+                    ""};
     if (median > kUnusableSync) {
         finding.level = Level::kFail;
         finding.advice = "use a local disk: every start of a run waits for one such write";
     } else if (median > kSlowSync) {
         finding.level = Level::kWarn;
-        finding.advice = "a faster disk would start runs sooner; a network file system is no place "
-                         "for a store";
+        finding.advice =
+            "a faster disk would start runs sooner; a network file system is no place "
+            "for a store";
     }
     return finding;
 }

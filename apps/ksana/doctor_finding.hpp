@@ -27,7 +27,7 @@ struct DiskFacts {
     std::string folder;
     std::uint64_t free_bytes = 0;
     std::uint64_t total_bytes = 0;
-    std::uint64_t free_files = 0;  // inodes
+    std::uint64_t free_files = 0;   // inodes
     std::uint64_t total_files = 0;  // 0: the file system does not count them
 };
 Finding JudgeDisk(const DiskFacts& facts);

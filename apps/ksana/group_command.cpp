@@ -63,8 +63,8 @@ Result<int> Set(Session& session) {
                 body = body.With(member, there->json.At(member));
             }
         }
-        const std::string current = there->HeaderValue("ETag");
-        if (!current.empty()) tag = current;
+        // Version 0: its jobs name it, but nothing of it is stored.
+        if (there->json.At("/version").Int().value_or(0) > 0) tag = there->HeaderValue("ETag");
     } else if (there.error().code != Code::kNotFound) {
         return std::move(there).error();
     }
@@ -80,14 +80,18 @@ Result<int> Set(Session& session) {
 Result<int> Delete(Session& session) {
     const std::string path = ApiPath({"groups", session.Word(0)});
     KSANA_TRY(const auto there, session.api.Get(path));
+    if (there.json.At("/version").Int().value_or(0) == 0) {
+        return Error(Code::kNotFound,
+                     fmt::format("group {} has no limits", Printable(session.Word(0))));
+    }
     KSANA_TRY(const bool agreed,
               Confirm(session, fmt::format("Delete the limits of group {}? Its jobs stay.",
                                            Printable(session.Word(0)))));
     if (!agreed) return kExitFailed;
     KSANA_TRY_VOID(session.api.Delete(path, there.HeaderValue("ETag")));
     if (session.style.IsTable()) {
-        session.output.out += fmt::format("limits of group {} deleted\n",
-                                          Printable(session.Word(0)));
+        session.output.out +=
+            fmt::format("limits of group {} deleted\n", Printable(session.Word(0)));
     }
     return kExitOk;
 }
@@ -110,8 +114,8 @@ Result<int> PauseOrResume(Session& session, std::string_view verb) {
         if (!last.At("/more").True() || now == 0) break;
     }
     if (session.style.IsTable()) {
-        session.output.out += fmt::format("group {}: {} jobs {}d\n", Printable(session.Word(0)),
-                                          changed, verb);
+        session.output.out +=
+            fmt::format("group {}: {} jobs {}d\n", Printable(session.Word(0)), changed, verb);
     } else {
         ShowOne(session, last, "/changed");
     }

@@ -62,20 +62,9 @@ void AddChosen(Session& session, const std::vector<Json>& items) {
 
 void AddTable(Session& session, const ItemView& view, const std::vector<Json>& items) {
     if (!session.style.fields.empty()) return AddChosen(session, items);
-    const bool wide = session.style.format == Format::kWide;
-    std::vector<std::string> titles;
-    for (const Column& column : view.columns) {
-        if (wide || !column.wide) titles.emplace_back(column.title);
-    }
-    Table table(std::move(titles));
-    for (const Json& item : items) {
-        std::vector<Cell> row;
-        for (const Column& column : view.columns) {
-            if (wide || !column.wide) row.push_back(CellOf(column, item, session.style));
-        }
-        table.Add(std::move(row));
-    }
-    session.output.out += table.Text(session.style, session.process.terminal.out);
+    // Who asks for the wide form wants to see all of it.
+    const bool cut = session.process.terminal.out && session.style.format != Format::kWide;
+    session.output.out += TableOf(view.columns, items, session.style).Text(session.style, cut);
 }
 
 // Objects as dotted names; what says nothing is left out.
@@ -94,6 +83,23 @@ void Flatten(const Json& value, const std::string& pointer, const Style& style,
 }
 
 }  // namespace
+
+Table TableOf(std::span<const Column> columns, const std::vector<Json>& items, const Style& style) {
+    const bool wide = style.format == Format::kWide;
+    std::vector<std::string> titles;
+    for (const Column& column : columns) {
+        if (wide || !column.wide) titles.emplace_back(column.title);
+    }
+    Table table(std::move(titles));
+    for (const Json& item : items) {
+        std::vector<Cell> row;
+        for (const Column& column : columns) {
+            if (wide || !column.wide) row.push_back(CellOf(column, item, style));
+        }
+        table.Add(std::move(row));
+    }
+    return table;
+}
 
 std::string MemberText(const Json& value, std::string_view pointer, const Style& style) {
     const bool is_time = pointer.ends_with("_at") || pointer.ends_with("_until") ||

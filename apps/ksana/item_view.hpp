@@ -38,6 +38,10 @@ void ShowList(Session& session, const ItemView& view, const client::ApiList& lis
 void ShowItems(Session& session, const ItemView& view, const std::vector<codec::Json>& items,
                const codec::Json& whole);
 
+// The columns of these things, as a table.
+Table TableOf(std::span<const Column> columns, const std::vector<codec::Json>& items,
+              const Style& style);
+
 // One thing: its members one a line ("schedule.cron   0 3 * * *"), those that are empty left out;
 // or as JSON.
 void ShowOne(Session& session, const codec::Json& item, std::string_view name_pointer = "/id");

@@ -79,8 +79,8 @@ std::string LoadChart(const ChartInput& input, const ChartStyle& style) {
     const std::size_t full = rows * kEighths;
     std::vector<std::size_t> heights;
     for (const std::int64_t value : values) {
-        const auto height = top == 0 ? 0 : static_cast<std::size_t>(value) * full /
-                                               static_cast<std::size_t>(top);
+        const auto height =
+            top == 0 ? 0 : static_cast<std::size_t>(value) * full / static_cast<std::size_t>(top);
         heights.push_back(value > 0 ? std::max<std::size_t>(height, 1) : 0);
     }
     std::string text;

@@ -51,9 +51,8 @@ Result<Json> RateOf(std::string_view text) {
     }
     const auto per = ParseDuration(rest);
     if (!count || !per || *per <= Duration::zero()) return BadRate(text);
-    Json rate = Json()
-                    .With("/count", Json::Of(*count))
-                    .With("/per", Json::Of(FormatDuration(*per)));
+    Json rate =
+        Json().With("/count", Json::Of(*count)).With("/per", Json::Of(FormatDuration(*per)));
     if (burst) rate = rate.With("/burst", Json::Of(*burst));
     return rate;
 }

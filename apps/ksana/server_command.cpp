@@ -33,11 +33,10 @@ constexpr std::string_view kDemoText = R"(
 
 std::vector<OptionSpec> Options() {
     std::vector<OptionSpec> options = SettingOptions();
-    options.insert(options.begin() + 1,
-                   {.name = "demo",
-                    .value_name = "",
-                    .help = "adds a job and a target for it, to look around",
-                    .default_value = ""});
+    options.insert(options.begin() + 1, {.name = "demo",
+                                         .value_name = "",
+                                         .help = "adds a job and a target for it, to look around",
+                                         .default_value = ""});
     return options;
 }
 

@@ -73,12 +73,12 @@ int Man(const Arguments& arguments, const Process& process, Output& output) {
         for (const ManPage& one : pages) known.push_back(one.name);
         const auto meant = Nearest(name, known);
         const std::string word = Printable(Excerpt(name.substr(6), 80));
-        return Fail({Code::kNotFound,
-                     fmt::format("there is no page of \"{}\"{}", word,
-                                 meant && meant->size() > 6
-                                     ? fmt::format("; did you mean {}?", meant->substr(6))
-                                     : "")},
-                    output);
+        return Fail(
+            {Code::kNotFound, fmt::format("there is no page of \"{}\"{}", word,
+                                          meant && meant->size() > 6
+                                              ? fmt::format("; did you mean {}?", meant->substr(6))
+                                              : "")},
+            output);
     }
     output.out += page->text;
     return kExitOk;

@@ -27,22 +27,22 @@ std::vector<std::int64_t> NumbersAt(const Json& json, std::string_view pointer) 
 }
 
 std::string TotalsText(const Json& sim, const Style& style) {
-    std::string text = fmt::format(
-        "{} to {}: {} jobs, {} fires, {} runs\n", style.Time(sim.TextAt("/from")),
-        style.Time(sim.TextAt("/to")), NumberAt(sim, "/jobs"), NumberAt(sim, "/totals/fires"),
-        NumberAt(sim, "/totals/runs"));
+    std::string text =
+        fmt::format("{} to {}: {} jobs, {} fires, {} runs\n", style.Time(sim.TextAt("/from")),
+                    style.Time(sim.TextAt("/to")), NumberAt(sim, "/jobs"),
+                    NumberAt(sim, "/totals/fires"), NumberAt(sim, "/totals/runs"));
     struct Part {
         std::string_view pointer;
         std::string_view words;
     };
-    for (const Part& part : {Part{"/totals/skipped", "skipped, as an earlier run was not over"},
-                             Part{"/totals/queued", "waited for an earlier run"},
-                             Part{"/totals/cancelled", "cancelled by a later fire"},
-                             Part{"/totals/excluded", "taken away by calendars"},
-                             Part{"/totals/dst", "touched by a change of clocks"},
-                             Part{"/totals/unfinished", "not over at the end"},
-                             Part{"/paused", "jobs are paused"},
-                             Part{"/broken", "jobs have a schedule that cannot be read"}}) {
+    for (const Part& part :
+         {Part{"/totals/skipped", "skipped, as an earlier run was not over"},
+          Part{"/totals/queued", "waited for an earlier run"},
+          Part{"/totals/cancelled", "cancelled by a later fire"},
+          Part{"/totals/excluded", "taken away by calendars"},
+          Part{"/totals/dst", "touched by a change of clocks"},
+          Part{"/totals/unfinished", "not over at the end"}, Part{"/paused", "jobs are paused"},
+          Part{"/broken", "jobs have a schedule that cannot be read"}}) {
         if (const std::int64_t count = NumberAt(sim, part.pointer); count > 0) {
             text += fmt::format("  {:>8} {}\n", count, part.words);
         }
@@ -88,8 +88,8 @@ std::string OverlapText(const Json& sim, const SimulationLook& look) {
     for (std::size_t n = 0; n < jobs.size() && n < look.most_jobs; ++n) {
         const Json& job = jobs[n];
         if (job.Has("/error")) {
-            table.Add({{job.TextAt("/id")}, {job.TextAt("/error"), Hue::kBad}, {}, {}, {}, {}, {},
-                       {}});
+            table.Add(
+                {{job.TextAt("/id")}, {job.TextAt("/error"), Hue::kBad}, {}, {}, {}, {}, {}, {}});
             continue;
         }
         table.Add({{job.TextAt("/id")},
@@ -104,8 +104,8 @@ std::string OverlapText(const Json& sim, const SimulationLook& look) {
     std::string text = "\nJobs that get in their own way (? is an assumption):\n";
     text += table.Text(look.style, look.style.colour);
     if (jobs.size() > look.most_jobs) {
-        text += fmt::format("... and {} more; -o wide lists them all\n",
-                            jobs.size() - look.most_jobs);
+        text +=
+            fmt::format("... and {} more; -o wide lists them all\n", jobs.size() - look.most_jobs);
     }
     return text;
 }
@@ -114,9 +114,9 @@ std::string ClockText(const Json& sim, const SimulationLook& look) {
     std::string text;
     for (const Json& example : sim.At("/examples").Items()) {
         if (example.TextAt("/kind") != "dst") continue;
-        text += fmt::format("  {}  {}  {}\n", look.style.Time(example.TextAt("/at")),
-                            Printable(example.TextAt("/job_id")),
-                            Printable(example.TextAt("/dst")));
+        text +=
+            fmt::format("  {}  {}  {}\n", look.style.Time(example.TextAt("/at")),
+                        Printable(example.TextAt("/job_id")), Printable(example.TextAt("/dst")));
     }
     return text.empty() ? "" : "\nWhere clocks change:\n" + text;
 }

@@ -97,7 +97,8 @@ std::string RelativeTime(TimePoint instant, TimePoint now) {
         std::int64_t seconds;
         std::string_view name;
     };
-    constexpr std::array<Unit, 4> kUnits = {{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}}};
+    constexpr std::array<Unit, 5> kUnits = {
+        {{365LL * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}}};
     const bool past = instant <= now;
     const Duration away = past ? now - instant : instant - now;
     std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(away).count();
@@ -108,8 +109,8 @@ std::string RelativeTime(TimePoint instant, TimePoint now) {
         const std::int64_t count = seconds / kUnits.at(i).seconds;
         text = fmt::format("{}{}", count, kUnits.at(i).name);
         seconds -= count * kUnits.at(i).seconds;
-        // "1h30m", but "3d" and "45s": a small first number needs the next one.
-        const bool small = count < 10 && i > 0 && i + 1 < kUnits.size();
+        // "1h30m", but "3d": a small number of hours or minutes needs the next one.
+        const bool small = count < 10 && i > 1 && i + 1 < kUnits.size();
         if (small && seconds >= kUnits.at(i + 1).seconds) {
             text += fmt::format("{}{}", seconds / kUnits.at(i + 1).seconds, kUnits.at(i + 1).name);
         }

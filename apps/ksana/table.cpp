@@ -46,7 +46,9 @@ std::vector<std::size_t> Table::Widths(std::size_t columns, bool cut) const {
     const std::size_t gaps = kGap * (widths.size() - 1);
     std::size_t total = std::accumulate(widths.begin(), widths.end(), gaps);
     while (total > columns) {
-        const auto widest = std::max_element(widths.begin(), widths.end());
+        auto widest = std::max_element(widths.begin() + 1, widths.end());
+        // The first column is what one copies: cut only when nothing else is left.
+        if (widest == widths.end() || *widest <= kNarrowest) widest = widths.begin();
         if (*widest <= kNarrowest) break;
         --*widest;
         --total;

@@ -14,7 +14,8 @@ struct Cell {
 };
 
 // Rows under titles, as wide as what they hold and no wider than the terminal: what does not fit is
-// cut, beginning with the widest column. Nothing trails at the end of a line.
+// cut, beginning with the widest column and the first one last. Nothing trails at the end of a
+// line.
 class Table {
   public:
     explicit Table(std::vector<std::string> titles);

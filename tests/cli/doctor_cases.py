@@ -57,7 +57,8 @@ class Doctor(unittest.TestCase):
     def test_as_text(self):
         done = self.run_doctor()
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertRegex(done.stdout, r"(?m)^ok    configuration  no file, 1 of \d+ settings given$")
+        self.assertRegex(done.stdout,
+                         r"(?m)^ok    configuration  no file, 1 of \d+ settings given$")
         self.assertRegex(done.stdout, r"\n\d+ ok, \d+ to look at, 0 failed\n$")
 
     def test_the_configuration_is_wrong(self):

@@ -189,7 +189,9 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
                                                        const ApplicationParts& parts) {
     std::optional<std::string> token;
     if (!settings.api_token_file.empty()) {
-        KSANA_TRY(token, ReadTokenFile(settings.api_token_file));
+        auto read = ReadTokenFile(settings.api_token_file);
+        if (!read) return std::move(read).error().WithContext("api_token_file");
+        token = std::move(*read);
     }
     KSANA_TRY(auto client_options, ClientOptionsOf(settings));
     KSANA_TRY(

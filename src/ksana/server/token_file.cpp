@@ -30,12 +30,12 @@ std::string FirstLine(std::istream& file) {
 Result<std::string> ReadTokenFile(const std::string& path) {
     std::ifstream file(path);
     if (!file) {
-        return Error(Code::kInvalidArgument, fmt::format("api_token_file: cannot read {}", path));
+        return Error(Code::kInvalidArgument, fmt::format("cannot read {}", path));
     }
     Result<std::string> token = FirstLine(file);
     if (IsToken(*token)) return token;
     return Error(Code::kInvalidArgument,
-                 fmt::format("api_token_file: the first line of {} must be a token of {} to {} "
+                 fmt::format("the first line of {} must be a token of {} to {} "
                              "printable characters without blanks",
                              path, kShortest, kLongest));
 }

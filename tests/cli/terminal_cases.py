@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""What needs a person at a terminal: questions, the editor, the live screen, Ctrl-C.
+terminal_cases.py BINARY [CASE]"""
+import itertools
+import json
+import os
+import pathlib
+import re
+import signal
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
+from ksana_server import Server, Target  # noqa: E402
+from terminal import Screen  # noqa: E402
+
+BINARY = os.path.abspath(sys.argv.pop(1))
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
+NUMBERS = itertools.count(1)
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class TerminalCase(unittest.TestCase):
+    """One server for all cases, with jobs of their own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.target = Target()
+        cls.server = Server(BINARY, "sqlite").start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.target.close()
+        cls.server.close()
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="ksana_tty_")
+        self.addCleanup(self.folder.cleanup)
+        self.place = pathlib.Path(self.folder.name)
+        self.job = f"job-{next(NUMBERS)}"
+        self.create(self.job)
+
+    def create(self, job_id, path="/ok", **more):
+        self.server.call("POST", "/api/v1/jobs", {
+            "id": job_id, "name": job_id, "type": "http",
+            "http": {"url": self.target.url + path},
+            "schedule": {"kind": "every", "every": "240h"}, **more}, 201)
+
+    def screen(self, *words, **more):
+        environment = {"PATH": os.environ["PATH"], "TERM": "xterm", "TMPDIR": self.folder.name,
+                       "KSANA_SERVER": self.server.url, **more.pop("environment", {})}
+        return Screen([BINARY, *words], environment, self.folder.name, **more)
+
+    def is_there(self):
+        status, _, _ = self.server.request("GET", f"/api/v1/jobs/{self.job}")
+        return status == 200
+
+    def run_job(self):
+        return self.server.call("POST", f"/api/v1/jobs/{self.job}/run", {}, 202)["id"]
+
+    # ---- questions
+
+    def test_delete_asks_and_a_no_changes_nothing(self):
+        for answer in ("n\n", "\n", "\x04"):
+            screen = self.screen("job", "delete", self.job)
+            screen.expect(f"Delete the job {self.job} ({self.job})? [y/N] ")
+            screen.type(answer)
+            code, text = screen.end()
+            self.assertEqual(code, 1)
+            self.assertIn("Nothing was changed.", text)
+            self.assertTrue(self.is_there())
+
+    def test_delete_asks_and_a_yes_does_it(self):
+        screen = self.screen("job", "delete", self.job)
+        screen.expect("[y/N] ")
+        screen.type("y\n")
+        code, text = screen.end()
+        self.assertEqual(code, 0)
+        self.assertIn(f"deleted {self.job}", text)
+        self.assertFalse(self.is_there())
+
+    # ---- the editor
+
+    def editor(self, script):
+        path = self.place / "editor"
+        path.write_text("#!/bin/sh\n" + script, encoding="utf-8")
+        path.chmod(0o755)
+        return {"EDITOR": str(path), "VISUAL": ""}
+
+    def kept(self):
+        return sorted(self.place.glob("ksana-edit-*"))
+
+    def test_edit_stores_what_the_editor_leaves(self):
+        screen = self.screen("job", "edit", self.job,
+                             environment=self.editor("sed -i 's/240h/120h/' \"$1\"\n"))
+        code, text = screen.end()
+        self.assertEqual(code, 0, text)
+        self.assertIn(f"changed {self.job}, version 2", text)
+        job = self.server.call("GET", f"/api/v1/jobs/{self.job}")
+        self.assertEqual(job["schedule"]["every"], "120h")
+        self.assertEqual(self.kept(), [])
+
+    def test_edit_of_nothing_changes_nothing(self):
+        code, text = self.screen("job", "edit", self.job, environment=self.editor("true\n")).end()
+        self.assertEqual((code, text.strip()), (0, "Nothing was changed."))
+        self.assertEqual(self.kept(), [])
+
+    def test_edit_that_was_too_late_keeps_the_text(self):
+        url = f"{self.server.url}/api/v1/jobs/{self.job}"
+        script = (f"curl -sS -X PATCH {url} -d '{{\"owner\": \"bob\"}}' >/dev/null\n"
+                  "sed -i 's/240h/120h/' \"$1\"\n")
+        code, text = self.screen("job", "edit", self.job, environment=self.editor(script)).end()
+        self.assertEqual(code, 5, text)
+        self.assertIn("somebody else has changed the job meanwhile", text)
+        (kept,) = self.kept()
+        self.assertIn(str(kept), text)
+        self.assertEqual(json.loads(kept.read_text())["schedule"]["every"], "120h")
+        job = self.server.call("GET", f"/api/v1/jobs/{self.job}")
+        self.assertEqual((job["owner"], job["schedule"]["every"]), ("bob", "240h"))
+        # What is told to be typed next works.
+        code, text = self.screen("job", "edit", self.job, "-f", str(kept)).end()
+        self.assertEqual(code, 0, text)
+
+    def test_edit_that_is_refused_keeps_the_text(self):
+        for script, message in (("echo '{' > \"$1\"\n", "the edited text"),
+                                ("echo '{\"name\": \"\"}' > \"$1\"\n", "/schedule")):
+            code, text = self.screen("job", "edit", self.job,
+                                     environment=self.editor(script)).end()
+            self.assertEqual(code, 2, text)
+            self.assertIn(message, text)
+        self.assertEqual(len(self.kept()), 2)
+
+    def test_an_editor_that_fails_changes_nothing(self):
+        code, text = self.screen("job", "edit", self.job, environment=self.editor("exit 3\n")).end()
+        self.assertEqual(code, 1)
+        self.assertIn("ended with 3", text)
+
+    # ---- watching
+
+    def test_a_watched_run_is_drawn_in_place(self):
+        self.job = "slow-one"
+        self.create(self.job, "/slow/1")
+        run = self.run_job()
+        screen = self.screen("run", "watch", run)
+        screen.expect(f"\r\x1b[Krun {run}: ")
+        code, text = screen.end()
+        self.assertEqual(code, 0)
+        self.assertRegex(COLOURS.sub("", text), rf"run {run}: succeeded in [\d.]+m?s\n$")
+
+    def test_ctrl_c_ends_a_watch_and_not_the_run(self):
+        self.job = "hanging"
+        self.create(self.job, "/hang")
+        run = self.run_job()
+        screen = self.screen("run", "watch", run)
+        screen.expect("running")
+        screen.type("\x03")
+        code, text = screen.end()
+        self.assertEqual(code, 130)
+        self.assertIn("the run goes on", text)
+        state = self.server.call("GET", f"/api/v1/runs/{run}")["state"]
+        self.assertEqual(state, "running")
+        # It ends when its time to be watched is over, too.
+        code, text = self.screen("run", "watch", run, "--max-wait", "300ms").end()
+        self.assertEqual(code, 124, text)
+        code, text = self.screen("run", "cancel", run).end()
+        self.assertEqual(code, 0, text)
+        self.assertIn(f"asked {run} to stop", text)
+        self.target.released.set()
+
+    # ---- top
+
+    def test_top_draws_until_q_and_restores_the_terminal(self):
+        screen = self.screen("top", "--interval", "200ms")
+        at = screen.expect("Next fires")
+        self.assertTrue(screen.text.startswith(ENTER))
+        at = screen.expect(self.job, at)
+        at = screen.expect("fires/s", screen.expect("\x1b[H", at))      # another picture
+        screen.resize(40, 12)
+        at = screen.expect("\x1b[J", screen.expect("\x1b[H", at + 200))
+        screen.type("q")
+        code, text = screen.end()
+        self.assertEqual(code, 0)
+        self.assertTrue(text.endswith(LEAVE), repr(text[-200:]))
+        for picture in text.split("\x1b[H")[1:-1]:
+            lines = COLOURS.sub("", picture).splitlines()
+            self.assertLessEqual(len(lines), 24)
+            self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_top_restores_the_terminal_on_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            screen = self.screen("top")
+            screen.expect("Last failures")
+            screen.send(number)
+            code, text = screen.end()
+            self.assertEqual(code, 130)
+            self.assertTrue(text.endswith(LEAVE), repr(text[-200:]))
+
+    def test_top_goes_on_while_the_server_is_away(self):
+        server = Server(BINARY, "sqlite").start()
+        screen = self.screen("top", "--interval", "200ms",
+                             environment={"KSANA_SERVER": server.url})
+        screen.expect("Next fires")
+        server.stop()
+        screen.expect("cannot reach")
+        screen.type("q")
+        code, text = screen.end()
+        server.close()
+        self.assertEqual(code, 0)
+        self.assertTrue(text.endswith(LEAVE))
+
+    def test_top_once_is_one_picture_without_a_screen_of_its_own(self):
+        code, text = self.screen("top", "--once").end()
+        self.assertEqual(code, 0)
+        self.assertNotIn(ENTER, text)
+        self.assertIn("Next fires", text)
+        self.assertIn("\x1b[32mok\x1b[0m", text)
+        code, text = self.screen("top", environment={"TERM": "dumb"}).end()
+        self.assertEqual(code, 2)
+        self.assertIn("--once", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

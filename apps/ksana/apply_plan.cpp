@@ -64,9 +64,10 @@ std::string LabelOf(const model::Job& job, std::string_view label) {
     return found == job.labels.end() ? "" : found->second;
 }
 
+// A group that only its jobs name has version 0: nothing of it is stored.
 std::string TagOf(const Json& thing) {
-    const std::string version = thing.TextAt("/version");
-    return version.empty() ? "" : fmt::format("\"{}\"", version);
+    const std::int64_t version = thing.At("/version").Int().value_or(0);
+    return version > 0 ? fmt::format("\"{}\"", version) : "";
 }
 
 Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const PlanOptions& options) {

@@ -146,9 +146,15 @@ TEST_F(ApplyPlanTest, CalendarsAndGroupsAreComparedByWhatTheyDefine) {
             "jobs": 3, "running": 1, "waiting": 0, "paused_jobs": 0, "version": 2})");
     EXPECT_EQ(Make().Count(PlanVerb::kSame), 2U) << PlanText(Make(), {});
     wanted_.groups[0].max_concurrency.reset();
-    const Plan plan = Make();
+    Plan plan = Make();
     EXPECT_EQ(plan.items[1].changes, (std::vector<FieldChange>{{"max_concurrency", "5", ""}}));
     EXPECT_EQ(plan.items[1].if_match, "\"2\"");
+    // Named by jobs only: there, but nothing of it is stored.
+    stored_.groups["g"] = Parsed(R"({"name": "g", "max_concurrency": null, "rate": null,
+                                     "jobs": 3, "version": 0})");
+    plan = Make();
+    EXPECT_EQ(plan.items[1].verb, PlanVerb::kChange);
+    EXPECT_EQ(plan.items[1].if_match, "");
 }
 
 class DefinitionFilesTest : public ::testing::Test {
@@ -214,6 +220,14 @@ TEST_F(DefinitionFilesTest, JudgesWhatTheValuesMean) {
     EXPECT_NE(text.find("a.toml/jobs/0/schedule/cron: "), std::string::npos) << text;
     EXPECT_NE(text.find("a.toml/jobs/0/http/url: "), std::string::npos) << text;
     EXPECT_EQ(text.find("calendar"), std::string::npos) << "it may be there: " << text;
+}
+
+TEST_F(DefinitionFilesTest, JudgesGroups) {
+    Write("a.toml",
+          "[[groups]]\nname = \"a b\"\nmax_concurrency = 0\nrate = {count = 0, per = \"0s\"}\n");
+    const auto things = Read({folder_.File("a.toml")});
+    ASSERT_FALSE(things);
+    EXPECT_EQ(things.error().problems.size(), 4U) << things.error().Describe();
 }
 
 TEST_F(DefinitionFilesTest, MissingFilesAndEmptyFolders) {

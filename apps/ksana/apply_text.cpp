@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "ksana/base/utf8.hpp"
@@ -27,10 +28,23 @@ const VerbWords& WordsOf(PlanVerb verb) {
     return kWords.at(static_cast<std::size_t>(verb));
 }
 
-constexpr std::size_t kMostShown = 60;  // bytes of a value
+std::string ValueText(const std::string& json, std::size_t room) {
+    return json.empty() ? "(none)" : Printable(Excerpt(json, room));
+}
 
-std::string ValueText(const std::string& json) {
-    return json.empty() ? "(none)" : Printable(Excerpt(json, kMostShown));
+// "    schedule.cron: before -> after", within the width where the values can be cut to it.
+std::string ChangeText(const FieldChange& change, std::size_t columns) {
+    constexpr std::size_t kAround = 10;  // indentation, colon and arrow
+    constexpr std::size_t kLeast = 15;   // of a value; less says nothing
+    const std::string field = Printable(change.field);
+    const std::size_t taken = std::min(columns, field.size() + kAround);
+    const std::size_t left = std::max(columns - taken, 2 * kLeast);
+    // A short one leaves its room to the other.
+    const std::size_t half = left / 2;
+    const std::size_t before = std::min(change.before.size(), half);
+    const std::size_t after = std::min(change.after.size(), half);
+    return fmt::format("    {}: {} -> {}\n", field, ValueText(change.before, left - after),
+                       ValueText(change.after, left - before));
 }
 
 std::string NotesOf(const PlanItem& item) {
@@ -58,8 +72,7 @@ std::string PlanText(const Plan& plan, const Style& style) {
                                                    Printable(item.name)));
         text += NotesOf(item) + "\n";
         for (const FieldChange& change : item.changes) {
-            text += fmt::format("    {}: {} -> {}\n", Printable(change.field),
-                                ValueText(change.before), ValueText(change.after));
+            text += ChangeText(change, style.columns);
         }
     }
     return text;

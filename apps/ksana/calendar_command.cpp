@@ -223,8 +223,8 @@ constexpr std::string_view kApplyDetails =
     "See docs/schedules.md for the rules. `ksana calendar preview -f FILE` shows before\n"
     "what it would do to the jobs that use it.\n";
 constexpr std::string_view kPreviewDetails =
-    "How many fires a calendar takes away from the jobs that use it (or from those\n"
-    "named), as it is stored or as a file has it.\n";
+    "The days off, and what would change for the jobs that use the calendar (or for\n"
+    "those named) if it were saved as the file has it: fires taken away and added.\n";
 
 OptionSpec FileOption() { return {"file", 'f', "FILE", "the file; - is standard input", ""}; }
 

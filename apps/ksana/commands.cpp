@@ -31,7 +31,6 @@ std::vector<Command> AllCommands(const Process& process) {
     add(JobCommands(process));
     add(JobChangeCommands(process));
     add(RunCommands(process));
-    commands.push_back(TopCommand(process));
     add(BackfillCommands(process));
     add(CalendarCommands(process));
     add(GroupCommands(process));
@@ -39,6 +38,7 @@ std::vector<Command> AllCommands(const Process& process) {
     commands.push_back(ApplyCommand(process));
     commands.push_back(SimulateCommand(process));
     commands.push_back(AuditCommand(process));
+    commands.push_back(TopCommand(process));
     add(CronCommands(process.clock));
     commands.push_back(MigrateCommand(process));
     commands.push_back(ExportCommand(process));

@@ -15,21 +15,23 @@ _ksana_offer() {
     folders) mapfile -t COMPREPLY < <(compgen -d -- "$current"); compopt -o filenames 2>/dev/null ;;
     names)
         # The server says; one that is slow or away must not hold up the terminal.
-        mapfile -t COMPREPLY < <(compgen -W "$(timeout 2 "$_ksana_program" "${reply#names }" list \
-            -o name 2>/dev/null </dev/null | head -n 500)" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "$(timeout 2 "${COMP_WORDS[0]}" "${reply#names }" \
+            list -o name "${connection[@]}" 2>/dev/null </dev/null | head -n 500)" -- "$current")
         ;;
     esac
 }
 
 _ksana() {
     local current=${COMP_WORDS[COMP_CWORD]} at= option= over= reply= word i
-    local _ksana_program=${COMP_WORDS[0]}
+    local connection=()
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if [[ -n $option ]]; then
             # --gap=skip arrives as three words.
-            [[ $word == = ]] || option=
+            [[ $word != = ]] || continue
+            ! _ksana_connects "$option" || connection+=("$option" "$word")
+            option=
         elif [[ -z $over && $word == -- ]]; then
             over=1
         elif [[ -z $over && $word == -* ]]; then
@@ -80,8 +82,17 @@ std::string BashCompletion(std::span<const Command> commands) {
         }
         words += Case(fmt::format("'{}'", branch.path), text);
     }
-    std::string options = Case("''", "--help --version");
+    std::string leading = "--help --version";
     std::string values;
+    std::string connects;
+    for (const OptionSpec& option : LeadingOptions()) {
+        leading += fmt::format(" --{}", option.name);
+        values +=
+            Case(fmt::format("' --{}'", option.name), OfferText(OfferOfOption(commands, option)));
+        if (!IsOfConnection(option.name)) continue;
+        connects += fmt::format("{}--{}", connects.empty() ? "" : " | ", option.name);
+    }
+    std::string options = Case("''", leading);
     std::string arguments;
     for (const Command& command : commands) {
         std::string names;
@@ -102,6 +113,8 @@ std::string BashCompletion(std::span<const Command> commands) {
     text += Function("_ksana_options", "$1", options);
     text += Function("_ksana_value", "\"$1 $2\"", values);
     text += Function("_ksana_argument", "$1", arguments);
+    text +=
+        fmt::format("\n_ksana_connects() {{ case $1 in {}) ;; *) false ;; esac; }}\n", connects);
     return text.append(kRest);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ksana/api_options.hpp"
+
 namespace ksana::app {
 namespace {
 
@@ -106,6 +108,12 @@ Offer OfferOfWords(std::span<const Command> commands, const Command& command) {
         return {Offer::Kind::kNames, {}, noun};
     }
     return OfferOfName(commands, name);
+}
+
+std::vector<OptionSpec> LeadingOptions() { return ApiOptions(); }
+
+bool IsOfConnection(std::string_view option) {
+    return option == "server" || option == "token-file" || option == "ca-file";
 }
 
 std::string OfferText(const Offer& offer) {

@@ -42,6 +42,10 @@ Offer OfferOfOption(std::span<const Command> commands, const OptionSpec& option)
 // Of what follows the options: "FILE", "ID", "bash|zsh|fish", "[COMMAND]".
 Offer OfferOfWords(std::span<const Command> commands, const Command& command);
 
+// The options that may stand in front of every command, and those of them that say which server.
+std::vector<OptionSpec> LeadingOptions();
+bool IsOfConnection(std::string_view option);
+
 // As one text for a script: "words a b", "files", "folders", "names job", "any"; "" is nothing.
 std::string OfferText(const Offer& offer);
 

@@ -13,8 +13,8 @@ _ksana_offer() {
     folders) _files -/ ;;
     names)
         # The server says; one that is slow or away must not hold up the terminal.
-        compadd -- ${(f)"$(timeout 2 ${words[1]} ${reply[2]} list -o name 2>/dev/null </dev/null |
-            head -n 500)"}
+        compadd -- ${(f)"$(timeout 2 ${words[1]} ${reply[2]} list -o name $connection 2>/dev/null \
+            </dev/null | head -n 500)"}
         ;;
     *) _message 'a value' ;;
     esac
@@ -22,15 +22,16 @@ _ksana_offer() {
 
 _ksana() {
     local at= option= over= word i
-    local -a reply
+    local -a reply connection
     for ((i = 2; i < CURRENT; i++)); do
         word=${words[i]}
         if [[ -n $option ]]; then
+            ! _ksana_connects $option || connection+=($option $word)
             option=
         elif [[ -z $over && $word == -- ]]; then
             over=1
         elif [[ -z $over && $word == -* ]]; then
-            _ksana_value $at $word
+            _ksana_value "$at" $word
             (( ! $#reply )) || option=$word
         else
             _ksana_words $at
@@ -42,7 +43,7 @@ _ksana() {
         compset -P 1 '*='
     fi
     if [[ -n $option ]]; then
-        _ksana_value $at $option
+        _ksana_value "$at" $option
         _ksana_offer
     elif [[ -z $over && $PREFIX == -* ]]; then
         _ksana_options $at
@@ -97,8 +98,17 @@ std::string ZshCompletion(std::span<const Command> commands) {
         words += Case(fmt::format("'{}'", branch.path), text);
     }
     const std::string help = Described("--help", "explains it");
-    std::string options = Case("''", help + Described("--version", "prints the version"));
+    std::string leading = help + Described("--version", "prints the version");
     std::string values;
+    std::string connects;
+    for (const OptionSpec& option : LeadingOptions()) {
+        leading += Described(fmt::format("--{}", option.name), option.help);
+        values +=
+            Case(fmt::format("' --{}'", option.name), OfferText(OfferOfOption(commands, option)));
+        if (!IsOfConnection(option.name)) continue;
+        connects += fmt::format("{}--{}", connects.empty() ? "" : " | ", option.name);
+    }
+    std::string options = Case("''", leading);
     std::string arguments;
     for (const Command& command : commands) {
         std::string names;
@@ -119,6 +129,8 @@ std::string ZshCompletion(std::span<const Command> commands) {
     text += Function("_ksana_options", "\"$1\"", options);
     text += Function("_ksana_value", "\"$1 $2\"", values);
     text += Function("_ksana_argument", "\"$1\"", arguments);
+    text +=
+        fmt::format("\n_ksana_connects() {{ case $1 in {}) ;; *) false ;; esac; }}\n", connects);
     return text.append(kRest);
 }
 

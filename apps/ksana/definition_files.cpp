@@ -8,6 +8,7 @@
 #include <memory>
 #include <system_error>
 
+#include "ksana/base/identifier.hpp"
 #include "ksana/base/utf8.hpp"
 #include "ksana/codec/json_tree.hpp"
 #include "ksana/model/validate.hpp"
@@ -50,6 +51,27 @@ Result<std::vector<std::string>> FilesIn(const std::string& folder) {
     return files;
 }
 
+// As the server would say it; bounds above are its own.
+std::vector<Problem> FaultsOf(const codec::DefinedGroup& group) {
+    std::vector<Problem> faults;
+    if (!IsIdentifier(group.name)) {
+        faults.push_back({"/name", fmt::format("is 1 to {} letters, digits and - _ . : long",
+                                               kMaxIdentifierLength)});
+    }
+    const auto at_least_one = [&faults](std::string path, std::int64_t number) {
+        if (number < 1) faults.push_back({std::move(path), "must be at least 1"});
+    };
+    if (group.max_concurrency) at_least_one("/max_concurrency", *group.max_concurrency);
+    if (group.rate) {
+        at_least_one("/rate/count", group.rate->count);
+        at_least_one("/rate/burst", group.rate->burst.value_or(1));
+        if (group.rate->per <= Duration::zero()) {
+            faults.push_back({"/rate/per", "must be longer than nothing"});
+        }
+    }
+    return faults;
+}
+
 // Takes one text after the other, and every fault.
 class Gatherer {
   public:
@@ -78,7 +100,9 @@ class Gatherer {
             things_.calendars.push_back(std::move(definitions->calendars[n]));
         }
         for (std::size_t n = 0; n < definitions->groups.size(); ++n) {
-            Claim(shown, fmt::format("/groups/{}", n), "group", definitions->groups[n].name);
+            const std::string place = fmt::format("/groups/{}", n);
+            Claim(shown, place, "group", definitions->groups[n].name);
+            Judge(shown + place, FaultsOf(definitions->groups[n]));
             things_.groups.push_back(std::move(definitions->groups[n]));
         }
     }

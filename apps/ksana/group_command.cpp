@@ -63,8 +63,8 @@ Result<int> Set(Session& session) {
                 body = body.With(member, there->json.At(member));
             }
         }
-        const std::string current = there->HeaderValue("ETag");
-        if (!current.empty()) tag = current;
+        // Version 0: its jobs name it, but nothing of it is stored.
+        if (there->json.At("/version").Int().value_or(0) > 0) tag = there->HeaderValue("ETag");
     } else if (there.error().code != Code::kNotFound) {
         return std::move(there).error();
     }
@@ -80,6 +80,10 @@ Result<int> Set(Session& session) {
 Result<int> Delete(Session& session) {
     const std::string path = ApiPath({"groups", session.Word(0)});
     KSANA_TRY(const auto there, session.api.Get(path));
+    if (there.json.At("/version").Int().value_or(0) == 0) {
+        return Error(Code::kNotFound,
+                     fmt::format("group {} has no limits", Printable(session.Word(0))));
+    }
     KSANA_TRY(const bool agreed,
               Confirm(session, fmt::format("Delete the limits of group {}? Its jobs stay.",
                                            Printable(session.Word(0)))));

@@ -60,8 +60,8 @@ std::int64_t MinutesPerColumn(std::size_t minutes, std::size_t columns) {
     return days * kDay;
 }
 
-std::string LoadChart(const ChartInput& input, const ChartStyle& style) {
-    if (input.minutes.empty()) return "";
+Chart LoadChart(const ChartInput& input, const ChartStyle& style) {
+    if (input.minutes.empty()) return {};
     const std::int64_t largest = *std::ranges::max_element(input.minutes);
     // The axis is as wide as its largest number could become by adding up.
     const std::size_t width = std::max(style.columns, kLeastColumns);
@@ -96,7 +96,7 @@ std::string LoadChart(const ChartInput& input, const ChartStyle& style) {
     const std::string end = MinuteText(input.from + length);
     const std::size_t room = std::max(values.size(), begin.size() + end.size() + 1);
     text += fmt::format("{:>{}}{}{:>{}}\n", "", axis, begin, end, room - begin.size());
-    return text;
+    return {std::move(text), step};
 }
 
 }  // namespace ksana::app

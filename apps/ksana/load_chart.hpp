@@ -26,8 +26,13 @@ struct ChartStyle {
 // and whole days with which they all fit.
 std::int64_t MinutesPerColumn(std::size_t minutes, std::size_t columns);
 
+struct Chart {
+    std::string text;               // lines; empty where there are no minutes
+    std::int64_t step_minutes = 1;  // that a column stands for
+};
+
 // Columns over an axis with the times of both ends, at most style.columns wide. Every number that
 // is not zero can be seen.
-std::string LoadChart(const ChartInput& input, const ChartStyle& style);
+Chart LoadChart(const ChartInput& input, const ChartStyle& style);
 
 }  // namespace ksana::app

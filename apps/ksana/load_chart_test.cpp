@@ -19,7 +19,7 @@ TEST(LoadChart, ChoosesStepsThatPeopleKnow) {
 
 TEST(LoadChart, DrawsWithLetters) {
     const std::vector<std::int64_t> minutes = {0, 1, 2, 4};
-    EXPECT_EQ(LoadChart({minutes, kFrom, false}, {40, 2, false}),
+    EXPECT_EQ(LoadChart({minutes, kFrom, false}, {40, 2, false}).text,
               "4 |   #\n"
               "  | ###\n"
               "0 +----\n"
@@ -28,7 +28,7 @@ TEST(LoadChart, DrawsWithLetters) {
 
 TEST(LoadChart, DrawsWithBlocks) {
     const std::vector<std::int64_t> minutes = {0, 1, 8, 16};
-    EXPECT_EQ(LoadChart({minutes, kFrom, false}, {40, 2, true}),
+    EXPECT_EQ(LoadChart({minutes, kFrom, false}, {40, 2, true}).text,
               "16 |   █\n"
               "   | ▁██\n"
               " 0 +----\n"
@@ -37,8 +37,9 @@ TEST(LoadChart, DrawsWithBlocks) {
 
 TEST(LoadChart, AddsOrTakesTheLargest) {
     const std::vector<std::int64_t> minutes(100, 3);
-    EXPECT_EQ(LoadChart({minutes, kFrom, true}, {60, 1, false}).substr(0, 4), "6 |#");
-    EXPECT_EQ(LoadChart({minutes, kFrom, false}, {60, 1, false}).substr(0, 4), "3 |#");
+    EXPECT_EQ(LoadChart({minutes, kFrom, true}, {60, 1, false}).step_minutes, 2);
+    EXPECT_EQ(LoadChart({minutes, kFrom, true}, {60, 1, false}).text.substr(0, 4), "6 |#");
+    EXPECT_EQ(LoadChart({minutes, kFrom, false}, {60, 1, false}).text.substr(0, 4), "3 |#");
 }
 
 // However long the time and however large the numbers.
@@ -47,7 +48,7 @@ TEST(LoadChart, StaysWithinItsWidth) {
     for (const std::size_t count : {1U, 79U, 500U, 100'000U, 576'000U}) {
         minutes.assign(count, 123'456);
         for (const std::size_t columns : {1U, 50U, 80U, 200U}) {
-            const std::string chart = LoadChart({minutes, kFrom, true}, {columns, 4, false});
+            const std::string chart = LoadChart({minutes, kFrom, true}, {columns, 4, false}).text;
             std::size_t begin = 0;
             while (begin < chart.size()) {
                 const std::size_t end = chart.find('\n', begin);
@@ -59,9 +60,9 @@ TEST(LoadChart, StaysWithinItsWidth) {
 }
 
 TEST(LoadChart, OfNothing) {
-    EXPECT_EQ(LoadChart({{}, kFrom, true}, {80, 4, false}), "");
+    EXPECT_EQ(LoadChart({{}, kFrom, true}, {80, 4, false}).text, "");
     const std::vector<std::int64_t> zero(3, 0);
-    EXPECT_EQ(LoadChart({zero, kFrom, true}, {80, 1, false}).substr(0, 4), "0 |\n");
+    EXPECT_EQ(LoadChart({zero, kFrom, true}, {80, 1, false}).text.substr(0, 4), "0 |\n");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ksana/api_options.hpp"
+#include "ksana/base/duration_text.hpp"
 #include "ksana/base/time_text.hpp"
 #include "ksana/base/utf8.hpp"
 #include "ksana/load_chart.hpp"
@@ -57,16 +58,17 @@ std::string ChartText(std::string_view title, const Json& sim, std::string_view 
     const std::vector<std::int64_t> minutes = NumbersAt(sim, fmt::format("/load/{}", member));
     if (!from || minutes.empty()) return "";
     const std::string most = fmt::format("/load/max_{}", member);
-    const std::string chart = LoadChart({minutes, *from, add}, {look.columns, 8, look.blocks});
-    return fmt::format("\n{}; at most {}{}{}\n{}", title, NumberAt(sim, most),
-                       add ? " in a minute, at " : " at ",
-                       look.style.Time(sim.TextAt(most + "_at")), chart);
+    const Chart chart = LoadChart({minutes, *from, add}, {look.columns, 8, look.blocks});
+    return fmt::format("\n{}, {} a column; at most {}{}{}\n{}", title,
+                       FormatDuration(std::chrono::minutes(chart.step_minutes)),
+                       NumberAt(sim, most), add ? " in a minute, at " : " at ",
+                       look.style.Time(sim.TextAt(most + "_at")), chart.text);
 }
 
 std::string WaitsText(const Json& sim, const Style& style) {
     if (sim.At("/waits").IsNull()) return "";
     return fmt::format(
-        "\nWith {} slots {} runs had to wait, {} on average and at most {} (at {}); up to {} at "
+        "\nSlots: {}. Runs that had to wait: {}, {} on average and at most {} (at {}), up to {} at "
         "once.\n",
         NumberAt(sim, "/waits/slots"), NumberAt(sim, "/waits/runs"), sim.TextAt("/waits/average"),
         sim.TextAt("/waits/longest"), style.Time(sim.TextAt("/waits/longest_at")),

@@ -4,10 +4,12 @@ api_cases.py BINARY CASES [--update]
 
 CASES are in the form of run_cases.py, with `{server}` and `{target}` for URLs, `{id:1}` for the
 first UUID that was seen, variables and `<<< TEXT` as in a shell, and `[tty]` in front of a command
-that gets a terminal of 80 columns. Times and ids are normalised (command_runner.py).
+that gets a terminal of 80 columns. Times and ids are normalised (command_runner.py). The files of
+the folder admin/ are there, too.
 """
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -61,6 +63,7 @@ def main():
     target = Target()
     with tempfile.TemporaryDirectory(prefix="ksana_cli_") as folder:
         place = pathlib.Path(folder)
+        shutil.copytree(pathlib.Path(__file__).parent / "admin", place, dirs_exist_ok=True)
         for name, text in FILES.items():
             (place / name).write_text(text, encoding="utf-8")
         server = Server(binary, "sqlite", environment={

@@ -109,6 +109,10 @@ class Bash(ShellCase):
     def test_names_come_from_the_server(self):
         self.assertEqual(self.complete("job", "get", "n"), ["nightly", "noon"])
         self.assertEqual(self.complete("job", "get", "--timeout", "1s", "w"), ["weekly"])
+        nowhere = "http://127.0.0.1:1"
+        for words in (["--server", self.server.url, "job", "get", "w"],
+                      ["job", "get", "--server", "=", self.server.url, "w"]):
+            self.assertEqual(self.complete(*words, server=nowhere), ["weekly"], words)
 
     def test_a_server_that_does_not_answer_holds_nobody_up(self):
         self.assertEqual(self.complete("job", "get", "n", server="http://127.0.0.1:1"), [])

@@ -187,7 +187,9 @@ class Handlers {
         filter.group = name;
         KSANA_TRY(group.jobs, store_.jobs().Count(filter, kMostJobs));
         filter.enabled = false;
-        if (group.jobs > 0) KSANA_TRY(group.paused, store_.jobs().Count(filter, kMostJobs));
+        if (group.jobs > 0) {
+            KSANA_TRY(group.paused, store_.jobs().Count(filter, kMostJobs));
+        }
         const auto& of_group = desk_->services.limits.of_group;
         if (of_group) group.use = of_group(name);
         return group;

@@ -172,7 +172,8 @@ void Dispatcher::Report(const std::vector<Landing>& landed,
 // K-19: one line for every attempt that ended.
 void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
     const Run& run = landing.flight->run;
-    const std::string name = landing.flight->job ? landing.flight->job->name : "";
+    static const std::string kNoName;
+    const std::string& name = landing.flight->job ? landing.flight->job->name : kNoName;
     const SteadyPoint began = landing.flight->begun ? landing.flight->started_at : landing.at;
     const auto took = std::chrono::duration_cast<Duration>(landing.at - began);
     const bool taken = applied.verdict == store::ApplyVerdict::kApplied ||

@@ -18,6 +18,10 @@ constexpr SteadyPoint kNever = SteadyPoint::max();
 constexpr Duration kLongWait = std::chrono::seconds(1);
 constexpr Duration kNoticedWait = std::chrono::milliseconds(50);
 
+// While limits hold runs back, so many more are claimed at once: most of them are given back, and
+// else each few would take a transaction.
+constexpr std::size_t kHeldBackRoom = 64;
+
 // What a report is, seen from why the attempt was asked to stop.
 model::Event AsStopped(model::Event event, StopReason reason) {
     if (event.kind != model::EventKind::kCancelled) return event;
@@ -81,7 +85,10 @@ void Flights::ClaimsWait(bool wait) {
 }
 
 // What has landed is reported in the claim's own transaction.
-std::size_t Flights::RoomForClaim() const { return Room(claimed_may_wait_, 0); }
+std::size_t Flights::RoomForClaim() const {
+    const bool held_back = !gate_.empty() || (sent_away_ && gate_.active());
+    return Room(claimed_may_wait_ + (held_back ? kHeldBackRoom : 0), 0);
+}
 
 std::size_t Flights::Room(std::size_t may_wait, std::size_t landed) const {
     // Who waits for a limit keeps nobody else from a slot.
@@ -175,6 +182,7 @@ void Flights::TakeLimited(SteadyPoint now, std::vector<Departure>& taken) {
     for (Gate::Admitted& admitted : passage.admitted) {
         BeginAdmitted(std::move(admitted), now, taken);
     }
+    sent_away_ = !passage.sent_away.empty();
     for (const Gate::SentAway& away : passage.sent_away) {
         LandHeld(away.exec_id, SentAwayEvent(away), now);
     }
@@ -236,7 +244,8 @@ void Flights::Land(const std::string& exec_id, model::Event event) {
         LandHeld(exec_id, std::move(event), now);
         if (landed_.size() == landed) return;
         tell = landed_.size() >= tell_;
-        departs = CanDepart(now) || (!closed_ && !gate_.empty());
+        // Also for what waits at other dispatchers: they share the limits.
+        departs = CanDepart(now) || (!closed_ && gate_.active());
     }
     if (departs) news_.departs();
     if (tell) news_.landed();

@@ -179,7 +179,8 @@ class Flights {
     std::size_t claimed_may_wait_ = 0;
     std::size_t planned_may_wait_ = 0;
     bool claims_wait_ = false;
-    bool wanted_ = false;  // somebody found no room
+    bool sent_away_ = false;  // the last time that the gate was asked
+    bool wanted_ = false;     // somebody found no room
     bool closed_ = false;
 };
 

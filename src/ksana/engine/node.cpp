@@ -48,7 +48,6 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       reaper_jumps_(clock) {
     for (Executor* executor : executors) {
         const std::size_t place = dispatchers_.size();
-        const std::size_t starter = executors.size() + place;
         dispatchers_.push_back(std::make_unique<Dispatcher>(
             store, *executor, clock,
             Dispatcher::Options{.owner = owner_,
@@ -61,14 +60,17 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                     [this, place] {
                                         if (wake_) wake_(place);
                                     },
-                                .wake_starter =
-                                    [this, starter] {
-                                        if (wake_) wake_(starter);
-                                    },
+                                .wake_starter = [this] { WakeStarters(); },
                                 .observer = observer,
                                 .limits = &limits_}));
     }
     AddLoops();
+}
+
+// All of them: what one gives back of a limit another may wait for.
+void Node::WakeStarters() {
+    if (!wake_) return;
+    for (std::size_t n = 0; n < dispatchers_.size(); ++n) wake_(dispatchers_.size() + n);
 }
 
 // The dispatchers come first, then what starts for them: their places are known before the others'.

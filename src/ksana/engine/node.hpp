@@ -96,6 +96,7 @@ class Node {
     Result<void> ReadLimits();
     Result<Step> WatchClock();
     void AddLoops();
+    void WakeStarters();
     Result<std::vector<std::string>> LostOwners();
 
     store::Store& store_;

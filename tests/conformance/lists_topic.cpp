@@ -163,6 +163,10 @@ TEST_P(StoreTest, SortsAndFilters) {
     EXPECT_EQ(Ids({.sort = JobSort::kCreated, .descending = true}),
               (Strings{"j4", "j3", "j2", "j1", "j0"}));
     EXPECT_EQ(Ids({.sort = JobSort::kLastRun}), Ids({})) << "none has run: ids break ties";
+    const std::string name = jobs().Get("j3")->name;
+    EXPECT_EQ(Ids({.filter = {.name = name}}), (Strings{"j3"}));
+    EXPECT_EQ(Ids({.filter = {.name = name}, .sort = JobSort::kUpdated}), (Strings{"j3"}));
+    EXPECT_EQ(Ids({.filter = {.name = name.substr(1)}}), (Strings{})) << "the whole name";
     EXPECT_EQ(Ids({.filter = {.group = "even"}}), (Strings{"j0", "j2", "j4"}));
     EXPECT_EQ(Ids({.filter = {.owner = "Ann"}}), (Strings{"j3"}));
     EXPECT_EQ(Ids({.filter = {.enabled = false}}), (Strings{"j4"}));

@@ -99,6 +99,18 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
                               .error = error});
     }
 
+    // Submits, starts and ends it.
+    Run Finish(const Run& run) {
+        SubmitOne(run);
+        const auto claimed = Claim(1, {.kind = run.kind});
+        EXPECT_EQ(claimed.size(), 1U);
+        if (!claimed.empty()) Report(claimed[0], model::EventKind::kSuccess);
+        return run;
+    }
+    Result<void> DeleteRun(const Uuid& id, std::optional<model::AuditEvent> audit = {}) {
+        return runs().Delete({.now = now_, .id = id, .audit = std::move(audit)});
+    }
+
     store::RunHistory Read(const Uuid& id) {
         auto history = runs().Get(id);
         EXPECT_TRUE(history) << history.error().Describe();

@@ -18,6 +18,7 @@ enum class FireFate : std::uint8_t {
     kMissed,           // no run: too late
     kSkippedCalendar,  // no run: a calendar excludes it
     kSkippedPaused,    // no run: the job was paused
+    kDeleted,          // its run was deleted by somebody
 };
 
 struct PlannedFire {
@@ -60,8 +61,8 @@ PlanResult Plan(const schedule::Schedule& schedule, const PlanInput& input);
 
 template <>
 struct EnumNames<FireFate> {
-    static constexpr std::array<std::string_view, 5> kNames = {
-        "on_time", "caught_up", "missed", "skipped_calendar", "skipped_paused"};
+    static constexpr std::array<std::string_view, 6> kNames = {
+        "on_time", "caught_up", "missed", "skipped_calendar", "skipped_paused", "deleted"};
 };
 
 }  // namespace ksana::model

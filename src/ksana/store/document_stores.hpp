@@ -8,6 +8,7 @@
 #include "ksana/base/result.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/model/audit_event.hpp"
 #include "ksana/model/document.hpp"
 #include "ksana/model/lock.hpp"
 #include "ksana/model/run_type.hpp"
@@ -90,6 +91,8 @@ struct SettingWrite {
     std::string value;  // JSON
     ExpectedVersion expected;
     std::optional<TimePoint> expires_at;
+    // Kept in the same transaction if the value is written; the store sets `at`.
+    std::optional<model::AuditEvent> audit;
 };
 
 // Small values by key: server settings, calendars, groups, answers to repeated requests.

@@ -77,6 +77,10 @@ class FaultyJobs final : public JobStore {
                                                TimePoint nominal) override {
         return injector_.Call("jobs.FindFire", [&] { return inner_.FindFire(job_id, nominal); });
     }
+    Result<std::vector<TimePoint>> FindFires(const std::string& job_id,
+                                             const std::vector<TimePoint>& nominals) override {
+        return injector_.Call("jobs.FindFires", [&] { return inner_.FindFires(job_id, nominals); });
+    }
 
   private:
     JobStore& inner_;
@@ -98,6 +102,9 @@ class FaultyRuns final : public RunStore {
     }
     Result<std::size_t> Purge(const PurgeParams& params) override {
         return injector_.Call("runs.Purge", [&] { return inner_.Purge(params); });
+    }
+    Result<void> Delete(DeleteRunParams params) override {
+        return injector_.Call("runs.Delete", [&] { return inner_.Delete(params); });
     }
     Result<RunHistory> Get(const Uuid& id) override {
         return injector_.Call("runs.Get", [&] { return inner_.Get(id); });

@@ -14,6 +14,7 @@ namespace ksana::store {
 // All that is set must hold. Empty text, no value: anything.
 struct JobFilter {
     std::string tenant;
+    std::string name;
     std::string group;
     std::string owner;
     std::optional<bool> enabled;

@@ -8,6 +8,7 @@
 
 #include "ksana/base/result.hpp"
 #include "ksana/base/time.hpp"
+#include "ksana/model/audit_event.hpp"
 #include "ksana/model/job.hpp"
 #include "ksana/model/job_tally.hpp"
 #include "ksana/model/ledger.hpp"
@@ -43,6 +44,8 @@ struct JobWrite {
     // keeps its own unless a plan is given, which is written if job.planned_until is still what the
     // store has (else kConflict: the planner was faster, ask again).
     std::optional<JobPlan> plan;
+    // Kept in the same transaction if the job is written; the store sets `at`.
+    std::optional<model::AuditEvent> audit;
 };
 
 struct WriteJobsParams {
@@ -54,6 +57,7 @@ struct DeleteJobParams {
     std::optional<TimePoint> now;
     std::string id;
     std::optional<std::int64_t> expected_version;
+    std::optional<model::AuditEvent> audit;  // as that of a JobWrite
 };
 
 struct PlanParams {
@@ -123,6 +127,9 @@ class JobStore {
     // The run of a fire, if it made one.
     virtual Result<std::optional<model::Run>> FindFire(const std::string& job_id,
                                                        TimePoint nominal) = 0;
+    // Those of the times (at most kMaxBatch) that have a run, in the order asked for.
+    virtual Result<std::vector<TimePoint>> FindFires(const std::string& job_id,
+                                                     const std::vector<TimePoint>& nominals) = 0;
 };
 
 }  // namespace ksana::store

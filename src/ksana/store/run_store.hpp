@@ -9,6 +9,7 @@
 #include "ksana/base/result.hpp"
 #include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
+#include "ksana/model/audit_event.hpp"
 #include "ksana/model/decide.hpp"
 #include "ksana/model/run.hpp"
 #include "ksana/store/run_query.hpp"
@@ -37,6 +38,8 @@ struct SubmitParams {
     // ready_at has come becomes queued. Other states are refused.
     std::vector<model::Run> runs;  // at most kMaxBatch
     std::optional<StartAs> start;
+    // Kept in the same transaction if a run was stored; the store sets `at`.
+    std::optional<model::AuditEvent> audit;
 };
 
 enum class SubmitVerdict : std::uint8_t {
@@ -105,6 +108,8 @@ struct ExchangeParams {
     std::vector<RunEvent> events;  // at most kMaxBatch; each decided on what the one before left
     FollowUp follow_up;            // may be empty
     std::optional<ClaimParams> claim;
+    // Kept in the same transaction if one of the events was applied; the store sets `at`.
+    std::optional<model::AuditEvent> audit;
 };
 
 struct Exchanged {
@@ -128,6 +133,12 @@ struct PurgeParams {
     TimePoint finished_before{};
     model::RunStates states = model::kAllStates;
     std::size_t limit = 1'000;
+};
+
+struct DeleteRunParams {
+    std::optional<TimePoint> now;
+    Uuid id;
+    std::optional<model::AuditEvent> audit;  // kept in the same transaction; the store sets `at`
 };
 
 // A run with all its attempts, oldest first, the last one included.
@@ -159,6 +170,10 @@ class RunStore {
     // Deletes old final runs with their attempts; how many it were.
     virtual Result<std::size_t> Purge(const PurgeParams& params) = 0;
 
+    // Deletes one final run with its attempts. kConflict: it is not over. Where it was a fire of a
+    // job, the ledger says so from then on (model::FireFate::kDeleted).
+    virtual Result<void> Delete(DeleteRunParams params) = 0;
+
     virtual Result<RunHistory> Get(const Uuid& id) = 0;
     virtual Result<Page<model::Run>> List(const RunQuery& query) = 0;
     // Counts up to `most` and stops there.
@@ -168,7 +183,8 @@ class RunStore {
 
     // The halves of Exchange.
     Result<std::vector<Applied>> Apply(std::vector<RunEvent> events,
-                                       std::optional<TimePoint> now = {});
+                                       std::optional<TimePoint> now = {},
+                                       std::optional<model::AuditEvent> audit = {});
     Result<Claimed> Claim(ClaimParams params, std::optional<TimePoint> now = {});
 };
 

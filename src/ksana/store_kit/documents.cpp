@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "ksana/store_kit/audit_rows.hpp"
 #include "ksana/store_kit/kit_runs.hpp"
 #include "ksana/store_kit/lists.hpp"
 #include "ksana/store_kit/text_checks.hpp"
@@ -53,8 +54,10 @@ Error Documents::NotFound(const std::string& key) const {
 }
 
 Result<Document> Documents::Put(std::string key, std::string body, store::ExpectedVersion expected,
-                                std::optional<TimePoint> expires_at) {
+                                std::optional<TimePoint> expires_at,
+                                const std::optional<model::AuditEvent>& audit) {
     KSANA_TRY_VOID(CheckDocument(key, body));
+    KSANA_TRY_VOID(CheckAudit(audit));
     Document written;
     KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, tx.Now());
@@ -63,6 +66,7 @@ Result<Document> Documents::Put(std::string key, std::string body, store::Expect
         KSANA_TRY_VOID(CheckExpected(there, expected, key));
         written = {kind_, key, last_version + 1, body, now, expires_at};
         tx.Touch(store::Topic::kDocuments);
+        KSANA_TRY_VOID(KeepAudit(tx, now, audit));
         return tx.PutDocument(written);
     }));
     return written;

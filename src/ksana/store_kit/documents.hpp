@@ -15,7 +15,8 @@ class Documents {
     Documents(Backend& backend, std::string kind) : backend_(backend), kind_(std::move(kind)) {}
 
     Result<model::Document> Put(std::string key, std::string body, store::ExpectedVersion expected,
-                                std::optional<TimePoint> expires_at = {});
+                                std::optional<TimePoint> expires_at = {},
+                                const std::optional<model::AuditEvent>& audit = {});
     Result<model::Document> Get(const std::string& key);
     Result<store::Page<model::Document>> List(const store::ListParams& params);
     Result<void> Delete(const std::string& key, store::ExpectedVersion expected);

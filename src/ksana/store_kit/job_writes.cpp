@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ksana/model/job_tally.hpp"
+#include "ksana/store_kit/audit_rows.hpp"
 #include "ksana/store_kit/job_plans.hpp"
 #include "ksana/store_kit/run_changes.hpp"
 #include "ksana/store_kit/text_checks.hpp"
@@ -72,6 +73,7 @@ class Writer {
         if (!updates_.empty()) KSANA_TRY_VOID(tx_.UpdateJobs(updates_));
         KSANA_TRY_VOID(plans_.Write());
         if (!inserts_.empty() || !updates_.empty()) tx_.Touch(store::Topic::kJobs);
+        KSANA_TRY_VOID(KeepAudits(writes));
         return std::move(outcomes_);
     }
 
@@ -80,6 +82,7 @@ class Writer {
         std::vector<Problem> problems;
         const std::string path = fmt::format("/writes/{}/job", index);
         CheckJob(write.job, Path(path), problems);
+        if (write.audit) CheckEvent(*write.audit, Path("/writes", index) / "audit", problems);
         if (!seen_.insert(write.job.id).second) {
             problems.push_back({path + "/id", "the same job twice in one call"});
         }
@@ -134,6 +137,14 @@ class Writer {
         return {};
     }
 
+    Result<void> KeepAudits(const std::vector<JobWrite>& writes) {
+        std::vector<model::AuditEvent> events;
+        for (std::size_t i = 0; i < writes.size(); ++i) {
+            if (outcomes_[i] && writes[i].audit) events.push_back(*writes[i].audit);
+        }
+        return KeepAudit(tx_, now_, std::move(events));
+    }
+
     Transaction& tx_;
     TimePoint now_;
     const std::optional<store::StartAs> no_start_;
@@ -177,6 +188,7 @@ Result<void> DeleteJob(Transaction& tx, TimePoint now, const store::DeleteJobPar
                                                   fmt::join(dependants, ", ")));
     }
     KSANA_TRY_VOID(CancelUnstarted(tx, now, params.id, ids));
+    KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
     tx.Touch(store::Topic::kJobs);
     return tx.DeleteJob(params.id);
 }

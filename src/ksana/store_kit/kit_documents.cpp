@@ -184,7 +184,7 @@ Result<store::Page<Lock>> KitLocks::List(const store::ListParams& params) {
 
 Result<Document> KitSettings::Put(store::SettingWrite write) {
     return documents_.Put(std::move(write.key), std::move(write.value), write.expected,
-                          write.expires_at);
+                          write.expires_at, write.audit);
 }
 
 Result<Document> KitSettings::Get(const std::string& key) { return documents_.Get(key); }

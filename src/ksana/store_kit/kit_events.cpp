@@ -1,29 +1,12 @@
 #include "ksana/store_kit/kit_events.hpp"
 
-#include <fmt/core.h>
-
+#include "ksana/store_kit/audit_rows.hpp"
 #include "ksana/store_kit/lists.hpp"
 #include "ksana/store_kit/text_checks.hpp"
 
 namespace ksana::store_kit {
-namespace {
 
 using model::AuditEvent;
-
-void CheckEvent(const AuditEvent& event, const Path& path, std::vector<Problem>& problems) {
-    CheckText(event.tenant, store::kMaxText, path / "tenant", problems);
-    CheckText(event.action, store::kMaxText, path / "action", problems);
-    CheckText(event.user, store::kMaxText, path / "user", problems);
-    CheckText(event.resource_type, store::kMaxText, path / "resource_type", problems);
-    CheckText(event.resource_id, store::kMaxText, path / "resource_id", problems);
-    CheckText(event.client_ip, store::kMaxText, path / "client_ip", problems);
-    CheckText(event.method, store::kMaxText, path / "method", problems);
-    CheckText(event.old_object, store::kMaxPayload, path / "old_object", problems);
-    CheckText(event.new_object, store::kMaxPayload, path / "new_object", problems);
-    CheckText(event.data, store::kMaxPayload, path / "data", problems);
-}
-
-}  // namespace
 
 Result<void> KitEvents::Append(std::vector<AuditEvent> events) {
     KSANA_TRY_VOID(CheckBatch(events.size(), "/events"));

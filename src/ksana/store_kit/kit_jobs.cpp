@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ksana/store/text_search.hpp"
+#include "ksana/store_kit/audit_rows.hpp"
 #include "ksana/store_kit/job_plans.hpp"
 #include "ksana/store_kit/job_writes.hpp"
 #include "ksana/store_kit/kit_runs.hpp"
@@ -31,6 +32,7 @@ Result<std::vector<Result<Job>>> KitJobs::Write(store::WriteJobsParams params) {
 }
 
 Result<void> KitJobs::Delete(store::DeleteJobParams params) {
+    KSANA_TRY_VOID(CheckAudit(params.audit));
     return backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         return DeleteJob(tx, now, params, ids_);
@@ -127,6 +129,21 @@ Result<std::optional<model::Run>> KitJobs::FindFire(const std::string& job_id, T
         return {};
     }));
     return run;
+}
+
+Result<std::vector<TimePoint>> KitJobs::FindFires(const std::string& job_id,
+                                                  const std::vector<TimePoint>& nominals) {
+    KSANA_TRY_VOID(CheckBatch(nominals.size(), "/nominals"));
+    std::vector<TimePoint> found;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        found.clear();
+        for (const TimePoint nominal : nominals) {
+            KSANA_TRY(const auto run, rows.FindFire(job_id, nominal));
+            if (run) found.push_back(nominal);
+        }
+        return {};
+    }));
+    return found;
 }
 
 }  // namespace ksana::store_kit

@@ -22,6 +22,8 @@ class KitJobs final : public store::JobStore {
     Result<store::Page<model::LedgerEntry>> Ledger(const store::LedgerParams& params) override;
     Result<std::optional<model::Run>> FindFire(const std::string& job_id,
                                                TimePoint nominal) override;
+    Result<std::vector<TimePoint>> FindFires(const std::string& job_id,
+                                             const std::vector<TimePoint>& nominals) override;
 
   private:
     Backend& backend_;

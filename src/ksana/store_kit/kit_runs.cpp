@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ksana/store/text_search.hpp"
+#include "ksana/store_kit/audit_rows.hpp"
 #include "ksana/store_kit/exchange.hpp"
 #include "ksana/store_kit/lists.hpp"
 #include "ksana/store_kit/new_runs.hpp"
@@ -14,6 +15,10 @@ namespace ksana::store_kit {
 namespace {
 
 using model::Run;
+
+Error NotFound(const Uuid& id) {
+    return {Code::kNotFound, fmt::format("there is no run {}", id.ToString())};
+}
 
 Result<void> CheckOwner(const std::string& owner, std::vector<Problem> problems) {
     if (owner.empty()) problems.push_back({"/owner", "must not be empty"});
@@ -48,6 +53,7 @@ Result<void> CheckEvents(const std::vector<store::RunEvent>& events) {
 
 Result<void> CheckSubmit(const store::SubmitParams& params) {
     KSANA_TRY_VOID(CheckBatch(params.runs.size(), "/runs"));
+    KSANA_TRY_VOID(CheckAudit(params.audit));
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < params.runs.size(); ++i) {
         CheckRun(params.runs[i], Path("/runs", i), problems);
@@ -56,10 +62,20 @@ Result<void> CheckSubmit(const store::SubmitParams& params) {
     return Verdict(std::move(problems));
 }
 
+bool IsStored(const store::Submitted& outcome) {
+    using store::SubmitVerdict;
+    return outcome.verdict == SubmitVerdict::kStored ||
+           outcome.verdict == SubmitVerdict::kStarted || outcome.verdict == SubmitVerdict::kSkipped;
+}
+
+bool IsApplied(const store::Applied& outcome) {
+    return outcome.verdict == store::ApplyVerdict::kApplied;
+}
+
 // Without keys to take, gates to ask and fires to keep apart, storing runs is one insert
 // (Backend::Append).
 bool OnlyInserts(const store::SubmitParams& params) {
-    return !params.start && std::ranges::all_of(params.runs, [](const Run& run) {
+    return !params.start && !params.audit && std::ranges::all_of(params.runs, [](const Run& run) {
         return run.unique.key.empty() && !run.nominal_at;
     });
 }
@@ -83,6 +99,9 @@ Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params
         std::vector<Run> copies;
         if (params.start) copies = params.runs;
         KSANA_TRY(outcomes, fresh.Insert(params.start ? copies : params.runs));
+        if (std::ranges::any_of(outcomes, IsStored)) {
+            KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
+        }
         return changes.Flush();
     };
     KSANA_TRY_VOID(OnlyInserts(params) ? backend_.Append(body) : backend_.Write(body));
@@ -91,12 +110,16 @@ Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params
 
 Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
     KSANA_TRY_VOID(CheckEvents(params.events));
+    KSANA_TRY_VOID(CheckAudit(params.audit));
     if (params.claim) KSANA_TRY_VOID(CheckClaim(*params.claim));
     store::Exchanged exchanged;
     KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         RunChanges changes(tx, now, params.follow_up, ids_);
         KSANA_TRY(exchanged.applied, ApplyEvents(tx, changes, params.events));
+        if (params.audit && std::ranges::any_of(exchanged.applied, IsApplied)) {
+            KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
+        }
         exchanged.claimed = {};
         if (!params.claim) return {};
         KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
@@ -127,13 +150,36 @@ Result<std::size_t> KitRuns::Purge(const store::PurgeParams& params) {
     return purged;
 }
 
+// The pair of job and nominal time comes free with the run, so the ledger takes the fire over: it
+// stays accounted for.
+Result<void> KitRuns::Delete(store::DeleteRunParams params) {
+    KSANA_TRY_VOID(CheckAudit(params.audit));
+    return backend_.Write([&](Transaction& tx) -> Result<void> {
+        KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
+        KSANA_TRY(const std::vector<Run> runs, tx.LockRuns({params.id}));
+        if (runs.empty()) return NotFound(params.id);
+        const Run& run = runs.front();
+        if (!model::IsFinal(run.status.state)) {
+            return Error(Code::kConflict, fmt::format("the run is {}: only what is over can be "
+                                                      "deleted",
+                                                      model::NameOf(run.status.state)));
+        }
+        if (!run.job_id.empty() && run.nominal_at) {
+            const schedule::FireRange fire{1, *run.nominal_at, *run.nominal_at};
+            KSANA_TRY_VOID(tx.InsertLedger({{.job_id = run.job_id,
+                                             .range = {model::FireFate::kDeleted, fire},
+                                             .recorded_at = now}}));
+        }
+        KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
+        return tx.DeleteRuns({params.id});
+    });
+}
+
 Result<store::RunHistory> KitRuns::Get(const Uuid& id) {
     store::RunHistory history;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
         KSANA_TRY(std::vector<Run> runs, rows.Runs({id}));
-        if (runs.empty()) {
-            return Error(Code::kNotFound, fmt::format("there is no run {}", id.ToString()));
-        }
+        if (runs.empty()) return NotFound(id);
         history.run = std::move(runs[0]);
         KSANA_TRY(history.attempts, rows.Attempts({id}));
         return {};

@@ -14,6 +14,7 @@ class KitRuns final : public store::RunStore {
     Result<store::Exchanged> Exchange(store::ExchangeParams params) override;
     Result<store::Reaped> Reap(store::ReapParams params) override;
     Result<std::size_t> Purge(const store::PurgeParams& params) override;
+    Result<void> Delete(store::DeleteRunParams params) override;
 
     Result<store::RunHistory> Get(const Uuid& id) override;
     Result<store::Page<model::Run>> List(const store::RunQuery& query) override;

@@ -51,10 +51,10 @@ bool Matches(const RunList& list, const model::Run& run) {
 bool Matches(const JobList& list, const model::Job& job) {
     const store::JobFilter& filter = list.filter;
     const std::string type = store::RunTypeOf(job);
-    return Is(filter.tenant, job.tenant) && Is(filter.group, job.group) &&
-           Is(filter.owner, job.owner) && Is(filter.enabled, job.enabled) &&
-           Is(filter.kind, model::KindOf(job.action)) && Is(filter.type, type) &&
-           (!filter.last_state || filter.last_state == job.last_state) &&
+    return Is(filter.tenant, job.tenant) && Is(filter.name, job.name) &&
+           Is(filter.group, job.group) && Is(filter.owner, job.owner) &&
+           Is(filter.enabled, job.enabled) && Is(filter.kind, model::KindOf(job.action)) &&
+           Is(filter.type, type) && (!filter.last_state || filter.last_state == job.last_state) &&
            HasAll(filter.labels, job.labels) &&
            store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.last_error});
 }

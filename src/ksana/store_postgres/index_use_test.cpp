@@ -294,11 +294,9 @@ TEST_F(IndexUseTest, Jobs) {
     }
     ListByLastRun();
     const std::vector<std::pair<std::string, store::JobFilter>> filters = {
-        {"tenant", {.tenant = "acme"}},
-        {"group", {.group = "g"}},
-        {"owner", {.owner = "ann"}},
-        {"type", {.type = "t"}},
-        {"labels", {.labels = {{"a", "7"}}}}};
+        {"tenant", {.tenant = "acme"}}, {"name", {.name = "n7"}},
+        {"group", {.group = "g"}},      {"owner", {.owner = "ann"}},
+        {"type", {.type = "t"}},        {"labels", {.labels = {{"a", "7"}}}}};
     for (const auto& [name, filter] : filters) {
         CheckCall(name,
                   [&](Transaction& tx) { return tx.ListJobs({.filter = filter, .limit = 10}); });

@@ -17,6 +17,7 @@ void AddFilter(Conditions& where, const JobList& list) {
     const store::JobFilter& filter = list.filter;
     where.AddText("j.tenant = ${}::text", filter.tenant);
     if (!filter.tenant.empty() && filter.tenant != "default") where.And("j.tenant <> 'default'");
+    where.AddText("j.name = ${}::text", filter.name);
     where.AddText("j.grp = ${}::text AND j.grp <> ''", filter.group);
     where.AddText("j.owner = ${}::text AND j.owner <> ''", filter.owner);
     where.AddText("j.type = ${}::text AND j.type <> ''", filter.type);

@@ -29,6 +29,7 @@ Way IdWay(const JobFilter& filter) {
             "l.key=? AND l.value=?", "", "l.job_id"};
     }
 #define ALONG(index) "jobs j INDEXED BY " index " CROSS JOIN job_state s ON s.job_id=j.id"
+    if (!filter.name.empty()) return {ALONG("jobs_name"), "", "", "j.id"};
     if (!filter.owner.empty()) return {ALONG("jobs_owner"), "j.owner<>''", "", "j.id"};
     if (!filter.type.empty()) return {ALONG("jobs_type"), "j.type<>''", "", "j.id"};
     if (!filter.group.empty() && filter.group != kDefault) {
@@ -79,6 +80,7 @@ void AddEqual(ListSql& sql, std::string_view condition, const std::string& value
 void AddFilter(ListSql& sql, const JobList& list) {
     const JobFilter& filter = list.filter;
     AddEqual(sql, "j.tenant=?", filter.tenant);
+    AddEqual(sql, "j.name=?", filter.name);
     AddEqual(sql, "j.grp=?", filter.group);
     AddEqual(sql, "j.owner=?", filter.owner);
     AddEqual(sql, "j.type=?", filter.type);

@@ -146,7 +146,7 @@ TEST_F(QueryPlanTest, ListsByTheUsualFiltersNeedNoSort) {
 }
 
 TEST_F(QueryPlanTest, ListsOfJobs) {
-    std::vector<store::JobFilter> filters(11);
+    std::vector<store::JobFilter> filters(12);
     filters[1].tenant = "acme";
     filters[2].tenant = "default";
     filters[3].group = "g";
@@ -157,6 +157,7 @@ TEST_F(QueryPlanTest, ListsOfJobs) {
     filters[8].last_state = model::RunState::kFailed;
     filters[9].labels = {{"a", "b"}, {"c", "d"}};
     filters[10].enabled = false;
+    filters[11].name = "n";
     for (const auto& filter : filters) {
         for (std::size_t sort = 0; sort < model::kEnumCount<store::JobSort>; ++sort) {
             for (const bool descending : {false, true}) {

@@ -1,0 +1,183 @@
+#include "conformance/store_fixture.hpp"
+
+// What was done by whom is kept in the transaction of what was done (G-11), and a run that somebody
+// deletes stays accounted for.
+
+namespace ksana::conformance {
+namespace {
+
+using model::AuditEvent;
+using model::EventKind;
+using model::FireFate;
+using model::RunState;
+using store::WriteMode;
+
+AuditEvent Did(const std::string& action, const std::string& resource = "j") {
+    AuditEvent event;
+    event.action = action;
+    event.user = "ada";
+    event.resource_type = "job";
+    event.resource_id = resource;
+    event.data = R"({"reason":"because"})";
+    event.client_ip = "10.0.0.1";
+    event.method = "POST /x";
+    return event;
+}
+
+std::vector<AuditEvent> EventsOf(store::Store& store) {
+    const auto page = store.events().List({.filter = {}, .descending = false});
+    EXPECT_TRUE(page) << page.error().Describe();
+    return page ? page->items : std::vector<AuditEvent>{};
+}
+
+std::vector<std::string> ActionsOf(store::Store& store) {
+    std::vector<std::string> actions;
+    for (const AuditEvent& event : EventsOf(store)) actions.push_back(event.action);
+    return actions;
+}
+
+std::vector<model::LedgerEntry> LedgerOf(store::Store& store, const std::string& job_id) {
+    const auto page = store.jobs().Ledger({.job_id = job_id});
+    EXPECT_TRUE(page) << page.error().Describe();
+    return page ? page->items : std::vector<model::LedgerEntry>{};
+}
+
+TEST_P(StoreTest, AWrittenJobHasItsEventAndARefusedOneHasNone) {
+    auto outcomes = jobs().Write(
+        {.now = now_,
+         .writes = {{.job = MakeJob("a"), .audit = Did("created", "a")},
+                    {.job = MakeJob("b"), .mode = WriteMode::kReplace, .audit = Did("changed")},
+                    {.job = MakeJob("c")}}});
+    ASSERT_TRUE(outcomes);
+    EXPECT_TRUE(outcomes->at(0));
+    EXPECT_FALSE(outcomes->at(1));
+    EXPECT_TRUE(outcomes->at(2));
+    const auto events = EventsOf(store());
+    ASSERT_EQ(events.size(), 1U);
+    AuditEvent expected = Did("created", "a");
+    expected.at = now_;
+    expected.seq = events[0].seq;
+    EXPECT_EQ(events[0], expected);
+    EXPECT_GT(events[0].seq, 0);
+    ASSERT_FALSE(jobs().Delete(
+        {.now = now_, .id = "a", .expected_version = 7, .audit = Did("deleted", "a")}));
+    EXPECT_EQ(EventsOf(store()).size(), 1U);
+    ASSERT_TRUE(jobs().Delete({.now = now_, .id = "a", .audit = Did("deleted", "a")}));
+    EXPECT_EQ(ActionsOf(store()), (std::vector<std::string>{"created", "deleted"}));
+    if (!harness_->Reopen()) return;
+    EXPECT_EQ(ActionsOf(store()), (std::vector<std::string>{"created", "deleted"}));
+}
+
+TEST_P(StoreTest, ASubmittedRunHasItsEventOnce) {
+    const Run run = MakeRun();
+    for (int i = 0; i < 2; ++i) {
+        const auto outcome = runs().Submit({.now = now_, .runs = {run}, .audit = Did("run_now")});
+        ASSERT_TRUE(outcome) << outcome.error().Describe();
+    }
+    EXPECT_EQ(ActionsOf(store()), std::vector<std::string>{"run_now"});
+}
+
+TEST_P(StoreTest, AnAppliedEventIsKeptAndARefusedOneIsNot) {
+    const Uuid id = SubmitOne(MakeRun());
+    for (int i = 0; i < 2; ++i) {
+        const auto applied =
+            runs().Apply({{id, {.kind = EventKind::kCancel}}}, now_, Did("cancelled"));
+        ASSERT_TRUE(applied) << applied.error().Describe();
+    }
+    EXPECT_EQ(ActionsOf(store()), std::vector<std::string>{"cancelled"});
+    ASSERT_TRUE(
+        runs().Apply({{ids_.Next(), {.kind = EventKind::kCancel}}}, now_, Did("cancelled")));
+    EXPECT_EQ(EventsOf(store()).size(), 1U);
+}
+
+TEST_P(StoreTest, ASettingIsWrittenWithItsEvent) {
+    const auto put = [&](store::ExpectedVersion expected) {
+        return store().settings().Put({.key = "k",
+                                       .value = "1",
+                                       .expected = expected,
+                                       .expires_at = {},
+                                       .audit = Did("created", "k")});
+    };
+    ASSERT_TRUE(put(0));
+    EXPECT_FALSE(put(0));
+    EXPECT_EQ(ActionsOf(store()), std::vector<std::string>{"created"});
+}
+
+TEST_P(StoreTest, AnEventThatNoStoreCouldKeepChangesNothing) {
+    AuditEvent bad = Did("created");
+    bad.user = "\xff";
+    auto outcomes = jobs().Write({.now = now_, .writes = {{.job = MakeJob("a"), .audit = bad}}});
+    ASSERT_TRUE(outcomes);
+    ASSERT_FALSE(outcomes->at(0));
+    EXPECT_EQ(outcomes->at(0).error().code, Code::kInvalidArgument);
+    EXPECT_FALSE(jobs().Get("a"));
+    const auto submitted = runs().Submit({.now = now_, .runs = {MakeRun()}, .audit = bad});
+    ASSERT_FALSE(submitted);
+    EXPECT_EQ(submitted.error().code, Code::kInvalidArgument);
+    EXPECT_TRUE(EventsOf(store()).empty());
+}
+
+TEST_P(StoreTest, OnlyWhatIsOverCanBeDeleted) {
+    const Uuid id = SubmitOne(MakeRun());
+    auto refused = DeleteRun(id, Did("deleted"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::kConflict);
+    const Run running = ClaimOne();
+    EXPECT_EQ(DeleteRun(id).error().code, Code::kConflict);
+    EXPECT_EQ(StateOf(id), RunState::kRunning);
+    Report(running, EventKind::kRetryableFailure, "no");
+    EXPECT_EQ(DeleteRun(id).error().code, Code::kConflict) << "it waits for its next attempt";
+    now_ += std::chrono::seconds(10);
+    Report(ClaimOne(), EventKind::kSuccess);
+    ASSERT_EQ(Read(id).attempts.size(), 2U);
+    EXPECT_TRUE(EventsOf(store()).empty());
+    const auto deleted = DeleteRun(id, Did("deleted"));
+    ASSERT_TRUE(deleted) << deleted.error().Describe();
+    EXPECT_EQ(runs().Get(id).error().code, Code::kNotFound);
+    EXPECT_EQ(DeleteRun(id, Did("deleted")).error().code, Code::kNotFound);
+    EXPECT_EQ(ActionsOf(store()), std::vector<std::string>{"deleted"});
+    EXPECT_EQ(store().records().Counts()->attempts, 0);
+    EXPECT_TRUE(store().runs().List({})->items.empty());
+    if (!harness_->Reopen()) return;
+    EXPECT_EQ(runs().Get(id).error().code, Code::kNotFound);
+}
+
+TEST_P(StoreTest, ADeletedFireIsInTheLedger) {
+    const model::Job job = Create(MakeJob("j"));
+    const Run fire = Finish(MakeFire(job, now_));
+    const Run manual = [&] {
+        Run run = MakeFire(job, now_);
+        run.nominal_at.reset();
+        run.trigger = model::RunTrigger::kManual;
+        return Finish(run);
+    }();
+    ASSERT_TRUE(DeleteRun(manual.id));
+    EXPECT_TRUE(LedgerOf(store(), "j").empty()) << "it was no fire";
+    EXPECT_EQ(*jobs().FindFires("j", {now_, now_ + std::chrono::hours(1)}),
+              std::vector<TimePoint>{now_});
+    ASSERT_TRUE(DeleteRun(fire.id));
+    const auto entries = LedgerOf(store(), "j");
+    ASSERT_EQ(entries.size(), 1U);
+    EXPECT_EQ(entries[0].range.fate, FireFate::kDeleted);
+    EXPECT_EQ(entries[0].range.range.count, 1);
+    EXPECT_EQ(entries[0].range.range.first, now_);
+    EXPECT_EQ(entries[0].range.range.last, now_);
+    EXPECT_EQ(entries[0].recorded_at, now_);
+    EXPECT_EQ(*jobs().FindFires("j", {now_}), std::vector<TimePoint>{});
+    // Its place is free: a backfill may make it again.
+    EXPECT_EQ(Submit({MakeFire(job, now_)}).at(0).verdict, store::SubmitVerdict::kStored);
+}
+
+TEST_P(StoreTest, ADeletedRunGivesItsKeyBack) {
+    Run run = MakeRun();
+    run.unique = {.key = "k", .states = model::kAllStates, .until = {}};
+    Finish(run);
+    Run second = MakeRun();
+    second.unique = run.unique;
+    EXPECT_EQ(Submit({second}).at(0).verdict, store::SubmitVerdict::kSameKey);
+    ASSERT_TRUE(DeleteRun(run.id));
+    EXPECT_EQ(Submit({second}).at(0).verdict, store::SubmitVerdict::kStored);
+}
+
+}  // namespace
+}  // namespace ksana::conformance

@@ -110,6 +110,16 @@ class RawClient {
         }
         return ended_ && rest_.empty();
     }
+    // Everything up to and with a text; all that came where it does not come.
+    std::string ReadUntil(std::string_view text) {
+        std::size_t at = 0;
+        while ((at = rest_.find(text)) == std::string::npos) {
+            if (!Receive()) return std::exchange(rest_, {});
+        }
+        std::string read = rest_.substr(0, at + text.size());
+        rest_.erase(0, read.size());
+        return read;
+    }
     // Everything until the end.
     std::string ReadAll() {
         while (Receive()) {

@@ -63,13 +63,18 @@ void AppendAnswer(std::string& out, const AnswerFrame& frame, const Response& re
     if (!response.content_type.empty() && IsFieldValue(response.content_type)) {
         AppendField(out, "Content-Type", response.content_type);
     }
-    if (!never_body) {
+    if (frame.endless) {
+        if (frame.minor_version > 0) AppendField(out, "Transfer-Encoding", "chunked");
+    } else if (!never_body) {
         out += "Content-Length: ";
         AppendNumber(out, response.body.size());
         out += "\r\n";
     }
     AppendField(out, "X-Request-Id", frame.request_id);
     AppendField(out, "X-Content-Type-Options", "nosniff");
+    if (frame.more != nullptr) {
+        for (const auto& [name, value] : *frame.more) AppendField(out, name, value);
+    }
     if (!AppendExtraFields(out, frame, response)) AppendField(out, "Cache-Control", "no-store");
     if (!frame.keep_alive) {
         AppendField(out, "Connection", "close");
@@ -77,7 +82,7 @@ void AppendAnswer(std::string& out, const AnswerFrame& frame, const Response& re
         AppendField(out, "Connection", "keep-alive");
     }
     out += "\r\n";
-    if (!never_body && !frame.without_body) out += response.body;
+    if (!never_body && !frame.without_body && !frame.endless) out += response.body;
 }
 
 std::string HttpDate(TimePoint instant) {

@@ -15,6 +15,8 @@ struct AnswerFrame {
     int minor_version = 1;  // of the request
     bool keep_alive = true;
     bool without_body = false;  // to HEAD: the length is told, the body is not sent
+    bool endless = false;       // the head only; what follows comes in chunks, or until the close
+    const TextPairs* more = nullptr;  // fields of all answers under a path
 };
 
 // Appends an answer, head and body, as it goes to the socket. A header field that is malformed (a

@@ -102,6 +102,8 @@ bool Connection::Step() {
             return StepHead();
         case Phase::kBody:
             return StepBody();
+        case Phase::kStreaming:
+            return StepStream();
         case Phase::kOpening:
         case Phase::kHandling:
         case Phase::kClosing:
@@ -271,16 +273,21 @@ void Connection::OnReply(std::uint64_t ticket, const Response& response) {
 
 void Connection::Answer(const Response& response) {
     reply_.reset();
+    CountAnswer(context_.statistics, response.status);
+    LogAnswer(response.status);
+    if (response.stream) {
+        BeginStream(response);
+        return;
+    }
     const bool keep_alive = exchange_.keep_alive && !host_.draining();
     AppendAnswer(output_,
                  {.request_id = exchange_.request_id,
                   .date = host_.date(),
                   .minor_version = exchange_.minor_version,
                   .keep_alive = keep_alive,
-                  .without_body = exchange_.method == Method::kHead},
+                  .without_body = exchange_.method == Method::kHead,
+                  .more = &context_.router.HeadersUnder(exchange_.path)},
                  response);
-    CountAnswer(context_.statistics, response.status);
-    LogAnswer(response.status);
     if (keep_alive) {
         GoIdle();
     } else {
@@ -335,7 +342,7 @@ void Connection::GoIdle() {
 
 void Connection::ReadMore() {
     if (read_pending_ || input_ended_) return;
-    const bool waits = phase_ == Phase::kHandling || write_pending_;
+    const bool waits = phase_ == Phase::kHandling || phase_ == Phase::kStreaming || write_pending_;
     if (waits && input_.size() >= context_.options.max_header_bytes) return;
     std::size_t least = InputBuffer::kSmall / 4;
     if (phase_ == Phase::kBody && exchange_.content_length.value_or(kBodyRead) >= kBodyRead) {
@@ -415,6 +422,7 @@ void Connection::Sweep(SteadyPoint now) {
             if (!write_pending_) Close();
             return;
         case Phase::kHandling:
+        case Phase::kStreaming:
         case Phase::kClosed:
             return;
     }
@@ -441,6 +449,7 @@ void Connection::CutBy(const char* what) {
 void Connection::Drain() {
     const bool idle = phase_ == Phase::kIdle && input_.empty() && !write_pending_;
     if (idle || phase_ == Phase::kOpening) Close();
+    if (phase_ == Phase::kStreaming) stream_->End();
 }
 
 void Connection::Close() {
@@ -450,6 +459,8 @@ void Connection::Close() {
     transport_->Close();
     if (reply_) MarkClientGone(*reply_);
     reply_.reset();
+    if (stream_) stream_->Abandon();
+    stream_.reset();
     host_.Forget(*this);
 }
 

@@ -15,6 +15,7 @@
 #include "ksana/http_server/router.hpp"
 #include "ksana/http_server/server_options.hpp"
 #include "ksana/http_server/statistics.hpp"
+#include "ksana/http_server/stream.hpp"
 #include "ksana/http_server/transport.hpp"
 #include "ksana/http_server/work_pool.hpp"
 
@@ -77,8 +78,9 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
         kIdle,  // between requests
         kHead,
         kBody,
-        kHandling,  // a handler has the request
-        kClosing,   // the last answer is on its way, or gone: input is thrown away
+        kHandling,   // a handler has the request
+        kStreaming,  // the answer goes on; the last one
+        kClosing,    // the last answer is on its way, or gone: input is thrown away
         kClosed,
     };
 
@@ -113,6 +115,9 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     bool Dispatch();
     Reply MakeReply();
     void OnReply(std::uint64_t ticket, const Response& response);
+    void BeginStream(const Response& response);
+    void OnStream();
+    bool StepStream();
 
     void Answer(const Response& response);
     void LogAnswer(int status) const;
@@ -141,6 +146,7 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     Exchange exchange_;
     std::uint64_t ticket_ = 0;           // of the exchange, so that a late reply is known as such
     std::shared_ptr<ReplyState> reply_;  // of the handler that has the request
+    std::shared_ptr<Stream> stream_;     // while kStreaming
     std::string output_;                 // answers that wait for a write
     std::string writing_;                // what is being written
     bool read_pending_ = false;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,12 +81,16 @@ struct Request {
     const std::string& Parameter(std::string_view name) const;
 };
 
+class Stream;
+
 struct Response {
     int status = 200;
     std::string content_type;
     std::string body;
     // Beside those that every answer has. One named Cache-Control replaces the default.
     TextPairs headers;
+    // In the place of the body: an answer that goes on (stream.hpp). The connection ends with it.
+    std::shared_ptr<Stream> stream;
 };
 
 Response JsonResponse(int status, std::string json);

@@ -176,6 +176,20 @@ Router& Router::Add(Route route) {
     return *this;
 }
 
+void Router::AddHeaderUnder(std::string path, std::string name, std::string value) {
+    KSANA_CHECK(headers_.empty() || header_path_ == path, "header fields of two paths");
+    KSANA_CHECK(IsToken(name) && IsFieldValue(value), "a header field of all answers is none");
+    header_path_ = std::move(path);
+    headers_.emplace_back(std::move(name), std::move(value));
+}
+
+const TextPairs& Router::HeadersUnder(std::string_view path) const {
+    static const TextPairs kNone;
+    if (headers_.empty() || !path.starts_with(header_path_)) return kNone;
+    path.remove_prefix(header_path_.size());
+    return path.empty() || path.front() == '/' ? headers_ : kNone;
+}
+
 Router::Match Router::Find(Method method, const std::vector<std::string>& segments) const {
     Match match;
     std::vector<std::string> values;

@@ -82,6 +82,11 @@ class Router {
     // Without a hook only public routes are open.
     void SetAuthorize(Authorize authorize) { authorize_ = std::move(authorize); }
 
+    // A header field of every answer to a path under this one ("/api/v1"), whoever gives it: also
+    // where there is no route or no right.
+    void AddHeaderUnder(std::string path, std::string name, std::string value);
+    const TextPairs& HeadersUnder(std::string_view path) const;
+
     // In the order they were added.
     const std::vector<std::unique_ptr<const Route>>& routes() const { return routes_; }
 
@@ -104,6 +109,8 @@ class Router {
     std::vector<std::unique_ptr<const Route>> routes_;
     std::unique_ptr<Node> root_;
     Authorize authorize_;
+    std::string header_path_;  // one is enough so far
+    TextPairs headers_;
 };
 
 }  // namespace ksana::http_server

@@ -19,6 +19,18 @@ std::string PatternOf(const Router& router, Method method, std::vector<std::stri
     return match.route != nullptr ? match.route->pattern() : "(" + match.allow + ")";
 }
 
+TEST(RouterTest, FieldsOfAllAnswersUnderAPath) {
+    Router router;
+    EXPECT_TRUE(router.HeadersUnder("/api/v1").empty());
+    router.AddHeaderUnder("/api/v1", "Version", "1");
+    const TextPairs fields = {{"Version", "1"}};
+    EXPECT_EQ(router.HeadersUnder("/api/v1"), fields);
+    EXPECT_EQ(router.HeadersUnder("/api/v1/jobs"), fields);
+    EXPECT_TRUE(router.HeadersUnder("/api/v10/jobs").empty());
+    EXPECT_TRUE(router.HeadersUnder("/jobs").empty());
+    EXPECT_TRUE(router.HeadersUnder("").empty());
+}
+
 TEST(RouterTest, FindsRoutesByPathAndMethod) {
     Router router;
     router.Add(Named(Method::kGet, "/"))

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "ksana/api/actor_of.hpp"
 #include "ksana/api/query_reader.hpp"
 #include "ksana/codec/definitions.hpp"
 #include "ksana/codec/timer_job.hpp"
@@ -37,7 +38,7 @@ class Handlers {
 
     Result<Response> Create(const Request& request) const {
         KSANA_TRY(Job job, codec::TimerJobFromJson(request.body));
-        KSANA_TRY(const Job created, desk_.desk.Create(std::move(job)));
+        KSANA_TRY(const Job created, desk_.desk.Create(std::move(job), ActorOf(request)));
         Response response = Show(created, 201);
         response.headers.emplace_back("Location", "/jobs/" + created.id);
         return response;
@@ -60,14 +61,14 @@ class Handlers {
     }
 
     Result<Response> Patch(const Request& request) const {
-        KSANA_TRY(const Job job, desk_.desk.Change(request.Parameter("id"), {}, [&](Job& edited) {
-            return codec::PatchTimerJob(edited, request.body);
-        }));
+        const auto patch = [&](Job& job) { return codec::PatchTimerJob(job, request.body); };
+        KSANA_TRY(const Job job,
+                  desk_.desk.Change(request.Parameter("id"), {}, patch, ActorOf(request)));
         return Show(job, 200);
     }
 
     Result<Response> Delete(const Request& request) const {
-        KSANA_TRY_VOID(desk_.desk.Delete(request.Parameter("id"), {}));
+        KSANA_TRY_VOID(desk_.desk.Delete(request.Parameter("id"), {}, ActorOf(request)));
         return NoContent();
     }
 
@@ -76,18 +77,19 @@ class Handlers {
         KSANA_TRY(std::string parameters, codec::RunParametersFromJson(request.body));
         KSANA_TRY(const model::Run run, desk_.desk.RunNow({.id = request.Parameter("id"),
                                                            .parameters = std::move(parameters),
-                                                           .obeys_overlap = false}));
+                                                           .obeys_overlap = false},
+                                                          ActorOf(request)));
         return JsonResponse(202, fmt::format(R"({{"job_id":{},"run_id":"{}"}})",
                                              codec::TextToJson(run.job_id), run.id.ToString()));
     }
 
     Result<Response> Pause(const Request& request) const {
-        KSANA_TRY(const Job job, desk_.desk.Pause(request.Parameter("id"), ""));
+        KSANA_TRY(const Job job, desk_.desk.Pause(request.Parameter("id"), "", ActorOf(request)));
         return Show(job, 200);
     }
 
     Result<Response> Resume(const Request& request) const {
-        KSANA_TRY(const Job job, desk_.desk.Resume(request.Parameter("id")));
+        KSANA_TRY(const Job job, desk_.desk.Resume(request.Parameter("id"), ActorOf(request)));
         return Show(job, 200);
     }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ksana/codec/audit_view.hpp"
+#include "ksana/model/audit_words.hpp"
 #include "ksana/model/validate.hpp"
 
 namespace ksana::engine {
@@ -38,6 +40,32 @@ void Append(store::JobPlan& plan, store::JobPlan piece) {
     if (piece.tally) plan.tally = std::move(piece.tally);
 }
 
+model::AuditEvent Created(const Job& job, const Actor& by) {
+    return AuditOf(
+        by, {.action = model::audit::kCreated,
+             .resource_type = model::audit::kJob,
+             .resource_id = job.id,
+             .tenant = job.tenant,
+             .data = codec::AuditDataToJson({{"name", job.name}, {"request_id", by.request_id}})});
+}
+
+// By what it does, whichever way it was asked for: a patch that disables a job pauses it.
+model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) {
+    std::string_view action = model::audit::kChanged;
+    if (before.enabled != after.enabled) {
+        action = after.enabled ? model::audit::kResumed : model::audit::kPaused;
+    }
+    const std::vector<std::string> members = codec::ChangedMembers(before, after);
+    return AuditOf(by, {.action = action,
+                        .resource_type = model::audit::kJob,
+                        .resource_id = after.id,
+                        .tenant = after.tenant,
+                        .data = codec::AuditDataToJson(
+                            {{model::audit::kReason, after.enabled ? "" : after.paused_reason},
+                             {"request_id", by.request_id}},
+                            &members)});
+}
+
 }  // namespace
 
 // Every fault of the job, or its schedule.
@@ -50,7 +78,7 @@ Result<schedule::Schedule> JobDesk::Check(const Job& job) const {
     return schedule::Schedule::Compile(job.schedule, context);
 }
 
-Result<Job> JobDesk::Create(Job job) {
+Result<Job> JobDesk::Create(Job job, const Actor& by) {
     if (job.id.empty()) job.id = ids_.Next().ToString();
     KSANA_TRY(const TimePoint now, store_.Now());
     job.created_at = now;
@@ -63,15 +91,17 @@ Result<Job> JobDesk::Create(Job job) {
                         .next_run_at = {},
                         .tally = {}};
     if (job.enabled) plan = plans_.PlanWith(schedule, job, now);
+    model::AuditEvent audit = Created(job, by);
     return Write({.job = std::move(job),
                   .mode = store::WriteMode::kCreate,
                   .expected_version = {},
-                  .plan = std::move(plan)},
+                  .plan = std::move(plan),
+                  .audit = std::move(audit)},
                  now);
 }
 
 Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> expected_version,
-                            const Edit& edit) {
+                            const Edit& edit, const Actor& by) {
     const std::lock_guard lock(changing_.at(std::hash<std::string>{}(id) % changing_.size()));
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const Job before, store_.jobs().Get(id));
@@ -86,10 +116,12 @@ Result<Job> JobDesk::Change(const std::string& id, std::optional<std::int64_t> e
         KSANA_TRY(const TimePoint now, store_.Now());
         KSANA_TRY(auto plan, Replan(before, after, schedule, now));
         after.planned_until = before.planned_until;
+        model::AuditEvent audit = Changed(before, after, by);
         auto written = Write({.job = std::move(after),
                               .mode = store::WriteMode::kReplace,
                               .expected_version = before.version,
-                              .plan = std::move(plan)},
+                              .plan = std::move(plan),
+                              .audit = std::move(audit)},
                              now);
         const bool again = !written && written.error().code == Code::kConflict;
         if (!again || tries >= kMaxTries) return written;
@@ -148,24 +180,37 @@ Result<Job> JobDesk::Write(store::JobWrite write, TimePoint now) {
     return std::move(written.at(0));
 }
 
-Result<Job> JobDesk::Pause(const std::string& id, const std::string& reason) {
-    return Change(id, {}, [&](Job& job) -> Result<void> {
+Result<Job> JobDesk::Pause(const std::string& id, const std::string& reason, const Actor& by) {
+    const auto pause = [&](Job& job) -> Result<void> {
         job.enabled = false;
         job.paused_reason = reason;
         return {};
-    });
+    };
+    return Change(id, {}, pause, by);
 }
 
-Result<Job> JobDesk::Resume(const std::string& id) {
-    return Change(id, {}, [](Job& job) -> Result<void> {
+Result<Job> JobDesk::Resume(const std::string& id, const Actor& by) {
+    const auto resume = [](Job& job) -> Result<void> {
         job.enabled = true;
         job.paused_reason.clear();
         return {};
-    });
+    };
+    return Change(id, {}, resume, by);
 }
 
-Result<void> JobDesk::Delete(const std::string& id, std::optional<std::int64_t> expected_version) {
-    return store_.jobs().Delete({.now = {}, .id = id, .expected_version = expected_version});
+Result<void> JobDesk::Delete(const std::string& id, std::optional<std::int64_t> expected_version,
+                             const Actor& by) {
+    KSANA_TRY(const Job job, store_.jobs().Get(id));
+    return store_.jobs().Delete(
+        {.now = {},
+         .id = id,
+         .expected_version = expected_version,
+         .audit = AuditOf(by, {.action = model::audit::kDeleted,
+                               .resource_type = model::audit::kJob,
+                               .resource_id = id,
+                               .tenant = job.tenant,
+                               .data = codec::AuditDataToJson(
+                                   {{"name", job.name}, {"request_id", by.request_id}})})});
 }
 
 Result<std::vector<ComingFire>> JobDesk::NextFires(const Job& job, std::size_t count) const {
@@ -183,7 +228,7 @@ Result<std::vector<ComingFire>> JobDesk::NextFires(const Job& job, std::size_t c
     return fires;
 }
 
-Result<model::Run> JobDesk::RunNow(const RunNowParams& params) {
+Result<model::Run> JobDesk::RunNow(const RunNowParams& params, const Actor& by) {
     KSANA_TRY(const Job job, store_.jobs().Get(params.id));
     model::Run run = plans_.RunOf(job);
     run.trigger = model::RunTrigger::kManual;
@@ -194,8 +239,16 @@ Result<model::Run> JobDesk::RunNow(const RunNowParams& params) {
     run.id = params.run_id ? *params.run_id : ids_.Next();
     std::vector<model::Run> runs;
     runs.push_back(run);
+    model::AuditEvent audit =
+        AuditOf(by, {.action = model::audit::kRunNow,
+                     .resource_type = model::audit::kJob,
+                     .resource_id = job.id,
+                     .tenant = job.tenant,
+                     .data = codec::AuditDataToJson(
+                         {{"run_id", run.id.ToString()}, {"request_id", by.request_id}})});
     KSANA_TRY(const auto submitted,
-              store_.runs().Submit({.now = now, .runs = std::move(runs), .start = {}}));
+              store_.runs().Submit(
+                  {.now = now, .runs = std::move(runs), .start = {}, .audit = std::move(audit)}));
     KSANA_TRY(auto stored, store_.runs().Get(submitted.at(0).id));
     return std::move(stored.run);
 }

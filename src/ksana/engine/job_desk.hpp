@@ -10,6 +10,7 @@
 #include "ksana/base/result.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/engine/actor.hpp"
 #include "ksana/engine/fire_plans.hpp"
 #include "ksana/engine/schedule_book.hpp"
 #include "ksana/model/job.hpp"
@@ -34,7 +35,8 @@ struct ComingFire {
 };
 
 // What people do with jobs, whichever door they come through: checks the job, accounts for the
-// fires that a change touches, and stores both in one transaction. Thread-safe.
+// fires that a change touches, and stores both in one transaction, with the audit event of who did
+// it. Thread-safe.
 class JobDesk {
   public:
     // What is given must outlive it.
@@ -48,25 +50,27 @@ class JobDesk {
 
     // An id is drawn where there is none. kAlreadyExists: the id is taken. A `once` whose time has
     // passed is recorded as missed (K-02).
-    Result<model::Job> Create(model::Job job);
+    Result<model::Job> Create(model::Job job, const Actor& by = {});
 
     // Changes the definition. An edit that fails leaves everything as it is. Without an expected
     // version the edit is made again on what somebody else has stored meanwhile.
     using Edit = std::function<Result<void>(model::Job& job)>;
     Result<model::Job> Change(const std::string& id, std::optional<std::int64_t> expected_version,
-                              const Edit& edit);
+                              const Edit& edit, const Actor& by = {});
 
     // Fires of the time in between are accounted for as skipped when the job goes on.
-    Result<model::Job> Pause(const std::string& id, const std::string& reason);
-    Result<model::Job> Resume(const std::string& id);
+    Result<model::Job> Pause(const std::string& id, const std::string& reason,
+                             const Actor& by = {});
+    Result<model::Job> Resume(const std::string& id, const Actor& by = {});
 
-    Result<void> Delete(const std::string& id, std::optional<std::int64_t> expected_version);
+    Result<void> Delete(const std::string& id, std::optional<std::int64_t> expected_version,
+                        const Actor& by = {});
 
     // The next nominal fires after now, whether the job is paused or not; at most so many.
     Result<std::vector<ComingFire>> NextFires(const model::Job& job, std::size_t count) const;
 
     // A run beside the schedule (K-06): also while the job is paused or another run is under way.
-    Result<model::Run> RunNow(const RunNowParams& params);
+    Result<model::Run> RunNow(const RunNowParams& params, const Actor& by = {});
 
   private:
     Result<schedule::Schedule> Check(const model::Job& job) const;

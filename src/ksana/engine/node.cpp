@@ -35,6 +35,7 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                 .max_waiting = options_.max_waiting}),
       reaper_(store, clock, {.batch = 500, .follow_up = {}}),
       retention_(store, clock, options_.retention),
+      backfiller_(store, plans_, clock),
       clock_watch_(store, plans_, clock, {}),
       reaper_jumps_(clock) {
     for (Executor* executor : executors) {
@@ -89,6 +90,10 @@ void Node::AddLoops() {
         {.name = "reaper", .topics = {}, .hint = {}, .run_once = [this] { return Reap(); }});
     loops_.push_back(
         {.name = "retention", .topics = {}, .hint = {}, .run_once = [this] { return Retain(); }});
+    loops_.push_back({.name = "backfill",
+                      .topics = store::Topic::kDocuments | store::Topic::kFinished,
+                      .hint = [this](store::Topics topics) { return backfiller_.Hint(topics); },
+                      .run_once = [this] { return backfiller_.RunOnce(); }});
     loops_.push_back({.name = "clock_watch", .topics = {}, .hint = {}, .run_once = [this] {
                           return WatchClock();
                       }});

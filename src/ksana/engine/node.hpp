@@ -8,6 +8,7 @@
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/backfiller.hpp"
 #include "ksana/engine/clock_watch.hpp"
 #include "ksana/engine/dispatcher.hpp"
 #include "ksana/engine/executor.hpp"
@@ -96,6 +97,7 @@ class Node {
     Planner planner_;
     Reaper reaper_;
     Retention retention_;
+    Backfiller backfiller_;
     ClockWatch clock_watch_;
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
     std::vector<Loop> loops_;

@@ -11,7 +11,6 @@ constexpr Duration kJump = std::chrono::hours(1);
 
 Result<Retention::Answer> Retention::RunOnce() {
     Answer answer;
-    if (options_.keep <= Duration::zero()) return answer;
     const SteadyPoint steady = clock_.SteadyNow();
     if (jumps_.Take() > kJump) {
         Log(LogLevel::kWarn, "the wall clock was set forward; nothing is deleted for a while");
@@ -22,12 +21,25 @@ Result<Retention::Answer> Retention::RunOnce() {
         return answer;
     }
     not_before_.reset();
-    KSANA_TRY(const TimePoint now, store_.Now());
-    KSANA_TRY(answer.runs, store_.runs().Purge({.finished_before = now - options_.keep,
-                                                .states = model::kAllStates,
-                                                .limit = options_.batch}));
-    answer.step.NotAfter(answer.runs < options_.batch ? options_.rest : options_.pause);
+    KSANA_TRY_VOID(PurgeOld(answer));
+    const bool more = answer.runs >= options_.batch || answer.events >= options_.batch ||
+                      answer.documents >= options_.batch;
+    answer.step.NotAfter(more ? options_.pause : options_.rest);
     return answer;
+}
+
+Result<void> Retention::PurgeOld(Answer& answer) {
+    KSANA_TRY(const TimePoint now, store_.Now());
+    if (options_.keep > Duration::zero()) {
+        KSANA_TRY(answer.runs, store_.runs().Purge({.finished_before = now - options_.keep,
+                                                    .states = model::kAllStates,
+                                                    .limit = options_.batch}));
+    }
+    if (options_.keep_events > Duration::zero()) {
+        KSANA_TRY(answer.events, store_.events().Purge(now - options_.keep_events, options_.batch));
+    }
+    KSANA_TRY(answer.documents, store_.settings().PurgeExpired(options_.batch));
+    return {};
 }
 
 }  // namespace ksana::engine

@@ -10,12 +10,13 @@
 
 namespace ksana::engine {
 
-// Deletes runs that ended long ago, a little at a time so that firing goes on. Every node may have
-// one; they do not disturb each other. One thread.
+// Deletes runs that ended long ago, old audit events, and what has expired, a little at a time so
+// that firing goes on. Every node may have one; they do not disturb each other. One thread.
 class Retention {
   public:
     struct Options {
-        Duration keep = std::chrono::hours(24 * 30);  // 0: for ever
+        Duration keep = std::chrono::hours(24 * 30);         // runs; 0: for ever
+        Duration keep_events = std::chrono::hours(24 * 90);  // of the audit; 0: for ever
         std::size_t batch = 500;
         Duration pause = std::chrono::milliseconds(50);  // between two batches
         Duration rest = std::chrono::minutes(1);         // when nothing is left to delete
@@ -31,11 +32,15 @@ class Retention {
     struct Answer {
         Step step;
         std::size_t runs = 0;
+        std::size_t events = 0;
+        std::size_t documents = 0;
     };
 
     Result<Answer> RunOnce();
 
   private:
+    Result<void> PurgeOld(Answer& answer);
+
     store::Store& store_;
     const Clock& clock_;
     const Options options_;

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "ksana/base/time_text.hpp"
+#include "ksana/codec/audit_view.hpp"
+#include "ksana/model/audit_words.hpp"
+
 namespace ksana::engine {
 
 using model::EventKind;
@@ -39,13 +43,27 @@ Run Copy(const Run& old) {
     return run;
 }
 
+model::AuditEvent Audit(const Run& run, std::string_view action, const Actor& by,
+                        const std::string& new_run = {}) {
+    return AuditOf(by, {.action = action,
+                        .resource_type = model::audit::kRun,
+                        .resource_id = run.id.ToString(),
+                        .tenant = run.tenant,
+                        .data = codec::AuditDataToJson(
+                            {{model::audit::kJobId, run.job_id},
+                             {model::audit::kNominalAt,
+                              run.nominal_at ? FormatTime(*run.nominal_at) : std::string()},
+                             {"new_run_id", new_run},
+                             {"request_id", by.request_id}})});
+}
+
 }  // namespace
 
-Result<Run> RunDesk::Apply(const Uuid& id, EventKind kind) {
+Result<Run> RunDesk::Apply(const Uuid& id, EventKind kind, model::AuditEvent audit) {
     std::vector<store::RunEvent> events(1);
     events.front().run_id = id;
     events.front().event.kind = kind;
-    KSANA_TRY(const auto applied, store_.runs().Apply(std::move(events)));
+    KSANA_TRY(const auto applied, store_.runs().Apply(std::move(events), {}, std::move(audit)));
     const store::Applied& outcome = applied.at(0);
     if (outcome.verdict == store::ApplyVerdict::kNotFound) {
         return Error(Code::kNotFound, fmt::format("there is no run {}", id.ToString()));
@@ -57,16 +75,24 @@ Result<Run> RunDesk::Apply(const Uuid& id, EventKind kind) {
     return std::move(history.run);
 }
 
-Result<Run> RunDesk::Cancel(const Uuid& id) {
+Result<Run> RunDesk::Cancel(const Uuid& id, const Actor& by) {
     KSANA_TRY(store::RunHistory history, store_.runs().Get(id));
     if (history.run.status.state == RunState::kCancelled) return std::move(history.run);
-    return Apply(id, EventKind::kCancel);
+    return Apply(id, EventKind::kCancel, Audit(history.run, model::audit::kCancelled, by));
 }
 
-Result<Run> RunDesk::Retry(const Uuid& id, std::optional<Uuid> new_id) {
+Result<void> RunDesk::Delete(const Uuid& id, const Actor& by) {
+    KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
+    return store_.runs().Delete(
+        {.now = {}, .id = id, .audit = Audit(history.run, model::audit::kDeleted, by)});
+}
+
+Result<Run> RunDesk::Retry(const Uuid& id, std::optional<Uuid> new_id, const Actor& by) {
     KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
     const Run& old = history.run;
-    if (old.status.state == RunState::kHeld) return Apply(id, EventKind::kSendBack);
+    if (old.status.state == RunState::kHeld) {
+        return Apply(id, EventKind::kSendBack, Audit(old, model::audit::kRetried, by));
+    }
     if (!CanBeMadeAgain(old.status.state)) {
         return Conflict(old, "only what is over without success, or held, can be run again");
     }
@@ -77,18 +103,22 @@ Result<Run> RunDesk::Retry(const Uuid& id, std::optional<Uuid> new_id) {
         }
         if (!job) return job.error();
     }
-    return Again(old, new_id ? *new_id : ids_.Next());
+    return Again(old, new_id ? *new_id : ids_.Next(), by);
 }
 
-Result<Run> RunDesk::Again(const Run& old, const Uuid& new_id) {
+Result<Run> RunDesk::Again(const Run& old, const Uuid& new_id, const Actor& by) {
     Run run = Copy(old);
     run.id = new_id;
     KSANA_TRY(const TimePoint now, store_.Now());
     run.status.ready_at = now;
     std::vector<Run> runs;
     runs.push_back(std::move(run));
-    KSANA_TRY(const auto submitted,
-              store_.runs().Submit({.now = now, .runs = std::move(runs), .start = {}}));
+    KSANA_TRY(
+        const auto submitted,
+        store_.runs().Submit({.now = now,
+                              .runs = std::move(runs),
+                              .start = {},
+                              .audit = Audit(old, model::audit::kRetried, by, new_id.ToString())}));
     const store::Submitted& outcome = submitted.at(0);
     if (outcome.verdict == store::SubmitVerdict::kSameKey) {
         return Conflict(old, fmt::format("run {} holds its unique key", outcome.id.ToString()));

@@ -7,17 +7,18 @@
 #include "ksana/base/result.hpp"
 #include "ksana/base/time.hpp"
 #include "ksana/insight/explanation.hpp"
+#include "ksana/model/audit_words.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::insight {
 
 // The words of audit events that explanations look for. A reason, where somebody gave one, is the
 // member "reason" of the event's data.
-inline constexpr std::string_view kAuditPaused = "paused";
-inline constexpr std::string_view kAuditCancelled = "cancelled";
-inline constexpr std::string_view kAuditDeleted = "deleted";
-inline constexpr std::string_view kAuditJob = "job";
-inline constexpr std::string_view kAuditRun = "run";
+inline constexpr std::string_view kAuditPaused = model::audit::kPaused;
+inline constexpr std::string_view kAuditCancelled = model::audit::kCancelled;
+inline constexpr std::string_view kAuditDeleted = model::audit::kDeleted;
+inline constexpr std::string_view kAuditJob = model::audit::kJob;
+inline constexpr std::string_view kAuditRun = model::audit::kRun;
 
 struct AuditQuestion {
     std::string_view action;
@@ -28,5 +29,9 @@ struct AuditQuestion {
 
 // The latest such event; nothing where none was kept.
 Result<std::optional<Actor>> FindActor(store::Store& store, const AuditQuestion& question);
+
+// Who deleted the run of a fire, by the entry of the ledger that was made with it.
+Result<std::optional<Actor>> FindDeleter(store::Store& store, const std::string& job_id,
+                                         TimePoint nominal, TimePoint recorded_at);
 
 }  // namespace ksana::insight

@@ -61,6 +61,10 @@ class AbsenceExplainer {
         const auto is_end = [&](const LedgerEntry& entry) {
             return entry.range.range.first == fire_.at || entry.range.range.last == fire_.at;
         };
+        // What a person did comes after whatever the entry of the schedule says.
+        for (const LedgerEntry& entry : entries) {
+            if (entry.range.fate == FireFate::kDeleted && is_end(entry)) return &entry;
+        }
         for (const LedgerEntry& entry : entries) {
             if (fire_.kind == FoundKind::kRecorded ? is_end(entry)
                                                    : IsCalendarEntry(entry) == WantsCalendar()) {
@@ -81,12 +85,20 @@ class AbsenceExplainer {
                 return Calendar(Verdict::kSkippedCalendar);
             case FireFate::kSkippedPaused:
                 return Paused(false);
+            case FireFate::kDeleted:
+                return DeletedRun(entry);
             default:
                 break;
         }
         out_.verdict = Verdict::kMissed;
         if (c_.job) out_.misfire = c_.job->misfire.policy;
         return {};
+    }
+
+    Result<void> DeletedRun(const LedgerEntry& entry) {
+        KSANA_TRY(out_.actor,
+                  FindDeleter(c_.sources.store, entry.job_id, fire_.at, entry.recorded_at));
+        return Purged(Reason::kDeleted);
     }
 
     Result<void> Calendar(Verdict verdict) {

@@ -145,7 +145,8 @@ int Serve(const Arguments& arguments, const Process& process, Output& output) {
                                                          .random = process.random,
                                                          .ids = process.ids,
                                                          .version = KSANA_VERSION,
-                                                         .demo = demo});
+                                                         .demo = demo,
+                                                         .origins = loaded->origins});
         if (!made) return Fail(made.error(), output);
         application = std::move(*made);
         if (const auto started = application->Start(); !started) {

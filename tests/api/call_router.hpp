@@ -29,12 +29,16 @@ inline http_server::Request MakeRequest(http_server::Method method, const std::s
 inline http_server::Response CallRouter(const http_server::Router& router,
                                         http_server::Request request) {
     auto match = router.Find(request.method, request.segments);
+    http_server::Response response;
     if (match.route == nullptr) {
-        return http_server::Router::NoRoute(
+        response = http_server::Router::NoRoute(
             request.method, match, {.instance = request.path, .request_id = request.request_id});
+    } else {
+        request.parameters = std::move(match.parameters);
+        response = RunHandler(router, *match.route, request);
     }
-    request.parameters = std::move(match.parameters);
-    return RunHandler(router, *match.route, request);
+    for (const auto& field : router.HeadersUnder(request.path)) response.headers.push_back(field);
+    return response;
 }
 
 // The first header of that name, or "".

@@ -176,6 +176,7 @@ class Description:
     def check_problem(self, where, status, headers, body):
         kind = headers.get("Content-Type")
         self.need(kind == "application/problem+json", where, f"content type {kind}")
+        self.need("Ksana-Version" in headers, where, "no Ksana-Version")
         if body == "":              # of a HEAD
             return
         self.check(body, {"$ref": "#/components/schemas/Problem"}, where)

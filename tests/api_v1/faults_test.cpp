@@ -20,6 +20,8 @@ class V1FaultsTest : public V1Fixture {
         });
         AddRoutes(router, {.jobs = faulty_desk_,
                            .runs = faulty_runs_,
+                           .backfills = faulty_backfills_,
+                           .events = events_,
                            .store = *faulty_,
                            .random = random_,
                            .ids = ids_,
@@ -46,6 +48,7 @@ class V1FaultsTest : public V1Fixture {
     std::unique_ptr<store::Store> faulty_ = store::MakeFaultyStore(*store_, faults_);
     engine::JobDesk faulty_desk_{*faulty_, plans_, zones_, {}, ids_};
     engine::RunDesk faulty_runs_{*faulty_, ids_};
+    engine::BackfillDesk faulty_backfills_{*faulty_, book_, ids_};
 };
 
 TEST_F(V1FaultsTest, ACommitWhoseAnswerIsLostIsFoundAgain) {

@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import sys
+from datetime import datetime, timedelta, timezone
 from urllib.parse import quote
 
 from contract import Breach, Client
@@ -24,6 +25,11 @@ TIMES = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z
          "9999-12-31T23:59:59.999999Z", "2200-02-29T12:00:00+05:30"]
 NUMBERS = [0, 1, -1, 5, 9, 10, 100, 500, 501, 2**31 - 1, 2**31, -2**31, 2**63 - 1, 2**63, 2**64,
            1e300]
+YESTERDAY = datetime.now(timezone.utc).replace(hour=23, minute=30) - timedelta(days=1)
+# The only one with fires in the past, and whose runs are not over at once.
+HOURLY = {"id": "hourly", "name": "n", "http": {"url": "http://127.0.0.1:9/"},
+          "schedule": {"kind": "cron", "cron": "0 * * * *"},
+          "retry": {"strategy": "fixed", "max_retries": 1, "interval": "1h"}}
 
 
 class Maker:
@@ -85,6 +91,7 @@ class Requests:
         self.description, self.source = description, source
         self.maker = Maker(description, source)
         self.jobs, self.runs, self.cursors, self.tags = ["j1"], [], ["x"], ['"1"']
+        self.backfills = []
 
     def job(self, method):
         """Something like a job; half of the time one that is taken."""
@@ -107,6 +114,9 @@ class Requests:
         schema = content[kind]["schema"]
         if schema["$ref"].endswith(("JobDefinition", "JobPatch")):
             made = self.job(method)
+        elif schema["$ref"].endswith("BackfillRequest") and self.source.random() < 0.5:
+            made = {"from": YESTERDAY.replace(hour=0).isoformat(),
+                    "to": YESTERDAY.isoformat(), "dry_run": self.source.random() < 0.5}
         else:
             made = self.maker.value(schema)
         text = json.dumps(made, ensure_ascii=self.source.random() < 0.5)
@@ -129,11 +139,16 @@ class Requests:
 
     def make(self, method, pattern, operation):
         query, path = [], pattern
+        if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
+            method = "HEAD"         # a stream has no end
         body, headers = self.body(method, operation)
         for parameter in operation["parameters"]:
             if parameter["in"] == "path":
-                known = self.runs if pattern.startswith("/api/v1/runs") else self.jobs
+                known = {"runs": self.runs, "backfills": self.backfills}.get(
+                    pattern.split("/")[3], self.jobs)
                 value = self.source.choice(known + ["j1", "none"])
+                if pattern.endswith(("/backfill", "/run")) and self.source.random() < 0.5:
+                    value = HOURLY["id"]
                 path = path.replace("{id}", quote(value, safe=""))
             elif parameter["in"] == "header":
                 if self.source.random() < 0.4:
@@ -159,6 +174,8 @@ class Requests:
             self.cursors = (self.cursors + [content["next_cursor"]])[-10:]
         if "attempt" in content:
             self.runs = (self.runs + [content["id"]])[-10:]
+        elif "per_minute" in content:
+            self.backfills = (self.backfills + [content["id"]])[-10:]
         elif "schedule" in content:
             self.jobs = (self.jobs + [content["id"]])[-10:]
 
@@ -190,6 +207,7 @@ def main():
     try:
         server.start()
         client = Client(server)
+        client.call("POST", "/api/v1/jobs", HOURLY, 201)
         seen = explore(client, seed, count)
         for method, pattern, _ in client.description.operations:
             statuses = seen.get((method, pattern), set())

@@ -274,7 +274,7 @@ def every_refusal_is_a_problem(api, _, __):
             ("GET", "/api/v1/jobs/x/ledger", None, 404), ("GET", "/api/v1/jobs/x/runs", None, 404),
             ("GET", "/api/v1/runs/x", None, 404), ("GET", ABSENT_RUN, None, 404),
             ("POST", ABSENT_RUN + "/cancel", None, 404), ("POST", ABSENT_RUN + "/retry", None, 404),
-            ("DELETE", ABSENT_RUN, None, 405), ("GET", "/api/v1/nothing", None, 404),
+            ("DELETE", ABSENT_RUN, None, 404), ("GET", "/api/v1/nothing", None, 404),
             ("GET", "/api/v1/jobs/j/", None, 404), ("PUT", "/api/v1/jobs", good, 405)):
         api.call(method, path, body, expect)
     status, headers, problem = api.send("GET", "/api/v1/jobs/x", X_Request_Id="my-own-1")
@@ -329,9 +329,9 @@ def run(binary, kind, function):
         server.close()
 
 
-def main():
+def main(cases):
     binary, kind, wanted = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    chosen = [function for function in CASES if not wanted or function.__name__ in wanted]
+    chosen = [function for function in cases if not wanted or function.__name__ in wanted]
     # They mostly wait; each has a server and a target of its own.
     with ThreadPoolExecutor(PARALLEL) as pool:
         passed = list(pool.map(lambda function: run(binary, kind, function), chosen))
@@ -340,4 +340,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(CASES)

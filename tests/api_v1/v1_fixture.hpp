@@ -28,11 +28,14 @@ class V1Fixture : public engine::DeskFixture {
         });
         AddRoutes(router, {.jobs = desk_,
                            .runs = runs_,
+                           .backfills = backfills_,
+                           .events = events_,
                            .store = *store_,
                            .random = random_,
                            .ids = ids_,
                            .version = "1.2.3",
-                           .quick_reads = false});
+                           .quick_reads = false,
+                           .settings = {{"port", "7100", "default"}}});
     }
 
     Response Do(Method method, const std::string& target, const std::string& body = "",
@@ -61,6 +64,8 @@ class V1Fixture : public engine::DeskFixture {
     }
 
     engine::RunDesk runs_{*store_, ids_};
+    engine::BackfillDesk backfills_{*store_, book_, ids_};
+    EventHub events_{*store_, clock_, {}};
     http_server::Router router_;
 };
 

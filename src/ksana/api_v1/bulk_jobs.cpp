@@ -43,7 +43,8 @@ std::string JsonArray(const std::vector<std::string>& items) {
 }  // namespace
 
 Result<std::string> SetEnabled(engine::JobDesk& desk, store::Store& store,
-                               const codec::BulkRequest& wish, bool enabled) {
+                               const codec::BulkRequest& wish, bool enabled,
+                               const engine::Actor& by) {
     store::JobQuery query;
     KSANA_TRY(query.filter, FilterOf(wish, enabled));
     query.limit = kPage;
@@ -53,7 +54,8 @@ Result<std::string> SetEnabled(engine::JobDesk& desk, store::Store& store,
     while (more && changed.size() + failed.size() < kMaxBulk) {
         KSANA_TRY(const store::Page<model::Job> page, store.jobs().List(query));
         for (const model::Job& job : page.items) {
-            const auto now = enabled ? desk.Resume(job.id) : desk.Pause(job.id, wish.reason);
+            const auto now =
+                enabled ? desk.Resume(job.id, by) : desk.Pause(job.id, wish.reason, by);
             if (now) {
                 changed.push_back(codec::TextToJson(job.id));
             } else if (now.error().code != Code::kNotFound) {  // deleted meanwhile is no failure

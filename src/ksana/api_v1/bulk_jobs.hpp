@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxBulk = 1'000;
 // Resumes or pauses the jobs that match and are not so already, one after the other, each on its
 // own. The answer tells which were changed, which could not be and why, and whether there are more.
 Result<std::string> SetEnabled(engine::JobDesk& desk, store::Store& store,
-                               const codec::BulkRequest& wish, bool enabled);
+                               const codec::BulkRequest& wish, bool enabled,
+                               const engine::Actor& by = {});
 
 }  // namespace ksana::api_v1

@@ -70,7 +70,6 @@ void AddRoute(http_server::Router& router, const std::shared_ptr<Desk>& desk, co
             if (response.status == 429 || response.status == 503) {
                 response.headers.emplace_back("Retry-After", "1");
             }
-            response.headers.emplace_back("Ksana-Version", desk->services.version);
             return response;
         })));
 }

@@ -4,11 +4,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ksana/api_v1/cursors.hpp"
+#include "ksana/api_v1/event_hub.hpp"
 #include "ksana/api_v1/idempotency.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/engine/backfill_desk.hpp"
 #include "ksana/engine/job_desk.hpp"
 #include "ksana/engine/run_desk.hpp"
 #include "ksana/http_server/router.hpp"
@@ -16,15 +19,25 @@
 
 namespace ksana::api_v1 {
 
+// A setting of the server as people may see it.
+struct ShownSetting {
+    std::string key;
+    std::string value;   // without secrets
+    std::string source;  // "default", "ksana.toml:3", "KSANA_PORT", "--port"
+};
+
 // What /api/v1 works on. All must outlive the router.
 struct Services {
     engine::JobDesk& jobs;
     engine::RunDesk& runs;
+    engine::BackfillDesk& backfills;
+    EventHub& events;
     store::Store& store;
     Random& random;  // thread-safe
     UuidGenerator& ids;
     std::string version;       // of the server
     bool quick_reads = false;  // reads of one row never wait for anybody
+    std::vector<ShownSetting> settings;
 };
 
 // What handlers share.

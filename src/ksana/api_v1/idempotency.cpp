@@ -23,7 +23,9 @@ constexpr Duration kKept = std::chrono::hours(24);
 constexpr Duration kPatience = std::chrono::minutes(2);
 // Those who come at once with the same key are in each other's way this often.
 constexpr int kMaxTries = 10;
-constexpr std::uint64_t kPurgeEvery = 100;  // requests with a key
+// Where there are too many, they are counted anew no more often.
+constexpr Duration kCountEvery = std::chrono::seconds(10);
+constexpr std::string_view kKeys = "api_v1/idempotency/";
 
 bool IsKey(std::string_view key) {
     return !key.empty() && key.size() <= kLongestKey &&
@@ -78,7 +80,7 @@ Result<Response> Idempotency::Run(const Request& request, const CallHandler& han
     }
     const std::string hash = HashOf(request);
     const std::string key =
-        "api_v1/idempotency/" + Sha256(fmt::format("{}\n{}", request.caller.name, *given));
+        std::string(kKeys) + Sha256(fmt::format("{}\n{}", request.caller.name, *given));
     KSANA_TRY(Held held, Take(key, hash));
     if (held.answer.request != hash) return Problem422(request);
     if (held.answer.status != 0) return Replay(held.answer);
@@ -118,7 +120,7 @@ Result<std::optional<Idempotency::Held>> Idempotency::TryTake(const std::string&
     } else if (document.error().code == Code::kNotFound) {
         held.answer.request = hash;
         held.answer.id = ids_.Next();
-        Purge();
+        KSANA_TRY_VOID(CheckRoom());
     } else {
         return document.error();
     }
@@ -164,14 +166,39 @@ Result<void> Idempotency::Keep(const std::string& key, Held& held, const Respons
     return {};
 }
 
-// Nobody else takes away what has expired. A failure is the next one's task.
-void Idempotency::Purge() {
-    if (taken_.fetch_add(1) % kPurgeEvery != kPurgeEvery - 1) return;
-    const auto purged = store_.settings().PurgeExpired(10 * kPurgeEvery);
-    if (!purged) {
-        Log(LogLevel::kWarn, "expired answers could not be deleted",
-            {{"error", purged.error().Describe()}});
+// Counted once, and then by those that come; what other nodes make and what expires is seen when
+// there seem to be too many.
+Result<void> Idempotency::CheckRoom() {
+    const std::lock_guard lock(mutex_);
+    if (keys_ && *keys_ < max_keys_) {
+        ++*keys_;
+        return {};
     }
+    KSANA_TRY(const TimePoint now, store_.Now());
+    if (!counted_ || now - *counted_ >= kCountEvery || now < *counted_) {
+        KSANA_TRY(keys_, CountKeys());
+        counted_ = now;
+    }
+    if (*keys_ >= max_keys_) {
+        return Error(Code::kExhausted,
+                     fmt::format("{} requests with an Idempotency-Key are remembered; send it "
+                                 "without one, or later",
+                                 *keys_));
+    }
+    ++*keys_;
+    return {};
+}
+
+Result<std::size_t> Idempotency::CountKeys() {
+    std::size_t count = 0;
+    store::ListParams params{
+        .prefix = std::string(kKeys), .limit = store::kMaxPageSize, .cursor = {}};
+    do {
+        KSANA_TRY(const auto page, store_.settings().List(params));
+        count += page.items.size();
+        params.cursor = page.next;
+    } while (!params.cursor.empty() && count < max_keys_);
+    return count;
 }
 
 }  // namespace ksana::api_v1

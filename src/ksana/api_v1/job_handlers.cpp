@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "ksana/api/actor_of.hpp"
 #include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/bulk_jobs.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
@@ -64,7 +65,7 @@ class Handlers {
         const bool drawn = job.id.empty() && call.id;
         if (drawn) job.id = call.id->ToString();
         const std::string id = job.id;
-        auto created = jobs_.Create(std::move(job));
+        auto created = jobs_.Create(std::move(job), ByOf(call));
         if (!created && drawn && call.again && created.error().code == Code::kAlreadyExists) {
             created = store_.jobs().Get(id);  // made by the try that left no answer
         }
@@ -97,7 +98,8 @@ class Handlers {
         const MatchWish wish = IfMatch(call.request, job);
         if (wish == MatchWish::kDiffers) return Changed412(call.request);
         const bool insists = wish == MatchWish::kMatches;
-        const auto deleted = jobs_.Delete(id, insists ? std::optional(job.version) : std::nullopt);
+        const auto deleted =
+            jobs_.Delete(id, insists ? std::optional(job.version) : std::nullopt, ByOf(call));
         if (deleted) return http_server::NoContent();
         if (insists && deleted.error().code == Code::kConflict) {
             // Changed since, or another job depends on it?
@@ -113,7 +115,8 @@ class Handlers {
         KSANA_TRY(const model::Run run, jobs_.RunNow({.id = IdOf(call),
                                                       .parameters = std::move(wish.parameters),
                                                       .obeys_overlap = wish.obeys_overlap,
-                                                      .run_id = call.id}));
+                                                      .run_id = call.id},
+                                                     ByOf(call)));
         Response response = JsonResponse(202, codec::RunViewToJson(run));
         response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
         return response;
@@ -121,13 +124,13 @@ class Handlers {
 
     Result<Response> Pause(const Call& call) const {
         KSANA_TRY(const codec::PauseRequest wish, codec::PauseRequestFromJson(call.request.body));
-        KSANA_TRY(const Job job, jobs_.Pause(IdOf(call), wish.reason));
+        KSANA_TRY(const Job job, jobs_.Pause(IdOf(call), wish.reason, ByOf(call)));
         return Show(job, 200);
     }
 
     Result<Response> Resume(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
-        KSANA_TRY(const Job job, jobs_.Resume(IdOf(call)));
+        KSANA_TRY(const Job job, jobs_.Resume(IdOf(call), ByOf(call)));
         return Show(job, 200);
     }
 
@@ -177,19 +180,21 @@ class Handlers {
 
   private:
     static const std::string& IdOf(const Call& call) { return call.request.Parameter("id"); }
+    static engine::Actor ByOf(const Call& call) { return api::ActorOf(call.request); }
 
     // The condition is looked at where the job is read for the change, so that nobody gets in
     // between.
     template <class F>
     Result<Response> Edit(const Call& call, bool must_insist, const F& edit) const {
         std::optional<Response> refusal;
-        const auto job = jobs_.Change(IdOf(call), {}, [&](Job& changed) -> Result<void> {
+        const auto change = [&](Job& changed) -> Result<void> {
             const MatchWish wish = IfMatch(call.request, changed);
             if (wish == MatchWish::kDiffers) refusal = Changed412(call.request);
             if (wish == MatchWish::kNone && must_insist) refusal = Wanted428(call.request);
             if (refusal) return Error(Code::kConflict, "refused");
             return edit(changed);
-        });
+        };
+        const auto job = jobs_.Change(IdOf(call), {}, change, ByOf(call));
         if (refusal) return *std::move(refusal);
         if (!job) return job.error();
         return Show(*job, 200);
@@ -200,7 +205,7 @@ class Handlers {
         if (definition.id != IdOf(call)) {
             return Error(std::vector<Problem>{{"/id", "is not that of the path", "immutable", {}}});
         }
-        const auto created = jobs_.Create(std::move(definition));
+        const auto created = jobs_.Create(std::move(definition), ByOf(call));
         if (created) return Made(*created);
         if (created.error().code == Code::kAlreadyExists) return Changed412(call.request);
         return created.error();
@@ -208,7 +213,7 @@ class Handlers {
 
     Result<Response> ChangeMany(const Call& call, bool pause) const {
         KSANA_TRY(const codec::BulkRequest wish, codec::BulkRequestFromJson(call.request.body));
-        KSANA_TRY(std::string outcome, SetEnabled(jobs_, store_, wish, !pause));
+        KSANA_TRY(std::string outcome, SetEnabled(jobs_, store_, wish, !pause, ByOf(call)));
         return JsonResponse(200, std::move(outcome));
     }
 

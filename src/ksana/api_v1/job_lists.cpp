@@ -29,6 +29,7 @@ void ReadLabels(api::QueryReader& reader, TextMap& labels) {
 store::JobFilter ReadFilter(api::QueryReader& reader) {
     store::JobFilter filter;
     filter.tenant = reader.Text("tenant");
+    filter.name = reader.Text("name");
     filter.group = reader.Text("group");
     filter.owner = reader.Text("owner");
     filter.enabled = reader.Flag("enabled");

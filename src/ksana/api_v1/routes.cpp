@@ -1,9 +1,16 @@
 #include "ksana/api_v1/routes.hpp"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include "ksana/api/query_reader.hpp"
+#include "ksana/api_v1/audit_handlers.hpp"
+#include "ksana/api_v1/backfill_handlers.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
+#include "ksana/api_v1/event_handlers.hpp"
 #include "ksana/api_v1/job_handlers.hpp"
 #include "ksana/api_v1/job_lists.hpp"
+#include "ksana/api_v1/object_text.hpp"
 #include "ksana/api_v1/openapi_text.hpp"
 #include "ksana/api_v1/run_handlers.hpp"
 
@@ -22,13 +29,34 @@ Result<Response> ShowDescription(const Call& call) {
     return WithTag(call.request, JsonResponse(200, std::string(kOpenApi)), tag);
 }
 
+// Read only: they are a file's, an environment's or a command line's.
+Result<Response> ShowSettings(const Desk& desk, const Call& call) {
+    KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
+    std::vector<std::string> items;
+    for (const ShownSetting& setting : desk.services.settings) {
+        items.push_back(ObjectText()
+                            .Put("key", setting.key)
+                            .Put("value", setting.value)
+                            .Put("source", setting.source)
+                            .Take());
+    }
+    return JsonResponse(200, fmt::format("[{}]", fmt::join(items, ",")));
+}
+
 }  // namespace
 
 void AddRoutes(http_server::Router& router, const Services& services) {
     const auto desk = std::make_shared<Desk>(services);
+    router.AddHeaderUnder("/api/v1", "Ksana-Version", services.version);
     AddJobRoutes(router, desk);
     AddJobListRoutes(router, desk);
     AddRunRoutes(router, desk);
+    AddAuditRoutes(router, desk);
+    AddBackfillRoutes(router, desk);
+    AddEventRoutes(router, desk);
+    AddRoute(router, desk,
+             {Method::kGet, "/settings", Permission::kRead, "How this server is configured"},
+             [desk](const Call& call) { return ShowSettings(*desk, call); });
     // Public: it tells nothing about this server that its documentation does not.
     AddRoute(router, desk,
              {Method::kGet, "/openapi.json", Permission::kPublic, "The description of this API",

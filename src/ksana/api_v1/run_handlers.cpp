@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "ksana/api/actor_of.hpp"
 #include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
 #include "ksana/api_v1/list_answer.hpp"
@@ -85,7 +86,7 @@ class Handlers {
     Result<Response> Cancel(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
         KSANA_TRY(const Uuid id, IdOf(call.request));
-        KSANA_TRY(const Run run, runs_.Cancel(id));
+        KSANA_TRY(const Run run, runs_.Cancel(id, api::ActorOf(call.request)));
         return JsonResponse(model::IsFinal(run.status.state) ? 200 : 202,
                             codec::RunViewToJson(run));
     }
@@ -93,10 +94,16 @@ class Handlers {
     Result<Response> Retry(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
         KSANA_TRY(const Uuid id, IdOf(call.request));
-        KSANA_TRY(const Run run, runs_.Retry(id, call.id));
+        KSANA_TRY(const Run run, runs_.Retry(id, call.id, api::ActorOf(call.request)));
         Response response = JsonResponse(202, codec::RunViewToJson(run));
         response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
         return response;
+    }
+
+    Result<Response> Delete(const Call& call) const {
+        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY_VOID(runs_.Delete(id, api::ActorOf(call.request)));
+        return http_server::NoContent();
     }
 
   private:
@@ -139,6 +146,8 @@ void AddRunRoutes(http_server::Router& router, const std::shared_ptr<Desk>& desk
         &Handlers::ListOfJob);
     add({Method::kGet, "/runs/{id}", Permission::kRead, "Shows a run with its attempts"},
         &Handlers::Get);
+    add({Method::kDelete, "/runs/{id}", Permission::kWrite, "Deletes a run that is over"},
+        &Handlers::Delete);
     add({Method::kPost, "/runs/{id}/cancel", Permission::kOperate, "Stops a run"},
         &Handlers::Cancel);
     add({Method::kPost, "/runs/{id}/retry", Permission::kOperate,

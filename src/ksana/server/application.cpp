@@ -9,6 +9,7 @@
 #include "ksana/api/timer_routes.hpp"
 #include "ksana/api_v1/routes.hpp"
 #include "ksana/base/log.hpp"
+#include "ksana/engine/backfill_desk.hpp"
 #include "ksana/engine/engine.hpp"
 #include "ksana/engine/run_desk.hpp"
 #include "ksana/exec/http_executor.hpp"
@@ -19,6 +20,7 @@
 #include "ksana/server/engine_metrics.hpp"
 #include "ksana/server/http_metrics.hpp"
 #include "ksana/server/open_store.hpp"
+#include "ksana/server/setting_value.hpp"
 #include "ksana/server/token_file.hpp"
 #include "ksana/telemetry/process_metrics.hpp"
 #include "ksana/telemetry/registry.hpp"
@@ -58,6 +60,7 @@ engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationPar
     options.slots = static_cast<std::size_t>(settings.workers);
     options.late_start_rate = static_cast<std::size_t>(settings.late_start_rate);
     options.retention.keep = settings.retention;
+    options.retention.keep_events = settings.audit_retention;
     return options;
 }
 
@@ -91,6 +94,26 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings) {
     return options;
 }
 
+// Where several write, numbers of events become visible out of their order.
+api_v1::EventHub::Options EventOptionsOf(const Settings& settings) {
+    api_v1::EventHub::Options options;
+    if (!IsAlone(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
+    return options;
+}
+
+std::vector<api_v1::ShownSetting> ShownSettings(
+    const Settings& settings, const std::map<std::string_view, SettingOrigin>& origins) {
+    std::vector<api_v1::ShownSetting> shown;
+    for (const SettingSpec& spec : AllSettings()) {
+        const auto origin = origins.find(spec.name);
+        shown.push_back(
+            {.key = std::string(spec.name),
+             .value = ShownValue(spec, settings),
+             .source = origin == origins.end() ? SettingOrigin{}.place : origin->second.place});
+    }
+    return shown;
+}
+
 }  // namespace
 
 // In the order in which they are made; they go in reverse.
@@ -110,6 +133,8 @@ struct Application::Everything {
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           desk(*store, node.plans(), zones, {}, parts.ids),
           run_desk(*store, parts.ids),
+          backfill_desk(*store, node.schedules(), parts.ids),
+          events(*store, parts.clock, EventOptionsOf(settings)),
           guard(std::move(token)),
           store_check(
               "store", [this] { return StoreAnswers(); }, parts.clock, kProbePatience),
@@ -132,11 +157,14 @@ struct Application::Everything {
                                      .quick_reads = IsAlone(settings.store.kind)});
         api_v1::AddRoutes(router, {.jobs = desk,
                                    .runs = run_desk,
+                                   .backfills = backfill_desk,
+                                   .events = events,
                                    .store = *store,
                                    .random = parts.random,
                                    .ids = parts.ids,
                                    .version = parts.version,
-                                   .quick_reads = IsAlone(settings.store.kind)});
+                                   .quick_reads = IsAlone(settings.store.kind),
+                                   .settings = ShownSettings(settings, parts.origins)});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = {{"serving", [this] { return Serving(); }}},
                                       .store = &store_check,
@@ -174,6 +202,8 @@ struct Application::Everything {
     engine::Engine engine;
     engine::JobDesk desk;
     engine::RunDesk run_desk;
+    engine::BackfillDesk backfill_desk;
+    api_v1::EventHub events;
     api::Guard guard;
     api::TimelyCheck store_check;
     http_server::Server server;
@@ -206,6 +236,7 @@ Result<void> Application::Start() {
     if (running_) return {};
     if (auto started = StartParts(); !started) {
         all_->server.Stop();
+        all_->events.Stop();
         all_->engine.Stop();
         all_->client.Stop();
         all_->store_check.Stop();
@@ -226,6 +257,7 @@ Result<void> Application::Start() {
 Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->client.Start());
     KSANA_TRY_VOID(all_->store_check.Start());
+    KSANA_TRY_VOID(all_->events.Start());
     KSANA_TRY_VOID(all_->server.Start());
     if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->desk, url()));
     return all_->engine.Start();
@@ -237,6 +269,7 @@ void Application::Stop() {
     Log(LogLevel::kInfo, "ksana is stopping", {{"under_way", all_->node.UnderWay()}});
     all_->running = false;
     all_->server.Stop();
+    all_->events.Stop();
     all_->engine.Stop();
     all_->client.Stop();
     all_->store_check.Stop();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,6 +24,7 @@ struct ApplicationParts {
     UuidGenerator& ids;
     std::string version;
     bool demo = false;  // with the target and the job of docs' first minute
+    std::map<std::string_view, SettingOrigin> origins;  // of the settings, to be shown
 };
 
 // The composition root: makes everything from the settings, starts it in order and stops it in

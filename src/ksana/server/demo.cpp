@@ -47,14 +47,15 @@ Result<void> MakeDemoJob(engine::JobDesk& desk, const std::string& server_url) {
     job.action = ActionFor(server_url);
     job.schedule.kind = schedule::ScheduleKind::kEvery;
     job.schedule.every = kEvery;
-    auto created = desk.Create(job);
+    const engine::Actor by{.user = "demo"};
+    auto created = desk.Create(job, by);
     if (created) return {};
     if (created.error().code != Code::kAlreadyExists) return std::move(created).error();
-    KSANA_TRY([[maybe_unused]] const model::Job changed,
-              desk.Change(kDemoJob, {}, [&](model::Job& edited) -> Result<void> {
-                  edited.action = ActionFor(server_url);
-                  return {};
-              }));
+    const auto change = [&](model::Job& edited) -> Result<void> {
+        edited.action = ActionFor(server_url);
+        return {};
+    };
+    KSANA_TRY([[maybe_unused]] const model::Job changed, desk.Change(kDemoJob, {}, change, by));
     return {};
 }
 

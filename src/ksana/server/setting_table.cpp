@@ -8,7 +8,7 @@
 namespace ksana::server {
 namespace {
 
-constexpr std::array<SettingSpec, 22> kSettings = {{
+constexpr std::array<SettingSpec, 23> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -118,6 +118,13 @@ constexpr std::array<SettingSpec, 22> kSettings = {{
      .default_text = "720h",
      .value_name = "DURATION",
      .help = "how long finished runs are kept; 0s is for ever",
+     .low = "0s",
+     .high = "876000h"},
+    {.name = "audit_retention",
+     .member = &Settings::audit_retention,
+     .default_text = "2160h",
+     .value_name = "DURATION",
+     .help = "how long the audit of who did what is kept; 0s is for ever",
      .low = "0s",
      .high = "876000h"},
     {.name = "late_start_rate",

@@ -37,7 +37,8 @@ struct Settings {
     EgressPolicy egress{};
     std::vector<std::string> egress_allow;
     Duration shutdown_timeout{};
-    Duration retention{};  // zero: for ever
+    Duration retention{};        // zero: for ever
+    Duration audit_retention{};  // likewise
     std::int32_t late_start_rate = 0;
     std::uint64_t max_body = 0;
     std::string node_name;

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "ksana/api_v1/frame.hpp"
+
+namespace ksana::api_v1 {
+
+// The stream of what happens.
+void AddEventRoutes(http_server::Router& router, const std::shared_ptr<Desk>& desk);
+
+}  // namespace ksana::api_v1

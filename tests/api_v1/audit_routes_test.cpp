@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "api_v1/v1_fixture.hpp"
+#include "ksana/base/time_text.hpp"
+
+namespace ksana::api_v1 {
+namespace {
+
+class AuditRoutesTest : public V1Fixture {};
+
+TEST_F(AuditRoutesTest, TellsWhoDidWhat) {
+    Make("j");
+    EXPECT_EQ(Post("/jobs/j/pause", R"({"reason":"moved"})").status, 200);
+    const Response answer = Get("/audit");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_LT(answer.body.find("paused"), answer.body.find("created")) << "the newest first";
+    EXPECT_TRUE(Has(answer, R"("user":"me")")) << answer.body;
+    EXPECT_TRUE(Has(answer, R"("method":"POST /api/v1/jobs/j/pause")"));
+    EXPECT_TRUE(Has(answer, R"("data":{"reason":"moved","request_id":"r1")"));
+}
+
+TEST_F(AuditRoutesTest, HasFiltersAndPages) {
+    for (const char* id : {"a", "b", "c"}) Make(id);
+    EXPECT_EQ(Post("/jobs/pause", R"({"all":true})").status, 200);
+    EXPECT_EQ(TextOf(Get("/audit?resource_id=b&action=created"), "resource_id"), "b");
+    EXPECT_TRUE(Has(Get("/audit?user=nobody"), R"("items":[])"));
+    EXPECT_TRUE(Has(Get("/audit?resource_type=run"), R"("items":[])"));
+    const std::string now = FormatTime(clock_.Now());
+    EXPECT_TRUE(Has(Get("/audit?until=" + now), R"("items":[])"));
+    EXPECT_FALSE(Has(Get("/audit?from=" + now), R"("items":[])"));
+    std::size_t count = 0;
+    std::string cursor;
+    do {
+        const Response page = Get("/audit?limit=4" + (cursor.empty() ? "" : "&cursor=" + cursor));
+        ASSERT_EQ(page.status, 200) << page.body;
+        for (std::size_t at = 0; (at = page.body.find("\"seq\":", at)) != std::string::npos; ++at) {
+            ++count;
+        }
+        cursor = TextOf(page, "next_cursor");
+    } while (!cursor.empty());
+    EXPECT_EQ(count, 6U);
+    EXPECT_EQ(Get("/audit?actoin=created").status, 400);
+    EXPECT_EQ(Get("/audit?from=yesterday").status, 400);
+}
+
+TEST_F(AuditRoutesTest, ARunThatIsOverCanBeDeleted) {
+    Make("j");
+    const std::string id = TextOf(Post("/jobs/j/run"), "id");
+    EXPECT_EQ(Do(Method::kDelete, "/runs/" + id).status, 409);
+    EXPECT_EQ(Post("/runs/" + id + "/cancel").status, 200);
+    EXPECT_EQ(Do(Method::kDelete, "/runs/" + id).status, 204);
+    EXPECT_EQ(Get("/runs/" + id).status, 404);
+    EXPECT_EQ(Do(Method::kDelete, "/runs/" + id).status, 404);
+    EXPECT_EQ(Do(Method::kDelete, "/runs/none").status, 404);
+    EXPECT_EQ(TextOf(Get("/audit?action=deleted"), "resource_id"), id);
+}
+
+TEST_F(AuditRoutesTest, SettingsAreShown) {
+    const Response answer = Get("/settings");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, R"([{"key":"port","value":"7100","source":"default"}])");
+    EXPECT_EQ(Get("/settings?x=1").status, 400);
+}
+
+TEST_F(AuditRoutesTest, JobsAreFoundByTheirName) {
+    Make("a");
+    Make("b");
+    EXPECT_EQ(IdsOf(Get("/jobs?name=n%20b")), std::vector<std::string>{"b"});
+    EXPECT_TRUE(IdsOf(Get("/jobs?name=n")).empty());
+}
+
+TEST_F(AuditRoutesTest, KeysHaveABound) {
+    Idempotency keys(*store_, ids_, 3);
+    const auto handler = [](const Call&) -> Result<Response> {
+        return http_server::JsonResponse(202, "{}");
+    };
+    const auto send = [&](const std::string& key) {
+        http_server::Request request = api::MakeRequest(Method::kPost, "/api/v1/x");
+        request.headers.Add("Idempotency-Key", key);
+        return keys.Run(request, handler);
+    };
+    for (const char* key : {"a", "b", "c"}) EXPECT_TRUE(send(key));
+    const auto refused = send("d");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::kExhausted);
+    EXPECT_TRUE(send("a")) << "what is there is answered";
+    clock_.Advance(std::chrono::hours(25));
+    EXPECT_TRUE(send("d")) << "the others have expired";
+}
+
+}  // namespace
+}  // namespace ksana::api_v1

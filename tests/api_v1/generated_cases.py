@@ -26,9 +26,10 @@ TIMES = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z
 NUMBERS = [0, 1, -1, 5, 9, 10, 100, 500, 501, 2**31 - 1, 2**31, -2**31, 2**63 - 1, 2**63, 2**64,
            1e300]
 YESTERDAY = datetime.now(timezone.utc).replace(hour=23, minute=30) - timedelta(days=1)
-# The only one with fires in the past.
+# The only one with fires in the past, and whose runs are not over at once.
 HOURLY = {"id": "hourly", "name": "n", "http": {"url": "http://127.0.0.1:9/"},
-          "schedule": {"kind": "cron", "cron": "0 * * * *"}}
+          "schedule": {"kind": "cron", "cron": "0 * * * *"},
+          "retry": {"strategy": "fixed", "max_retries": 1, "interval": "1h"}}
 
 
 class Maker:
@@ -152,7 +153,7 @@ class Requests:
                 known = {"runs": self.runs, "backfills": self.backfills}.get(
                     pattern.split("/")[3], self.jobs)
                 value = self.source.choice(known + ["j1", "none"])
-                if pattern.endswith("/backfill") and self.source.random() < 0.5:
+                if pattern.endswith(("/backfill", "/run")) and self.source.random() < 0.5:
                     value = HOURLY["id"]
                 path = path.replace("{" + parameter["name"] + "}", quote(value, safe=""))
             elif parameter["in"] == "header":

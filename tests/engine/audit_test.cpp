@@ -54,7 +54,7 @@ TEST_F(AuditTest, OfJobs) {
     EXPECT_TRUE(LastSays(R"("reason":"the target moves")")) << Last().data;
     ASSERT_TRUE(desk_.Resume("j", by_));
     Expect("resumed", "job", "j");
-    EXPECT_FALSE(LastSays("reason"));
+    EXPECT_FALSE(LastSays(R"("reason":)"));
     const auto change = [](model::Job& job) -> Result<void> {
         job.owner = "bob";
         job.schedule.every = std::chrono::minutes(7);

@@ -26,6 +26,8 @@ class BackfillTest : public DeskFixture {
         job.schedule.kind = schedule::ScheduleKind::kCron;
         job.schedule.cron = "0 * * * *";
         job.overlap = model::OverlapPolicy::kSkip;
+        job.misfire.policy = model::MisfirePolicy::kSkip;
+        job.misfire.grace = Duration::zero();
         EXPECT_TRUE(desk_.Create(job));
         from_ = std::chrono::floor<hours>(clock_.Now()) + hours(1);
         clock_.Advance(hours(24));
@@ -127,6 +129,23 @@ TEST_F(BackfillTest, OneAfterTheOtherAndNoneIsDropped) {
     EXPECT_EQ(backfills_.Cancel(made.id, {}).error().code, Code::kConflict);
     EXPECT_TRUE(store_->settings().List({.prefix = "backfill_"})->items.empty())
         << "nothing is left behind but the state";
+}
+
+TEST_F(BackfillTest, WaitsBehindARunOfTheScheduleAndIsNotDropped) {
+    const auto manual = desk_.RunNow({.id = "j", .parameters = "", .run_id = {}});
+    ASSERT_TRUE(manual);
+    auto running = store_->runs().Claim(
+        {.filter = {.kind = model::ActionKind::kHttp}, .owner = "w", .limit = 10});
+    ASSERT_EQ(running->runs.size(), 1U);
+    const Backfill made = Start(Wish(2));
+    Go(seconds(5));
+    EXPECT_EQ(WorkOff(), 0U) << "it waits";
+    ASSERT_EQ(RunsOf(made).size(), 1U);
+    EXPECT_FALSE(model::IsFinal(RunsOf(made)[0].status.state));
+    const model::Run& run = running->runs[0];
+    ASSERT_TRUE(store_->runs().Apply(
+        {{run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}}}));
+    EXPECT_EQ(WorkOff(), 1U);
 }
 
 TEST_F(BackfillTest, AllowIsAsFastAsItWasAsked) {

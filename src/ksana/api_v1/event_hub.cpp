@@ -29,22 +29,15 @@ EventHub::EventHub(store::Store& store, Clock& clock, const Options& options)
       clock_(clock),
       options_(options),
       finished_(store, std::max<Duration>(options.hole_patience, std::chrono::milliseconds(50))),
-      thread_("events", [this](const std::stop_token& stop) { Run(stop); }) {}
+      thread_("events", [this](const std::stop_token& stop) { Run(stop); }),
+      subscription_(store.changes().Subscribe(store::Topic::kEvents | store::Topic::kFinished,
+                                              [this](store::Topics topics) { Hint(topics); })) {}
 
 EventHub::~EventHub() { Stop(); }
 
 Result<void> EventHub::Start() {
     const std::lock_guard lock(mutex_);
     stopped_ = false;
-    if (!subscription_) {
-        subscription_ = store_.changes().Subscribe(store::Topic::kEvents | store::Topic::kFinished,
-                                                   [this](store::Topics topics) {
-                                                       if (open_ == 0) return;
-                                                       if (topics.Has(store::Topic::kFinished))
-                                                           ended_runs_ = true;
-                                                       wakeup_->Notify();
-                                                   });
-    }
     return thread_.Start();
 }
 
@@ -52,7 +45,6 @@ void EventHub::Stop() {
     {
         const std::lock_guard lock(mutex_);
         stopped_ = true;
-        subscription_.reset();
     }
     thread_.Stop();
     TakeIn();
@@ -82,6 +74,12 @@ Result<std::shared_ptr<http_server::Stream>> EventHub::Open(EventWish wish) {
     ++open_;
     wakeup_->Notify();
     return stream;
+}
+
+void EventHub::Hint(store::Topics topics) {
+    if (open_ == 0) return;
+    if (topics.Has(store::Topic::kFinished)) ended_runs_ = true;
+    wakeup_->Notify();
 }
 
 void EventHub::TakeIn() {

@@ -55,6 +55,7 @@ class EventHub final : public Service {
     using Streams = std::vector<std::unique_ptr<EventStream>>;
 
     void Run(const std::stop_token& stop);
+    void Hint(store::Topics topics);
     void TakeIn();
     Result<bool> TellEvents();
     Result<bool> TellFrom(std::int64_t position, const std::vector<EventStream*>& listeners);
@@ -73,10 +74,10 @@ class EventHub final : public Service {
     bool failing_ = false;
     Streams streams_;  // only the thread
     std::mutex mutex_;
-    Streams coming_;                                               // guarded by mutex_
-    bool stopped_ = false;                                         // guarded by mutex_
-    std::optional<store::ChangeFeed::Subscription> subscription_;  // guarded by mutex_
+    Streams coming_;        // guarded by mutex_
+    bool stopped_ = false;  // guarded by mutex_
     LoopThread thread_;
+    const store::ChangeFeed::Subscription subscription_;
 };
 
 }  // namespace ksana::api_v1

@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
 
 #include "ksana/base/duration_text.hpp"
 #include "ksana/base/utf8.hpp"
@@ -32,6 +35,8 @@ std::size_t CharacterSize(std::string_view text) {
     }
     return 0;
 }
+
+bool IsNotPlain(char c) { return c == '\0' || static_cast<unsigned char>(c) >= 0x80; }
 
 EventKind KindOf(const CallAnswer& answer) {
     switch (answer.error) {
@@ -95,18 +100,41 @@ std::string ResultOf(const CallAnswer& answer) {
     return fits && codec::IsJson(answer.body) ? answer.body : "";
 }
 
+// "0.234" by hand: formatting a floating-point number costs as much as the rest of a detail.
+void AppendMilliseconds(Duration duration, std::string& text) {
+    const auto us = std::max<std::int64_t>(0, duration.count());
+    const std::string digits = std::to_string(us % 1000);
+    text += std::to_string(us / 1000);
+    text += '.';
+    text.append(3 - digits.size(), '0');
+    text += digits;
+}
+
+void AppendTimings(const http_client::CallTimings& timings, std::string& text) {
+    const std::array<std::pair<std::string_view, Duration>, 5> parts = {
+        {{"\"dns_ms\":", timings.dns},
+         {",\"connect_ms\":", timings.connect},
+         {",\"tls_ms\":", timings.tls},
+         {",\"first_byte_ms\":", timings.first_byte},
+         {",\"total_ms\":", timings.total}}};
+    for (const auto& [name, duration] : parts) {
+        text += name;
+        AppendMilliseconds(duration, text);
+    }
+}
+
 std::string DetailOf(const CallAnswer& answer, const CallContext& context) {
-    const auto ms = [](Duration duration) { return static_cast<double>(duration.count()) / 1000; };
     std::string detail = "{";
+    detail.reserve(512);
     if (answer.status != 0) detail += fmt::format("\"status\":{},", answer.status);
     if (answer.error != CallError::kNone) {
         detail += fmt::format("\"error_kind\":\"{}\",", NameOf(answer.error));
     }
-    detail += fmt::format(
-        "\"remote\":{},\"timings\":{{\"dns_ms\":{:.3f},\"connect_ms\":{:.3f},\"tls_ms\":{:.3f},"
-        "\"first_byte_ms\":{:.3f},\"total_ms\":{:.3f}}},",
-        codec::QuoteJson(answer.remote), ms(answer.timings.dns), ms(answer.timings.connect),
-        ms(answer.timings.tls), ms(answer.timings.first_byte), ms(answer.timings.total));
+    detail += "\"remote\":";
+    detail += codec::QuoteJson(answer.remote);
+    detail += ",\"timings\":{";
+    AppendTimings(answer.timings, detail);
+    detail += "},";
     if (answer.status != 0) {
         const bool truncated = answer.body_truncated || answer.body.size() > kMaxKeptBody;
         detail += fmt::format("\"body\":{},\"body_truncated\":{},",
@@ -121,6 +149,15 @@ std::string HarmlessText(std::string_view bytes, std::size_t max_bytes) {
     constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
     std::string text;
     while (!bytes.empty()) {
+        // Most of it is plain.
+        const auto plain =
+            static_cast<std::size_t>(std::ranges::find_if(bytes, IsNotPlain) - bytes.begin());
+        if (plain > 0) {
+            text += bytes.substr(0, std::min(plain, max_bytes - text.size()));
+            if (text.size() == max_bytes) break;
+            bytes.remove_prefix(plain);
+            continue;
+        }
         const std::size_t size = CharacterSize(bytes);
         const bool harmless = size > 0 && bytes.front() != '\0';
         const std::string_view next = harmless ? bytes.substr(0, size) : kReplacement;

@@ -104,17 +104,20 @@ void AddUnlessThere(std::vector<Header>& headers, std::string name, std::string 
 }
 
 void AddOurHeaders(const model::Run& run, std::vector<Header>& headers) {
+    constexpr std::size_t kOurs = 10;
+    headers.reserve(headers.size() + kOurs);
+    const auto add = [&headers](std::string_view name, std::string value) {
+        headers.push_back({std::string(name), std::move(value)});
+    };
     const std::string run_id = run.id.ToString();
-    headers.push_back({"X-Ksana-Run-Id", run_id});
-    headers.push_back({"Ksana-Run-Id", run_id});
-    headers.push_back({"Ksana-Job-Id", run.job_id});
-    headers.push_back({"Ksana-Exec-Id", run.status.exec_id});
-    headers.push_back({"Ksana-Attempt", std::to_string(run.status.attempt)});
-    headers.push_back({"Ksana-Fence", std::to_string(run.status.fence)});
-    headers.push_back({"Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at))});
-    if (run.status.deadline) {
-        headers.push_back({"Ksana-Deadline", FormatTime(*run.status.deadline)});
-    }
+    add("X-Ksana-Run-Id", run_id);
+    add("Ksana-Run-Id", run_id);
+    add("Ksana-Job-Id", run.job_id);
+    add("Ksana-Exec-Id", run.status.exec_id);
+    add("Ksana-Attempt", std::to_string(run.status.attempt));
+    add("Ksana-Fence", std::to_string(run.status.fence));
+    add("Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at)));
+    if (run.status.deadline) add("Ksana-Deadline", FormatTime(*run.status.deadline));
     AddUnlessThere(headers, "traceparent", TraceParentOf(run));
     AddUnlessThere(headers, "User-Agent", UserAgent());
 }

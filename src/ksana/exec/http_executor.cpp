@@ -57,7 +57,7 @@ void HttpExecutor::Cancel(std::string_view exec_id) {
 
 void HttpExecutor::Enter(const std::string& exec_id) {
     const std::lock_guard lock(mutex_);
-    attempts_[exec_id] = {};
+    attempts_.insert_or_assign(exec_id, Attempt{});
 }
 
 // Its answer may have come already; and somebody may have asked to cancel it meanwhile.

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "ksana/base/clock.hpp"
 #include "ksana/engine/executor.hpp"
@@ -33,6 +33,10 @@ class HttpExecutor final : public engine::Executor {
         bool cancelled = false;
     };
 
+    struct TextHash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+
     void Enter(const std::string& exec_id);
     void NoteSent(const std::string& exec_id, http_client::CallId call);
     bool Leave(const std::string& exec_id);
@@ -41,7 +45,8 @@ class HttpExecutor final : public engine::Executor {
     const Clock& clock_;
     const HttpCallOptions options_;
     std::mutex mutex_;
-    std::map<std::string, Attempt, std::less<>> attempts_;  // guarded by mutex_; by exec_id
+    // By exec_id; guarded by mutex_.
+    std::unordered_map<std::string, Attempt, TextHash, std::equal_to<>> attempts_;
 };
 
 }  // namespace ksana::exec

@@ -10,6 +10,41 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// A port whose queue of connections is full, so that the system lets no other one in.
+class FullListener {
+  public:
+    FullListener() {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        void* plain = &address;
+        auto* const target = static_cast<sockaddr*>(plain);
+        socklen_t size = sizeof address;
+        const int listener = Make();
+        bind(listener, target, size);
+        listen(listener, 0);
+        getsockname(listener, target, &size);
+        port_ = ntohs(address.sin_port);
+        for (int i = 0; i < 4; ++i) connect(Make(), target, size);
+    }
+    ~FullListener() {
+        for (const int fd : fds_) close(fd);
+    }
+    FullListener(const FullListener&) = delete;
+    FullListener& operator=(const FullListener&) = delete;
+
+    std::uint16_t port() const { return port_; }
+
+  private:
+    int Make() {
+        fds_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        return fds_.back();
+    }
+
+    std::vector<int> fds_;
+    std::uint16_t port_ = 0;
+};
+
 class HostileTargetTest : public ClientTest {
   protected:
     // The answer of a server that sends these bytes to whoever asks, and closes.
@@ -34,6 +69,22 @@ TEST_P(HostileTargetTest, ARefusedConnectionSaysWhoRefused) {
     EXPECT_EQ(answer.error, CallError::kConnect);
     EXPECT_EQ(answer.error_text, "connection refused by 127.0.0.1:" + std::to_string(port));
     EXPECT_EQ(answer.remote, "127.0.0.1:" + std::to_string(port));
+}
+
+TEST_P(HostileTargetTest, AConnectionThatIsNotMadeTimesOut) {
+    const FullListener listener;
+    const std::string where = "127.0.0.1:" + std::to_string(listener.port());
+    for (const auto& [connect_timeout, timeout] :
+         {std::pair(milliseconds(50), milliseconds(10'000)),
+          std::pair(milliseconds(50), milliseconds(50)),
+          std::pair(milliseconds(10'000), milliseconds(50))}) {
+        const auto answer = Call({.url = "http://" + where + "/",
+                                  .connect_timeout = connect_timeout,
+                                  .timeout = timeout});
+        EXPECT_EQ(answer.error, CallError::kTimeout);
+        EXPECT_EQ(answer.error_text, "no connection to " + where);
+        EXPECT_EQ(answer.timings.connect, Duration::zero());
+    }
 }
 
 TEST_P(HostileTargetTest, ANameThatDoesNotExistIsADnsError) {

@@ -252,7 +252,11 @@ void MultiLoop::Harvest() {
 }
 
 void MultiLoop::EndAs(CallId id, CallError error) {
-    const auto found = calls_.find(id);
+    auto found = calls_.find(id);
+    if (found != calls_.end() && found->second.plain && found->second.plain->IsOver()) {
+        HarvestPlain();  // it has its answer, or goes on through libcurl
+        found = calls_.find(id);
+    }
     if (found == calls_.end()) return;
     if (found->second.plain) return EndPlainAs(*found->second.plain, error);
     Transfer& transfer = *found->second.transfer;
@@ -263,7 +267,7 @@ void MultiLoop::EndAs(CallId id, CallError error) {
 
 void MultiLoop::EndPlainAs(PlainCall& call, CallError error) {
     const bool waited = call.state == PlainCall::State::kWaiting;
-    if (!plain_.Leave(call)) return;  // it has ended: Harvest tells
+    plain_.Leave(call);
     CallAnswer& answer = call.answer;
     answer.error = error;
     if (error == CallError::kCancelled) {
@@ -311,9 +315,7 @@ void MultiLoop::Report(const CallDone& done, CallAnswer answer) {
 // Whoever sends from now on, also out of a `done`, is answered at once.
 void MultiLoop::EndEverything() {
     InboxBatch left = parts_.inbox.Close();
-    for (HarvestPlain(); !calls_.empty(); HarvestPlain()) {
-        EndAs(calls_.begin()->first, CallError::kCancelled);
-    }
+    while (!calls_.empty()) EndAs(calls_.begin()->first, CallError::kCancelled);
     for (Submission& submission : left.submissions) {
         Report(submission.done, {.error = CallError::kCancelled, .error_text = "cancelled"});
     }

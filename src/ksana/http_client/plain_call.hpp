@@ -34,6 +34,8 @@ struct PlainCall {
     PlainCall(const PlainCall&) = delete;
     PlainCall& operator=(const PlainCall&) = delete;
 
+    bool IsOver() const { return state == State::kEnded || state == State::kRefused; }
+
     // Since it began; never zero, which means "not reached".
     Duration Elapsed(SteadyPoint now) const {
         const auto elapsed = std::chrono::duration_cast<Duration>(now - begun);

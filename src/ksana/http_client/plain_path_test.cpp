@@ -88,6 +88,16 @@ TEST_F(PlainPathTest, ACallByNameOverAConnectionThatWasClosedIsSentOnceMore) {
     }
 }
 
+TEST_F(PlainPathTest, ACallByNameIsCancelledWhereverItIs) {
+    const RawServer server([](RawPeer& peer) { peer.AwaitClose(); });
+    Start();
+    for (int i = 0; i < 50; ++i) {
+        Answers answers;
+        client_->Cancel(client_->Send({.url = ByName(server)}, answers.Slot(0)));
+        EXPECT_EQ(answers.Await(0).error, CallError::kCancelled);
+    }
+}
+
 TEST_F(PlainPathTest, TheLimitOfAHostCountsLibcurlsConnections) {
     const RawServer server(AnswerAlways);
     Start({.max_connections_per_host = 1});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "ksana/base/check.hpp"
 #include "ksana/http_client/connection_life.hpp"
 #include "ksana/http_client/failure_text.hpp"
 
@@ -300,22 +301,16 @@ void PlainPool::End(PlainCall& call, PlainCall::State state) {
     ended_.push_back(&call);
 }
 
-bool PlainPool::Leave(PlainCall& call) {
-    switch (call.state) {
-        case PlainCall::State::kEnded:
-        case PlainCall::State::kRefused:
-            return false;
-        case PlainCall::State::kWaiting:
-            call.host->waiting.erase(call.place);
-            --waiting_;
-            break;
-        case PlainCall::State::kOnItsWay:
-            Close(*call.connection);
-            break;
+void PlainPool::Leave(PlainCall& call) {
+    KSANA_CHECK(!call.IsOver(), "a call is given up that has ended");
+    if (call.state == PlainCall::State::kWaiting) {
+        call.host->waiting.erase(call.place);
+        --waiting_;
+    } else {
+        Close(*call.connection);
     }
     call.answer.timings.total = call.Elapsed(parts_.clock.SteadyNow());
     Settle();
-    return true;
 }
 
 void PlainPool::TakeEnded(std::vector<PlainCall*>& ended) {

@@ -48,8 +48,8 @@ class PlainPool {
     // The call stays where it is until it is in TakeEnded or Leave was called.
     void Begin(PlainCall& call);
 
-    // The call is over for its owner. False: it has ended already and is in TakeEnded.
-    bool Leave(PlainCall& call);
+    // The call is over for its owner; not for one that is in TakeEnded.
+    void Leave(PlainCall& call);
 
     void OnEvent(std::uint64_t word, std::uint32_t events);
 

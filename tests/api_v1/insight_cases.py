@@ -9,7 +9,7 @@ import time
 from datetime import timedelta
 from urllib.parse import quote
 
-from v1_cases import Api, Breach, Failure, PATIENCE, check, equal, main, run  # noqa: F401
+from v1_cases import Api, PATIENCE, Server, check, equal, main
 from ksana_server import text_of, time_of, utc_now
 
 CASES = []
@@ -150,6 +150,38 @@ def a_calendar_survives_a_kill(api, server, target):
     put(api, {})
     target.await_calls("/ok/j")
     equal(job["version"], 1, "the definition is what it was")
+
+
+@case
+def another_node_follows(api, server, target):
+    """What one node is told, others obey; where a store has only one node, after a restart."""
+    put(api, {}, 201)
+    shared = server.store.startswith("postgresql")
+    other = server
+    if shared:
+        other = Server(server.binary, server.store, environment=server.environment)
+    try:
+        if shared:
+            other.environment["DATA_DIR"] = other.folder
+            other.start()
+        mine = Api(other, api.description)
+        mine.create("j", target.url + "/ok/j", schedule=SECOND)     # known there at once
+        target.await_calls("/ok/j")
+        put(api, {"exclude": [{"dates": days_around()}]})
+        await_job(mine, "j", is_far, "excluded")
+        # Until both have heard of it, either may plan by the old rules; then neither does.
+        deadline = time.monotonic() + PATIENCE
+        fire = text_of(utc_now() + timedelta(hours=1))
+        while explain(mine, "j", fire)["verdict"] != "will_be_skipped":
+            check(time.monotonic() < deadline, "the other node has not heard of it")
+        put(mine, {})
+        before = len(target.of("/ok/j"))
+        target.await_calls("/ok/j", before + 2)
+        nominal = [run["nominal_at"] for run in api.walk("/api/v1/jobs/j/runs?limit=500")]
+        equal(len(nominal), len(set(nominal)), "no fire twice")
+    finally:
+        if shared:
+            other.close()
 
 
 @case

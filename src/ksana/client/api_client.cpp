@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,11 +39,12 @@ Result<std::string> CheckedServer(std::string server) {
     const std::string_view rest =
         scheme == std::string::npos ? "" : std::string_view(server).substr(scheme + 3);
     const bool known = server.starts_with("http://") || server.starts_with("https://");
-    if (!known || rest.empty() || rest[0] == '/' ||
-        server.find_first_of(" ?#\t\r\n") != std::string::npos) {
-        return Error(
-            Code::kInvalidArgument,
-            fmt::format("\"{}\" is not the URL of a server, like http://127.0.0.1:7100", server));
+    const bool plain = std::ranges::all_of(
+        server, [](char c) { return c > ' ' && c < '\x7f' && c != '?' && c != '#'; });
+    if (!known || !plain || rest.empty() || rest[0] == '/') {
+        return Error(Code::kInvalidArgument,
+                     fmt::format("\"{}\" is not the URL of a server, like http://127.0.0.1:7100",
+                                 Excerpt(Printable(server), 200)));
     }
     if (http_client::HasCredentials(server)) {
         return Error(Code::kInvalidArgument,

@@ -155,8 +155,9 @@ TEST_F(ApiClientTest, AnInterruptionEndsTheWait) {
 }
 
 TEST_F(ApiClientTest, RefusesWhatIsNoServer) {
-    for (const std::string_view bad : {"", "localhost:7100", "ftp://x", "http://", "http:///x",
-                                       "http://a b", "http://user:secret@host", "http://x?y=1"}) {
+    for (const std::string_view bad :
+         {"", "localhost:7100", "ftp://x", "http://", "http:///x", "http://a b",
+          "http://user:secret@host", "http://x?y=1", "http://\xff"}) {
         EXPECT_FALSE(ApiClient::Make({.server = std::string(bad)}, {clock_, ids_})) << bad;
     }
     EXPECT_TRUE(ApiClient::Make({.server = "https://h/prefix/"}, {clock_, ids_}));

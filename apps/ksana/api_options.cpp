@@ -52,7 +52,7 @@ std::vector<OptionSpec> ApiOptions() {
         {"time-format",
          '\0',
          "FORMAT",
-         "times: relative, iso or raw (default: relative on a terminal, else iso)",
+         "how times are shown (default: relative on a terminal, else iso)",
          "",
          {"relative", "iso", "raw"}},
         {"no-color", '\0', "", "no colours, whatever the terminal can do", ""},

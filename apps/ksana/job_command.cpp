@@ -120,8 +120,12 @@ Result<int> Stats(Session& session) {
 std::vector<OptionSpec> JobListOptions() {
     std::vector<OptionSpec> options = JobFilterOptions();
     options.push_back({"name", '\0', "TEXT", "jobs of exactly this name", ""});
-    options.push_back(
-        {"enabled", '\0', "BOOL", "whether they are paused (false) or not", "", {"true", "false"}});
+    options.push_back({"enabled",
+                       '\0',
+                       "BOOL",
+                       "jobs that fire (true) or are paused (false)",
+                       "",
+                       {"true", "false"}});
     options.push_back({"last", '\0', "STATE", "jobs whose last run ended so, like failed", ""});
     options.push_back({"sort", '\0', "FIELD", "order, like name or -next_run_at", ""});
     for (OptionSpec& option : ListOptions()) options.push_back(std::move(option));

@@ -13,6 +13,7 @@ TOOK = re.compile(r"(?<![\w.-])(\d+(\.\d+)?ms|\d(\.\d+)?s|\d+µs)(?![\w.-])")
 RECENT = re.compile(r"(?:(?<=  )now|\b\d+s ago)( *)(?=\s|$)", re.MULTILINE)
 PROGRESS = re.compile(r"! (queued|scheduled|running|completing)(, .*)?$")
 MEASURED = re.compile(r"(_ms\"?:? +)[\d.]+")
+LOCAL = re.compile(r"\b[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? ([A-Z]{3})")
 TRACE = re.compile(r"\b[0-9a-f]{32}\b")
 
 
@@ -76,6 +77,7 @@ class CommandRunner:
         text = text.replace(self.folder, "FOLDER")
         text = TIME.sub(lambda found: "YYYY-MM-DDTHH:MM:SS.uuuuuuZ" if found.group(1)
                         else "YYYY-MM-DDTHH:MM:SSZ", text)
+        text = LOCAL.sub(r"DAY YYYY-MM-DD HH:MM:SS \1", text)
         text = RECENT.sub(lambda found: "recently" + " " * (len(found.group(0)) - 8), text)
         text = TRACE.sub("TRACE", MEASURED.sub(r"\1N", text))
         if "TOOK" in text:          # its column is as wide as it happens to be

@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 #include "ksana/base/percent_text.hpp"
+#include "ksana/base/utf8.hpp"
 #include "ksana/client/api_error.hpp"
 #include "ksana/http_client/call_check.hpp"
 
@@ -37,17 +39,34 @@ Result<std::string> CheckedServer(std::string server) {
     const std::string_view rest =
         scheme == std::string::npos ? "" : std::string_view(server).substr(scheme + 3);
     const bool known = server.starts_with("http://") || server.starts_with("https://");
-    if (!known || rest.empty() || rest[0] == '/' ||
-        server.find_first_of(" ?#\t\r\n") != std::string::npos) {
-        return Error(
-            Code::kInvalidArgument,
-            fmt::format("\"{}\" is not the URL of a server, like http://127.0.0.1:7100", server));
+    const bool plain = std::ranges::all_of(
+        server, [](char c) { return c > ' ' && c < '\x7f' && c != '?' && c != '#'; });
+    if (!known || !plain || rest.empty() || rest[0] == '/') {
+        return Error(Code::kInvalidArgument,
+                     fmt::format("\"{}\" is not the URL of a server, like http://127.0.0.1:7100",
+                                 Excerpt(Printable(server), 200)));
     }
     if (http_client::HasCredentials(server)) {
         return Error(Code::kInvalidArgument,
                      "the URL of the server holds credentials: a token belongs into a file");
     }
     return server;
+}
+
+// Something else answers there: a proxy that sends elsewhere, a page for people. What has no body
+// (204) is fine, and so is a text that is none of the API's (/metrics).
+bool IsOfAnother(const std::string& path, const ApiAnswer& answer, bool is_json) {
+    if (answer.status >= 300) return true;
+    return path.starts_with("/api/") && !answer.body.empty() && !is_json;
+}
+
+Error NotKsana(const std::string& server, const ApiAnswer& answer) {
+    const std::string place = answer.HeaderValue("Location");
+    return {Code::kInternal,
+            fmt::format("{} does not speak Ksana's API: it answered {} {}", server, answer.status,
+                        Excerpt(Printable(place.empty() ? answer.HeaderValue("Content-Type")
+                                                        : "with the way to " + place),
+                                200))};
 }
 
 // What the caller and the client's thread share; the last of them lets go.
@@ -153,7 +172,9 @@ Result<ApiAnswer> ApiClient::Call(ApiRequest request) {
     }
     if (got.status >= 400) return ErrorOfAnswer(got.status, got.body);
     ApiAnswer answer{got.status, std::move(got.headers), std::move(got.body), {}};
-    if (answer.HeaderValue("Content-Type").find("json") != std::string::npos) {
+    const bool is_json = answer.HeaderValue("Content-Type").find("json") != std::string::npos;
+    if (IsOfAnother(request.path, answer, is_json)) return NotKsana(options_.server, answer);
+    if (is_json) {
         auto parsed = Json::Parse(answer.body, kMaxAnswer);
         if (!parsed) {
             return std::move(parsed).error().WithContext(

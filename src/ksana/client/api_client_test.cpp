@@ -131,6 +131,23 @@ TEST_F(ApiClientTest, FailuresHaveTheirCodes) {
     EXPECT_TRUE(error.message.starts_with("cannot reach " + gone)) << error.message;
 }
 
+TEST_F(ApiClientTest, WhatIsNoServerOfOursIsNotTakenForOne) {
+    ApiClient& api = Connect([](RawPeer& peer, const RawRequest& request) {
+        if (request.Line().find("/moved") != std::string::npos) {
+            peer.Answer(302, "", "Location: https://elsewhere/\r\n");
+        } else {
+            peer.Answer(200, "<html>", "Content-Type: text/html\r\n");
+        }
+    });
+    for (const std::string_view path : {"/api/v1/jobs", "/moved"}) {
+        const auto answer = api.Get(std::string(path));
+        ASSERT_FALSE(answer) << path;
+        EXPECT_EQ(answer.error().code, Code::kInternal);
+        EXPECT_NE(answer.error().message.find("does not speak"), std::string::npos);
+    }
+    EXPECT_EQ(api.Get("/metrics").value().body, "<html>") << "not everything is JSON";
+}
+
 TEST_F(ApiClientTest, AnInterruptionEndsTheWait) {
     ApiClient& api = Connect([](RawPeer& peer, const RawRequest&) { peer.AwaitClose(); },
                              {.interrupted = [] { return true; }});
@@ -138,8 +155,9 @@ TEST_F(ApiClientTest, AnInterruptionEndsTheWait) {
 }
 
 TEST_F(ApiClientTest, RefusesWhatIsNoServer) {
-    for (const std::string_view bad : {"", "localhost:7100", "ftp://x", "http://", "http:///x",
-                                       "http://a b", "http://user:secret@host", "http://x?y=1"}) {
+    for (const std::string_view bad :
+         {"", "localhost:7100", "ftp://x", "http://", "http:///x", "http://a b",
+          "http://user:secret@host", "http://x?y=1", "http://\xff"}) {
         EXPECT_FALSE(ApiClient::Make({.server = std::string(bad)}, {clock_, ids_})) << bad;
     }
     EXPECT_TRUE(ApiClient::Make({.server = "https://h/prefix/"}, {clock_, ids_}));

@@ -226,6 +226,8 @@ TEST(Settings, AnUnknownVariableOfOursIsRefused) {
     Good({.environment = {{"KSANA_TEST_POSTGRES", "x"},
                           {"KSANA_JOBS", "2"},
                           {"KSANA_PROPERTY_PERCENT", "4"},
+                          {"KSANA_SERVER", "http://127.0.0.1:7100"},
+                          {"KSANA_TOKEN_FILE", "x"},
                           {"WORKRES", "x"}}});
     for (const char* ours : {"PORT", "DATA_DIR", "KSANA_DATA", "KSANA_PROT", "LOG_LEVEL"}) {
         EXPECT_TRUE(IsSettingVariable(ours)) << ours;

@@ -77,7 +77,7 @@ TEST_F(ConfigCommandTest, ChecksAFileWithoutTheEnvironment) {
     Write("workers = 3\n");
     app_.process().environment["KSANA_PORT"] = "not a port";
     ASSERT_EQ(app_.Run({"config", "check", file_}), 0) << app_.output().err;
-    EXPECT_TRUE(Shows("is right: 1 of ")) << app_.output().out;
+    EXPECT_TRUE(Shows("is right: 1 settings")) << app_.output().out;
 }
 
 }  // namespace

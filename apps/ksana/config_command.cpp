@@ -62,7 +62,7 @@ std::string ToToml(const LoadedSettings& loaded, bool with_origin) {
     for (const SettingSpec& spec : server::AllSettings()) {
         const std::string shown = server::ShownValue(spec, loaded.settings);
         std::string text =
-            fmt::format("{}{} = {}", shown.empty() ? "# " : "", spec.name, TomlValue(spec, shown));
+            fmt::format("{}{} = {}", shown.empty() ? "#" : "", spec.name, TomlValue(spec, shown));
         width = std::max(width, text.size());
         lines.push_back({std::move(text), loaded.origins.at(spec.name).place});
     }

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "ksana/base/fake_clock.hpp"
 #include "ksana/base/random.hpp"
 #include "ksana/commands.hpp"
+#include "ksana/text_width.hpp"
 #include "support/raw_server.hpp"
 
 namespace ksana::app {
@@ -82,6 +84,20 @@ TEST_F(ApiCommandsTest, NothingFromAServerPaintsTheTerminal) {
     }
     EXPECT_EQ(Run({"job", "get", "x"}, R"({"\u001b[31mx":"\u001b[31my"})"), 0);
     EXPECT_EQ(output_.out, "\\x1b[31mx  \\x1b[31my\n");
+}
+
+TEST_F(ApiCommandsTest, HelpKeepsToEightyColumns) {
+    for (const Command& command : AllCommands(process_)) {
+        std::vector<std::string> tokens{"help"};
+        std::istringstream words{std::string(command.path)};
+        for (std::string word; words >> word;) tokens.push_back(word);
+        output_ = {};
+        EXPECT_EQ(RunCommandLine(AllCommands(process_), tokens, output_), 0);
+        std::istringstream lines(output_.out);
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(TextWidth(line), 80U) << command.path << ": " << line;
+        }
+    }
 }
 
 TEST_F(ApiCommandsTest, ErrorsHaveTheirExitCodes) {

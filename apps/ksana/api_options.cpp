@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/base/duration_text.hpp"
 #include "ksana/client/api_list.hpp"
 #include "ksana/server/token_file.hpp"
@@ -11,6 +13,13 @@ namespace {
 
 constexpr std::string_view kDefaultServer = "http://127.0.0.1:7100";
 
+Result<std::string> PlainToken(std::string token) {
+    const auto visible = [](char c) { return c > ' ' && c < '\x7f'; };
+    if (std::all_of(token.begin(), token.end(), visible)) return token;
+    return Error(Code::kInvalidArgument,
+                 "KSANA_TOKEN holds something else than printable characters without blanks");
+}
+
 Result<std::string> TokenOf(const Arguments& arguments, const Process& process) {
     std::string file = arguments.Get("token-file");
     std::string_view source = "--token-file";
@@ -18,7 +27,7 @@ Result<std::string> TokenOf(const Arguments& arguments, const Process& process) 
         file = VariableOf(process, "KSANA_TOKEN_FILE");
         source = "KSANA_TOKEN_FILE";
     }
-    if (file.empty()) return VariableOf(process, "KSANA_TOKEN");
+    if (file.empty()) return PlainToken(VariableOf(process, "KSANA_TOKEN"));
     auto token = server::ReadTokenFile(file);
     if (!token) return std::move(token).error().WithContext(source);
     return token;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "ksana/base/json_pointer.hpp"
 #include "ksana/base/utf8.hpp"
@@ -44,10 +45,18 @@ Cell CellOf(const Column& column, const Json& item, const Style& style) {
     return {text};
 }
 
+// The API has times under these names; what is none stays as it is.
+bool IsTimeName(std::string_view pointer) {
+    constexpr std::array<std::string_view, 8> kEndings = {"_at",   "_until", "/at",    "/now",
+                                                          "/from", "/until", "/first", "/last"};
+    return std::any_of(kEndings.begin(), kEndings.end(),
+                       [pointer](std::string_view ending) { return pointer.ends_with(ending); });
+}
+
 void AddChosen(Session& session, const std::vector<Json>& items) {
-    std::vector<std::string> titles;
+    std::vector<Title> titles;
     for (const std::string& field : session.style.fields) {
-        titles.push_back(UpperCase(DottedName(field)));
+        titles.push_back({UpperCase(DottedName(field)), titles.empty()});
     }
     Table table(std::move(titles));
     for (const Json& item : items) {
@@ -86,9 +95,12 @@ void Flatten(const Json& value, const std::string& pointer, const Style& style,
 
 Table TableOf(std::span<const Column> columns, const std::vector<Json>& items, const Style& style) {
     const bool wide = style.format == Format::kWide;
-    std::vector<std::string> titles;
+    std::vector<Title> titles;
     for (const Column& column : columns) {
-        if (wide || !column.wide) titles.emplace_back(column.title);
+        if (!wide && column.wide) continue;
+        // Half a name cannot be copied, half a state or time says nothing.
+        const bool firm = titles.empty() || column.kind != Column::Kind::kText;
+        titles.push_back({std::string(column.title), firm});
     }
     Table table(std::move(titles));
     for (const Json& item : items) {
@@ -102,10 +114,7 @@ Table TableOf(std::span<const Column> columns, const std::vector<Json>& items, c
 }
 
 std::string MemberText(const Json& value, std::string_view pointer, const Style& style) {
-    const bool is_time = pointer.ends_with("_at") || pointer.ends_with("_until") ||
-                         pointer.ends_with("/first") || pointer.ends_with("/last") ||
-                         pointer.ends_with("/from") || pointer.ends_with("/until");
-    if (value.IsText()) return is_time ? style.Time(value.Text()) : value.Text();
+    if (value.IsText()) return IsTimeName(pointer) ? style.Time(value.Text()) : value.Text();
     if (value.IsArray()) {
         std::string text;
         for (const Json& item : value.Items()) {

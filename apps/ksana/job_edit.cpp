@@ -57,8 +57,11 @@ Result<int> EditJob(Session& session) {
     if (!stored) {
         const int code = Fail(stored.error(), session.output);
         const std::string& kept = file.Keep();
-        session.Note(fmt::format(
-            "Your text is kept in {0}\nTry again with: ksana job edit {1} -f {0}", kept, id));
+        session.Note(
+            fmt::format("Your text is kept in {0}\n"
+                        "Compare it with what is there now: ksana job get {1} -o json\n"
+                        "Then store it with: ksana job edit {1} -f {0}",
+                        kept, id));
         return code;
     }
     ShowStored(session, *stored);

@@ -29,7 +29,8 @@ bool LiveScreen::Draw(const std::vector<std::string>& lines) {
     output_.out += "\x1b[H";
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i > 0) output_.out += "\n";
-        output_.out += lines[i] + "\x1b[K";
+        // Before the text: behind a line of full width it would take the last letter away.
+        output_.out += "\x1b[K" + lines[i];
     }
     output_.out += "\x1b[J";
     return output_.Flush();

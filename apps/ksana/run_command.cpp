@@ -208,8 +208,8 @@ std::vector<Command> RunCommands(const Process& process) {
          .asks_server = true},
         one("run get", "Shows one run with its attempts", "", {}, Get),
         one("run watch", "Waits for the end of a run",
-            "The exit code is its verdict: 0 where it succeeded, 7 where it did not; 124 where\n"
-            "it is not over after --max-wait.\n",
+            "The exit code is its verdict: 0 where it succeeded, 7 where it did not; 124\n"
+            "where it is not over after --max-wait.\n",
             WatchOptions(), Watch, Signals::kAreWaitedFor),
         one("run log", "Shows what the attempts of a run left behind", "", {}, ShowLog),
         one("run cancel", "Stops a run", "", {}, Cancel),

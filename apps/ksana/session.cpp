@@ -36,9 +36,10 @@ int RunBody(const Arguments& arguments, const Process& process, Output& output, 
     const auto done = body(session);
     if (done) return *done;
     if (signals != nullptr && EndSignals::IsPending()) return kExitInterrupted;
-    const int code = Fail(done.error(), output);
-    output.err += HintOf(done.error().code);
-    return code;
+    const Error& error = done.error();
+    output.err += fmt::format("{} {}\n{}", session.style.PaintError(Hue::kBad, "ksana:"),
+                              error.Describe(), HintOf(error.code));
+    return Info(error.code).exit_code;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Session {
     const EndSignals* signals = nullptr;  // of commands that take their time, else null
 
     const std::string& Word(std::size_t n) const { return arguments.words().at(n); }
-    // A message for people: on standard error, and not when a program reads the output.
+    // A message for people, on standard error: the output is for whoever reads it.
     void Note(std::string_view line) const;
 };
 

@@ -33,6 +33,11 @@ std::string_view CodeOf(Hue hue) {
     return "";
 }
 
+std::string Painted(Hue hue, std::string_view text) {
+    if (hue == Hue::kNone || text.empty()) return std::string(text);
+    return fmt::format("{}{}{}", CodeOf(hue), text, kPlain);
+}
+
 // "id,schedule.cron" as JSON Pointers.
 std::vector<std::string> PointersOf(std::string_view fields) {
     std::vector<std::string> pointers;
@@ -66,8 +71,11 @@ TimeFormat TimeFormatOf(std::string_view text, bool terminal) {
 }  // namespace
 
 std::string Style::Paint(Hue hue, std::string_view text) const {
-    if (!colour || hue == Hue::kNone || text.empty()) return std::string(text);
-    return fmt::format("{}{}{}", CodeOf(hue), text, kPlain);
+    return colour ? Painted(hue, text) : std::string(text);
+}
+
+std::string Style::PaintError(Hue hue, std::string_view text) const {
+    return error_colour ? Painted(hue, text) : std::string(text);
 }
 
 std::string Style::Time(const std::string& text) const {

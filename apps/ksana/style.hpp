@@ -31,6 +31,8 @@ struct Style {
 
     bool IsTable() const { return format == Format::kTable || format == Format::kWide; }
     std::string Paint(Hue hue, std::string_view text) const;
+    // The same for standard error.
+    std::string PaintError(Hue hue, std::string_view text) const;
 
     // A time of the API as this style shows it. What is no time stays as it is.
     std::string Time(const std::string& text) const;

@@ -27,7 +27,7 @@ void EndLine(std::string& line) {
 
 }  // namespace
 
-Table::Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
+Table::Table(std::vector<Title> titles) : titles_(std::move(titles)) {}
 
 void Table::Add(std::vector<Cell> row) {
     KSANA_CHECK(row.size() == titles_.size(), "a row has a cell for every title");
@@ -35,23 +35,32 @@ void Table::Add(std::vector<Cell> row) {
     rows_.push_back(std::move(row));
 }
 
+// Of those that are as firm as this; their number where there is none.
+std::size_t Table::Widest(const std::vector<std::size_t>& widths, bool firm) const {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        if (titles_[i].firm != firm) continue;
+        if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
+    }
+    return widest;
+}
+
 std::vector<std::size_t> Table::Widths(std::size_t columns, bool cut) const {
     std::vector<std::size_t> widths;
     for (std::size_t i = 0; i < titles_.size(); ++i) {
-        std::size_t width = TextWidth(titles_[i]);
+        std::size_t width = TextWidth(titles_[i].text);
         for (const auto& row : rows_) width = std::max(width, TextWidth(row[i].text));
         widths.push_back(width);
     }
     if (!cut || widths.empty()) return widths;
-    const std::size_t gaps = kGap * (widths.size() - 1);
-    std::size_t total = std::accumulate(widths.begin(), widths.end(), gaps);
-    while (total > columns) {
-        auto widest = std::max_element(widths.begin() + 1, widths.end());
-        // The first column is what one copies: cut only when nothing else is left.
-        if (widest == widths.end() || *widest <= kNarrowest) widest = widths.begin();
-        if (*widest <= kNarrowest) break;
-        --*widest;
-        --total;
+    std::size_t total = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+    for (const bool firm : {false, true}) {
+        while (total > columns) {
+            const std::size_t widest = Widest(widths, firm);
+            if (widest == widths.size() || widths[widest] <= kNarrowest) break;
+            --widths[widest];
+            --total;
+        }
     }
     return widths;
 }
@@ -60,7 +69,7 @@ std::string Table::Text(const Style& style, bool cut) const {
     const std::vector<std::size_t> widths = Widths(style.columns, cut);
     std::string text;
     for (std::size_t i = 0; i < titles_.size(); ++i) {
-        Append(text, style, {titles_[i], Hue::kHead}, widths[i]);
+        Append(text, style, {titles_[i].text, Hue::kHead}, widths[i]);
     }
     EndLine(text);
     for (const auto& row : rows_) {

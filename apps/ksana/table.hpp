@@ -13,12 +13,17 @@ struct Cell {
     Hue hue = Hue::kNone;
 };
 
+struct Title {
+    std::string text;
+    bool firm = false;  // cut only when nothing else is left to cut
+};
+
 // Rows under titles, as wide as what they hold and no wider than the terminal: what does not fit is
-// cut, beginning with the widest column and the first one last. Nothing trails at the end of a
+// cut, beginning with the widest column, firm ones last. Nothing trails at the end of a
 // line.
 class Table {
   public:
-    explicit Table(std::vector<std::string> titles);
+    explicit Table(std::vector<Title> titles);
 
     // As many cells as there are titles.
     void Add(std::vector<Cell> row);
@@ -28,9 +33,10 @@ class Table {
     std::string Text(const Style& style, bool cut) const;
 
   private:
+    std::size_t Widest(const std::vector<std::size_t>& widths, bool firm) const;
     std::vector<std::size_t> Widths(std::size_t columns, bool cut) const;
 
-    std::vector<std::string> titles_;
+    std::vector<Title> titles_;
     std::vector<std::vector<Cell>> rows_;
 };
 

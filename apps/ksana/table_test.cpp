@@ -25,7 +25,7 @@ TEST(TextWidth, CutsBetweenCharacters) {
 }
 
 Table Example() {
-    Table table({"ID", "NAME", "ERROR"});
+    Table table({{"ID", true}, {"NAME"}, {"ERROR"}});
     table.Add({{"a"}, {"日报"}, {"connection refused by the other side", Hue::kBad}});
     table.Add({{"long-id"}, {"x"}, {""}});
     return table;
@@ -46,7 +46,7 @@ TEST(Table, CutsTheWidestToFitATerminal) {
               "ID       NAME  ERROR\n"
               "a        日报  connection ref…\n"
               "long-id  x\n");
-    Table ids({"ID", "X"});
+    Table ids({{"ID", true}, {"X"}});
     ids.Add({{"0190b6a5-7c1e-7d2a-8f3b-123456789abc"}, {"something long"}});
     style.columns = 43;
     EXPECT_EQ(ids.Text(style, true),
@@ -67,7 +67,7 @@ TEST(Table, PaintsWhatHasAColourAndKeepsTheLayout) {
 }
 
 TEST(Table, NothingFromOutsidePaintsTheTerminal) {
-    Table table({"X"});
+    Table table({{"X"}});
     table.Add({{"\x1b[31mred\nnext"}});
     EXPECT_EQ(table.Text({}, false), "X\n\\x1b[31mred\\nnext\n");
 }

@@ -182,6 +182,7 @@ class TerminalCase(unittest.TestCase):
         code, text = screen.end()
         self.assertEqual(code, 0)
         self.assertTrue(text.endswith(LEAVE), repr(text[-200:]))
+        self.assertNotRegex(text, r"Z\x1b\[K", "the last letter of a full line is erased")
         for picture in text.split("\x1b[H")[1:-1]:
             lines = COLOURS.sub("", picture).splitlines()
             self.assertLessEqual(len(lines), 24)

@@ -86,7 +86,14 @@ std::string OverlapText(const Json& sim, const SimulationLook& look) {
     }
     if (jobs.empty()) return "";
     std::ranges::stable_sort(jobs, std::greater<>(), trouble);
-    Table table({"JOB", "TAKES", "OVERLAP", "FIRES", "RUNS", "SKIPPED", "QUEUED", "CANCELLED"});
+    Table table(std::vector<Title>{{"JOB", true},
+                                   {"TAKES"},
+                                   {"OVERLAP"},
+                                   {"FIRES"},
+                                   {"RUNS"},
+                                   {"SKIPPED"},
+                                   {"QUEUED"},
+                                   {"CANCELLED"}});
     for (std::size_t n = 0; n < jobs.size() && n < look.most_jobs; ++n) {
         const Json& job = jobs[n];
         if (job.Has("/error")) {

@@ -116,12 +116,14 @@ int Check(const Arguments& arguments, Output& output) {
 constexpr std::string_view kShowDetails =
     "What `ksana server` with the same flags, environment and file would run with,\n"
     "as a file of settings; the password of a store is \"***\". With --origin each\n"
-    "line says where it came from: a flag, a variable, a line of the file, or default.\n\n"
+    "line says where it came from: a flag, a variable, a line of the file, or the\n"
+    "default.\n\n"
     "Exit code 2: the configuration is not right; every fault is named.\n";
 
 constexpr std::string_view kCheckDetails =
     "Looks at the file alone, without the environment: unknown names, wrong values,\n"
-    "settings that do not go together. Exit code 2: every fault is named, with its line.\n"
+    "settings that do not go together. Exit code 2: every fault is named, with its\n"
+    "line.\n"
     "Exit code 3: there is no such file.\n";
 
 }  // namespace

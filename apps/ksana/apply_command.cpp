@@ -130,7 +130,8 @@ Result<int> Apply(Session& session) {
         KSANA_TRY(done, CarryOutAll(session, plan));
     }
     if (table) {
-        if (done > 0) session.output.out += fmt::format("applied {} changes\n", done);
+        const std::string_view ending = done == 1 ? "" : "s";
+        if (done > 0) session.output.out += fmt::format("applied {} change{}\n", done, ending);
     } else if (session.style.format == Format::kName) {
         for (const PlanItem& item : plan.items) session.output.out += item.name + "\n";
     } else {

@@ -15,12 +15,37 @@ namespace {
 
 using codec::Json;
 
+// What is in one list only, item by item; nothing where they differ in their order alone.
+std::vector<FieldChange> ListDifferences(const std::string& place, const Json& before,
+                                         const Json& after) {
+    std::multiset<std::string> gone;
+    for (const Json& item : before.Items()) gone.insert(item.Compact());
+    std::vector<FieldChange> added;
+    for (const Json& item : after.Items()) {
+        const std::string text = item.Compact();
+        if (const auto same = gone.find(text); same != gone.end()) {
+            gone.erase(same);
+        } else {
+            added.push_back({place + "[]", "", text});
+        }
+    }
+    std::vector<FieldChange> changes;
+    for (const std::string& text : gone) changes.push_back({place + "[]", text, ""});
+    for (FieldChange& change : added) changes.push_back(std::move(change));
+    return changes;
+}
+
 void AddDifferences(const std::string& place, const Json& before, const Json& after,
                     std::vector<FieldChange>& out) {
     if (before == after) return;
     const auto inside = [&place](const std::string& name) {
         return place.empty() ? name : place + "." + name;
     };
+    if (before.IsArray() && after.IsArray()) {
+        auto items = ListDifferences(place, before, after);
+        for (FieldChange& change : items) out.push_back(std::move(change));
+        if (!items.empty()) return;
+    }
     const bool before_open = before.IsObject() || (before.IsNull() && after.IsObject());
     const bool after_open = after.IsObject() || (after.IsNull() && before.IsObject());
     if (!before_open || !after_open || (before.IsNull() && after.IsNull())) {

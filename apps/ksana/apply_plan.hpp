@@ -23,7 +23,7 @@ std::string_view NameOf(ThingKind kind);  // "calendar", …
 enum class PlanVerb : std::uint8_t { kCreate, kChange, kDelete, kSame };
 
 struct FieldChange {
-    std::string field;   // "schedule.cron"
+    std::string field;   // "schedule.cron"; "exclude[]" is an item of a list
     std::string before;  // JSON; "" where it is not there
     std::string after;
     friend bool operator==(const FieldChange&, const FieldChange&) = default;
@@ -64,7 +64,8 @@ struct PlanOptions {
 Result<Plan> MakePlan(const WantedThings& wanted, const StoredThings& stored,
                       const PlanOptions& options);
 
-// The members that differ, objects looked into and arrays taken as a whole.
+// The members that differ; of lists the items that come and go, or the whole where they only change
+// places.
 std::vector<FieldChange> Differences(const codec::Json& before, const codec::Json& after);
 
 }  // namespace ksana::app

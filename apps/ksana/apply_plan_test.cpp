@@ -18,11 +18,13 @@ using codec::Json;
 Json Parsed(std::string_view text) { return Json::Parse(text).value(); }
 
 TEST(Differences, NamesTheMembers) {
-    const Json before = Parsed(R"({"a": 1, "b": {"c": [1], "d": "x"}, "e": {"f": 1}})");
+    const Json before = Parsed(R"({"a": 1, "b": {"c": [1, 3], "d": "x"}, "e": {"f": 1}})");
     const Json after = Parsed(R"({"a": 1, "b": {"c": [1, 2], "d": "x"}, "g": null})");
     EXPECT_EQ(Differences(before, after),
-              (std::vector<FieldChange>{{"b.c", "[1]", "[1,2]"}, {"e.f", "1", ""}}));
+              (std::vector<FieldChange>{{"b.c[]", "3", ""}, {"b.c[]", "", "2"}, {"e.f", "1", ""}}));
     EXPECT_TRUE(Differences(before, before).empty());
+    EXPECT_EQ(Differences(Parsed(R"({"a": [1, 2, 2]})"), Parsed(R"({"a": [2, 1, 2]})")),
+              (std::vector<FieldChange>{{"a", "[1,2,2]", "[2,1,2]"}}));
 }
 
 class ApplyPlanTest : public ::testing::Test {

@@ -220,8 +220,8 @@ constexpr std::string_view kApplyDetails =
     "FILE is TOML or JSON, one calendar:\n"
     "  name = \"holidays\"\n"
     "  exclude = [{ yearly = \"12-25\" }, { weekdays = [\"SAT\", \"SUN\"] }]\n"
-    "See docs/schedules.md for the rules. `ksana calendar preview -f FILE` shows before\n"
-    "what it would do to the jobs that use it.\n";
+    "See docs/schedules.md for the rules. `ksana calendar preview -f FILE` shows\n"
+    "before what it would do to the jobs that use it.\n";
 constexpr std::string_view kPreviewDetails =
     "The days off, and what would change for the jobs that use the calendar (or for\n"
     "those named) if it were saved as the file has it: fires taken away and added.\n";

@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
+#include "ksana/completion_script.hpp"
 #include "ksana/completion_table.hpp"
 
 namespace ksana::app {
 namespace {
 
-// A function that sets `reply` by its arguments, which a case tells apart.
 constexpr std::string_view kRest = R"sh(
 _ksana_offer() {
     local current=$1
@@ -61,61 +61,15 @@ _ksana() {
 complete -F _ksana ksana
 )sh";
 
-std::string Function(std::string_view name, std::string_view subject, const std::string& cases) {
-    return fmt::format("\n{}() {{\n    reply=\n    case {} in\n{}    esac\n}}\n", name, subject,
-                       cases);
-}
-
-// The words of a table hold no quotes: they are names of ours.
-std::string Case(const std::string& pattern, const std::string& reply) {
-    return reply.empty() ? "" : fmt::format("    {}) reply='{}' ;;\n", pattern, reply);
-}
+// The words of a table hold no quotes and no blanks: they are names of ours.
+std::string Item(std::string_view word, std::string_view) { return fmt::format(" {}", word); }
 
 }  // namespace
 
 std::string BashCompletion(std::span<const Command> commands) {
-    std::string words;
-    for (const Branch& branch : BranchesOf(commands)) {
-        std::string text;
-        for (const Branch::Word& word : branch.words) {
-            text += (text.empty() ? "" : " ") + word.word;
-        }
-        words += Case(fmt::format("'{}'", branch.path), text);
-    }
-    std::string leading = "--help --version";
-    std::string values;
-    std::string connects;
-    for (const OptionSpec& option : LeadingOptions()) {
-        leading += fmt::format(" --{}", option.name);
-        values +=
-            Case(fmt::format("' --{}'", option.name), OfferText(OfferOfOption(commands, option)));
-        if (!IsOfConnection(option.name)) continue;
-        connects += fmt::format("{}--{}", connects.empty() ? "" : " | ", option.name);
-    }
-    std::string options = Case("''", leading);
-    std::string arguments;
-    for (const Command& command : commands) {
-        std::string names;
-        for (const OptionSpec& option : OptionsOf(command)) {
-            names += fmt::format("--{} ", option.name);
-            std::string pattern = fmt::format("'{} --{}'", command.path, option.name);
-            if (option.letter != '\0') {
-                pattern += fmt::format(" | '{} -{}'", command.path, option.letter);
-            }
-            values += Case(pattern, OfferText(OfferOfOption(commands, option)));
-        }
-        options += Case(fmt::format("'{}'", command.path), names + "--help");
-        arguments +=
-            Case(fmt::format("'{}'", command.path), OfferText(OfferOfWords(commands, command)));
-    }
-    std::string text = "# bash completion of ksana, written by: ksana completion bash\n";
-    text += Function("_ksana_words", "$1", words);
-    text += Function("_ksana_options", "$1", options);
-    text += Function("_ksana_value", "\"$1 $2\"", values);
-    text += Function("_ksana_argument", "$1", arguments);
-    text +=
-        fmt::format("\n_ksana_connects() {{ case $1 in {}) ;; *) false ;; esac; }}\n", connects);
-    return text.append(kRest);
+    return "# bash completion of ksana, written by: ksana completion bash\n" +
+           ScriptTables(commands, {.open = "'", .close = "'", .nothing = "", .item = Item})
+               .append(kRest);
 }
 
 }  // namespace ksana::app

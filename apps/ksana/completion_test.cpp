@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "ksana/completion_table.hpp"
+#include "ksana/help.hpp"
 #include "ksana/man_page.hpp"
+#include "ksana/text_width.hpp"
 #include "support/app_process.hpp"
 
 namespace ksana::app {
@@ -130,6 +133,17 @@ TEST(ManPages, ExamplesAreCommandsOfTheTable) {
         const auto depth = std::ranges::count(found->path, ' ') + 1;
         const auto parsed = ParseArguments(*found, std::span(tokens).subspan(depth));
         EXPECT_TRUE(parsed) << example.line << ": " << parsed.error().message;
+    }
+}
+
+// On the terminal that everybody has.
+TEST(Help, KeepsTo80Columns) {
+    test::AppProcess app;
+    for (const Command& command : AllCommands(app.process())) {
+        std::istringstream text(CommandHelp(command));
+        for (std::string line; std::getline(text, line);) {
+            EXPECT_LE(TextWidth(line), 80U) << command.path << ": " << line;
+        }
     }
 }
 

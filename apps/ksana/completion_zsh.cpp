@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "ksana/completion_script.hpp"
 #include "ksana/completion_table.hpp"
 
 namespace ksana::app {
@@ -78,60 +79,12 @@ std::string Described(std::string_view word, std::string_view summary) {
     return fmt::format(" '{}:{}'", word, text);
 }
 
-std::string Function(std::string_view name, std::string_view subject, const std::string& cases) {
-    return fmt::format("\n{}() {{\n    reply=()\n    case {} in\n{}    esac\n}}\n", name, subject,
-                       cases);
-}
-
-std::string Case(const std::string& pattern, std::string reply) {
-    if (reply.starts_with(' ')) reply.erase(0, 1);
-    return reply.empty() ? "" : fmt::format("    {}) reply=({}) ;;\n", pattern, reply);
-}
-
 }  // namespace
 
 std::string ZshCompletion(std::span<const Command> commands) {
-    std::string words;
-    for (const Branch& branch : BranchesOf(commands)) {
-        std::string text;
-        for (const Branch::Word& word : branch.words) text += Described(word.word, word.summary);
-        words += Case(fmt::format("'{}'", branch.path), text);
-    }
-    const std::string help = Described("--help", "explains it");
-    std::string leading = help + Described("--version", "prints the version");
-    std::string values;
-    std::string connects;
-    for (const OptionSpec& option : LeadingOptions()) {
-        leading += Described(fmt::format("--{}", option.name), option.help);
-        values +=
-            Case(fmt::format("' --{}'", option.name), OfferText(OfferOfOption(commands, option)));
-        if (!IsOfConnection(option.name)) continue;
-        connects += fmt::format("{}--{}", connects.empty() ? "" : " | ", option.name);
-    }
-    std::string options = Case("''", leading);
-    std::string arguments;
-    for (const Command& command : commands) {
-        std::string names;
-        for (const OptionSpec& option : OptionsOf(command)) {
-            names += Described(fmt::format("--{}", option.name), option.help);
-            std::string pattern = fmt::format("'{} --{}'", command.path, option.name);
-            if (option.letter != '\0') {
-                pattern += fmt::format(" | '{} -{}'", command.path, option.letter);
-            }
-            values += Case(pattern, OfferText(OfferOfOption(commands, option)));
-        }
-        options += Case(fmt::format("'{}'", command.path), names + help);
-        arguments +=
-            Case(fmt::format("'{}'", command.path), OfferText(OfferOfWords(commands, command)));
-    }
-    std::string text = "#compdef ksana\n# zsh completion, written by: ksana completion zsh\n";
-    text += Function("_ksana_words", "\"$1\"", words);
-    text += Function("_ksana_options", "\"$1\"", options);
-    text += Function("_ksana_value", "\"$1 $2\"", values);
-    text += Function("_ksana_argument", "\"$1\"", arguments);
-    text +=
-        fmt::format("\n_ksana_connects() {{ case $1 in {}) ;; *) false ;; esac; }}\n", connects);
-    return text.append(kRest);
+    return "#compdef ksana\n# zsh completion, written by: ksana completion zsh\n" +
+           ScriptTables(commands, {.open = "(", .close = ")", .nothing = "()", .item = Described})
+               .append(kRest);
 }
 
 }  // namespace ksana::app

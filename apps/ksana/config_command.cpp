@@ -62,7 +62,7 @@ std::string ToToml(const LoadedSettings& loaded, bool with_origin) {
     for (const SettingSpec& spec : server::AllSettings()) {
         const std::string shown = server::ShownValue(spec, loaded.settings);
         std::string text =
-            fmt::format("{}{} = {}", shown.empty() ? "# " : "", spec.name, TomlValue(spec, shown));
+            fmt::format("{}{} = {}", shown.empty() ? "#" : "", spec.name, TomlValue(spec, shown));
         width = std::max(width, text.size());
         lines.push_back({std::move(text), loaded.origins.at(spec.name).place});
     }
@@ -108,20 +108,22 @@ int Check(const Arguments& arguments, Output& output) {
     for (const auto& [name, origin] : loaded->origins) {
         if (origin.source == SettingSource::kFile) ++given;
     }
-    output.out += fmt::format("{} is right: {} of {} settings, the rest by default\n",
-                              Printable(path), given, loaded->origins.size());
+    output.out +=
+        fmt::format("{} is right: {} settings, the rest by default\n", Printable(path), given);
     return kExitOk;
 }
 
 constexpr std::string_view kShowDetails =
     "What `ksana server` with the same flags, environment and file would run with,\n"
     "as a file of settings; the password of a store is \"***\". With --origin each\n"
-    "line says where it came from: a flag, a variable, a line of the file, or default.\n\n"
+    "line says where it came from: a flag, a variable, a line of the file, or the\n"
+    "default.\n\n"
     "Exit code 2: the configuration is not right; every fault is named.\n";
 
 constexpr std::string_view kCheckDetails =
     "Looks at the file alone, without the environment: unknown names, wrong values,\n"
-    "settings that do not go together. Exit code 2: every fault is named, with its line.\n"
+    "settings that do not go together. Exit code 2: every fault is named, with its\n"
+    "line.\n"
     "Exit code 3: there is no such file.\n";
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST_F(ConfigCommandTest, WhatItShowsIsAFileOfSettings) {
     ASSERT_EQ(app_.Run({"config", "show"}), 0) << app_.output().err;
     const std::string first = app_.output().out;
     EXPECT_TRUE(Shows("egress_allow = [\"10.0.0.0/8\", \"fd00::/8\"]")) << first;
-    EXPECT_TRUE(Shows("# log_file = \"\"\n")) << "nobody has set it: " << first;
+    EXPECT_TRUE(Shows("#log_file = \"\"\n")) << "nobody has set it: " << first;
     Write(first);
     ASSERT_EQ(app_.Run({"config", "check", file_}), 0) << app_.output().err;
     ASSERT_EQ(app_.Run({"config", "show"}), 0);
@@ -77,7 +77,7 @@ TEST_F(ConfigCommandTest, ChecksAFileWithoutTheEnvironment) {
     Write("workers = 3\n");
     app_.process().environment["KSANA_PORT"] = "not a port";
     ASSERT_EQ(app_.Run({"config", "check", file_}), 0) << app_.output().err;
-    EXPECT_TRUE(Shows("is right: 1 of ")) << app_.output().out;
+    EXPECT_TRUE(Shows("is right: 1 settings")) << app_.output().out;
 }
 
 }  // namespace

@@ -114,8 +114,8 @@ Result<int> PauseOrResume(Session& session, std::string_view verb) {
         if (!last.At("/more").True() || now == 0) break;
     }
     if (session.style.IsTable()) {
-        session.output.out +=
-            fmt::format("group {}: {} jobs {}d\n", Printable(session.Word(0)), changed, verb);
+        session.output.out += fmt::format("group {}: {} job{} {}d\n", Printable(session.Word(0)),
+                                          changed, changed == 1 ? "" : "s", verb);
     } else {
         ShowOne(session, last, "/changed");
     }

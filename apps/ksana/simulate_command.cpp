@@ -96,7 +96,7 @@ constexpr std::string_view kDetails =
     "virtual clock: what fires, what overlaps and what is skipped, what nights do on\n"
     "which clocks change, and how much runs at once. A run takes as long as its job's\n"
     "runs did in the median, else --default-duration; nothing is run or stored.\n"
-    "  ksana simulate --from 2026-12-01T00:00:00Z --to 2027-01-01T00:00:00Z -f new.toml\n\n"
+    "  ksana simulate --from 2026-12-01T00:00:00Z --to 2027-01-01T00:00:00Z\n\n"
     "-o json has every minute and every job. The chart is of letters where the locale\n"
     "is no UTF-8.\n";
 

@@ -68,11 +68,11 @@ std::string ChartText(std::string_view title, const Json& sim, std::string_view 
 std::string WaitsText(const Json& sim, const Style& style) {
     if (sim.At("/waits").IsNull()) return "";
     return fmt::format(
-        "\nSlots: {}. Runs that had to wait: {}, {} on average and at most {} (at {}), up to {} at "
-        "once.\n",
-        NumberAt(sim, "/waits/slots"), NumberAt(sim, "/waits/runs"), sim.TextAt("/waits/average"),
-        sim.TextAt("/waits/longest"), style.Time(sim.TextAt("/waits/longest_at")),
-        NumberAt(sim, "/waits/max_waiting"));
+        "\nSlots: {}. Runs that had to wait: {}, up to {} at once;\n"
+        "{} on average and at most {}, at {}.\n",
+        NumberAt(sim, "/waits/slots"), NumberAt(sim, "/waits/runs"),
+        NumberAt(sim, "/waits/max_waiting"), sim.TextAt("/waits/average"),
+        sim.TextAt("/waits/longest"), style.Time(sim.TextAt("/waits/longest_at")));
 }
 
 // In each other's way: those with most skips first.
@@ -86,7 +86,14 @@ std::string OverlapText(const Json& sim, const SimulationLook& look) {
     }
     if (jobs.empty()) return "";
     std::ranges::stable_sort(jobs, std::greater<>(), trouble);
-    Table table({"JOB", "TAKES", "OVERLAP", "FIRES", "RUNS", "SKIPPED", "QUEUED", "CANCELLED"});
+    Table table(std::vector<Title>{{"JOB", true},
+                                   {"TAKES"},
+                                   {"OVERLAP"},
+                                   {"FIRES"},
+                                   {"RUNS"},
+                                   {"SKIPPED"},
+                                   {"QUEUED"},
+                                   {"CANCELLED"}});
     for (std::size_t n = 0; n < jobs.size() && n < look.most_jobs; ++n) {
         const Json& job = jobs[n];
         if (job.Has("/error")) {

@@ -47,8 +47,8 @@ class Apply(unittest.TestCase):
         return str(path)
 
     def apply(self, *words, expect=0, stdin=""):
-        done = subprocess.run([BINARY, "apply", *words], input=stdin, capture_output=True, text=True,
-                              timeout=60, env=self.environment)
+        done = subprocess.run([BINARY, "apply", *words], input=stdin, capture_output=True,
+                              text=True, timeout=60, env=self.environment)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         return done.stdout + done.stderr
 

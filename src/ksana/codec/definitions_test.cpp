@@ -57,6 +57,22 @@ TEST(Definitions, AFaultInTomlNamesItsLine) {
     EXPECT_NE(text.find("(line 7)"), std::string::npos) << text;
 }
 
+TEST(Definitions, GroupsAreReadAndWritten) {
+    const auto parsed = DefinitionsFromToml(
+        "[[groups]]\nname = \"billing\"\nmax_concurrency = 2\n"
+        "rate = { count = 10, per = \"1m\" }\n[[groups]]\nname = \"idle\"\n");
+    ASSERT_TRUE(parsed) << parsed.error().Describe();
+    ASSERT_EQ(parsed->groups.size(), 2U);
+    EXPECT_EQ(GroupToJson(parsed->groups[0]),
+              R"({"name":"billing","max_concurrency":2,"rate":{"count":10,"per":"1m"}})");
+    EXPECT_EQ(GroupToJson(parsed->groups[1]), R"({"name":"idle"})");
+    EXPECT_EQ(*DefinitionsFromJson(DefinitionsToJson(*parsed)), *parsed);
+    const auto wrong = DefinitionsFromToml("[[groups]]\nname = \"x\"\nrate = { cuont = 1 }\n");
+    ASSERT_FALSE(wrong);
+    EXPECT_NE(wrong.error().Describe().find("did you mean \"count\"? (line 3)"), std::string::npos)
+        << wrong.error().Describe();
+}
+
 TEST(Definitions, CalendarsReportTheirFaults) {
     const auto calendar = CalendarFromJson(
         R"({"exclude": [{"dates": "tomorrow"}, {"yearly": "1-1"}, {"from": "25:00", "to": "01:00"},

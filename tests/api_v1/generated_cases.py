@@ -15,7 +15,7 @@ from contract import Breach, Client
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "server"))
 from ksana_server import Failure, Server, check, store_of  # noqa: E402
 
-COUNT = 2000
+PER_OPERATION = 120
 TEXTS = ["", "a", "j1", "j2", "default", "billing", "0", "ä€", "a b", "x" * 300, "{{run_id}}",
          "%", "\"", "\\", "../x", "null", "\U0001f600", "' OR 1=1 --", "*/5 * * * *", "1h", "-1s",
          "UTC", "Europe/Paris", "http://127.0.0.1:9/", "2026-01-01T00:00:00Z",
@@ -95,6 +95,8 @@ class Requests:
             return job
         good = {"type": "http", "http": {"url": "http://127.0.0.1:9/"}, "name": "n",
                 "schedule": {"kind": "every", "every": "1h"}}
+        if self.source.random() < 0.3:      # its runs are not over at once
+            good["retry"] = {"strategy": "fixed", "max_retries": 3, "interval": "1h"}
         extra = self.source.sample(sorted(job), min(len(job), self.source.randrange(3)))
         good.update({name: job[name] for name in extra if name not in ("id", "type", "enabled")})
         if method == "POST":
@@ -109,6 +111,8 @@ class Requests:
         schema = content[kind]["schema"]
         if schema["$ref"].endswith(("JobDefinition", "JobPatch")):
             made = self.job(method)
+        elif "example" in content[kind] and self.source.random() < 0.2:
+            made = content[kind]["example"]
         else:
             made = self.maker.value(schema)
         text = json.dumps(made, ensure_ascii=self.source.random() < 0.5)
@@ -136,7 +140,7 @@ class Requests:
             if parameter["in"] == "path":
                 known = self.runs if pattern.startswith("/api/v1/runs") else self.jobs
                 value = self.source.choice(known + ["j1", "none"])
-                path = path.replace("{id}", quote(value, safe=""))
+                path = path.replace("{" + parameter["name"] + "}", quote(value, safe=""))
             elif parameter["in"] == "header":
                 if self.source.random() < 0.4:
                     headers[parameter["name"]] = self.header(parameter["name"])
@@ -186,18 +190,19 @@ def explore(client, seed, count):
 def main():
     binary, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else COUNT
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else None
     # Nobody answers at the URLs: without retries there are failed runs to work on.
     server = Server(binary, store_of(kind), environment={"MAX_RETRIES": "0"})
     try:
         server.start()
         client = Client(server)
-        seen = explore(client, seed, count)
+        made = count or PER_OPERATION * len(client.description.operations)
+        seen = explore(client, seed, made)
         for method, pattern, _ in client.description.operations:
             statuses = seen.get((method, pattern), set())
-            check(any(status < 400 for status in statuses) or count < COUNT,
+            check(count or any(status < 400 for status in statuses),
                   f"{method} {pattern} never succeeded: {statuses}")
-        print(f"{kind}: seed {seed}, {count} requests,",
+        print(f"{kind}: seed {seed}, {made} requests,",
               f"statuses {sorted(set().union(*seen.values()))}")
     except Failure as failure:
         print(f"FAILED {failure}\n{server.log()}", file=sys.stderr)

@@ -195,6 +195,28 @@ def a_dead_target_uses_up_no_attempts(api, target):
         back.close()
 
 
+@case
+def another_node_learns_of_a_limit(api, target):
+    """Where several share a store; each keeps the limit for itself."""
+    if "postgres" not in api.server.store:
+        return
+    other = Server(api.server.binary, api.server.store)
+    try:
+        other.start()
+        there = Api(other)
+        api.limit("/api/v1/groups/both", max_concurrency=2)
+        deadline = time.monotonic() + PATIENCE
+        while 'ksana_limit_in_use{kind="group",name="both"}' not in there.metrics():
+            check(time.monotonic() < deadline, "the other node does not know")
+            time.sleep(0.01)
+        api.call("DELETE", "/api/v1/groups/both", None, 204)
+        while 'ksana_limit_in_use{kind="group",name="both"}' in there.metrics():
+            check(time.monotonic() < deadline, "the other node still has it")
+            time.sleep(0.01)
+    finally:
+        other.close()
+
+
 def run(binary, kind, function):
     target = Target()
     server = Server(binary, store_of(kind), environment={"WORKERS": "16"},

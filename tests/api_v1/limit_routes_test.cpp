@@ -51,11 +51,11 @@ TEST_F(LimitRoutesTest, ConditionsLookAtTheVersion) {
 
 TEST_F(LimitRoutesTest, EveryFaultIsNamedAndNothingChanges) {
     const Response bad = Put("/groups/g", R"({"max_concurrency":0,"rate":{"count":0,"per":"1s"}})");
-    EXPECT_EQ(bad.status, 422);
+    EXPECT_EQ(bad.status, 400);
     EXPECT_TRUE(Has(bad, "/max_concurrency") && Has(bad, "/rate/count")) << bad.body;
-    EXPECT_EQ(Put("/groups/a%20b", "{}").status, 422);
-    EXPECT_EQ(Put("/limits/host/a%20b", R"({"max_concurrency":1})").status, 422);
-    EXPECT_EQ(Put("/limits/type/mail", "{}").status, 422);
+    EXPECT_EQ(Put("/groups/a%20b", "{}").status, 400);
+    EXPECT_EQ(Put("/limits/host/a%20b", R"({"max_concurrency":1})").status, 400);
+    EXPECT_EQ(Put("/limits/type/mail", "{}").status, 400);
     EXPECT_EQ(Get("/limits").body, R"({"items":[]})");
 }
 
@@ -109,7 +109,7 @@ TEST_F(LimitRoutesTest, TheJobsOfAGroupArePausedAndResumed) {
     EXPECT_TRUE(Has(Get("/jobs/c"), R"("enabled":true)"));
     EXPECT_TRUE(Has(Post("/groups/g/resume"), R"("changed_count":2)"));
     EXPECT_EQ(Post("/groups/none/pause").status, 404);
-    EXPECT_EQ(Post("/groups/g/pause", R"({"raeson":"x"})").status, 422);
+    EXPECT_EQ(Post("/groups/g/pause", R"({"raeson":"x"})").status, 400);
 }
 
 }  // namespace

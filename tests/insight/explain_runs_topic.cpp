@@ -334,8 +334,8 @@ TEST_P(StoreTest, ExplainsWhatALimitHoldsBack) {
     EXPECT_EQ(e.run->attempts, 0);
     EXPECT_FALSE(e.run->started_at);
     EXPECT_EQ(e.text,
-              "The fire of Mon 2026-03-02 03:00:00 UTC is waiting: the limit of group etl is used "
-              "up, and 7 are before it; it is tried again at Mon 2026-03-02 03:01:00 UTC.");
+              "The fire of Mon 2026-03-02 03:00:00 UTC waits: the limit of group etl is used up, "
+              "and 7 are before it; it is tried again at Mon 2026-03-02 03:01:00 UTC.");
 
     world.now += minutes(1);
     runs = world.Claim();

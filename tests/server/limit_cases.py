@@ -77,10 +77,12 @@ def of_a_group_of_two_never_more_than_two_run(api, target):
     """N-20"""
     api.limit("/api/v1/groups/narrow", max_concurrency=2)
     api.create("narrow", target.url + "/slow/0.1", group="narrow")
-    api.create("wide", target.url + "/ok", group="wide")
+    elsewhere = Target()
+    api.create("wide", elsewhere.url + "/ok", group="wide")
     runs = api.start("narrow", 20)
     other, = api.start("wide")
     api.await_end([other])
+    elsewhere.close()
     check(len(target.of("/slow/0.1")) < 20, "the other group had to wait")
     api.await_end(runs)
     equal(target.most_at_once, 2, "at once")
@@ -113,10 +115,10 @@ def a_limit_of_a_type_and_its_life(api, target):
     api.call("PUT", "/api/v1/limits/type/mail", {"max_concurrency": 5}, If_Match=headers["ETag"])
     api.call("PUT", "/api/v1/limits/type/mail", {"max_concurrency": 6}, 412, If_None_Match="*")
     equal(api.use("type", "mail")["max_concurrency"], 5, "what is stored")
-    problem = api.call("PUT", "/api/v1/limits/type/mail", {"max_concurency": 6}, 422)
+    problem = api.call("PUT", "/api/v1/limits/type/mail", {"max_concurency": 6}, 400)
     check("max_concurrency" in str(problem), f"no suggestion in {problem}")
-    api.call("PUT", "/api/v1/limits/type/mail", {}, 422)
-    api.call("PUT", "/api/v1/limits/host/a%20b", {"max_concurrency": 6}, 422)
+    api.call("PUT", "/api/v1/limits/type/mail", {}, 400)
+    api.call("PUT", "/api/v1/limits/host/a%20b", {"max_concurrency": 6}, 400)
     api.call("DELETE", "/api/v1/limits/type/mail", None, 204)
     api.call("DELETE", "/api/v1/limits/type/mail", None, 404)
     equal(api.use("type", "mail"), None, "it is gone")
@@ -191,6 +193,28 @@ def a_dead_target_uses_up_no_attempts(api, target):
         check(use is None, f"it did not close: {use}")
     finally:
         back.close()
+
+
+@case
+def another_node_learns_of_a_limit(api, target):
+    """Where several share a store; each keeps the limit for itself."""
+    if "postgres" not in api.server.store:
+        return
+    other = Server(api.server.binary, api.server.store)
+    try:
+        other.start()
+        there = Api(other)
+        api.limit("/api/v1/groups/both", max_concurrency=2)
+        deadline = time.monotonic() + PATIENCE
+        while 'ksana_limit_in_use{kind="group",name="both"}' not in there.metrics():
+            check(time.monotonic() < deadline, "the other node does not know")
+            time.sleep(0.01)
+        api.call("DELETE", "/api/v1/groups/both", None, 204)
+        while 'ksana_limit_in_use{kind="group",name="both"}' in there.metrics():
+            check(time.monotonic() < deadline, "the other node still has it")
+            time.sleep(0.01)
+    finally:
+        other.close()
 
 
 def run(binary, kind, function):

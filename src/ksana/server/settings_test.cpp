@@ -82,6 +82,7 @@ TEST(Settings, Defaults) {
     EXPECT_TRUE(s.egress_allow.empty());
     EXPECT_EQ(s.shutdown_timeout, seconds(30));
     EXPECT_EQ(s.retention, hours(30 * 24));
+    EXPECT_EQ(s.audit_retention, hours(90 * 24));
     EXPECT_EQ(s.late_start_rate, 500);
     EXPECT_EQ(s.max_body, 1'000'000U);
     EXPECT_EQ(s.request_threads, 16);
@@ -157,6 +158,7 @@ Texts OtherValues() {
             {"egress_allow", "10.0.0.0/8, fd00::/8"},
             {"shutdown_timeout", "0s"},
             {"retention", "0s"},
+            {"audit_retention", "0s"},
             {"late_start_rate", "1"},
             {"max_body", "2MiB"},
             {"node_name", "n"},

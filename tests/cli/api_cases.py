@@ -5,8 +5,8 @@ api_cases.py BINARY CASES [--update]
 CASES are in the form of run_cases.py, with `{server}` and `{target}` for URLs, `{id:1}` for the
 first UUID that was seen, variables and `<<< TEXT` as in a shell, and `[tty]` in front of a command
 that gets a terminal of 80 columns. Times and ids are normalised (command_runner.py). A case behind
-`# needs METHOD PATH` is for servers that describe this route; how many were left out is said. The files
-of the folder admin/ are there, too.
+`# needs METHOD PATH` is for servers that describe this route; how many were left out is said. The
+files of the folder admin/ are there, too.
 """
 import os
 import pathlib

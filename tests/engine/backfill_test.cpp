@@ -30,7 +30,7 @@ class BackfillTest : public DeskFixture {
         job.misfire.grace = Duration::zero();
         EXPECT_TRUE(desk_.Create(job));
         from_ = std::chrono::floor<hours>(clock_.Now()) + hours(1);
-        clock_.Advance(hours(24));
+        clock_.Advance(hours(24) + minutes(30));
         EXPECT_TRUE(desk_.Pause("j", ""));  // accounts for the day
         EXPECT_TRUE(desk_.Resume("j"));
         runs_before_ = Runs("j");
@@ -145,6 +145,7 @@ TEST_F(BackfillTest, WaitsBehindARunOfTheScheduleAndIsNotDropped) {
     const model::Run& run = running->runs[0];
     ASSERT_TRUE(store_->runs().Apply(
         {{run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}}}));
+    ASSERT_TRUE(store_->runs().Reap({.now = {}, .lost_owners = {}, .limit = 10, .follow_up = {}}));
     EXPECT_EQ(WorkOff(), 1U);
 }
 

@@ -64,6 +64,10 @@ class PlantedJobs final : public JobStore {
                                                TimePoint nominal) override {
         return inner_.FindFire(job_id, nominal);
     }
+    Result<std::vector<TimePoint>> FindFires(const std::string& job_id,
+                                             const std::vector<TimePoint>& nominals) override {
+        return inner_.FindFires(job_id, nominals);
+    }
 
   private:
     World& world_;
@@ -87,6 +91,9 @@ class PlantedRuns final : public RunStore {
     }
     Result<Reaped> Reap(ReapParams params) override { return inner_.Reap(std::move(params)); }
     Result<std::size_t> Purge(const PurgeParams& params) override { return inner_.Purge(params); }
+    Result<void> Delete(DeleteRunParams params) override {
+        return inner_.Delete(std::move(params));
+    }
     Result<RunHistory> Get(const Uuid& id) override { return inner_.Get(id); }
     Result<Page<model::Run>> List(const RunQuery& query) override { return inner_.List(query); }
     Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) override {

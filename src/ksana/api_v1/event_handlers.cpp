@@ -15,7 +15,8 @@ using http_server::Request;
 using http_server::Response;
 
 constexpr std::string_view kHeader = "Last-Event-ID";
-constexpr std::array<std::string_view, 3> kTypes = {"job", "run", "backfill"};
+constexpr std::array<std::string_view, 6> kTypes = {"job",      "run",   "backfill",
+                                                    "calendar", "group", "limit"};
 
 std::optional<std::int64_t> NumberOf(std::string_view text) {
     std::int64_t number = 0;

@@ -36,12 +36,16 @@ EventHub::EventHub(store::Store& store, Clock& clock, const Options& options)
 EventHub::~EventHub() { Stop(); }
 
 Result<void> EventHub::Start() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = false;
+    const std::lock_guard service(service_mutex_);
+    {
+        const std::lock_guard lock(mutex_);
+        stopped_ = false;
+    }
     return thread_.Start();
 }
 
 void EventHub::Stop() {
+    const std::lock_guard service(service_mutex_);
     {
         const std::lock_guard lock(mutex_);
         stopped_ = true;

@@ -72,7 +72,8 @@ class EventHub final : public Service {
     SteadyPoint next_look_{};
     bool held_back_ = false;  // behind a hole
     bool failing_ = false;
-    Streams streams_;  // only the thread
+    Streams streams_;           // only the thread
+    std::mutex service_mutex_;  // one Start or Stop at a time
     std::mutex mutex_;
     Streams coming_;        // guarded by mutex_
     bool stopped_ = false;  // guarded by mutex_

@@ -48,7 +48,8 @@ Run RunFor(const Backfill& backfill, const Run& basis, TimePoint fire, TimePoint
     run.nominal_at = fire;
     run.status.ready_at = now;
     if (!backfill.parameters.empty()) run.payload = backfill.parameters;
-    // One after the other means also: behind a run of the schedule, and never dropped for it.
+    // One after the other means also: behind a run of the schedule, and never dropped for it. Where
+    // the job's own policy lets nothing wait, it is the reaper that lets it go on, within seconds.
     run.policy.overlap = model::OverlapPolicy::kQueueAll;
     run.policy.ignores_overlap = backfill.overlap == model::BackfillOverlap::kAllow;
     return run;

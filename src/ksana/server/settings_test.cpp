@@ -82,6 +82,7 @@ TEST(Settings, Defaults) {
     EXPECT_TRUE(s.egress_allow.empty());
     EXPECT_EQ(s.shutdown_timeout, seconds(30));
     EXPECT_EQ(s.retention, hours(30 * 24));
+    EXPECT_EQ(s.audit_retention, hours(90 * 24));
     EXPECT_EQ(s.late_start_rate, 500);
     EXPECT_EQ(s.start_rate, 0);
     EXPECT_EQ(s.breaker_failures, 5);
@@ -161,6 +162,7 @@ Texts OtherValues() {
             {"egress_allow", "10.0.0.0/8, fd00::/8"},
             {"shutdown_timeout", "0s"},
             {"retention", "0s"},
+            {"audit_retention", "0s"},
             {"late_start_rate", "1"},
             {"start_rate", "7"},
             {"breaker_failures", "0"},

@@ -14,8 +14,6 @@
 #include "ksana/api_options.hpp"
 #include "ksana/text_file.hpp"
 
-extern char** environ;
-
 namespace ksana::app {
 namespace {
 

@@ -191,8 +191,8 @@ class Frame {
     void List(std::string_view name, std::span<const Column> columns,
               const std::vector<Json>& items, std::size_t most) {
         lines_.emplace_back();
-        if (items.empty()) {
-            lines_.push_back(fmt::format("{}: none", name));
+        if (items.empty() || most == 0) {
+            lines_.push_back(fmt::format("{}: {}", name, items.empty() ? "none" : "…"));
             return;
         }
         lines_.push_back(style_.Paint(Hue::kHead, name));

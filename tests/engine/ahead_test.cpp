@@ -72,6 +72,20 @@ TEST_F(AheadTest, AStartWaitsForItsTimeAndNotForACommit) {
     EXPECT_EQ(StateOf(id), RunState::kRunning);
 }
 
+// The planner's own commit wakes the dispatcher while the planner still keeps all the room.
+TEST_F(AheadTest, AClaimThatFoundNoRoomIsMadeWhenThePlannerGivesItBack) {
+    const store::StartAs room = dispatcher_->Reserve();
+    ASSERT_EQ(room.limit, 4U);
+    Submit(1);
+    RunOnce();
+    EXPECT_TRUE(executor_.started.empty());
+    wakes_ = 0;
+    dispatcher_->Begin({}, room);
+    EXPECT_EQ(wakes_, 1) << "it would sleep for seconds";
+    RunOnce();
+    EXPECT_EQ(executor_.started.size(), 1U);
+}
+
 TEST_F(AheadTest, ItsTimeIsThatOfTheStoresClock) {
     const store::StartAs room = dispatcher_->Reserve();
     // The store's clock is 30 ms behind: there it is that much longer until then.

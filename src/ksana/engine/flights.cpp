@@ -74,9 +74,11 @@ std::size_t Flights::ReserveForClaim(std::size_t most) {
     return Keep(std::min(most, (RoomForClaim() + 1) / 2));
 }
 
-bool Flights::HasRoomForClaim() const {
+bool Flights::HasRoomForClaim() {
     const std::lock_guard lock(mutex_);
-    return RoomForClaim() > claimed_may_wait_ / 2;
+    const std::size_t room = RoomForClaim();
+    if (room == 0) wanted_ = true;
+    return room > claimed_may_wait_ / 2;
 }
 
 void Flights::ClaimsWait(bool wait) {

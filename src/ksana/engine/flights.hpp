@@ -82,8 +82,8 @@ class Flights {
     // The same for claimed ones, and of what there is only a half: the planner, whose runs then
     // need no claim, must not find nothing because a claim is under way.
     std::size_t ReserveForClaim(std::size_t most);
-    // Whether a claim would bring enough for a commit of its own. With no room at all (the planner may
-    // have kept it for a moment) news_.landed tells when there is some.
+    // Whether a claim would bring enough for a commit of its own. With no room at all (the planner
+    // may have kept it for a moment) news_.landed tells when there is some.
     bool HasRoomForClaim();
     // Something waits to be claimed. Until it is, nothing is started ahead of its time: what is
     // ready comes first.

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "ksana/base/hash.hpp"
@@ -193,7 +195,9 @@ void SimNode::Rest(std::size_t loop, const Result<engine::Step>& step) {
     shell.backoff = Duration::zero();
     shell.last_answer = step->again ? "again" : step->next ? "at a time" : "after a while";
     // Nobody makes types here, and there is little to purge: those loops may sleep longer.
-    const bool idle = loop > life_->node->dispatchers().size() + 1;
+    static constexpr std::array<std::string_view, 4> kBusy = {"dispatcher", "starter", "planner",
+                                                              "reaper"};
+    const bool idle = std::ranges::find(kBusy, life_->node->loops()[loop].name) == kBusy.end();
     const Duration sleep = settings_.longest_sleep * (idle ? 12 : 1);
     shell.latest = now + (step->again ? Duration::zero() : step->within.value_or(sleep));
     shell.next = step->next;

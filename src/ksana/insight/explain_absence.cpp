@@ -155,7 +155,8 @@ class AbsenceExplainer {
 
     // Accounted for, but there is neither a run nor an entry.
     Result<void> NoRecord(const std::vector<LedgerEntry>& others) {
-        if (fire_.at < c_.job->created_at) {
+        // The first fire of a job comes after it was made.
+        if (fire_.at <= c_.job->created_at) {
             out_.verdict = Verdict::kNotAFire;
             out_.reason = Reason::kBeforeCreated;
             return {};

@@ -52,7 +52,6 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     EXPECT_EQ(jobs().Get("j2")->action, handler.action);
 }
 
-// Optimistic version: the second of two editors is told, and changes nothing.
 TEST_P(StoreTest, GroupsAreListedOnceAndByName) {
     using Names = std::vector<std::string>;
     EXPECT_EQ(*store().jobs().Groups("", 10), Names{});
@@ -69,6 +68,7 @@ TEST_P(StoreTest, GroupsAreListedOnceAndByName) {
     EXPECT_FALSE(store().jobs().Groups("", 0));
 }
 
+// Optimistic version: the second of two editors is told, and changes nothing.
 TEST_P(StoreTest, JobsHaveVersions) {
     model::Job job = Create(MakeJob("j1"));
     EXPECT_EQ(Write(MakeJob("j1")).error().code, Code::kAlreadyExists);

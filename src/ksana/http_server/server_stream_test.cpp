@@ -25,6 +25,8 @@ class ServerStreamTest : public ServerTest {
         router_.Add({Method::kGet, "/stream", Permission::kPublic, "Goes on.", Where::kPool,
                      Handler(answer)});
     }
+    // Its threads tell the signals.
+    ~ServerStreamTest() override { server_.reset(); }
 
     std::shared_ptr<Stream> stream_ = std::make_shared<Stream>(kLimit);
     Signal asked_;

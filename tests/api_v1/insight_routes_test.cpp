@@ -37,6 +37,17 @@ TEST_F(InsightRoutesTest, ExplainTellsWhatBecameOfAFire) {
     EXPECT_TRUE(Has(Get("/jobs/j/explain?at=2026-01-01T00:10:00Z"), R"("verdict":"will_run")"));
 }
 
+// The grid of `every` begins where the job was made; its first fire comes one step later.
+TEST_F(InsightRoutesTest, TheMomentAJobWasMadeIsNoFire) {
+    Make("j");
+    clock_.Advance(minutes(1));
+    const Response made = Get("/jobs/j/explain?at=2026-01-01T00:00:00Z");
+    EXPECT_TRUE(Has(made, R"("reason":"before_created")")) << made.body;
+    const Response last = Get("/jobs/j/explain");
+    EXPECT_TRUE(Has(last, R"("verdict":"not_a_fire")")) << last.body;
+    EXPECT_FALSE(Has(last, "purged")) << last.body;
+}
+
 TEST_F(InsightRoutesTest, ExplainKnowsTheNode) {
     Make("j");
     Plan(minutes(5));

@@ -52,6 +52,7 @@ function(ksana_test target)
     add_executable(${target} ${T_SOURCES})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${target} PRIVATE KSANA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_compile_options(${target} PRIVATE ${KSANA_TEST_OPTIONS})
     target_link_libraries(${target} PRIVATE ${T_LINK} fmt::fmt GTest::gtest_main)
     ksana_use_pch(${target} ksana_test_pch)
     gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST

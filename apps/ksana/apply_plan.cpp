@@ -66,13 +66,24 @@ Result<Json> DefinitionOf(const model::Job& job) { return Json::Parse(codec::Job
 // The job as a user defines it: without marks, without what a pause sets, and without what the
 // engine keeps.
 model::Job Bare(const model::Job& job) {
-    model::Job bare = codec::JobFromJson(codec::JobToJson(job)).value_or(model::Job{});
+    model::Job bare = job;
     bare.labels.clear();
     for (const auto& [name, value] : job.labels) {
         if (name != kSetLabel && name != kHashLabel) bare.labels[name] = value;
     }
     bare.enabled = true;
     bare.paused_reason.clear();
+    const model::Job fresh;
+    bare.version = fresh.version;
+    bare.created_at = fresh.created_at;
+    bare.updated_at = fresh.updated_at;
+    bare.planned_until.reset();
+    bare.next_run_at.reset();
+    bare.last_run_at.reset();
+    bare.last_state.reset();
+    bare.last_error.clear();
+    bare.total_runs = fresh.total_runs;
+    bare.consecutive_failures = fresh.consecutive_failures;
     return bare;
 }
 
@@ -115,7 +126,14 @@ Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const Plan
     item.if_match = TagOf(*stored);
     item.adopted = LabelOf(*there, kSetLabel) != options.set;
     const std::string applied = LabelOf(*there, kHashLabel);
-    item.drifted = !item.adopted && !applied.empty() && applied != HashOf(*there);
+    const std::string found = HashOf(*there);
+    item.drifted = !item.adopted && !applied.empty() && applied != found;
+    // Most of an apply that is done again: nothing more has to be compared.
+    if (found == hash && there->labels == job.labels && there->enabled == job.enabled &&
+        there->paused_reason == job.paused_reason) {
+        item.verb = PlanVerb::kSame;
+        return item;
+    }
     KSANA_TRY(const Json before, DefinitionOf(*there));
     item.changes = Differences(before, item.body);
     // The mark follows the rest: it is no change of its own.

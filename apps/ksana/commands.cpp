@@ -1,9 +1,11 @@
 #include "ksana/commands.hpp"
 
+#include "ksana/alert_command.hpp"
 #include "ksana/apply_command.hpp"
 #include "ksana/audit_command.hpp"
 #include "ksana/backfill_command.hpp"
 #include "ksana/calendar_command.hpp"
+#include "ksana/callback_command.hpp"
 #include "ksana/config_command.hpp"
 #include "ksana/cron_command.hpp"
 #include "ksana/doctor_command.hpp"
@@ -14,11 +16,14 @@
 #include "ksana/job_command.hpp"
 #include "ksana/limit_command.hpp"
 #include "ksana/migrate_command.hpp"
+#include "ksana/queue_command.hpp"
 #include "ksana/run_command.hpp"
 #include "ksana/server_command.hpp"
 #include "ksana/shell_commands.hpp"
 #include "ksana/simulate_command.hpp"
+#include "ksana/task_command.hpp"
 #include "ksana/top_command.hpp"
+#include "ksana/type_command.hpp"
 
 namespace ksana::app {
 
@@ -31,6 +36,11 @@ std::vector<Command> AllCommands(const Process& process) {
     add(JobCommands(process));
     add(JobChangeCommands(process));
     add(RunCommands(process));
+    add(TaskCommands(process));
+    add(CallbackCommands(process));
+    add(AlertCommands(process));
+    add(TypeCommands(process));
+    commands.push_back(QueueCommand(process));
     add(BackfillCommands(process));
     add(CalendarCommands(process));
     add(GroupCommands(process));

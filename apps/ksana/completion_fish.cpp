@@ -28,9 +28,23 @@ function __ksana_is
     test (__ksana_at) = "$argv"
 end
 
+# How the server that the line names is reached.
+function __ksana_server
+    set -l words (commandline -opc)
+    for i in (seq 2 (count $words))
+        switch $words[$i]
+            case --server --token-file --ca-file
+                test $i -lt (count $words); and printf '%s\n' $words[$i] $words[(math $i + 1)]
+            case '--server=*' '--token-file=*' '--ca-file=*'
+                printf '%s\n' $words[$i]
+        end
+    end
+end
+
 # The server says; one that is slow or away must not hold up the terminal.
 function __ksana_names
-    timeout 2 (commandline -opc)[1] $argv list -o name 2>/dev/null </dev/null | head -n 500
+    timeout 2 (commandline -opc)[1] $argv list -o name (__ksana_server) 2>/dev/null </dev/null |
+        head -n 500
 end
 
 complete -c ksana -f

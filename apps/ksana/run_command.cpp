@@ -128,6 +128,23 @@ Result<int> Retry(Session& session) {
     return kExitOk;
 }
 
+Json RemarkOf(const Session& session) {
+    const Json body = Json::Object();
+    if (!session.arguments.Has("remark")) return body;
+    return body.With("/remark", Json::Of(session.arguments.Get("remark")));
+}
+
+// A person's act on a run: the verb of the API, and what it has done to the run.
+ApiBody ByHand(const char* verb, const char* done) {
+    return [verb, done](Session& session) -> Result<int> {
+        const std::string& id = session.Word(0);
+        KSANA_TRY(const auto answer,
+                  session.api.Post(ApiPath({"runs", id, verb}), RemarkOf(session)));
+        ShowChange(session, answer.json, fmt::format("{} {}", done, id));
+        return kExitOk;
+    };
+}
+
 Result<int> Delete(Session& session) {
     const std::string& id = session.Word(0);
     KSANA_TRY(const bool sure, Confirm(session, fmt::format("Delete the run {}?", id)));
@@ -135,6 +152,63 @@ Result<int> Delete(Session& session) {
     KSANA_TRY(const auto answer, session.api.Delete(ApiPath({"runs", id})));
     session.output.out += fmt::format("deleted {}\n", id);
     return kExitOk;
+}
+
+Json PurgeBody(const Arguments& arguments, bool dry_run) {
+    std::vector<Json> states;
+    for (const std::string& state : arguments.All("state")) states.push_back(Json::Of(state));
+    const Json body = Json::Object()
+                          .With("/finished_before", Json::Of(arguments.Get("before")))
+                          .With("/dry_run", Json::Of(dry_run));
+    return states.empty() ? body : body.With("/states", Json::Array(states));
+}
+
+std::string RunCount(std::int64_t count) {
+    return fmt::format("{} {}", count, count == 1 ? "run" : "runs");
+}
+
+// The server deletes a bounded number at once, so it is asked until there are no more.
+Result<int> Purge(Session& session) {
+    const Arguments& arguments = session.arguments;
+    if (!arguments.Has("before")) {
+        return Error(Code::kInvalidArgument, "say which: --before TIME");
+    }
+    const std::string path = ApiPath({"runs", "purge"});
+    KSANA_TRY(const auto found, session.api.Post(path, PurgeBody(arguments, true)));
+    const std::int64_t there = found.json.At("/runs").Int().value_or(0);
+    const std::string_view above = found.json.At("/more").True() ? "more than " : "";
+    if (there == 0) {
+        session.Note("There are no such runs.");
+        return kExitOk;
+    }
+    if (arguments.Has("dry-run")) {
+        session.output.out += fmt::format("would delete {}{}\n", above, RunCount(there));
+        return kExitOk;
+    }
+    KSANA_TRY(const bool sure,
+              Confirm(session, fmt::format("Delete {}{} that ended before {}?", above,
+                                           RunCount(there), Printable(arguments.Get("before")))));
+    if (!sure) return kExitFailed;
+    std::int64_t deleted = 0;
+    for (bool more = true; more;) {
+        KSANA_TRY(const auto answer, session.api.Post(path, PurgeBody(arguments, false)));
+        deleted += answer.json.At("/runs").Int().value_or(0);
+        more = answer.json.At("/more").True();
+    }
+    session.output.out += fmt::format("deleted {}\n", RunCount(deleted));
+    return kExitOk;
+}
+
+std::vector<OptionSpec> PurgeOptions() {
+    return {{"before", '\0', "TIME", "runs that ended before then", ""},
+            {"state",
+             's',
+             "STATE",
+             "runs that ended in this state (more than once: in any of them)",
+             "",
+             {"succeeded", "failed", "timed_out", "cancelled", "resolved", "skipped", "missed"},
+             true},
+            {"dry-run", '\0', "", "says how many there are, and deletes none", ""}};
 }
 
 std::vector<OptionSpec> RunListOptions() {
@@ -159,6 +233,8 @@ std::vector<OptionSpec> RunListOptions() {
     for (OptionSpec& option : ListOptions()) options.push_back(std::move(option));
     return options;
 }
+
+OptionSpec RemarkOption() { return {"remark", 'm', "TEXT", "what you have to say about it", ""}; }
 
 std::vector<OptionSpec> RetryOptions() {
     std::vector<OptionSpec> options = {
@@ -216,7 +292,24 @@ std::vector<Command> RunCommands(const Process& process) {
         one("run retry", "Runs again what is over without success",
             "A final state is never left: a new run follows. One that is held goes on itself.\n",
             RetryOptions(), Retry, Signals::kAreWaitedFor),
+        one("run resolve", "Closes a run that is held",
+            "A person has done its work, or found that it need not be done. Those that are\n"
+            "held: `ksana run list --state held`.\n",
+            {RemarkOption()}, ByHand("resolve", "resolved")),
+        one("run send-back", "Lets a run that is held go on",
+            "It goes back to the queue with its retries anew.\n", {RemarkOption()},
+            ByHand("send-back", "sent back")),
+        one("run hold", "Keeps a run that waits until a person lets it go on", "", {RemarkOption()},
+            ByHand("hold", "held")),
         one("run delete", "Deletes a run that is over", "", {}, Delete),
+        {.path = "run purge",
+         .words = "",
+         .summary = "Deletes runs that ended before a time",
+         .details = "The oldest first, with their attempts. There is no way back: it asks first,\n"
+                    "unless --yes is said.\n",
+         .options = PurgeOptions(),
+         .run = OverApi(process, Purge),
+         .asks_server = true},
     };
 }
 

@@ -132,7 +132,7 @@ Hue HueOf(std::string_view state) {
         std::string_view state;
         Hue hue;
     };
-    constexpr std::array<Named, 22> kHues = {{
+    constexpr std::array<Named, 25> kHues = {{
         {"succeeded", Hue::kGood},  {"ok", Hue::kGood},         {"enabled", Hue::kGood},
         {"finished", Hue::kGood},   {"closed", Hue::kGood},     {"resolved", Hue::kGood},
         {"failed", Hue::kBad},      {"timed_out", Hue::kBad},   {"lost", Hue::kBad},
@@ -140,7 +140,8 @@ Hue HueOf(std::string_view state) {
         {"missed", Hue::kWarn},     {"skipped", Hue::kWarn},    {"held", Hue::kWarn},
         {"cancelled", Hue::kWarn},  {"paused", Hue::kWarn},     {"half_open", Hue::kWarn},
         {"running", Hue::kBusy},    {"completing", Hue::kBusy}, {"queued", Hue::kFaint},
-        {"scheduled", Hue::kFaint},
+        {"scheduled", Hue::kFaint}, {"delivered", Hue::kGood},  {"pending", Hue::kFaint},
+        {"given_up", Hue::kWarn},
     }};
     for (const Named& named : kHues) {
         if (named.state == state) return named.hue;

@@ -14,47 +14,12 @@ import job_file
 import rivals
 from machine import (BUILD, KSANA, PROGRAMS, Http, cpu_by_thread, cpu_seconds, folder, ksana,
                      memory, micros, nginx, target, wait_for)
+from report import tell_cpu
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECOND = 1_000_000
 READY_BEFORE = 3 * SECOND   # how long before the first fire the server must be ready
 ENOUGH_WORKERS = 256
-
-
-class Report:
-    """Rows of what was measured, against which goal."""
-
-    def __init__(self):
-        self.rows = []
-        self.missed = 0
-
-    def add(self, what, measured, unit, goal=None, at_least=False, digits=None):
-        """A goal is the most that is allowed, or the least."""
-        digits = digits if digits is not None else (0 if measured >= 1000 else 2)
-        text = f"{measured:,.{digits}f}{unit}"
-        if goal is None:
-            self.row(what, text)
-            return
-        if measured >= goal if at_least else measured <= goal:
-            verdict = "met"
-        else:
-            verdict = f"**missed**, {measured / goal:.2f} of the goal" if goal else "**missed**"
-            self.missed += 1
-        self.row(what, text, f"{'≥' if at_least else '≤'} {goal:,g}{unit}", verdict)
-
-    def row(self, what, measured, goal="-", verdict="-"):
-        self.rows.append((what, measured, goal, verdict))
-        print(f"   {what}: {measured}; goal {goal}; {verdict}", flush=True)
-
-    def fires(self, found, expected):
-        """Every fire once: how many came, and how many came again."""
-        missing = expected - found["distinct"]
-        self.row("fires that came", f"{found['distinct']:,} of {expected:,}", "all",
-                 "met" if missing == 0 else f"**missed**, {missing:,} are not there")
-        self.missed += missing != 0
-        again = found["count"] - found["distinct"]
-        if again or found["strange"]:
-            self.row("called twice; without a nominal time", f"{again:,}; {found['strange']:,}")
 
 
 def load_for(stack, place, lead, jobs_of, workers):
@@ -88,15 +53,6 @@ def await_calls(call_target, expected, patience):
 
 def sleep_until(instant):
     time.sleep(max(0, (instant - micros()) / SECOND))
-
-
-def tell_cpu(report, server, before, count, prefix=""):
-    """CPU time of the server for each of so many, and the threads that took most of it."""
-    used = cpu_by_thread(server.pid)
-    used.subtract(before)
-    micros_of = {name: seconds / max(count, 1) * 1e6 for name, seconds in used.most_common()}
-    most = ", ".join(f"{name} {value:.0f}" for name, value in list(micros_of.items())[:4])
-    report.row(f"{prefix}CPU of the server for one", f"{sum(micros_of.values()):.0f} µs ({most})")
 
 
 def tell_insides(report, server, prefix=""):

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "ksana/http_server/dispatch.hpp"
 #include "ksana/http_server/target.hpp"
@@ -25,6 +27,25 @@ inline http_server::Request MakeRequest(http_server::Method method, const std::s
     return request;
 }
 
+// An asynchronous route answers through a Reply; one that is not answered yet has status 0.
+inline http_server::Response CallAsync(const http_server::Router& router,
+                                       const http_server::Route& route,
+                                       http_server::Request request) {
+    const auto answer = std::make_shared<http_server::Response>();
+    answer->status = 0;
+    http_server::Reply reply(
+        [answer](http_server::Response response) { *answer = std::move(response); }, request.path,
+        request.request_id);
+    auto caller = router.Check(request, route.permission());
+    if (!caller) {
+        reply.Fail(caller.error());
+    } else {
+        request.caller = *std::move(caller);
+        std::get<http_server::AsyncHandler>(route.handler())(std::move(request), std::move(reply));
+    }
+    return *answer;
+}
+
 // What the router answers, on this thread and without a connection.
 inline http_server::Response CallRouter(const http_server::Router& router,
                                         http_server::Request request) {
@@ -35,7 +56,8 @@ inline http_server::Response CallRouter(const http_server::Router& router,
             request.method, match, {.instance = request.path, .request_id = request.request_id});
     } else {
         request.parameters = std::move(match.parameters);
-        response = RunHandler(router, *match.route, request);
+        response = match.route->asynchronous() ? CallAsync(router, *match.route, request)
+                                               : RunHandler(router, *match.route, request);
     }
     for (const auto& field : router.HeadersUnder(request.path)) response.headers.push_back(field);
     return response;

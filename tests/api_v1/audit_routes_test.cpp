@@ -19,6 +19,50 @@ TEST_F(AuditRoutesTest, TellsWhoDidWhat) {
     EXPECT_TRUE(Has(answer, R"("data":{"reason":"moved","request_id":"r1")"));
 }
 
+// Every change of what is no job stands in the audit once, and what was refused does not.
+TEST_F(AuditRoutesTest, TellsOfCalendarsGroupsAndLimits) {
+    const auto expect = [&](const std::string& path, const std::string& body,
+                            const std::string& type, const std::string& id) {
+        const auto put = [&] { return Do(Method::kPut, path, body, {}).status; };
+        EXPECT_EQ(put(), 201) << path;
+        EXPECT_EQ(put(), 200) << path;
+        EXPECT_EQ(Do(Method::kPut, path, body, {{"If-None-Match", "*"}}).status, 412);
+        EXPECT_EQ(Do(Method::kPut, path, R"({"nothing":1})", {}).status, 400);
+        EXPECT_EQ(Do(Method::kDelete, path, "", {{"If-Match", "\"7\""}}).status, 412);
+        EXPECT_EQ(Do(Method::kDelete, path).status, 204);
+        EXPECT_EQ(Do(Method::kDelete, path).status, 404);
+        const Response told = Get("/audit?resource_type=" + type);
+        ASSERT_EQ(told.status, 200) << told.body;
+        std::vector<std::string> actions;
+        for (std::size_t at = 0; (at = told.body.find("\"action\":\"", at)) != std::string::npos;) {
+            at += 10;
+            actions.push_back(told.body.substr(at, told.body.find('"', at) - at));
+        }
+        EXPECT_EQ(actions, (std::vector<std::string>{"deleted", "changed", "created"}))
+            << told.body;
+        EXPECT_EQ(TextOf(told, "resource_id"), id);
+        EXPECT_TRUE(Has(told, R"("user":"me")")) << told.body;
+        EXPECT_TRUE(Has(told, R"("method":"PUT /api/v1)" + path)) << told.body;
+    };
+    expect("/calendars/cn", R"({"exclude":[{"yearly":"12-25"}]})", "calendar", "cn");
+    expect("/groups/g", R"({"max_concurrency":2})", "group", "g");
+    expect("/limits/host/a.example:80", R"({"max_concurrency":2})", "limit", "host/a.example:80");
+}
+
+TEST_F(AuditRoutesTest, TellsWhichPartsOfACalendarChanged) {
+    const auto put = [&](const char* body) { return Do(Method::kPut, "/calendars/c", body, {}); };
+    EXPECT_EQ(put(R"({"exclude":[{"yearly":"12-25"}]})").status, 201);
+    const char* other = R"({"description":"x","swaps":[{"date":"2027-01-02","counts_as":"MON"}]})";
+    EXPECT_EQ(put(other).status, 200);
+    const Response told = Get("/audit?action=changed");
+    EXPECT_TRUE(Has(told, R"("changed":["description","exclude","swaps"])")) << told.body;
+    EXPECT_EQ(Post("/calendars/c/import", R"({"format":"csv","text":"2027-02-05","dry_run":true})")
+                  .status,
+              200);
+    EXPECT_EQ(Post("/calendars/c/import", R"({"format":"csv","text":"2027-02-05"})").status, 200);
+    EXPECT_TRUE(Has(Get("/audit?action=changed&limit=1"), R"("changed":["exclude"])"));
+}
+
 TEST_F(AuditRoutesTest, HasFiltersAndPages) {
     for (const char* id : {"a", "b", "c"}) Make(id);
     EXPECT_EQ(Post("/jobs/pause", R"({"all":true})").status, 200);

@@ -67,6 +67,21 @@ TEST_F(CalendarRoutesTest, AreListedByName) {
     EXPECT_EQ(Get("/calendars?perfix=a").status, 400);
 }
 
+TEST_F(CalendarRoutesTest, OneThatCannotBeReadCanBeReplacedAndDeleted) {
+    for (const char* key : {"calendar/bad", "calendar/worse"}) {
+        ASSERT_TRUE(store_->settings().Put({.key = key, .value = "{}", .expected = 0}));
+    }
+    EXPECT_EQ(Put("good", "{}").status, 201);
+    EXPECT_EQ(Get("/calendars/bad").status, 500);
+    EXPECT_TRUE(Has(Get("/calendars"), R"("items":[{"name":"good")")) << Get("/calendars").body;
+    EXPECT_EQ(Post("/calendars/bad/import", R"({"format":"csv","text":"2026-12-25"})").status, 500);
+    EXPECT_EQ(Put("bad", "{}", {{"If-None-Match", "*"}}).status, 412);
+    EXPECT_EQ(Put("bad", R"({"exclude":[{"yearly":"12-25"}]})").status, 200);
+    EXPECT_TRUE(Has(Get("/calendars/bad"), R"("version":2)"));
+    EXPECT_EQ(Delete("worse").status, 204);
+    EXPECT_EQ(Get("/calendars/worse").status, 404);
+}
+
 TEST_F(CalendarRoutesTest, FaultsAreNamed) {
     const auto fault = [this](const std::string& body, const std::string& pointer) {
         const Response answer = Put("c", body);

@@ -121,6 +121,19 @@ class Description:
     def check_maxItems(self, value, argument, _, where):  # noqa: N802
         self.need(len(value) <= argument, where, f"more than {argument} items")
 
+    def check_minItems(self, value, argument, _, where):  # noqa: N802
+        self.need(len(value) >= argument, where, f"fewer than {argument} items")
+
+    def check_oneOf(self, value, argument, _, where):  # noqa: N802
+        fitting = 0
+        for schema in argument:
+            try:
+                self.check(value, schema, where)
+                fitting += 1
+            except (Breach, AttributeError, TypeError):     # of another type: rules do not apply
+                pass
+        self.need(fitting == 1, where, f"{value!r} fits {fitting} of {len(argument)} schemas")
+
     def check_pattern(self, value, argument, _, where):
         self.need(re.search(argument, value), where, f"{value!r} does not match {argument}")
 

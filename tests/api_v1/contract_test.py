@@ -72,6 +72,13 @@ def main():
         changed = copy.deepcopy(entry)
         changed[name] = value
         assert breaks(description.check, changed, schema), (name, value)
+
+    failure = {"exec_id": "x", "error": {"message": "m"}}
+    schema = {"$ref": "#/components/schemas/AgentFailure"}
+    for retry in ("default", "no", {"after": "30s"}):
+        description.check({**failure, "retry": retry}, schema)
+    for retry in ("maybe", {}, {"after": "30s", "more": 1}, 5):
+        assert breaks(description.check, {**failure, "retry": retry}, schema), retry
     print(f"{count} examples, {len(wrong)} breaches")
 
 

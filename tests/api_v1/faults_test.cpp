@@ -21,6 +21,9 @@ class V1FaultsTest : public V1Fixture {
         AddRoutes(router, {.jobs = faulty_desk_,
                            .runs = faulty_runs_,
                            .backfills = faulty_backfills_,
+                           .tasks = tasks_,
+                           .agents = agents_,
+                           .agent_hub = agent_hub_,
                            .events = events_,
                            .store = *faulty_,
                            .random = random_,
@@ -28,6 +31,8 @@ class V1FaultsTest : public V1Fixture {
                            .schedules = book_,
                            .zones = zones_,
                            .calendars = faulty_calendars_,
+                           .alerts = alerts_,
+                           .types = faulty_types_,
                            .node_view = {},
                            .version = "1",
                            .quick_reads = false});
@@ -53,6 +58,7 @@ class V1FaultsTest : public V1Fixture {
     engine::JobDesk faulty_desk_{*faulty_, plans_, zones_, find_calendar_, ids_};
     engine::RunDesk faulty_runs_{*faulty_, ids_};
     engine::BackfillDesk faulty_backfills_{*faulty_, book_, ids_};
+    engine::TypeDesk faulty_types_{*faulty_, type_book_};
     engine::CalendarDesk faulty_calendars_{*faulty_, calendars_, calendar_watch_, plans_};
 };
 

@@ -3,6 +3,7 @@
 
 usage: generated_cases.py KSANA STORE [SEED [COUNT]]      STORE: sqlite, json, postgres
 """
+import copy
 import json
 import os
 import pathlib
@@ -94,6 +95,25 @@ class Requests:
         self.maker = Maker(description, source)
         self.jobs, self.runs, self.cursors, self.tags = ["j1"], [], ["x"], ['"1"']
         self.backfills = []
+        self.claimed = []       # (run_id, exec_id)
+        self.dead_letters = []
+
+    def report(self, schema, token):
+        """What an agent says of a run that it has."""
+        made = self.maker.value(schema)
+        if not isinstance(made, dict) or self.source.random() < 0.5:
+            made = {"after": "1s"} if schema["$ref"].endswith("Snooze") else {}
+            if schema["$ref"].endswith("Failure"):
+                made["error"] = {"message": "m"}
+        return {**made, "exec_id": token[1]}
+
+    @staticmethod
+    def impatient(made):
+        """A claim that does not wait for long: nobody comes."""
+        for claim in (made, made.get("claim")) if isinstance(made, dict) else ():
+            if isinstance(claim, dict) and "wait" in claim:
+                claim["wait"] = "10ms"
+        return made
 
     def job(self, method):
         """Something like a job; half of the time one that is taken."""
@@ -110,7 +130,7 @@ class Requests:
             good["id"] = f"j{self.source.randrange(9)}"
         return good
 
-    def body(self, method, operation):
+    def body(self, method, operation, token=None):
         content = operation.get("requestBody", {}).get("content")
         if content is None:
             return None, {}
@@ -118,13 +138,21 @@ class Requests:
         schema = content[kind]["schema"]
         if schema["$ref"].endswith(("JobDefinition", "JobPatch")):
             made = self.job(method)
+        elif token is not None:
+            made = self.report(schema, token)
         elif schema["$ref"].endswith("BackfillRequest") and self.source.random() < 0.5:
             made = {"from": YESTERDAY.replace(hour=0).isoformat(),
                     "to": YESTERDAY.isoformat(), "dry_run": self.source.random() < 0.5}
+        elif schema["$ref"].endswith("TaskDefinition") and self.source.random() < 0.3:
+            made = {"type": "work", "payload": {}}
+        elif schema["$ref"].endswith("AgentClaim") and self.source.random() < 0.3:
+            made = {"worker": "w", "max": 3}
         elif "example" in content[kind] and self.source.random() < 0.2:
-            made = content[kind]["example"]
+            made = copy.deepcopy(content[kind]["example"])
         else:
             made = self.maker.value(schema)
+        if schema["$ref"].endswith(("AgentClaim", "AgentExchange")):
+            made = self.impatient(made)
         text = json.dumps(made, ensure_ascii=self.source.random() < 0.5)
         if self.source.random() < 0.03:
             text = text[:self.source.randrange(len(text) + 1)]
@@ -147,12 +175,18 @@ class Requests:
         query, path = [], pattern
         if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
             method = "HEAD"         # a stream has no end
-        body, headers = self.body(method, operation)
+        token = None
+        if "/agent/runs/" in pattern and self.claimed and self.source.random() < 0.6:
+            # Most are over after one report, as a person's work on them makes them, too.
+            token = self.claimed.pop() if self.source.random() < 0.7 else self.claimed[0]
+        body, headers = self.body(method, operation, token)
         for parameter in operation["parameters"]:
             if parameter["in"] == "path":
-                known = {"runs": self.runs, "backfills": self.backfills}.get(
-                    pattern.split("/")[3], self.jobs)
+                known = {"runs": self.runs, "backfills": self.backfills,
+                         "callbacks": self.dead_letters}.get(pattern.split("/")[3], self.jobs)
                 value = self.source.choice(known + ["j1", "none"])
+                if token is not None:
+                    value = token[0]
                 if pattern.endswith(("/backfill", "/run")) and self.source.random() < 0.5:
                     value = HOURLY["id"]
                 path = path.replace("{" + parameter["name"] + "}", quote(value, safe=""))
@@ -178,6 +212,12 @@ class Requests:
             return
         if content.get("next_cursor"):
             self.cursors = (self.cursors + [content["next_cursor"]])[-10:]
+        self.dead_letters += [one["id"] for one in content.get("items", ())
+                              if "event" in one and one.get("state") == "failed"]
+        self.dead_letters = self.dead_letters[-10:]
+        claimed = content.get("runs")
+        for run in claimed if isinstance(claimed, list) else ():
+            self.claimed = (self.claimed + [(run["run_id"], run["exec_id"])])[-10:]
         if "attempt" in content:
             self.runs = (self.runs + [content["id"]])[-10:]
         elif "per_minute" in content:

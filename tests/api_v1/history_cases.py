@@ -136,6 +136,28 @@ def a_deleted_fire_stays_in_the_ledger(api, _, target):
 
 
 @case
+def runs_that_ended_long_ago_are_purged(api, _, target):
+    api.create("j", target.url + "/ok/purge", schedule={"kind": "every", "every": "1h"})
+    runs = [api.call("POST", "/api/v1/jobs/j/run", expect=202)["id"] for _ in range(3)]
+    for run in runs:
+        over = api.await_state(run, "succeeded")
+    purge = {"finished_before": over["finished_at"]}
+    dry = api.call("POST", "/api/v1/runs/purge", {**purge, "dry_run": True})
+    check(dry["runs"] < 3 and dry["dry_run"] and not dry["more"], f"dry {dry}")
+    equal(api.call("POST", "/api/v1/runs/purge", {**purge, "states": ["failed"]})["runs"], 0,
+          "of another state")
+    later = {"finished_before": "2100-01-01T00:00:00Z"}
+    equal(api.call("POST", "/api/v1/runs/purge", later),
+          {"runs": 3, "more": False, "dry_run": False}, "all")
+    equal(api.walk("/api/v1/runs"), [], "runs")
+    events = api.walk("/api/v1/audit?action=purged")
+    equal([event["data"]["finished_before"] for event in events], [later["finished_before"]],
+          "audit")
+    api.call("POST", "/api/v1/runs/purge", {}, expect=400)
+    api.call("POST", "/api/v1/runs/purge", {**later, "states": ["running"]}, expect=400)
+
+
+@case
 def a_run_under_way_is_not_deleted(api, _, target):
     api.create("j", target.url + "/hang/delete", timeout="1h")
     run = api.call("POST", "/api/v1/jobs/j/run", expect=202)["id"]

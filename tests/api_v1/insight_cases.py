@@ -9,8 +9,8 @@ import time
 from datetime import timedelta
 from urllib.parse import quote
 
-from v1_cases import Api, PATIENCE, Server, check, equal, main
-from ksana_server import text_of, time_of, utc_now
+from v1_cases import Api, PATIENCE, check, equal, main
+from ksana_server import Server, text_of, time_of, utc_now
 
 CASES = []
 SECOND = {"kind": "every", "every": "1s", "calendar": "c"}

@@ -49,6 +49,16 @@ TEST_F(LimitRoutesTest, ConditionsLookAtTheVersion) {
     EXPECT_EQ(Get("/groups/g", {{"If-None-Match", now}}).status, 304);
 }
 
+TEST_F(LimitRoutesTest, OneThatCannotBeReadCanBeReplacedAndDeleted) {
+    for (const char* key : {"group/bad", "group/worse"}) {
+        ASSERT_TRUE(store_->settings().Put({.key = key, .value = "[]", .expected = 0}));
+    }
+    EXPECT_EQ(Put("/groups/bad", R"({"max_concurrency":2})").status, 200);
+    EXPECT_TRUE(Has(Get("/groups/bad"), R"("version":2)"));
+    EXPECT_EQ(Delete("/groups/worse").status, 204);
+    EXPECT_EQ(Get("/groups/worse").status, 404);
+}
+
 TEST_F(LimitRoutesTest, EveryFaultIsNamedAndNothingChanges) {
     const Response bad = Put("/groups/g", R"({"max_concurrency":0,"rate":{"count":0,"per":"1s"}})");
     EXPECT_EQ(bad.status, 400);

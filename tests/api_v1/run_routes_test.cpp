@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
+#include "ksana/base/time_text.hpp"
 
 namespace ksana::api_v1 {
 namespace {
@@ -132,6 +133,95 @@ TEST_F(V1RunsTest, ARepeatedRetryWithItsKeyMakesOneRun) {
     const std::string first = retry();
     EXPECT_EQ(retry(), first);
     EXPECT_EQ(Runs("j"), 2U);
+}
+
+// T-08, T-09: a person holds a run, sends it back, or closes it with a remark.
+TEST_F(V1RunsTest, WhatIsHeldIsSentBackOrClosed) {
+    const std::string id = Run();
+    const Response early = Post("/runs/" + id + "/resolve", R"({"remark": "x"})");
+    EXPECT_EQ(early.status, 409);
+    EXPECT_TRUE(Has(early, "the run is queued")) << early.body;
+    EXPECT_TRUE(Has(Post("/runs/" + id + "/hold", R"({"remark": "wait"})"), R"("state":"held")"));
+    EXPECT_EQ(Post("/runs/" + id + "/hold").status, 200) << "it is what was wanted";
+    EXPECT_EQ(IdsOf(Get("/runs?state=held")), Ids{id});
+    EXPECT_TRUE(Has(Post("/runs/" + id + "/send-back"), R"("state":"queued")"));
+    EXPECT_EQ(Post("/runs/" + id + "/send-back").status, 409);
+    ASSERT_EQ(Post("/runs/" + id + "/hold").status, 200);
+    const Response closed = Post("/runs/" + id + "/resolve", R"({"remark": "paid by hand"})");
+    EXPECT_EQ(closed.status, 200) << closed.body;
+    EXPECT_TRUE(Has(closed, R"("state":"resolved")"));
+    EXPECT_TRUE(Has(closed, R"("remark":"paid by hand")"));
+    EXPECT_EQ(Post("/runs/" + id + "/resolve", R"({"remark": "paid by hand"})").status, 200);
+    EXPECT_EQ(Post("/runs/" + id + "/resolve", R"({"remark": "other"})").status, 409);
+    EXPECT_EQ(Post("/runs/" + id + "/hold").status, 409);
+    const Response audit = Get("/audit?resource_type=run&resource_id=" + id);
+    for (const char* part : {R"("action":"held")", R"("action":"sent_back")",
+                             R"("action":"resolved")", R"("remark":"paid by hand")"}) {
+        EXPECT_TRUE(Has(audit, part)) << part << audit.body;
+    }
+}
+
+TEST_F(V1RunsTest, ManualWorkRefusesWhatItCannotDo) {
+    const std::string id = Run();
+    Start(id);
+    EXPECT_EQ(Post("/runs/" + id + "/hold").status, 409) << "it runs";
+    EXPECT_EQ(Post("/runs/" + id + "/hold", R"({"remrk": "x"})").status, 400);
+    const Response long_one =
+        Post("/runs/" + id + "/resolve", R"({"remark": ")" + std::string(4'001, 'x') + R"("})");
+    EXPECT_EQ(long_one.status, 400);
+    EXPECT_TRUE(Has(long_one, "/remark"));
+    EXPECT_EQ(Post("/runs/0190b6a5-7c1e-7d2a-8f3b-123456789abc/resolve").status, 404);
+    EXPECT_EQ(Post("/runs/nonsense/hold").status, 404);
+}
+
+TEST_F(V1RunsTest, WhatEndedLongAgoIsPurged) {
+    const std::string old = Failed();
+    clock_.Advance(std::chrono::hours(2));
+    const std::string before = FormatTime(clock_.Now());
+    clock_.Advance(std::chrono::hours(2));
+    const std::string young = Failed();
+    const std::string waiting = Run();
+    const auto purge = [&](const std::string& more) {
+        return Post("/runs/purge", R"({"finished_before":")" + before + "\"" + more + "}").body;
+    };
+    EXPECT_EQ(purge(R"(,"dry_run":true)"), R"({"runs":1,"more":false,"dry_run":true})");
+    EXPECT_EQ(purge(R"(,"states":["succeeded"])"), R"({"runs":0,"more":false,"dry_run":false})");
+    EXPECT_EQ(Get("/runs/" + old).status, 200);
+    EXPECT_EQ(IdsOf(Get("/audit?action=purged")), Ids()) << "nothing was deleted";
+    EXPECT_EQ(purge(R"(,"states":["succeeded","failed"])"),
+              R"({"runs":1,"more":false,"dry_run":false})");
+    EXPECT_EQ(Get("/runs/" + old).status, 404);
+    EXPECT_EQ(Get("/runs/" + young).status, 200);
+    EXPECT_EQ(Get("/runs/" + waiting).status, 200);
+    const Response audit = Get("/audit?action=purged");
+    EXPECT_TRUE(Has(audit, before) && Has(audit, "succeeded,failed")) << audit.body;
+}
+
+TEST_F(V1RunsTest, APurgeSaysWhatItDeletes) {
+    for (const char* body :
+         {"", "{}", R"({"finished_before":"soon"})", R"({"states":["failed"]})",
+          R"({"finished_before":"2026-01-01T00:00:00Z","states":[]})",
+          R"({"finished_before":"2026-01-01T00:00:00Z","states":["failed","queued"]})",
+          R"({"finished_before":"2026-01-01T00:00:00Z","state":["failed"]})"}) {
+        const Response answer = Post("/runs/purge", body);
+        EXPECT_EQ(answer.status, 400) << body << answer.body;
+    }
+}
+
+TEST_F(V1RunsTest, AnIdOfAnotherRunIsAConflict) {
+    const auto batch = [&](const std::string& id, const std::string& payload) {
+        return TextOf(Post("/runs/batch", R"({"runs":[{"id":")" + id +
+                                              R"(","type":"t","payload":)" + payload + "}]}"),
+                      "verdict");
+    };
+    const std::string id = "0192f0c1-2345-7abc-8def-0123456789ab";
+    EXPECT_EQ(batch(id, "1"), "stored");
+    EXPECT_EQ(batch(id, "1"), "already");
+    EXPECT_EQ(batch(id, "2"), "conflict");
+    EXPECT_EQ(batch(Run(), "1"), "conflict") << "a call of a job";
+    const std::string one = R"({"id":")" + id + R"(","type":"t","payload":)";
+    EXPECT_EQ(Post("/runs", one + "1}").status, 201) << "sent again";
+    EXPECT_EQ(Post("/runs", one + "2}").status, 409);
 }
 
 }  // namespace

@@ -14,11 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contract import Breach, Client
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "server"))
-from ksana_server import (PATIENCE, Failure, Server, Target, check, equal,  # noqa: E402
-                          store_of)
+from ksana_server import PATIENCE, Failure, check, equal  # noqa: E402
+from store_run import run_on_store  # noqa: E402
 
 CASES = []
-PARALLEL = 3
 HOUR = {"kind": "every", "every": "1h"}
 ABSENT_RUN = "/api/v1/runs/0190b6a5-7c1e-7d2a-8f3b-123456789abc"
 
@@ -313,31 +312,8 @@ def a_token_guards_everything_but_the_description(api, server, _):
     equal(api.send("GET", "/api/v1/jobs", None, **headers)[0], 200, "with the token")
 
 
-def run(binary, kind, function):
-    target = Target()
-    server = Server(binary, store_of(kind), environment={"WORKERS": "16"})
-    try:
-        server.start()
-        function(Api(server), server, target)
-        target.released.set()
-        equal(server.stop(), 0, "exit code")
-        return True
-    except (Failure, Breach, KeyError) as failure:
-        print(f"FAILED {function.__name__}: {failure!r}\n{server.log()}", file=sys.stderr)
-        return False
-    finally:
-        target.close()
-        server.close()
-
-
 def main(cases):
-    binary, kind, wanted = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    chosen = [function for function in cases if not wanted or function.__name__ in wanted]
-    # They mostly wait; each has a server and a target of its own.
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        passed = list(pool.map(lambda function: run(binary, kind, function), chosen))
-    print(f"{kind}: {sum(passed)} of {len(passed)} cases")
-    sys.exit(0 if passed and all(passed) else 1)
+    run_on_store(cases, lambda function, server, target: function(Api(server), server, target))
 
 
 if __name__ == "__main__":

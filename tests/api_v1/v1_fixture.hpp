@@ -9,6 +9,7 @@
 #include "api/call_router.hpp"
 #include "engine/desk_fixture.hpp"
 #include "ksana/api_v1/routes.hpp"
+#include "ksana/engine/type_book.hpp"
 
 namespace ksana::api_v1 {
 
@@ -29,6 +30,9 @@ class V1Fixture : public engine::DeskFixture {
         AddRoutes(router, {.jobs = desk_,
                            .runs = runs_,
                            .backfills = backfills_,
+                           .tasks = tasks_,
+                           .agents = agents_,
+                           .agent_hub = agent_hub_,
                            .events = events_,
                            .store = *store_,
                            .random = random_,
@@ -36,6 +40,8 @@ class V1Fixture : public engine::DeskFixture {
                            .schedules = book_,
                            .zones = zones_,
                            .calendars = calendar_desk_,
+                           .alerts = alerts_,
+                           .types = types_,
                            .node_view = [this] { return node_view_; },
                            .version = "1.2.3",
                            .quick_reads = false,
@@ -68,8 +74,15 @@ class V1Fixture : public engine::DeskFixture {
     }
 
     engine::RunDesk runs_{*store_, ids_};
+    engine::AlertDesk alerts_{*store_, zones_, ids_, {}};
     insight::NodeView node_view_{.slots = 4, .busy = 0, .starts_held_back = false};
     engine::BackfillDesk backfills_{*store_, book_, ids_};
+    engine::TypeBook type_book_{*store_};
+    engine::TypeDesk types_{*store_, type_book_};
+    engine::TaskDesk tasks_{
+        *store_, [this](const std::string& code) { return type_book_.Find(code); }, {}};
+    engine::AgentDesk agents_{*store_, {}};
+    AgentHub agent_hub_{agents_, *store_, clock_, {}};
     EventHub events_{*store_, clock_, {}};
     http_server::Router router_;
 };

@@ -129,9 +129,9 @@ class Bash(ShellCase):
 
 
 class Fish(ShellCase):
-    def complete(self, line):
+    def complete(self, line, server=None):
         out = self.run_shell(["fish", "--no-config", "-c",
-                              f"source ./fish; complete -C '{line}'"])
+                              f"source ./fish; complete -C '{line}'"], server)
         return [entry.split("\t")[0] for entry in out.splitlines()]
 
     def test_words(self):
@@ -149,6 +149,9 @@ class Fish(ShellCase):
 
     def test_names_come_from_the_server(self):
         self.assertEqual(sorted(self.complete("ksana job get n")), ["nightly", "noon"])
+        for named in (f"--server {self.server.url}", f"--server={self.server.url}"):
+            self.assertEqual(self.complete(f"ksana job get {named} w",
+                                           server="http://127.0.0.1:1"), ["weekly"], named)
 
 
 class Zsh(ShellCase):

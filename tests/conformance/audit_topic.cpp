@@ -101,6 +101,28 @@ TEST_P(StoreTest, ASettingIsWrittenWithItsEvent) {
     ASSERT_TRUE(put(0));
     EXPECT_FALSE(put(0));
     EXPECT_EQ(ActionsOf(store()), std::vector<std::string>{"created"});
+    auto& settings = store().settings();
+    EXPECT_FALSE(settings.Delete("k", 7, Did("deleted", "k")));
+    AuditEvent bad = Did("deleted", "k");
+    bad.user = "\xff";
+    EXPECT_EQ(settings.Delete("k", 1, bad).error().code, Code::kInvalidArgument);
+    EXPECT_TRUE(settings.Get("k"));
+    ASSERT_TRUE(settings.Delete("k", 1, Did("deleted", "k")));
+    EXPECT_FALSE(settings.Delete("k", std::nullopt, Did("deleted", "k")));
+    EXPECT_EQ(ActionsOf(store()), (std::vector<std::string>{"created", "deleted"}));
+}
+
+TEST_P(StoreTest, ATypeIsWrittenAndDeletedWithItsEvent) {
+    auto& types = store().types();
+    ASSERT_TRUE(types.Put({.type = {.code = "t"}, .expected = 0, .audit = Did("created", "t")}));
+    EXPECT_FALSE(types.Put({.type = {.code = "t"}, .expected = 0, .audit = Did("again", "t")}));
+    EXPECT_FALSE(types.Delete({.code = "t", .expected = 7, .audit = Did("missed", "t")}));
+    EXPECT_EQ(ActionsOf(store()), std::vector<std::string>{"created"});
+    ASSERT_TRUE(types.Delete({.code = "t", .expected = 1, .audit = Did("deleted", "t")}));
+    EXPECT_EQ(ActionsOf(store()), (std::vector<std::string>{"created", "deleted"}));
+    if (!harness_->Reopen()) return;
+    EXPECT_EQ(ActionsOf(store()), (std::vector<std::string>{"created", "deleted"}));
+    EXPECT_FALSE(store().types().Get("t"));
 }
 
 TEST_P(StoreTest, AnEventThatNoStoreCouldKeepChangesNothing) {

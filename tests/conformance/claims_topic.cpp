@@ -1,5 +1,6 @@
 // Who gets which run, and in what order.
 #include <algorithm>
+#include <set>
 
 #include "conformance/store_fixture.hpp"
 
@@ -103,6 +104,10 @@ TEST_P(StoreTest, ClaimsByFilter) {
     EXPECT_EQ(claims({.types = {"a", "a"}}), (Set{0, 1}));
     EXPECT_EQ(claims({.types = {"b", "c", "none"}}), (Set{2, 3, 4}));
     EXPECT_EQ(claims({.types = {"b", "c", "b"}}), (Set{2, 3, 4}));
+    EXPECT_EQ(claims({.without = {"a", "none"}}), (Set{2, 3, 4}));
+    EXPECT_EQ(claims({.types = {"a", "b"}, .without = {"b"}}), (Set{0, 1}));
+    EXPECT_EQ(claims({.types = {"a"}, .without = {"a"}}), (Set{}));
+    EXPECT_EQ(claims({.without = {"a"}, .tenant = "acme"}), (Set{2}));
     EXPECT_EQ(claims({.tenant = "acme"}), (Set{1, 2}));
     EXPECT_EQ(claims({.tenant = "default"}), (Set{0, 3, 4}));
     EXPECT_EQ(claims({.creator = "ann"}), (Set{1, 4}));
@@ -147,6 +152,37 @@ TEST_P(StoreTest, ASelectorDoesNotChangeTheOrder) {
     EXPECT_EQ(claimed, expected);
     EXPECT_TRUE(Claim(20).empty());
     EXPECT_EQ(Claim(20, {.types = {"a", "a"}, .labels = {{"gpu", "no"}}}).size(), 2U);
+}
+
+// Polls of several agents share a transaction: nobody gets what another has.
+TEST_P(StoreTest, ManyClaimsInOneTransaction) {
+    std::vector<Run> batch;
+    for (int i = 0; i < 5; ++i) batch.push_back(MakeRun("a"));
+    batch.push_back(MakeRun("b"));
+    Submit(batch);
+    store::ExchangeParams params{.now = now_};
+    const auto claim = [&](const char* owner, const char* type, std::size_t limit) {
+        params.more_claims.push_back({.filter = {.types = {type}}, .owner = owner, .limit = limit});
+    };
+    claim("one", "a", 2);
+    claim("two", "a", 1);
+    claim("three", "a", 4);
+    claim("four", "a", 1);
+    claim("five", "b", 1);
+    claim("six", "b", 1);
+    const auto exchanged = runs().Exchange(params);
+    ASSERT_TRUE(exchanged) << exchanged.error().Describe();
+    std::vector<std::size_t> counts;
+    std::set<Uuid> seen;
+    for (std::size_t i = 0; i < exchanged->more_claimed.size(); ++i) {
+        counts.push_back(exchanged->more_claimed[i].runs.size());
+        for (const Run& run : exchanged->more_claimed[i].runs) {
+            EXPECT_TRUE(seen.insert(run.id).second) << "given twice";
+            EXPECT_EQ(Read(run.id).run.status.owner, params.more_claims[i].owner);
+            EXPECT_EQ(Read(run.id).run.status.exec_id, run.status.exec_id);
+        }
+    }
+    EXPECT_EQ(counts, (std::vector<std::size_t>{2, 1, 2, 0, 1, 0}));
 }
 
 TEST_P(StoreTest, AClaimIsCutAtItsLimit) {

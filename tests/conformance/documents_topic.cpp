@@ -15,18 +15,19 @@ using std::chrono::seconds;
 TEST_P(StoreTest, Types) {
     model::RunType type{.code = "mail", .name = "Mail", .category = "bulk", .need_manual = true};
     type.callbacks.success.url = "http://x/";
-    auto first = store().types().Put(type, 0);
+    auto first = store().types().Put({.type = type, .expected = 0});
     ASSERT_TRUE(first) << first.error().Describe();
     EXPECT_EQ(first->version, 1);
-    EXPECT_EQ(store().types().Put(type, 0).error().code, Code::kAlreadyExists);
-    EXPECT_EQ(store().types().Put(type, 7).error().code, Code::kConflict);
+    EXPECT_EQ(store().types().Put({.type = type, .expected = 0}).error().code,
+              Code::kAlreadyExists);
+    EXPECT_EQ(store().types().Put({.type = type, .expected = 7}).error().code, Code::kConflict);
     type.name = "E-mail";
-    EXPECT_EQ(store().types().Put(type, 1)->version, 2);
-    EXPECT_EQ(store().types().Put(type, std::nullopt)->version, 3);
+    EXPECT_EQ(store().types().Put({.type = type, .expected = 1})->version, 2);
+    EXPECT_EQ(store().types().Put({.type = type})->version, 3);
     EXPECT_EQ(store().types().Get("mail")->value, type);
     EXPECT_EQ(store().types().Get("mai").error().code, Code::kNotFound);
     for (const char* code : {"a", "b", "c"}) {
-        ASSERT_TRUE(store().types().Put({.code = code}, std::nullopt));
+        ASSERT_TRUE(store().types().Put({.type = {.code = code}}));
     }
     auto page = store().types().List({.limit = 3});
     ASSERT_TRUE(page);
@@ -36,9 +37,10 @@ TEST_P(StoreTest, Types) {
     ASSERT_TRUE(rest);
     ASSERT_EQ(rest->items.size(), 1U);
     EXPECT_EQ(rest->items[0].code, "mail");
-    EXPECT_EQ(store().types().Delete("mail", 1).error().code, Code::kConflict);
-    EXPECT_TRUE(store().types().Delete("mail", 3));
-    EXPECT_EQ(store().types().Delete("mail", std::nullopt).error().code, Code::kNotFound);
+    EXPECT_EQ(store().types().Delete({.code = "mail", .expected = 1}).error().code,
+              Code::kConflict);
+    EXPECT_TRUE(store().types().Delete({.code = "mail", .expected = 3}));
+    EXPECT_EQ(store().types().Delete({.code = "mail"}).error().code, Code::kNotFound);
 }
 
 // D-05
@@ -193,7 +195,10 @@ TEST_P(StoreTest, TheChangeFeedTells) {
         return store::Topics::FromBits(told);
     };
     EXPECT_TRUE(during([&] { Create(MakeJob("j")); }).Has(Topic::kJobs));
-    EXPECT_EQ(during([&] { SubmitOne(MakeRun()); }), store::Topics(Topic::kReady));
+    Run call = MakeRun();
+    call.kind = model::ActionKind::kHttp;
+    EXPECT_EQ(during([&] { SubmitOne(call); }), store::Topics(Topic::kReady));
+    EXPECT_EQ(during([&] { SubmitOne(MakeRun()); }), store::Topics(Topic::kTasks));
     Run run;
     EXPECT_EQ(during([&] { run = ClaimOne(); }), store::Topics());
     EXPECT_TRUE(during([&] { Apply(run.id, {.kind = EventKind::kCancel}); }).Has(Topic::kCancel));

@@ -52,20 +52,40 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     EXPECT_EQ(jobs().Get("j2")->action, handler.action);
 }
 
-TEST_P(StoreTest, GroupsAreListedOnceAndByName) {
-    using Names = std::vector<std::string>;
-    EXPECT_EQ(*store().jobs().Groups("", 10), Names{});
+TEST_P(StoreTest, GroupsAreListedOnceAndByNameWithTheirSizes) {
+    using Sizes = std::vector<store::GroupSize>;
+    const auto groups = [&](const std::string& after, std::size_t limit) {
+        return *jobs().Groups({.name = "", .after = after, .limit = limit});
+    };
+    EXPECT_EQ(groups("", 10), Sizes{});
     int number = 0;
     for (const char* group : {"default", "b", "Z", "b", "e", "default", "a.1", "z"}) {
         model::Job job = MakeJob("j" + std::to_string(++number));
         job.group = group;
+        job.enabled = number != 4;
         Create(job);
     }
-    EXPECT_EQ(*store().jobs().Groups("", 10), (Names{"Z", "a.1", "b", "default", "e", "z"}));
-    EXPECT_EQ(*store().jobs().Groups("", 3), (Names{"Z", "a.1", "b"}));
-    EXPECT_EQ(*store().jobs().Groups("b", 2), (Names{"default", "e"}));
-    EXPECT_EQ(*store().jobs().Groups("z", 2), Names{});
-    EXPECT_FALSE(store().jobs().Groups("", 0));
+    EXPECT_EQ(
+        groups("", 10),
+        (Sizes{
+            {"Z", 1, 0}, {"a.1", 1, 0}, {"b", 2, 1}, {"default", 2, 0}, {"e", 1, 0}, {"z", 1, 0}}));
+    EXPECT_EQ(groups("", 3), (Sizes{{"Z", 1, 0}, {"a.1", 1, 0}, {"b", 2, 1}}));
+    EXPECT_EQ(groups("b", 2), (Sizes{{"default", 2, 0}, {"e", 1, 0}}));
+    EXPECT_EQ(groups("z", 2), Sizes{});
+    EXPECT_FALSE(jobs().Groups({.name = "", .after = "", .limit = 0}));
+    const auto one = [&](const std::string& name) {
+        return *jobs().Groups({.name = name, .after = "", .limit = 1});
+    };
+    EXPECT_EQ(one("b"), (Sizes{{"b", 2, 1}}));
+    EXPECT_EQ(one("c"), Sizes{});
+    model::Job job = *jobs().Get("j1");
+    job.enabled = false;
+    job.group = "b";
+    ASSERT_TRUE(Write(job, WriteMode::kReplace));
+    EXPECT_EQ(one("b"), (Sizes{{"b", 3, 2}}));
+    EXPECT_EQ(one("default"), (Sizes{{"default", 1, 0}}));
+    ASSERT_TRUE(jobs().Delete({.now = now_, .id = "j6"}));
+    EXPECT_EQ(one("default"), Sizes{});
 }
 
 // Optimistic version: the second of two editors is told, and changes nothing.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "conformance/store_fixture.hpp"
+#include "ksana/store/run_cursor.hpp"
 
 namespace ksana::conformance {
 namespace {
@@ -233,6 +234,50 @@ TEST_P(StoreTest, PurgeDeletesWhatIsOld) {
     again = MakeRun();
     again.unique.key = "k5";
     EXPECT_EQ(Submit({again})[0].verdict, store::SubmitVerdict::kSameKey);
+}
+
+TEST_P(StoreTest, AListGoesOnAfterAnyOfItsRuns) {
+    for (int i = 0; i < 5; ++i) SubmitOne(MakeRun());
+    const auto all = runs().List({});
+    ASSERT_EQ(all->items.size(), 5U);
+    EXPECT_EQ(runs().List({.limit = 2})->next, store::RunsAfter(all->items[1].id));
+    const auto rest = runs().List({.cursor = store::RunsAfter(all->items[2].id)});
+    ASSERT_EQ(rest->items.size(), 2U);
+    EXPECT_EQ(rest->items[0].id, all->items[3].id);
+}
+
+// What is deleted to make room is what ended first, in whichever state.
+TEST_P(StoreTest, PurgeBeginsWithTheOldest) {
+    std::vector<Uuid> ids;
+    for (const EventKind end : {EventKind::kPermanentFailure, EventKind::kSuccess,
+                                EventKind::kPermanentFailure, EventKind::kSuccess}) {
+        now_ += minutes(1);
+        ids.push_back(SubmitOne(MakeRun()));
+        Report(ClaimOne(), end);
+    }
+    const TimePoint later = now_ + minutes(1);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        EXPECT_EQ(*runs().Purge({.finished_before = later, .limit = 1}), 1U);
+        EXPECT_EQ(runs().Get(ids[i]).error().code, Code::kNotFound) << i;
+        EXPECT_EQ(*runs().Count({}, 100), static_cast<std::int64_t>(ids.size() - i - 1));
+    }
+}
+
+// Who did it is kept together with what was done, and only then.
+TEST_P(StoreTest, PurgeKeepsItsAuditEvent) {
+    SubmitOne(MakeRun());
+    Report(ClaimOne(), EventKind::kSuccess);
+    model::AuditEvent event;
+    event.action = "purged";
+    event.resource_type = "run";
+    event.user = "ann";
+    for (const std::size_t expected : {1U, 0U}) {
+        EXPECT_EQ(*runs().Purge({.finished_before = now_ + minutes(1), .audit = event}), expected);
+        const auto events = store().events().List({.filter = {.action = "purged"}});
+        ASSERT_TRUE(events);
+        ASSERT_EQ(events->items.size(), 1U);
+        EXPECT_EQ(events->items[0].user, "ann");
+    }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ class PostgresHarness final : public StoreHarness {
     PostgresHarness() { Open(); }
 
     store::Store& store() override { return *store_; }
+    bool EndsEarly() const override { return true; }
     bool Reopen() override {
         store_.reset();
         Open();

@@ -398,5 +398,60 @@ TEST_P(StoreTest, NextWakeAndDepths) {
                                                 RunState::kScheduled, 1, now_ + minutes(3)}));
 }
 
+// What an answer to whoever submitted needs is told without another read.
+TEST_P(StoreTest, ASubmissionTellsWhatWasStored) {
+    Run plain = MakeRun();
+    plain.status.ready_at = {};
+    Run keyed = MakeRun();
+    keyed.unique.key = "k";
+    Run later = MakeRun();
+    later.status.ready_at = now_ + minutes(1);
+    const std::vector<Run> batch = {plain, keyed, later};
+    auto stored = runs().Submit({.now = now_, .runs = batch, .want_runs = true});
+    ASSERT_TRUE(stored);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        ASSERT_TRUE((*stored)[i].started);
+        EXPECT_EQ(*(*stored)[i].started, Read(batch[i].id).run);
+    }
+    EXPECT_EQ((*stored)[0].state, RunState::kQueued);
+    EXPECT_EQ((*stored)[0].started->status.ready_at, now_) << "not set: at once";
+    EXPECT_EQ((*stored)[2].state, RunState::kScheduled);
+    Report(ClaimOne(), EventKind::kSuccess);
+    Run same_key = MakeRun();
+    same_key.unique.key = "k";
+    stored = runs().Submit({.now = now_, .runs = {plain, same_key}, .want_runs = true});
+    ASSERT_TRUE(stored);
+    EXPECT_EQ((*stored)[0].verdict, SubmitVerdict::kSameId);
+    EXPECT_EQ((*stored)[1].verdict, SubmitVerdict::kSameKey);
+    EXPECT_EQ((*stored)[0].state, Read(plain.id).run.status.state);
+    EXPECT_EQ((*stored)[1].state, Read(keyed.id).run.status.state);
+    EXPECT_FALSE((*stored)[0].started);
+    EXPECT_FALSE((*stored)[1].started);
+}
+
+// An id that is there says whether it is the same call again, or another run altogether.
+TEST_P(StoreTest, TheSameIdIsComparedWithWhatIsThere) {
+    Run run = MakeRun();
+    run.payload = R"({"n":1})";
+    run.id = SubmitOne(run);
+    const auto other_with = [&](const auto& change) {
+        Run again = MakeRun();
+        again.id = run.id;
+        again.payload = run.payload;
+        change(again);
+        const store::Submitted outcome = Submit({again})[0];
+        EXPECT_EQ(outcome.verdict, store::SubmitVerdict::kSameId);
+        return outcome.other;
+    };
+    EXPECT_FALSE(other_with([](Run&) {}));
+    EXPECT_FALSE(other_with([](Run& again) { again.policy.timeout = minutes(7); }));
+    EXPECT_TRUE(other_with([](Run& again) { again.payload = R"({"n":2})"; }));
+    EXPECT_TRUE(other_with([](Run& again) { again.type = "another"; }));
+    EXPECT_TRUE(other_with([](Run& again) { again.tenant = "another"; }));
+    EXPECT_TRUE(other_with([](Run& again) { again.kind = model::ActionKind::kHttp; }));
+    EXPECT_TRUE(other_with([](Run& again) { again.trigger = model::RunTrigger::kCallback; }));
+    EXPECT_TRUE(other_with([](Run& again) { again.parent = Uuid{{1}}; }));
+}
+
 }  // namespace
 }  // namespace ksana::conformance

@@ -26,6 +26,7 @@ class SqliteHarness final : public StoreHarness {
     }
 
     store::Store& store() override { return *store_; }
+    bool EndsEarly() const override { return true; }
     bool Reopen() override {
         store_.reset();
         Open();

@@ -24,6 +24,8 @@ class StoreHarness {
     virtual store::Store& store() = 0;
     // Ends the store and opens it again over the same data; false: it keeps nothing (memory).
     virtual bool Reopen() = 0;
+    // Its searches end after as many rows as the query allows.
+    virtual bool EndsEarly() const { return false; }
 };
 
 struct StoreFactory {
@@ -243,7 +245,7 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
     // One of everything, in many states.
     void Fill() {
         for (int i = 0; i < 5; ++i) Create(MakeJob("j" + std::to_string(i)));
-        ASSERT_TRUE(store().types().Put({.code = "mail"}, std::nullopt));
+        ASSERT_TRUE(store().types().Put({.type = {.code = "mail"}}));
         for (const char* key : {"x", "y", "z"}) {
             ASSERT_TRUE(store().settings().Put({.key = key, .value = "1"}));
         }

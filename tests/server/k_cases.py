@@ -5,16 +5,13 @@ usage: k_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
 import json
 import os
-import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from ksana_server import (PATIENCE, Failure, Server, Target, after, check, equal, store_of, text_of,
-                          time_of, utc_now)
+from ksana_server import PATIENCE, after, check, equal, text_of, time_of, utc_now
+from store_run import run_on_store
 
 CASES = []
-PARALLEL = 3
 
 
 def case(function):
@@ -440,33 +437,6 @@ def k23_metrics_tell_what_happened(server, target):
         check(f"# HELP {family} " in text, f"no help for {family}")
 
 
-def run(binary, kind, function):
-    target = Target()
-    server = Server(binary, store_of(kind),
-                    environment={"MAX_RETRIES": "2", "RETRY_BACKOFF": "100ms", "WORKERS": "16"})
-    try:
-        server.start()
-        function(server, target)
-        target.released.set()
-        equal(server.stop(), 0, "exit code")
-        return True
-    except Failure as failure:
-        print(f"FAILED {function.__name__}: {failure}\n{server.log()}", file=sys.stderr)
-        return False
-    finally:
-        target.close()
-        server.close()
-
-
-def main():
-    binary, kind, wanted = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    chosen = [function for function in CASES if not wanted or function.__name__ in wanted]
-    # They mostly wait; each has a server and a target of its own.
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        passed = list(pool.map(lambda function: run(binary, kind, function), chosen))
-    print(f"{kind}: {sum(passed)} of {len(passed)} cases")
-    sys.exit(0 if passed and all(passed) else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_on_store(CASES, lambda function, server, target: function(server, target),
+                 environment={"MAX_RETRIES": "2", "RETRY_BACKOFF": "100ms"})

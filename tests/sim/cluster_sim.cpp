@@ -14,6 +14,7 @@
 #include "sim/sim_fires.hpp"
 #include "sim/sim_node.hpp"
 #include "sim/sim_people.hpp"
+#include "sim/sim_queue.hpp"
 #include "sim/sim_runs.hpp"
 
 namespace ksana::sim {
@@ -27,6 +28,8 @@ using std::chrono::seconds;
 
 // Full comparisons of the store with what was committed, over the length of a world.
 constexpr int kComparisons = 6;
+// So many worlds of a thousand have tasks and agents: they take longer.
+constexpr std::uint64_t kWithTasks = 500;
 
 // What kind of world it is.
 struct Settings {
@@ -37,6 +40,7 @@ struct Settings {
     bool store_clock_jumps = false;     // a single node and its store have one clock
     bool quiet_end = false;             // nothing fires after the faults: nothing wakes anybody
     std::optional<model::Limit> limit;  // of the group "narrow"
+    std::optional<QueueSettings> queue;
 };
 
 class Cluster {
@@ -46,11 +50,11 @@ class Cluster {
                            hours(seed % 24)),
           settings_(Draw()),
           runs_(world_, targets_, [this](const std::string& owner) { return IsAlive(owner); }),
-          store_(store_kit::MakeStore(
-              WatchBackend(
-                  store_memory::OpenMemory(world_.store_clock()),
-                  [this](const Commit& commit) { OnCommit(commit); }, PlantInClaims(plant)),
-              ids_)),
+          store_(store_kit::MakeStore(WatchBackend(
+                                          store_memory::OpenMemory(world_.store_clock()),
+                                          [this](const Commit& commit) { OnCommit(commit); },
+                                          PlantInBackend(world_, plant)),
+                                      ids_)),
           planted_(PlantInStore(world_, *store_, plant)) {
         if (story_of) world_.RecordStoryOf(*std::move(story_of));
         for (int n = 0; n < settings_.nodes; ++n) {
@@ -63,6 +67,9 @@ class Cluster {
             people_.push_back(
                 std::make_unique<Person>(world_, *store_, zones_, fires_, runs_, person));
         }
+        if (!settings_.queue) return;
+        queue_ = std::make_unique<QueueSide>(world_, *store_, *planted_, targets_, runs_,
+                                             *settings_.queue);
     }
 
     ClusterReport Run() {
@@ -84,9 +91,12 @@ class Cluster {
 
   private:
     Settings Draw();
+    QueueSettings DrawQueue(const Settings& drawn);
     store::FaultChances DrawFaults();
 
+    // Of agents only the lease counts, whether they live or not.
     bool IsAlive(const std::string& owner) const {
+        if (Agent::IsAgent(owner)) return true;
         return std::ranges::any_of(nodes_, [&](const auto& node) { return node->IsOwner(owner); });
     }
 
@@ -94,6 +104,7 @@ class Cluster {
         ++totals_.commits;
         fires_.OnCommit(commit);
         runs_.OnCommit(commit);
+        if (queue_) queue_->OnCommit(commit);
     }
 
     void Compare() {
@@ -130,6 +141,8 @@ class Cluster {
         Often(settings_.length / 8, [this] { SetOneClock(); });
         Often(settings_.length / 6,
               [this] { targets_.GoDown(world_.Between(seconds(1), settings_.length / 10)); });
+        if (!queue_) return;
+        queue_->Begin([this](Duration mean, const World::Action& action) { Often(mean, action); });
     }
 
     // Again and again until the world heals, with random times between.
@@ -224,6 +237,7 @@ class Cluster {
     std::unique_ptr<store::Store> planted_;
     std::vector<std::unique_ptr<SimNode>> nodes_;
     std::vector<std::unique_ptr<Person>> people_;
+    std::unique_ptr<QueueSide> queue_;  // may be null
     ClusterTotals totals_;
     Duration furthest_ahead_{};  // of the store's clock
     bool healed_ = false;
@@ -275,13 +289,35 @@ Settings Cluster::Draw() {
         if (how != 1)
             drawn.limit->rate = model::Rate{.count = 1 + static_cast<int>(world_.Below(5))};
     }
+    if (world_.Chance(kWithTasks)) {
+        drawn.queue = DrawQueue(drawn);
+        drawn.node.callbacks = drawn.queue->callbacks;
+        drawn.person.types = Clerk::TypeCodes();
+    }
     return drawn;
+}
+
+// Callbacks are over soon, one way or the other, when everything is well again.
+QueueSettings Cluster::DrawQueue(const Settings& drawn) {
+    QueueSettings queue;
+    queue.nodes = drawn.nodes;
+    queue.agents = 2 + static_cast<int>(world_.Below(3));
+    queue.length = drawn.length;
+    queue.pace = drawn.person.pace;
+    queue.lost_wakeups = drawn.node.lost_wakeups;
+    queue.faults = DrawFaults();
+    queue.callbacks.timeout = seconds(5);
+    queue.callbacks.retry.interval = world_.Between(seconds(1), seconds(10));
+    queue.callbacks.retry.max_interval = minutes(1);
+    if (world_.Chance(500)) queue.callbacks.retry.max_retries = static_cast<int>(world_.Below(4));
+    return queue;
 }
 
 void Cluster::HealNodes() {
     healed_ = true;
     targets_.Heal();
     for (const auto& person : people_) person->Heal();
+    if (queue_) queue_->Heal();
     for (const auto& node : nodes_) {
         if (settings_.store_clock_jumps) SetClock(*node, {});
         node->Heal();
@@ -327,52 +363,16 @@ ClusterTotals Cluster::Totals() const {
     totals.released = runs_.released();
     totals.deferred = runs_.deferred();
     totals.fenced_out = targets_.fenced_out();
-    const auto count = [&](const store::FaultPlan& plan) {
-        for (const auto kind : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter,
-                                store::FaultKind::kDelay, store::FaultKind::kDuplicate}) {
-            totals.faults += plan.Injected(kind);
-        }
-    };
     for (const auto& node : nodes_) {
         totals.steps += node->steps();
-        count(node->faults());
+        totals.Count(node->faults());
     }
-    for (const auto& person : people_) count(person->faults());
+    for (const auto& person : people_) totals.Count(person->faults());
+    if (queue_) queue_->AddTo(totals);
     return totals;
 }
 
 }  // namespace
-
-void ClusterTotals::Add(const ClusterTotals& other) {
-    nodes += other.nodes;
-    hours += other.hours;
-    events += other.events;
-    steps += other.steps;
-    commits += other.commits;
-    fires += other.fires;
-    runs += other.runs;
-    attempts += other.attempts;
-    lost += other.lost;
-    released += other.released;
-    deferred += other.deferred;
-    fenced_out += other.fenced_out;
-    crashes += other.crashes;
-    pauses += other.pauses;
-    shutdowns += other.shutdowns;
-    clock_jumps += other.clock_jumps;
-    faults += other.faults;
-}
-
-std::string ClusterTotals::Describe() const {
-    return fmt::format(
-        "{} nodes, {:.1f} simulated hours, {} steps of loops, {} commits; {} fires, {} runs, {} "
-        "attempts ({} lost, {} given back, {} deferred, {} fenced out at the target); {} crashes, "
-        "{} "
-        "pauses, {} "
-        "shutdowns, {} clock jumps, {} faults of the store",
-        nodes, hours, steps, commits, fires, runs, attempts, lost, released, deferred, fenced_out,
-        crashes, pauses, shutdowns, clock_jumps, faults);
-}
 
 ClusterReport RunClusterSim(std::uint64_t seed, ClusterPlant plant,
                             std::optional<std::string> story_of) {

@@ -17,8 +17,7 @@ using Ids = std::vector<Uuid>;
 // Passes everything on, and remembers what is written.
 class WatchedTransaction final : public Transaction {
   public:
-    WatchedTransaction(Transaction& inner, const IsForgotten& forgotten)
-        : inner_(inner), forgotten_(forgotten) {}
+    WatchedTransaction(Transaction& inner, const BackendBugs& bugs) : inner_(inner), bugs_(bugs) {}
 
     const Commit& commit() const { return commit_; }
 
@@ -27,12 +26,12 @@ class WatchedTransaction final : public Transaction {
     Many<Job> Jobs(const Strings& ids) override { return inner_.Jobs(ids); }
     Many<Run> Runs(const Ids& ids) override { return inner_.Runs(ids); }
     Many<model::Attempt> Attempts(const Ids& ids) override { return inner_.Attempts(ids); }
-    Many<Job> ListJobs(const JobList& list) override { return inner_.ListJobs(list); }
-    Result<std::int64_t> CountJobs(const JobList& list, std::int64_t most) override {
+    Result<ListedJobs> ListJobs(const JobList& list) override { return inner_.ListJobs(list); }
+    Result<store::Counted> CountJobs(const JobList& list, std::int64_t most) override {
         return inner_.CountJobs(list, most);
     }
-    Many<Run> ListRuns(const RunList& list) override { return inner_.ListRuns(list); }
-    Result<std::int64_t> CountRuns(const RunList& list, std::int64_t most) override {
+    Result<ListedRuns> ListRuns(const RunList& list) override { return inner_.ListRuns(list); }
+    Result<store::Counted> CountRuns(const RunList& list, std::int64_t most) override {
         return inner_.CountRuns(list, most);
     }
     Many<model::LedgerEntry> ListLedger(const LedgerList& list) override {
@@ -57,8 +56,8 @@ class WatchedTransaction final : public Transaction {
     Many<std::string> DependantsOf(const std::string& id) override {
         return inner_.DependantsOf(id);
     }
-    Many<std::string> Groups(const std::string& after, std::size_t limit) override {
-        return inner_.Groups(after, limit);
+    Many<store::GroupSize> Groups(const store::GroupQuery& query) override {
+        return inner_.Groups(query);
     }
 
     // Jobs.
@@ -99,7 +98,7 @@ class WatchedTransaction final : public Transaction {
     }
     Many<Run> LockReady(const store::ClaimFilter& filter, std::size_t limit) override {
         auto ready = inner_.LockReady(filter, limit);
-        if (ready && forgotten_) std::erase_if(*ready, forgotten_);
+        if (ready && bugs_.forgotten) std::erase_if(*ready, bugs_.forgotten);
         return ready;
     }
     Many<Run> LockExpired(TimePoint now, std::size_t limit) override {
@@ -145,7 +144,11 @@ class WatchedTransaction final : public Transaction {
     // Keys, ledger, events, documents.
     Many<std::optional<Uuid>> TakeKeys(const std::vector<KeyClaim>& claims,
                                        TimePoint now) override {
-        return inner_.TakeKeys(claims, now);
+        auto holders = inner_.TakeKeys(claims, now);
+        if (holders && bugs_.double_key && bugs_.double_key()) {
+            holders->assign(claims.size(), std::nullopt);
+        }
+        return holders;
     }
     Result<void> FreeKeys(const std::vector<KeyClaim>& claims) override {
         return inner_.FreeKeys(claims);
@@ -177,21 +180,19 @@ class WatchedTransaction final : public Transaction {
 
   private:
     Transaction& inner_;
-    const IsForgotten& forgotten_;
+    const BackendBugs& bugs_;
     Commit commit_;
 };
 
 class WatchedBackend final : public Backend {
   public:
-    WatchedBackend(std::unique_ptr<Backend> inner, OnCommit on_commit, IsForgotten forgotten)
-        : inner_(std::move(inner)),
-          on_commit_(std::move(on_commit)),
-          forgotten_(std::move(forgotten)) {}
+    WatchedBackend(std::unique_ptr<Backend> inner, OnCommit on_commit, BackendBugs bugs)
+        : inner_(std::move(inner)), on_commit_(std::move(on_commit)), bugs_(std::move(bugs)) {}
 
     Result<void> Write(const WriteBody& body) override {
         Commit commit;
         KSANA_TRY_VOID(inner_->Write([&](Transaction& tx) -> Result<void> {
-            WatchedTransaction watched(tx, forgotten_);
+            WatchedTransaction watched(tx, bugs_);
             KSANA_TRY_VOID(body(watched));
             tx.Touch(watched.touched());
             commit = watched.commit();
@@ -207,15 +208,21 @@ class WatchedBackend final : public Backend {
   private:
     const std::unique_ptr<Backend> inner_;
     const OnCommit on_commit_;
-    const IsForgotten forgotten_;
+    const BackendBugs bugs_;
 };
 
 }  // namespace
 
+std::string StoryOf(const Run& run) {
+    if (!run.job_id.empty()) return run.job_id;
+    const bool speaks_of_another = run.trigger == model::RunTrigger::kCallback && run.parent;
+    return (speaks_of_another ? *run.parent : run.id).ToString();
+}
+
 std::unique_ptr<store_kit::Backend> WatchBackend(std::unique_ptr<store_kit::Backend> inner,
-                                                 OnCommit on_commit, IsForgotten forgotten) {
+                                                 OnCommit on_commit, BackendBugs bugs) {
     return std::make_unique<WatchedBackend>(std::move(inner), std::move(on_commit),
-                                            std::move(forgotten));
+                                            std::move(bugs));
 }
 
 }  // namespace ksana::sim

@@ -37,13 +37,19 @@ struct Commit {
     }
 };
 
-using OnCommit = std::function<void(const Commit&)>;
-// Whether a run is kept from those that could claim it: a planted bug.
-using IsForgotten = std::function<bool(const model::Run&)>;
+// Under which name the story of a run is told: that of its job; of a task its own id, which is that
+// of its callbacks, too.
+std::string StoryOf(const model::Run& run);
 
-// Tells what every transaction of `inner` has written, right after it was committed. `forgotten`
-// may be empty.
+using OnCommit = std::function<void(const Commit&)>;
+// Planted ones; each may be empty.
+struct BackendBugs {
+    std::function<bool(const model::Run&)> forgotten;  // kept from those that could claim it
+    std::function<bool()> double_key;                  // this once nobody seems to hold a key
+};
+
+// Tells what every transaction of `inner` has written, right after it was committed.
 std::unique_ptr<store_kit::Backend> WatchBackend(std::unique_ptr<store_kit::Backend> inner,
-                                                 OnCommit on_commit, IsForgotten forgotten);
+                                                 OnCommit on_commit, BackendBugs bugs);
 
 }  // namespace ksana::sim

@@ -169,7 +169,8 @@ int main(int argc, char** argv) {
                    "usage: {} [--seeds N | --seed N | --seed-file FILE] [--sim ledger|cluster] "
                    "[--twice yes]\n  [--plant BUG]  ledger: lost_fire double_fire missing_fence "
                    "forgotten_retry lost_cancel\n                 cluster: lost_update double_fire "
-                   "missing_fence forgotten_retry\n",
+                   "missing_fence forgotten_retry no_limits\n                   lost_callback "
+                   "unfenced_agent early_hand_over double_key\n",
                    argv[0]);
         return 2;
     }

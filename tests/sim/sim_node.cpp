@@ -77,6 +77,7 @@ void SimNode::Start() {
     options.least_ahead = settings_.ahead;
     options.most_ahead = std::max(options.most_ahead, settings_.ahead);
     options.lease = settings_.lease;
+    options.callbacks = settings_.callbacks;
     options.retention.keep = settings_.keep_runs;
     options.retention.rest = std::chrono::minutes(10);
     life_->node = std::make_unique<engine::Node>(
@@ -194,7 +195,7 @@ void SimNode::Rest(std::size_t loop, const Result<engine::Step>& step) {
     }
     shell.backoff = Duration::zero();
     shell.last_answer = step->again ? "again" : step->next ? "at a time" : "after a while";
-    // Nobody makes types here, and there is little to purge: those loops may sleep longer.
+    // Types change seldom, and there is little to purge: those loops may sleep longer.
     static constexpr std::array<std::string_view, 4> kBusy = {"dispatcher", "starter", "planner",
                                                               "reaper"};
     const bool idle = std::ranges::find(kBusy, life_->node->loops()[loop].name) == kBusy.end();

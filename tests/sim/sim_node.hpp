@@ -24,6 +24,7 @@ struct NodeSettings {
     Duration drain = std::chrono::seconds(5);
     std::uint64_t lost_wakeups = 0;  // of a thousand, from other nodes
     bool only_one = false;
+    engine::CallbackOptions callbacks;
     store::FaultChances faults;
 };
 

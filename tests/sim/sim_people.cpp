@@ -119,12 +119,21 @@ std::optional<model::RetryPolicy> Person::MakeRetry() {
     return retry;
 }
 
+// Most call a target, the others make tasks for agents.
+model::Action Person::MakeAction() {
+    const model::HttpAction call{.url = "http://127.0.0.1/"};
+    if (settings_.types.empty() || !world_.Chance(250)) return call;
+    return model::QueueAction{.type = settings_.types[world_.Below(settings_.types.size())],
+                              .category = {},
+                              .payload = R"({"of":"a job"})"};
+}
+
 Job Person::MakeJob() {
     Job job;
     job.id = fmt::format("job-{}", ids_.Next().ToString().substr(24));
     job.name = "a job";
     if (world_.Chance(400)) job.group = "narrow";
-    job.action = model::HttpAction{.url = "http://127.0.0.1/"};
+    job.action = MakeAction();
     job.schedule = MakeSchedule();
     job.enabled = !world_.Chance(50);
     job.overlap = static_cast<model::OverlapPolicy>(world_.Below(5));
@@ -136,7 +145,9 @@ Job Person::MakeJob() {
     job.stop_grace = world_.Between({}, seconds(20));
     job.priority = static_cast<int>(world_.Below(10));
     const bool once = job.schedule.kind == ScheduleKind::kOnce;
-    if (!once && world_.Chance(100)) job.run_log = static_cast<model::RunLog>(1 + world_.Below(2));
+    const bool calls = model::KindOf(job.action) == model::ActionKind::kHttp;
+    if (!once && calls && world_.Chance(100))
+        job.run_log = static_cast<model::RunLog>(1 + world_.Below(2));
     return job;
 }
 
@@ -212,6 +223,7 @@ void Person::Cancel() {
     if (unfinished.empty()) return;
     const Uuid id = *std::next(unfinished.begin(),
                                static_cast<std::ptrdiff_t>(world_.Below(unfinished.size())));
+    runs_.CancelWanted(id);
     model::Event event;
     event.kind = model::EventKind::kCancel;
     const auto applied =

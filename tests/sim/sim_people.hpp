@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ksana/engine/fire_plans.hpp"
 #include "ksana/engine/job_desk.hpp"
@@ -18,6 +19,7 @@ struct PersonSettings {
     std::size_t most_jobs = 8;
     int home = World::kNobody;  // the node through whose door they come
     store::FaultChances faults;
+    std::vector<std::string> types;  // of tasks that jobs may make; empty: none do
 };
 
 // Somebody who makes, changes, pauses, resumes and deletes jobs, runs them by hand and cancels
@@ -37,6 +39,7 @@ class Person {
 
   private:
     model::Job MakeJob();
+    model::Action MakeAction();
     schedule::ScheduleSpec MakeSchedule();
     std::optional<model::RetryPolicy> MakeRetry();
     engine::JobDesk::Edit MakeEdit();

@@ -48,11 +48,11 @@ class PlantedJobs final : public JobStore {
         return inner_.GetMany(ids);
     }
     Result<Page<model::Job>> List(const JobQuery& query) override { return inner_.List(query); }
-    Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) override {
-        return inner_.Count(filter, most);
+    Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) override {
+        return inner_.CountWithin(filter, bounds);
     }
-    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override {
-        return inner_.Groups(after, limit);
+    Result<std::vector<GroupSize>> Groups(const GroupQuery& query) override {
+        return inner_.Groups(query);
     }
     Result<JobStatistics> Statistics(const StatisticsParams& params) override {
         return inner_.Statistics(params);
@@ -81,7 +81,9 @@ class PlantedRuns final : public RunStore {
         : world_(world), inner_(inner), plant_(plant) {}
 
     Result<Exchanged> Exchange(ExchangeParams params) override {
-        if (plant_ == ClusterPlant::kMissingFence) DropFence(params);
+        if (plant_ == ClusterPlant::kMissingFence) DropFence(params, false);
+        if (plant_ == ClusterPlant::kUnfencedAgent) DropFence(params, true);
+        if (plant_ == ClusterPlant::kLostCallback) LoseSome(params.follow_up);
         if (plant_ == ClusterPlant::kLostUpdate) return ExchangeWithLoss(std::move(params));
         return inner_.Exchange(std::move(params));
     }
@@ -89,26 +91,41 @@ class PlantedRuns final : public RunStore {
     Result<std::vector<Submitted>> Submit(SubmitParams params) override {
         return inner_.Submit(std::move(params));
     }
-    Result<Reaped> Reap(ReapParams params) override { return inner_.Reap(std::move(params)); }
+    Result<Reaped> Reap(ReapParams params) override {
+        if (plant_ == ClusterPlant::kLostCallback) LoseSome(params.follow_up);
+        if (plant_ == ClusterPlant::kEarlyHandOver) {
+            params.now = world_.store_clock().Now() + std::chrono::seconds(3);
+        }
+        return inner_.Reap(std::move(params));
+    }
     Result<std::size_t> Purge(const PurgeParams& params) override { return inner_.Purge(params); }
     Result<void> Delete(DeleteRunParams params) override {
         return inner_.Delete(std::move(params));
     }
     Result<RunHistory> Get(const Uuid& id) override { return inner_.Get(id); }
     Result<Page<model::Run>> List(const RunQuery& query) override { return inner_.List(query); }
-    Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) override {
-        return inner_.Count(filter, most);
+    Result<Counted> CountWithin(const RunFilter& filter, const CountBounds& bounds) override {
+        return inner_.CountWithin(filter, bounds);
     }
     Result<std::vector<QueueDepth>> Depths() override { return inner_.Depths(); }
     Result<WakeTimes> NextWake() override { return inner_.NextWake(); }
 
   private:
-    void DropFence(ExchangeParams& params) {
+    void DropFence(ExchangeParams& params, bool only_agents) {
         for (RunEvent& event : params.events) {
             if (!EndsAttempt(event.event.kind)) continue;
             const auto there = inner_.Get(event.run_id);
-            if (there) event.event.exec_id = there->run.status.exec_id;
+            if (!there) continue;
+            if (only_agents && there->run.kind != model::ActionKind::kQueue) continue;
+            event.event.exec_id = there->run.status.exec_id;
         }
+    }
+
+    void LoseSome(FollowUp& follow_up) {
+        if (!follow_up) return;
+        follow_up = [this, inner = follow_up](const model::Run& run, model::CallbackWanted wanted) {
+            return world_.Chance(50) ? std::vector<model::Run>() : inner(run, wanted);
+        };
     }
 
     // Others are refused anyway.
@@ -153,8 +170,9 @@ class PlantedSettings final : public SettingStore {
         return inner_.Put(std::move(write));
     }
     Result<model::Document> Get(const std::string& key) override { return inner_.Get(key); }
-    Result<void> Delete(const std::string& key, ExpectedVersion expected) override {
-        return inner_.Delete(key, expected);
+    Result<void> Delete(const std::string& key, ExpectedVersion expected,
+                        const std::optional<model::AuditEvent>& audit) override {
+        return inner_.Delete(key, expected, audit);
     }
     Result<std::size_t> PurgeExpired(std::size_t limit) override {
         return inner_.PurgeExpired(limit);
@@ -195,8 +213,9 @@ class PlantedStore final : public Store {
 }  // namespace
 
 std::optional<ClusterPlant> PlantOf(std::string_view name) {
-    static constexpr std::array<std::string_view, 6> kNames = {
-        "none", "lost_update", "double_fire", "missing_fence", "forgotten_retry", "no_limits"};
+    static constexpr std::array<std::string_view, 10> kNames = {
+        "none",      "lost_update",   "double_fire",    "missing_fence",   "forgotten_retry",
+        "no_limits", "lost_callback", "unfenced_agent", "early_hand_over", "double_key"};
     for (std::size_t n = 0; n < kNames.size(); ++n) {
         if (kNames.at(n) == name) return static_cast<ClusterPlant>(n);
     }
@@ -207,11 +226,18 @@ std::unique_ptr<Store> PlantInStore(World& world, Store& inner, ClusterPlant pla
     return std::make_unique<PlantedStore>(world, inner, plant);
 }
 
-IsForgotten PlantInClaims(ClusterPlant plant) {
-    if (plant != ClusterPlant::kForgottenRetry) return {};
-    return [](const model::Run& run) {
-        return run.status.failures > 0 && UuidHash()(run.id) % 8 == 0;
-    };
+BackendBugs PlantInBackend(World& world, ClusterPlant plant) {
+    BackendBugs bugs;
+    if (plant == ClusterPlant::kForgottenRetry) {
+        // Of tasks and callbacks it would be another bug, found under another name.
+        bugs.forgotten = [](const model::Run& run) {
+            return !run.job_id.empty() && run.status.failures > 0 && UuidHash()(run.id) % 8 == 0;
+        };
+    }
+    if (plant == ClusterPlant::kDoubleKey) {
+        bugs.double_key = [&world] { return world.Chance(50); };
+    }
+    return bugs;
 }
 
 }  // namespace ksana::sim

@@ -20,6 +20,10 @@ enum class ClusterPlant : std::uint8_t {
     kMissingFence,    // a report counts for whatever attempt is under way
     kForgottenRetry,  // some runs that have failed once are never claimed again
     kNoLimits,        // nodes do not learn of limits
+    kLostCallback,    // some ends that were to be told are told to nobody
+    kUnfencedAgent,   // a report of an agent counts for whatever attempt of the task is under way
+    kEarlyHandOver,   // runs are taken from their owners before leases and deadlines are over
+    kDoubleKey,       // some tasks get a unique key that another one holds
 };
 
 // "lost_update" and so on; nothing for another word.
@@ -27,6 +31,6 @@ std::optional<ClusterPlant> PlantOf(std::string_view name);
 
 // The store as the nodes see it. All arguments must outlive it.
 std::unique_ptr<store::Store> PlantInStore(World& world, store::Store& inner, ClusterPlant plant);
-IsForgotten PlantInClaims(ClusterPlant plant);
+BackendBugs PlantInBackend(World& world, ClusterPlant plant);
 
 }  // namespace ksana::sim

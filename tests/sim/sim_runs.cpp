@@ -47,8 +47,13 @@ int MostFailures(const model::RetryPolicy& retry) {
 void RunChecks::Fail(std::string_view invariant, const Run& run, std::string what) {
     world_.Fail({.invariant = std::string(invariant),
                  .what = std::move(what),
-                 .job_id = run.job_id,
+                 .job_id = StoryOf(run),
                  .run_id = run.id.ToString()});
+}
+
+const Run* RunChecks::Find(const Uuid& id) const {
+    const auto found = books_.find(id);
+    return found == books_.end() ? nullptr : &found->second.run;
 }
 
 void RunChecks::OnCommit(const Commit& commit) {
@@ -69,7 +74,7 @@ void RunChecks::OnCommit(const Commit& commit) {
 
 void RunChecks::Change(const Run& run, bool inserted) {
     const RunStatus& status = run.status;
-    world_.Note(run.job_id, static_cast<std::uint64_t>(status.state), [&] {
+    world_.Note(StoryOf(run), static_cast<std::uint64_t>(status.state), [&] {
         return fmt::format("{} run {} of {}: {}{} attempt {} failures {} owner {} ready {} {} {}",
                            inserted ? "new" : "   ", run.id.ToString(),
                            run.nominal_at ? FormatTime(*run.nominal_at) : "a person",
@@ -149,6 +154,7 @@ void RunChecks::CheckStart(Book& book, const Run& after) {
 
 void RunChecks::CheckPunctual(const Book& book, const Run& after) {
     if (after.created_at < punctual_from_ || book.waited) return;
+    if (after.kind == model::ActionKind::kQueue) return;  // that is up to agents
     const Duration late = *after.status.started_at - after.status.ready_at;
     if (late <= kPunctual) return;
     Fail("I13", after,
@@ -181,9 +187,9 @@ void RunChecks::CheckEnd(const Run& before, const Run& after) {
                          model::NameOf(kind), status.exec_id));
     }
     if (kind == EventKind::kSnooze) {
-        ++deferred_;
+        if (status.outcome == model::AttemptOutcome::kDeferred) ++deferred_;
         if (status.failures != before.status.failures) {
-            Fail("I6", after, "a limit used up an attempt");
+            Fail("I6", after, "a limit or a snooze used up an attempt");
         }
     }
     if (kind == EventKind::kShutdown) {
@@ -303,7 +309,12 @@ void RunChecks::CheckFinal(TimePoint before) {
         const RunStatus& status = run.status;
         if (std::max(run.created_at, status.ready_at) >= before) continue;
         const bool retry = status.failures > 0 && status.state != RunState::kRunning;
-        Fail(retry ? "I6" : "I7", run,
+        const bool callback =
+            status.state == RunState::kCompleting || run.trigger == model::RunTrigger::kCallback;
+        Fail(callback ? "I10"
+             : retry  ? "I6"
+                      : "I7",
+             run,
              fmt::format("{} is {}{} for ever, attempt {}, owner \"{}\", ready {}, lease until {}",
                          retry ? "a run that was to be tried again" : "a run",
                          model::NameOf(status.state), status.blocked ? " (blocked)" : "",

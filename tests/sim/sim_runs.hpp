@@ -33,6 +33,16 @@ class RunChecks final : public engine::Observer {
     void Submitted(const Uuid& id);
     void CancelTaken(const Uuid& id);
 
+    // Somebody will ask for it.
+    void CancelWanted(const Uuid& id) { cancels_.insert(id); }
+    bool IsCancelWanted(const Uuid& id) const { return cancels_.contains(id); }
+    // What ended then may be gone.
+    bool MayBePurged(TimePoint finished_at) const {
+        return purged_before_ && finished_at < *purged_before_;
+    }
+    // Null: there never was one.
+    const model::Run* Find(const Uuid& id) const;
+
     // All is well from now on: what is made after this starts on time.
     void ExpectPunctual(TimePoint from) { punctual_from_ = from; }
 
@@ -73,6 +83,7 @@ class RunChecks final : public engine::Observer {
     std::map<std::string, std::set<Uuid>> under_way_;  // by job
     std::map<std::string, model::EventKind> ended_;    // by exec_id: what ended the attempt
     std::set<Uuid> unfinished_;
+    std::set<Uuid> cancels_;
     std::set<Uuid> first_starts_;  // in this commit
     std::optional<TimePoint> purged_before_;
     TimePoint punctual_from_ = TimePoint::max();

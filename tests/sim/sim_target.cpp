@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 bool Targets::Arrive(const model::Run& run) {
     const model::RunStatus& status = run.status;
-    world_.Note(run.job_id, static_cast<std::uint64_t>(status.fence), [&] {
+    world_.Note(StoryOf(run), static_cast<std::uint64_t>(status.fence), [&] {
         return fmt::format("target: run {} attempt {} fence {} exec {}", run.id.ToString(),
                            status.attempt, status.fence, status.exec_id);
     });
@@ -21,21 +21,21 @@ bool Targets::Arrive(const model::Run& run) {
     if (early && !world_.store_clock_was_set()) {
         world_.Fail({.invariant = "I6",
                      .what = "the target was called before the time of the run",
-                     .job_id = run.job_id,
+                     .job_id = StoryOf(run),
                      .run_id = run.id.ToString()});
     }
     const auto [seen, fresh] = seen_.emplace(status.exec_id, run.id);
     if (!fresh) {
         world_.Fail({.invariant = "I4",
                      .what = "the target was called twice with one exec_id",
-                     .job_id = run.job_id,
+                     .job_id = StoryOf(run),
                      .run_id = run.id.ToString()});
     }
     std::int64_t& highest = fences_[run.id];
     if (status.fence == highest) {
         world_.Fail({.invariant = "I5",
                      .what = fmt::format("two attempts have the fence {}", highest),
-                     .job_id = run.job_id,
+                     .job_id = StoryOf(run),
                      .run_id = run.id.ToString()});
     }
     if (status.fence < highest) {
@@ -52,7 +52,7 @@ void Targets::CheckLimit(const std::string& group, std::size_t now, const model:
     world_.Fail({.invariant = "I15",
                  .what = fmt::format("{} of group {} are under way instead of {}", now, group,
                                      most->second),
-                 .job_id = run.job_id,
+                 .job_id = StoryOf(run),
                  .run_id = run.id.ToString()});
 }
 
@@ -61,28 +61,46 @@ std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
     return found == answers_.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool Targets::Arrive(const engine::Task& task) {
+    if (task.callback && on_callback_) on_callback_(task);
+    return Arrive(task.run);
+}
+
+// As the executor for HTTP does: nobody to tell is well told, what cannot be signed is not sent.
+bool SimExecutor::CanBeSent(const engine::Task& task) {
+    return task.callback->fault.empty() && !task.callback->url.empty();
+}
+
+model::Event SimExecutor::Unsent(const engine::Task& task) {
+    const std::string& fault = task.callback->fault;
+    const EventKind kind = fault.empty() ? EventKind::kSuccess : EventKind::kPermanentFailure;
+    targets_.Answered(task.run, kind);
+    return {.kind = kind, .error = fault};
+}
+
 void SimExecutor::Start(engine::Task task, Done done) {
     if (dead_) return;
+    if (task.callback && !CanBeSent(task)) return done(Unsent(task));
     const std::string exec_id = task.run.status.exec_id;
-    const Fate fate = Draw(task.run.policy.timeout);
+    const Fate fate = Draw(task);
     const bool at_once = world_.Chance(30);
     const Duration travel = at_once ? Duration::zero() : world_.Between({}, milliseconds(20));
     const std::string group = task.job ? task.job->group : "";
     calls_.emplace(exec_id, Call{task.run, group, std::move(done), fate.deaf, fate.hangs});
     CheckLimit(task);
     if (at_once) {
-        const bool welcome = targets_.Arrive(task.run);
+        const bool welcome = targets_.Arrive(task);
         return Answer(exec_id,
                       {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure,
                        .target = model::TargetSign::kAnswered});
     }
     // It is on its way, also when the node dies meanwhile.
-    world_.After(travel, [self = shared_from_this(), run = task.run, fate] {
+    world_.After(travel, [self = shared_from_this(), task = std::move(task), fate] {
         if (self->dead_ && self->world_.Chance(300)) return;
-        const bool welcome = self->targets_.Arrive(run);
+        const bool welcome = self->targets_.Arrive(task);
         model::Event event = fate.event;
         if (!welcome) event = {.kind = EventKind::kPermanentFailure, .error = "an old fence"};
-        self->AnswerAfter(fate.after, run.status.exec_id, std::move(event));
+        self->AnswerAfter(fate.after, task.run.status.exec_id, std::move(event));
     });
 }
 
@@ -94,13 +112,13 @@ void SimExecutor::CheckLimit(const engine::Task& task) const {
     targets_.CheckLimit(task.job->group, static_cast<std::size_t>(now), task.run);
 }
 
-SimExecutor::Fate SimExecutor::Draw(Duration timeout) {
+SimExecutor::Fate SimExecutor::Draw(const engine::Task& task) {
     Fate fate;
     fate.event.kind = EventKind::kSuccess;
     fate.event.target = model::TargetSign::kAnswered;
     fate.after = world_.Between(milliseconds(1), milliseconds(200));
     if (targets_.healed()) return fate;
-    if (targets_.down()) {
+    if (task.callback ? targets_.receivers_down() : targets_.down()) {
         fate.event.kind = EventKind::kRetryableFailure;
         fate.event.error = "connection refused";
         fate.event.target = model::TargetSign::kDown;
@@ -121,7 +139,7 @@ SimExecutor::Fate SimExecutor::Draw(Duration timeout) {
         fate.event.error = "404";
         return fate;
     }
-    return DrawBad(timeout);
+    return DrawBad(task.run.policy.timeout);
 }
 
 SimExecutor::Fate SimExecutor::DrawBad(Duration timeout) {
@@ -156,18 +174,19 @@ void SimExecutor::AnswerAfter(Duration delay, const std::string& exec_id, model:
 void SimExecutor::Answer(const std::string& exec_id, model::Event event) {
     auto call = calls_.extract(exec_id);
     if (dead_ || call.empty()) return;
-    world_.Note(call.mapped().run.job_id, static_cast<std::uint64_t>(event.kind), [&] {
+    world_.Note(StoryOf(call.mapped().run), static_cast<std::uint64_t>(event.kind), [&] {
         return fmt::format("answer: run {} exec {}: {}", call.mapped().run.id.ToString(), exec_id,
                            model::NameOf(event.kind));
     });
-    targets_.Answered(exec_id, event.kind);
+    targets_.Answered(call.mapped().run, event.kind);
     call.mapped().done(std::move(event));
 }
 
 void SimExecutor::Cancel(std::string_view exec_id) {
     const auto call = calls_.find(exec_id);
     if (call == calls_.end()) return;
-    world_.Note(call->second.run.job_id, 3, [&] { return fmt::format("stop asked: {}", exec_id); });
+    world_.Note(StoryOf(call->second.run), 3,
+                [&] { return fmt::format("stop asked: {}", exec_id); });
     if (call->second.deaf && !targets_.healed()) return;
     if (!call->second.hangs && world_.Chance(200)) return;  // it ends as it would have
     model::Event event{.kind = EventKind::kCancelled, .error = "asked to stop"};

@@ -4,10 +4,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "ksana/engine/executor.hpp"
+#include "sim/sim_backend.hpp"
 #include "sim/sim_world.hpp"
 
 namespace ksana::sim {
@@ -19,14 +21,29 @@ class Targets {
     explicit Targets(World& world) : world_(world) {}
 
     // The call arrives. False: an attempt with a higher fence was there before; it is refused.
+    bool Arrive(const engine::Task& task);
+    // The same of whoever fetches runs.
     bool Arrive(const model::Run& run);
-    void Answered(const std::string& exec_id, model::EventKind kind) { answers_[exec_id] = kind; }
+    // Of an attempt that is under way or ends with this.
+    void Answered(const model::Run& run, model::EventKind kind) {
+        answers_[run.status.exec_id] = kind;
+        if (kind == model::EventKind::kSuccess) done_.insert(run.id);
+    }
+    // Whether somebody took it, at whatever attempt.
+    bool WasDone(const Uuid& id) const { return done_.contains(id); }
+    // What a callback brings is looked at when it arrives.
+    void OnCallback(std::function<void(const engine::Task&)> look) {
+        on_callback_ = std::move(look);
+    }
     // What the executor said of an attempt; nothing while it is under way.
     std::optional<model::EventKind> AnswerOf(const std::string& exec_id) const;
 
     // Nobody is there for a while.
     void GoDown(Duration how_long) { down_until_ = world_.now() + how_long; }
     bool down() const { return !healed_ && world_.now() < down_until_; }
+    // The same of those who are to get callbacks.
+    void ReceiversGoDown(Duration how_long) { receivers_down_until_ = world_.now() + how_long; }
+    bool receivers_down() const { return !healed_ && world_.now() < receivers_down_until_; }
     // So many of a group may be called at once by one node.
     void Limit(const std::string& group, std::size_t most) { most_[group] = most; }
     void CheckLimit(const std::string& group, std::size_t now, const model::Run& run);
@@ -44,7 +61,10 @@ class Targets {
     std::map<std::string, model::EventKind> answers_;
     std::map<std::string, std::size_t> most_;  // by group
     std::int64_t fenced_out_ = 0;
+    std::set<Uuid> done_;
+    std::function<void(const engine::Task&)> on_callback_;
     TimePoint down_until_{};
+    TimePoint receivers_down_until_{};
     bool healed_ = false;
 };
 
@@ -84,7 +104,9 @@ class SimExecutor final : public engine::Executor,
     };
 
     void CheckLimit(const engine::Task& task) const;
-    Fate Draw(Duration timeout);
+    static bool CanBeSent(const engine::Task& task);
+    model::Event Unsent(const engine::Task& task);
+    Fate Draw(const engine::Task& task);
     Fate DrawBad(Duration timeout);
     void AnswerAfter(Duration delay, const std::string& exec_id, model::Event event);
     void Answer(const std::string& exec_id, model::Event event);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "ksana/api/actor_of.hpp"
 #include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/calendar_import.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
@@ -87,12 +88,14 @@ class Handlers {
         bool is_new = false;
         bool refused = false;
         const auto stored = calendars_.Change(
-            NameOf(call), [&](const std::optional<StoredCalendar>& before) -> Result<Calendar> {
+            NameOf(call),
+            [&](const std::optional<StoredCalendar>& before) -> Result<Calendar> {
                 is_new = !before;
                 refused = !MayChange(call.request, before ? &*before : nullptr);
                 if (refused) return Error(Code::kConflict, "refused");
                 return given;
-            });
+            },
+            api::ActorOf(call.request));
         if (refused) return Changed412(call.request);
         if (!stored) return stored.error();
         Response response = JsonResponse(is_new ? 201 : 200, TextOf(*stored));
@@ -105,12 +108,14 @@ class Handlers {
 
     Result<Response> Delete(const Call& call) {
         bool refused = false;
-        const auto deleted =
-            calendars_.Delete(NameOf(call), [&](const StoredCalendar& stored) -> Result<void> {
+        const auto deleted = calendars_.Delete(
+            NameOf(call),
+            [&](const StoredCalendar& stored) -> Result<void> {
                 refused = !MayChange(call.request, &stored);
                 if (refused) return Error(Code::kConflict, "refused");
                 return {};
-            });
+            },
+            api::ActorOf(call.request));
         if (refused) return Changed412(call.request);
         if (!deleted) return deleted.error();
         return http_server::NoContent();
@@ -125,6 +130,7 @@ class Handlers {
         KSANA_TRY(const codec::ImportedRules found, ReadImported(wish, today));
         CalendarChange change;
         const auto apply = [&](const std::optional<StoredCalendar>& before) -> Result<Calendar> {
+            if (before && !before->fault.empty()) return Error(Code::kDataLoss, before->fault);
             change = ApplyImport(before ? before->calendar : Calendar(), wish, found.rules);
             change.calendar.name = NameOf(call);
             return change.calendar;
@@ -133,7 +139,7 @@ class Handlers {
         if (wish.dry_run) {
             KSANA_TRY(shown, OnlyAsked(NameOf(call), now, apply));
         } else {
-            KSANA_TRY(shown, calendars_.Change(NameOf(call), apply));
+            KSANA_TRY(shown, calendars_.Change(NameOf(call), apply, api::ActorOf(call.request)));
         }
         ObjectText text;
         text.Raw("calendar", TextOf(shown)).Put("added", change.added);

@@ -34,22 +34,45 @@ bool IsJsonType(std::string_view type) {
     return false;
 }
 
-Result<Response> Answer(Desk& desk, const CallHandler& handler, const Request& request) {
+// What is wrong with a request whatever it asks for; nothing where it may go on.
+Result<std::optional<Response>> Check(const Request& request) {
     if (HasBody(request.method) && !request.body.empty()) {
         const auto type = request.headers.Find("Content-Type");
         if (type && !IsJsonType(*type)) {
-            return Refuse(request, {.status = 415,
-                                    .code = "unsupported_media_type",
-                                    .detail = "a body is application/json, that of a PATCH "
-                                              "application/merge-patch+json"});
+            return std::optional(
+                Refuse(request, {.status = 415,
+                                 .code = "unsupported_media_type",
+                                 .detail = "a body is application/json, that of a PATCH "
+                                           "application/merge-patch+json"}));
         }
     }
     // Lists and other reads know their own; nothing that changes something takes a query.
     if (request.method != Method::kGet && request.method != Method::kHead) {
         KSANA_TRY_VOID(api::QueryReader(request).Finish());
     }
+    return std::optional<Response>();
+}
+
+Result<Response> Answer(Desk& desk, const CallHandler& handler, const Request& request) {
+    KSANA_TRY(std::optional<Response> refusal, Check(request));
+    if (refusal) return *std::move(refusal);
     if (request.method == Method::kPost) return desk.keys.Run(request, handler);
     return handler({.request = request});
+}
+
+Response WithRetryAfter(Response response) {
+    if (response.status == 429 || response.status == 503) {
+        response.headers.emplace_back("Retry-After", "1");
+    }
+    return response;
+}
+
+template <class H>
+void Add(http_server::Router& router, const RouteInfo& info, H handler) {
+    http_server::Route route(info.method, std::string(kPrefix) + info.path, info.permission,
+                             info.description, info.where, std::move(handler));
+    if (info.body_limit) (void)std::move(route).WithBodyLimit(*info.body_limit);
+    router.Add(std::move(route));
 }
 
 }  // namespace
@@ -69,18 +92,28 @@ Response Refuse(const Request& request, const Fault& fault) {
 
 void AddRoute(http_server::Router& router, const std::shared_ptr<Desk>& desk, const RouteInfo& info,
               CallHandler handler) {
-    router.Add(http_server::Route(
-        info.method, std::string(kPrefix) + info.path, info.permission, info.description,
-        info.where,
+    Add(router, info,
         http_server::Handler([desk, handler = std::move(handler)](
                                  const Request& request) -> Result<Response> {
             auto answer = Answer(*desk, handler, request);
-            Response response = answer ? *std::move(answer) : ProblemOf(answer.error(), request);
-            if (response.status == 429 || response.status == 503) {
-                response.headers.emplace_back("Retry-After", "1");
-            }
-            return response;
-        })));
+            return WithRetryAfter(answer ? *std::move(answer) : ProblemOf(answer.error(), request));
+        }));
+}
+
+void AddAsyncRoute(http_server::Router& router, const RouteInfo& info,
+                   http_server::AsyncHandler handler) {
+    Add(router, info,
+        http_server::AsyncHandler(
+            [handler = std::move(handler)](Request request, http_server::Reply reply) {
+                auto refusal = Check(request);
+                if (!refusal) {
+                    reply.Fail(refusal.error());
+                } else if (*refusal) {
+                    reply.Send(**std::move(refusal));
+                } else {
+                    handler(std::move(request), std::move(reply));
+                }
+            }));
 }
 
 }  // namespace ksana::api_v1

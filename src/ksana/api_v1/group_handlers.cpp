@@ -24,9 +24,6 @@ using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 
-// Jobs of a group are counted up to here.
-constexpr std::int64_t kMostJobs = 1'000'000;
-
 struct Group {
     std::string name;
     std::optional<StoredLimit> stored;
@@ -87,7 +84,7 @@ class Handlers {
                                       kMaxIdentifierLength)}});
         }
         KSANA_TRY(const model::Limit limit, codec::LimitFromJson(call.request.body));
-        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, SettingOf(call), limit));
+        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, TargetOf(call), limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const Group group, Look(name, change->stored));
         Response response = JsonResponse(change->is_new ? 201 : 200, TextOf(group));
@@ -100,7 +97,7 @@ class Handlers {
 
     // Its limits go; the group is there as long as jobs name it.
     Result<Response> Delete(const Call& call) const {
-        KSANA_TRY(const bool deleted, DeleteStoredLimit(store_, call.request, SettingOf(call)));
+        KSANA_TRY(const bool deleted, DeleteStoredLimit(store_, call.request, TargetOf(call)));
         return deleted ? http_server::NoContent() : LimitChanged412(call.request);
     }
 
@@ -118,8 +115,8 @@ class Handlers {
     using Stored = std::map<std::string, StoredLimit>;
 
     static const std::string& NameOf(const Call& call) { return call.request.Parameter("name"); }
-    static std::string SettingOf(const Call& call) {
-        return engine::LimitSettingOf(model::LimitKind::kGroup, NameOf(call));
+    static LimitTarget TargetOf(const Call& call) {
+        return {model::LimitKind::kGroup, NameOf(call)};
     }
 
     Result<Response> SetAll(const Call& call, bool enabled, const std::string& reason) const {
@@ -146,28 +143,27 @@ class Handlers {
         return all;
     }
 
+    // Those that jobs are in, and those that have limits.
     Result<store::Page<Group>> PageOf(const Stored& stored, const std::string& after,
                                       std::size_t limit) const {
-        KSANA_TRY(std::vector<std::string> names, store_.jobs().Groups(after, limit));
-        const bool more = names.size() == limit;  // of those that jobs name
+        KSANA_TRY(const std::vector<store::GroupSize> sizes,
+                  store_.jobs().Groups({.name = "", .after = after, .limit = limit}));
+        const bool more = sizes.size() == limit;  // of those that jobs name
+        std::map<std::string, Group> groups;
+        for (const store::GroupSize& size : sizes) groups[size.name] = GroupOf(size);
         for (auto one = stored.upper_bound(after); one != stored.end(); ++one) {
             // Behind the last of a full page there may be others before it.
-            if (more && one->first > names.back()) break;
-            names.push_back(one->first);
+            if (more && one->first > sizes.back().name) break;
+            Group& group =
+                groups.try_emplace(one->first, GroupOf({one->first, 0, 0})).first->second;
+            group.stored = one->second;
         }
-        std::ranges::sort(names);
-        names.erase(std::unique(names.begin(), names.end()), names.end());
-        const bool cut = names.size() > limit;
-        names.resize(std::min(names.size(), limit));
+        const bool cut = groups.size() > limit;
         store::Page<Group> page;
-        for (const std::string& name : names) {
-            const auto found = stored.find(name);
-            KSANA_TRY(
-                Group group,
-                Look(name, found == stored.end() ? std::nullopt : std::optional(found->second)));
-            page.items.push_back(std::move(group));
+        for (auto& [name, group] : groups) {
+            if (page.items.size() < limit) page.items.push_back(std::move(group));
         }
-        if (more || cut) page.next = names.back();
+        if (more || cut) page.next = page.items.back().name;
         return page;
     }
 
@@ -182,16 +178,21 @@ class Handlers {
     }
 
     Result<Group> Look(const std::string& name, std::optional<StoredLimit> stored) const {
-        Group group{.name = name, .stored = std::move(stored), .use = {}};
-        store::JobFilter filter;
-        filter.group = name;
-        KSANA_TRY(group.jobs, store_.jobs().Count(filter, kMostJobs));
-        filter.enabled = false;
-        if (group.jobs > 0) {
-            KSANA_TRY(group.paused, store_.jobs().Count(filter, kMostJobs));
-        }
+        KSANA_TRY(const std::vector<store::GroupSize> sizes,
+                  store_.jobs().Groups({.name = name, .after = "", .limit = 1}));
+        Group group = GroupOf(sizes.empty() ? store::GroupSize{name, 0, 0} : sizes.front());
+        group.stored = std::move(stored);
+        return group;
+    }
+
+    Group GroupOf(const store::GroupSize& size) const {
+        Group group{.name = size.name,
+                    .stored = std::nullopt,
+                    .jobs = size.jobs,
+                    .paused = size.paused,
+                    .use = {}};
         const auto& of_group = desk_->services.limits.of_group;
-        if (of_group) group.use = of_group(name);
+        if (of_group) group.use = of_group(size.name);
         return group;
     }
 

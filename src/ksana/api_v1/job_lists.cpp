@@ -35,6 +35,7 @@ store::JobFilter ReadFilter(api::QueryReader& reader) {
     filter.enabled = reader.Flag("enabled");
     filter.kind = reader.Name<model::ActionKind>("type");
     filter.type = reader.Text("queue_type");
+    filter.calendar = reader.Text("calendar");
     filter.last_state = reader.Name<model::RunState>("last_state");
     ReadLabels(reader, filter.labels);
     filter.text = reader.Text("q");
@@ -53,11 +54,12 @@ Result<Response> ListJobs(Desk& desk, const Request& request) {
     const auto list_jobs = [&](std::size_t limit, const std::string& cursor) {
         query.limit = limit;
         query.cursor = cursor;
+        query.look = LooksAtOnce(wish);
         return jobs.List(query);
     };
     KSANA_TRY(ListPage list, FillPage(wish, list_jobs, codec::JobViewToJson));
     if (wish.total) {
-        KSANA_TRY(list.total, jobs.Count(query.filter, kMaxTotal + 1));
+        KSANA_TRY(list.total, jobs.CountWithin(query.filter, kTotalBounds));
     }
     return ListAnswer(request, desk.cursors, list);
 }

@@ -54,21 +54,14 @@ std::string Lowered(std::string text) {
     return text;
 }
 
-struct Target {
-    LimitKind kind = LimitKind::kType;
-    std::string name;
-
-    std::string Setting() const { return engine::LimitSettingOf(kind, name); }
-};
-
-Result<Target> TargetOf(const Call& call, LimitKind kind) {
+Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
     if (kind == LimitKind::kType) {
         const std::string& code = call.request.Parameter("code");
-        if (IsIdentifier(code)) return Target{kind, code};
+        if (IsIdentifier(code)) return LimitTarget{kind, code};
         return Error(std::vector<Problem>{{"/code", "is no code of a type"}});
     }
     const std::string& host = call.request.Parameter("host");
-    if (model::IsHost(host)) return Target{kind, Lowered(host)};
+    if (model::IsHost(host)) return LimitTarget{kind, Lowered(host)};
     return Error(std::vector<Problem>{
         {"/host", "is no host: example.com, 10.0.0.1:8080 or [::1], with a port or without"}});
 }
@@ -120,13 +113,13 @@ class Handlers {
     }
 
     Result<Response> Put(const Call& call, LimitKind kind) const {
-        KSANA_TRY(const Target target, TargetOf(call, kind));
+        KSANA_TRY(const LimitTarget target, TargetOf(call, kind));
         KSANA_TRY(const model::Limit limit, codec::LimitFromJson(call.request.body));
         if (!limit.max_concurrency && !limit.rate) {
             return Error(std::vector<Problem>{
                 {"", "names no limit: max_concurrency, rate or both", "missing", {}}});
         }
-        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, target.Setting(), limit));
+        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, target, limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const TimePoint now, store_.Now());
         LimitUse use = UsesNow()[engine::LimitKey(kind, target.name)];
@@ -143,8 +136,8 @@ class Handlers {
     }
 
     Result<Response> Delete(const Call& call, LimitKind kind) const {
-        KSANA_TRY(const Target target, TargetOf(call, kind));
-        KSANA_TRY(const bool deleted, DeleteStoredLimit(store_, call.request, target.Setting()));
+        KSANA_TRY(const LimitTarget target, TargetOf(call, kind));
+        KSANA_TRY(const bool deleted, DeleteStoredLimit(store_, call.request, target));
         return deleted ? http_server::NoContent() : LimitChanged412(call.request);
     }
 

@@ -26,10 +26,10 @@ std::string ScopeOf(const Request& request) {
     return Sha256(fmt::format("{}\n{}", request.path, fmt::join(parts, "\n")));
 }
 
-std::string TotalText(std::int64_t total) {
+std::string TotalText(const store::Counted& total) {
     return ObjectText()
-        .Put("count", std::min(total, kMaxTotal))
-        .Put("relation", total > kMaxTotal ? "at_least" : "exact")
+        .Put("count", std::min(total.count, kMaxTotal))
+        .Put("relation", total.count > kMaxTotal || !total.complete ? "at_least" : "exact")
         .Take();
 }
 

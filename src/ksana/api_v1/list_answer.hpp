@@ -12,6 +12,7 @@
 #include "ksana/base/result.hpp"
 #include "ksana/http_server/message.hpp"
 #include "ksana/model/enum_names.hpp"
+#include "ksana/store/page.hpp"
 
 namespace ksana::api_v1 {
 
@@ -52,11 +53,21 @@ void ReadSort(api::QueryReader& reader, E& sort, bool& descending) {
 inline constexpr std::size_t kMaxPageBytes = 8 << 20;
 inline constexpr std::size_t kItemsAtOnce = 100;
 
+// A page also ends early once about so many jobs or runs were looked at for it that do not belong
+// to the list: a search for what hardly any has must not take as long as there are rows. Each of
+// the questions that a page takes has its share.
+inline constexpr std::size_t kLooksForPage = 4'000;
+inline std::size_t LooksAtOnce(const PageWish& wish) {
+    return kLooksForPage / ((wish.limit + kItemsAtOnce - 1) / kItemsAtOnce);
+}
+// Likewise a total, which is then a lower bound.
+inline constexpr store::CountBounds kTotalBounds{.most = kMaxTotal + 1, .look = 4'000};
+
 // {"items": […], "next_cursor": …, "total": …} with a Link to the next page.
 struct ListPage {
-    std::vector<std::string> items;     // each a JSON value
-    std::string next;                   // the store's cursor; empty: the last page
-    std::optional<std::int64_t> total;  // counted up to kMaxTotal + 1
+    std::vector<std::string> items;       // each a JSON value
+    std::string next;                     // the store's cursor; empty: the last page
+    std::optional<store::Counted> total;  // within kTotalBounds
 };
 // Asks the store by list(limit, cursor), and shows each item, until the page is full.
 template <class List, class Show>
@@ -64,6 +75,7 @@ Result<ListPage> FillPage(const PageWish& wish, const List& list, const Show& sh
     ListPage page;
     page.next = wish.cursor;
     std::size_t bytes = 0;
+    bool enough = false;
     do {
         const std::size_t missing = wish.limit - page.items.size();
         KSANA_TRY(auto found, list(std::min(missing, kItemsAtOnce), page.next));
@@ -72,7 +84,8 @@ Result<ListPage> FillPage(const PageWish& wish, const List& list, const Show& sh
             bytes += page.items.back().size();
         }
         page.next = std::move(found.next);
-    } while (!page.next.empty() && page.items.size() < wish.limit && bytes < kMaxPageBytes);
+        enough = found.looked_enough || bytes >= kMaxPageBytes;
+    } while (!page.next.empty() && page.items.size() < wish.limit && !enough);
     return page;
 }
 

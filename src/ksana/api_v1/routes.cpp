@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include "ksana/api/query_reader.hpp"
+#include "ksana/api_v1/agent_handlers.hpp"
+#include "ksana/api_v1/alert_handlers.hpp"
 #include "ksana/api_v1/audit_handlers.hpp"
 #include "ksana/api_v1/backfill_handlers.hpp"
 #include "ksana/api_v1/calendar_handlers.hpp"
+#include "ksana/api_v1/callback_handlers.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
 #include "ksana/api_v1/event_handlers.hpp"
 #include "ksana/api_v1/group_handlers.hpp"
@@ -16,7 +19,10 @@
 #include "ksana/api_v1/limit_handlers.hpp"
 #include "ksana/api_v1/object_text.hpp"
 #include "ksana/api_v1/openapi_text.hpp"
+#include "ksana/api_v1/queue_handlers.hpp"
 #include "ksana/api_v1/run_handlers.hpp"
+#include "ksana/api_v1/task_handlers.hpp"
+#include "ksana/api_v1/type_handlers.hpp"
 
 namespace ksana::api_v1 {
 namespace {
@@ -62,6 +68,12 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddAuditRoutes(router, desk);
     AddBackfillRoutes(router, desk);
     AddEventRoutes(router, desk);
+    AddCallbackRoutes(router, desk);
+    AddAlertRoutes(router, desk);
+    AddTaskRoutes(router, desk);
+    AddAgentRoutes(router, desk);
+    AddTypeRoutes(router, desk);
+    AddQueueRoutes(router, desk);
     AddRoute(router, desk,
              {Method::kGet, "/settings", Permission::kRead, "How this server is configured"},
              [desk](const Call& call) { return ShowSettings(*desk, call); });

@@ -6,6 +6,7 @@
 #include "ksana/api/query_reader.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
 #include "ksana/api_v1/list_answer.hpp"
+#include "ksana/api_v1/object_text.hpp"
 #include "ksana/codec/job_view.hpp"
 #include "ksana/codec/run_view.hpp"
 
@@ -100,13 +101,44 @@ class Handlers {
         return response;
     }
 
+    Result<Response> Resolve(const Call& call) const {
+        return ByHand(call, &engine::RunDesk::Resolve);
+    }
+    Result<Response> SendBack(const Call& call) const {
+        return ByHand(call, &engine::RunDesk::SendBack);
+    }
+    Result<Response> Hold(const Call& call) const { return ByHand(call, &engine::RunDesk::Hold); }
+
     Result<Response> Delete(const Call& call) const {
         KSANA_TRY(const Uuid id, IdOf(call.request));
         KSANA_TRY_VOID(runs_.Delete(id, api::ActorOf(call.request)));
         return http_server::NoContent();
     }
 
+    Result<Response> Purge(const Call& call) const {
+        KSANA_TRY(const codec::PurgeRequest wish, codec::PurgeRequestFromJson(call.request.body));
+        KSANA_TRY(const auto purged, runs_.Purge({.finished_before = wish.finished_before,
+                                                  .states = wish.states,
+                                                  .dry_run = wish.dry_run},
+                                                 api::ActorOf(call.request)));
+        return JsonResponse(200, ObjectText()
+                                     .Put("runs", purged.runs)
+                                     .Put("more", purged.more)
+                                     .Put("dry_run", wish.dry_run)
+                                     .Take());
+    }
+
   private:
+    using Act = Result<Run> (engine::RunDesk::*)(const Uuid&, const std::string&,
+                                                 const engine::Actor&);
+
+    Result<Response> ByHand(const Call& call, Act act) const {
+        KSANA_TRY(const codec::RemarkRequest wish, codec::RemarkRequestFromJson(call.request.body));
+        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Run run, (runs_.*act)(id, wish.remark, api::ActorOf(call.request)));
+        return JsonResponse(200, codec::RunViewToJson(run));
+    }
+
     Result<Response> ListOf(const Request& request, std::optional<std::string> job_id) const {
         api::QueryReader reader(request);
         store::RunQuery query;
@@ -119,11 +151,12 @@ class Handlers {
         const auto list_runs = [&](std::size_t limit, const std::string& cursor) {
             query.limit = limit;
             query.cursor = cursor;
+            query.look = LooksAtOnce(wish);
             return store_.runs().List(query);
         };
         KSANA_TRY(ListPage list, FillPage(wish, list_runs, codec::RunViewToJson));
         if (wish.total) {
-            KSANA_TRY(list.total, store_.runs().Count(query.filter, kMaxTotal + 1));
+            KSANA_TRY(list.total, store_.runs().CountWithin(query.filter, kTotalBounds));
         }
         return ListAnswer(request, desk_->cursors, list);
     }
@@ -148,11 +181,21 @@ void AddRunRoutes(http_server::Router& router, const std::shared_ptr<Desk>& desk
         &Handlers::Get);
     add({Method::kDelete, "/runs/{id}", Permission::kWrite, "Deletes a run that is over"},
         &Handlers::Delete);
+    add({Method::kPost, "/runs/purge", Permission::kWrite, "Deletes runs that ended long ago"},
+        &Handlers::Purge);
     add({Method::kPost, "/runs/{id}/cancel", Permission::kOperate, "Stops a run"},
         &Handlers::Cancel);
     add({Method::kPost, "/runs/{id}/retry", Permission::kOperate,
          "Runs again what did not succeed"},
         &Handlers::Retry);
+    add({Method::kPost, "/runs/{id}/resolve", Permission::kOperate, "Closes a run that is held"},
+        &Handlers::Resolve);
+    add({Method::kPost, "/runs/{id}/send-back", Permission::kOperate,
+         "Lets a run that is held go on"},
+        &Handlers::SendBack);
+    add({Method::kPost, "/runs/{id}/hold", Permission::kOperate,
+         "Keeps a run that waits for a person"},
+        &Handlers::Hold);
 }
 
 }  // namespace ksana::api_v1

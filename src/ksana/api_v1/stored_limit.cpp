@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include "ksana/api/actor_of.hpp"
 #include "ksana/api_v1/entity_tag.hpp"
 #include "ksana/api_v1/frame.hpp"
+#include "ksana/codec/audit_view.hpp"
 #include "ksana/codec/limit_codec.hpp"
 #include "ksana/engine/limit_source.hpp"
+#include "ksana/model/audit_words.hpp"
 
 namespace ksana::api_v1 {
 namespace {
@@ -30,8 +33,54 @@ bool MayChange(const Request& request, const StoredLimit* stored) {
            wish->find(fmt::format("\"{}\"", stored->version)) != std::string_view::npos;
 }
 
-bool IsConditional(const Request& request) {
-    return request.headers.Find("If-Match") || request.headers.Find("If-None-Match");
+std::string SettingOf(const LimitTarget& target) {
+    return engine::LimitSettingOf(target.kind, target.name);
+}
+
+model::AuditEvent Audit(const LimitTarget& target, std::string_view action,
+                        const Request& request) {
+    const engine::Actor by = api::ActorOf(request);
+    const bool group = target.kind == model::LimitKind::kGroup;
+    return engine::AuditOf(
+        by, {.action = action,
+             .resource_type = group ? model::audit::kGroup : model::audit::kLimit,
+             .resource_id = group ? target.name
+                                  : fmt::format("{}/{}", model::NameOf(target.kind), target.name),
+             .tenant = model::AuditEvent{}.tenant,
+             .data = codec::AuditDataToJson({{"request_id", by.request_id}})});
+}
+
+Result<void> CheckRoom(store::Store& store) {
+    KSANA_TRY(const auto limits, engine::ReadLimits(store));
+    if (limits.size() < engine::kMaxLimits) return {};
+    return Error(Code::kExhausted, fmt::format("there are {} limits already", limits.size()));
+}
+
+// What is there, also where it cannot be read: as one without limits, which can be replaced.
+Result<std::optional<StoredLimit>> FindAnyway(store::Store& store, const std::string& setting) {
+    const auto found = store.settings().Get(setting);
+    if (!found) {
+        if (found.error().code == Code::kNotFound) return std::optional<StoredLimit>();
+        return found.error();
+    }
+    if (auto stored = StoredLimitOf(*found)) return std::optional(*std::move(stored));
+    return std::optional(
+        StoredLimit{.limit = {}, .version = found->version, .updated_at = found->updated_at});
+}
+
+// Calls change(before), which writes only if nobody else has meanwhile; if somebody has, again.
+template <class Change>
+Result<void> UntilUndisturbed(store::Store& store, const LimitTarget& target,
+                              const Change& change) {
+    constexpr int kMaxTries = 10;
+    for (int tries = 1;; ++tries) {
+        KSANA_TRY(const auto before, FindAnyway(store, SettingOf(target)));
+        Result<void> changed = change(before);
+        if (changed || tries == kMaxTries) return changed;
+        const Code code = changed.error().code;
+        const bool gone = code == Code::kNotFound && before.has_value();
+        if (code != Code::kConflict && code != Code::kAlreadyExists && !gone) return changed;
+    }
 }
 
 }  // namespace
@@ -59,43 +108,43 @@ void PutLimit(ObjectText& text, const model::Limit& limit) {
 }
 
 Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store, const Request& request,
-                                                  const std::string& setting,
+                                                  const LimitTarget& target,
                                                   const model::Limit& limit) {
-    KSANA_TRY(const auto before, FindLimit(store, setting));
-    if (!MayChange(request, before ? &*before : nullptr)) return std::optional<LimitChange>();
-    if (!before) {
-        KSANA_TRY(const auto limits, engine::ReadLimits(store));
-        if (limits.size() >= engine::kMaxLimits) {
-            return Error(Code::kExhausted,
-                         fmt::format("there are {} limits already", limits.size()));
-        }
-    }
-    store::SettingWrite write{
-        .key = setting, .value = codec::LimitToJson(limit), .expected = {}, .expires_at = {}};
-    if (IsConditional(request)) write.expected = before ? before->version : 0;
-    const auto written = store.settings().Put(std::move(write));
-    if (!written) {
-        if (IsConditional(request) && written.error().code == Code::kConflict) {
-            return std::optional<LimitChange>();
-        }
-        return written.error();
-    }
-    return std::optional(LimitChange{
-        .stored = {.limit = limit, .version = written->version, .updated_at = written->updated_at},
-        .is_new = !before});
+    std::optional<LimitChange> change;
+    const auto put = [&](const std::optional<StoredLimit>& before) -> Result<void> {
+        change.reset();
+        if (!MayChange(request, before ? &*before : nullptr)) return {};
+        if (!before) KSANA_TRY_VOID(CheckRoom(store));
+        const auto action = before ? model::audit::kChanged : model::audit::kCreated;
+        KSANA_TRY(const model::Document written,
+                  store.settings().Put({.key = SettingOf(target),
+                                        .value = codec::LimitToJson(limit),
+                                        .expected = before ? before->version : 0,
+                                        .expires_at = {},
+                                        .audit = Audit(target, action, request)}));
+        change = LimitChange{.stored = {.limit = limit,
+                                        .version = written.version,
+                                        .updated_at = written.updated_at},
+                             .is_new = !before};
+        return {};
+    };
+    KSANA_TRY_VOID(UntilUndisturbed(store, target, put));
+    return change;
 }
 
 Result<bool> DeleteStoredLimit(store::Store& store, const Request& request,
-                               const std::string& setting) {
-    KSANA_TRY(const auto before, FindLimit(store, setting));
-    if (!before) return Error(Code::kNotFound, "there is no such limit");
-    if (!MayChange(request, &*before)) return false;
-    std::optional<std::int64_t> expected;
-    if (IsConditional(request)) expected = before->version;
-    const auto deleted = store.settings().Delete(setting, expected);
-    if (deleted) return true;
-    if (expected && deleted.error().code == Code::kConflict) return false;
-    return deleted.error();
+                               const LimitTarget& target) {
+    bool deleted = false;
+    const auto remove = [&](const std::optional<StoredLimit>& before) -> Result<void> {
+        if (!before) return Error(Code::kNotFound, "there is no such limit");
+        if (!MayChange(request, &*before)) return {};
+        KSANA_TRY_VOID(store.settings().Delete(SettingOf(target), before->version,
+                                               Audit(target, model::audit::kDeleted, request)));
+        deleted = true;
+        return {};
+    };
+    KSANA_TRY_VOID(UntilUndisturbed(store, target, remove));
+    return deleted;
 }
 
 http_server::Response LimitChanged412(const Request& request) {

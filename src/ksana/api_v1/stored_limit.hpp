@@ -34,13 +34,18 @@ struct LimitChange {
     StoredLimit stored;
     bool is_new = false;
 };
+struct LimitTarget {
+    model::LimitKind kind = model::LimitKind::kGroup;
+    std::string name;
+};
+// Both are audited with who sent the request.
 Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store,
                                                   const http_server::Request& request,
-                                                  const std::string& setting,
+                                                  const LimitTarget& target,
                                                   const model::Limit& limit);
 // False: they do not hold. kNotFound: there is none.
 Result<bool> DeleteStoredLimit(store::Store& store, const http_server::Request& request,
-                               const std::string& setting);
+                               const LimitTarget& target);
 
 http_server::Response LimitChanged412(const http_server::Request& request);
 

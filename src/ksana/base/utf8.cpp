@@ -91,12 +91,17 @@ std::string Printable(std::string_view text) {
     return out;
 }
 
-std::string Excerpt(std::string_view text, std::size_t max_bytes) {
-    if (text.size() <= max_bytes) return Printable(text);
+std::string_view CutText(std::string_view text, std::size_t max_bytes) {
+    if (text.size() <= max_bytes) return text;
     std::size_t end = max_bytes;
     // Not into the middle of a character: step back over continuation bytes.
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    return Printable(text.substr(0, end)) + "...";
+    return text.substr(0, end);
+}
+
+std::string Excerpt(std::string_view text, std::size_t max_bytes) {
+    const std::string_view cut = CutText(text, max_bytes);
+    return cut.size() == text.size() ? Printable(text) : Printable(cut) + "...";
 }
 
 }  // namespace ksana

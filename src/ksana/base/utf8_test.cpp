@@ -31,5 +31,12 @@ TEST(Excerpt, CutsBetweenCharacters) {
     EXPECT_EQ(Excerpt("刹那刹那", 4), "刹...");
 }
 
+TEST(Utf8Test, CutsBetweenCharacters) {
+    EXPECT_EQ(CutText("a\nb", 3), "a\nb");
+    EXPECT_EQ(CutText("a\nb", 2), "a\n");
+    EXPECT_EQ(CutText("aä", 2), "a");
+    EXPECT_EQ(CutText("ä", 0), "");
+}
+
 }  // namespace
 }  // namespace ksana

@@ -1,12 +1,10 @@
 #include "ksana/codec/audit_view.hpp"
 
-#include <map>
-
 #include "ksana/base/time_text.hpp"
 #include "ksana/codec/job_view.hpp"
 #include "ksana/codec/json_output.hpp"
 #include "ksana/codec/json_parse.hpp"
-#include "ksana/codec/json_text.hpp"
+#include "ksana/codec/member_changes.hpp"
 
 namespace ksana::codec {
 namespace {
@@ -63,19 +61,7 @@ std::string AuditDataToJson(const std::vector<std::pair<std::string_view, std::s
 }
 
 std::vector<std::string> ChangedMembers(const model::Job& before, const model::Job& after) {
-    std::vector<std::string> names;
-    const auto old_members = JsonMembers(JobViewToJson(before));
-    const auto new_members = JsonMembers(JobViewToJson(after));
-    if (!old_members || !new_members) return names;
-    std::map<std::string_view, std::string_view> old_values;
-    for (const JsonMember& member : *old_members) old_values[member.name] = member.json;
-    for (const JsonMember& member : *new_members) {
-        const auto found = old_values.find(member.name);
-        if (found == old_values.end() || found->second != member.json) names.push_back(member.name);
-        if (found != old_values.end()) old_values.erase(found);
-    }
-    for (const auto& [name, value] : old_values) names.emplace_back(name);  // taken away
-    return names;
+    return ChangedMembersOf(JobViewToJson(before), JobViewToJson(after));
 }
 
 }  // namespace ksana::codec

@@ -1,51 +1,10 @@
 #include "ksana/codec/document_codec.hpp"
 
-#include "ksana/codec/job_fields.hpp"
 #include "ksana/codec/json_reader.hpp"
+#include "ksana/codec/type_fields.hpp"
 #include "ksana/codec/value_writer.hpp"
 
 namespace ksana::codec {
-
-template <>
-struct FieldsOf<model::Callback> {
-    template <class V>
-    static void Visit(V& v) {
-        v("url", &model::Callback::url);
-        v("method", &model::Callback::method);
-    }
-};
-
-template <>
-struct FieldsOf<model::Callbacks> {
-    using Callbacks = model::Callbacks;
-
-    template <class V>
-    static void Visit(V& v) {
-        v("success", &Callbacks::success);
-        v("error", &Callbacks::error);
-        v("security", &Callbacks::security);
-        v("access_key", &Callbacks::access_key);
-        v("secret_key", &Callbacks::secret_key);
-    }
-};
-
-template <>
-struct FieldsOf<model::RunType> {
-    using RunType = model::RunType;
-
-    template <class V>
-    static void Visit(V& v) {
-        v.Key("code", &RunType::code);
-        v("name", &RunType::name);
-        v("category", &RunType::category);
-        v("retry", &RunType::retry);
-        v("timeout", &RunType::timeout);
-        v("need_manual", &RunType::need_manual);
-        v("callbacks", &RunType::callbacks);
-        v("created_at", &RunType::created_at);
-        v("updated_at", &RunType::updated_at);
-    }
-};
 
 template <>
 struct FieldsOf<model::Worker> {

@@ -31,6 +31,24 @@ struct FieldsOf<PauseRequest> {
 };
 
 template <>
+struct FieldsOf<RemarkRequest> {
+    template <class V>
+    static void Visit(V& v) {
+        v("remark", &RemarkRequest::remark);
+    }
+};
+
+template <>
+struct FieldsOf<PurgeRequest> {
+    template <class V>
+    static void Visit(V& v) {
+        v.Required("finished_before", &PurgeRequest::finished_before);
+        v("states", &PurgeRequest::states);
+        v("dry_run", &PurgeRequest::dry_run);
+    }
+};
+
+template <>
 struct FieldsOf<BulkRequest> {
     template <class V>
     static void Visit(V& v) {
@@ -73,6 +91,15 @@ Result<Job> ReadDefinition(const json::value& value) {
     reader.Read(Node{value, ""}, job);
     if (!reader.Clean()) return Error(reader.TakeProblems());
     return job;
+}
+
+std::vector<std::string> FinalStateNames() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < model::kEnumCount<model::RunState>; ++i) {
+        const auto state = static_cast<model::RunState>(i);
+        if (model::IsFinal(state)) names.emplace_back(model::NameOf(state));
+    }
+    return names;
 }
 
 bool IsBlank(std::string_view text) {
@@ -154,8 +181,23 @@ Result<PauseRequest> PauseRequestFromJson(std::string_view text) {
     return RequestFromJson<PauseRequest>(text);
 }
 
+Result<RemarkRequest> RemarkRequestFromJson(std::string_view text) {
+    return RequestFromJson<RemarkRequest>(text);
+}
+
 Result<BulkRequest> BulkRequestFromJson(std::string_view text) {
     return RequestFromJson<BulkRequest>(text);
+}
+
+Result<PurgeRequest> PurgeRequestFromJson(std::string_view text) {
+    return ReadDocument<PurgeRequest>(
+        text, JsonForm::kDefinition, {}, [](JsonReader& reader, const Node& node, auto& out) {
+            reader.Read(node, out);
+            if (out.states == 0 || (out.states & model::kUnfinishedStates) != 0) {
+                reader.Fault("/states", "must name states in which a run is over", "not_allowed",
+                             FinalStateNames());
+            }
+        });
 }
 
 Result<void> CheckEmptyBody(std::string_view text) {

@@ -31,6 +31,17 @@ struct RunRequest {
 struct PauseRequest {
     std::string reason;
 };
+// What a person says who closes a run, holds it or sends it back.
+struct RemarkRequest {
+    std::string remark;
+};
+// Which runs are to be deleted. All of these are over.
+struct PurgeRequest {
+    TimePoint finished_before{};
+    model::RunStates states =
+        static_cast<model::RunStates>(model::kAllStates & ~model::kUnfinishedStates);
+    bool dry_run = false;  // only says how many there are
+};
 // Which jobs, and why. `all` must be said where nothing else narrows them down.
 struct BulkRequest {
     std::string tenant;
@@ -47,7 +58,10 @@ struct BulkRequest {
 // Bodies of the verbs. An empty one means the defaults.
 Result<RunRequest> RunRequestFromJson(std::string_view text);
 Result<PauseRequest> PauseRequestFromJson(std::string_view text);
+Result<RemarkRequest> RemarkRequestFromJson(std::string_view text);
 Result<BulkRequest> BulkRequestFromJson(std::string_view text);
+// This one has no defaults: what is deleted must be said.
+Result<PurgeRequest> PurgeRequestFromJson(std::string_view text);
 // For verbs that need no body: none, or an object without members.
 Result<void> CheckEmptyBody(std::string_view text);
 

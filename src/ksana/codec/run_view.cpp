@@ -75,6 +75,13 @@ std::string RunViewToJson(const model::Run& run) {
     return output.Take();
 }
 
+std::string SubmittedRunToJson(const model::Run& run, bool already) {
+    JsonOutput output;
+    View view = Summary(run, output);
+    view.Put("already", already).End();
+    return output.Take();
+}
+
 std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts) {
     JsonOutput output;
     View view = Summary(run, output);

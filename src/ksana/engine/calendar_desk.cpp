@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "ksana/base/identifier.hpp"
+#include "ksana/codec/audit_view.hpp"
 #include "ksana/codec/definitions.hpp"
 #include "ksana/engine/calendar_users.hpp"
+#include "ksana/model/audit_words.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -16,20 +18,49 @@ constexpr std::size_t kMostNamed = 5;  // jobs that keep a calendar from being d
 
 std::string KeyOf(const std::string& name) { return std::string(kCalendarPrefix) + name; }
 
-Result<StoredCalendar> FromDocument(const model::Document& document) {
-    auto calendar = codec::CalendarFromJson(document.body);
-    if (!calendar) {
-        return Error(Code::kDataLoss, fmt::format("\"{}\" cannot be read: {}", document.key,
-                                                  calendar.error().Describe()));
+StoredCalendar FromDocument(const model::Document& document) {
+    StoredCalendar stored{
+        .calendar = {}, .version = document.version, .updated_at = document.updated_at};
+    if (auto calendar = codec::CalendarFromJson(document.body)) {
+        stored.calendar = *std::move(calendar);
+    } else {
+        stored.fault =
+            fmt::format("\"{}\" cannot be read: {}", document.key, calendar.error().Describe());
     }
-    return StoredCalendar{.calendar = *std::move(calendar),
-                          .version = document.version,
-                          .updated_at = document.updated_at};
+    return stored;
+}
+
+model::AuditEvent Audit(const std::string& name, std::string_view action, const Actor& by,
+                        const std::vector<std::string>* changed = nullptr) {
+    return AuditOf(by, {.action = action,
+                        .resource_type = model::audit::kCalendar,
+                        .resource_id = name,
+                        .tenant = model::AuditEvent{}.tenant,
+                        .data = codec::AuditDataToJson({{"request_id", by.request_id}}, changed)});
+}
+
+model::AuditEvent Changed(const std::optional<StoredCalendar>& before,
+                          const schedule::Calendar& after, const Actor& by) {
+    if (!before) return Audit(after.name, model::audit::kCreated, by);
+    std::vector<std::string> changed;
+    const schedule::Calendar& old = before->calendar;
+    if (old.description != after.description) changed.emplace_back("description");
+    if (old.exclude != after.exclude) changed.emplace_back("exclude");
+    if (old.include != after.include) changed.emplace_back("include");
+    if (old.swaps != after.swaps) changed.emplace_back("swaps");
+    return Audit(after.name, model::audit::kChanged, by, &changed);
 }
 
 }  // namespace
 
 Result<StoredCalendar> CalendarDesk::Get(const std::string& name) {
+    KSANA_TRY(StoredCalendar stored, Find(name));
+    if (!stored.fault.empty()) return Error(Code::kDataLoss, stored.fault);
+    return stored;
+}
+
+// Also one that cannot be read.
+Result<StoredCalendar> CalendarDesk::Find(const std::string& name) {
     const Error none(Code::kNotFound, fmt::format("there is no calendar \"{}\"", name));
     // A name that no calendar can have is not asked for: the store would find fault with its key.
     if (!IsIdentifier(name)) return none;
@@ -44,17 +75,18 @@ Result<store::Page<StoredCalendar>> CalendarDesk::List(store::ListParams params)
     store::Page<StoredCalendar> page;
     page.next = found.next;
     for (const model::Document& document : found.items) {
-        KSANA_TRY(StoredCalendar stored, FromDocument(document));
-        page.items.push_back(std::move(stored));
+        StoredCalendar stored = FromDocument(document);
+        if (stored.fault.empty()) page.items.push_back(std::move(stored));
     }
     return page;
 }
 
-Result<StoredCalendar> CalendarDesk::Change(const std::string& name, const Edit& edit) {
+Result<StoredCalendar> CalendarDesk::Change(const std::string& name, const Edit& edit,
+                                            const Actor& by) {
     const std::lock_guard lock(changing_);
     for (int tries = 1;; ++tries) {
         std::optional<StoredCalendar> before;
-        if (auto found = Get(name)) {
+        if (auto found = Find(name)) {
             before = *std::move(found);
         } else if (found.error().code != Code::kNotFound) {
             return found.error();
@@ -72,7 +104,8 @@ Result<StoredCalendar> CalendarDesk::Change(const std::string& name, const Edit&
         auto written = store_.settings().Put({.key = KeyOf(name),
                                               .value = codec::CalendarToJson(after),
                                               .expected = before ? before->version : 0,
-                                              .expires_at = {}});
+                                              .expires_at = {},
+                                              .audit = Changed(before, after, by)});
         if (written) {
             KSANA_TRY_VOID(watch_.Refresh());
             return StoredCalendar{.calendar = std::move(after),
@@ -117,12 +150,13 @@ Result<void> CalendarDesk::RefuseWhileUsed(const std::string& name) {
                                               count > named.size() ? ", …" : ""));
 }
 
-Result<void> CalendarDesk::Delete(const std::string& name, const Check& check) {
+Result<void> CalendarDesk::Delete(const std::string& name, const Check& check, const Actor& by) {
     const std::lock_guard lock(changing_);
-    KSANA_TRY(const StoredCalendar stored, Get(name));
+    KSANA_TRY(const StoredCalendar stored, Find(name));
     KSANA_TRY_VOID(check(stored));
     KSANA_TRY_VOID(RefuseWhileUsed(name));
-    KSANA_TRY_VOID(store_.settings().Delete(KeyOf(name), stored.version));
+    KSANA_TRY_VOID(store_.settings().Delete(KeyOf(name), stored.version,
+                                            Audit(name, model::audit::kDeleted, by)));
     return watch_.Refresh();
 }
 

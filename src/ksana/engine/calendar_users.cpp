@@ -15,6 +15,7 @@ Result<CalendarUsers> FindCalendarUsers(store::Store& store, const CalendarNames
     store::JobQuery query;
     query.limit = store::kMaxPageSize;
     query.cursor = cursor;
+    if (calendars.size() == 1) query.filter.calendar = *calendars.begin();
     KSANA_TRY(store::Page<model::Job> page, store.jobs().List(query));
     CalendarUsers users;
     users.next = std::move(page.next);

@@ -14,7 +14,8 @@ namespace ksana::engine {
 
 using CalendarNames = std::set<std::string, std::less<>>;
 
-// The jobs that use one of these calendars, a page of all jobs at a time.
+// The jobs that use one of these calendars, a page at a time: of its users where it is one, of all
+// jobs where there are several.
 struct CalendarUsers {
     std::vector<model::Job> jobs;
     std::string next;  // cursor; empty: that was the last page

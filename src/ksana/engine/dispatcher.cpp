@@ -32,6 +32,26 @@ Result<Jobs> JobsOf(store::Store& store, const std::vector<Run>& runs) {
     return jobs;
 }
 
+// What is to be started, with all that its executor has to know. Leaves `runs` alone where it
+// fails, else empty.
+Result<std::vector<std::unique_ptr<Task>>> TasksOf(store::Store& store, std::vector<Run>& runs) {
+    KSANA_TRY(const Jobs jobs, JobsOf(store, runs));
+    std::vector<std::shared_ptr<const CallbackCall>> callbacks(runs.size());
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+        KSANA_TRY(callbacks[n], CallbackCallOf(store, runs[n]));
+    }
+    std::vector<std::unique_ptr<Task>> tasks;
+    tasks.reserve(runs.size());
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+        const auto job = jobs.find(runs[n].job_id);
+        tasks.push_back(std::make_unique<Task>(std::move(runs[n]),
+                                               job == jobs.end() ? nullptr : job->second,
+                                               std::move(callbacks[n])));
+    }
+    runs.clear();
+    return tasks;
+}
+
 Duration LatenessOf(const Run& run) {
     return std::max(run.status.started_at.value_or(run.status.ready_at) - run.status.ready_at,
                     Duration::zero());
@@ -73,7 +93,7 @@ Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clo
       late_starts_(options_.late_start_rate) {}
 
 void Dispatcher::Hint(store::Topics topics) {
-    if (topics.Has(store::Topic::kReady)) look_for_ready_ = true;
+    if (topics.Has(topic())) look_for_ready_ = true;
     if (topics.Has(store::Topic::kCancel)) look_for_cancel_ = true;
 }
 
@@ -220,25 +240,27 @@ void Dispatcher::Kept(const std::string& exec_id, const store::Applied& applied,
 void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
     for (const Run& run : runs) flights_->Take(run);
     flights_->GiveBack(room - std::min(room, runs.size()));
-    std::ranges::move(runs, std::back_inserter(jobless_));
+    if (jobless_.empty()) {
+        jobless_ = std::move(runs);
+    } else {
+        std::ranges::move(runs, std::back_inserter(jobless_));
+    }
     StartJobless();
 }
 
 void Dispatcher::StartJobless() {
     if (jobless_.empty()) return;
-    auto jobs = JobsOf(store_, jobless_);
-    if (!jobs) {
+    auto tasks = TasksOf(store_, jobless_);
+    if (!tasks) {
         Log(LogLevel::kWarn, "the jobs of claimed runs cannot be read",
-            {{"runs", jobless_.size()}, {"error", jobs.error().Describe()}});
+            {{"runs", jobless_.size()}, {"error", tasks.error().Describe()}});
         return;
     }
     std::size_t late = 0;
     const SteadyPoint now = clock_.SteadyNow();
-    for (Run& run : std::exchange(jobless_, {})) {
-        if (LatenessOf(run) > LateStarts::kLate) ++late;
-        const auto job = jobs->find(run.job_id);
-        flights_->Depart({.run = std::move(run), .job = job == jobs->end() ? nullptr : job->second},
-                         now);
+    for (auto& task : *tasks) {
+        if (LatenessOf(task->run) > LateStarts::kLate) ++late;
+        flights_->Depart(std::move(task), now);
     }
     CountLate(late);
     StartDue();
@@ -258,7 +280,7 @@ Step Dispatcher::StartDue() {
 // Between claim and start it may have been lost, cancelled or given back; then it is not started. A
 // wish to stop that comes in the middle has found nothing to stop, and is passed on afterwards.
 void Dispatcher::Start(Departure departure) {
-    Task& task = departure.task;
+    Task& task = *departure.task;
     const std::string exec_id = task.run.status.exec_id;
     if (flights_->StopOf(exec_id) != StopReason::kNone) {
         flights_->Land(exec_id, NotStarted());
@@ -282,8 +304,8 @@ void Dispatcher::CountLate(std::size_t late) {
     late_starts_.Spend(late);
 }
 
-store::StartAs Dispatcher::Reserve() {
-    std::size_t most = options_.batch;
+store::StartAs Dispatcher::Reserve(std::size_t most) {
+    most = std::min(most, options_.batch);
     {
         const std::lock_guard lock(late_mutex_);
         most = std::min(most, late_starts_.Allowed(clock_.SteadyNow()));
@@ -304,7 +326,8 @@ void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved,
         flights_->Take(task.run);
         if (LatenessOf(task.run) > LateStarts::kLate) ++late;
         const Duration early = task.run.status.ready_at - store_now;
-        flights_->Depart(std::move(task), now + std::max(early, Duration::zero()));
+        flights_->Depart(std::make_unique<Task>(std::move(task)),
+                         now + std::max(early, Duration::zero()));
     }
     flights_->GiveBack(reserved.limit - std::min(reserved.limit, count));
     CountLate(late);

@@ -53,15 +53,24 @@ class Dispatcher {
 
     Result<Step> RunOnce();
 
+    model::ActionKind kind() const { return executor_.kind(); }
+    // What tells that a run of its kind can be claimed.
+    store::Topic topic() const {
+        const bool tasks = executor_.kind() == model::ActionKind::kQueue;
+        return tasks ? store::Topic::kTasks : store::Topic::kReady;
+    }
     // Something was committed that this may have to look at. Any thread.
     void Hint(store::Topics topics);
 
     // Room for runs that are stored as started, under the owner and lease of StartAs. Each call is
     // followed by Begin with those that were; the rest of the room is given back.
-    store::StartAs Reserve();
+    store::StartAs Reserve(std::size_t most = store::kMaxBatch);
     // Those whose time has not come by the store's clock, which is ahead of this node's by
     // `store_offset`, wait for it.
     void Begin(std::vector<Task> tasks, const store::StartAs& reserved, Duration store_offset = {});
+
+    // Something waits to be claimed, or may. Any thread.
+    bool Behind() const { return look_for_ready_ || flights_->claims_wait(); }
 
     // Hands what is due to the executor, so far as there are slots. A loop of its own, as RunOnce
     // may be waiting for a commit. Any thread.

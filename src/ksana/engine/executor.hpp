@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ksana/base/time.hpp"
+#include "ksana/engine/callback_call.hpp"
 #include "ksana/model/decide.hpp"
 #include "ksana/model/job.hpp"
 #include "ksana/model/run.hpp"
@@ -15,6 +16,7 @@ namespace ksana::engine {
 struct Task {
     model::Run run;                         // running, with its exec_id, deadline and payload
     std::shared_ptr<const model::Job> job;  // null: submitted directly, or deleted meanwhile
+    std::shared_ptr<const CallbackCall> callback = {};  // only of a callback
 };
 
 // Carries out attempts of one action kind. It knows nothing of stores and leases: it starts, it

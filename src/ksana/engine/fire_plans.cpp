@@ -51,6 +51,7 @@ Run RunOf(const Job& job, const FindType& find_type, const model::PolicyDefaults
     run.priority = job.priority;
     run.payload = PayloadOf(job.action);
     const auto type = run.type.empty() || !find_type ? nullptr : find_type(run.type);
+    if (type && run.category.empty()) run.category = type->category;
     run.policy = model::EffectivePolicy(&job, type.get(), defaults);
     return run;
 }

@@ -86,6 +86,11 @@ void Flights::ClaimsWait(bool wait) {
     claims_wait_ = wait;
 }
 
+bool Flights::claims_wait() const {
+    const std::lock_guard lock(mutex_);
+    return claims_wait_;
+}
+
 // What has landed is reported in the claim's own transaction.
 std::size_t Flights::RoomForClaim() const {
     const bool held_back = !gate_.empty() || (sent_away_ && gate_.active());
@@ -118,23 +123,23 @@ void Flights::GiveBack(std::size_t slots) {
 
 void Flights::Take(const model::Run& run) {
     const SteadyPoint now = clock_.SteadyNow();
-    auto flight = std::make_unique<Flight>(Flight{.run = run,
-                                                  .job = nullptr,
-                                                  .leased_at = now,
-                                                  .renew_at = now + lease_ / 3,
-                                                  .overdue_at = kNever,
-                                                  .ticket = {}});
+    auto flight = std::make_unique<Flight>();
+    flight->run = run;
+    flight->leased_at = now;
+    flight->renew_at = now + lease_ / 3;
+    flight->overdue_at = kNever;
     const std::lock_guard lock(mutex_);
     reserved_ -= std::min<std::size_t>(reserved_, 1);
     attention_ = std::min(attention_, flight->renew_at);
     flights_.emplace(run.status.exec_id, std::move(flight));
 }
 
-void Flights::Depart(Task task, SteadyPoint due) {
+void Flights::Depart(std::unique_ptr<Task> task, SteadyPoint due) {
     const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(task.run.status.exec_id);
+    const auto found = flights_.find(task->run.status.exec_id);
     if (found == flights_.end()) return;
-    found->second->job = task.job;
+    found->second->job = task->job;
+    found->second->callback = task->callback;
     departures_.emplace(due, std::move(task));
 }
 
@@ -150,7 +155,7 @@ std::vector<Departure> Flights::TakeDue(SteadyPoint now) {
         }
         while (!gate_.active() && CanDepart(now)) {
             auto node = departures_.extract(departures_.begin());
-            const auto found = flights_.find(node.mapped().run.status.exec_id);
+            const auto found = flights_.find(node.mapped()->run.status.exec_id);
             if (found == flights_.end()) continue;  // stopped while it waited
             Begin(*found->second, now);
             taken.push_back({.task = std::move(node.mapped()), .due = node.key()});
@@ -176,7 +181,7 @@ void Flights::TakeLimited(SteadyPoint now, std::vector<Departure>& taken) {
     while (passage.room > 0 && !departures_.empty() && departures_.begin()->first <= now &&
            !gate_.shut(now)) {
         auto node = departures_.extract(departures_.begin());
-        const std::string exec_id = node.mapped().run.status.exec_id;
+        const std::string exec_id = node.mapped()->run.status.exec_id;
         if (!flights_.contains(exec_id)) continue;
         gate_.Enter({.task = std::move(node.mapped()), .due = node.key()}, now, passage);
         NoteWaiting(exec_id, now);
@@ -193,7 +198,7 @@ void Flights::TakeLimited(SteadyPoint now, std::vector<Departure>& taken) {
 // The time that an attempt has begins with it. What is stored about it is set right by a renewal.
 void Flights::BeginAdmitted(Gate::Admitted admitted, SteadyPoint now,
                             std::vector<Departure>& taken) {
-    Task& task = admitted.departure.task;
+    Task& task = *admitted.departure.task;
     const auto found = flights_.find(task.run.status.exec_id);
     if (found == flights_.end()) return limits_.GiveBack(admitted.ticket, now);
     Flight& flight = *found->second;
@@ -271,7 +276,7 @@ void Flights::GiveUp(Flight& flight, model::Event& event, SteadyPoint now) {
     limits_.GiveBack(flight.ticket, now);
     const bool probe = std::exchange(flight.ticket, {}).probe;
     if (!probe && event.target == model::TargetSign::kNone) return;
-    const auto next_probe = limits_.Tell({.host = SubjectOf(flight.run, flight.job.get()).host,
+    const auto next_probe = limits_.Tell({.host = SubjectOf(flight).host,
                                           .sign = event.target,
                                           .began = flight.started_at,
                                           .probe = probe,
@@ -389,7 +394,7 @@ void Flights::LimitsChanged() {
         const std::lock_guard lock(mutex_);
         for (const auto& [exec_id, flight] : flights_) {
             if (!flight->begun) continue;
-            limits_.Join(flight->ticket, SubjectOf(flight->run, flight->job.get()), now);
+            limits_.Join(flight->ticket, SubjectOf(*flight), now);
         }
         for (Departure& departure : gate_.TakeAll()) {
             departures_.emplace(departure.due, std::move(departure.task));

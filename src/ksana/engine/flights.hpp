@@ -32,10 +32,11 @@ enum class StopReason : std::uint8_t {
 // An attempt that this node has, from the claim to its end.
 struct Flight {
     model::Run run;
-    std::shared_ptr<const model::Job> job;  // null: not known (yet), or there is none
-    bool begun = false;                     // handed to the executor; before that it waits
-    bool has_waited = false;                // at the gate: its time is to count from its start…
-    bool told_begun = false;                // …and the renewal that is under way says so
+    std::shared_ptr<const model::Job> job;              // null: not known (yet), or there is none
+    std::shared_ptr<const CallbackCall> callback = {};  // of a callback, likewise
+    bool begun = false;       // handed to the executor; before that it waits
+    bool has_waited = false;  // at the gate: its time is to count from its start…
+    bool told_begun = false;  // …and the renewal that is under way says so
     SteadyPoint started_at{};
     SteadyPoint leased_at{};   // the lease was got, or last renewed
     SteadyPoint renew_at{};    // the lease is to be renewed then; max(): it is lost
@@ -88,12 +89,13 @@ class Flights {
     // Something waits to be claimed. Until it is, nothing is started ahead of its time: what is
     // ready comes first.
     void ClaimsWait(bool wait);
+    bool claims_wait() const;
     void GiveBack(std::size_t slots);
 
     // Begins to keep the lease, in room that was reserved.
     void Take(const model::Run& run);
     // What was taken can be handed to the executor from `due` on. Nothing happens when it is over.
-    void Depart(Task task, SteadyPoint due);
+    void Depart(std::unique_ptr<Task> task, SteadyPoint due);
     // Those that are due, have a slot and are held back by no limit; from now on they are under
     // way. Who would have to wait long for a limit lands at once, to be given back to the store.
     std::vector<Departure> TakeDue(SteadyPoint now);
@@ -169,11 +171,11 @@ class Flights {
     const FlightNews news_;
 
     mutable std::mutex mutex_;
-    ById flights_;                                 // by exec_id
-    std::multimap<SteadyPoint, Task> departures_;  // of those that have not begun
-    Gate gate_;                                    // who waits here is not among departures_
-    std::size_t under_way_ = 0;                    // of flights_: begun
-    SteadyPoint attention_ = SteadyPoint::max();   // not later than any renew_at and overdue_at
+    ById flights_;                                                  // by exec_id
+    std::multimap<SteadyPoint, std::unique_ptr<Task>> departures_;  // have not begun
+    Gate gate_;                                   // who waits here is not among departures_
+    std::size_t under_way_ = 0;                   // of flights_: begun
+    SteadyPoint attention_ = SteadyPoint::max();  // not later than any renew_at and overdue_at
     std::vector<Landing> landed_;
     std::size_t tell_ = 1;  // news_.landed is called when so many have landed
     std::size_t reserved_ = 0;

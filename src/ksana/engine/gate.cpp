@@ -54,7 +54,7 @@ void Gate::Advance(const std::string& key, SteadyPoint now, Passage& passage) {
 // Whoever waits in a line was refused by its limit just now, by Advance, and so is a newcomer that
 // needs it: nobody is overtaken.
 void Gate::Enter(Departure departure, SteadyPoint now, Passage& passage) {
-    LimitSubject subject = SubjectOf(departure.task.run, departure.task.job.get());
+    LimitSubject subject = SubjectOf(*departure.task);
     LimitBook::Answer answer = book_.TryTake(subject, now);
     if (answer.kind == LimitBook::Answer::Kind::kGranted) {
         --passage.room;
@@ -68,7 +68,7 @@ void Gate::Enter(Departure departure, SteadyPoint now, Passage& passage) {
 
 void Gate::Refuse(Waiter waiter, const LimitBook::Answer& answer, SteadyPoint now,
                   Passage& passage) {
-    const model::Run& run = waiter.departure.task.run;
+    const model::Run& run = waiter.departure.task->run;
     if (answer.kind == LimitBook::Answer::Kind::kLater) {
         const model::WaitCause cause{
             .reason = model::WaitReason::kBreakerOpen, .key = answer.key, .before = 0};
@@ -94,7 +94,7 @@ void Gate::SendAway(const Waiter& waiter, const std::string& key, SteadyPoint no
     const std::size_t waiting = line == lines_.end() ? 0 : line->second.waiters.size();
     const LimitBook::Place place = book_.Book(key, waiting, now);
     passage.sent_away.push_back(
-        {.exec_id = waiter.departure.task.run.status.exec_id,
+        {.exec_id = waiter.departure.task->run.status.exec_id,
          .cause = {.reason = waiter.breaker ? model::WaitReason::kBreakerOpen
                                             : model::WaitReason::kLimited,
                    .key = key,
@@ -104,7 +104,7 @@ void Gate::SendAway(const Waiter& waiter, const std::string& key, SteadyPoint no
 
 Gate::Waiter Gate::Take(Lines::iterator line, std::map<Place, Waiter>::iterator waiter) {
     Waiter taken = std::move(waiter->second);
-    places_.erase(taken.departure.task.run.status.exec_id);
+    places_.erase(taken.departure.task->run.status.exec_id);
     line->second.waiters.erase(waiter);
     if (line->second.waiters.empty()) lines_.erase(line);
     return taken;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -16,9 +17,9 @@
 
 namespace ksana::engine {
 
-// An attempt to be handed to the executor.
+// An attempt to be handed to the executor. A task is large, and goes through several hands.
 struct Departure {
-    Task task;
+    std::unique_ptr<Task> task;
     SteadyPoint due{};
 };
 

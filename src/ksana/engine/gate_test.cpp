@@ -39,7 +39,8 @@ class GateTest : public ::testing::Test {
         run.status.exec_id = wish.name;
         Gate::Passage passage;
         passage.room = 100;
-        gate_.Enter({.task = {.run = run, .job = job}, .due = now_}, now_, passage);
+        gate_.Enter({.task = std::make_unique<Task>(Task{.run = run, .job = job}), .due = now_},
+                    now_, passage);
         return Note(std::move(passage));
     }
 
@@ -53,7 +54,7 @@ class GateTest : public ::testing::Test {
     std::vector<std::string> Note(Gate::Passage passage) {
         std::vector<std::string> names;
         for (auto& one : passage.admitted) {
-            names.push_back(one.departure.task.run.status.exec_id);
+            names.push_back(one.departure.task->run.status.exec_id);
             tickets_[names.back()] = one.ticket;
         }
         for (const auto& away : passage.sent_away) away_.push_back(away);

@@ -59,8 +59,16 @@ struct LimitBook::Line {
     }
 };
 
-LimitSubject SubjectOf(const model::Run& run, const model::Job* job) {
-    LimitSubject subject{.group = {}, .type = run.type, .host = {}};
+// The limit of a type is for its work; that its end is told counts for the host alone.
+LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback) {
+    LimitSubject subject;
+    if (callback != nullptr) {
+        if (!callback->url.starts_with(kMailTo)) {
+            subject.host = model::HostAndPortOf(callback->url);
+        }
+        return subject;
+    }
+    subject.type = run.type;
     if (job == nullptr) return subject;
     subject.group = job->group;
     if (const auto* http = std::get_if<model::HttpAction>(&job->action)) {
@@ -167,6 +175,40 @@ void LimitBook::Join(Ticket& ticket, const LimitSubject& subject, SteadyPoint no
         ++line->in_use;
         ticket.lines.push_back(line);
     }
+}
+
+std::vector<LimitBook::TypeRoom> LimitBook::TypeRooms(SteadyPoint now) const {
+    std::vector<TypeRoom> rooms;
+    const std::string first = LimitKey(LimitKind::kType, "");
+    const std::lock_guard lock(mutex_);
+    for (auto line = lines_.lower_bound(first);
+         line != lines_.end() && line->first.starts_with(first); ++line) {
+        const Line& of = *line->second;
+        TypeRoom room{.type = std::string(NameOfLimitKey(of.key)), .room = SIZE_MAX};
+        if (of.limit.max_concurrency) {
+            const auto most = static_cast<std::size_t>(std::max(0, *of.limit.max_concurrency));
+            room.room = most - std::min(most, of.in_use);
+        }
+        if (of.bucket) {
+            const std::size_t tokens = of.bucket->Tokens(now);
+            if (tokens == 0 && room.room > 0) room.again = of.bucket->NextAt();
+            room.room = std::min(room.room, tokens);
+        }
+        rooms.push_back(std::move(room));
+    }
+    return rooms;
+}
+
+LimitBook::Ticket LimitBook::TakeType(std::string_view type, SteadyPoint now) {
+    Ticket ticket;
+    ticket.since = now;
+    const std::lock_guard lock(mutex_);
+    const auto line = lines_.find(LimitKey(LimitKind::kType, type));
+    if (line == lines_.end()) return ticket;
+    ++line->second->in_use;
+    if (line->second->bucket) line->second->bucket->Take(now);
+    ticket.lines.push_back(line->second);
+    return ticket;
 }
 
 void LimitBook::GiveBack(const Ticket& ticket, SteadyPoint now) {

@@ -25,7 +25,12 @@ struct LimitSubject {
     std::string host;  // with its port
 };
 
-LimitSubject SubjectOf(const model::Run& run, const model::Job* job);
+LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback);
+// Of a Task or a Flight.
+template <class T>
+LimitSubject SubjectOf(const T& of) {
+    return SubjectOf(of.run, of.job.get(), of.callback.get());
+}
 
 // "group:etl", and back.
 std::string LimitKey(model::LimitKind kind, std::string_view name);
@@ -94,6 +99,17 @@ class LimitBook {
     // It has started already, and limits have come since: it counts for them, too.
     void Join(Ticket& ticket, const LimitSubject& subject, SteadyPoint now);
     void GiveBack(const Ticket& ticket, SteadyPoint now);
+
+    // For runs that others start (AgentLimits): how many each type with a limit has room for now,
+    // and where that is none, when a token comes.
+    struct TypeRoom {
+        std::string type;
+        std::size_t room = 0;
+        SteadyPoint again = SteadyPoint::max();
+    };
+    std::vector<TypeRoom> TypeRooms(SteadyPoint now) const;
+    // One has started: it counts, whether there was room or not. No lines: its type has no limit.
+    Ticket TakeType(std::string_view type, SteadyPoint now);
 
     struct Sign {
         std::string host;

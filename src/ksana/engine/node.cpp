@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ksana/base/log.hpp"
+#include "ksana/engine/direct_submit.hpp"
 #include "ksana/engine/limit_source.hpp"
 
 namespace ksana::engine {
@@ -27,6 +28,7 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       owner_(PrefixOf(options_) + options_.incarnation),
       limits_({.node_rate = options_.rate, .breaker = options_.breaker, .name = options_.name}),
       types_(store),
+      follow_up_(MakeCallbackFollowUp(types_, options_.callbacks)),
       calendars_(store),
       schedules_(zones, [this](std::string_view name) { return calendars_.Find(name); }),
       plans_(schedules_, [this](const std::string& code) { return types_.Find(code); },
@@ -36,8 +38,8 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                 .most_ahead = options_.most_ahead,
                 .batch = options_.plan_batch,
                 .max_waiting = options_.max_waiting}),
-      reaper_(store, clock, {.batch = 500, .follow_up = {}}),
-      retention_(store, clock, options_.retention),
+      reaper_(store, clock, {.batch = 500, .follow_up = follow_up_}),
+      retention_(store, clock, RetentionOptions()),
       backfiller_(store, plans_, clock),
       clock_watch_(store, plans_, clock, {}),
       calendar_watch_(store, calendars_, schedules_, plans_, clock,
@@ -55,7 +57,7 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                 .slots = options_.slots,
                                 .batch = options_.claim_batch,
                                 .late_start_rate = options_.late_start_rate,
-                                .follow_up = {},
+                                .follow_up = follow_up_,
                                 .wake =
                                     [this, place] {
                                         if (wake_) wake_(place);
@@ -63,6 +65,13 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                 .wake_starter = [this] { WakeStarters(); },
                                 .observer = observer,
                                 .limits = &limits_}));
+    }
+    if (options_.ids != nullptr) {
+        alerter_ = std::make_unique<Alerter>(store, zones, clock, *options_.ids,
+                                             Alerter::Options{.owner = LockOwner(),
+                                                              .lock = std::chrono::seconds(20),
+                                                              .signs = {.settle = options_.settle},
+                                                              .notices = options_.callbacks});
     }
     AddLoops();
 }
@@ -73,12 +82,21 @@ void Node::WakeStarters() {
     for (std::size_t n = 0; n < dispatchers_.size(); ++n) wake_(dispatchers_.size() + n);
 }
 
+Result<std::vector<store::Submitted>> Node::Submit(store::SubmitParams params) {
+    for (const auto& dispatcher : dispatchers_) {
+        const bool serves = std::ranges::all_of(
+            params.runs, [&](const model::Run& run) { return run.kind == dispatcher->kind(); });
+        if (serves) return SubmitAndStart(store_, *dispatcher, std::move(params));
+    }
+    return store_.runs().Submit(std::move(params));
+}
+
 // The dispatchers come first, then what starts for them: their places are known before the others'.
 void Node::AddLoops() {
     for (const auto& dispatcher : dispatchers_) {
         Dispatcher* const one = dispatcher.get();
         loops_.push_back({.name = "dispatcher",
-                          .topics = store::Topic::kReady | store::Topic::kCancel,
+                          .topics = one->topic() | store::Topic::kCancel,
                           .hint =
                               [one](store::Topics topics) {
                                   one->Hint(topics);
@@ -121,6 +139,11 @@ void Node::AddLoops() {
                               return true;
                           },
                       .run_once = [this] { return calendar_watch_.RunOnce(); }});
+    if (!alerter_) return;
+    loops_.push_back({.name = "alerts",
+                      .topics = store::Topic::kDocuments | store::Topic::kFinished,
+                      .hint = [this](store::Topics topics) { return alerter_->Hint(topics); },
+                      .run_once = [this] { return alerter_->RunOnce(); }});
 }
 
 Result<void> Node::Prepare() {
@@ -204,6 +227,15 @@ Result<Step> Node::Reap() {
         for (const model::Run& run : answer.runs) observer_->Reaped(run);
     }
     return answer.step;
+}
+
+// The lock of an earlier incarnation is its own where nobody else can have the name.
+std::string Node::LockOwner() const { return options_.only_one ? options_.name : owner_; }
+
+Retention::Options Node::RetentionOptions() const {
+    Retention::Options options = options_.retention;
+    options.owner = LockOwner();
+    return options;
 }
 
 Result<Step> Node::Retain() {

@@ -8,9 +8,11 @@
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/result.hpp"
+#include "ksana/engine/alerter.hpp"
 #include "ksana/engine/backfiller.hpp"
 #include "ksana/engine/calendar_book.hpp"
 #include "ksana/engine/calendar_watch.hpp"
+#include "ksana/engine/callback_follow_up.hpp"
 #include "ksana/engine/clock_watch.hpp"
 #include "ksana/engine/dispatcher.hpp"
 #include "ksana/engine/executor.hpp"
@@ -47,6 +49,10 @@ struct NodeOptions {
     Retention::Options retention;
     std::optional<model::Rate> rate;  // of all starts
     BreakerOptions breaker;
+    CallbackOptions callbacks;
+    // Others write, too: a commit may become visible so much later than its time.
+    Duration settle = std::chrono::seconds(1);
+    UuidGenerator* ids = nullptr;  // of alerts; none: there are no alerts
 };
 
 // The engine of one node without its threads: the loops, and what they share. A shell calls them:
@@ -54,7 +60,8 @@ struct NodeOptions {
 class Node {
   public:
     // What is given must outlive it. The observer may be null. An executor must have answered all
-    // that it was given before this goes.
+    // that it was given before this goes. One that is named twice has two dispatchers, each with
+    // its own slots: one of them is at work while the other waits for a commit.
     Node(store::Store& store, std::vector<Executor*> executors, schedule::ZoneDatabase& zones,
          const Clock& clock, NodeOptions options, Observer* observer);
 
@@ -67,12 +74,19 @@ class Node {
     void OnWake(std::function<void(std::size_t loop)> wake) { wake_ = std::move(wake); }
 
     const std::vector<std::unique_ptr<Dispatcher>>& dispatchers() const { return dispatchers_; }
+    // Stores runs; what an executor of this node can start at once is started by this call, if all
+    // are of its kind (direct_submit.hpp). Any thread.
+    Result<std::vector<store::Submitted>> Submit(store::SubmitParams params);
+
     ScheduleBook& schedules() { return schedules_; }
     FirePlans& plans() { return plans_; }
     TypeBook& types() { return types_; }
+    LimitBook& limits() { return limits_; }
     CalendarBook& calendars() { return calendars_; }
     CalendarWatch& calendar_watch() { return calendar_watch_; }
     const std::string& owner() const { return owner_; }
+    // For whoever reports on runs: the callbacks that are due because of it.
+    const store::FollowUp& follow_up() const { return follow_up_; }
 
     // The node's own first, then by key. Any thread.
     std::vector<LimitUse> LimitUses() const;
@@ -92,6 +106,8 @@ class Node {
     Result<Step> Plan();
     Result<Step> Reap();
     Result<Step> Retain();
+    std::string LockOwner() const;
+    Retention::Options RetentionOptions() const;
     Result<Step> ReadDocuments();
     Result<void> ReadLimits();
     Result<Step> WatchClock();
@@ -108,6 +124,7 @@ class Node {
 
     LimitBook limits_;
     TypeBook types_;
+    const store::FollowUp follow_up_;
     CalendarBook calendars_;
     ScheduleBook schedules_;
     FirePlans plans_;
@@ -118,6 +135,7 @@ class Node {
     ClockWatch clock_watch_;
     std::size_t calendar_loop_ = 0;  // its place
     CalendarWatch calendar_watch_;
+    std::unique_ptr<Alerter> alerter_;  // may be null
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
     std::vector<Loop> loops_;
     std::optional<TimePoint> next_fire_;           // only Plan; by this node's wall clock

@@ -30,6 +30,8 @@ class Observer {
     // Late: how long after its time the attempt was started.
     virtual void Started(const model::Run& /*run*/, Duration /*late*/) {}
     virtual void Ended(const AttemptEnd& /*end*/) {}
+    // What an agent said of its attempt, and what became of that.
+    virtual void Reported(model::EventKind /*kind*/, const store::Applied& /*applied*/) {}
     // A limit or an open breaker was in its way, and it was given back.
     virtual void Deferred(const model::Run& /*run*/, const model::WaitCause& /*cause*/) {}
     virtual void Reaped(const model::Run& /*run*/) {}

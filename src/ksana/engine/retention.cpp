@@ -1,5 +1,7 @@
 #include "ksana/engine/retention.hpp"
 
+#include <algorithm>
+
 #include "ksana/base/log.hpp"
 
 namespace ksana::engine {
@@ -7,25 +9,62 @@ namespace {
 
 constexpr Duration kJump = std::chrono::hours(1);
 
+// After so many full batches the pause is half as long, again and again.
+constexpr std::size_t kPatience = 100;
+constexpr std::size_t kMostHalvings = 6;
+// At least so many times as long as a batch took are the others left alone.
+constexpr int kShareOfOthers = 2;
+
 }  // namespace
 
-Result<Retention::Answer> Retention::RunOnce() {
-    Answer answer;
+bool Retention::TrustsTheClock() {
     const SteadyPoint steady = clock_.SteadyNow();
     if (jumps_.Take() > kJump) {
         Log(LogLevel::kWarn, "the wall clock was set forward; nothing is deleted for a while");
         not_before_ = steady + options_.distrust;
     }
-    if (not_before_ && steady < *not_before_) {
+    if (not_before_ && steady < *not_before_) return false;
+    not_before_.reset();
+    return true;
+}
+
+Result<Retention::Answer> Retention::RunOnce() {
+    Answer answer;
+    const SteadyPoint began = clock_.SteadyNow();
+    if (!TrustsTheClock()) {
         answer.step.NotAfter(options_.rest);
         return answer;
     }
-    not_before_.reset();
     KSANA_TRY_VOID(PurgeOld(answer));
-    const bool more = answer.runs >= options_.batch || answer.events >= options_.batch ||
-                      answer.documents >= options_.batch;
-    answer.step.NotAfter(more ? options_.pause : options_.rest);
+    bool more = answer.runs >= options_.batch || answer.events >= options_.batch ||
+                answer.documents >= options_.batch;
+    // What goes for its age makes room, too.
+    if (answer.runs < options_.batch) {
+        KSANA_TRY(const HistoryTrim::Answer trimmed, trim_.RunOnce());
+        answer.runs += trimmed.runs;
+        more = more || trimmed.more;
+    }
+    full_ = more ? full_ + 1 : 0;
+    const auto took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - began);
+    answer.step.NotAfter(more ? Pause(took) : Rest());
     return answer;
+}
+
+// With many to delete this takes up to a third of the store's time and no more; usually it takes
+// far less.
+Duration Retention::Pause(Duration took) const {
+    const std::size_t halvings = std::min(full_ / kPatience, kMostHalvings);
+    const Duration shortened = options_.pause / (std::int64_t{1} << halvings);
+    return std::min(options_.pause, std::max(shortened, took * kShareOfOthers));
+}
+
+// Who keeps runs for a second does not want to find them after a minute.
+Duration Retention::Rest() const {
+    Duration rest = options_.rest;
+    for (const Duration keep : {options_.keep, options_.keep_events}) {
+        if (keep > Duration::zero()) rest = std::min(rest, std::max(keep, options_.pause));
+    }
+    return rest;
 }
 
 Result<void> Retention::PurgeOld(Answer& answer) {

@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/base/time_text.hpp"
+#include "ksana/base/utf8.hpp"
 #include "ksana/codec/audit_view.hpp"
 #include "ksana/model/audit_words.hpp"
 
@@ -13,6 +16,10 @@ using model::Run;
 using model::RunState;
 
 namespace {
+
+constexpr std::int64_t kPurgeBatch = 500;
+
+constexpr std::size_t kMaxRemark = 1'000;  // of an audit event; the run has all of it
 
 Error Conflict(const Run& run, std::string_view why) {
     return {Code::kConflict,
@@ -40,11 +47,15 @@ Run Copy(const Run& old) {
     run.parent = old.id;
     run.policy = old.policy;
     run.policy.ignores_overlap = true;
+    if (old.trigger == model::RunTrigger::kCallback) {  // still speaks of the same run
+        run.trigger = old.trigger;
+        run.parent = old.parent;
+    }
     return run;
 }
 
 model::AuditEvent Audit(const Run& run, std::string_view action, const Actor& by,
-                        const std::string& new_run = {}) {
+                        const std::string& new_run = {}, const std::string& remark = {}) {
     return AuditOf(by, {.action = action,
                         .resource_type = model::audit::kRun,
                         .resource_id = run.id.ToString(),
@@ -54,15 +65,43 @@ model::AuditEvent Audit(const Run& run, std::string_view action, const Actor& by
                              {model::audit::kNominalAt,
                               run.nominal_at ? FormatTime(*run.nominal_at) : std::string()},
                              {"new_run_id", new_run},
+                             {model::audit::kRemark, Excerpt(remark, kMaxRemark)},
                              {"request_id", by.request_id}})});
+}
+
+model::AuditEvent RedeliverAudit(const RunDesk::RedeliverWish& wish, const Actor& by) {
+    return AuditOf(by, {.action = model::audit::kRetried,
+                        .resource_type = model::audit::kRun,
+                        .resource_id = {},
+                        .tenant = wish.tenant.empty() ? Run{}.tenant : wish.tenant,
+                        .data = codec::AuditDataToJson(
+                            {{"callbacks_of_type", wish.type}, {"request_id", by.request_id}})});
+}
+
+model::AuditEvent PurgeAudit(const RunDesk::PurgeWish& wish, const Actor& by) {
+    std::string states;
+    for (std::size_t i = 0; i < model::kEnumCount<RunState>; ++i) {
+        const auto state = static_cast<RunState>(i);
+        if (!model::IsFinal(state) || (wish.states & model::SetOf(state)) == 0) continue;
+        if (!states.empty()) states += ',';
+        states += model::NameOf(state);
+    }
+    return AuditOf(
+        by, {.action = model::audit::kPurged,
+             .resource_type = model::audit::kRun,
+             .resource_id = {},
+             .tenant = Run{}.tenant,
+             .data = codec::AuditDataToJson({{"finished_before", FormatTime(wish.finished_before)},
+                                             {"states", states},
+                                             {"request_id", by.request_id}})});
 }
 
 }  // namespace
 
-Result<Run> RunDesk::Apply(const Uuid& id, EventKind kind, model::AuditEvent audit) {
+Result<Run> RunDesk::Apply(const Uuid& id, model::Event event, model::AuditEvent audit) {
     std::vector<store::RunEvent> events(1);
     events.front().run_id = id;
-    events.front().event.kind = kind;
+    events.front().event = std::move(event);
     KSANA_TRY(const auto applied, store_.runs().Apply(std::move(events), {}, std::move(audit)));
     const store::Applied& outcome = applied.at(0);
     if (outcome.verdict == store::ApplyVerdict::kNotFound) {
@@ -78,7 +117,93 @@ Result<Run> RunDesk::Apply(const Uuid& id, EventKind kind, model::AuditEvent aud
 Result<Run> RunDesk::Cancel(const Uuid& id, const Actor& by) {
     KSANA_TRY(store::RunHistory history, store_.runs().Get(id));
     if (history.run.status.state == RunState::kCancelled) return std::move(history.run);
-    return Apply(id, EventKind::kCancel, Audit(history.run, model::audit::kCancelled, by));
+    return Apply(id, {.kind = EventKind::kCancel},
+                 Audit(history.run, model::audit::kCancelled, by));
+}
+
+Result<Run> RunDesk::Resolve(const Uuid& id, const std::string& remark, const Actor& by) {
+    KSANA_TRY(Run run, ByHand(id,
+                              {.event = EventKind::kResolve,
+                               .word = model::audit::kResolved,
+                               .done = RunState::kResolved},
+                              remark, by));
+    KSANA_TRY_VOID(CloseHeldCallbacks(run, by));
+    return run;
+}
+
+// Nobody waits for them any more. Asked again they are looked for again, should this have failed.
+Result<void> RunDesk::CloseHeldCallbacks(const Run& run, const Actor& by) {
+    if (run.trigger == model::RunTrigger::kCallback) return {};
+    store::RunQuery query;
+    query.filter.parent = run.id;
+    query.filter.trigger = model::RunTrigger::kCallback;
+    query.filter.states = model::SetOf(RunState::kHeld);
+    KSANA_TRY(const store::Page<Run> held, store_.runs().List(query));
+    for (const Run& callback : held.items) {
+        const auto closed =
+            Apply(callback.id, {.kind = EventKind::kResolve, .remark = run.status.remark},
+                  Audit(callback, model::audit::kResolved, by, {}, run.status.remark));
+        // Somebody may have sent it again meanwhile.
+        if (!closed && closed.error().code != Code::kConflict) return closed.error();
+    }
+    return {};
+}
+
+Result<Run> RunDesk::SendBack(const Uuid& id, const std::string& remark, const Actor& by) {
+    return ByHand(id, {.event = EventKind::kSendBack, .word = model::audit::kSentBack, .done = {}},
+                  remark, by);
+}
+
+Result<Run> RunDesk::Hold(const Uuid& id, const std::string& remark, const Actor& by) {
+    return ByHand(id,
+                  {.event = EventKind::kHold, .word = model::audit::kHeld, .done = RunState::kHeld},
+                  remark, by);
+}
+
+Result<Run> RunDesk::ByHand(const Uuid& id, const Act& act, const std::string& remark,
+                            const Actor& by) {
+    if (remark.size() > store::kMaxText) {
+        return Error(std::vector<Problem>{
+            {"/remark", fmt::format("is longer than {} bytes", store::kMaxText)}});
+    }
+    KSANA_TRY(store::RunHistory history, store_.runs().Get(id));
+    const model::RunStatus& status = history.run.status;
+    const bool said = status.state != RunState::kResolved || status.remark == remark;
+    if (act.done && status.state == *act.done && said) return std::move(history.run);
+    return Apply(id, {.kind = act.event, .remark = remark},
+                 Audit(history.run, act.word, by, {}, remark));
+}
+
+// What the filter says is looked for here: by their state they are found at once, and few are held,
+// while a type may have a million runs.
+Result<RunDesk::Redelivered> RunDesk::Redeliver(const RedeliverWish& wish, const Actor& by) {
+    Redelivered redelivered;
+    store::RunQuery query;
+    query.filter.states = model::SetOf(RunState::kHeld);
+    query.filter.trigger = model::RunTrigger::kCallback;
+    query.descending = false;
+    for (std::int64_t looked = 0; looked < kMostHeldLooked;) {
+        KSANA_TRY(const store::Page<Run> page, store_.runs().List(query));
+        std::vector<store::RunEvent> events;
+        for (const Run& run : page.items) {
+            const bool wanted = (wish.type.empty() || run.type == wish.type) &&
+                                (wish.tenant.empty() || run.tenant == wish.tenant);
+            if (!wanted) continue;
+            events.push_back({.run_id = run.id, .event = {.kind = EventKind::kSendBack}});
+        }
+        if (!events.empty()) {
+            KSANA_TRY(const auto applied,
+                      store_.runs().Apply(std::move(events), {}, RedeliverAudit(wish, by)));
+            redelivered.callbacks += std::ranges::count(applied, store::ApplyVerdict::kApplied,
+                                                        &store::Applied::verdict);
+        }
+        if (page.next.empty()) return redelivered;
+        looked += static_cast<std::int64_t>(page.items.size());
+        query.cursor = page.next;
+        if (redelivered.callbacks >= kMostRedelivered) break;
+    }
+    redelivered.more = redelivered.callbacks > 0;
+    return redelivered;
 }
 
 Result<void> RunDesk::Delete(const Uuid& id, const Actor& by) {
@@ -87,11 +212,36 @@ Result<void> RunDesk::Delete(const Uuid& id, const Actor& by) {
         {.now = {}, .id = id, .audit = Audit(history.run, model::audit::kDeleted, by)});
 }
 
+Result<RunDesk::Purged> RunDesk::Purge(const PurgeWish& wish, const Actor& by) {
+    Purged purged;
+    if (wish.dry_run) {
+        store::RunFilter filter;
+        filter.states = static_cast<model::RunStates>(wish.states & ~model::kUnfinishedStates);
+        filter.finished_until = wish.finished_before;
+        KSANA_TRY(purged.runs, store_.runs().Count(filter, kMostCounted + 1));
+        purged.more = purged.runs > kMostCounted;
+        purged.runs = std::min(purged.runs, kMostCounted);
+        return purged;
+    }
+    store::PurgeParams params{.finished_before = wish.finished_before,
+                              .states = wish.states,
+                              .limit = kPurgeBatch,
+                              .audit = PurgeAudit(wish, by)};
+    while (purged.runs < kMostPurged) {
+        KSANA_TRY(const std::size_t batch, store_.runs().Purge(params));
+        purged.runs += static_cast<std::int64_t>(batch);
+        if (batch < params.limit) return purged;
+        params.audit.reset();
+    }
+    purged.more = true;
+    return purged;
+}
+
 Result<Run> RunDesk::Retry(const Uuid& id, std::optional<Uuid> new_id, const Actor& by) {
     KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
     const Run& old = history.run;
     if (old.status.state == RunState::kHeld) {
-        return Apply(id, EventKind::kSendBack, Audit(old, model::audit::kRetried, by));
+        return Apply(id, {.kind = EventKind::kSendBack}, Audit(old, model::audit::kRetried, by));
     }
     if (!CanBeMadeAgain(old.status.state)) {
         return Conflict(old, "only what is over without success, or held, can be run again");

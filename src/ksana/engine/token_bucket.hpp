@@ -27,6 +27,13 @@ class TokenBucket {
     // When the next token is there; not later than now: it is.
     SteadyPoint NextAt() const { return full_at_ - burst_; }
 
+    // So many are there now.
+    std::size_t Tokens(SteadyPoint now) const {
+        if (NextAt() > now) return 0;
+        const auto full = static_cast<std::size_t>(burst_ / interval_) + 1;
+        return std::min(full, static_cast<std::size_t>((now - NextAt()) / interval_) + 1);
+    }
+
     void Take(SteadyPoint now) { full_at_ = std::max(full_at_, now) + interval_; }
 
     std::chrono::nanoseconds interval() const { return interval_; }

@@ -5,6 +5,7 @@
 namespace ksana::engine {
 
 Result<void> TypeBook::Refresh() {
+    const std::lock_guard refreshing(refreshing_);
     auto types = std::make_shared<Types>();
     store::ListParams params{.prefix = {}, .limit = store::kMaxPageSize, .cursor = {}};
     do {
@@ -29,6 +30,11 @@ std::shared_ptr<const model::RunType> TypeBook::Find(const std::string& code) co
     }
     const auto found = types->find(code);
     return found == types->end() ? nullptr : found->second;
+}
+
+std::size_t TypeBook::size() const {
+    const std::lock_guard lock(mutex_);
+    return types_->size();
 }
 
 }  // namespace ksana::engine

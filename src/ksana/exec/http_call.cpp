@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <variant>
 
-#include "ksana/base/hash.hpp"
 #include "ksana/base/time_text.hpp"
 #include "ksana/exec/answer_outcome.hpp"
 #include "ksana/exec/call_values.hpp"
 #include "ksana/exec/service_values.hpp"
 #include "ksana/exec/template_text.hpp"
+#include "ksana/exec/webhook_signature.hpp"
 #include "ksana/http_client/call_check.hpp"
 #include "ksana/model/http_url.hpp"
+#include "ksana/model/trace_parent.hpp"
 
 namespace ksana::exec {
 namespace {
@@ -112,13 +113,13 @@ void AddOurHeaders(const model::Run& run, std::vector<Header>& headers) {
     const std::string run_id = run.id.ToString();
     add("X-Ksana-Run-Id", run_id);
     add("Ksana-Run-Id", run_id);
-    add("Ksana-Job-Id", run.job_id);
+    if (!run.job_id.empty()) add("Ksana-Job-Id", run.job_id);
     add("Ksana-Exec-Id", run.status.exec_id);
     add("Ksana-Attempt", std::to_string(run.status.attempt));
     add("Ksana-Fence", std::to_string(run.status.fence));
     add("Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at)));
     if (run.status.deadline) add("Ksana-Deadline", FormatTime(*run.status.deadline));
-    AddUnlessThere(headers, "traceparent", TraceParentOf(run));
+    AddUnlessThere(headers, "traceparent", model::TraceParentOf(run));
     AddUnlessThere(headers, "User-Agent", UserAgent());
 }
 
@@ -126,24 +127,10 @@ void AddOurHeaders(const model::Run& run, std::vector<Header>& headers) {
 
 std::string UserAgent() { return "ksana/" KSANA_VERSION; }
 
-std::string TraceIdOf(const model::Run& run) {
-    std::string id = run.id.ToString();
-    std::erase(id, '-');
-    return id;
-}
+namespace {
 
-std::string TraceParentOf(const model::Run& run) {
-    const std::uint64_t span = std::max<std::uint64_t>(1, HashText(run.status.exec_id));
-    return fmt::format("00-{}-{:016x}-01", TraceIdOf(run), span);
-}
-
-Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
-                              const HttpCallOptions& options) {
-    KSANA_TRY(const model::HttpAction* action, ActionOf(task));
-    KSANA_TRY(const CallValues values, CallValues::Make(task));
-    const TemplateLookup lookup = [&values](std::string_view name) { return values.Find(name); };
-
-    const model::Run& run = task.run;
+// With the time that is left of the attempt.
+Result<CallRequest> FrameOf(const model::Run& run, TimePoint now, const HttpCallOptions& options) {
     const Duration left = run.status.deadline ? *run.status.deadline - now : run.policy.timeout;
     CallRequest request;
     request.timeout = std::min(left, run.policy.timeout);
@@ -153,7 +140,46 @@ Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
     request.connect_timeout = std::min(options.connect_timeout, request.timeout);
     request.max_kept = std::max(kMaxResult, kMaxKeptBody);
     request.max_read = options.max_read;
+    return request;
+}
 
+Result<CallRequest> CheckedCall(CallRequest request) {
+    if (auto fault = http_client::FaultOf(request)) return Impossible(std::move(*fault));
+    return request;
+}
+
+// What is signed is sent as it is, without placeholders.
+Result<CallRequest> BuildCallback(const engine::Task& task, TimePoint now,
+                                  const HttpCallOptions& options) {
+    const engine::CallbackCall& call = *task.callback;
+    if (!call.fault.empty()) return Impossible(call.fault);
+    KSANA_TRY(CallRequest request, FrameOf(task.run, now, options));
+    request.method = call.method == model::CallbackMethod::kPut ? http_client::Method::kPut
+                                                                : http_client::Method::kPost;
+    request.url = call.url;
+    if (auto fault = model::FaultOfHttpUrl(request.url)) return Impossible("the URL " + *fault);
+    request.body = call.body;
+    request.headers.push_back({"Content-Type", "application/json"});
+    for (auto& [name, value] : WebhookHeaders({.id = task.run.id.ToString(),
+                               .at = now,
+                               .body = call.body,
+                               .access_key = call.access_key,
+                               .secrets = call.secrets})) {
+        request.headers.push_back({std::move(name), std::move(value)});
+    }
+    AddOurHeaders(task.run, request.headers);
+    return CheckedCall(std::move(request));
+}
+
+}  // namespace
+
+Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
+                              const HttpCallOptions& options) {
+    if (task.callback) return BuildCallback(task, now, options);
+    KSANA_TRY(const model::HttpAction* action, ActionOf(task));
+    KSANA_TRY(const CallValues values, CallValues::Make(task));
+    const TemplateLookup lookup = [&values](std::string_view name) { return values.Find(name); };
+    KSANA_TRY(CallRequest request, FrameOf(task.run, now, options));
     request.method = MethodOf(action->method);
     KSANA_TRY(request.url, UrlOf(*action, lookup));
     KSANA_TRY(request.headers, OwnHeaders(*action, lookup));
@@ -161,9 +187,8 @@ Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
     if (StartsLikeJson(request.body)) {
         AddUnlessThere(request.headers, "Content-Type", "application/json");
     }
-    AddOurHeaders(run, request.headers);
-    if (auto fault = http_client::FaultOf(request)) return Impossible(std::move(*fault));
-    return request;
+    AddOurHeaders(task.run, request.headers);
+    return CheckedCall(std::move(request));
 }
 
 }  // namespace ksana::exec

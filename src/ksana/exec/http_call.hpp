@@ -17,13 +17,10 @@ struct HttpCallOptions {
 // "ksana/0.1.0"
 std::string UserAgent();
 
-// W3C Trace Context: the trace is the run, over all its attempts; the span is the attempt.
-std::string TraceIdOf(const model::Run& run);
-std::string TraceParentOf(const model::Run& run);
-
 // The call that carries out an attempt of an HTTP job (K-01, K-10): its action with placeholders
 // filled, the headers that Ksana adds, and the time that is left of the attempt. A job's own
 // headers win over ours, except for those named Ksana-… and X-Ksana-….
+// A callback's is what the callback says, signed where it is to be (webhook_signature.hpp).
 // Fails with kDeadlineExceeded when no time is left, else with what makes the job impossible.
 Result<http_client::CallRequest> BuildCall(const engine::Task& task, TimePoint now,
                                            const HttpCallOptions& options = {});

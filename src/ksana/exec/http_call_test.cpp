@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ksana/exec/task_fixture.hpp"
+#include "ksana/model/trace_parent.hpp"
 
 namespace ksana::exec {
 namespace {
@@ -51,9 +52,9 @@ TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
 
 TEST(BuildCall, EveryAttemptIsItsOwnSpanOfTheRunsTrace) {
     engine::Task task = TaskOf({.url = "http://host/"});
-    const std::string first = TraceParentOf(task.run);
+    const std::string first = model::TraceParentOf(task.run);
     task.run.status.exec_id = "exec-3";
-    const std::string second = TraceParentOf(task.run);
+    const std::string second = model::TraceParentOf(task.run);
     EXPECT_EQ(first.substr(0, 36), second.substr(0, 36));
     EXPECT_NE(first, second);
 }

@@ -1,11 +1,62 @@
 #include "ksana/exec/http_executor.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "ksana/codec/alert_codec.hpp"
+#include "ksana/codec/json_text.hpp"
 #include "ksana/exec/answer_outcome.hpp"
+#include "ksana/model/trace_parent.hpp"
 
 namespace ksana::exec {
 namespace {
+
+// Those of "mailto:a@example.com,b@example.com".
+std::vector<std::string> AddressesOf(std::string_view url) {
+    std::vector<std::string> addresses;
+    url.remove_prefix(engine::kMailTo.size());
+    while (!url.empty()) {
+        const std::size_t comma = std::min(url.find(','), url.size());
+        addresses.emplace_back(url.substr(0, comma));
+        url.remove_prefix(std::min(comma + 1, url.size()));
+    }
+    return addresses;
+}
+
+// What the attempt tells of a success that is not quite one.
+std::string NoteOf(std::string_view text) { return "{\"note\":" + codec::QuoteJson(text) + "}"; }
+
+model::Event EventOf(const mail::MailOutcome& outcome) {
+    model::Event event;
+    event.kind =
+        outcome.kind == mail::MailOutcome::Kind::kSent        ? model::EventKind::kSuccess
+        : outcome.kind == mail::MailOutcome::Kind::kRefused   ? model::EventKind::kPermanentFailure
+        : outcome.kind == mail::MailOutcome::Kind::kTakenBack ? model::EventKind::kCancelled
+                                                              : model::EventKind::kRetryableFailure;
+    const std::string text = HarmlessText(outcome.error, 1000);
+    if (event.kind != model::EventKind::kSuccess) {
+        event.error = text;
+    } else if (!text.empty()) {  // it was sent, though not to everybody
+        event.detail = NoteOf(text);
+    }
+    return event;
+}
+
+// A callback that nobody is to get any more.
+model::Event NobodyToTell() {
+    model::Event event;
+    event.kind = model::EventKind::kSuccess;
+    event.detail = NoteOf("not sent: the type names nobody to be told any more");
+    return event;
+}
+
+// A receiver of callbacks that refuses one is often just not ready, or not right yet; one that
+// does not want it any more says so.
+bool IsWorthARetry(const http_client::CallAnswer& answer) {
+    constexpr int kGone = 410;
+    return answer.error == http_client::CallError::kNone && answer.status != kGone &&
+           http_client::FindHeader(answer.headers, "ksana-retry") == nullptr;
+}
 
 // The attempt was never sent.
 model::Event EventOf(const Error& error) {
@@ -18,19 +69,27 @@ model::Event EventOf(const Error& error) {
 
 }  // namespace
 
-HttpExecutor::HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options)
-    : client_(client), clock_(clock), options_(options) {}
+HttpExecutor::HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options,
+                           mail::Mailer* mailer)
+    : client_(client), clock_(clock), options_(options), mailer_(mailer) {}
 
 void HttpExecutor::Start(engine::Task task, Done done) {
+    const bool callback = task.callback != nullptr;
+    if (callback && task.callback->url.empty() && task.callback->fault.empty()) {
+        return done(NobodyToTell());
+    }
+    if (callback && task.callback->url.starts_with(engine::kMailTo)) {
+        return SendMail(task, std::move(done));
+    }
     auto request = BuildCall(task, clock_.Now(), options_);
     if (!request) return done(EventOf(request.error()));
     CallContext context{.target = TargetOf(request->url),
                         .timeout = task.run.policy.timeout,
                         .connect_timeout = request->connect_timeout,
-                        .trace_id = TraceIdOf(task.run)};
+                        .trace_id = model::TraceIdOf(task.run)};
     const std::string exec_id = task.run.status.exec_id;
     Enter(exec_id);
-    auto answered = [this, exec_id, context = std::move(context),
+    auto answered = [this, exec_id, callback, context = std::move(context),
                      done = std::move(done)](const http_client::CallAnswer& answer) {
         const bool cancelled = Leave(exec_id);
         model::Event event = OutcomeOf(answer, context, clock_.Now());
@@ -38,12 +97,43 @@ void HttpExecutor::Start(engine::Task task, Done done) {
             event.kind = model::EventKind::kRetryableFailure;
             event.error = "the server stopped while the call was under way";
         }
+        const bool refused = event.kind == model::EventKind::kPermanentFailure;
+        if (callback && refused && IsWorthARetry(answer)) {
+            event.kind = model::EventKind::kRetryableFailure;
+        }
         done(std::move(event));
     };
     NoteSent(exec_id, client_.Send(std::move(request).value(), std::move(answered)));
 }
 
+void HttpExecutor::SendMail(const engine::Task& task, Done done) {
+    if (mailer_ == nullptr) {
+        return done(EventOf(Error(Code::kUnimplemented, "the server has no smtp_url")));
+    }
+    auto text = codec::MailTextFromJson(task.callback->body);
+    if (!text) return done(EventOf(text.error()));
+    const model::Run& run = task.run;
+    const TimePoint now = clock_.Now();
+    // Others may wait for the mail server, too: what counts is the end of the attempt, not when it
+    // is its turn. Where the clocks of store and node differ it has its timeout at most.
+    const Duration left =
+        std::min(run.status.deadline.value_or(now + run.policy.timeout) - now, run.policy.timeout);
+    if (left <= Duration::zero()) {
+        return done(EventOf(Error(Code::kDeadlineExceeded, "no time was left to send the mail")));
+    }
+    mailer_->Send(
+        {.id = run.id.ToString(),
+         .to = AddressesOf(task.callback->url),
+         .subject = std::move(text->subject),
+         .text = std::move(text->text),
+         .at = now,
+         .attempt = run.status.exec_id,
+         .deadline = clock_.SteadyNow() + left},
+        [done = std::move(done)](const mail::MailOutcome& outcome) { done(EventOf(outcome)); });
+}
+
 void HttpExecutor::Cancel(std::string_view exec_id) {
+    if (mailer_ != nullptr) mailer_->Cancel(exec_id);  // it may be a mail
     std::optional<http_client::CallId> call;
     {
         const std::lock_guard lock(mutex_);

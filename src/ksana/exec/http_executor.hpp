@@ -11,16 +11,21 @@
 #include "ksana/engine/executor.hpp"
 #include "ksana/exec/http_call.hpp"
 #include "ksana/http_client/client.hpp"
+#include "ksana/mail/mailer.hpp"
 
 namespace ksana::exec {
 
 // Carries out attempts of HTTP jobs: one call each (K-01, K-09, K-10). What cannot be sent ends at
 // once as a permanent failure. A call that ends because the client stops is a failure to be tried
 // again, not a cancelled run: nobody asked for that.
-// The client and the clock must outlive it; the client must be stopped before it goes.
+// A notice that goes to addresses is handed to the mailer with the time that is left of it; it can
+// be cancelled until it is on its way, and ends in time then. The client, the clock and the mailer
+// must outlive it; client and mailer must be stopped before it goes.
 class HttpExecutor final : public engine::Executor {
   public:
-    HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options = {});
+    // Without a mailer (null) mails are permanent failures.
+    HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options = {},
+                 mail::Mailer* mailer = nullptr);
 
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
     void Start(engine::Task task, Done done) override;
@@ -37,6 +42,7 @@ class HttpExecutor final : public engine::Executor {
         using is_transparent = void;
     };
 
+    void SendMail(const engine::Task& task, Done done);
     void Enter(const std::string& exec_id);
     void NoteSent(const std::string& exec_id, http_client::CallId call);
     bool Leave(const std::string& exec_id);
@@ -44,6 +50,7 @@ class HttpExecutor final : public engine::Executor {
     http_client::Client& client_;
     const Clock& clock_;
     const HttpCallOptions options_;
+    mail::Mailer* const mailer_;
     std::mutex mutex_;
     // By exec_id; guarded by mutex_.
     std::unordered_map<std::string, Attempt, TextHash, std::equal_to<>> attempts_;

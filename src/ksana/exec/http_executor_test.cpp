@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "ksana/base/fake_clock.hpp"
 #include "ksana/exec/task_fixture.hpp"
 #include "support/raw_server.hpp"
 
@@ -55,6 +56,24 @@ class Record {
     std::vector<model::Event> events_;  // guarded by mutex_
 };
 
+// Keeps mails and sends none.
+class KeepingMailer final : public mail::Mailer {
+  public:
+    void Send(mail::Mail mail, Done done) override {
+        mails.push_back(std::move(mail));
+        dones.push_back(std::move(done));
+    }
+    void Cancel(std::string_view attempt) override {
+        for (std::size_t n = 0; n < mails.size(); ++n) {
+            if (mails[n].attempt != attempt) continue;
+            dones[n]({mail::MailOutcome::Kind::kTakenBack, "taken back"});
+        }
+    }
+
+    std::vector<mail::Mail> mails;
+    std::vector<Done> dones;
+};
+
 class HttpExecutorTest : public ::testing::Test {
   protected:
     void SetUp() override { ASSERT_TRUE(client_.Start()); }
@@ -88,6 +107,25 @@ class HttpExecutorTest : public ::testing::Test {
 
     model::Event Run(model::HttpAction action) {
         executor_.Start(Fresh(std::move(action)), record_.Done());
+        return record_.AwaitEvents(1).front();
+    }
+
+    engine::Task CallbackOf(engine::CallbackCall call) {
+        engine::Task task = Fresh({});
+        task.job = nullptr;
+        task.run.job_id.clear();
+        task.run.trigger = model::RunTrigger::kCallback;
+        task.callback = std::make_shared<const engine::CallbackCall>(std::move(call));
+        return task;
+    }
+    engine::Task MailTask() {
+        return CallbackOf(
+            {.url = "mailto:a@example.com,b@example.com", .body = R"({"subject":"s","text":"t"})"});
+    }
+
+    // The same of a callback.
+    model::Event Tell(engine::CallbackCall call) {
+        executor_.Start(CallbackOf(std::move(call)), record_.Done());
         return record_.AwaitEvents(1).front();
     }
 
@@ -215,6 +253,86 @@ TEST_F(HttpExecutorTest, ManyAttemptsAtOnceEachEndOnce) {
         EXPECT_TRUE(event.kind == EventKind::kSuccess || event.kind == EventKind::kCancelled)
             << event.error;
     }
+}
+
+TEST_F(HttpExecutorTest, ACallbackIsSignedAndSentAsItIs) {  // T-10, T-11
+    const RawServer server(Answering(204));
+    const std::string body = R"({"ext":"{{run_id}}","result":null})";
+    const auto event = Tell({.method = model::CallbackMethod::kPut,
+                             .url = server.Url("/done"),
+                             .body = body,
+                             .access_key = "shop",
+                             .secrets = {"new", "old"}});
+    EXPECT_EQ(event.kind, EventKind::kSuccess) << event.error;
+    const auto request = record_.AwaitRequests(1).front();
+    EXPECT_EQ(request.Line(), "PUT /done HTTP/1.1");
+    EXPECT_EQ(request.body, body) << "no placeholders are filled";
+    EXPECT_EQ(request.Header("webhook-id"), "0192f0c1-2345-7abc-8def-0123456789ab");
+    EXPECT_EQ(request.Header("Ksana-Access-Key"), "shop");
+    EXPECT_EQ(request.Header("Content-Type"), "application/json");
+    EXPECT_EQ(request.Header("Ksana-Job-Id"), std::nullopt);
+    const std::string signatures = request.Header("webhook-signature").value_or("");
+    EXPECT_TRUE(signatures.starts_with("v1,")) << signatures;
+    EXPECT_NE(signatures.find(" v1,"), std::string::npos) << signatures;
+}
+
+TEST_F(HttpExecutorTest, AReceiverThatRefusesACallbackIsAskedAgain) {
+    const RawServer server(Answering(404));
+    EXPECT_EQ(Tell({.url = server.Url("/"), .body = "{}"}).kind, EventKind::kRetryableFailure);
+}
+
+TEST_F(HttpExecutorTest, AReceiverThatIsGoneIsNot) {
+    const RawServer server(Answering(410));
+    EXPECT_EQ(Tell({.url = server.Url("/"), .body = "{}"}).kind, EventKind::kPermanentFailure);
+}
+
+TEST_F(HttpExecutorTest, ACallbackForNobodyIsDone) {
+    const auto event = Tell({.url = "", .body = "{}"});
+    EXPECT_EQ(event.kind, EventKind::kSuccess);
+    EXPECT_NE(event.detail.find("not sent"), std::string::npos);
+}
+
+TEST_F(HttpExecutorTest, ACallbackThatCannotBeSignedIsNotSent) {
+    const RawServer server(Answering(200));
+    const auto event = Tell({.url = server.Url("/"), .body = "{}", .fault = "no secret"});
+    EXPECT_EQ(event.kind, EventKind::kPermanentFailure);
+    EXPECT_NE(event.error.find("no secret"), std::string::npos);
+    EXPECT_EQ(record_.requests(), 0U);
+}
+
+TEST_F(HttpExecutorTest, AMailHasTheTimeThatIsLeftOfItsAttempt) {
+    KeepingMailer mailer;
+    FakeClock clock;
+    HttpExecutor executor(client_, clock, {}, &mailer);
+    engine::Task task = MailTask();
+    task.run.status.deadline = clock.Now() + std::chrono::seconds(3);  // of ten
+    executor.Start(task, record_.Done());
+    ASSERT_EQ(mailer.mails.size(), 1U);
+    EXPECT_EQ(mailer.mails[0].to, (std::vector<std::string>{"a@example.com", "b@example.com"}));
+    EXPECT_EQ(mailer.mails[0].deadline, clock.SteadyNow() + std::chrono::seconds(3));
+    clock.Advance(std::chrono::seconds(3));
+    executor.Start(std::move(task), record_.Done());
+    EXPECT_EQ(record_.AwaitEvents(1).front().kind, EventKind::kTimeout);
+    EXPECT_EQ(mailer.mails.size(), 1U) << "none was left";
+}
+
+TEST_F(HttpExecutorTest, WhomAMailWasNotTakenForIsNoted) {
+    KeepingMailer mailer;
+    HttpExecutor executor(client_, clock_, {}, &mailer);
+    executor.Start(MailTask(), record_.Done());
+    mailer.dones.at(0)({mail::MailOutcome::Kind::kSent, "not taken for b@example.com (550 no)"});
+    const auto event = record_.AwaitEvents(1).front();
+    EXPECT_EQ(event.kind, EventKind::kSuccess);
+    EXPECT_EQ(event.detail, R"-({"note":"not taken for b@example.com (550 no)"})-");
+}
+
+TEST_F(HttpExecutorTest, AMailThatWaitsCanBeCancelled) {
+    KeepingMailer mailer;
+    HttpExecutor executor(client_, clock_, {}, &mailer);
+    executor.Start(MailTask(), record_.Done());
+    executor.Cancel("another");
+    executor.Cancel("exec-2");
+    EXPECT_EQ(record_.AwaitEvents(1).front().kind, EventKind::kCancelled);
 }
 
 }  // namespace

@@ -87,7 +87,11 @@ bool Reply::Send(Response response) {
 
 bool Reply::Fail(const Error& error) {
     KSANA_CHECK(state_ != nullptr, "a Reply that was moved from");
-    return Send(ProblemOf(error, state_->place()));
+    Response response = ProblemOf(error, state_->place());
+    if (response.status == 429 || response.status == 503) {
+        response.headers.emplace_back("Retry-After", "1");
+    }
+    return Send(std::move(response));
 }
 
 bool Reply::client_gone() const { return state_ == nullptr || state_->gone(); }

@@ -29,7 +29,7 @@ class Reply {
 
     // False when there was an answer before.
     bool Send(Response response);
-    // The error as problem+json.
+    // The error as problem+json, with Retry-After where the time for it is not now.
     bool Fail(const Error& error);
 
     // The client has closed its side, or the connection was lost. It may have closed its sending

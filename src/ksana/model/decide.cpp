@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ksana/model/attempt_log.hpp"
 #include "ksana/model/retry.hpp"
 
 namespace ksana::model {
@@ -60,6 +61,7 @@ class Decider {
             case Effect::kAskToCancel:
                 return AskToCancel();
             case Effect::kDeliver:
+                status_.last_error.clear();  // that an earlier try did not get through
                 return Close(RunState::kSucceeded);
             case Effect::kNoteUndelivered:
                 return NoteUndelivered();
@@ -129,12 +131,17 @@ class Decider {
         status_.last_report = event_.kind;
         status_.outcome = outcome;
         status_.ended_at = now_;
-        status_.detail = event_.detail;
+        NoteLines();
+        status_.detail = WithLogOf(status_.detail, event_.detail);
         status_.lease_until.reset();
         status_.deadline.reset();
         transition_.attempt = AttemptOf(run_.id, status_);
         transition_.attempt->error = event_.error;
         transition_.attempt->not_stopping = event_.not_stopping;
+    }
+
+    void NoteLines() {
+        if (!event_.log.empty()) status_.detail = WithLines(status_.detail, event_.log);
     }
 
     Transition Enqueue() {
@@ -175,6 +182,7 @@ class Decider {
             std::max(status_.lease_until.value_or(now_), now_ + Bounded(event_.lease, kMaxLease));
         if (event_.progress) status_.progress = std::clamp(*event_.progress, 0, 100);
         if (!event_.note.empty()) status_.progress_note = event_.note;
+        NoteLines();
         if (event_.not_begun) {
             status_.started_at = now_;
             // Who still waits is judged by the lease alone.
@@ -211,7 +219,7 @@ class Decider {
             status_.ready_at = now_ + *delay;
             return Move(RunState::kScheduled);
         }
-        if (policy_.need_manual) return Move(RunState::kHeld);
+        if (policy_.need_manual && !event_.without_person) return Move(RunState::kHeld);
         if (policy_.error_callback) transition_.callback = CallbackWanted::kError;
         return Close(exhausted);
     }

@@ -22,18 +22,20 @@ struct Event {
     EventKind kind = EventKind::kDue;
     // The attempt it speaks for; for kStart the fresh one. Fenced events are refused without it.
     std::string exec_id;
-    std::string owner;                      // kStart
-    Duration lease{};                       // kStart, kProgress
-    std::string result;                     // kSuccess
-    std::string error;                      // failures, kTimeout, kLostOwner, kCallbackFailed
-    std::string detail;                     // whatever ends an attempt: JSON, kept with it
-    std::optional<Duration> after;          // kRetryableFailure: Retry-After; kSnooze: how long
-    std::optional<std::int32_t> progress;   // kProgress
-    std::string note;                       // kProgress
-    std::string remark;                     // kResolve
+    std::string owner;                     // kStart
+    Duration lease{};                      // kStart, kProgress
+    std::string result;                    // kSuccess
+    std::string error;                     // failures, kTimeout, kLostOwner, kCallbackFailed
+    std::string detail;                    // whatever ends an attempt: JSON, kept with it
+    std::optional<Duration> after;         // kRetryableFailure: Retry-After; kSnooze: how long
+    std::optional<std::int32_t> progress;  // kProgress
+    std::string note;                      // kProgress
+    std::string log;     // kProgress, whatever ends an attempt: lines (attempt_log.hpp)
+    std::string remark;  // kResolve
     SkipReason reason = SkipReason::kNone;  // kSkip
     bool not_stopping = false;              // kTimeout: the grace ran out, too
-    bool without_callback = false;          // kSuccess: the agent has told whoever had to know
+    bool without_person = false;  // kPermanentFailure: ends it, also where the policy would hold it
+    bool without_callback = false;  // kSuccess: the agent has told whoever had to know
     // kSnooze: nothing was started, so that the attempt does not count. kProgress: it waits at its
     // owner, or did until now; its time counts from here, and `detail` says what it waits for.
     bool not_begun = false;

@@ -64,6 +64,8 @@ struct Callbacks {
     CallbackSecurity security = CallbackSecurity::kNone;
     std::string access_key;
     std::string secret_key;
+    // While receivers change over from one to the other, both sign; empty: only the first.
+    std::string previous_secret_key;
     friend bool operator==(const Callbacks&, const Callbacks&) = default;
 };
 

@@ -46,6 +46,7 @@ constexpr Rule kRules[] = {
 
     {RunState::kCompleting, EventKind::kCallbackDelivered, Effect::kDeliver},
     {RunState::kCompleting, EventKind::kCallbackFailed, Effect::kNoteUndelivered},
+    {RunState::kCompleting, EventKind::kResolve, Effect::kResolve},
 
     {RunState::kHeld, EventKind::kCancel, Effect::kCancelNow},
     {RunState::kHeld, EventKind::kResolve, Effect::kResolve},

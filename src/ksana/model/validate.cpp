@@ -17,6 +17,7 @@ namespace ksana::model {
 namespace {
 
 constexpr Duration kMaxTimeout = std::chrono::hours(24 * 30);
+constexpr Duration kMaxWait = std::chrono::hours(24 * 366 * 10);
 
 // Collects problems under a path.
 class Checker {
@@ -183,9 +184,40 @@ void CheckSchedule(Checker& check, const Job& job, const schedule::ScheduleConte
     }
 }
 
+void CheckTaskKey(Checker& check, const TaskKey& unique) {
+    check.Text("/unique/key", unique.key, kMaxKeyLength);
+    if ((unique.states & kAllStates) == 0 || (unique.states & ~kAllStates) != 0) {
+        check.Add("/unique/states", "needs at least one state");
+    }
+    if (unique.period) {
+        check.Range("/unique/period", *unique.period, std::chrono::milliseconds(1), kMaxWait);
+    }
+}
+
+void CheckSelector(Checker& check, const TextMap& selector) {
+    if (selector.size() > kMaxSelectorLabels) {
+        return check.Add("/selector", fmt::format("has more than {} labels", kMaxSelectorLabels));
+    }
+    for (const auto& [name, value] : selector) {
+        const std::string path = "/selector" + PointerStep(Excerpt(name, 80));
+        check.Identifier(path, name, false);
+        check.Text(path, value, kMaxNameLength);
+    }
+}
+
 void CheckCallback(Checker& check, const Callback& callback, const std::string& path) {
     if (callback.url.empty()) return;
     if (const auto fault = FaultOfHttpUrl(callback.url)) check.Add(path + "/url", *fault);
+}
+
+// Access keys go into a header, so they are identifiers; secrets are whatever people use.
+void CheckKeys(Checker& check, const Callbacks& callbacks) {
+    check.Identifier("/callbacks/access_key", callbacks.access_key, true);
+    check.Text("/callbacks/secret_key", callbacks.secret_key, kMaxSecretLength);
+    check.Text("/callbacks/previous_secret_key", callbacks.previous_secret_key, kMaxSecretLength);
+    if (callbacks.secret_key.empty() && !callbacks.previous_secret_key.empty()) {
+        check.Add("/callbacks/previous_secret_key", "goes with a secret_key only");
+    }
 }
 
 }  // namespace
@@ -233,6 +265,33 @@ std::vector<Problem> ValidateRunType(const RunType& type) {
         if (type.callbacks.access_key.empty()) check.Add("/callbacks/access_key", "is missing");
         if (type.callbacks.secret_key.empty()) check.Add("/callbacks/secret_key", "is missing");
     }
+    CheckKeys(check, type.callbacks);
+    return problems;
+}
+
+std::vector<Problem> ValidateNewTask(const NewTask& task) {
+    std::vector<Problem> problems;
+    Checker check(problems);
+    if (task.id && task.id->IsNil()) check.Add("/id", "is the nil UUID, which no run has");
+    check.Identifier("/type", task.type, false);
+    check.Identifier("/tenant", task.tenant, false);
+    check.Identifier("/category", task.category, true);
+    check.Text("/creator", task.creator, kMaxNameLength);
+    if (task.payload.size() > kMaxBodyLength) {
+        check.Add("/payload", fmt::format("is longer than {} bytes", kMaxBodyLength));
+    }
+    check.Range("/priority", task.priority, kMinPriority, kMaxPriority);
+    if (task.delay) {
+        check.Range("/delay", *task.delay, Duration::zero(), kMaxWait);
+        if (task.start_at) check.Add("/delay", "does not go with start_at: say one of them");
+    }
+    CheckTaskKey(check, task.unique);
+    if (task.retry) CheckRetry(check, *task.retry);
+    if (task.timeout) {
+        check.Range("/timeout", *task.timeout, std::chrono::milliseconds(1), kMaxTimeout);
+    }
+    if (task.parent && task.parent->IsNil()) check.Add("/parent", "is the nil UUID");
+    CheckSelector(check, task.selector);
     return problems;
 }
 

@@ -5,6 +5,7 @@
 #include "ksana/base/error.hpp"
 #include "ksana/model/job.hpp"
 #include "ksana/model/limit.hpp"
+#include "ksana/model/new_task.hpp"
 #include "ksana/model/run_type.hpp"
 #include "ksana/schedule/schedule.hpp"
 
@@ -18,6 +19,8 @@ std::vector<Problem> ValidateRunType(const RunType& type);
 
 std::vector<Problem> ValidateLimit(const Limit& limit);
 
+std::vector<Problem> ValidateNewTask(const NewTask& task);
+
 // Limits that users meet.
 inline constexpr std::size_t kMaxNameLength = 200;
 inline constexpr std::size_t kMaxDescriptionLength = 4'000;
@@ -26,6 +29,9 @@ inline constexpr std::size_t kMaxHeaders = 64;
 inline constexpr std::size_t kMaxBodyLength = 1 << 20;
 inline constexpr std::size_t kMaxDependencies = 64;
 inline constexpr std::size_t kMaxRetrySequence = 100;
+inline constexpr std::size_t kMaxSecretLength = 1'000;
+inline constexpr std::size_t kMaxKeyLength = 500;  // of a unique key: it goes into an index
+inline constexpr std::size_t kMaxSelectorLabels = 64;
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr int kMaxMisfireRuns = 1'000;
 

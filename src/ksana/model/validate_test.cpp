@@ -129,5 +129,21 @@ TEST_F(ValidateTest, TypesAreChecked) {
     EXPECT_TRUE(ValidateRunType(good).empty());
 }
 
+// T-11: a secret that is being replaced goes on beside the one that replaces it.
+TEST_F(ValidateTest, KeysOfCallbacksAreChecked) {
+    RunType type;
+    type.code = "transcode";
+    type.callbacks.previous_secret_key = "old";
+    type.callbacks.access_key = "a key";
+    std::vector<std::string> paths;
+    for (const Problem& p : ValidateRunType(type)) paths.push_back(p.path);
+    EXPECT_EQ(paths, (Strings{"/callbacks/access_key", "/callbacks/previous_secret_key"}));
+    type.callbacks.access_key = "key-1";
+    type.callbacks.secret_key = "new";
+    EXPECT_TRUE(ValidateRunType(type).empty());
+    type.callbacks.secret_key = std::string(kMaxSecretLength + 1, 's');
+    EXPECT_EQ(ValidateRunType(type).size(), 1U);
+}
+
 }  // namespace
 }  // namespace ksana::model

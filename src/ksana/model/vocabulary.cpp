@@ -1,5 +1,6 @@
 #include "ksana/model/vocabulary.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace ksana::model {
@@ -36,6 +37,32 @@ std::optional<std::string_view> WordFor(Dialect dialect, RunState state, int fai
         word = row.task_word_after_failure;
     }
     return word.empty() ? std::nullopt : std::optional(word);
+}
+
+std::optional<WordMeaning> MeaningOf(Dialect dialect, std::string_view word) {
+    if (word.empty()) return std::nullopt;
+    WordMeaning meaning;
+    for (const Row& row : kRows) {
+        const bool two = dialect == Dialect::kTask && !row.task_word_after_failure.empty();
+        const bool first = row.words.at(static_cast<std::size_t>(dialect)) == word;
+        const bool later = two && row.task_word_after_failure == word;
+        if (!first && !later) continue;
+        meaning.states = static_cast<RunStates>(meaning.states | SetOf(row.state));
+        if (two) meaning.after_failure = later;
+    }
+    return meaning.states == 0 ? std::nullopt : std::optional(meaning);
+}
+
+std::vector<std::string_view> WordsOf(Dialect dialect) {
+    std::vector<std::string_view> words;
+    const auto add = [&words](std::string_view word) {
+        if (!word.empty() && std::ranges::find(words, word) == words.end()) words.push_back(word);
+    };
+    for (const Row& row : kRows) {
+        add(row.words.at(static_cast<std::size_t>(dialect)));
+        if (dialect == Dialect::kTask) add(row.task_word_after_failure);
+    }
+    return words;
 }
 
 }  // namespace ksana::model

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "ksana/model/run.hpp"
 
@@ -21,5 +22,16 @@ enum class Dialect : std::uint8_t {
 // The word of a dialect for a run, or nothing where the document has none. `failures` tells a
 // first attempt from a later one.
 std::optional<std::string_view> WordFor(Dialect dialect, RunState state, int failures);
+
+// The other way round: which runs a word speaks of, or nothing where the document has no such word.
+struct WordMeaning {
+    RunStates states = 0;
+    std::optional<bool> after_failure;  // set where the same states have two words
+    friend bool operator==(const WordMeaning&, const WordMeaning&) = default;
+};
+std::optional<WordMeaning> MeaningOf(Dialect dialect, std::string_view word);
+
+// All words of a dialect, each once, in the order of the states.
+std::vector<std::string_view> WordsOf(Dialect dialect);
 
 }  // namespace ksana::model

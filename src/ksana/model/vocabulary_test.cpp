@@ -36,5 +36,23 @@ TEST(WordFor, SpeaksEachDocumentsLanguage) {
     EXPECT_EQ(Words(RunState::kResolved), "failed FAILED ManuallyProcessed failed FAILED ");
 }
 
+// T-02
+TEST(MeaningOf, TellsWhichRunsAWordSpeaksOf) {
+    const auto waiting =
+        static_cast<RunStates>(SetOf(RunState::kScheduled) | SetOf(RunState::kQueued));
+    EXPECT_EQ(MeaningOf(Dialect::kTask, "New"), (WordMeaning{waiting, false}));
+    EXPECT_EQ(MeaningOf(Dialect::kTask, "Error"), (WordMeaning{waiting, true}));
+    EXPECT_EQ(MeaningOf(Dialect::kTask, "Pending"), (WordMeaning{SetOf(RunState::kHeld), {}}));
+    const auto failed =
+        static_cast<RunStates>(SetOf(RunState::kFailed) | SetOf(RunState::kTimedOut));
+    EXPECT_EQ(MeaningOf(Dialect::kTask, "Failure"), (WordMeaning{failed, {}}));
+    EXPECT_FALSE(MeaningOf(Dialect::kTask, "new"));
+    EXPECT_FALSE(MeaningOf(Dialect::kTask, ""));
+    EXPECT_EQ(
+        WordsOf(Dialect::kTask),
+        (std::vector<std::string_view>{"New", "Error", "Executing", "Completed", "Pending",
+                                       "Success", "Failure", "Cancelled", "ManuallyProcessed"}));
+}
+
 }  // namespace
 }  // namespace ksana::model

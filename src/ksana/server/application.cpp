@@ -6,16 +6,23 @@
 
 #include "ksana/api/guard.hpp"
 #include "ksana/api/health_routes.hpp"
+#include "ksana/api/task_routes.hpp"
 #include "ksana/api/timer_routes.hpp"
 #include "ksana/api_v1/routes.hpp"
 #include "ksana/base/log.hpp"
+#include "ksana/codec/record_codec.hpp"
+#include "ksana/engine/agent_desk.hpp"
+#include "ksana/engine/alert_desk.hpp"
 #include "ksana/engine/backfill_desk.hpp"
 #include "ksana/engine/calendar_desk.hpp"
 #include "ksana/engine/engine.hpp"
 #include "ksana/engine/run_desk.hpp"
+#include "ksana/engine/task_desk.hpp"
+#include "ksana/engine/type_desk.hpp"
 #include "ksana/exec/http_executor.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
+#include "ksana/mail/smtp_mailer.hpp"
 #include "ksana/schedule/zone_database.hpp"
 #include "ksana/server/demo.hpp"
 #include "ksana/server/engine_metrics.hpp"
@@ -23,6 +30,7 @@
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/setting_value.hpp"
 #include "ksana/server/token_file.hpp"
+#include "ksana/store_postgres/submit_function.hpp"
 #include "ksana/telemetry/process_metrics.hpp"
 #include "ksana/telemetry/registry.hpp"
 
@@ -49,6 +57,15 @@ model::PolicyDefaults DefaultsOf(const Settings& settings) {
 // Only one process can have the files of these open, and so the name.
 bool IsAlone(StoreKind kind) { return kind != StoreKind::kPostgres; }
 
+engine::CallbackOptions CallbackOptionsOf(const Settings& settings) {
+    engine::CallbackOptions options;
+    options.timeout = settings.callback_timeout;
+    options.retry.max_retries = settings.callback_retries;
+    options.retry.interval = settings.callback_backoff;
+    options.retry.max_interval = settings.callback_max_backoff;
+    return options;
+}
+
 engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts) {
     engine::NodeOptions options;
     const std::string incarnation = parts.ids.Next().ToString();
@@ -61,11 +78,16 @@ engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationPar
     options.slots = static_cast<std::size_t>(settings.workers);
     options.late_start_rate = static_cast<std::size_t>(settings.late_start_rate);
     options.retention.keep = settings.retention;
+    options.retention.max_runs = settings.max_finished_runs;
+    options.retention.max_bytes = static_cast<std::int64_t>(settings.max_finished_bytes);
     if (settings.start_rate > 0) options.rate = model::Rate{.count = settings.start_rate};
     options.breaker = {.failures = settings.breaker_failures,
                        .first_pause = settings.breaker_pause,
                        .longest_pause = settings.breaker_max};
     options.retention.keep_events = settings.audit_retention;
+    options.callbacks = CallbackOptionsOf(settings);
+    options.settle = alone ? std::chrono::seconds(1) : std::chrono::seconds(3);
+    options.ids = &parts.ids;
     return options;
 }
 
@@ -84,7 +106,34 @@ Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
     return options;
 }
 
-http_server::ServerOptions ServerOptionsOf(const Settings& settings) {
+// Nothing where no mail server is named.
+Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings) {
+    if (settings.smtp_url.empty()) return std::optional<mail::SmtpOptions>();
+    if (settings.smtp_from.find('@') == std::string::npos) {
+        return Error(Code::kInvalidArgument,
+                     "smtp_from: smtp_url needs an address that mails come from");
+    }
+    mail::SmtpOptions options{.url = settings.smtp_url,
+                              .user = settings.smtp_user,
+                              .password = {},
+                              .from = settings.smtp_from,
+                              .starttls = settings.smtp_tls != "never",
+                              .ca_file = {}};
+    if (!settings.smtp_password_file.empty()) {
+        auto read = ReadSecretFile(settings.smtp_password_file);
+        if (!read) return std::move(read).error().WithContext("smtp_password_file");
+        options.password = *std::move(read);
+    }
+    return std::optional(std::move(options));
+}
+
+std::unique_ptr<mail::SmtpMailer> MailerOf(std::optional<mail::SmtpOptions> options,
+                                           const Clock& clock) {
+    return options ? std::make_unique<mail::SmtpMailer>(*std::move(options), clock) : nullptr;
+}
+
+http_server::ServerOptions ServerOptionsOf(const Settings& settings,
+                                           std::function<void()> on_drain) {
     http_server::ServerOptions options;
     options.address = settings.address == "localhost" ? "127.0.0.1" : settings.address;
     options.port = static_cast<std::uint16_t>(settings.port);
@@ -96,6 +145,7 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings) {
     options.io_threads = kIoThreads;
     options.pool_threads = static_cast<std::size_t>(settings.request_threads);
     options.drain = std::min(settings.shutdown_timeout, kRequestDrain);
+    options.on_drain = std::move(on_drain);
     return options;
 }
 
@@ -125,13 +175,14 @@ std::vector<api_v1::ShownSetting> ShownSettings(
 struct Application::Everything {
     Everything(const Settings& given, const ApplicationParts& with,
                std::unique_ptr<store::Store> opened, http_client::ClientOptions client_options,
-               std::optional<std::string> token)
+               std::optional<std::string> token, std::optional<mail::SmtpOptions> smtp)
         : settings(given),
           parts(with),
           store(std::move(opened)),
           engine_metrics(metrics, *store),
           client(std::move(client_options), parts.clock),
-          http_executor(client, parts.clock),
+          mailer(MailerOf(std::move(smtp), parts.clock)),
+          http_executor(client, parts.clock, {}, mailer.get()),
           node(*store, {&http_executor}, zones, parts.clock, NodeOptionsOf(settings, parts),
                &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
@@ -141,14 +192,32 @@ struct Application::Everything {
               [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
           calendar_desk(*store, node.calendars(), node.calendar_watch(), node.plans()),
           run_desk(*store, parts.ids),
+          type_desk(*store, node.types()),
           backfill_desk(*store, node.schedules(), parts.ids),
+          alert_desk(*store, zones, parts.ids, CallbackOptionsOf(settings)),
+          task_desk(
+              *store, [this](const std::string& code) { return node.types().Find(code); },
+              DefaultsOf(settings),
+              [this](const model::Run& run) { return agent_hub.TakerFor(run); }),
+          agent_limits(node.limits(), parts.clock),
+          agent_desk(*store, {.follow_up = node.follow_up(),
+                              .observer = &engine_metrics,
+                              .limits = &agent_limits}),
+          agent_hub(agent_desk, *store, parts.clock, {}),
           events(*store, parts.clock, EventOptionsOf(settings)),
           guard(std::move(token)),
           store_check(
               "store", [this] { return StoreAnswers(); }, parts.clock, kProbePatience),
-          server(ServerOptionsOf(settings), Routes(), parts.clock, parts.random),
+          server(ServerOptionsOf(settings, [this] { agent_hub.Drain(); }), Routes(), parts.clock,
+                 parts.random),
           http_metrics(metrics, server.statistics(), client) {
         engine_metrics.Watch(metrics, &node);
+        agent_limits.OnRoom([this] { agent_hub.Ring(); });
+        agent_polls = metrics.AddCallbackGauge(
+            {"ksana_agent_polls_waiting", "Polls of agents that wait for a run, on this node."},
+            [this](telemetry::Samples& samples) {
+                samples.Add({}, static_cast<double>(agent_hub.waiting()));
+            });
     }
 
     ~Everything() { engine_metrics.Watch(metrics, nullptr); }
@@ -163,11 +232,21 @@ struct Application::Everything {
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),
                                      .quick_reads = IsAlone(settings.store.kind)});
+        api::AddTaskRoutes(router, {.tasks = task_desk,
+                                    .agents = agent_desk,
+                                    .runs = run_desk,
+                                    .types = type_desk,
+                                    .jobs = desk,
+                                    .store = *store,
+                                    .defaults = DefaultsOf(settings)});
         api_v1::AddRoutes(
             router,
             {.jobs = desk,
              .runs = run_desk,
              .backfills = backfill_desk,
+             .tasks = task_desk,
+             .agents = agent_desk,
+             .agent_hub = agent_hub,
              .events = events,
              .store = *store,
              .random = parts.random,
@@ -175,6 +254,8 @@ struct Application::Everything {
              .schedules = node.schedules(),
              .zones = zones,
              .calendars = calendar_desk,
+             .alerts = alert_desk,
+             .types = type_desk,
              .node_view = [this] { return View(); },
              .version = parts.version,
              .quick_reads = IsAlone(settings.store.kind),
@@ -188,6 +269,17 @@ struct Application::Everything {
                                       .metrics = metrics});
         if (parts.demo) AddDemoRoutes(router);
         return router;
+    }
+
+    // For those who submit tasks from SQL, where no server is asked.
+    Result<void> LeaveDefaults() {
+        if (settings.store.kind != StoreKind::kPostgres) return {};
+        const model::Run run{.policy =
+                                 model::EffectivePolicy(nullptr, nullptr, DefaultsOf(settings))};
+        KSANA_TRY_VOID(
+            store->settings().Put({.key = std::string(store_postgres::kDefaultPolicySetting),
+                                   .value = codec::RecordToLine(run)}));
+        return {};
     }
 
     insight::NodeView View() const {
@@ -218,6 +310,11 @@ struct Application::Everything {
         return Error(Code::kUnavailable, "starting or stopping");
     }
 
+    void StopCalls() {
+        client.Stop();
+        if (mailer) mailer->Stop();
+    }
+
     const Settings settings;
     const ApplicationParts parts;
     std::atomic<bool> running = false;
@@ -227,13 +324,21 @@ struct Application::Everything {
     std::unique_ptr<store::Store> store;
     EngineMetrics engine_metrics;
     http_client::Client client;
+    std::unique_ptr<mail::SmtpMailer> mailer;  // may be null
     exec::HttpExecutor http_executor;
     engine::Node node;
     engine::Engine engine;
     engine::JobDesk desk;
     engine::CalendarDesk calendar_desk;
     engine::RunDesk run_desk;
+    engine::TypeDesk type_desk;
     engine::BackfillDesk backfill_desk;
+    engine::AlertDesk alert_desk;
+    engine::TaskDesk task_desk;
+    engine::AgentLimits agent_limits;
+    engine::AgentDesk agent_desk;
+    api_v1::AgentHub agent_hub;
+    telemetry::CallbackHandle agent_polls;
     api_v1::EventHub events;
     api::Guard guard;
     api::TimelyCheck store_check;
@@ -255,12 +360,14 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
         token = std::move(*read);
     }
     KSANA_TRY(auto client_options, ClientOptionsOf(settings));
+    KSANA_TRY(auto smtp, SmtpOptionsOf(settings));
     KSANA_TRY(
         auto store,
         OpenStore(settings.store, {.clock = parts.clock, .random = parts.random, .ids = parts.ids},
                   OpenMode::kReadWrite));
-    auto all = std::make_unique<Everything>(settings, parts, std::move(store),
-                                            std::move(client_options), std::move(token));
+    auto all =
+        std::make_unique<Everything>(settings, parts, std::move(store), std::move(client_options),
+                                     std::move(token), std::move(smtp));
     return std::make_unique<Application>(Key{}, std::move(all));
 }
 
@@ -269,9 +376,10 @@ Result<void> Application::Start() {
     if (running_) return {};
     if (auto started = StartParts(); !started) {
         all_->server.Stop();
+        all_->agent_hub.Stop();
         all_->events.Stop();
         all_->engine.Stop();
-        all_->client.Stop();
+        all_->StopCalls();
         all_->store_check.Stop();
         return started;
     }
@@ -288,9 +396,12 @@ Result<void> Application::Start() {
 
 // What is called stands before who calls it.
 Result<void> Application::StartParts() {
+    KSANA_TRY_VOID(all_->LeaveDefaults());
     KSANA_TRY_VOID(all_->client.Start());
+    if (all_->mailer) KSANA_TRY_VOID(all_->mailer->Start());
     KSANA_TRY_VOID(all_->store_check.Start());
     KSANA_TRY_VOID(all_->events.Start());
+    KSANA_TRY_VOID(all_->agent_hub.Start());
     KSANA_TRY_VOID(all_->server.Start());
     if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->desk, url()));
     return all_->engine.Start();
@@ -302,9 +413,10 @@ void Application::Stop() {
     Log(LogLevel::kInfo, "ksana is stopping", {{"under_way", all_->node.UnderWay()}});
     all_->running = false;
     all_->server.Stop();
+    all_->agent_hub.Stop();
     all_->events.Stop();
     all_->engine.Stop();
-    all_->client.Stop();
+    all_->StopCalls();
     all_->store_check.Stop();
     running_ = false;
     Log(LogLevel::kInfo, "ksana has stopped");

@@ -10,9 +10,10 @@ using model::EventKind;
 using model::RunState;
 
 // How an executor may say that an attempt ended.
-constexpr std::array kReports = {EventKind::kSuccess,          EventKind::kRetryableFailure,
-                                 EventKind::kPermanentFailure, EventKind::kTimeout,
-                                 EventKind::kCancelled,        EventKind::kShutdown};
+constexpr std::array kReports = {
+    EventKind::kSuccess, EventKind::kRetryableFailure, EventKind::kPermanentFailure,
+    EventKind::kTimeout, EventKind::kCancelled,        EventKind::kShutdown,
+    EventKind::kSnooze};
 
 }  // namespace
 
@@ -31,7 +32,7 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
           {"ksana_attempt_duration_seconds", "How long attempts took, however they ended."},
           telemetry::DurationBuckets())),
       refused_(registry.AddCounter({"ksana_reports_refused_total",
-                                    "Reports for attempts that were no longer this node's."})),
+                                    "Reports for attempts that were no longer the reporter's."})),
       reaped_(registry.AddCounter(
           {"ksana_runs_reaped_total", "Runs taken from an owner that was silent or too slow."})),
       purged_(registry.AddCounter(
@@ -140,6 +141,18 @@ void EngineMetrics::Ended(const engine::AttemptEnd& end) {
         return;
     }
     CountFinal(end.applied.state);
+}
+
+void EngineMetrics::Reported(EventKind kind, const store::Applied& applied) {
+    if (applied.verdict == store::ApplyVerdict::kDuplicate) return;
+    if (applied.verdict != store::ApplyVerdict::kApplied) {
+        refused_.Add();
+        return;
+    }
+    telemetry::Counter* const outcome = attempts_.at(static_cast<std::size_t>(kind));
+    if (outcome == nullptr) return;  // a heartbeat
+    outcome->Add();
+    CountFinal(applied.state);
 }
 
 void EngineMetrics::Reaped(const model::Run& run) {

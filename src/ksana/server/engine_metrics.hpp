@@ -26,6 +26,7 @@ class EngineMetrics final : public engine::Observer {
     void Started(const model::Run& run, Duration late) override;
     void Ended(const engine::AttemptEnd& end) override;
     void Deferred(const model::Run& run, const model::WaitCause& cause) override;
+    void Reported(model::EventKind kind, const store::Applied& applied) override;
     void Reaped(const model::Run& run) override;
     void Purged(std::size_t runs) override;
     void StepFailed(std::string_view loop, const Error& error) override;

@@ -67,4 +67,22 @@ std::optional<std::string> FaultOfCidr(std::string_view text) {
     return std::nullopt;
 }
 
+std::optional<std::string> FaultOfSmtpUrl(std::string_view text) {
+    constexpr std::string_view kFault = "must be smtp://HOST:PORT or smtps://HOST:PORT";
+    if (text.empty()) return std::nullopt;
+    for (const std::string_view scheme : {"smtp://", "smtps://"}) {
+        if (!text.starts_with(scheme)) continue;
+        const std::string_view host = text.substr(scheme.size());
+        if (!host.empty() && host.find_first_of("/?#@ ") == std::string_view::npos) {
+            return std::nullopt;
+        }
+    }
+    return std::string(kFault);
+}
+
+std::optional<std::string> FaultOfSmtpTls(std::string_view text) {
+    if (text == "auto" || text == "never") return std::nullopt;
+    return "must be auto or never";
+}
+
 }  // namespace ksana::server

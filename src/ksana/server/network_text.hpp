@@ -17,4 +17,10 @@ bool IsLoopback(std::string_view address);
 // prefix is refused: "10.0.0.7/8" was surely not meant to allow all of 10.
 std::optional<std::string> FaultOfCidr(std::string_view text);
 
+// What is wrong with the address of a mail server, or nothing: "smtp://HOST:PORT", "smtps://HOST".
+// Empty: there is none.
+std::optional<std::string> FaultOfSmtpUrl(std::string_view text);
+// "auto" or "never".
+std::optional<std::string> FaultOfSmtpTls(std::string_view text);
+
 }  // namespace ksana::server

@@ -37,8 +37,10 @@ struct Settings {
     EgressPolicy egress{};
     std::vector<std::string> egress_allow;
     Duration shutdown_timeout{};
-    Duration retention{};        // zero: for ever
-    Duration audit_retention{};  // likewise
+    Duration retention{};                  // zero: for ever
+    std::int32_t max_finished_runs = 0;    // zero: any number
+    std::uint64_t max_finished_bytes = 0;  // zero: any size
+    Duration audit_retention{};            // zero: for ever
     std::int32_t late_start_rate = 0;
     std::int32_t start_rate = 0;        // per second; zero: no limit
     std::int32_t breaker_failures = 0;  // zero: never opens
@@ -48,6 +50,15 @@ struct Settings {
     std::string node_name;
     std::int32_t request_threads = 0;
     std::string api_token_file;
+    Duration callback_timeout{};
+    std::int32_t callback_retries = 0;
+    Duration callback_backoff{};
+    Duration callback_max_backoff{};
+    std::string smtp_url;
+    std::string smtp_user;
+    std::string smtp_password_file;
+    std::string smtp_from;
+    std::string smtp_tls;  // auto, never
 };
 
 // From weak to strong.

@@ -162,6 +162,8 @@ Texts OtherValues() {
             {"egress_allow", "10.0.0.0/8, fd00::/8"},
             {"shutdown_timeout", "0s"},
             {"retention", "0s"},
+            {"max_finished_runs", "1000"},
+            {"max_finished_bytes", "1GiB"},
             {"audit_retention", "0s"},
             {"late_start_rate", "1"},
             {"start_rate", "7"},
@@ -171,7 +173,16 @@ Texts OtherValues() {
             {"max_body", "2MiB"},
             {"node_name", "n"},
             {"request_threads", "1"},
-            {"api_token_file", "/t"}};
+            {"api_token_file", "/t"},
+            {"callback_timeout", "3s"},
+            {"callback_retries", "2"},
+            {"callback_backoff", "1s"},
+            {"callback_max_backoff", "30m"},
+            {"smtp_url", "smtp://127.0.0.1:2525"},
+            {"smtp_user", "u"},
+            {"smtp_password_file", "/p"},
+            {"smtp_from", "ksana@example.com"},
+            {"smtp_tls", "never"}};
 }
 
 std::string TomlOf(const SettingSpec& spec, const std::string& value) {

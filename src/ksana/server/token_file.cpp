@@ -27,13 +27,19 @@ std::string FirstLine(std::istream& file) {
 
 }  // namespace
 
-Result<std::string> ReadTokenFile(const std::string& path) {
+Result<std::string> ReadSecretFile(const std::string& path) {
     std::ifstream file(path);
     if (!file) {
         return Error(Code::kInvalidArgument, fmt::format("cannot read {}", path));
     }
-    Result<std::string> token = FirstLine(file);
-    if (IsToken(*token)) return token;
+    std::string line = FirstLine(file);
+    if (!line.empty()) return line;
+    return Error(Code::kInvalidArgument, fmt::format("the first line of {} is empty", path));
+}
+
+Result<std::string> ReadTokenFile(const std::string& path) {
+    auto token = ReadSecretFile(path);
+    if (!token || IsToken(*token)) return token;
     return Error(Code::kInvalidArgument,
                  fmt::format("the first line of {} must be a token of {} to {} "
                              "printable characters without blanks",

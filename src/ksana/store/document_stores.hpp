@@ -33,15 +33,27 @@ struct ListParams {
     std::string cursor;
 };
 
+struct TypeWrite {
+    model::RunType type;
+    ExpectedVersion expected;
+    // Kept in the same transaction if the type is written; the store sets `at`.
+    std::optional<model::AuditEvent> audit;
+};
+
+struct DeleteTypeParams {
+    std::string code;
+    ExpectedVersion expected;
+    std::optional<model::AuditEvent> audit;  // as that of a TypeWrite
+};
+
 // Types of runs, by code (T-06).
 class TypeStore {
   public:
     virtual ~TypeStore() = default;
-    virtual Result<Versioned<model::RunType>> Put(model::RunType type,
-                                                  ExpectedVersion expected) = 0;
+    virtual Result<Versioned<model::RunType>> Put(TypeWrite write) = 0;
     virtual Result<Versioned<model::RunType>> Get(const std::string& code) = 0;
     virtual Result<Page<model::RunType>> List(const ListParams& params) = 0;
-    virtual Result<void> Delete(const std::string& code, ExpectedVersion expected) = 0;
+    virtual Result<void> Delete(DeleteTypeParams params) = 0;
 };
 
 struct Heartbeat {
@@ -102,7 +114,9 @@ class SettingStore {
     virtual Result<model::Document> Put(SettingWrite write) = 0;
     virtual Result<model::Document> Get(const std::string& key) = 0;
     virtual Result<Page<model::Document>> List(const ListParams& params) = 0;
-    virtual Result<void> Delete(const std::string& key, ExpectedVersion expected) = 0;
+    // The audit is kept in the same transaction if there was something to delete.
+    virtual Result<void> Delete(const std::string& key, ExpectedVersion expected,
+                                const std::optional<model::AuditEvent>& audit = {}) = 0;
     // Deletes what has expired, at most so many; how many it were.
     virtual Result<std::size_t> PurgeExpired(std::size_t limit) = 0;
 };

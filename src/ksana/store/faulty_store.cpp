@@ -61,11 +61,11 @@ class FaultyJobs final : public JobStore {
     Result<Page<model::Job>> List(const JobQuery& query) override {
         return injector_.Call("jobs.List", [&] { return inner_.List(query); });
     }
-    Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) override {
-        return injector_.Call("jobs.Count", [&] { return inner_.Count(filter, most); });
+    Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) override {
+        return injector_.Call("jobs.Count", [&] { return inner_.CountWithin(filter, bounds); });
     }
-    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override {
-        return injector_.Call("jobs.Groups", [&] { return inner_.Groups(after, limit); });
+    Result<std::vector<GroupSize>> Groups(const GroupQuery& query) override {
+        return injector_.Call("jobs.Groups", [&] { return inner_.Groups(query); });
     }
     Result<Planned> PlanDue(const PlanParams& params, const Planner& planner) override {
         return injector_.Call("jobs.PlanDue", [&] { return inner_.PlanDue(params, planner); });
@@ -118,8 +118,8 @@ class FaultyRuns final : public RunStore {
     Result<Page<model::Run>> List(const RunQuery& query) override {
         return injector_.Call("runs.List", [&] { return inner_.List(query); });
     }
-    Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) override {
-        return injector_.Call("runs.Count", [&] { return inner_.Count(filter, most); });
+    Result<Counted> CountWithin(const RunFilter& filter, const CountBounds& bounds) override {
+        return injector_.Call("runs.Count", [&] { return inner_.CountWithin(filter, bounds); });
     }
     Result<std::vector<QueueDepth>> Depths() override {
         return injector_.Call("runs.Depths", [&] { return inner_.Depths(); });
@@ -137,8 +137,8 @@ class FaultyTypes final : public TypeStore {
   public:
     FaultyTypes(TypeStore& inner, Injector& injector) : inner_(inner), injector_(injector) {}
 
-    Result<Versioned<model::RunType>> Put(model::RunType type, ExpectedVersion expected) override {
-        return injector_.Call("types.Put", [&] { return inner_.Put(type, expected); });
+    Result<Versioned<model::RunType>> Put(TypeWrite write) override {
+        return injector_.Call("types.Put", [&] { return inner_.Put(write); });
     }
     Result<Versioned<model::RunType>> Get(const std::string& code) override {
         return injector_.Call("types.Get", [&] { return inner_.Get(code); });
@@ -146,8 +146,8 @@ class FaultyTypes final : public TypeStore {
     Result<Page<model::RunType>> List(const ListParams& params) override {
         return injector_.Call("types.List", [&] { return inner_.List(params); });
     }
-    Result<void> Delete(const std::string& code, ExpectedVersion expected) override {
-        return injector_.Call("types.Delete", [&] { return inner_.Delete(code, expected); });
+    Result<void> Delete(DeleteTypeParams params) override {
+        return injector_.Call("types.Delete", [&] { return inner_.Delete(params); });
     }
 
   private:
@@ -219,8 +219,10 @@ class FaultySettings final : public SettingStore {
     Result<Page<model::Document>> List(const ListParams& params) override {
         return injector_.Call("settings.List", [&] { return inner_.List(params); });
     }
-    Result<void> Delete(const std::string& key, ExpectedVersion expected) override {
-        return injector_.Call("settings.Delete", [&] { return inner_.Delete(key, expected); });
+    Result<void> Delete(const std::string& key, ExpectedVersion expected,
+                        const std::optional<model::AuditEvent>& audit) override {
+        return injector_.Call("settings.Delete",
+                              [&] { return inner_.Delete(key, expected, audit); });
     }
     Result<std::size_t> PurgeExpired(std::size_t limit) override {
         return injector_.Call("settings.PurgeExpired", [&] { return inner_.PurgeExpired(limit); });

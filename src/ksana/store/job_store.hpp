@@ -117,11 +117,13 @@ class JobStore {
     // Those that exist, in the order asked for.
     virtual Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) = 0;
     virtual Result<Page<model::Job>> List(const JobQuery& query) = 0;
+    virtual Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) = 0;
     // Counts up to `most` and stops there.
-    virtual Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) = 0;
-    // The groups that jobs are in, by name, behind this one; at most kMaxPageSize.
-    virtual Result<std::vector<std::string>> Groups(const std::string& after,
-                                                    std::size_t limit) = 0;
+    Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) {
+        KSANA_TRY(const Counted counted, CountWithin(filter, {.most = most}));
+        return counted.count;
+    }
+    virtual Result<std::vector<GroupSize>> Groups(const GroupQuery& query) = 0;
 
     // Takes enabled jobs whose next fire is due (on PostgreSQL those that no other node has in
     // hand), and writes what `planner` says about each in one transaction. A nominal time that has

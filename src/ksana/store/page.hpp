@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,19 @@ template <class T>
 struct Page {
     std::vector<T> items;
     std::string next;  // empty: this was the last one
+    // It ended early: so many rows as the query allows were looked at. It may even be empty.
+    bool looked_enough = false;
+};
+
+// How many there are, of which somebody wants to know up to a number.
+struct CountBounds {
+    std::int64_t most = 0;  // stops there
+    std::size_t look = 0;   // rows that are looked at, at most (about); 0: as many as it takes
+};
+struct Counted {
+    std::int64_t count = 0;
+    bool complete = true;  // false: rows were left that nobody looked at
+    friend bool operator==(const Counted&, const Counted&) = default;
 };
 
 // Where a page ended: the value it is sorted by and the id that breaks ties. Text inside a cursor

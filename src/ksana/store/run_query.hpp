@@ -31,7 +31,7 @@ struct RunFilter {
 
 enum class RunSort : std::uint8_t {
     kId,        // by the time they were made
-    kReady,     // by ready_at: what comes next
+    kReady,     // by ready_at: what comes next; only runs that are not over
     kFinished,  // by finished_at; only final runs
 };
 
@@ -41,6 +41,10 @@ struct RunQuery {
     bool descending = true;
     std::size_t limit = kDefaultPageSize;
     std::string cursor;
+    // A filter that no index knows may have to look at many rows before it has found a page full.
+    // After so many (about) the page ends with what was found; 0: never. Stores in memory, which
+    // look at everything anyway, do not care.
+    std::size_t look = 0;
 };
 
 // How much waits, for one type in one state.

@@ -34,12 +34,14 @@ struct StartAs {
 
 struct SubmitParams {
     std::optional<TimePoint> now;  // none: the store's clock
-    // The store sets created_at and updated_at, and draws an id where there is none. A run whose
-    // ready_at has come becomes queued. Other states are refused.
+    // The store sets created_at and updated_at, draws an id where there is none, and makes a
+    // ready_at that is not set (TimePoint{}) its own now. A run whose ready_at has come becomes
+    // queued. Other states are refused.
     std::vector<model::Run> runs;  // at most kMaxBatch
     std::optional<StartAs> start;
     // Kept in the same transaction if a run was stored; the store sets `at`.
     std::optional<model::AuditEvent> audit;
+    bool want_runs = false;  // as they were stored, in their outcomes
 };
 
 enum class SubmitVerdict : std::uint8_t {
@@ -48,22 +50,26 @@ enum class SubmitVerdict : std::uint8_t {
     kSkipped,   // stored as skipped: an earlier run of its job is not over
     kSameKey,   // not stored: `id` holds its unique key
     kSameFire,  // not stored: `id` is the run of that job and nominal time
-    kSameId,    // not stored: a run of this id is there (the call was sent twice)
+    kSameId,    // not stored: a run of this id is there (the call was sent twice, or see `other`)
 };
 
 struct Submitted {
     SubmitVerdict verdict = SubmitVerdict::kStored;
     Uuid id;                            // of the run that is there
-    std::optional<model::Run> started;  // of kStarted
+    std::optional<model::Run> started;  // of kStarted, and with want_runs of kStored
+    model::RunState state = model::RunState::kScheduled;  // of the run that is there
+    bool other = false;  // of kSameId: that one was asked for by another call, with other words
 };
 
 struct ClaimFilter {
     model::ActionKind kind = model::ActionKind::kQueue;
     std::vector<std::string> types;       // empty: any
+    std::vector<std::string> without;     // not of these types
     std::vector<std::string> categories;  // empty: any
     std::string tenant;                   // empty: any
     std::string creator;                  // empty: any
     TextMap labels;                       // of the worker: a run's selector must be in them
+    friend bool operator==(const ClaimFilter&, const ClaimFilter&) = default;
 };
 
 // By rank (priority with ageing, then time; model/claim_order.hpp), then by id.
@@ -108,6 +114,9 @@ struct ExchangeParams {
     std::vector<RunEvent> events;  // at most kMaxBatch; each decided on what the one before left
     FollowUp follow_up;            // may be empty
     std::optional<ClaimParams> claim;
+    // Further claims, in order. One whose filter is that of the claim before it is not asked when
+    // that one got less than it wanted.
+    std::vector<ClaimParams> more_claims;
     // Kept in the same transaction if one of the events was applied; the store sets `at`.
     std::optional<model::AuditEvent> audit;
 };
@@ -115,6 +124,7 @@ struct ExchangeParams {
 struct Exchanged {
     std::vector<Applied> applied;  // one for each event
     Claimed claimed;
+    std::vector<Claimed> more_claimed;  // one for each of more_claims
 };
 
 struct ReapParams {
@@ -133,6 +143,8 @@ struct PurgeParams {
     TimePoint finished_before{};
     model::RunStates states = model::kAllStates;
     std::size_t limit = 1'000;
+    // Kept in the same transaction if a run was deleted; the store sets `at`.
+    std::optional<model::AuditEvent> audit = std::nullopt;
 };
 
 struct DeleteRunParams {
@@ -167,7 +179,8 @@ class RunStore {
     virtual Result<Exchanged> Exchange(ExchangeParams params) = 0;
     // Ends the attempts whose lease or deadline has passed.
     virtual Result<Reaped> Reap(ReapParams params) = 0;
-    // Deletes old final runs with their attempts; how many it were.
+    // Deletes old final runs with their attempts, those first that ended first, whatever their
+    // state; how many it were.
     virtual Result<std::size_t> Purge(const PurgeParams& params) = 0;
 
     // Deletes one final run with its attempts. kConflict: it is not over. Where it was a fire of a
@@ -176,8 +189,12 @@ class RunStore {
 
     virtual Result<RunHistory> Get(const Uuid& id) = 0;
     virtual Result<Page<model::Run>> List(const RunQuery& query) = 0;
+    virtual Result<Counted> CountWithin(const RunFilter& filter, const CountBounds& bounds) = 0;
     // Counts up to `most` and stops there.
-    virtual Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) = 0;
+    Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) {
+        KSANA_TRY(const Counted counted, CountWithin(filter, {.most = most}));
+        return counted.count;
+    }
     virtual Result<std::vector<QueueDepth>> Depths() = 0;
     virtual Result<WakeTimes> NextWake() = 0;
 

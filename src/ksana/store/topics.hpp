@@ -7,11 +7,12 @@ namespace ksana::store {
 // What a commit may have changed, coarsely: enough to know whom to wake.
 enum class Topic : std::uint8_t {
     kJobs,       // a job was made, changed or deleted, or has a new next fire
-    kReady,      // a run can be claimed, or has a new time at which it can
+    kReady,      // a run that nodes carry out can be claimed, or has a new time at which it can
     kFinished,   // a run reached a final state
     kCancel,     // somebody wants a running run to stop
     kDocuments,  // types, workers, locks, settings
     kEvents,     // audit events were added
+    kTasks,      // as kReady, of a run that waits for an agent (ActionKind::kQueue)
 };
 
 class Topics {
@@ -19,7 +20,7 @@ class Topics {
     constexpr Topics() = default;
     constexpr Topics(Topic topic) : bits_(1U << static_cast<unsigned>(topic)) {}
 
-    static constexpr Topics All() { return FromBits(0x3f); }
+    static constexpr Topics All() { return FromBits(0x7f); }
     static constexpr Topics FromBits(std::uint32_t bits) {
         Topics topics;
         topics.bits_ = bits;

@@ -119,7 +119,9 @@ Result<store::Page<Document>> Documents::List(const store::ListParams& params) {
     return page;
 }
 
-Result<void> Documents::Delete(const std::string& key, store::ExpectedVersion expected) {
+Result<void> Documents::Delete(const std::string& key, store::ExpectedVersion expected,
+                               const std::optional<model::AuditEvent>& audit) {
+    KSANA_TRY_VOID(CheckAudit(audit));
     return backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, tx.Now());
         std::int64_t last_version = 0;
@@ -127,6 +129,7 @@ Result<void> Documents::Delete(const std::string& key, store::ExpectedVersion ex
         if (!there) return NotFound(key);
         KSANA_TRY_VOID(CheckExpected(there, expected, key));
         tx.Touch(store::Topic::kDocuments);
+        KSANA_TRY_VOID(KeepAudit(tx, now, audit));
         return tx.DeleteDocument(kind_, key);
     });
 }

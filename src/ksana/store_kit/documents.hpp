@@ -19,7 +19,8 @@ class Documents {
                                 const std::optional<model::AuditEvent>& audit = {});
     Result<model::Document> Get(const std::string& key);
     Result<store::Page<model::Document>> List(const store::ListParams& params);
-    Result<void> Delete(const std::string& key, store::ExpectedVersion expected);
+    Result<void> Delete(const std::string& key, store::ExpectedVersion expected,
+                        const std::optional<model::AuditEvent>& audit = {});
     Result<std::size_t> PurgeExpired(std::size_t limit);
 
     // Reads a document and writes what `change` makes of it, in one transaction. Nothing made:

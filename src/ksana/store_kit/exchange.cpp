@@ -115,6 +115,19 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
     return claimed;
 }
 
+Result<std::vector<store::Claimed>> ClaimMore(Transaction& tx, RunChanges& changes,
+                                              const std::vector<store::ClaimParams>& claims,
+                                              UuidGenerator& ids) {
+    std::vector<store::Claimed> claimed(claims.size());
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        const bool in_vain =
+            i > 0 && claims[i].filter == claims[i - 1].filter && !claimed[i - 1].more;
+        if (in_vain) continue;
+        KSANA_TRY(claimed[i], ClaimRuns(tx, changes, claims[i], ids));
+    }
+    return claimed;
+}
+
 Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
                                const store::ReapParams& params) {
     store::Reaped reaped;

@@ -20,10 +20,10 @@ class IdleTransaction final : public Transaction {
     Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>&) override {
         return Unused();
     }
-    Result<std::vector<model::Job>> ListJobs(const JobList&) override { return Unused(); }
-    Result<std::int64_t> CountJobs(const JobList&, std::int64_t) override { return Unused(); }
-    Result<std::vector<model::Run>> ListRuns(const RunList&) override { return Unused(); }
-    Result<std::int64_t> CountRuns(const RunList&, std::int64_t) override { return Unused(); }
+    Result<ListedJobs> ListJobs(const JobList&) override { return Unused(); }
+    Result<store::Counted> CountJobs(const JobList&, std::int64_t) override { return Unused(); }
+    Result<ListedRuns> ListRuns(const RunList&) override { return Unused(); }
+    Result<store::Counted> CountRuns(const RunList&, std::int64_t) override { return Unused(); }
     Result<std::vector<model::LedgerEntry>> ListLedger(const LedgerList&) override {
         return Unused();
     }
@@ -44,7 +44,7 @@ class IdleTransaction final : public Transaction {
     Result<store::WakeTimes> NextWake() override { return Unused(); }
     Result<store::RecordCounts> Counts() override { return Unused(); }
     Result<std::vector<std::string>> DependantsOf(const std::string&) override { return Unused(); }
-    Result<std::vector<std::string>> Groups(const std::string&, std::size_t) override {
+    Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery&) override {
         return Unused();
     }
     Result<std::vector<model::Job>> LockJobs(const std::vector<std::string>&) override {

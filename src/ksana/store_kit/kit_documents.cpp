@@ -42,10 +42,11 @@ Error LockLost(const std::string& name) {
 
 }  // namespace
 
-Result<store::Versioned<RunType>> KitTypes::Put(RunType type, store::ExpectedVersion expected) {
-    const std::string body = codec::RunTypeToJson(type);
-    KSANA_TRY(const Document written, documents_.Put(type.code, body, expected));
-    return store::Versioned<RunType>{std::move(type), written.version};
+Result<store::Versioned<RunType>> KitTypes::Put(store::TypeWrite write) {
+    const std::string body = codec::RunTypeToJson(write.type);
+    KSANA_TRY(const Document written,
+              documents_.Put(write.type.code, body, write.expected, {}, write.audit));
+    return store::Versioned<RunType>{std::move(write.type), written.version};
 }
 
 Result<store::Versioned<RunType>> KitTypes::Get(const std::string& code) {
@@ -58,8 +59,8 @@ Result<store::Page<RunType>> KitTypes::List(const store::ListParams& params) {
     return ParsePage<RunType>(documents_.List(params), ParseType);
 }
 
-Result<void> KitTypes::Delete(const std::string& code, store::ExpectedVersion expected) {
-    return documents_.Delete(code, expected);
+Result<void> KitTypes::Delete(store::DeleteTypeParams params) {
+    return documents_.Delete(params.code, params.expected, params.audit);
 }
 
 Result<Worker> KitWorkers::Register(Worker worker, std::optional<TimePoint> now) {
@@ -193,8 +194,9 @@ Result<store::Page<Document>> KitSettings::List(const store::ListParams& params)
     return documents_.List(params);
 }
 
-Result<void> KitSettings::Delete(const std::string& key, store::ExpectedVersion expected) {
-    return documents_.Delete(key, expected);
+Result<void> KitSettings::Delete(const std::string& key, store::ExpectedVersion expected,
+                                 const std::optional<model::AuditEvent>& audit) {
+    return documents_.Delete(key, expected, audit);
 }
 
 Result<std::size_t> KitSettings::PurgeExpired(std::size_t limit) {

@@ -9,11 +9,10 @@ class KitTypes final : public store::TypeStore {
   public:
     explicit KitTypes(Backend& backend) : documents_(backend, "type") {}
 
-    Result<store::Versioned<model::RunType>> Put(model::RunType type,
-                                                 store::ExpectedVersion expected) override;
+    Result<store::Versioned<model::RunType>> Put(store::TypeWrite write) override;
     Result<store::Versioned<model::RunType>> Get(const std::string& code) override;
     Result<store::Page<model::RunType>> List(const store::ListParams& params) override;
-    Result<void> Delete(const std::string& code, store::ExpectedVersion expected) override;
+    Result<void> Delete(store::DeleteTypeParams params) override;
 
   private:
     Documents documents_;
@@ -54,7 +53,8 @@ class KitSettings final : public store::SettingStore {
     Result<model::Document> Put(store::SettingWrite write) override;
     Result<model::Document> Get(const std::string& key) override;
     Result<store::Page<model::Document>> List(const store::ListParams& params) override;
-    Result<void> Delete(const std::string& key, store::ExpectedVersion expected) override;
+    Result<void> Delete(const std::string& key, store::ExpectedVersion expected,
+                        const std::optional<model::AuditEvent>& audit) override;
     Result<std::size_t> PurgeExpired(std::size_t limit) override;
 
   private:

@@ -67,30 +67,31 @@ Result<std::vector<Job>> KitJobs::GetMany(const std::vector<std::string>& ids) {
 
 Result<store::Page<Job>> KitJobs::List(const store::JobQuery& query) {
     KSANA_TRY(const JobList list, ListOf(query));
-    store::Page<Job> page;
+    ListedJobs listed;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
-        KSANA_TRY(page.items, rows.ListJobs(list));
+        KSANA_TRY(listed, rows.ListJobs(list));
         return {};
     }));
-    if (page.items.size() == list.limit) page.next = CursorAfter(query, page.items.back());
-    return page;
+    return PageOf(query, std::move(listed));
 }
 
-Result<std::int64_t> KitJobs::Count(const store::JobFilter& filter, std::int64_t most) {
-    const JobList list{.filter = filter, .words = store::SearchWords(filter.text)};
-    std::int64_t count = 0;
+Result<store::Counted> KitJobs::CountWithin(const store::JobFilter& filter,
+                                            const store::CountBounds& bounds) {
+    const JobList list{
+        .filter = filter, .words = store::SearchWords(filter.text), .look = bounds.look};
+    store::Counted counted;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
-        KSANA_TRY(count, rows.CountJobs(list, most));
+        KSANA_TRY(counted, rows.CountJobs(list, bounds.most));
         return {};
     }));
-    return count;
+    return counted;
 }
 
-Result<std::vector<std::string>> KitJobs::Groups(const std::string& after, std::size_t limit) {
-    KSANA_TRY(limit, CheckLimit(limit));
-    std::vector<std::string> groups;
+Result<std::vector<store::GroupSize>> KitJobs::Groups(const store::GroupQuery& query) {
+    KSANA_TRY([[maybe_unused]] const std::size_t limit, CheckLimit(query.limit));
+    std::vector<store::GroupSize> groups;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
-        KSANA_TRY(groups, rows.Groups(after, limit));
+        KSANA_TRY(groups, rows.Groups(query));
         return {};
     }));
     return groups;

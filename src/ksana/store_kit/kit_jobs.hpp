@@ -15,8 +15,9 @@ class KitJobs final : public store::JobStore {
     Result<model::Job> Get(const std::string& id) override;
     Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) override;
     Result<store::Page<model::Job>> List(const store::JobQuery& query) override;
-    Result<std::int64_t> Count(const store::JobFilter& filter, std::int64_t most) override;
-    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override;
+    Result<store::Counted> CountWithin(const store::JobFilter& filter,
+                                       const store::CountBounds& bounds) override;
+    Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) override;
     Result<store::Planned> PlanDue(const store::PlanParams& params,
                                    const store::Planner& planner) override;
     Result<store::Planned> PlanJobs(const store::PlanJobsParams& params,

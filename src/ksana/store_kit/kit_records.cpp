@@ -55,9 +55,9 @@ class PartReader {
     Result<std::size_t> Jobs(std::string& place) {
         JobList list{.limit = limit_};
         if (!place.empty()) list.after = JobList::After{.id = place};
-        KSANA_TRY(std::vector<model::Job> rows, rows_.ListJobs(list));
-        if (!rows.empty()) place = rows.back().id;
-        return Take(std::move(rows));
+        KSANA_TRY(ListedJobs jobs, rows_.ListJobs(list));
+        if (!jobs.rows.empty()) place = jobs.rows.back().id;
+        return Take(std::move(jobs.rows));
     }
 
     // Each run is followed by its earlier attempts.
@@ -66,7 +66,8 @@ class PartReader {
         if (!place.empty()) {
             list.after = RunList::After{.id = Uuid::Parse(place).value_or(Uuid{})};
         }
-        KSANA_TRY(std::vector<model::Run> rows, rows_.ListRuns(list));
+        KSANA_TRY(ListedRuns listed, rows_.ListRuns(list));
+        std::vector<model::Run>& rows = listed.rows;
         if (rows.empty()) return 0;
         place = rows.back().id.ToString();
         std::vector<Uuid> ids;

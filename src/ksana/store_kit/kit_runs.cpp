@@ -90,21 +90,27 @@ Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows) {
 Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params) {
     KSANA_TRY_VOID(CheckSubmit(params));
     std::vector<store::Submitted> outcomes;
+    // The body may run again: what starts at once is changed on the way, so it is done on copies.
+    std::vector<Run> copies;
+    std::vector<Run>& stored = params.start ? copies : params.runs;
     const auto body = [&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         const store::FollowUp none;
         RunChanges changes(tx, now, none, ids_);
         NewRuns fresh(changes, tx, ids_, params.start);
-        // The body may run again: what starts at once is changed on the way.
-        std::vector<Run> copies;
         if (params.start) copies = params.runs;
-        KSANA_TRY(outcomes, fresh.Insert(params.start ? copies : params.runs));
+        KSANA_TRY(outcomes, fresh.Insert(stored));
         if (std::ranges::any_of(outcomes, IsStored)) {
             KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
         }
         return changes.Flush();
     };
     KSANA_TRY_VOID(OnlyInserts(params) ? backend_.Append(body) : backend_.Write(body));
+    if (!params.want_runs) return outcomes;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        const bool waits = outcomes[i].verdict == store::SubmitVerdict::kStored;
+        if (waits) outcomes[i].started = std::move(stored[i]);
+    }
     return outcomes;
 }
 
@@ -112,6 +118,8 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
     KSANA_TRY_VOID(CheckEvents(params.events));
     KSANA_TRY_VOID(CheckAudit(params.audit));
     if (params.claim) KSANA_TRY_VOID(CheckClaim(*params.claim));
+    KSANA_TRY_VOID(CheckBatch(params.more_claims.size(), "/more_claims"));
+    for (const store::ClaimParams& claim : params.more_claims) KSANA_TRY_VOID(CheckClaim(claim));
     store::Exchanged exchanged;
     KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
@@ -121,8 +129,10 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
             KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
         }
         exchanged.claimed = {};
-        if (!params.claim) return {};
-        KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
+        if (params.claim) {
+            KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
+        }
+        KSANA_TRY(exchanged.more_claimed, ClaimMore(tx, changes, params.more_claims, ids_));
         return {};
     }));
     return exchanged;
@@ -142,10 +152,13 @@ Result<store::Reaped> KitRuns::Reap(store::ReapParams params) {
 
 Result<std::size_t> KitRuns::Purge(const store::PurgeParams& params) {
     KSANA_TRY_VOID(CheckBatch(params.limit, "/limit"));
+    KSANA_TRY_VOID(CheckAudit(params.audit));
     std::size_t purged = 0;
     KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(purged, tx.PurgeRuns(params));
-        return {};
+        if (purged == 0 || !params.audit) return {};
+        KSANA_TRY(const TimePoint now, TimeOf({}, tx));
+        return KeepAudit(tx, now, params.audit);
     }));
     return purged;
 }
@@ -190,23 +203,24 @@ Result<store::RunHistory> KitRuns::Get(const Uuid& id) {
 
 Result<store::Page<Run>> KitRuns::List(const store::RunQuery& query) {
     KSANA_TRY(const RunList list, ListOf(query));
-    store::Page<Run> page;
+    ListedRuns listed;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
-        KSANA_TRY(page.items, rows.ListRuns(list));
+        KSANA_TRY(listed, rows.ListRuns(list));
         return {};
     }));
-    if (page.items.size() == list.limit) page.next = CursorAfter(query, page.items.back());
-    return page;
+    return PageOf(query, std::move(listed));
 }
 
-Result<std::int64_t> KitRuns::Count(const store::RunFilter& filter, std::int64_t most) {
-    const RunList list{.filter = filter, .words = store::SearchWords(filter.text)};
-    std::int64_t count = 0;
+Result<store::Counted> KitRuns::CountWithin(const store::RunFilter& filter,
+                                            const store::CountBounds& bounds) {
+    const RunList list{
+        .filter = filter, .words = store::SearchWords(filter.text), .look = bounds.look};
+    store::Counted counted;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
-        KSANA_TRY(count, rows.CountRuns(list, most));
+        KSANA_TRY(counted, rows.CountRuns(list, bounds.most));
         return {};
     }));
-    return count;
+    return counted;
 }
 
 Result<std::vector<store::QueueDepth>> KitRuns::Depths() {

@@ -18,7 +18,8 @@ class KitRuns final : public store::RunStore {
 
     Result<store::RunHistory> Get(const Uuid& id) override;
     Result<store::Page<model::Run>> List(const store::RunQuery& query) override;
-    Result<std::int64_t> Count(const store::RunFilter& filter, std::int64_t most) override;
+    Result<store::Counted> CountWithin(const store::RunFilter& filter,
+                                       const store::CountBounds& bounds) override;
     Result<std::vector<store::QueueDepth>> Depths() override;
     Result<store::WakeTimes> NextWake() override;
 

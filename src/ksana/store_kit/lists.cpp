@@ -33,6 +33,21 @@ std::string OrderName(Sort sort, bool descending) {
     return fmt::format("{}{}", descending ? "-" : "", model::NameOf(sort));
 }
 
+// A full page goes on behind its last item, one that ended early where that was.
+template <class Query, class Found, class PositionOf>
+auto FilledPage(const Query& query, Found found, const PositionOf& position_of) {
+    store::Page<typename decltype(found.rows)::value_type> page;
+    const std::string order = OrderName(query.sort, query.descending);
+    page.items = std::move(found.rows);
+    if (page.items.size() == query.limit) {
+        page.next = store::MakeCursor(order, position_of(PlaceOf(page.items.back(), query.sort)));
+    } else if (found.looked_to) {
+        page.next = store::MakeCursor(order, position_of(*found.looked_to));
+        page.looked_enough = true;
+    }
+    return page;
+}
+
 }  // namespace
 
 Result<std::size_t> CheckLimit(std::size_t limit) {
@@ -74,9 +89,11 @@ Result<RunList> ListOf(const store::RunQuery& query) {
     RunList list{.filter = query.filter,
                  .words = store::SearchWords(query.filter.text),
                  .sort = query.sort,
-                 .descending = query.descending};
+                 .descending = query.descending,
+                 .look = query.look};
     KSANA_TRY(list.limit, CheckLimit(query.limit));
     if (query.sort == RunSort::kFinished) list.filter.states &= ~model::kUnfinishedStates;
+    if (query.sort == RunSort::kReady) list.filter.states &= model::kUnfinishedStates;
     KSANA_TRY(const auto position,
               store::ParseCursor(OrderName(query.sort, query.descending), query.cursor));
     if (!position) return list;
@@ -87,16 +104,22 @@ Result<RunList> ListOf(const store::RunQuery& query) {
     return list;
 }
 
-std::string CursorAfter(const store::RunQuery& query, const model::Run& last) {
-    return store::MakeCursor(OrderName(query.sort, query.descending),
-                             {std::to_string(SortTime(last, query.sort)), last.id.ToString()});
+RunList::After PlaceOf(const model::Run& run, RunSort sort) {
+    return {SortTime(run, sort), run.id};
+}
+
+store::Page<model::Run> PageOf(const store::RunQuery& query, ListedRuns listed) {
+    return FilledPage(query, std::move(listed), [&](const RunList::After& place) {
+        return store::Position{std::to_string(place.time), place.id.ToString()};
+    });
 }
 
 Result<JobList> ListOf(const store::JobQuery& query) {
     JobList list{.filter = query.filter,
                  .words = store::SearchWords(query.filter.text),
                  .sort = query.sort,
-                 .descending = query.descending};
+                 .descending = query.descending,
+                 .look = query.look};
     KSANA_TRY(list.limit, CheckLimit(query.limit));
     KSANA_TRY(const auto position,
               store::ParseCursor(OrderName(query.sort, query.descending), query.cursor));
@@ -111,10 +134,16 @@ Result<JobList> ListOf(const store::JobQuery& query) {
     return list;
 }
 
-std::string CursorAfter(const store::JobQuery& query, const model::Job& last) {
-    const std::string value =
-        query.sort == JobSort::kName ? last.name : std::to_string(SortTime(last, query.sort));
-    return store::MakeCursor(OrderName(query.sort, query.descending), {value, last.id});
+JobList::After PlaceOf(const model::Job& job, JobSort sort) {
+    return {
+        .name = sort == JobSort::kName ? job.name : "", .time = SortTime(job, sort), .id = job.id};
+}
+
+store::Page<model::Job> PageOf(const store::JobQuery& query, ListedJobs listed) {
+    return FilledPage(query, std::move(listed), [&](const JobList::After& place) {
+        return store::Position{
+            query.sort == JobSort::kName ? place.name : std::to_string(place.time), place.id};
+    });
 }
 
 Result<std::int64_t> ParseSeq(std::string_view sort, std::string_view cursor) {

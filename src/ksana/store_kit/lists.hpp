@@ -7,12 +7,16 @@
 
 namespace ksana::store_kit {
 
-// Queries of the contract as drivers get them, and the cursor behind the last item of a page.
+// Queries of the contract as drivers get them, and what they found as a page with its cursor.
 Result<RunList> ListOf(const store::RunQuery& query);
-std::string CursorAfter(const store::RunQuery& query, const model::Run& last);
+store::Page<model::Run> PageOf(const store::RunQuery& query, ListedRuns listed);
 
 Result<JobList> ListOf(const store::JobQuery& query);
-std::string CursorAfter(const store::JobQuery& query, const model::Job& last);
+store::Page<model::Job> PageOf(const store::JobQuery& query, ListedJobs listed);
+
+// Where an item stands in its list.
+RunList::After PlaceOf(const model::Run& run, store::RunSort sort);
+JobList::After PlaceOf(const model::Job& job, store::JobSort sort);
 
 // The value a job is sorted by under the time sorts.
 std::int64_t SortTime(const model::Job& job, store::JobSort sort);

@@ -17,10 +17,6 @@ bool Is(const std::optional<T>& wanted, const T& value) {
     return !wanted || *wanted == value;
 }
 
-bool OneOf(const std::vector<std::string>& wanted, const std::string& value) {
-    return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
-}
-
 bool FinishedWithin(const store::RunFilter& filter, const model::Run& run) {
     const auto& finished = run.status.finished_at;
     if (filter.finished_from && (!finished || *finished < *filter.finished_from)) return false;
@@ -55,7 +51,7 @@ bool Matches(const JobList& list, const model::Job& job) {
            Is(filter.group, job.group) && Is(filter.owner, job.owner) &&
            Is(filter.enabled, job.enabled) && Is(filter.kind, model::KindOf(job.action)) &&
            Is(filter.type, type) && (!filter.last_state || filter.last_state == job.last_state) &&
-           HasAll(filter.labels, job.labels) &&
+           Is(filter.calendar, job.schedule.calendar) && HasAll(filter.labels, job.labels) &&
            store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.last_error});
 }
 
@@ -66,12 +62,6 @@ bool Matches(const EventList& list, const model::AuditEvent& event) {
            Is(filter.resource_id, event.resource_id) &&
            (!filter.from || event.at >= *filter.from) &&
            (!filter.until || event.at < *filter.until);
-}
-
-bool Matches(const store::ClaimFilter& filter, const model::Run& run) {
-    return run.kind == filter.kind && OneOf(filter.types, run.type) &&
-           OneOf(filter.categories, run.category) && Is(filter.tenant, run.tenant) &&
-           Is(filter.creator, run.creator) && HasAll(run.selector, filter.labels);
 }
 
 }  // namespace ksana::store_kit

@@ -8,6 +8,5 @@ namespace ksana::store_kit {
 bool Matches(const RunList& list, const model::Run& run);
 bool Matches(const JobList& list, const model::Job& job);
 bool Matches(const EventList& list, const model::AuditEvent& event);
-bool Matches(const store::ClaimFilter& filter, const model::Run& run);
 
 }  // namespace ksana::store_kit

@@ -20,6 +20,22 @@ bool IsRefused(const Submitted& outcome) {
            outcome.verdict == SubmitVerdict::kSameFire || outcome.verdict == SubmitVerdict::kSameId;
 }
 
+// Another run has its key or its fire; what that one is like is not known yet.
+bool LostToAnother(const Submitted& outcome) {
+    return outcome.verdict == SubmitVerdict::kSameKey ||
+           outcome.verdict == SubmitVerdict::kSameFire;
+}
+
+// Whether the run that has the id is what was asked for, and not somebody else's. What may have
+// changed since (a policy, a category that is the type's) does not count.
+bool IsSame(const Run& asked, const Run& there) {
+    return asked.kind == there.kind && asked.trigger == there.trigger &&
+           asked.job_id == there.job_id && asked.type == there.type &&
+           asked.tenant == there.tenant && asked.creator == there.creator &&
+           asked.payload == there.payload && asked.priority == there.priority &&
+           asked.parent == there.parent && asked.unique.key == there.unique.key;
+}
+
 }  // namespace
 
 Result<std::vector<Submitted>> NewRuns::Insert(std::vector<Run>& runs) {
@@ -32,7 +48,30 @@ Result<std::vector<Submitted>> NewRuns::Insert(std::vector<Run>& runs) {
     KSANA_TRY_VOID(Start(runs));
     KSANA_TRY_VOID(InsertRest(runs));
     KSANA_TRY_VOID(InsertDisplaced(runs));
+    KSANA_TRY_VOID(NoteStates(runs));
     return std::move(outcomes_);
+}
+
+Result<void> NewRuns::NoteStates(const std::vector<Run>& runs) {
+    std::map<Uuid, RunState> there;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        Submitted& outcome = outcomes_[i];
+        if (LostToAnother(outcome)) {
+            there.emplace(outcome.id, RunState::kScheduled);
+        } else if (!IsRefused(outcome)) {
+            outcome.state = outcome.started ? outcome.started->status.state : runs[i].status.state;
+        }
+    }
+    if (there.empty()) return {};
+    std::vector<Uuid> ids;
+    ids.reserve(there.size());
+    for (const auto& [id, state] : there) ids.push_back(id);
+    KSANA_TRY(const std::vector<Run> found, tx_.Runs(ids));
+    for (const Run& run : found) there[run.id] = run.status.state;
+    for (Submitted& outcome : outcomes_) {
+        if (LostToAnother(outcome)) outcome.state = there[outcome.id];
+    }
+    return {};
 }
 
 // Those that were refused for the sake of a run in front of them in the batch that had their key,
@@ -61,6 +100,7 @@ void NewRuns::Prepare(Run& run) {
     if (run.id.IsNil()) run.id = ids_.Next();
     run.created_at = changes_.now();
     run.updated_at = changes_.now();
+    if (run.status.ready_at == TimePoint{}) run.status.ready_at = changes_.now();
     run.status.state =
         run.status.ready_at <= changes_.now() ? RunState::kQueued : RunState::kScheduled;
 }
@@ -195,20 +235,39 @@ Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
     }
     if (rows.empty()) return {};
     KSANA_TRY(const std::vector<bool> inserted, tx_.InsertRuns(rows));
-    bool waiting = false;
+    store::Topics waiting;
+    std::vector<std::size_t> refused;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         Submitted& outcome = outcomes_[places[r]];
         Run& run = runs[places[r]];
         if (!inserted[r]) {
             refused_.insert(run.id);
-            KSANA_TRY_VOID(ExplainRefusal(run, outcome));
+            refused.push_back(places[r]);
             continue;
         }
-        waiting = waiting || outcome.verdict == SubmitVerdict::kStored;
+        if (outcome.verdict == SubmitVerdict::kStored) waiting |= ReadyTopic(run);
         if (outcome.verdict == SubmitVerdict::kSkipped) KSANA_TRY_VOID(EndSkipped(run));
         if (outcome.verdict == SubmitVerdict::kStarted) outcome.started = std::move(run);
     }
-    if (waiting) tx_.Touch(Topic::kReady);
+    if (!waiting.Empty()) tx_.Touch(waiting);
+    return ExplainRefusals(runs, refused);
+}
+
+// A batch that is sent again is refused as a whole: one read for all.
+Result<void> NewRuns::ExplainRefusals(const std::vector<Run>& runs,
+                                      const std::vector<std::size_t>& refused) {
+    if (refused.empty()) return {};
+    std::vector<Uuid> ids;
+    ids.reserve(refused.size());
+    for (const std::size_t i : refused) ids.push_back(runs[i].id);
+    KSANA_TRY(const std::vector<Run> found, tx_.Runs(ids));
+    std::map<Uuid, const Run*> there;
+    for (const Run& run : found) there.emplace(run.id, &run);
+    for (const std::size_t i : refused) {
+        const auto same = there.find(runs[i].id);
+        KSANA_TRY_VOID(
+            ExplainRefusal(runs[i], same == there.end() ? nullptr : same->second, outcomes_[i]));
+    }
     return {};
 }
 
@@ -220,15 +279,14 @@ Result<void> NewRuns::EndSkipped(const Run& run) {
     return tx_.FreeKeys({ClaimOf(run)});
 }
 
-Result<void> NewRuns::ExplainRefusal(const Run& run, Submitted& outcome) {
-    KSANA_TRY(const std::vector<Run> same, tx_.Runs({run.id}));
-    outcome.started.reset();
-    if (!same.empty()) {
-        outcome = {SubmitVerdict::kSameId, run.id, std::nullopt};
+Result<void> NewRuns::ExplainRefusal(const Run& run, const Run* same, Submitted& outcome) {
+    if (same != nullptr) {
+        outcome = {SubmitVerdict::kSameId, run.id, std::nullopt, same->status.state,
+                   !IsSame(run, *same)};
         // It may have given its key back long ago, or have had another; this call took it by
         // mistake.
-        const bool its_own = same[0].tenant == run.tenant && same[0].unique.key == run.unique.key &&
-                             model::HoldsKey(same[0], changes_.now());
+        const bool its_own = same->tenant == run.tenant && same->unique.key == run.unique.key &&
+                             model::HoldsKey(*same, changes_.now());
         if (!run.unique.key.empty() && !its_own) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));
         return {};
     }

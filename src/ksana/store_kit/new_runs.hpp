@@ -37,9 +37,14 @@ class NewRuns {
     void Skip(model::Run& run, store::Submitted& outcome) const;
     Result<void> InsertRest(std::vector<model::Run>& runs);
     Result<void> InsertDisplaced(const std::vector<model::Run>& runs);
+    Result<void> NoteStates(const std::vector<model::Run>& runs);
     Result<bool> IsThere(const model::Run& run);
     Result<void> EndSkipped(const model::Run& run);
-    Result<void> ExplainRefusal(const model::Run& run, store::Submitted& outcome);
+    Result<void> ExplainRefusals(const std::vector<model::Run>& runs,
+                                 const std::vector<std::size_t>& refused);
+    // `same`: the run that has its id, or null.
+    Result<void> ExplainRefusal(const model::Run& run, const model::Run* same,
+                                store::Submitted& outcome);
 
     RunChanges& changes_;
     Transaction& tx_;

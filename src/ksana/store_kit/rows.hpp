@@ -37,6 +37,7 @@ struct JobList {
         std::string id;
     };
     std::optional<After> after;
+    std::size_t look = 0;  // rows to look at, at most (about); 0: as many as it takes
 };
 
 struct RunList {
@@ -50,7 +51,18 @@ struct RunList {
         Uuid id;
     };
     std::optional<After> after;
+    std::size_t look = 0;
 };
+
+// What was found, and where the search for more ended because enough rows were looked at: all up
+// to there are among the rows, if the limit left room.
+template <class T, class List>
+struct Listed {
+    std::vector<T> rows;
+    std::optional<typename List::After> looked_to;
+};
+using ListedJobs = Listed<model::Job, JobList>;
+using ListedRuns = Listed<model::Run, RunList>;
 
 // Sorts and compares as later than every time.
 inline constexpr std::int64_t kNoTime = INT64_MAX;
@@ -93,10 +105,10 @@ class Reader {
     // Earlier attempts (the last one is in the run's row) by run id and number.
     virtual Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) = 0;
 
-    virtual Result<std::vector<model::Job>> ListJobs(const JobList& list) = 0;
-    virtual Result<std::int64_t> CountJobs(const JobList& list, std::int64_t most) = 0;
-    virtual Result<std::vector<model::Run>> ListRuns(const RunList& list) = 0;
-    virtual Result<std::int64_t> CountRuns(const RunList& list, std::int64_t most) = 0;
+    virtual Result<ListedJobs> ListJobs(const JobList& list) = 0;
+    virtual Result<store::Counted> CountJobs(const JobList& list, std::int64_t most) = 0;
+    virtual Result<ListedRuns> ListRuns(const RunList& list) = 0;
+    virtual Result<store::Counted> CountRuns(const RunList& list, std::int64_t most) = 0;
     virtual Result<std::vector<model::LedgerEntry>> ListLedger(const LedgerList& list) = 0;
     virtual Result<std::vector<model::AuditEvent>> ListEvents(const EventList& list) = 0;
     virtual Result<std::vector<model::Document>> ListDocuments(const DocumentList& list) = 0;
@@ -112,9 +124,7 @@ class Reader {
     virtual Result<store::RecordCounts> Counts() = 0;
     // Ids of the jobs that depend on this one.
     virtual Result<std::vector<std::string>> DependantsOf(const std::string& job_id) = 0;
-    // The groups that jobs are in, each once, by name, behind this one.
-    virtual Result<std::vector<std::string>> Groups(const std::string& after,
-                                                    std::size_t limit) = 0;
+    virtual Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) = 0;
 };
 
 }  // namespace ksana::store_kit

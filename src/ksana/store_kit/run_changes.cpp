@@ -1,5 +1,7 @@
 #include "ksana/store_kit/run_changes.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -40,10 +42,11 @@ RunRefs OneOfEach(RunRefs runs) {
     return once;
 }
 
-store::Topics TopicsOf(const RunStatus& before, const RunStatus& after) {
+store::Topics TopicsOf(const RunStatus& before, const Run& run) {
+    const RunStatus& after = run.status;
     store::Topics topics;
     if (after.state == RunState::kScheduled || after.state == RunState::kQueued) {
-        topics |= Topic::kReady;
+        topics |= ReadyTopic(run);
     }
     if (model::IsFinal(after.state)) topics |= Topic::kFinished;
     if (after.cancel_requested && !before.cancel_requested) topics |= Topic::kCancel;
@@ -51,6 +54,10 @@ store::Topics TopicsOf(const RunStatus& before, const RunStatus& after) {
 }
 
 }  // namespace
+
+store::Topic ReadyTopic(const Run& run) {
+    return run.kind == model::ActionKind::kQueue ? Topic::kTasks : Topic::kReady;
+}
 
 KeyClaim ClaimOf(const Run& run) { return {run.tenant, run.unique.key, run.id, run.unique.until}; }
 
@@ -74,16 +81,55 @@ model::Transition RunChanges::Change(Run& run, const model::Event& event) {
 
 void RunChanges::Follow(const Run& run, const RunStatus& before, const model::Transition& made) {
     const RunState state = run.status.state;
-    tx_.Touch(TopicsOf(before, run.status));
+    tx_.Touch(TopicsOf(before, run));
     if (model::EndsForJob(before.state, state)) AddTally(run);
     if (HoldsKeyIn(run, before.state) && !HoldsKeyIn(run, state)) freed_.push_back(ClaimOf(run));
     if (MayBlockOthers(run) && !model::IsUnderWay(run.status) &&
         (model::IsUnderWay(before) || model::IsFinal(state))) {
         ended_jobs_.insert(run.job_id);
     }
+    if (run.trigger == model::RunTrigger::kCallback && run.parent) NoteCallback(run);
     if (made.callback != model::CallbackWanted::kNone && follow_up_) {
         for (Run& next : follow_up_(run, made.callback)) follow_ups_.push_back(std::move(next));
     }
+}
+
+// A callback got through, or waits for a person, or was given up: the run it speaks of learns of it
+// in the same transaction, so that no crash can come between the two.
+void RunChanges::NoteCallback(const Run& run) {
+    const RunState state = run.status.state;
+    if (state != RunState::kHeld && !model::IsFinal(state)) return;
+    store::RunEvent told{.run_id = *run.parent, .event = {}};
+    if (state == RunState::kSucceeded) {
+        told.event.kind = model::EventKind::kCallbackDelivered;
+    } else {
+        told.event.kind = model::EventKind::kCallbackFailed;
+        told.event.error = fmt::format("the callback {} is {}: {}", run.id.ToString(),
+                                       model::NameOf(state), run.status.last_error);
+    }
+    of_callbacks_.push_back(std::move(told));
+}
+
+// Whoever is over already (its callback told of an error), or was closed by a person, takes it not.
+Result<void> RunChanges::TellParents() {
+    if (of_callbacks_.empty()) return {};
+    const std::vector<store::RunEvent> told = std::exchange(of_callbacks_, {});
+    std::vector<Uuid> ids;
+    ids.reserve(told.size());
+    for (const store::RunEvent& one : told) ids.push_back(one.run_id);
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    KSANA_TRY(std::vector<Run> parents, tx_.LockRuns(ids));
+    std::map<Uuid, Run*> by_id;
+    for (Run& parent : parents) {
+        const Uuid id = parent.id;
+        by_id[id] = &own_.emplace_back(std::move(parent));
+    }
+    for (const store::RunEvent& one : told) {
+        const auto parent = by_id.find(one.run_id);
+        if (parent != by_id.end()) Change(*parent->second, one.event);
+    }
+    return WriteRuns();
 }
 
 // What the store is to keep of it.
@@ -108,6 +154,7 @@ void RunChanges::AddTally(const Run& run) {
 Result<void> RunChanges::Flush() {
     KSANA_TRY_VOID(WriteTallies());
     KSANA_TRY_VOID(WriteRuns());
+    KSANA_TRY_VOID(TellParents());
     KSANA_TRY_VOID(WriteFollowUps());
     return OpenGates();
 }

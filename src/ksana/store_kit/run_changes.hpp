@@ -40,6 +40,8 @@ class RunChanges {
     Result<void> WriteTallies();
     const model::Run* AsKept(const model::Run& run);
     Result<void> WriteRuns();
+    void NoteCallback(const model::Run& run);
+    Result<void> TellParents();
     Result<void> WriteFollowUps();
     Result<void> OpenGates();
 
@@ -54,10 +56,14 @@ class RunChanges {
     std::map<std::string, model::JobTally> tallies_;
     std::vector<KeyClaim> freed_;
     std::vector<model::Run> follow_ups_;
-    std::set<std::string> ended_jobs_;  // with runs that may be blocked
+    std::vector<store::RunEvent> of_callbacks_;  // what became of callbacks, for their parents
+    std::set<std::string> ended_jobs_;           // with runs that may be blocked
 };
 
 // The claim a run has on its unique key.
 KeyClaim ClaimOf(const model::Run& run);
+
+// Whom a run concerns that can be claimed.
+store::Topic ReadyTopic(const model::Run& run);
 
 }  // namespace ksana::store_kit

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include "ksana/store_kit/lists.hpp"
 #include "ksana/store_kit/matches.hpp"
@@ -80,7 +79,7 @@ Result<std::vector<model::Attempt>> TableReader<Base>::Attempts(const std::vecto
 }
 
 template <class Base>
-Result<std::vector<Job>> TableReader<Base>::ListJobs(const store_kit::JobList& list) {
+Result<store_kit::ListedJobs> TableReader<Base>::ListJobs(const store_kit::JobList& list) {
     const auto less = [&](const Job& a, const Job& b) {
         return list.descending ? PlaceOf(b, list.sort) < PlaceOf(a, list.sort)
                                : PlaceOf(a, list.sort) < PlaceOf(b, list.sort);
@@ -94,22 +93,23 @@ Result<std::vector<Job>> TableReader<Base>::ListJobs(const store_kit::JobList& l
         }
         if (Matches(list, job)) found.push_back(&job);
     }
-    return FirstOf(std::move(found), list.limit, less);
+    return store_kit::ListedJobs{.rows = FirstOf(std::move(found), list.limit, less),
+                                 .looked_to = {}};
 }
 
 template <class Base>
-Result<std::int64_t> TableReader<Base>::CountJobs(const store_kit::JobList& list,
-                                                  std::int64_t most) {
+Result<store::Counted> TableReader<Base>::CountJobs(const store_kit::JobList& list,
+                                                    std::int64_t most) {
     std::int64_t count = 0;
     for (const Job& job : rows_.jobs()) {
         if (count == most) break;
         count += Matches(list, job) ? 1 : 0;
     }
-    return count;
+    return store::Counted{.count = count};
 }
 
 template <class Base>
-Result<std::vector<Run>> TableReader<Base>::ListRuns(const store_kit::RunList& list) {
+Result<store_kit::ListedRuns> TableReader<Base>::ListRuns(const store_kit::RunList& list) {
     const auto less = [&](const Run& a, const Run& b) {
         return list.descending ? PlaceOf(b, list.sort) < PlaceOf(a, list.sort)
                                : PlaceOf(a, list.sort) < PlaceOf(b, list.sort);
@@ -123,18 +123,19 @@ Result<std::vector<Run>> TableReader<Base>::ListRuns(const store_kit::RunList& l
         }
         if (Matches(list, run)) found.push_back(&run);
     }
-    return FirstOf(std::move(found), list.limit, less);
+    return store_kit::ListedRuns{.rows = FirstOf(std::move(found), list.limit, less),
+                                 .looked_to = {}};
 }
 
 template <class Base>
-Result<std::int64_t> TableReader<Base>::CountRuns(const store_kit::RunList& list,
-                                                  std::int64_t most) {
+Result<store::Counted> TableReader<Base>::CountRuns(const store_kit::RunList& list,
+                                                    std::int64_t most) {
     std::int64_t count = 0;
     for (const auto& [id, run] : rows_.runs()) {
         if (count == most) break;
         count += Matches(list, run) ? 1 : 0;
     }
-    return count;
+    return store::Counted{.count = count};
 }
 
 template <class Base>
@@ -208,9 +209,9 @@ Result<std::vector<store::RunSample>> TableReader<Base>::Samples(
     list.filter.states = model::kAllStates & ~model::kUnfinishedStates;
     list.sort = store::RunSort::kFinished;
     list.limit = limit;
-    KSANA_TRY(const std::vector<Run> runs, ListRuns(list));
+    KSANA_TRY(const store_kit::ListedRuns runs, ListRuns(list));
     std::vector<store::RunSample> samples;
-    for (const Run& run : runs) {
+    for (const Run& run : runs.rows) {
         const model::RunStatus& status = run.status;
         store::RunSample sample{.state = status.state};
         if (status.started_at && status.ended_at) {
@@ -271,14 +272,19 @@ Result<std::vector<std::string>> TableReader<Base>::DependantsOf(const std::stri
 }
 
 template <class Base>
-Result<std::vector<std::string>> TableReader<Base>::Groups(const std::string& after,
-                                                           std::size_t limit) {
-    std::set<std::string> groups;
+Result<std::vector<store::GroupSize>> TableReader<Base>::Groups(const store::GroupQuery& query) {
+    std::map<std::string, store::GroupSize> sizes;
     for (const Job& job : rows_.jobs()) {
-        if (job.group > after) groups.insert(job.group);
-        if (groups.size() > limit) groups.erase(std::prev(groups.end()));
+        if (job.group <= query.after || (!query.name.empty() && job.group != query.name)) continue;
+        store::GroupSize& size = sizes[job.group];
+        size.name = job.group;
+        size.jobs += 1;
+        size.paused += job.enabled ? 0 : 1;
+        if (sizes.size() > query.limit) sizes.erase(std::prev(sizes.end()));
     }
-    return std::vector<std::string>(groups.begin(), groups.end());
+    std::vector<store::GroupSize> groups;
+    for (auto& [name, size] : sizes) groups.push_back(std::move(size));
+    return groups;
 }
 
 template class TableReader<store_kit::Reader>;

@@ -16,10 +16,10 @@ class TableReader : public Base {
     Result<std::vector<model::Job>> Jobs(const std::vector<std::string>& ids) override;
     Result<std::vector<model::Run>> Runs(const std::vector<Uuid>& ids) override;
     Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) override;
-    Result<std::vector<model::Job>> ListJobs(const store_kit::JobList& list) override;
-    Result<std::int64_t> CountJobs(const store_kit::JobList& list, std::int64_t most) override;
-    Result<std::vector<model::Run>> ListRuns(const store_kit::RunList& list) override;
-    Result<std::int64_t> CountRuns(const store_kit::RunList& list, std::int64_t most) override;
+    Result<store_kit::ListedJobs> ListJobs(const store_kit::JobList& list) override;
+    Result<store::Counted> CountJobs(const store_kit::JobList& list, std::int64_t most) override;
+    Result<store_kit::ListedRuns> ListRuns(const store_kit::RunList& list) override;
+    Result<store::Counted> CountRuns(const store_kit::RunList& list, std::int64_t most) override;
     Result<std::vector<model::LedgerEntry>> ListLedger(const store_kit::LedgerList& list) override;
     Result<std::vector<model::AuditEvent>> ListEvents(const store_kit::EventList& list) override;
     Result<std::vector<model::Document>> ListDocuments(
@@ -32,7 +32,7 @@ class TableReader : public Base {
     Result<store::WakeTimes> NextWake() override;
     Result<store::RecordCounts> Counts() override;
     Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override;
-    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override;
+    Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) override;
 
   private:
     const Clock& clock_;

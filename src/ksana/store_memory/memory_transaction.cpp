@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "ksana/model/decide.hpp"
-#include "ksana/store_kit/matches.hpp"
+#include "ksana/store/claim_match.hpp"
 
 namespace ksana::store_memory {
 namespace {
@@ -120,7 +120,7 @@ Result<std::vector<Run>> MemoryTransaction::LockReady(const store::ClaimFilter& 
         Queue queue = queues.top();
         queues.pop();
         const Run& run = *tables_.FindRun(queue.next->second);
-        if (store_kit::Matches(filter, run)) runs.push_back(run);
+        if (store::Matches(filter, run)) runs.push_back(run);
         if (++queue.next != queue.end) queues.push(queue);
     }
     return runs;

@@ -52,7 +52,9 @@ std::string Conditions(const store::ClaimFilter& filter, const std::vector<Uuid>
 }
 
 // Each once: what the statement has locked for one mention it would find again for the next.
-std::vector<std::string> Distinct(std::vector<std::string> types) {
+std::vector<std::string> Wanted(const store::ClaimFilter& filter) {
+    std::vector<std::string> types = filter.types;
+    for (const std::string& type : filter.without) std::erase(types, type);
     std::ranges::sort(types);
     const auto repeated = std::ranges::unique(types);
     types.erase(repeated.begin(), repeated.end());
@@ -67,7 +69,7 @@ std::vector<std::string> Distinct(std::vector<std::string> types) {
 Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
                      const std::vector<Uuid>& held) {
     constexpr std::int64_t kChoice = 2;
-    const std::vector<std::string> wanted = Distinct(filter.types);
+    const std::vector<std::string> wanted = Wanted(filter);
     Statement statement;
     Params& params = statement.params;
     params.Add(Small(filter.kind));
@@ -84,8 +86,13 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
         return statement;
     }
     std::string types = "types";
-    if (wanted.empty()) {
+    std::string others;
+    if (filter.types.empty()) {
         statement.owned = kReadyTypes;
+        if (!filter.without.empty()) {
+            params.Array(filter.without);
+            others = fmt::format(" AND types.type <> ALL(${}::text[])", params.size());
+        }
     } else {
         params.Array(wanted);
         types = fmt::format("unnest(${}::text[]) AS types(type)", params.size());
@@ -96,11 +103,11 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
     statement.owned += fmt::format(
         "SELECT {}, l.place FROM (SELECT c.id, c.rank FROM {} CROSS JOIN LATERAL ("
         "SELECT r.id, r.rank FROM ksana.runs r WHERE {} AND r.type = types.type "
-        "ORDER BY r.rank, r.id LIMIT ${}::bigint) c WHERE types.type IS NOT NULL "
+        "ORDER BY r.rank, r.id LIMIT ${}::bigint) c WHERE types.type IS NOT NULL{} "
         "ORDER BY c.rank, c.id LIMIT ${}::bigint) f CROSS JOIN LATERAL ("
         "SELECT {}, r.ctid AS place FROM ksana.runs r WHERE r.id = f.id AND r.state = 1 "
         "AND NOT r.blocked FOR UPDATE SKIP LOCKED) l ORDER BY f.rank, f.id LIMIT $2::bigint",
-        RunColumnList("l."), types, conditions, choice, choice, RunColumnList("r."));
+        RunColumnList("l."), types, conditions, choice, others, choice, RunColumnList("r."));
     return statement;
 }
 

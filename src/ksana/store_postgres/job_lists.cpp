@@ -21,6 +21,7 @@ void AddFilter(Conditions& where, const JobList& list) {
     where.AddText("j.grp = ${}::text AND j.grp <> ''", filter.group);
     where.AddText("j.owner = ${}::text AND j.owner <> ''", filter.owner);
     where.AddText("j.type = ${}::text AND j.type <> ''", filter.type);
+    where.AddText("j.calendar = ${}::text AND j.calendar <> ''", filter.calendar);
     if (filter.enabled) where.Add("s.enabled = ${}::boolean", *filter.enabled);
     if (filter.kind) where.Add("j.kind = ${}::smallint", Small(*filter.kind));
     if (filter.last_state) where.Add("s.last_state = ${}::smallint", Small(*filter.last_state));
@@ -53,17 +54,50 @@ std::string_view IdColumn(JobSort sort) {
     return sort == JobSort::kNextRun || sort == JobSort::kLastRun ? "s.id" : "j.id";
 }
 
-void AddAfter(Conditions& where, const JobList& list) {
-    if (!list.after) return;
-    const std::string_view sign = list.descending ? "<" : ">";
+// Beyond a place, or (with =) up to it.
+void AddPlace(Conditions& where, const JobList& list, std::string_view sign,
+              const JobList::After& place) {
     const std::string_view column = SortColumn(list.sort);
-    const std::size_t id = where.Number(list.after->id);
+    const std::size_t id = where.Number(place.id);
     if (column.empty()) return where.And(fmt::format("j.id {} ${}::text", sign, id));
     const bool by_name = list.sort == JobSort::kName;
-    const std::size_t value =
-        by_name ? where.Number(list.after->name) : where.Number(list.after->time);
+    const std::size_t value = by_name ? where.Number(place.name) : where.Number(place.time);
     where.And(fmt::format("({}, {}) {} (${}::{}, ${}::text)", column, IdColumn(list.sort), sign,
                           value, by_name ? "text" : "bigint", id));
+}
+
+void AddAfter(Conditions& where, const JobList& list) {
+    if (list.after) AddPlace(where, list, list.descending ? "<" : ">", *list.after);
+}
+
+// Only what an index in the order of the id knows: one text.
+void AddNarrowest(Conditions& where, const store::JobFilter& filter) {
+    if (!filter.name.empty()) return where.AddText("j.name = ${}::text", filter.name);
+    if (!filter.calendar.empty()) {
+        return where.AddText("j.calendar = ${}::text AND j.calendar <> ''", filter.calendar);
+    }
+    if (!filter.owner.empty()) {
+        return where.AddText("j.owner = ${}::text AND j.owner <> ''", filter.owner);
+    }
+    if (!filter.type.empty()) {
+        return where.AddText("j.type = ${}::text AND j.type <> ''", filter.type);
+    }
+    if (!filter.group.empty()) {
+        return where.AddText("j.grp = ${}::text AND j.grp <> ''", filter.group);
+    }
+    if (!filter.tenant.empty() && filter.tenant != "default") {
+        where.AddText("j.tenant = ${}::text AND j.tenant <> 'default'", filter.tenant);
+    }
+}
+
+// Whether rows have to be looked at that do not belong to the list. Of labels an index tells which
+// do; there is none that has their order, too.
+bool AsksForMore(const JobList& list) {
+    Conditions all;
+    AddFilter(all, list);
+    Conditions narrow;
+    if (list.sort == JobSort::kId) AddNarrowest(narrow, list.filter);
+    return list.filter.labels.empty() && all.Take().size() > narrow.Take().size();
 }
 
 std::string OrderBy(const JobList& list) {
@@ -77,42 +111,92 @@ std::string OrderBy(const JobList& list) {
 constexpr std::string_view kDependants =
     "SELECT id FROM ksana.jobs WHERE depends_on @> ARRAY[$1::text] ORDER BY id";
 
-// From one to the next along the index: as much work as there are groups, not jobs.
-constexpr std::string_view kGroups =
-    "WITH RECURSIVE g(grp) AS ((SELECT grp FROM ksana.jobs WHERE grp <> '' AND grp > $1::text "
-    "ORDER BY grp LIMIT 1) UNION ALL SELECT (SELECT j.grp FROM ksana.jobs j WHERE j.grp <> '' AND "
-    "j.grp > g.grp ORDER BY j.grp LIMIT 1) FROM g WHERE g.grp IS NOT NULL) SELECT grp FROM g WHERE "
-    "grp IS NOT NULL LIMIT $2::bigint";
-
 }  // namespace
+
+// Whether an index of another order has no more for the filter than may be looked at: the server
+// then sorts what it finds there.
+Result<bool> PostgresTransaction::AreFew(const JobList& list) {
+    Conditions where;
+    if (list.sort != JobSort::kId) AddNarrowest(where, list.filter);
+    if (where.text().empty()) return false;
+    const auto most = static_cast<std::int64_t>(list.look);
+    const std::size_t limit = where.Number(most + 1);
+    KSANA_TRY(const Rows rows,
+              session_.QueryBuilt(fmt::format("SELECT count(*) FROM (SELECT FROM ksana.jobs j{} "
+                                              "ORDER BY j.id LIMIT ${}::bigint) c",
+                                              where.text(), limit),
+                                  where.Take()));
+    return RowReader(rows, 0).Int64() <= most;
+}
+
+// Where list.look rows of the index that the list goes along end, if there are so many and there is
+// such an index.
+Result<std::optional<JobList::After>> PostgresTransaction::HorizonOf(const JobList& list) {
+    std::optional<JobList::After> horizon;
+    if (list.look == 0 || list.sort == JobSort::kLastRun || !AsksForMore(list)) return horizon;
+    KSANA_TRY(const bool few, AreFew(list));
+    if (few) return horizon;
+    Conditions where;
+    if (list.sort == JobSort::kId) AddNarrowest(where, list.filter);
+    AddAfter(where, list);
+    const std::size_t offset = where.Number(static_cast<std::int64_t>(list.look) - 1);
+    const bool by_name = list.sort == JobSort::kName;
+    const bool by_time = list.sort != JobSort::kId && !by_name;
+    KSANA_TRY(const Rows rows,
+              session_.QueryBuilt(
+                  fmt::format("SELECT {}, {}, {} FROM {}{}{} LIMIT 1 OFFSET ${}::bigint",
+                              by_name ? "j.name" : "''::text",
+                              by_time ? SortColumn(list.sort) : "0::bigint", IdColumn(list.sort),
+                              list.sort == JobSort::kNextRun ? "ksana.job_state s" : "ksana.jobs j",
+                              where.text(), OrderBy(list), offset),
+                  where.Take()));
+    if (rows.size() == 0) return horizon;
+    RowReader row(rows, 0);
+    horizon.emplace();
+    horizon->name = row.Text();
+    horizon->time = row.Int64();
+    horizon->id = row.Text();
+    return horizon;
+}
 
 // By the time of the last run there is no index (migration_steps.cpp): all of `job_state` is looked
 // at, but without a filter nothing else, and the page alone is joined with the definitions.
-Result<std::vector<model::Job>> PostgresTransaction::ListJobs(const JobList& list) {
+Result<store_kit::ListedJobs> PostgresTransaction::ListJobs(const JobList& list) {
+    store_kit::ListedJobs listed;
+    KSANA_TRY(listed.looked_to, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
     const bool page_first = list.sort == JobSort::kLastRun && where.text().empty();
     AddAfter(where, list);
+    if (listed.looked_to) {
+        AddPlace(where, list, list.descending ? ">=" : "<=", *listed.looked_to);
+    }
     const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
     const std::string order = OrderBy(list);
     const std::string rest = fmt::format("{}{} LIMIT ${}::bigint", where.text(), order, limit);
     KSANA_TRY(const Rows rows,
               session_.QueryBuilt(page_first ? SelectPageOfJobs(rest, order) : SelectJobs(rest),
                                   where.Take()));
-    return ReadJobs(rows);
+    KSANA_TRY(listed.rows, ReadJobs(rows));
+    return listed;
 }
 
-Result<std::int64_t> PostgresTransaction::CountJobs(const JobList& list, std::int64_t most) {
+Result<store::Counted> PostgresTransaction::CountJobs(const JobList& list, std::int64_t most) {
+    KSANA_TRY(const auto horizon, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
+    if (horizon) AddPlace(where, list, list.descending ? ">=" : "<=", *horizon);
     const std::size_t limit = where.Number(most);
+    // The order has the planner take the index that the horizon was found in.
     KSANA_TRY(
         const Rows rows,
-        session_.QueryBuilt(fmt::format("SELECT count(*) FROM (SELECT FROM ksana.job_state s "
-                                        "JOIN ksana.jobs j ON j.id = s.id{} LIMIT ${}::bigint) c",
-                                        where.text(), limit),
-                            where.Take()));
-    return RowReader(rows, 0).Int64();
+        session_.QueryBuilt(
+            fmt::format("SELECT count(*) FROM (SELECT FROM ksana.job_state s JOIN ksana.jobs j "
+                        "ON j.id = s.id{}{} LIMIT ${}::bigint) c",
+                        where.text(), horizon ? OrderBy(list) : "", limit),
+            where.Take()));
+    const std::int64_t count = RowReader(rows, 0).Int64();
+    return store::Counted{.count = count, .complete = !horizon || count == most};
 }
 
 Result<std::vector<std::string>> PostgresTransaction::DependantsOf(const std::string& job_id) {
@@ -122,12 +206,25 @@ Result<std::vector<std::string>> PostgresTransaction::DependantsOf(const std::st
     return ids;
 }
 
-Result<std::vector<std::string>> PostgresTransaction::Groups(const std::string& after,
-                                                             std::size_t limit) {
+Result<std::vector<store::GroupSize>> PostgresTransaction::Groups(const store::GroupQuery& query) {
+    Conditions where;
+    where.AddText("j.grp = ${}::text", query.name);
+    where.AddText("j.grp > ${}::text", query.after);
+    const std::size_t limit = where.Number(static_cast<std::int64_t>(query.limit));
     KSANA_TRY(const Rows rows,
-              session_.Query(kGroups, Params().Add(after).Add(static_cast<std::int64_t>(limit))));
-    std::vector<std::string> groups;
-    for (std::size_t i = 0; i < rows.size(); ++i) groups.push_back(RowReader(rows, i).Text());
+              session_.QueryBuilt(
+                  fmt::format("SELECT j.grp, count(*), count(*) FILTER (WHERE NOT j.enabled) FROM "
+                              "ksana.jobs j{} GROUP BY j.grp ORDER BY j.grp LIMIT ${}::bigint",
+                              where.text(), limit),
+                  where.Take()));
+    std::vector<store::GroupSize> groups;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        RowReader row(rows, i);
+        store::GroupSize& size = groups.emplace_back();
+        size.name = row.Text();
+        size.jobs = row.Int64();
+        size.paused = row.Int64();
+    }
     return groups;
 }
 

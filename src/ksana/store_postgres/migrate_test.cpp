@@ -73,6 +73,40 @@ TEST(MigrateTest, WithoutPermissionToMigrateNothingIsDone) {
     EXPECT_EQ(PostgresMigrationStatus(options)->newest_applied, 0);
 }
 
+// Jobs of an earlier schema are found by what it had no columns for.
+TEST(MigrateTest, OldRowsGetTheNewColumns) {
+    PostgresSchema schema;
+    SystemClock clock;
+    const Deadline deadline(clock, std::chrono::seconds(30));
+    auto made =
+        Connection::Open({.url = ksana::testing::PostgresUrl(), .schema = schema.name()}, deadline);
+    ASSERT_EQ(made.index(), 0U);
+    const auto done =
+        Migrate(*std::get<0>(made), {.schema = schema.name(), .steps = MigrationSteps().first(3)},
+                deadline);
+    ASSERT_TRUE(done) << done.error().message;
+    schema.Run(
+        "INSERT INTO ksana.jobs SELECT 'j' || i, i, 1, '{\"job\":{\"id\":\"j' || i || '\",' || "
+        "'\"name\":\"n\",\"type\":\"http\",\"http\":{\"url\":\"http://127.0.0.1/\"},' || "
+        "'\"schedule\":{\"kind\":\"every\",\"every\":\"1h\"' || CASE WHEN i = 1 THEN "
+        "',\"calendar\":\"c\"' ELSE '' END || '}}}', 'default', 'g', '', 'n', 0, '', '{}', '{}', "
+        "0, 0 "
+        "FROM generate_series(1, 2) i");
+    schema.Run(
+        "INSERT INTO ksana.job_state SELECT 'j' || i, i, i = 2, 0, 0, 0, NULL, '', 0, 0 "
+        "FROM generate_series(1, 2) i");
+    const auto backend = OpenPostgres(schema.Options());
+    ASSERT_TRUE(backend) << backend.error().message;
+    const auto read = (*backend)->Read([](store_kit::Reader& reader) -> Result<void> {
+        KSANA_TRY(const auto users, reader.ListJobs({.filter = {.calendar = "c"}, .limit = 10}));
+        EXPECT_EQ(users.rows.size(), 1U);
+        KSANA_TRY(const auto groups, reader.Groups({.name = "", .after = "", .limit = 10}));
+        EXPECT_EQ(groups, (std::vector<store::GroupSize>{{"g", 2, 1}}));
+        return {};
+    });
+    EXPECT_TRUE(read) << read.error().Describe();
+}
+
 // A step that fails leaves the version before it.
 TEST(MigrateTest, StepIsAllOrNothing) {
     PostgresSchema schema;

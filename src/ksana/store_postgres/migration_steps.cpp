@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "ksana/store_postgres/submit_function.hpp"
+
 namespace ksana::store_postgres {
 namespace {
 
@@ -227,10 +229,35 @@ CREATE INDEX finished_runs_parent ON ksana.finished_runs (parent, id) WHERE pare
 CREATE INDEX finished_runs_ready ON ksana.finished_runs (ready_at, id);
 )sql";
 
-constexpr std::array kSteps = {
+// The jobs that use a calendar are looked for when it changes. How many jobs a group has, and how
+// many of them are paused, is counted in an index. Whether a job is enabled is part of its
+// definition; `job_state` repeats it for the order of what is due. Events are also looked for by
+// the id alone of what they tell of; few ids are of two kinds.
+// What is over is not listed by the time at which it was ready.
+constexpr std::string_view kMoreListIndexes = R"sql(
+ALTER TABLE ksana.jobs ADD COLUMN calendar text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE ksana.jobs SET calendar = definition::json #>> '{job,schedule,calendar}'
+    WHERE definition::json #>> '{job,schedule,calendar}' IS NOT NULL;
+CREATE INDEX jobs_calendar ON ksana.jobs (calendar, id) WHERE calendar <> '';
+ALTER TABLE ksana.jobs ADD COLUMN enabled boolean NOT NULL DEFAULT true;
+UPDATE ksana.jobs j SET enabled = false FROM ksana.job_state s WHERE s.id = j.id AND NOT s.enabled;
+CREATE INDEX jobs_group_size ON ksana.jobs (grp, enabled);
+
+DROP INDEX ksana.finished_runs_ready;
+
+DROP INDEX ksana.audit_events_resource;
+CREATE INDEX audit_events_resource ON ksana.audit_events (resource_id, seq);
+CREATE INDEX audit_events_resource_type ON ksana.audit_events (resource_type, seq);
+CREATE INDEX audit_events_action ON ksana.audit_events (action, seq);
+CREATE INDEX audit_events_tenant ON ksana.audit_events (tenant, seq) WHERE tenant <> 'default';
+)sql";
+
+const std::array kSteps = {
     store_kit::Migration{1, "tables", kTables},
     store_kit::Migration{2, "orders of runs", kRunIndexes},
     store_kit::Migration{3, "orders of lists", kListIndexes},
+    store_kit::Migration{4, "tasks from SQL", kSubmitFunction},
+    store_kit::Migration{5, "more orders of lists", kMoreListIndexes},
 };
 
 }  // namespace

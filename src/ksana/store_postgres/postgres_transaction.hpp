@@ -46,10 +46,10 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<std::vector<model::Job>> Jobs(const std::vector<std::string>& ids) override;
     Result<std::vector<model::Run>> Runs(const std::vector<Uuid>& ids) override;
     Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) override;
-    Result<std::vector<model::Job>> ListJobs(const store_kit::JobList& list) override;
-    Result<std::int64_t> CountJobs(const store_kit::JobList& list, std::int64_t most) override;
-    Result<std::vector<model::Run>> ListRuns(const store_kit::RunList& list) override;
-    Result<std::int64_t> CountRuns(const store_kit::RunList& list, std::int64_t most) override;
+    Result<store_kit::ListedJobs> ListJobs(const store_kit::JobList& list) override;
+    Result<store::Counted> CountJobs(const store_kit::JobList& list, std::int64_t most) override;
+    Result<store_kit::ListedRuns> ListRuns(const store_kit::RunList& list) override;
+    Result<store::Counted> CountRuns(const store_kit::RunList& list, std::int64_t most) override;
     Result<std::vector<model::LedgerEntry>> ListLedger(const store_kit::LedgerList& list) override;
     Result<std::vector<model::AuditEvent>> ListEvents(const store_kit::EventList& list) override;
     Result<std::vector<model::Document>> ListDocuments(
@@ -62,7 +62,7 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<store::WakeTimes> NextWake() override;
     Result<store::RecordCounts> Counts() override;
     Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override;
-    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override;
+    Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) override;
 
     // Jobs
     Result<std::vector<model::Job>> LockJobs(const std::vector<std::string>& ids) override;
@@ -123,6 +123,10 @@ class PostgresTransaction : public store_kit::Transaction {
     const LockOrder& locks() const { return locks_; }
 
   private:
+    Result<bool> AreFew(const store_kit::JobList& list);
+    Result<bool> AreFew(const store_kit::RunList& list);
+    Result<std::optional<store_kit::JobList::After>> HorizonOf(const store_kit::JobList& list);
+    Result<std::optional<store_kit::RunList::After>> HorizonOf(const store_kit::RunList& list);
     std::optional<std::vector<model::Run>> TakeKnown(const std::set<Uuid>& ids);
     void LockJobsOf(const std::set<std::string>& ids);
     void WriteBatch(const RunBatch& batch, bool final);

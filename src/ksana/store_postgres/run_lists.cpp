@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <bit>
+
 #include "ksana/store_postgres/conditions.hpp"
 #include "ksana/store_postgres/packed_run.hpp"
 #include "ksana/store_postgres/postgres_transaction.hpp"
@@ -38,6 +40,11 @@ void AddFilter(Conditions& where, const RunList& list) {
     where.AddWords(list.words, {"r.type", "r.category", "r.creator", "r.job_id", "r.last_error"});
 }
 
+// Whether it is one state, and another than this.
+bool IsOneBut(model::RunStates states, model::RunState state) {
+    return std::has_single_bit(states) && states != model::SetOf(state);
+}
+
 std::string_view SortColumn(RunSort sort) {
     switch (sort) {
         case RunSort::kReady:
@@ -50,14 +57,74 @@ std::string_view SortColumn(RunSort sort) {
     return "";
 }
 
-void AddAfter(Conditions& where, const RunList& list) {
-    if (!list.after) return;
-    const std::string_view sign = list.descending ? "<" : ">";
-    const std::size_t id = where.Number(list.after->id);
+// Beyond a place, or (with =) up to it.
+void AddPlace(Conditions& where, const RunList& list, std::string_view sign,
+              const RunList::After& place) {
+    const std::size_t id = where.Number(place.id);
     const std::string_view column = SortColumn(list.sort);
     if (column.empty()) return where.And(fmt::format("r.id {} ${}::uuid", sign, id));
-    const std::size_t time = where.Number(list.after->time);
+    const std::size_t time = where.Number(place.time);
     where.And(fmt::format("(r.{}, r.id) {} (${}::bigint, ${}::uuid)", column, sign, time, id));
+}
+
+void AddAfter(Conditions& where, const RunList& list) {
+    if (list.after) AddPlace(where, list, list.descending ? "<" : ">", *list.after);
+}
+
+void AddUntil(Conditions& where, const RunList& list, const std::optional<RunList::After>& until) {
+    if (until) AddPlace(where, list, list.descending ? ">=" : "<=", *until);
+}
+
+// Only what an index of the table knows that has the order of the list. Returns whether that is all
+// the filter asks for.
+bool AddNarrowest(Conditions& where, const RunList& list, std::string_view table) {
+    const store::RunFilter& filter = list.filter;
+    store::RunFilter rest = filter;
+    const bool finished = table == "finished_runs";
+    const bool by_id = list.sort == RunSort::kId;
+    const auto known = [&](const std::string& value) {
+        return finished && by_id && !value.empty();
+    };
+    if (by_id && filter.parent) {
+        where.Add("r.parent = ${}::uuid", *filter.parent);
+        rest.parent.reset();
+    } else if (!filter.job_id.empty() && (by_id || list.sort == RunSort::kFinished)) {
+        where.AddText("r.job_id = ${}::text AND r.job_id <> ''", filter.job_id);
+        rest.job_id.clear();
+    } else if (known(filter.creator)) {
+        where.AddText("r.creator = ${}::text AND r.creator <> ''", filter.creator);
+        rest.creator.clear();
+    } else if (known(filter.category)) {
+        where.AddText("r.category = ${}::text AND r.category <> ''", filter.category);
+        rest.category.clear();
+    } else if (known(filter.type)) {
+        where.AddText("r.type = ${}::text", filter.type);
+        rest.type.clear();
+    } else if (known(filter.tenant) && filter.tenant != "default") {
+        where.AddText("r.tenant = ${}::text AND r.tenant <> 'default'", filter.tenant);
+        rest.tenant.clear();
+    } else if (finished && by_id && IsOneBut(filter.states, model::RunState::kSucceeded)) {
+        where.And(fmt::format("r.{}", StatesIn(filter.states)));
+        rest.states = model::kAllStates;
+    }
+    if (list.sort == RunSort::kFinished) {
+        if (filter.finished_from) {
+            where.Add("r.finished_at >= ${}::bigint", Micros(*filter.finished_from));
+        }
+        if (filter.finished_until) {
+            where.Add("r.finished_at < ${}::bigint", Micros(*filter.finished_until));
+        }
+        rest.finished_from.reset();
+        rest.finished_until.reset();
+    }
+    const model::RunStates of_table =
+        finished ? model::kAllStates & ~model::kUnfinishedStates : model::kUnfinishedStates;
+    if ((rest.states & of_table) == of_table) rest.states = model::kAllStates;
+    Conditions more;
+    RunList other = list;
+    other.filter = std::move(rest);
+    AddFilter(more, other);
+    return more.text().empty();
 }
 
 std::string OrderBy(const RunList& list, std::string_view prefix) {
@@ -114,38 +181,95 @@ constexpr std::string_view kSamples =
 
 }  // namespace
 
-Result<std::vector<Run>> PostgresTransaction::ListRuns(const RunList& list) {
+// Whether an index of another order has no more for the filter than may be looked at: the server
+// then sorts what it finds there.
+Result<bool> PostgresTransaction::AreFew(const RunList& list) {
+    if (list.sort == RunSort::kId || !list.filter.job_id.empty()) return false;
+    RunList by_id = list;
+    by_id.sort = RunSort::kId;
+    Conditions where;
+    AddNarrowest(where, by_id, "finished_runs");
+    if (where.text().empty()) return false;
+    const auto most = static_cast<std::int64_t>(list.look);
+    const std::size_t limit = where.Number(most + 1);
+    KSANA_TRY(const Rows rows,
+              session_.QueryBuilt(
+                  fmt::format("SELECT count(*) FROM (SELECT FROM "
+                              "ksana.finished_runs r{} ORDER BY r.id LIMIT ${}::bigint) c",
+                              where.text(), limit),
+                  where.Take()));
+    return RowReader(rows, 0).Int64() <= most;
+}
+
+// The place at which list.look rows of the index that the list goes along have been looked at, in
+// whichever table that comes first; none where all that are looked at belong to the list.
+Result<std::optional<RunList::After>> PostgresTransaction::HorizonOf(const RunList& list) {
+    std::optional<RunList::After> horizon;
+    if (list.look == 0) return horizon;
+    KSANA_TRY(const bool few, AreFew(list));
+    if (few) return horizon;
+    for (const std::string_view table : TablesFor(list.filter.states)) {
+        Conditions where;
+        if (AddNarrowest(where, list, table)) continue;
+        AddAfter(where, list);
+        AddUntil(where, list, horizon);
+        const std::size_t offset = where.Number(static_cast<std::int64_t>(list.look) - 1);
+        const std::string_view column = SortColumn(list.sort);
+        KSANA_TRY(const Rows rows,
+                  session_.QueryBuilt(
+                      fmt::format("SELECT {}, r.id FROM ksana.{} r{}{} LIMIT 1 OFFSET ${}::bigint",
+                                  column.empty() ? "0::bigint" : fmt::format("r.{}", column), table,
+                                  where.text(), OrderBy(list, "r."), offset),
+                      where.Take()));
+        if (rows.size() == 0) continue;
+        RowReader row(rows, 0);
+        horizon.emplace();
+        horizon->time = row.Int64();
+        horizon->id = row.Id();
+    }
+    return horizon;
+}
+
+Result<store_kit::ListedRuns> PostgresTransaction::ListRuns(const RunList& list) {
+    store_kit::ListedRuns listed;
+    KSANA_TRY(listed.looked_to, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
     AddAfter(where, list);
+    AddUntil(where, list, listed.looked_to);
     const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
     const std::string parts = OverTables(list, [&](std::string_view table) {
         return fmt::format("SELECT {} FROM ksana.{} r{}{} LIMIT ${}::bigint", RunColumnList("r."),
                            table, where.text(), OrderBy(list, "r."), limit);
     });
-    if (parts.empty()) return std::vector<Run>();
+    if (parts.empty()) return listed;
     KSANA_TRY(const Rows rows,
               session_.QueryBuilt(fmt::format("SELECT * FROM ({}) u{} LIMIT ${}::bigint", parts,
                                               OrderBy(list, "u."), limit),
                                   where.Take()));
-    return ReadRuns(rows);
+    KSANA_TRY(listed.rows, ReadRuns(rows));
+    return listed;
 }
 
-Result<std::int64_t> PostgresTransaction::CountRuns(const RunList& list, std::int64_t most) {
+Result<store::Counted> PostgresTransaction::CountRuns(const RunList& list, std::int64_t most) {
+    KSANA_TRY(const auto horizon, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
+    AddUntil(where, list, horizon);
     const std::size_t limit = where.Number(most);
     const std::string parts = OverTables(list, [&](std::string_view table) {
-        return fmt::format("SELECT FROM ksana.{} r{} LIMIT ${}::bigint", table, where.text(),
-                           limit);
+        // The order has the planner take the index that the horizon was found in.
+        return fmt::format("SELECT FROM ksana.{} r{}{} LIMIT ${}::bigint", table, where.text(),
+                           horizon ? OrderBy(list, "r.") : "", limit);
     });
-    if (parts.empty()) return 0;
+    if (parts.empty()) return store::Counted{};
     KSANA_TRY(const Rows rows,
               session_.QueryBuilt(fmt::format("SELECT count(*) FROM (SELECT FROM ({}) u LIMIT "
                                               "${}::bigint) c",
                                               parts, limit),
                                   where.Take()));
-    return RowReader(rows, 0).Int64();
+    const std::int64_t count = RowReader(rows, 0).Int64();
+    return store::Counted{.count = count, .complete = !horizon || count == most};
 }
 
 Result<std::vector<store::QueueDepth>> PostgresTransaction::Depths() {

@@ -41,10 +41,11 @@ constexpr std::string_view kDefinitions =
 constexpr std::string_view kInsertJobs =
     "WITH v AS (SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], "
     "$5::text[], $6::text[], $7::text[], $8::smallint[], $9::text[], $10::text[], $11::text[], "
-    "$12::bigint[], $13::bigint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[], "
-    "$18::smallint[], $19::text[], $20::bigint[], $21::integer[]) AS v(id, version, definition, "
-    "tenant, grp, owner, name, kind, type, labels, depends_on, created_at, updated_at, enabled, "
-    "planned_until, next_run_at, last_run_at, last_state, last_error, total_runs, "
+    "$12::bigint[], $13::bigint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::text[], "
+    "$18::bigint[], $19::smallint[], $20::text[], $21::bigint[], $22::integer[]) AS v(id, version, "
+    "definition, tenant, grp, owner, name, kind, type, labels, depends_on, created_at, updated_at, "
+    "enabled, planned_until, next_run_at, calendar, last_run_at, last_state, last_error, "
+    "total_runs, "
     "consecutive_failures)), "
     "s AS (INSERT INTO ksana.job_state (id, revision, enabled, planned_until, next_run_at, "
     "last_run_at, last_state, last_error, total_runs, consecutive_failures) "
@@ -52,24 +53,26 @@ constexpr std::string_view kInsertJobs =
     "last_state, last_error, total_runs, consecutive_failures FROM v ORDER BY id "
     "ON CONFLICT DO NOTHING RETURNING id, revision), "
     "j AS (INSERT INTO ksana.jobs (id, revision, version, definition, tenant, grp, owner, name, "
-    "kind, type, labels, depends_on, created_at, updated_at) "
+    "kind, type, labels, depends_on, created_at, updated_at, enabled, calendar) "
     "SELECT id, s.revision, version, definition, tenant, grp, owner, name, kind, type, "
-    "labels::text[], depends_on::text[], created_at, updated_at FROM v JOIN s USING (id)) "
+    "labels::text[], depends_on::text[], created_at, updated_at, enabled, calendar FROM v "
+    "JOIN s USING (id)) "
     "SELECT id FROM s";
 
 constexpr std::string_view kUpdateJobs =
     "WITH v AS (SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], "
     "$5::text[], $6::text[], $7::text[], $8::smallint[], $9::text[], $10::text[], $11::text[], "
-    "$12::bigint[], $13::bigint[], $14::boolean[], $15::bigint[], $16::bigint[]) AS v(id, version, "
-    "definition, tenant, grp, owner, name, kind, type, labels, depends_on, created_at, "
-    "updated_at, enabled, planned_until, next_run_at)), "
+    "$12::bigint[], $13::bigint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::text[]) "
+    "AS v(id, version, definition, tenant, grp, owner, name, kind, type, labels, depends_on, "
+    "created_at, updated_at, enabled, planned_until, next_run_at, calendar)), "
     "s AS (UPDATE ksana.job_state s SET revision = nextval('ksana.job_revisions'), "
     "enabled = v.enabled, planned_until = v.planned_until, next_run_at = v.next_run_at "
     "FROM v WHERE s.id = v.id RETURNING s.id, s.revision) "
     "UPDATE ksana.jobs j SET revision = s.revision, version = v.version, "
     "definition = v.definition, tenant = v.tenant, grp = v.grp, owner = v.owner, name = v.name, "
     "kind = v.kind, type = v.type, labels = v.labels::text[], "
-    "depends_on = v.depends_on::text[], updated_at = v.updated_at "
+    "depends_on = v.depends_on::text[], updated_at = v.updated_at, enabled = v.enabled, "
+    "calendar = v.calendar "
     "FROM v JOIN s USING (id) WHERE j.id = v.id";
 
 constexpr std::string_view kUpdatePlans =
@@ -128,7 +131,9 @@ Params DefinitionParams(const JobRefs& jobs) {
             .Array(jobs, [](const Job* job) { return Micros(job->updated_at); })
             .Array(jobs, [](const Job* job) { return job->enabled; })
             .Array(jobs, [](const Job* job) { return Micros(job->planned_until); })
-            .Array(jobs, [](const Job* job) { return OrNoTime(job->next_run_at); }));
+            .Array(jobs, [](const Job* job) { return OrNoTime(job->next_run_at); })
+            .Array(jobs,
+                   [](const Job* job) -> const std::string& { return job->schedule.calendar; }));
 }
 
 // Each id once, the first of them.

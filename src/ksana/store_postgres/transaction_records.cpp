@@ -222,6 +222,7 @@ Result<std::vector<AuditEvent>> PostgresTransaction::ListEvents(const store_kit:
     if (list.after && list.descending) where.Add("seq < ${}::bigint", *list.after);
     if (list.after && !list.descending) where.Add("seq > ${}::bigint", *list.after);
     where.AddText("tenant = ${}::text", filter.tenant);
+    if (!filter.tenant.empty() && filter.tenant != "default") where.And("tenant <> 'default'");
     where.AddText("user_name = ${}::text", filter.user);
     where.AddText("action = ${}::text", filter.action);
     where.AddText("resource_type = ${}::text", filter.resource_type);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "ksana/model/claim_order.hpp"
-#include "ksana/store_kit/matches.hpp"
+#include "ksana/store/claim_match.hpp"
 #include "ksana/store_sqlite/run_lanes.hpp"
 #include "ksana/store_sqlite/run_rows.hpp"
 #include "ksana/store_sqlite/run_tags.hpp"
@@ -125,7 +125,7 @@ Result<void> Walk(Session& session, const ClaimFilter& filter, const Part& part,
         if (!row) return {};
         Run run;
         KSANA_TRY_VOID(ReadInto(session, query, run));
-        if (store_kit::Matches(filter, run) && !take(std::move(run))) return {};
+        if (store::Matches(filter, run) && !take(std::move(run))) return {};
     }
 }
 
@@ -156,13 +156,16 @@ Result<std::vector<std::string>> GroupsOf(Session& session, Lane lane) {
 // Each type once.
 Result<std::vector<std::string>> TypesIn(Session& session, const ClaimFilter& filter,
                                          const Range& range) {
-    if (filter.types.empty()) {
-        return range.tag ? TaggedTypes(session, filter, range) : ReadyTypes(session, filter.kind);
-    }
     std::vector<std::string> types = filter.types;
-    std::ranges::sort(types);
-    const auto rest = std::ranges::unique(types);
-    types.erase(rest.begin(), rest.end());
+    if (types.empty()) {
+        KSANA_TRY(types, range.tag ? TaggedTypes(session, filter, range)
+                                   : ReadyTypes(session, filter.kind));
+    } else {
+        std::ranges::sort(types);
+        const auto rest = std::ranges::unique(types);
+        types.erase(rest.begin(), rest.end());
+    }
+    for (const std::string& type : filter.without) std::erase(types, type);
     return types;
 }
 
@@ -178,9 +181,11 @@ Result<void> AddSelective(Session& session, const ClaimFilter& filter, const Ran
         like.kind = filter.kind;
         like.type = std::move(selective.type);
         like.selector = std::move(selective.selector);
-        const ClaimFilter wanted{
-            .kind = filter.kind, .types = filter.types, .labels = filter.labels};
-        if (store_kit::Matches(wanted, like)) parts.push_back({&range, lane, std::move(group)});
+        const ClaimFilter wanted{.kind = filter.kind,
+                                 .types = filter.types,
+                                 .without = filter.without,
+                                 .labels = filter.labels};
+        if (store::Matches(wanted, like)) parts.push_back({&range, lane, std::move(group)});
     }
     return {};
 }

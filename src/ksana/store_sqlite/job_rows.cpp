@@ -103,6 +103,7 @@ Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<Job>
                            .Time(job.updated_at)
                            .Int(job.version)
                            .Text(definition)
+                           .Text(job.schedule.calendar)
                            .Run());
         inserted.push_back(session.connection.last_changes() != 0);
         if (!inserted.back()) continue;
@@ -129,6 +130,7 @@ Result<void> UpdateJobRows(Session& session, const std::vector<Job>& jobs) {
                            .Time(job.updated_at)
                            .Int(job.version)
                            .Text(definition)
+                           .Text(job.schedule.calendar)
                            .Text(job.id)
                            .Run());
         KSANA_TRY_VOID(state.Again()

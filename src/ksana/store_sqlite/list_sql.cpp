@@ -15,13 +15,6 @@ void ListSql::Where(std::string_view condition, Value value) {
     values.push_back(std::move(value));
 }
 
-void ListSql::After(std::string_view column, std::string_view id_column, bool descending,
-                    Value value, Value id) {
-    Where(fmt::format("({}, {}){}(?, ?)", column, id_column, descending ? "<" : ">"));
-    values.push_back(std::move(value));
-    values.push_back(std::move(id));
-}
-
 void ListSql::Words(const std::vector<std::string>& words,
                     std::initializer_list<std::string_view> in) {
     for (const std::string& word : words) {

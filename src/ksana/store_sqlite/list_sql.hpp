@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,9 +30,6 @@ struct ListSql {
     // Adds "WHERE condition" or "AND condition".
     void Where(std::string_view condition);
     void Where(std::string_view condition, Value value);
-    // (column, id) beyond a position, in the direction of the list.
-    void After(std::string_view column, std::string_view id_column, bool descending, Value value,
-               Value id);
     // Every word in at least one of the fields.
     void Words(const std::vector<std::string>& words, std::initializer_list<std::string_view> in);
 
@@ -42,16 +40,28 @@ struct ListSql {
 enum class ListPurpose : std::uint8_t { kRows, kCount };
 
 // Parts that together are the list, none overlapping another: each is run with the limit and the
-// results are merged. One part is the rule.
+// results are merged. One part is the rule. With `until` only what is up to there.
 std::vector<ListSql> JobListSql(const store_kit::JobList& list, ListPurpose purpose,
-                                std::int64_t limit);
+                                std::int64_t limit,
+                                const std::optional<store_kit::JobList::After>& until = {});
+// What the filter asks for by an index of its own, when the list has another order: up to so many
+// numbers 1. Empty: there is no such thing.
+ListSql FewJobsSql(const store_kit::JobList& list, std::int64_t most);
+// All of that, sorted: the way when it is little.
+ListSql SortedJobsSql(const store_kit::JobList& list);
+// The places (name, time, id) at which list.look rows of the index have been looked at, a statement
+// for each part that has to look for more than its index knows.
+std::vector<ListSql> JobHorizonSql(const store_kit::JobList& list);
 // Likewise, but without limit and the conditions that no index knows: store_kit::Matches says what
 // belongs to the list. Selects the numbers of rows, as SQLite may have to sort them, and whole rows
 // would fill the memory. For a count their order is of no interest.
 struct RunListPart {
     ListSql sql;
     bool sorts = false;  // the index has another order
+    bool exact = false;  // every one of them belongs to the list
 };
+// Whether the filter asks for something that few runs have, by an index that has another order.
+bool AsksForNarrow(const store_kit::RunList& list);
 std::vector<RunListPart> RunListSql(const store_kit::RunList& list, ListPurpose purpose);
 // All runs by id, whatever the filter says: the way when there are too many to sort.
 ListSql RunsByIdSql(const store_kit::RunList& list);

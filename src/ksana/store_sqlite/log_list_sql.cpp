@@ -12,9 +12,7 @@ namespace {
 
 // Along seq, within what narrows it most; a span of time alone is sorted.
 std::string_view EventIndex(const EventFilter& filter) {
-    if (!filter.resource_type.empty() && !filter.resource_id.empty()) {
-        return "INDEXED BY events_resource";
-    }
+    if (!filter.resource_id.empty()) return "INDEXED BY events_resource";
     if (!filter.user.empty()) return "INDEXED BY events_user";
     if (!filter.resource_type.empty()) return "INDEXED BY events_resource_type";
     if (!filter.action.empty()) return "INDEXED BY events_action";

@@ -40,7 +40,7 @@ INSERT INTO runs VALUES(4, X'019ca69a000470008000000000000004', 'mail', NULL, NU
 INSERT INTO jobs VALUES('j', 'default', 'default', '', 'j', 1, 0, '', 1772323200000000,
     1772323200000000, 1,
     '{"job":{"id":"j","name":"j","type":"http","http":{"url":"http://127.0.0.1:9/"}' ||
-    ',"schedule":{"kind":"every","every":"1s","start_at":"2026-03-01T00:00:00Z"}}}');
+    ',"schedule":{"kind":"every","every":"1s","start_at":"2026-03-01T00:00:00Z","calendar":"c"}}}');
 INSERT INTO job_state VALUES('j', 1, 1772323203000000, 1772323204000000, 1772323202000000, NULL,
     '', 2, 0);
 )sql";
@@ -66,13 +66,25 @@ class OldRowsTest : public BackendFixture {
         std::vector<Uuid> ids;
         const auto read = backend.Read([&](store_kit::Reader& reader) -> Result<void> {
             KSANA_TRY(const auto runs, reader.ListRuns(list));
-            for (const model::Run& run : runs) ids.push_back(run.id);
+            for (const model::Run& run : runs.rows) ids.push_back(run.id);
             return {};
         });
         EXPECT_TRUE(read) << read.error().Describe();
         return ids;
     }
 };
+
+TEST_F(OldRowsTest, AJobIsFoundByItsCalendarAndCountedInItsGroup) {
+    const auto backend = Open();
+    const auto read = backend->Read([](store_kit::Reader& reader) -> Result<void> {
+        KSANA_TRY(const auto users, reader.ListJobs({.filter = {.calendar = "c"}, .limit = 10}));
+        EXPECT_EQ(users.rows.size(), 1U);
+        KSANA_TRY(const auto groups, reader.Groups({.name = "", .after = "", .limit = 10}));
+        EXPECT_EQ(groups, (std::vector<store::GroupSize>{{"default", 1, 0}}));
+        return {};
+    });
+    EXPECT_TRUE(read) << read.error().Describe();
+}
 
 TEST_F(OldRowsTest, AreReadAsTheyWere) {
     const auto backend = Open();

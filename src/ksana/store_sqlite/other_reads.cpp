@@ -266,27 +266,21 @@ Result<std::vector<std::string>> DependantsOf(Session& session, const std::strin
     }
 }
 
-// From one to the next along the index, so that it costs as much as there are groups, not jobs. The
-// index leaves out the group that most jobs are in.
-Result<std::vector<std::string>> Groups(Session& session, const std::string& after,
-                                        std::size_t limit) {
-    std::vector<std::string> groups;
-    Query query = session.connection.Prepared(Sql::kFindDefaultGroup);
-    KSANA_TRY(const bool has_default, query.Next());
-    if (has_default) groups.push_back(query.Text());
-    if (has_default && groups.front() <= after) groups.clear();
-    std::string last = after;
-    for (std::size_t n = 0; n < limit; ++n) {
-        Query next = session.connection.Prepared(Sql::kNextGroup);
-        next.Text(last);
-        KSANA_TRY(const bool row, next.Next());
-        if (!row) break;
-        last = next.Text();
-        groups.push_back(last);
+Result<std::vector<store::GroupSize>> Groups(Session& session, const store::GroupQuery& query) {
+    Query sizes =
+        session.connection.Prepared(query.name.empty() ? Sql::kGroupSizes : Sql::kGroupSize);
+    sizes.Text(query.after);
+    if (!query.name.empty()) sizes.Text(query.name);
+    sizes.Int(static_cast<std::int64_t>(query.limit));
+    std::vector<store::GroupSize> groups;
+    for (;;) {
+        KSANA_TRY(const bool row, sizes.Next());
+        if (!row) return groups;
+        store::GroupSize& size = groups.emplace_back();
+        size.name = sizes.Text();
+        size.jobs = sizes.Int();
+        size.paused = sizes.Int();
     }
-    std::ranges::sort(groups);
-    groups.resize(std::min(groups.size(), limit));
-    return groups;
 }
 
 }  // namespace ksana::store_sqlite::reads

@@ -56,7 +56,6 @@ class QueryPlanTest : public BackendFixture {
 bool MaySeeAll(Sql which) {
     switch (which) {
         case Sql::kFindSchemaTable:
-        case Sql::kFindDefaultGroup:  // ends at the first job in the group that most are in
         case Sql::kTakeSnapshot:
         case Sql::kListMigrations:
         case Sql::kListPolicies:  // small tables
@@ -147,7 +146,7 @@ TEST_F(QueryPlanTest, ListsByTheUsualFiltersNeedNoSort) {
 }
 
 TEST_F(QueryPlanTest, ListsOfJobs) {
-    std::vector<store::JobFilter> filters(12);
+    std::vector<store::JobFilter> filters(13);
     filters[1].tenant = "acme";
     filters[2].tenant = "default";
     filters[3].group = "g";
@@ -159,6 +158,7 @@ TEST_F(QueryPlanTest, ListsOfJobs) {
     filters[9].labels = {{"a", "b"}, {"c", "d"}};
     filters[10].enabled = false;
     filters[11].name = "n";
+    filters[12].calendar = "c";
     for (const auto& filter : filters) {
         for (std::size_t sort = 0; sort < model::kEnumCount<store::JobSort>; ++sort) {
             for (const bool descending : {false, true}) {
@@ -177,10 +177,45 @@ TEST_F(QueryPlanTest, ListsOfJobs) {
                             }
                         }
                     }
+                    list.look = 100;
+                    for (const auto& part : JobHorizonSql(list)) {
+                        ExpectIndexed(part.text);
+                        EXPECT_FALSE(Sorts(part.text)) << part.text;
+                    }
+                    for (const auto& part :
+                         JobListSql(list, ListPurpose::kRows, 10, store_kit::JobList::After{})) {
+                        ExpectIndexed(part.text);
+                        EXPECT_FALSE(Sorts(part.text)) << part.text;
+                    }
                 }
             }
         }
     }
+}
+
+// A page ends early only where rows have to be looked at that do not belong to the list.
+TEST_F(QueryPlanTest, AnIndexThatKnowsEverythingNeedsNoHorizon) {
+    const auto needs = [](store::JobFilter filter, store::JobSort sort,
+                          std::vector<std::string> words = {}) {
+        return !JobHorizonSql({.filter = std::move(filter),
+                               .words = std::move(words),
+                               .sort = sort,
+                               .limit = 10,
+                               .look = 100})
+                    .empty();
+    };
+    using store::JobSort;
+    EXPECT_FALSE(needs({}, JobSort::kId));
+    EXPECT_FALSE(needs({.owner = "o"}, JobSort::kId));
+    EXPECT_FALSE(needs({.labels = {{"a", "b"}}}, JobSort::kId));
+    EXPECT_FALSE(needs({.enabled = true}, JobSort::kNextRun));
+    EXPECT_TRUE(needs({.enabled = true}, JobSort::kId));
+    EXPECT_TRUE(needs({.owner = "o"}, JobSort::kName));
+    EXPECT_TRUE(needs({.group = "g", .owner = "o"}, JobSort::kId));
+    EXPECT_TRUE(needs({.labels = {{"a", "b"}, {"c", "d"}}}, JobSort::kId));
+    EXPECT_TRUE(needs({.labels = {{"a", "b"}}}, JobSort::kNextRun));
+    EXPECT_TRUE(needs({}, JobSort::kLastRun, {"w"}));
+    EXPECT_TRUE(JobHorizonSql({.words = {"w"}, .limit = 10}).empty()) << "nobody asked for it";
 }
 
 TEST_F(QueryPlanTest, ListsOfEventsAndLedger) {

@@ -11,10 +11,12 @@
 
 namespace ksana::store_sqlite::reads {
 
-Result<std::vector<model::Run>> ListRuns(Session& session, const store_kit::RunList& list);
-Result<std::int64_t> CountRuns(Session& session, const store_kit::RunList& list, std::int64_t most);
-Result<std::vector<model::Job>> ListJobs(Session& session, const store_kit::JobList& list);
-Result<std::int64_t> CountJobs(Session& session, const store_kit::JobList& list, std::int64_t most);
+Result<store_kit::ListedRuns> ListRuns(Session& session, const store_kit::RunList& list);
+Result<store::Counted> CountRuns(Session& session, const store_kit::RunList& list,
+                                 std::int64_t most);
+Result<store_kit::ListedJobs> ListJobs(Session& session, const store_kit::JobList& list);
+Result<store::Counted> CountJobs(Session& session, const store_kit::JobList& list,
+                                 std::int64_t most);
 Result<std::vector<model::LedgerEntry>> ListLedger(Session& session,
                                                    const store_kit::LedgerList& list);
 Result<std::vector<model::AuditEvent>> ListEvents(Session& session,
@@ -30,8 +32,7 @@ Result<std::vector<store::QueueDepth>> Depths(Session& session);
 Result<store::WakeTimes> NextWake(Session& session);
 Result<store::RecordCounts> Counts(Session& session);
 Result<std::vector<std::string>> DependantsOf(Session& session, const std::string& job_id);
-Result<std::vector<std::string>> Groups(Session& session, const std::string& after,
-                                        std::size_t limit);
+Result<std::vector<store::GroupSize>> Groups(Session& session, const store::GroupQuery& query);
 
 // Of the row that the query stands on.
 model::Document ReadDocument(Query& query);

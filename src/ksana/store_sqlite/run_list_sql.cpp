@@ -27,6 +27,7 @@ struct Way {
     bool sorts = false;                  // which is not the order of the index
     std::string after;                   // condition for what follows on the last page
     std::vector<ListSql::Value> after_values;
+    bool exact = false;  // nothing else is asked for than the condition says
 };
 
 std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
@@ -48,6 +49,18 @@ void SortByKey(Way& way, const RunList& list, std::string_view column, ListSql::
     if (!list.after) return;
     way.after = fmt::format("{}{}?", column, Beyond(list));
     way.after_values = {std::move(after)};
+}
+
+// Along a column that decides alone, within a range of it. What follows on the last page is a
+// narrower range: of two bounds on one side SQLite seeks by the first, and walks to the other.
+Way WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
+               std::string after) {
+    if (list.after && list.descending) range.to = std::min(range.to, after);
+    if (list.after && !list.descending) range.from = std::max(range.from, after + '\0');
+    return {.from = std::move(from),
+            .condition = fmt::format("{0}>=? AND {0}<?", column),
+            .values = {std::move(range.from), std::move(range.to)},
+            .sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC")};
 }
 
 // A way along an index whose entries are in the order of the id.
@@ -80,18 +93,49 @@ std::vector<Way> OfJob(const RunList& list) {
         ById("runs INDEXED BY runs_job", "job_id=? AND final_at IS NOT NULL", {job}, "id", list)};
 }
 
+// Whether the filter lets everything through.
+bool IsOpen(const RunFilter& filter) {
+    return filter.states == model::kAllStates && filter.tenant.empty() && filter.job_id.empty() &&
+           filter.type.empty() && filter.category.empty() && filter.creator.empty() &&
+           filter.owner.empty() && !filter.kind && !filter.trigger && !filter.parent &&
+           !filter.finished_from && !filter.finished_until;
+}
+
+// Likewise, apart from one of its members.
+template <class T>
+bool IsOpenBut(RunFilter filter, T RunFilter::*member) {
+    filter.*member = RunFilter{}.*member;
+    return IsOpen(filter);
+}
+
+std::vector<Way> Exact(std::vector<Way> ways, bool exact) {
+    for (Way& way : ways) way.exact = exact;
+    return ways;
+}
+
 // Along something that few runs have; none: the filter names no such thing.
 std::vector<Way> NarrowWays(const RunList& list) {
     const RunFilter& filter = list.filter;
-    if (filter.parent) return {Tagged(Tag::kParent, *filter.parent, list)};
-    if (!filter.job_id.empty()) return OfJob(list);
-    if (!filter.creator.empty()) return {Tagged(Tag::kCreator, AsBytes(filter.creator), list)};
-    if (!filter.category.empty()) return {Tagged(Tag::kCategory, AsBytes(filter.category), list)};
+    const auto only = [&](auto member) { return list.words.empty() && IsOpenBut(filter, member); };
+    if (filter.parent) {
+        return Exact({Tagged(Tag::kParent, *filter.parent, list)}, only(&RunFilter::parent));
+    }
+    if (!filter.job_id.empty()) return Exact(OfJob(list), only(&RunFilter::job_id));
+    if (!filter.creator.empty()) {
+        return Exact({Tagged(Tag::kCreator, AsBytes(filter.creator), list)},
+                     only(&RunFilter::creator));
+    }
+    if (!filter.category.empty()) {
+        return Exact({Tagged(Tag::kCategory, AsBytes(filter.category), list)},
+                     only(&RunFilter::category));
+    }
     if (!filter.type.empty()) {
-        return {ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)};
+        return Exact({ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)},
+                     only(&RunFilter::type));
     }
     if (!filter.tenant.empty() && filter.tenant != model::Run{}.tenant) {
-        return {Tagged(Tag::kTenant, AsBytes(filter.tenant), list)};
+        return Exact({Tagged(Tag::kTenant, AsBytes(filter.tenant), list)},
+                     only(&RunFilter::tenant));
     }
     return {};
 }
@@ -106,12 +150,8 @@ Way InPlaces(PlaceRange range, const RunList& list) {
 
 // A lane whose order is the time that the list is sorted by.
 Way ByPlace(Lane lane, PlaceRange range, const RunList& list) {
-    Way way{.from = "runs INDEXED BY runs_place",
-            .condition = "place>=? AND place<?",
-            .values = {std::move(range.from), std::move(range.to)}};
-    SortByKey(way, list, "place",
-              list.after ? PlaceAt(lane, list.after->time, list.after->id) : std::string());
-    return way;
+    return WithinKeys("runs INDEXED BY runs_place", "place", std::move(range), list,
+                      list.after ? PlaceAt(lane, list.after->time, list.after->id) : "");
 }
 
 // The lanes of a state that is not final, so that a list of it does not walk through the others.
@@ -141,16 +181,16 @@ Way FinalByTime(RunState state, const RunList& list) {
 
 Way FinalById(RunState state, const RunList& list) {
     PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
-    Way way{.from = "runs INDEXED BY runs_final",
-            .condition = "final_key>=? AND final_key<?",
-            .values = {std::move(range.from), std::move(range.to)}};
-    if (list.sort == RunSort::kReady) {
-        way.sorts = true;
-        SortByTime(way, list, "ready_at", "id");
-    } else {
-        SortByKey(way, list, "final_key",
-                  list.after ? FinalKey(state, list.after->id) : std::string());
+    const std::string from = "runs INDEXED BY runs_final";
+    if (list.sort != RunSort::kReady) {
+        return WithinKeys(from, "final_key", std::move(range), list,
+                          list.after ? FinalKey(state, list.after->id) : "");
     }
+    Way way{.from = from,
+            .condition = "final_key>=? AND final_key<?",
+            .values = {std::move(range.from), std::move(range.to)},
+            .sorts = true};
+    SortByTime(way, list, "ready_at", "id");
     return way;
 }
 
@@ -195,9 +235,13 @@ std::vector<Way> WaysOf(const RunList& list) {
     }
     const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
     if (all && list.sort == RunSort::kId) {
-        return {AllById(list)};
+        return Exact({AllById(list)}, list.words.empty() && IsOpen(list.filter));
     }
-    return WaysByState(list);
+    RunFilter filter = list.filter;  // what the lanes know
+    filter.finished_from.reset();
+    filter.finished_until.reset();
+    return Exact(WaysByState(list),
+                 list.words.empty() && IsOpenBut(std::move(filter), &RunFilter::states));
 }
 
 ListSql SqlOf(Way way, ListPurpose purpose) {
@@ -213,11 +257,17 @@ ListSql SqlOf(Way way, ListPurpose purpose) {
 
 }  // namespace
 
+bool AsksForNarrow(const RunList& list) {
+    const bool in_order = list.sort == RunSort::kFinished && !list.filter.job_id.empty();
+    return !in_order && !NarrowWays(list).empty();
+}
+
 std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {
     std::vector<RunListPart> parts;
     for (Way& way : WaysOf(list)) {
         const bool sorts = way.sorts;
-        parts.push_back({SqlOf(std::move(way), purpose), sorts});
+        const bool exact = way.exact;
+        parts.push_back({SqlOf(std::move(way), purpose), sorts, exact});
     }
     return parts;
 }

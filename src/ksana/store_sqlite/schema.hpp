@@ -218,9 +218,23 @@ DROP INDEX job_paused;
 CREATE INDEX job_due ON job_state(enabled, next_run_at, job_id);
 )sql";
 
+// The jobs that use a calendar are looked for when it changes. How many jobs a group has, and how
+// many of them are paused, is counted in an index. Events are also looked for by the id alone of
+// what they tell of; few ids are of two kinds.
+inline constexpr std::string_view kMoreListIndexes = R"sql(
+ALTER TABLE jobs ADD COLUMN calendar TEXT NOT NULL DEFAULT '';
+UPDATE jobs SET calendar=json_extract(definition, '$.job.schedule.calendar')
+    WHERE json_extract(definition, '$.job.schedule.calendar') IS NOT NULL;
+CREATE INDEX jobs_calendar ON jobs(calendar, id) WHERE calendar<>'';
+CREATE INDEX jobs_group_size ON jobs(grp, enabled);
+DROP INDEX events_resource;
+CREATE INDEX events_resource ON events(resource_id, seq);
+)sql";
+
 inline constexpr std::array kMigrations = {
     store_kit::Migration{1, "initial", kInitialSchema},
     store_kit::Migration{2, "indexes of jobs", kIndexesOfJobs},
+    store_kit::Migration{3, "more orders of lists", kMoreListIndexes},
 };
 
 }  // namespace ksana::store_sqlite

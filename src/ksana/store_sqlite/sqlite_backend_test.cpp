@@ -170,12 +170,12 @@ TEST_F(SqliteBackendTest, JobsComeBackAsTheyWere) {
         EXPECT_EQ(dependants, std::vector<std::string>{"j1"});
         store_kit::JobList list{.sort = store::JobSort::kNextRun, .limit = 10};
         KSANA_TRY(const auto by_next, reader.ListJobs(list));
-        EXPECT_EQ(by_next.size(), 2U);
-        EXPECT_EQ(by_next.back().id, "j1");
+        EXPECT_EQ(by_next.rows.size(), 2U);
+        EXPECT_EQ(by_next.rows.back().id, "j1");
         list.filter.labels = {{"c", "d"}};
         list.sort = store::JobSort::kId;
         KSANA_TRY(const auto labelled, reader.CountJobs(list, 10));
-        EXPECT_EQ(labelled, 1);
+        EXPECT_EQ(labelled.count, 1);
         return {};
     }));
 }

@@ -173,21 +173,26 @@ Result<void> SqliteTransaction::InsertAttempts(const std::vector<model::Attempt>
 }
 
 Result<std::size_t> SqliteTransaction::PurgeRuns(const store::PurgeParams& params) {
-    std::vector<Uuid> ids;
+    std::vector<std::pair<std::int64_t, Uuid>> oldest;  // of each state as many as may go
     for (std::size_t i = 0; i < model::kEnumCount<model::RunState>; ++i) {
         const auto state = static_cast<model::RunState>(i);
-        const bool wanted = (params.states & model::SetOf(state)) != 0;
-        if (!wanted || !model::IsFinal(state) || ids.size() >= params.limit) continue;
+        if ((params.states & model::SetOf(state)) == 0 || !model::IsFinal(state)) continue;
         const PlaceRange old{InLane(LaneOf(state)).from,
                              FirstPlace(LaneOf(state), Micros(params.finished_before))};
         Query query = Prepared(Sql::kIdsInRange);
-        query.Range(old).Int(Limit(params.limit - ids.size()));
+        query.Range(old).Int(Limit(params.limit));
         for (;;) {
             KSANA_TRY(const bool row, query.Next());
             if (!row) break;
-            ids.push_back(query.Id());
+            const Uuid id = query.Id();
+            oldest.emplace_back(ReadPlace(query.View()).order, id);
         }
     }
+    std::ranges::sort(oldest);
+    if (oldest.size() > params.limit) oldest.resize(params.limit);
+    std::vector<Uuid> ids;
+    ids.reserve(oldest.size());
+    for (const auto& [finished, id] : oldest) ids.push_back(id);
     KSANA_TRY_VOID(DeleteRunRows(session_, ids));
     return ids.size();
 }

@@ -24,16 +24,16 @@ class ReadingRows : public Base {
     Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) override {
         return LoadAttempts(session_, run_ids);
     }
-    Result<std::vector<model::Job>> ListJobs(const store_kit::JobList& list) override {
+    Result<store_kit::ListedJobs> ListJobs(const store_kit::JobList& list) override {
         return reads::ListJobs(session_, list);
     }
-    Result<std::int64_t> CountJobs(const store_kit::JobList& list, std::int64_t most) override {
+    Result<store::Counted> CountJobs(const store_kit::JobList& list, std::int64_t most) override {
         return reads::CountJobs(session_, list, most);
     }
-    Result<std::vector<model::Run>> ListRuns(const store_kit::RunList& list) override {
+    Result<store_kit::ListedRuns> ListRuns(const store_kit::RunList& list) override {
         return reads::ListRuns(session_, list);
     }
-    Result<std::int64_t> CountRuns(const store_kit::RunList& list, std::int64_t most) override {
+    Result<store::Counted> CountRuns(const store_kit::RunList& list, std::int64_t most) override {
         return reads::CountRuns(session_, list, most);
     }
     Result<std::vector<model::LedgerEntry>> ListLedger(const store_kit::LedgerList& list) override {
@@ -60,8 +60,8 @@ class ReadingRows : public Base {
     Result<std::vector<std::string>> DependantsOf(const std::string& job_id) override {
         return reads::DependantsOf(session_, job_id);
     }
-    Result<std::vector<std::string>> Groups(const std::string& after, std::size_t limit) override {
-        return reads::Groups(session_, after, limit);
+    Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) override {
+        return reads::Groups(session_, query);
     }
 
   private:

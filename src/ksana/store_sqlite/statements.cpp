@@ -59,7 +59,7 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kDeletePayload, "DELETE FROM payloads WHERE run_id=?"},
     {Sql::kFindInRange, SELECT_RUN IN_RANGE "ORDER BY place LIMIT ?"},
     {Sql::kFirstInRange, "SELECT place FROM runs " IN_RANGE "ORDER BY place LIMIT 1"},
-    {Sql::kIdsInRange, "SELECT id FROM runs " IN_RANGE "ORDER BY place LIMIT ?"},
+    {Sql::kIdsInRange, "SELECT id, place FROM runs " IN_RANGE "ORDER BY place LIMIT ?"},
     {Sql::kCountInRange, "SELECT count(*), min(ready_at) FROM runs " IN_RANGE},
     {Sql::kDepthsInRange,
      "SELECT kind, coalesce(type, ''), count(*), min(ready_at) FROM runs " IN_RANGE
@@ -111,13 +111,13 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
 
     {Sql::kInsertJob,
      "INSERT INTO jobs(id, tenant, grp, owner, name, enabled, kind, type, created_at, updated_at, "
-     "version, definition) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"},
+     "version, definition, calendar) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"},
     {Sql::kInsertJobState,
      "INSERT INTO job_state(job_id, enabled, planned_until, next_run_at, last_run_at, last_state, "
      "last_error, total_runs, consecutive_failures) VALUES(?,?,?,?,?,?,?,?,?)"},
     {Sql::kUpdateJob,
      "UPDATE jobs SET tenant=?, grp=?, owner=?, name=?, enabled=?, kind=?, type=?, updated_at=?, "
-     "version=?, definition=? WHERE id=?"},
+     "version=?, definition=?, calendar=? WHERE id=?"},
     {Sql::kUpdateJobState,
      "UPDATE job_state SET enabled=?, planned_until=?, next_run_at=? WHERE job_id=?"},
     {Sql::kUpdatePlan, "UPDATE job_state SET planned_until=?, next_run_at=? WHERE job_id=?"},
@@ -166,10 +166,12 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "SELECT kind, key, version, body, updated_at, expires_at FROM documents WHERE "
      "(kind, key)>(?1, ?2) AND (expires_at IS NULL OR expires_at>?3) ORDER BY kind, key"},
 
-    {Sql::kNextGroup,
-     "SELECT grp FROM jobs INDEXED BY jobs_group WHERE grp<>'default' AND grp>? ORDER BY grp "
-     "LIMIT 1"},
-    {Sql::kFindDefaultGroup, "SELECT grp FROM jobs WHERE grp='default' LIMIT 1"},
+    {Sql::kGroupSizes,
+     "SELECT grp, count(*), sum(enabled=0) FROM jobs INDEXED BY jobs_group_size WHERE grp>? "
+     "GROUP BY grp ORDER BY grp LIMIT ?"},
+    {Sql::kGroupSize,
+     "SELECT grp, count(*), sum(enabled=0) FROM jobs INDEXED BY jobs_group_size WHERE grp>? AND "
+     "grp=? GROUP BY grp LIMIT ?"},
 
     {Sql::kCountJobs, "SELECT count(*) FROM jobs"},
     {Sql::kCountRuns, "SELECT count(*) FROM runs INDEXED BY runs_id"},

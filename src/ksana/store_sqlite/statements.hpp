@@ -87,8 +87,8 @@ enum class Sql : std::uint8_t {
     kListDocuments,
     kListAllDocuments,
 
-    kNextGroup,
-    kFindDefaultGroup,
+    kGroupSizes,
+    kGroupSize,
 
     kCountJobs,
     kCountRuns,

@@ -1,10 +1,12 @@
-"""The processes of the benchmark, each ended by whoever started it, and what the kernel says."""
+"""The processes of benchmarks of a server, each ended by whoever started it, and what the kernel
+says."""
 import collections
 import contextlib
 import http.client
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -13,9 +15,9 @@ import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-PROGRAMS = BUILD / "bench" / "bench" / "timer"
+PROGRAMS = BUILD / "bench" / "bench" / "timer"      # of the timer's benchmark
 KSANA = pathlib.Path(os.environ.get("KSANA_BENCH_BINARY") or BUILD / "release" / "ksana")
 READY = re.compile(r"ksana is ready.* url=\"?http://[0-9.]+:(\d+)")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -42,7 +44,7 @@ def wait_for(check, patience, what, pause=0.01):
 def folder():
     """A folder on the disk of the build, gone afterwards."""
     BUILD.mkdir(exist_ok=True)
-    path = pathlib.Path(tempfile.mkdtemp(prefix="bench_timer_", dir=BUILD))
+    path = pathlib.Path(tempfile.mkdtemp(prefix="bench_", dir=BUILD))
     try:
         yield path
     finally:
@@ -137,18 +139,24 @@ class Ksana(Http):
         return [line for line in lines if re.match(r"\S+ (warn|error) ", line)]
 
 
-def ksana_command(store, log, workers):
-    return ([KSANA, "server", "--port", "0", "--store", f"sqlite:{store}", "--log-file", log,
+def ksana_command(place, store, log, workers):
+    return ([KSANA, "server", "--port", "0", "--store", store, "--log-file", log,
              "--workers", str(workers), "--late-start-rate", "1000000"],
-            {"env": {"PATH": os.environ["PATH"]}, "cwd": store.parent,
+            {"env": {"PATH": os.environ["PATH"]}, "cwd": place,
              "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL})
 
 
-@contextlib.contextmanager
 def ksana(store, workers=256, patience=60):
-    log = store.parent / "ksana.log"
+    """A server whose jobs are in this file of SQLite."""
+    return ksana_on(store.parent, f"sqlite:{store}", workers, patience)
+
+
+@contextlib.contextmanager
+def ksana_on(place, store, workers=256, patience=60):
+    """A server with the store of this URL; its log is in the folder."""
+    log = place / "ksana.log"
     log.unlink(missing_ok=True)
-    command, how = ksana_command(store, log, workers)
+    command, how = ksana_command(place, store, log, workers)
     with running(command, **how) as process:
         def port():
             if process.poll() is not None:
@@ -254,3 +262,8 @@ class OthersShare:
     def so_far(self):
         used = (self.all_busy() - self.busy) - (self.our_own() - self.own)
         return max(0.0, used / ((time.monotonic() - self.time) * os.cpu_count()))
+
+
+def cpu_name():
+    return next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+                 if line.startswith("model name")), platform.machine())

@@ -1,0 +1,236 @@
+"""What `./dev bench queue` measures, part by part. Each adds its rows to a Report."""
+import contextlib
+import json
+import subprocess
+
+import peers
+from machine import BUILD, ROOT, cpu_by_thread, folder, ksana, ksana_on
+from report import tell_cpu
+
+PROGRAMS = BUILD / "bench" / "bench"
+LOAD = PROGRAMS / "queue" / "ksana_queue_load"
+HANDLERS = PROGRAMS / "queue" / "ksana_handler_load"
+BARE = PROGRAMS / "stores" / "ksana_bare_bench"
+START_POSTGRES = ROOT / "tests" / "support" / "start_postgres.sh"
+NO_WORKERS = 1      # all tasks are for agents
+
+
+@contextlib.contextmanager
+def server_on(store):
+    """A fresh server with an empty store of this kind."""
+    with folder() as place:
+        if store == "SQLite":
+            with ksana(place / "ksana.db", NO_WORKERS) as server:
+                yield server
+            return
+        place.chmod(0o755)      # PostgreSQL has another user
+        done = subprocess.run(["bash", START_POSTGRES, place / "postgres"], capture_output=True,
+                              text=True, check=True)
+        try:
+            with ksana_on(place, done.stdout.strip(), NO_WORKERS) as server:
+                yield server
+        finally:
+            subprocess.run(["bash", START_POSTGRES, "stop", place / "postgres"], check=True)
+
+
+def start_load(server, *words):
+    return subprocess.Popen([LOAD, str(server.port), *map(str, words)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def answer_of(process):
+    out, errors = process.communicate(timeout=300)
+    if process.returncode:
+        raise RuntimeError(f"ksana_queue_load: {errors.strip()}")
+    return json.loads(out)
+
+
+def load(server, *words):
+    return answer_of(start_load(server, *words))
+
+
+def rival(report, name, rows, metric="jobs_per_s"):
+    """What the rival did; none where it was not measured, and the report says why."""
+    if isinstance(rows, str):
+        report.row(name, f"not measured: {rows}")
+        return None
+    value = next(row["value"] for row in rows if row["metric"] == metric)
+    report.add(name, value, " ms" if metric.startswith("latency") else "")
+    return value
+
+
+def rivals(report, measured):
+    """{key: value} of [(key, name, server's class and words, peer, workload, words, metric)]."""
+    with peers.ready() as servers:
+        if isinstance(servers, str):
+            report.row("rivals", f"not measured: {servers}")
+            return {}
+        found = {}
+        for key, name, server, peer, workload, words in measured:
+            metric = "latency_p50" if workload == "latency" else "jobs_per_s"
+            rows = peers.drive(server(servers), peer, workload, **words)
+            found[key] = rival(report, name, rows, metric)
+        return found
+
+
+def redis(servers):
+    return servers.Redis("always")
+
+
+def postgres(servers):
+    return servers.Postgres()
+
+
+def compare(report, what, own, theirs, goal):
+    if theirs:
+        report.add(what, own / theirs, "", goal, at_least=True)
+
+
+def submit(report):
+    own = {}
+    for store, clients, count in (("SQLite", 16, 60_000), ("SQLite", 64, 90_000),
+                                  ("PostgreSQL", 16, 40_000)):
+        with server_on(store) as server:
+            load(server, "submit", 2_000, clients)
+            before = cpu_by_thread(server.pid)
+            rate = load(server, "submit", count, clients)["per_second"]
+            own[store, clients] = rate
+            goal = 30_000 if clients == 64 else None
+            report.add(f"{store}, {clients} clients, submits a second", rate, "", goal,
+                       at_least=True)
+            tell_cpu(report, server, before, count, f"{store}, {clients} clients: ")
+    found = rivals(report, (
+        ("bullmq", "BullMQ, Redis appendfsync always, 16 in flight", redis, "bullmq/tuned",
+         "enqueue", {"c": 16, "n": 20_000}),
+        ("pg-boss", "pg-boss, 16 in flight", postgres, "pg-boss/tuned", "enqueue",
+         {"c": 16, "n": 6_000})))
+    compare(report, "SQLite, 16 clients, against BullMQ", own["SQLite", 16], found.get("bullmq"),
+            1.6)
+    compare(report, "PostgreSQL, 16 clients, against pg-boss", own["PostgreSQL", 16],
+            found.get("pg-boss"), 10)
+
+
+def bulk(report):
+    own = {}
+    for store in ("SQLite", "PostgreSQL"):
+        with server_on(store) as server:
+            load(server, "bulk", 5_000, 1_000)
+            before = cpu_by_thread(server.pid)
+            own[store] = load(server, "bulk", 200_000, 1_000)["per_second"]
+            report.add(f"{store}, 1,000 a call, tasks a second", own[store], "")
+            tell_cpu(report, server, before, 200_000, f"{store}: ")
+    found = rivals(report, (("pg-boss", "pg-boss, 1,000 a call", postgres, "pg-boss/tuned", "bulk",
+                             {"n": 20_000}),))
+    for store, rate in own.items():
+        compare(report, f"{store} against pg-boss", rate, found.get("pg-boss"), 3)
+
+
+def drained(server, count, agents, batch=500):
+    """Tasks a second, from the first that came to the last, over all agents."""
+    processes = [start_load(server, "drain", count, batch) for _ in range(agents)]
+    found = [answer_of(process) for process in processes]
+    done = sum(one["count"] for one in found)
+    if done < count:
+        raise RuntimeError(f"{done} of {count} were done")
+    busy = [one for one in found if one["count"]]
+    span = max(one["last_ns"] for one in busy) - min(one["first_ns"] for one in busy)
+    return done / (span / 1e9)
+
+
+def drain(report, tasks=200_000):
+    own = {}
+    for store in ("SQLite", "PostgreSQL"):
+        with server_on(store) as server:
+            load(server, "bulk", tasks, 5_000)
+            before = cpu_by_thread(server.pid)
+            own[store] = drained(server, tasks, 2)
+            report.add(f"{store}, two agents over HTTP, tasks a second", own[store], "")
+            tell_cpu(report, server, before, tasks, f"{store}: ")
+    found = rivals(report, (
+        ("graphile", "graphile-worker, two processes", postgres, "graphile-worker/tuned", "drain",
+         {"n": 50_000, "procs": 2}),))
+    compare(report, "SQLite against graphile-worker", own["SQLite"], found.get("graphile"), 1.5)
+    compare(report, "PostgreSQL against graphile-worker", own["PostgreSQL"], found.get("graphile"),
+            2)
+
+
+def said(*command):
+    """The JSON lines of a program."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=300, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{command[0].name}: {done.stderr.strip()[-400:]}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def in_process(*words):
+    """A program that embeds the engine, with its SQLite in a fresh folder."""
+    with folder() as place:
+        return said(HANDLERS, place / "store", *words)[0]
+
+
+def handlers(report, tasks=200_000):
+    """The bare limit before and after: the machine may be another one by then."""
+    def bare():
+        with folder() as place:
+            return next(row["value"] for row in said(BARE, "sqlite", place / "store")
+                        if row["what"] == "drain")
+    limits = [bare()]
+    rate = in_process("drain", tasks)["per_second"]
+    limits.append(bare())
+    limit = sum(limits) / 2
+    report.add("SQLite, handlers in the process, tasks a second", rate, "")
+    report.add("bare SQLite, claim and delete, 100 at a time, tasks a second", limit, "")
+    report.add("against the bare limit", rate / limit, "", 0.6, at_least=True)
+
+
+def waited(server, rate, seconds):
+    """How long tasks took to a waiting agent; it and the producer are two processes."""
+    agent = start_load(server, "wait", rate * seconds, 10)
+    load(server, "produce", rate, seconds)
+    return answer_of(agent)
+
+
+def latency(report):
+    in_process("latency", 200, 2)
+    found = in_process("latency", 200, 10)
+    report.add("SQLite, handler in the process, submit to start, p50", found["p50_ms"], " ms", 0.5)
+    report.add("SQLite, handler in the process, submit to start, p99", found["p99_ms"], " ms", 2)
+    report.add("SQLite, handler in the process, submit to start, max", found["max_ms"], " ms")
+    for store, p50, p99 in (("SQLite", 0.65, 3), ("PostgreSQL", 1.5, None)):
+        with server_on(store) as server:
+            waited(server, 200, 2)
+            found = waited(server, 200, 10)
+            report.add(f"{store}, submit to start, p50", found["p50_ms"], " ms", p50)
+            report.add(f"{store}, submit to start, p99", found["p99_ms"], " ms", p99)
+            report.add(f"{store}, submit to start, max", found["max_ms"], " ms")
+    rivals(report, (
+        ("bullmq", "BullMQ, appendfsync always, p50", redis, "bullmq/tuned", "latency",
+         {"secs": 10}),
+        ("graphile", "graphile-worker, p50", postgres, "graphile-worker/tuned", "latency",
+         {"secs": 10})))
+
+
+def depth(report, few=10_000, many=1_000_000, sample=10_000):
+    """What a task costs when few wait and when many do: CPU of the server, submit and drain."""
+    costs = {}
+    for waiting in (few, many):
+        with server_on("SQLite") as server:
+            load(server, "bulk", waiting, 5_000)
+            before = cpu_by_thread(server.pid)
+            load(server, "submit", sample, 16)
+            drained(server, sample, 1, 100)
+            used = sum((cpu_by_thread(server.pid) - before).values())
+            costs[waiting] = used / sample * 1e6
+            report.add(f"CPU of the server for one task, {waiting:,} waiting", costs[waiting],
+                       " µs")
+    report.add("ratio", costs[many] / costs[few], "", 1.5)
+
+
+PARTS = {"submit": (submit, "single submits over HTTP, each awaited"),
+         "bulk": (bulk, "submits of 1,000 tasks a call, over one connection"),
+         "drain": (drain, "200,000 waiting no-op tasks, two agent processes over HTTP"),
+         "handlers": (handlers, "200,000 waiting no-op tasks, handlers in the process"),
+         "latency": (latency, "from the call to the start, 200 tasks a second, a handler in the "
+                              "process and a waiting agent"),
+         "depth": (depth, "what a task costs with 10,000 and with 1,000,000 others waiting")}

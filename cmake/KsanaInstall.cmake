@@ -1,0 +1,19 @@
+# `cmake --install build/release --prefix /usr`: the program, its manual, completions and the unit
+# for systemd, each where a system looks for it. The program writes its own manual and completions,
+# and the unit starts the program from where it was put.
+include(GNUInstallDirs)
+
+function(ksana_install program)
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    set(KSANA_PROGRAM $<TARGET_FILE:${program}>)
+    set(KSANA_BIN ${CMAKE_INSTALL_BINDIR})
+    set(KSANA_SHARE ${CMAKE_INSTALL_DATADIR})
+    set(KSANA_MAN ${CMAKE_INSTALL_MANDIR}/man1)
+    set(KSANA_UNIT ${PROJECT_SOURCE_DIR}/packaging/ksana.service)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/install_written.cmake.in
+                   ${PROJECT_BINARY_DIR}/install_written.cmake.in @ONLY)
+    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/install_written.cmake
+         INPUT ${PROJECT_BINARY_DIR}/install_written.cmake.in)
+    install(SCRIPT ${PROJECT_BINARY_DIR}/install_written.cmake)
+endfunction()

@@ -1,0 +1,145 @@
+#include "ksana/engine/agent_limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/desk_fixture.hpp"
+#include "ksana/engine/agent_desk.hpp"
+#include "ksana/engine/task_desk.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using model::AgentClaim;
+using model::EventKind;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Limits of types, for tasks that agents fetch.
+class AgentLimitsTest : public DeskFixture {
+  protected:
+    AgentLimitsTest() {
+        limits_.OnRoom([this] { ++rings_; });
+    }
+
+    void LimitMail(std::optional<std::int32_t> at_once, std::optional<model::Rate> rate = {}) {
+        book_of_limits_.Configure({{LimitKey(model::LimitKind::kType, "mail"),
+                                    {.max_concurrency = at_once, .rate = rate}}});
+    }
+    void Submit(const std::string& type, int count) {
+        for (int i = 0; i < count; ++i) {
+            NewTask task;
+            task.type = type;
+            ASSERT_TRUE(tasks_.SubmitOne(task));
+        }
+    }
+    static AgentClaim Wish(std::vector<std::string> types, std::int32_t max = 10) {
+        AgentClaim claim;
+        claim.worker = "w";
+        claim.types = std::move(types);
+        claim.max = max;
+        claim.lease = seconds(5);
+        return claim;
+    }
+    std::vector<model::Run> Fetch(const AgentClaim& claim) {
+        return agents_.Exchange({}, claim)->claimed.runs;
+    }
+    std::size_t Count(const std::vector<model::Run>& runs, const std::string& type) {
+        return static_cast<std::size_t>(std::ranges::count(runs, type, &model::Run::type));
+    }
+    void Tell(const model::Run& run, EventKind kind) {
+        ASSERT_TRUE(agents_.Report(
+            {.run_id = run.id,
+             .event = {.kind = kind, .exec_id = run.status.exec_id, .lease = seconds(5)}}));
+    }
+
+    LimitBook book_of_limits_{{}};
+    AgentLimits limits_{book_of_limits_, clock_};
+    int rings_ = 0;
+    AgentDesk agents_{*store_, {.limits = &limits_}};
+    TaskDesk tasks_{*store_, {}, {.timeout = std::chrono::hours(1)}};
+};
+
+TEST_F(AgentLimitsTest, NoMoreAreTakenThanMayBeUnderWay) {
+    LimitMail(2);
+    Submit("mail", 5);
+    const auto first = Fetch(Wish({"mail"}));
+    ASSERT_EQ(first.size(), 2U);
+    EXPECT_TRUE(Fetch(Wish({"mail"})).empty());
+    Tell(first[0], EventKind::kProgress);
+    EXPECT_TRUE(Fetch(Wish({"mail"})).empty()) << "it is still at work";
+    EXPECT_EQ(rings_, 0);
+    Tell(first[0], EventKind::kSuccess);
+    EXPECT_EQ(rings_, 1) << "whoever waits is told";
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+    EXPECT_EQ(book_of_limits_.Uses(clock_.SteadyNow()).at(0).in_use, 2U) << "as /limits shows it";
+}
+
+TEST_F(AgentLimitsTest, OtherTypesAreNotInTheWay) {
+    LimitMail(1);
+    Submit("mail", 2);
+    Submit("pdf", 3);
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+    const auto any = Fetch(Wish({}));
+    EXPECT_EQ(Count(any, "pdf"), 3U);
+    EXPECT_EQ(Count(any, "mail"), 0U);
+    Submit("pdf", 1);
+    const auto named = Fetch(Wish({"mail", "pdf"}));
+    EXPECT_EQ(Count(named, "pdf"), 1U);
+    EXPECT_EQ(named.size(), 1U);
+}
+
+TEST_F(AgentLimitsTest, ClaimsOfOneTransactionShareTheRoom) {
+    LimitMail(3);
+    Submit("mail", 9);
+    const auto claimed =
+        *agents_.ClaimAll({Wish({"mail"}, 2), Wish({"mail"}, 2), Wish({"mail"}, 2)});
+    ASSERT_EQ(claimed.size(), 3U);
+    EXPECT_EQ(claimed[0].runs.size(), 2U);
+    EXPECT_EQ(claimed[1].runs.size(), 1U);
+    EXPECT_TRUE(claimed[2].runs.empty());
+}
+
+TEST_F(AgentLimitsTest, ARateLetsOneThroughAtATime) {
+    LimitMail({}, model::Rate{.count = 1, .per = seconds(1), .burst = 1});
+    Submit("mail", 5);
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+    EXPECT_TRUE(Fetch(Wish({"mail"})).empty());
+    EXPECT_LE(limits_.RoomAgainAt(), clock_.SteadyNow() + seconds(1));
+    clock_.Advance(milliseconds(900));
+    EXPECT_TRUE(Fetch(Wish({"mail"})).empty());
+    clock_.Advance(milliseconds(100));
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+}
+
+TEST_F(AgentLimitsTest, AnEmptyQueueTakesNoToken) {
+    LimitMail({}, model::Rate{.count = 1, .per = seconds(60), .burst = 1});
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(Fetch(Wish({"mail"})).empty());
+    Submit("mail", 1);
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+}
+
+TEST_F(AgentLimitsTest, WhoIsSilentLosesItsRoomWithItsLease) {
+    LimitMail(1);
+    Submit("mail", 2);
+    const auto first = Fetch(Wish({"mail"}));
+    ASSERT_EQ(first.size(), 1U);
+    clock_.Advance(seconds(4));
+    Tell(first[0], EventKind::kProgress);
+    clock_.Advance(seconds(4));
+    EXPECT_TRUE(Fetch(Wish({"mail"})).empty()) << "kept by its heartbeat";
+    EXPECT_LE(limits_.RoomAgainAt(), clock_.SteadyNow() + seconds(2));
+    clock_.Advance(seconds(2));
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+}
+
+TEST_F(AgentLimitsTest, WhatIsGivenBackHasRoomAgain) {
+    LimitMail(1);
+    Submit("mail", 1);
+    const auto first = Fetch(Wish({"mail"}));
+    ASSERT_EQ(first.size(), 1U);
+    agents_.GiveBack(first);
+    EXPECT_EQ(Fetch(Wish({"mail"})).size(), 1U);
+}
+
+}  // namespace
+}  // namespace ksana::engine

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Four agents under kill -9 and SIGSTOP for longer than their leases.
+
+usage: agent_chaos.py KSANA STORE [TASKS [SEED]]      STORE: sqlite, json, postgres
+
+So many tasks as KSANA_CHAOS_TASKS says, else 500. Afterwards every task has exactly one accepted
+result, none is missing, and what an agent reported too late was refused.
+"""
+import http.client
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from ksana_server import Failure, Server, check, equal, store_of
+
+AGENTS = 4
+LEASE = 1.0             # seconds; the shortest there is
+STOPPED = 2.5           # longer than that, and than the reaper needs
+PATIENCE = 200
+UNFINISHED = "state=scheduled&state=queued&state=running&state=completing&state=held"
+
+
+# ---- the agent: a process of its own
+
+class Agent:
+    """Fetches tasks and reports on them; writes down what it was told of each report."""
+
+    def __init__(self, port, name, journal):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.name, self.journal = name, open(journal, "a", encoding="utf-8", buffering=1)
+        self.random = random.Random()
+
+    def exchange(self, reports):
+        body = {"worker": self.name, "reports": reports,
+                "claim": {"types": ["chaos"], "max": 3, "lease": f"{LEASE}s", "wait": "2s"}}
+        self.connection.request("POST", "/api/v1/agent/exchange", json.dumps(body))
+        response = self.connection.getresponse()
+        answer = json.loads(response.read())
+        check(response.status == 200, f"{response.status}: {answer}")
+        for report, told in zip(reports, answer["reports"]):
+            self.journal.write(f"{told['verdict']} {report['run_id']} {report['exec_id']} "
+                               f"{report['outcome']}\n")
+        return answer["runs"]
+
+    def work(self, run):
+        """Most succeed, some fail the first time."""
+        time.sleep(run["payload"].get("takes", self.random.uniform(0.0, 0.02)))
+        token = {"run_id": run["run_id"], "exec_id": run["exec_id"]}
+        if run["attempt"] == 1 and run["payload"]["n"] % 10 == 0:
+            return {**token, "outcome": "failed", "error": {"message": "the first time"}}
+        return {**token, "outcome": "succeeded",
+                "result": {"n": run["payload"]["n"], "exec_id": run["exec_id"]}}
+
+    def run(self):
+        reports = []
+        while True:
+            reports = [self.work(run) for run in self.exchange(reports)]
+
+
+# ---- who disturbs them
+
+class Crowd:
+    def __init__(self, server, folder, seed):
+        self.server, self.folder, self.random = server, folder, random.Random(seed)
+        self.processes = [None] * AGENTS
+        self.named = {}         # the process of each agent there ever was
+        self.stopped = {}       # place: when it goes on
+        self.starts = self.kills = self.stops = 0
+
+    def start(self, place):
+        self.starts += 1
+        name = f"agent-{self.starts}"
+        self.processes[place] = self.named[name] = subprocess.Popen(
+            [sys.executable, __file__, "agent", str(self.server.port), name,
+             os.path.join(self.folder, f"journal-{self.starts}")], stderr=subprocess.PIPE)
+
+    def complete(self):
+        """Whoever has died is followed by another."""
+        for place, process in enumerate(self.processes):
+            if process is None or process.poll() is not None:
+                self.start(place)
+
+    def step(self):
+        """One thing happens to one of them."""
+        now = time.monotonic()
+        for place in [place for place, until in self.stopped.items() if until <= now]:
+            del self.stopped[place]
+            self.processes[place].send_signal(signal.SIGCONT)
+        self.complete()
+        place = self.random.randrange(AGENTS)
+        if place in self.stopped:
+            return
+        if self.random.random() < 0.5:
+            self.processes[place].kill()
+            self.processes[place].wait()
+            self.kills += 1
+        else:
+            self.processes[place].send_signal(signal.SIGSTOP)
+            self.stopped[place] = now + STOPPED
+            self.stops += 1
+
+    def go_on(self):
+        for place in list(self.stopped):
+            del self.stopped[place]
+            self.processes[place].send_signal(signal.SIGCONT)
+
+    def close(self):
+        for process in self.processes:
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
+
+    def journals(self):
+        for path in sorted(pathlib.Path(self.folder).glob("journal-*")):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                words = line.split()
+                if len(words) == 4:     # the last one may have been cut
+                    yield words
+
+
+def submit(server, count):
+    ids = {}
+    policy = {"strategy": "fixed", "max_retries": 1000, "interval": "0s"}
+    for start in range(0, count, 1000):
+        tasks = [{"type": "chaos", "payload": {"n": number}, "timeout": "10s", "retry": policy}
+                 for number in range(start, min(start + 1000, count))]
+        answer = server.call("POST", "/api/v1/runs/batch", {"runs": tasks})
+        for task, result in zip(tasks, answer["results"]):
+            ids[result["id"]] = task["payload"]["n"]
+    equal(len(ids), count, "tasks")
+    return ids
+
+
+def await_end(server, crowd, count):
+    deadline = time.monotonic() + PATIENCE + count * 0.05
+    while True:
+        page = server.call("GET", f"/api/v1/runs?{UNFINISHED}&limit=1&total=true")
+        left = page["total"]["count"]
+        if left == 0:
+            return
+        check(time.monotonic() < deadline, f"{left} tasks are not over: {page['items']}")
+        if left > 20 * AGENTS:
+            crowd.step()
+        else:
+            crowd.go_on()       # those who were stopped have their say
+        time.sleep(0.15)
+
+
+def be_late(server, crowd, ids):
+    """The others may or may not have been caught at work. One surely is now: stopped while it works
+    on a task, which is taken from it and ended by another before it goes on."""
+    crowd.complete()
+    task = {"type": "chaos", "payload": {"n": 1, "takes": 0.4}, "timeout": "10s",
+            "retry": {"strategy": "fixed", "max_retries": 1000, "interval": "0s"}}
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        run_id = server.call("POST", "/api/v1/runs", task, 201)["id"]
+        ids[run_id] = task["payload"]["n"]
+        owner = await_run(server, run_id, lambda run: run["state"] == "running", "running")["owner"]
+        process = crowd.named[owner]
+        process.send_signal(signal.SIGSTOP)
+        run = await_run(server, run_id, lambda run: run["state"] == "succeeded", "succeeded")
+        process.send_signal(signal.SIGCONT)
+        # Else it had reported when it was stopped, or was one of the killed, whose poll got it.
+        if process.poll() is None and run["attempts"][-1]["owner"] != owner:
+            break
+        check(time.monotonic() < deadline, "nobody could be stopped at work")
+    while not any(words[:2] == ["stale", run_id] for words in crowd.journals()):
+        check(time.monotonic() < deadline, f"nobody was told that {run_id} came late")
+        time.sleep(0.02)
+
+
+def await_run(server, run_id, is_so, what):
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        run = server.call("GET", f"/api/v1/runs/{run_id}")
+        if is_so(run):
+            return run
+        check(time.monotonic() < deadline, f"{run_id} did not become {what}: {run}")
+        time.sleep(0.01)
+
+
+def judge(server, ids, crowd):
+    results = {}
+    for run_id, number in ids.items():
+        run = server.call("GET", f"/api/v1/runs/{run_id}")
+        equal(run["state"], "succeeded", run_id)
+        equal(run["result"]["n"], number, "the result of another task")
+        ended = [attempt["outcome"] for attempt in run["attempts"]]
+        equal(ended.count("succeeded"), 1, f"accepted results of {run_id}: {ended}")
+        results[run_id] = run["result"]["exec_id"]
+    accepted = late = 0
+    for verdict, run_id, exec_id, outcome in crowd.journals():
+        if outcome != "succeeded":
+            continue
+        if verdict == "ok":
+            equal(results[run_id], exec_id, f"an accepted result of {run_id} is not there")
+            accepted += 1
+        else:
+            equal(verdict, "stale", "verdict")
+            check(results[run_id] != exec_id, f"a refused result of {run_id} was kept")
+            late += 1
+    check(accepted >= 0.5 * len(ids), f"only {accepted} were told that they are accepted")
+    check(late > 0, "nobody was late: this tested nothing")
+    metrics = server.request("GET", "/metrics")[2]
+    refused = next(line for line in metrics.splitlines()
+                   if line.startswith("ksana_reports_refused_total "))
+    check(float(refused.split()[1]) >= late, f"{refused}, but {late} were late")
+    return accepted, late
+
+
+def main():
+    binary, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
+    count = int(sys.argv[3] if len(sys.argv) > 3 else os.environ.get("KSANA_CHAOS_TASKS", 500))
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
+    print(f"seed {seed}")
+    server = Server(binary, store_of(kind))
+    with tempfile.TemporaryDirectory(prefix="ksana_chaos_") as folder:
+        crowd = Crowd(server, folder, seed)
+        try:
+            server.start()
+            began = time.monotonic()
+            ids = submit(server, count)
+            for place in range(AGENTS):
+                crowd.start(place)
+            await_end(server, crowd, count)
+            be_late(server, crowd, ids)
+            crowd.close()
+            accepted, late = judge(server, ids, crowd)
+            equal(server.stop(), 0, "exit code")
+            print(f"{kind}: {count} tasks in {time.monotonic() - began:.0f} s, "
+                  f"{crowd.kills} kills, {crowd.stops} stops, "
+                  f"{accepted} results known to be accepted, {late} late ones refused")
+        except Failure as failure:
+            print(f"FAILED: {failure}\n{server.log()}", file=sys.stderr)
+            sys.exit(1)
+        finally:
+            crowd.close()
+            server.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "agent":
+        Agent(int(sys.argv[2]), sys.argv[3], sys.argv[4]).run()
+    else:
+        main()

@@ -1,0 +1,94 @@
+"""What a server and its store take while it is at work: memory, and bytes on the disk."""
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+import threading
+import time
+
+# Of everything that is the server's; the tables of PostgreSQL itself are not counted.
+POSTGRES_SIZE = ("SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
+                 "JOIN pg_namespace n ON n.oid = c.relnamespace "
+                 "WHERE n.nspname = 'ksana' AND c.relkind IN ('r', 'm')")
+PAUSES = {"sqlite": 0.05, "postgres": 0.5}
+
+
+class UsageWatch:
+    """Looks again and again, from a thread, and keeps the most of every phase."""
+
+    def __init__(self, server, kind):
+        self.server, self.kind = server, kind
+        self.phases = []        # [name, when it began, {what: the most}]
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def start(self):
+        self.thread.start()
+
+    def stop(self):
+        self.ended.set()
+        if self.thread.is_alive():
+            self.thread.join()
+
+    def phase(self, name):
+        """From now on it is this one."""
+        with self.lock:
+            self.phases.append([name, time.monotonic(), {}])
+        self.look()
+
+    def run(self):
+        while not self.ended.wait(PAUSES[self.kind]):
+            self.look()
+
+    def look(self):
+        found = {"store": self.store_size(), "log": self.log_size(), "memory": self.memory()}
+        with self.lock:
+            if not self.phases:
+                return
+            most = self.phases[-1][2]
+            for what, size in found.items():
+                most[what] = max(size, most.get(what, 0))
+
+    def memory(self):
+        """Resident, in bytes; nothing where it is not running right now."""
+        with contextlib.suppress(OSError):
+            status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
+            found = re.search(r"VmRSS:\s+(\d+) kB", status)
+            return int(found.group(1)) * 1024 if found else 0
+        return 0
+
+    def file_size(self, suffix):
+        path = os.path.join(self.server.environment["DATA_DIR"], "ksana.db" + suffix)
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+    def store_size(self):
+        if self.kind == "sqlite":
+            return self.file_size("")
+        return int(self.psql(POSTGRES_SIZE))
+
+    def log_size(self):
+        """Of SQLite; that of PostgreSQL is one for all its databases."""
+        return self.file_size("-wal") if self.kind == "sqlite" else 0
+
+    def psql(self, sql):
+        return subprocess.run(["psql", "-qAt", "-d", self.server.store, "-c", sql],
+                              capture_output=True, text=True, check=True).stdout.strip()
+
+    def vacuum(self):
+        """What PostgreSQL does by itself within a minute: only then is room used again."""
+        if self.kind == "postgres":
+            self.psql("VACUUM")
+
+    def most(self, what):
+        return max(most.get(what, 0) for _, _, most in self.phases)
+
+    def table(self):
+        lines = [f"{'phase':14}{'s':>7}{'store MB':>10}{'log MB':>8}{'memory MB':>11}"]
+        ends = [begin for _, begin, _ in self.phases[1:]] + [time.monotonic()]
+        for (name, begin, most), end in zip(self.phases, ends):
+            sizes = [most.get(what, 0) / 1e6 for what in ("store", "log", "memory")]
+            lines.append(f"{name:14}{end - begin:7.1f}{sizes[0]:10.1f}{sizes[1]:8.1f}"
+                         f"{sizes[2]:11.1f}")
+        return "\n".join(lines)

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/model/agent.hpp"
+#include "sim/sim_door.hpp"
+#include "sim/sim_target.hpp"
+#include "sim/sim_task_checks.hpp"
+#include "sim/sim_world.hpp"
+
+namespace ksana::sim {
+
+struct AgentSettings {
+    Duration poll = std::chrono::seconds(5);  // it asks so often, also when nobody wakes it
+    Duration lease = std::chrono::seconds(30);
+    std::size_t room = 1;            // it works on so many at once
+    std::vector<std::string> types;  // empty: any
+    TextMap labels;
+    DoorSettings door;
+};
+
+// A program that fetches tasks and works on them: it sends heartbeats or is silent, reports well,
+// badly, late, twice or never, gives back and puts off, stops when it is asked to, mostly; it dies,
+// and is stopped for longer than its leases.
+class Agent {
+  public:
+    // All must outlive it.
+    Agent(World& world, store::Store& store, Targets& targets, RunChecks& runs, TaskChecks& tasks,
+          int number, const AgentSettings& settings);
+
+    void Start();
+    // Nobody hears of it again. What comes after it may have its name.
+    void Die();
+    void Pause(Duration how_long);
+    // From now on it works fast and well.
+    void Heal();
+    bool alive() const { return alive_; }
+    const store::FaultPlan& faults() const { return door_.faults(); }
+
+    // Whether leases with this owner are an agent's.
+    static bool IsAgent(std::string_view owner) { return owner.starts_with("agent"); }
+
+  private:
+    struct Work {
+        model::Run run;
+        model::Event report;  // at its end
+        TimePoint done_at{};
+        TimePoint beat_at{};
+        bool silent = false;
+        bool reported = false;  // and again, as if the answer had got lost
+    };
+    // What is said in one call; each report with the attempt it is about.
+    struct Call {
+        std::vector<model::AgentReport> reports;
+        std::optional<model::AgentClaim> claim;
+    };
+
+    bool paused() const { return world_.now() < paused_until_; }
+    void TurnAt(TimePoint when);
+    void Rest();
+    void Turn();
+    Call MakeCall();
+    void AddReport(Call& call, Work& work);
+    void Exchange();
+    void Claim();
+    void Answered(const model::AgentReport& report, const store::Applied& applied);
+    void AnsweredBeat(Work& work, const store::Applied& applied);
+    void Take(const std::vector<model::Run>& runs);
+    void CheckAskedFor(const std::vector<model::Run>& runs);
+    Work Begin(const model::Run& run);
+    void DrawEnd(Work& work);
+    void DrawBadEnd(Work& work);
+    void Note(const model::Run& run, std::string_view what);
+    model::AgentClaim MakeClaim();
+
+    World& world_;
+    Targets& targets_;
+    RunChecks& runs_;
+    TaskChecks& tasks_;
+    const int number_;
+    const AgentSettings settings_;
+    Door door_;
+    store::ChangeFeed::Subscription subscription_;
+    std::string name_;
+    std::map<std::string, Work> works_;  // by exec_id
+    std::optional<TimePoint> turn_at_;
+    std::uint64_t turn_ = 0;  // only the last one planned counts
+    std::uint64_t life_ = 0;
+    TimePoint asked_at_{};
+    TimePoint paused_until_{};
+    bool alive_ = false;
+};
+
+}  // namespace ksana::sim

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+
+#include "ksana/engine/agent_desk.hpp"
+#include "ksana/engine/callback_follow_up.hpp"
+#include "ksana/engine/run_desk.hpp"
+#include "ksana/engine/task_desk.hpp"
+#include "ksana/engine/type_desk.hpp"
+#include "ksana/store/faulty_store.hpp"
+#include "sim/sim_world.hpp"
+
+namespace ksana::sim {
+
+struct DoorSettings {
+    int home = World::kNobody;       // the node whose door it is
+    Duration reread{};               // of types, also when nobody said that one has changed
+    std::uint64_t lost_wakeups = 0;  // of a thousand
+    store::FaultChances faults;
+    engine::CallbackOptions callbacks;
+};
+
+// The door of a server as one of those sees it who submit tasks, work on them or care for them: the
+// desks of the engine on a connection that breaks, and a book of types that hears of changes a
+// little later, or much later.
+class Door {
+  public:
+    // All must outlive it.
+    Door(World& world, store::Store& store, const DoorSettings& settings);
+
+    engine::TaskDesk& tasks() { return tasks_; }
+    engine::TypeDesk& types() { return type_desk_; }
+    engine::RunDesk& runs() { return runs_; }
+    engine::AgentDesk& agents() { return agents_; }
+    UuidGenerator& ids() { return ids_; }
+
+    // One thing at a time: false when it is in the middle of a slow call.
+    template <class F>
+    bool Use(const F& call) {
+        if (busy_) return false;
+        busy_ = true;
+        world_.As(settings_.home, call);
+        busy_ = false;
+        return true;
+    }
+
+    void Heal();
+    bool healed() const { return healed_; }
+    const store::FaultPlan& faults() const { return faults_; }
+
+  private:
+    void OnCommit();
+    void ReadTypesAfter(Duration delay);
+    void ReadTypes();
+
+    World& world_;
+    const DoorSettings settings_;
+    store::FaultPlan faults_;
+    std::unique_ptr<store::Store> store_;
+    UuidGenerator ids_;
+    engine::TypeBook types_;
+    engine::TypeDesk type_desk_;
+    engine::TaskDesk tasks_;
+    engine::RunDesk runs_;
+    engine::AgentDesk agents_;
+    store::ChangeFeed::Subscription subscription_;
+    std::uint64_t turn_ = 0;  // of reading types: only the last one planned counts
+    std::optional<TimePoint> read_at_;
+    bool busy_ = false;
+    bool healed_ = false;
+};
+
+}  // namespace ksana::sim

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ksana/store/store.hpp"
+#include "sim/sim_agents.hpp"
+#include "sim/sim_callbacks.hpp"
+#include "sim/sim_target.hpp"
+#include "sim/sim_task_checks.hpp"
+#include "sim/sim_tasks.hpp"
+#include "sim/sim_totals.hpp"
+#include "sim/sim_world.hpp"
+
+namespace ksana::sim {
+
+struct QueueSettings {
+    int nodes = 1;
+    int agents = 2;
+    Duration length{};  // of the world
+    Duration pace{};    // of its people
+    std::uint64_t lost_wakeups = 0;
+    store::FaultChances faults;  // of every door
+    engine::CallbackOptions callbacks;
+};
+
+// The task queue of a world: who submits tasks, who works on them, who is told of their end, what
+// happens to them all, and the checks.
+class QueueSide {
+  public:
+    using Often = std::function<void(Duration mean, World::Action action)>;
+
+    // `people` is the store as it is, `agents` as servers see it. All must outlive it.
+    QueueSide(World& world, store::Store& people, store::Store& agents, Targets& targets,
+              RunChecks& runs, const QueueSettings& settings);
+
+    void OnCommit(const Commit& commit);
+    void Begin(const Often& often);
+    // Agents work, and somebody sees to all that waits for a person.
+    void Heal();
+    void AddTo(ClusterTotals& totals) const;
+
+  private:
+    DoorSettings MakeDoor();
+    AgentSettings MakeAgent();
+    void KillOne();
+    void PauseOne();
+    void TidyUp();
+    Agent& AnyAgent() { return *agents_[world_.Below(agents_.size())]; }
+
+    World& world_;
+    Targets& targets_;
+    const QueueSettings settings_;
+    TaskChecks tasks_;
+    CallbackChecks callbacks_;
+    std::vector<std::unique_ptr<Clerk>> clerks_;
+    std::vector<std::unique_ptr<Agent>> agents_;
+    std::int64_t deaths_ = 0;
+    std::int64_t pauses_ = 0;
+};
+
+}  // namespace ksana::sim

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ksana/model/new_task.hpp"
+#include "ksana/model/run_type.hpp"
+#include "ksana/store/run_store.hpp"
+#include "sim/sim_backend.hpp"
+#include "sim/sim_runs.hpp"
+#include "sim/sim_world.hpp"
+
+namespace ksana::sim {
+
+// Follows every task from its submission to its end: that it is what was submitted, that it has one
+// result, which its agent gave while the run was its own, that keys are held by one, and that
+// people's hands are where they say. What all runs have in common RunChecks looks at.
+class TaskChecks {
+  public:
+    TaskChecks(World& world, RunChecks& runs) : world_(world), runs_(runs) {}
+
+    void OnCommit(const Commit& commit);
+
+    // Before it is done: from now on it may be in the store.
+    void Submitting(const model::NewTask& task);
+    void TypeMayBe(const model::RunType& type) { types_[type.code].push_back(type); }
+    void Says(const std::string& exec_id, const model::Event& event) { said_[exec_id] = event; }
+    void Wants(const Uuid& id, model::EventKind kind) { wanted_.emplace(id, kind); }
+    void MayMakeAgain(const Uuid& new_id, const Uuid& old) { again_[new_id] = old; }
+
+    // Somebody was told.
+    void Acknowledged(const model::NewTask& task, const store::Submitted& outcome);
+    void Told(const model::Run& run, const model::Event& event, const store::Applied& applied);
+    void Done(const Uuid& id, model::EventKind kind);
+
+    bool IsWanted(const Uuid& id, model::EventKind kind) const {
+        return wanted_.contains({id, kind});
+    }
+    // What the agent of this attempt has said at its end; null: nothing.
+    const model::Event* SaidOf(const std::string& exec_id) const;
+    // Of the last that ended without success: what a person might want to run again.
+    const std::vector<Uuid>& unlucky() const { return unlucky_; }
+
+    std::int64_t tasks() const { return made_; }
+    std::int64_t handed_on() const { return handed_on_; }
+    std::int64_t late() const { return late_; }
+    std::int64_t held() const { return held_; }
+
+  private:
+    struct Book {
+        model::Run run;
+        int results = 0;
+        bool keeps_key = false;  // since it was made: one that gave it back never has it again
+    };
+    using Key = std::pair<std::string, std::string>;  // tenant, key
+
+    void Fail(std::string_view invariant, const model::Run& run, std::string what);
+    void CheckNew(const model::Run& run);
+    void CheckPolicy(const model::Run& run, const model::NewTask& task);
+    void TakeKey(Book& book);
+    void FreeKey(const Uuid& id);
+    bool HoldsKey(const Book& book) const;
+    void Change(const model::Run& run, bool inserted);
+    void CheckMove(const model::Run& before, const model::Run& after);
+    void CheckByHand(const model::Run& before, const model::Run& after);
+    void CheckEnd(Book& book, const model::Run& after);
+    void CheckTakenAway(const model::Run& before, const model::Run& after);
+    void CheckReport(const model::Run& before, const model::Run& after);
+    void CheckExhausted(const model::Run& before, const model::Run& after);
+    void NoteUnlucky(const Uuid& id);
+
+    World& world_;
+    RunChecks& runs_;
+    std::unordered_map<Uuid, Book, UuidHash> books_;
+    // By payload, which no two have in common; and when, by the store's clock.
+    std::map<std::string, std::pair<model::NewTask, TimePoint>> submitted_;
+    std::map<std::string, std::vector<model::RunType>> types_;  // all that were ever tried
+    std::map<std::string, model::Event> said_;                  // by exec_id
+    std::set<std::string> accepted_;                            // exec_ids
+    std::set<std::pair<Uuid, model::EventKind>> wanted_;
+    std::map<Uuid, Uuid> again_;  // runs that people make of others
+    std::map<Key, std::set<Uuid>> keys_;
+    std::vector<Uuid> unlucky_;
+    std::int64_t made_ = 0;
+    std::int64_t handed_on_ = 0;
+    std::int64_t late_ = 0;
+    std::int64_t held_ = 0;
+};
+
+}  // namespace ksana::sim

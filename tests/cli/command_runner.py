@@ -11,6 +11,8 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 TOOK = re.compile(r"(?<![\w.-])(\d+(\.\d+)?ms|\d(\.\d+)?s|\d+µs)(?![\w.-])")
 RECENT = re.compile(r"(?:(?<=  )now|\b\d+s ago)( *)(?=\s|$)", re.MULTILINE)
+COMING = re.compile(r"\bin (?:\d+[smhdy])+( *)(?=\s|$)", re.MULTILINE)
+YEARS = re.compile(r"\b\d+y ago\b")
 PROGRESS = re.compile(r"! (queued|scheduled|running|completing)(, .*)?$")
 MEASURED = re.compile(r"(_ms\"?:? +)[\d.]+")
 LOCAL = re.compile(r"\b[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? ([A-Z]{3})")
@@ -79,6 +81,10 @@ class CommandRunner:
                         else "YYYY-MM-DDTHH:MM:SSZ", text)
         text = LOCAL.sub(r"DAY YYYY-MM-DD HH:MM:SS \1", text)
         text = RECENT.sub(lambda found: "recently" + " " * (len(found.group(0)) - 8), text)
+        # How far off 1 January is, and how many years ago 2020 was, is up to the day of the test.
+        text = COMING.sub(lambda found: "in N".ljust(len(found.group(0)) if found.group(1) else 0),
+                          text)
+        text = YEARS.sub("Ny ago", text)
         text = TRACE.sub("TRACE", MEASURED.sub(r"\1N", text))
         if "TOOK" in text:          # its column is as wide as it happens to be
             text = re.sub(r"(?<=\S) {2,}", "  ", TOOK.sub("TOOK", text))

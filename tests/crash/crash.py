@@ -29,6 +29,7 @@ NEW_LOG = "jobs.runs.jsonl.tmp"     # takes the place of the log
 SWEEP_STEPS = 9          # of the child, one thread: every kind of transaction at least twice
 MAX_SWEEP = 2000         # calls; a child that makes more is a bug of this test
 RANDOM_ROUNDS = 25
+PATIENCE = 120           # seconds for what has to come
 SEED = int(os.environ.get("KSANA_CRASH_SEED", "1"))
 
 
@@ -68,25 +69,30 @@ def acknowledged(lines):
         return sum(1 for line in file if line not in ("open\n", "end\n"))
 
 
+def kill_at_new_log(command, lines, log):
+    """Kills the child as soon as another file has the name of the log."""
+    old = os.stat(log).st_ino
+    with open(lines, "ab") as out, subprocess.Popen(command, stdout=out) as process:
+        deadline = time.monotonic() + PATIENCE
+        while os.stat(log).st_ino == old:
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                sys.exit("the log was never written anew")
+        process.kill()
+
+
 def random_kills(child, driver, folder):
     chance = random.Random(SEED)
     path = os.path.join(folder, FILES[driver])
     lines = os.path.join(folder, "lines")
-    logs = set()
-    number = 0
-    # Whether a log is written anew depends on where a kill meets it: on, until one was.
-    while number < RANDOM_ROUNDS or (driver == "json" and len(logs) < 2
-                                     and number < 10 * RANDOM_ROUNDS):
-        number += 1
-        command = [child, driver, path, "work", "8", "100000"]
+    command = [child, driver, path, "work", "8", "100000"]
+    for number in range(1, RANDOM_ROUNDS + 1):
         run_child(command, lines, chance.uniform(0.02, 0.35))
-        log = os.path.join(folder, "jobs.runs.jsonl")
-        if os.path.exists(log):
-            logs.add(os.stat(log).st_ino)
         check(child, driver, path, lines, f"random kill {number} (seed {SEED})")
-    if driver == "json" and len(logs) < 2:
-        sys.exit("the log was never written anew")
-    print(f"{number} kills, {acknowledged(lines)} acknowledged changes, none lost")
+    if driver == "json":
+        kill_at_new_log(command, lines, os.path.join(folder, "jobs.runs.jsonl"))
+        check(child, driver, path, lines, "kill behind a new log")
+    print(f"{RANDOM_ROUNDS} kills, {acknowledged(lines)} acknowledged changes, none lost")
 
 
 def inject(child, driver, path, lines, what):

@@ -184,13 +184,26 @@ def readiness_follows_the_database(place):
         equal(server.stop(), 0, "exit code")
 
 
-def backends(folder):
-    """The processes of a PostgreSQL that serve a connection each, and the one that makes them."""
+def is_stopped(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+
+
+def freeze(folder):
+    """Stops all processes of a PostgreSQL, the one first that makes the others: thus none is
+    missed. Their ids."""
     with open(f"{folder}/data/postmaster.pid", encoding="utf-8") as file:
         parent = int(file.readline())
-    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(parent)], check=True,
-                           capture_output=True, text=True).stdout.splitlines()
-    return [parent] + [int(line.split()[0]) for line in found if "127.0.0.1" in line]
+    os.kill(parent, signal.SIGSTOP)
+    deadline = time.monotonic() + PATIENCE
+    while not is_stopped(parent):
+        check(time.monotonic() < deadline, "PostgreSQL does not stop")
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], check=True,
+                           capture_output=True, text=True).stdout.split()
+    children = [int(process) for process in found]
+    for process in children:
+        os.kill(process, signal.SIGSTOP)
+    return [parent] + children
 
 
 @case
@@ -198,9 +211,7 @@ def readiness_is_told_in_time_while_the_database_hangs(place):
     with own_postgres() as (url, _, folder):
         server = place.server({"KSANA_REQUEST_THREADS": "2"}, store=url).start()
         equal(server.request("GET", "/readyz")[0], 200, "before")
-        frozen = backends(folder)
-        for process in frozen:
-            os.kill(process, signal.SIGSTOP)
+        frozen = freeze(folder)
         try:
             with ThreadPoolExecutor(4) as pool:
                 # All threads of the pool wait for the store; a probe does not wait for them.

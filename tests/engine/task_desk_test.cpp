@@ -75,6 +75,22 @@ TEST_F(TaskDeskTest, ATaskBecomesARunThatCanBeClaimed) {  // T-01
     EXPECT_EQ(claimed->runs[0].id, run.id);
 }
 
+// The clock of a transaction may read less than what was read before it.
+TEST_F(TaskDeskTest, WhatMayStartAtOnceDoesNotWaitForTheClock) {  // T-03
+    TaskDesk tasks(*store_,
+                   [this](const std::string&) {
+                       clock_.JumpWall(std::chrono::milliseconds(-1));
+                       return nullptr;
+                   },
+                   {});
+    NewTask past = Task();
+    past.start_at = start_ - hours(1);
+    EXPECT_EQ(tasks.SubmitOne(past)->state, RunState::kQueued);
+    NewTask at_once = Task();
+    at_once.delay = seconds(0);
+    EXPECT_EQ(tasks.SubmitOne(at_once)->state, RunState::kQueued);
+}
+
 TEST_F(TaskDeskTest, WhatItDoesNotSayIsItsTypes) {  // T-06
     model::RunType type;
     type.code = "mail";

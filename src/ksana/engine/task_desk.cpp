@@ -33,11 +33,11 @@ Result<void> CheckAll(const std::vector<NewTask>& tasks) {
     return Error(std::move(problems));
 }
 
-// The time at which it may start; TimePoint{} is the store's now.
+// The time at which it may start; TimePoint{} is the now of the transaction that stores it, which
+// may be a moment before the one that was asked for here: PostgreSQL's can have begun already.
 TimePoint ReadyAt(const NewTask& task, TimePoint now) {
-    if (task.delay) return now + *task.delay;
-    if (task.start_at) return std::max(*task.start_at, now);
-    return {};
+    const TimePoint start = task.delay ? now + *task.delay : task.start_at.value_or(now);
+    return start > now ? start : TimePoint{};
 }
 
 void SayOver(model::RunPolicy& policy, NewTask& task) {

@@ -81,6 +81,14 @@ Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq)
     return session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run();
 }
 
+// What runs now was not over before, so its final_key is NULL and stays so.
+Sql UpdateOf(const RunRefs& runs) {
+    if (!std::ranges::all_of(runs, &std::string::empty, &Run::job_id)) return Sql::kUpdateRuns;
+    const bool started = std::ranges::all_of(
+        runs, [](const Run* run) { return run->status.state == model::RunState::kRunning; });
+    return started ? Sql::kUpdateStartedTasks : Sql::kUpdateTasks;
+}
+
 Attempt ReadAttempt(Query& query) {
     Attempt attempt;
     attempt.run_id = query.Id();
@@ -203,7 +211,7 @@ Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
         if (HasTags(*run)) KSANA_TRY_VOID(MoveTags(session, *run));
     }
     session.connection.batch().FillStatus(runs, seqs);
-    KSANA_TRY_VOID(session.connection.Prepared(Sql::kUpdateRuns).Run());
+    KSANA_TRY_VOID(session.connection.Prepared(UpdateOf(runs)).Run());
     for (const Run* run : runs) {
         session.running.Written(*run);
         if (model::IsFinal(run->status.state)) session.seq_book.Forget(run->id);

@@ -48,6 +48,17 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      " FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
      "final_at=excluded.final_at, gate=excluded.gate, status=excluded.status"},
+    // The same for runs without a job, and of those for such as run now: every index that a column
+    // of SET stands in is asked about, also where no such run is in it.
+    {Sql::kUpdateTasks,
+     "INSERT INTO runs(seq, place, ready_at, final_key, status) SELECT seq, place, ready_at, "
+     "final_key, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
+     "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
+     "status=excluded.status"},
+    {Sql::kUpdateStartedTasks,
+     "INSERT INTO runs(seq, place, ready_at, status) SELECT seq, place, ready_at, status "
+     "FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
+     "place=excluded.place, ready_at=excluded.ready_at, status=excluded.status"},
     {Sql::kFindRun, "SELECT seq FROM runs WHERE id=?"},
     {Sql::kNewestRun, "SELECT id FROM runs ORDER BY id DESC LIMIT 1"},
     {Sql::kLastSeq, "SELECT seq FROM runs ORDER BY seq DESC LIMIT 1"},

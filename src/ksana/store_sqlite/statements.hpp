@@ -24,6 +24,8 @@ enum class Sql : std::uint8_t {
 
     kInsertRuns,
     kUpdateRuns,
+    kUpdateTasks,
+    kUpdateStartedTasks,
     kFindRun,
     kNewestRun,
     kLastSeq,

@@ -196,6 +196,16 @@ std::string NounOf(std::span<const Command> commands, const std::string& word) {
     return !is_of(word) && is_of(noun) ? noun : word;
 }
 
+// Other words for a command: `run show` is `run get`, `job apply` is `apply`.
+void Understand(std::span<const Command> commands, std::vector<std::string>& said) {
+    said[0] = NounOf(commands, said[0]);
+    if (said.size() < 2 || FindCommand(commands, said) != commands.end()) return;
+    std::vector<std::string> meant = said;
+    if (said[1] == "show") meant[1] = "get";
+    if (said[0] == "job" && said[1] == "apply") meant.erase(meant.begin());
+    if (FindCommand(commands, meant) != commands.end()) said = std::move(meant);
+}
+
 // The tokens name no command: say so, with the nearest one.
 int UnknownCommand(std::span<const Command> commands, std::span<const std::string> tokens,
                    Output& output) {
@@ -294,7 +304,7 @@ int RunCommandLine(std::span<const Command> commands, std::span<const std::strin
         output.err += "ksana: a command is missing\nTry: ksana --help\n";
         return kExitUsage;
     }
-    said[0] = NounOf(commands, said[0]);
+    Understand(commands, said);
     const auto command = FindCommand(commands, said);
     if (command == commands.end()) return UnknownCommand(commands, said, output);
     const auto words = std::count(command->path.begin(), command->path.end(), ' ') + 1;

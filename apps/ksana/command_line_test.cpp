@@ -51,6 +51,31 @@ TEST_F(CommandLineTest, ReadsOptionsInEveryForm) {
     EXPECT_EQ(Run({"thing", "drop"}), 7);
 }
 
+TEST_F(CommandLineTest, OtherWordsForACommand) {
+    const auto add = [&](std::string_view path) {
+        commands_.push_back({.path = path,
+                             .words = "",
+                             .summary = "Does it",
+                             .details = "",
+                             .options = {},
+                             .run = [path](const Arguments&, Output& output) {
+                                 output.out += path;
+                                 return 0;
+                             }});
+    };
+    add("thing get");
+    add("job get");
+    add("apply");
+    EXPECT_EQ(Run({"things", "show"}), 0);
+    EXPECT_EQ(output_.out, "thing get");
+    EXPECT_EQ(Run({"job", "apply"}), 0);
+    EXPECT_EQ(output_.out, "apply");
+    EXPECT_EQ(Run({"thing", "apply"}), kExitUsage);
+    add("thing show");
+    EXPECT_EQ(Run({"thing", "show"}), 0);
+    EXPECT_EQ(output_.out, "thing show") << "one that there is means itself";
+}
+
 TEST_F(CommandLineTest, MistakesAreExplainedOnStderr) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
         {{"thing", "do"}, "WORD is missing"},

@@ -9,6 +9,11 @@
 #   4. every header must compile alone (target all_verify_interface_header_sets; ./dev check).
 # LINK names third-party libraries beside fmt; they stay private to the module. TESTS become one
 # executable, ksana_<name>_test, labelled "unit".
+
+# What is only tested without sanitizers: the programs that others start, and what is slow enough
+# there already. All other tests run with them, so ./dev test does not build them twice.
+add_custom_target(ksana_plain)
+
 function(ksana_module name)
     cmake_parse_arguments(PARSE_ARGV 1 M "" "RANK" "DEPS;LINK;SOURCES;HEADERS;TESTS;TEST_LINK")
     if(M_UNPARSED_ARGUMENTS)
@@ -37,6 +42,7 @@ function(ksana_module name)
         add_executable(ksana_${name}_linktest ${PROJECT_SOURCE_DIR}/cmake/pch/link_test_main.cpp)
         target_link_libraries(ksana_${name}_linktest PRIVATE
                               $<LINK_LIBRARY:WHOLE_ARCHIVE,ksana_${name}>)
+        add_dependencies(ksana_plain ksana_${name}_linktest)
     endif()
     if(M_TESTS)
         ksana_test(ksana_${name}_test LABELS unit SOURCES ${M_TESTS}
@@ -45,7 +51,8 @@ function(ksana_module name)
 endfunction()
 
 # ksana_test(target LABELS l… SOURCES … [LINK …]): a GoogleTest executable, each test known to
-# ctest.
+# ctest; with sanitizers the executable is one test, as starting a process takes longer there than
+# most of its tests do.
 function(ksana_test target)
     cmake_parse_arguments(PARSE_ARGV 1 T "" "" "LABELS;SOURCES;LINK")
     include(GoogleTest)
@@ -55,8 +62,13 @@ function(ksana_test target)
     target_compile_options(${target} PRIVATE ${KSANA_TEST_OPTIONS})
     target_link_libraries(${target} PRIVATE ${T_LINK} fmt::fmt GTest::gtest_main)
     ksana_use_pch(${target} ksana_test_pch)
-    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
-                         PROPERTIES LABELS "${T_LABELS}" TIMEOUT 300)
+    if(KSANA_SANITIZE)
+        add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
+        set_tests_properties(${target} PROPERTIES LABELS "${T_LABELS}" TIMEOUT 900)
+    else()
+        gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
+                             PROPERTIES LABELS "${T_LABELS}" TIMEOUT 300)
+    endif()
 endfunction()
 
 function(ksana_use_pch target from)

@@ -193,5 +193,44 @@ TEST_F(ListCostTest, Jobs) {
     }
 }
 
+// A span of time is found without a walk to it. Two events are out of order, one at each end.
+TEST_F(ListCostTest, EventsOfASpan) {
+    constexpr int kEvents = 20'000;
+    const TimePoint start = clock_.Now();
+    std::vector<model::AuditEvent> events(kEvents);
+    for (int i = 0; i < kEvents; ++i) {
+        model::AuditEvent& event = events[static_cast<std::size_t>(i)];
+        event.at = start + std::chrono::seconds(i);
+        event.user = "ann";
+        event.action = "a";
+        event.resource_type = "job";
+        event.resource_id = "j";
+    }
+    events.front().at = start + std::chrono::hours(1000);
+    events.back().at = start - std::chrono::hours(1000);
+    Write([&](store_kit::Transaction& tx) { return tx.InsertEvents(events); });
+    // A walk through two blocks, that of an odd event and that in which the span ends, of the five.
+    constexpr std::int64_t kMost = 2 * 4096 * 8;
+    const auto check = [&](const std::string& name, const store::EventFilter& filter) {
+        for (const bool descending : {false, true}) {
+            store_kit::EventList list{.filter = filter, .descending = descending, .limit = kPage};
+            const std::int64_t steps = StepsOf([&](store_kit::Transaction& tx) -> Result<void> {
+                KSANA_TRY(const auto found, tx.ListEvents(list));
+                EXPECT_EQ(found.size(), kPage);
+                return {};
+            });
+            EXPECT_LE(steps, kMost) << name << (descending ? ", descending" : "");
+        }
+    };
+    const TimePoint early = start + std::chrono::seconds(100);
+    const TimePoint late = start + std::chrono::seconds(kEvents - 100);
+    check("until", {.until = early});
+    check("from", {.from = late});
+    check("both", {.from = early, .until = late});
+    check("user, until", {.user = "ann", .until = early});
+    check("action, from", {.action = "a", .from = late});
+    check("resource, until", {.resource_id = "j", .until = early});
+}
+
 }  // namespace
 }  // namespace ksana::store_sqlite

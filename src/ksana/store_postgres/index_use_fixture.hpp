@@ -191,7 +191,16 @@ class IndexUseTest : public ::testing::Test {
                 return {};
             });
         }
-        EXPECT_LE(ScansOf("job_state"), states + 2);
+        Call("search by last run", [&](Transaction& tx) -> Result<void> {
+            KSANA_TRY(
+                const auto jobs,
+                tx.ListJobs(
+                    {.words = {"n2"}, .sort = store::JobSort::kLastRun, .limit = 10, .look = 200}));
+            EXPECT_EQ(jobs.rows.size(), 10U);
+            EXPECT_TRUE(jobs.looked_to);
+            return {};
+        });
+        EXPECT_LE(ScansOf("job_state"), states + 3);
         EXPECT_EQ(ScansOf("jobs"), definitions);
     }
 

@@ -125,7 +125,12 @@ class PostgresTransaction : public store_kit::Transaction {
     const LockOrder& locks() const { return locks_; }
 
   private:
-    Result<bool> AreFew(const store_kit::JobList& list);
+    Result<std::optional<std::vector<std::string>>> FewIds(const store_kit::JobList& list);
+    Result<std::vector<store_kit::JobList::After>> PlacesByLastRun(const store_kit::JobList& list,
+                                                                   std::size_t count);
+    Result<store_kit::ListedJobs> ListByLastRun(const store_kit::JobList& list);
+    Result<std::vector<model::Job>> ListAmong(const store_kit::JobList& list,
+                                              const std::vector<std::string>& ids);
     Result<bool> AreFew(const store_kit::RunList& list);
     Result<std::optional<store_kit::JobList::After>> HorizonOf(const store_kit::JobList& list);
     Result<std::optional<store_kit::RunList::After>> HorizonOf(const store_kit::RunList& list);

@@ -9,6 +9,32 @@ namespace {
 using store_kit::Transaction;
 using RowsReadTest = IndexUseTest;
 
+// A filter that few jobs meet, in the order of another index: they are sorted, and no others read.
+TEST_F(RowsReadTest, FewJobsInAnotherOrder) {
+    constexpr std::int64_t kMatching = 50;
+    constexpr std::int64_t kMost = 3 * kMatching + 20;  // in an index, in each of two tables
+    const std::vector<std::pair<std::string, store::JobFilter>> filters = {
+        {"tenant", {.tenant = "acme"}},
+        {"group", {.group = "g"}},
+        {"owner", {.owner = "ann"}},
+        {"type", {.type = "t"}},
+        {"labels", {.labels = {{"a", "7"}}}}};
+    for (const auto& [name, filter] : filters) {
+        for (const auto sort : {store::JobSort::kName, store::JobSort::kNextRun,
+                                store::JobSort::kLastRun, store::JobSort::kCreated}) {
+            ExpectRead(
+                kMost, fmt::format("{} by {}", name, model::NameOf(sort)),
+                [&](Transaction& tx) -> Result<void> {
+                    KSANA_TRY(
+                        const auto jobs,
+                        tx.ListJobs({.filter = filter, .sort = sort, .limit = 20, .look = 1000}));
+                    EXPECT_EQ(jobs.rows.size(), name == "labels" ? 1U : 20U);
+                    return {};
+                });
+        }
+    }
+}
+
 // Events of a span of time are not walked to: 4096 of them are looked at, at most, and the blocks
 // of so many that have nothing of it.
 TEST_F(RowsReadTest, EventsOfASpan) {

@@ -195,7 +195,7 @@ TEST_F(ListCostTest, Jobs) {
 
 // A span of time is found without a walk to it. Two events are out of order, one at each end.
 TEST_F(ListCostTest, EventsOfASpan) {
-    constexpr int kEvents = 20'000;
+    constexpr int kEvents = 40'000;
     const TimePoint start = clock_.Now();
     std::vector<model::AuditEvent> events(kEvents);
     for (int i = 0; i < kEvents; ++i) {
@@ -209,7 +209,7 @@ TEST_F(ListCostTest, EventsOfASpan) {
     events.front().at = start + std::chrono::hours(1000);
     events.back().at = start - std::chrono::hours(1000);
     Write([&](store_kit::Transaction& tx) { return tx.InsertEvents(events); });
-    // A walk through two blocks, that of an odd event and that in which the span ends, of the five.
+    // A walk through two blocks, that of an odd event and that in which the span ends, of the ten.
     constexpr std::int64_t kMost = 2 * 4096 * 8;
     const auto check = [&](const std::string& name, const store::EventFilter& filter) {
         for (const bool descending : {false, true}) {

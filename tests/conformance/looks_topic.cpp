@@ -52,6 +52,12 @@ TEST_P(StoreTest, SearchesOfJobsThatEndEarlyMissNothing) {
         job.schedule.calendar = i % 9 == 0 ? "c" : "";
         job.next_run_at = now_ + seconds(i * 37 % 11);
         Create(job);
+        if (i % 4 == 1) continue;  // it has never run
+        now_ += seconds(i % 3);
+        SubmitOne(MakeFire(job, now_));
+        Report(ClaimHttp().at(0),
+               i % 3 == 0 ? model::EventKind::kSuccess : model::EventKind::kPermanentFailure,
+               "shard " + std::to_string(i % 9));
     }
     const std::vector<store::JobFilter> filters = {{},
                                                    {.text = "REPORT"},
@@ -63,6 +69,8 @@ TEST_P(StoreTest, SearchesOfJobsThatEndEarlyMissNothing) {
                                                    {.calendar = "c", .text = "REPORT"},
                                                    {.labels = {{"team", "1"}, {"zone", "2"}}},
                                                    {.enabled = false},
+                                                   {.text = "SHARD 7"},
+                                                   {.enabled = true, .text = "shard"},
                                                    {.last_state = RunState::kFailed}};
     std::size_t early = 0;
     for (std::size_t i = 0; i < filters.size(); ++i) {

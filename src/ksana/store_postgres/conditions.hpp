@@ -50,6 +50,11 @@ class Conditions {
         params_.Add(value);
         return params_.size();
     }
+    template <class T>
+    std::size_t Array(const std::vector<T>& values) {
+        params_.Array(values);
+        return params_.size();
+    }
 
     const std::string& text() const { return text_; }
     Params Take() { return std::move(params_); }

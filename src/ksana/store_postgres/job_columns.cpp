@@ -26,11 +26,12 @@ std::string SelectJobs(std::string_view rest) {
 }
 
 // The OFFSET keeps the planner from joining the tables as a whole.
-std::string SelectPageOfJobs(std::string_view page, std::string_view order) {
+std::string SelectJobsAmong(std::string_view rest) {
     return fmt::format(
-        "SELECT {}, {} FROM (SELECT * FROM ksana.job_state s {}) s CROSS JOIN LATERAL ("
-        "SELECT * FROM ksana.jobs j WHERE j.id = s.id OFFSET 0) j {}",
-        kStateColumns, kDefinitionColumns, page, order);
+        "SELECT {}, {} FROM unnest($1::text[]) AS a(id) CROSS JOIN LATERAL ("
+        "SELECT * FROM ksana.job_state s WHERE s.id = a.id OFFSET 0) s CROSS JOIN LATERAL ("
+        "SELECT * FROM ksana.jobs j WHERE j.id = a.id OFFSET 0) j {}",
+        kStateColumns, kDefinitionColumns, rest);
 }
 
 JobState ReadJobState(RowReader& row) {

@@ -28,8 +28,9 @@ struct JobState {
 std::string SelectJobStates(std::string_view rest);
 // Selects what ReadJobState and then ReadDefinition take, from job_state s and jobs j.
 std::string SelectJobs(std::string_view rest);
-// The same of rows of job_state s that `page` picks ("WHERE … ORDER BY … LIMIT …"), put in order.
-std::string SelectPageOfJobs(std::string_view page, std::string_view order);
+// The same of the jobs with the ids that $1::text[] holds, found one by one whatever the planner
+// thinks of their number; `rest` says which of them.
+std::string SelectJobsAmong(std::string_view rest);
 
 JobState ReadJobState(RowReader& row);
 // Definition, version, created_at and updated_at.

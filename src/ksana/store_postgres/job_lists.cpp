@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/store_postgres/conditions.hpp"
 #include "ksana/store_postgres/job_columns.hpp"
 #include "ksana/store_postgres/pair_texts.hpp"
@@ -13,7 +15,14 @@ namespace {
 using store::JobSort;
 using store_kit::JobList;
 
-void AddFilter(Conditions& where, const JobList& list) {
+// What `job_state` knows.
+void AddStateFilter(Conditions& where, const store::JobFilter& filter) {
+    if (filter.enabled) where.Add("s.enabled = ${}::boolean", *filter.enabled);
+    if (filter.last_state) where.Add("s.last_state = ${}::smallint", Small(*filter.last_state));
+}
+
+// The rest of the filter.
+void AddJobFilter(Conditions& where, const JobList& list) {
     const store::JobFilter& filter = list.filter;
     where.AddText("j.tenant = ${}::text", filter.tenant);
     if (!filter.tenant.empty() && filter.tenant != "default") where.And("j.tenant <> 'default'");
@@ -22,13 +31,22 @@ void AddFilter(Conditions& where, const JobList& list) {
     where.AddText("j.owner = ${}::text AND j.owner <> ''", filter.owner);
     where.AddText("j.type = ${}::text AND j.type <> ''", filter.type);
     where.AddText("j.calendar = ${}::text AND j.calendar <> ''", filter.calendar);
-    if (filter.enabled) where.Add("s.enabled = ${}::boolean", *filter.enabled);
     if (filter.kind) where.Add("j.kind = ${}::smallint", Small(*filter.kind));
-    if (filter.last_state) where.Add("s.last_state = ${}::smallint", Small(*filter.last_state));
     if (!filter.labels.empty()) {
         where.AddArray("j.labels @> ${}::text[]", PairTexts(filter.labels));
     }
     where.AddWords(list.words, {"j.id", "j.name", "j.owner", "j.type", "s.last_error"});
+}
+
+void AddFilter(Conditions& where, const JobList& list) {
+    AddJobFilter(where, list);
+    AddStateFilter(where, list.filter);
+}
+
+bool AsksForDefinitions(const JobList& list) {
+    Conditions where;
+    AddJobFilter(where, list);
+    return !where.text().empty();
 }
 
 std::string_view SortColumn(JobSort sort) {
@@ -70,34 +88,62 @@ void AddAfter(Conditions& where, const JobList& list) {
     if (list.after) AddPlace(where, list, list.descending ? "<" : ">", *list.after);
 }
 
-// Only what an index in the order of the id knows: one text.
-void AddNarrowest(Conditions& where, const store::JobFilter& filter) {
-    if (!filter.name.empty()) return where.AddText("j.name = ${}::text", filter.name);
-    if (!filter.calendar.empty()) {
-        return where.AddText("j.calendar = ${}::text AND j.calendar <> ''", filter.calendar);
-    }
-    if (!filter.owner.empty()) {
-        return where.AddText("j.owner = ${}::text AND j.owner <> ''", filter.owner);
-    }
-    if (!filter.type.empty()) {
-        return where.AddText("j.type = ${}::text AND j.type <> ''", filter.type);
-    }
-    if (!filter.group.empty()) {
-        return where.AddText("j.grp = ${}::text AND j.grp <> ''", filter.group);
-    }
+// A text that an index knows, in the order of the id; the index leaves out what most jobs have.
+struct Narrowest {
+    std::string_view column;
+    const std::string& value;
+    std::string_view left_out;
+};
+
+std::optional<Narrowest> NarrowestOf(const store::JobFilter& filter) {
+    if (!filter.name.empty()) return Narrowest{"j.name", filter.name, ""};
+    if (!filter.calendar.empty()) return Narrowest{"j.calendar", filter.calendar, ""};
+    if (!filter.owner.empty()) return Narrowest{"j.owner", filter.owner, ""};
+    if (!filter.type.empty()) return Narrowest{"j.type", filter.type, ""};
+    if (!filter.group.empty()) return Narrowest{"j.grp", filter.group, ""};
     if (!filter.tenant.empty() && filter.tenant != "default") {
-        where.AddText("j.tenant = ${}::text AND j.tenant <> 'default'", filter.tenant);
+        return Narrowest{"j.tenant", filter.tenant, "default"};
     }
+    return {};
+}
+
+void AddNarrowest(Conditions& where, const store::JobFilter& filter) {
+    const auto narrowest = NarrowestOf(filter);
+    if (!narrowest) return;
+    const std::size_t value = where.Number(narrowest->value);
+    where.And(fmt::format("{0} = ${1}::text AND {0} <> '{2}'", narrowest->column, value,
+                          narrowest->left_out));
+}
+
+// All that the narrowest part of the filter lets through, as ids. Of a text rows are compared, so
+// that no index of another order will do, however few the planner takes for a page.
+std::string SelectNarrowest(Conditions& where, const store::JobFilter& filter) {
+    if (!filter.labels.empty()) {
+        where.AddArray("j.labels @> ${}::text[]", PairTexts(filter.labels));
+        return fmt::format("SELECT j.id FROM ksana.jobs j{}", where.text());
+    }
+    const auto narrowest = NarrowestOf(filter);
+    if (!narrowest) return "";
+    const std::size_t value = where.Number(narrowest->value);
+    where.And(
+        fmt::format("({0}, j.id) >= (${1}::text, ''::text) AND {0} <= ${1}::text "
+                    "AND {0} <> '{2}'",
+                    narrowest->column, value, narrowest->left_out));
+    return fmt::format("SELECT j.id FROM ksana.jobs j{} ORDER BY {}, j.id", where.text(),
+                       narrowest->column);
 }
 
 // Whether rows have to be looked at that do not belong to the list. Of labels an index tells which
-// do; there is none that has their order, too.
+// do, and by id they are sorted.
 bool AsksForMore(const JobList& list) {
     Conditions all;
     AddFilter(all, list);
     Conditions narrow;
-    if (list.sort == JobSort::kId) AddNarrowest(narrow, list.filter);
-    return list.filter.labels.empty() && all.Take().size() > narrow.Take().size();
+    if (list.sort == JobSort::kId) {
+        if (!list.filter.labels.empty()) return false;
+        AddNarrowest(narrow, list.filter);
+    }
+    return all.Take().size() > narrow.Take().size();
 }
 
 std::string OrderBy(const JobList& list) {
@@ -108,25 +154,67 @@ std::string OrderBy(const JobList& list) {
     return order + fmt::format("{}{}", IdColumn(list.sort), direction);
 }
 
+// So many definitions are looked at for a page by the last run: to find them took as long already
+// as other orders need for four times as many.
+constexpr std::size_t kMostByLastRun = 1000;
+
 constexpr std::string_view kDependants =
     "SELECT id FROM ksana.jobs WHERE depends_on @> ARRAY[$1::text] ORDER BY id";
 
 }  // namespace
 
-// Whether an index of another order has no more for the filter than may be looked at: the server
-// then sorts what it finds there.
-Result<bool> PostgresTransaction::AreFew(const JobList& list) {
+// What an index of another order has for the filter, if that is no more than may be looked at.
+Result<std::optional<std::vector<std::string>>> PostgresTransaction::FewIds(const JobList& list) {
+    std::optional<std::vector<std::string>> ids;
+    if (list.look == 0 || list.sort == JobSort::kId) return ids;
     Conditions where;
-    if (list.sort != JobSort::kId) AddNarrowest(where, list.filter);
-    if (where.text().empty()) return false;
-    const auto most = static_cast<std::int64_t>(list.look);
-    const std::size_t limit = where.Number(most + 1);
+    const std::string sql = SelectNarrowest(where, list.filter);
+    if (sql.empty()) return ids;
+    const std::size_t limit = where.Number(static_cast<std::int64_t>(list.look) + 1);
     KSANA_TRY(const Rows rows,
-              session_.QueryBuilt(fmt::format("SELECT count(*) FROM (SELECT FROM ksana.jobs j{} "
-                                              "ORDER BY j.id LIMIT ${}::bigint) c",
-                                              where.text(), limit),
+              session_.QueryBuilt(fmt::format("{} LIMIT ${}::bigint", sql, limit), where.Take()));
+    if (rows.size() > list.look) return ids;
+    ids.emplace();
+    for (std::size_t i = 0; i < rows.size(); ++i) ids->push_back(RowReader(rows, i).Text());
+    return ids;
+}
+
+// The next places in that order, which has no index (migration_steps.cpp): all of `job_state` is
+// looked at for them. So its part of the filter is asked for there.
+Result<std::vector<JobList::After>> PostgresTransaction::PlacesByLastRun(const JobList& list,
+                                                                         std::size_t count) {
+    Conditions where;
+    AddStateFilter(where, list.filter);
+    AddAfter(where, list);
+    const std::size_t limit = where.Number(static_cast<std::int64_t>(count));
+    KSANA_TRY(
+        const Rows rows,
+        session_.QueryBuilt(fmt::format("SELECT s.last_run_at, s.id FROM ksana.job_state s{}{} "
+                                        "LIMIT ${}::bigint",
+                                        where.text(), OrderBy(list), limit),
+                            where.Take()));
+    std::vector<JobList::After> places;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        RowReader row(rows, i);
+        JobList::After& place = places.emplace_back();
+        place.time = row.Int64();
+        place.id = row.Text();
+    }
+    return places;
+}
+
+Result<std::vector<model::Job>> PostgresTransaction::ListAmong(
+    const JobList& list, const std::vector<std::string>& ids) {
+    Conditions where;
+    where.Array(ids);
+    AddFilter(where, list);
+    AddAfter(where, list);
+    const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
+    KSANA_TRY(const Rows rows,
+              session_.QueryBuilt(SelectJobsAmong(fmt::format("{}{} LIMIT ${}::bigint",
+                                                              where.text(), OrderBy(list), limit)),
                                   where.Take()));
-    return RowReader(rows, 0).Int64() <= most;
+    return ReadJobs(rows);
 }
 
 // Where list.look rows of the index that the list goes along end, if there are so many and there is
@@ -134,8 +222,6 @@ Result<bool> PostgresTransaction::AreFew(const JobList& list) {
 Result<std::optional<JobList::After>> PostgresTransaction::HorizonOf(const JobList& list) {
     std::optional<JobList::After> horizon;
     if (list.look == 0 || list.sort == JobSort::kLastRun || !AsksForMore(list)) return horizon;
-    KSANA_TRY(const bool few, AreFew(list));
-    if (few) return horizon;
     Conditions where;
     if (list.sort == JobSort::kId) AddNarrowest(where, list.filter);
     AddAfter(where, list);
@@ -159,23 +245,41 @@ Result<std::optional<JobList::After>> PostgresTransaction::HorizonOf(const JobLi
     return horizon;
 }
 
-// By the time of the last run there is no index (migration_steps.cpp): all of `job_state` is looked
-// at, but without a filter nothing else, and the page alone is joined with the definitions.
+// What `job_state` alone knows to belong to the list, or a bounded part of it, and their
+// definitions.
+Result<store_kit::ListedJobs> PostgresTransaction::ListByLastRun(const JobList& list) {
+    const bool exact = !AsksForDefinitions(list);
+    const std::size_t count = exact ? list.limit : std::min(list.look, kMostByLastRun);
+    KSANA_TRY(const std::vector<JobList::After> places, PlacesByLastRun(list, count));
+    std::vector<std::string> ids;
+    for (const JobList::After& place : places) ids.push_back(place.id);
+    store_kit::ListedJobs listed;
+    KSANA_TRY(listed.rows, ListAmong(list, ids));
+    if (!exact && places.size() == count) listed.looked_to = places.back();
+    return listed;
+}
+
 Result<store_kit::ListedJobs> PostgresTransaction::ListJobs(const JobList& list) {
     store_kit::ListedJobs listed;
+    KSANA_TRY(const auto few, FewIds(list));
+    if (few) {
+        KSANA_TRY(listed.rows, ListAmong(list, *few));
+        return listed;
+    }
+    if (list.sort == JobSort::kLastRun && (list.look != 0 || !AsksForDefinitions(list))) {
+        return ListByLastRun(list);
+    }
     KSANA_TRY(listed.looked_to, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
-    const bool page_first = list.sort == JobSort::kLastRun && where.text().empty();
     AddAfter(where, list);
     if (listed.looked_to) {
         AddPlace(where, list, list.descending ? ">=" : "<=", *listed.looked_to);
     }
     const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
-    const std::string order = OrderBy(list);
-    const std::string rest = fmt::format("{}{} LIMIT ${}::bigint", where.text(), order, limit);
     KSANA_TRY(const Rows rows,
-              session_.QueryBuilt(page_first ? SelectPageOfJobs(rest, order) : SelectJobs(rest),
+              session_.QueryBuilt(SelectJobs(fmt::format("{}{} LIMIT ${}::bigint", where.text(),
+                                                         OrderBy(list), limit)),
                                   where.Take()));
     KSANA_TRY(listed.rows, ReadJobs(rows));
     return listed;

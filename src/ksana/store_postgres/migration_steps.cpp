@@ -232,7 +232,8 @@ CREATE INDEX finished_runs_ready ON ksana.finished_runs (ready_at, id);
 // The jobs that use a calendar are looked for when it changes. How many jobs a group has, and how
 // many of them are paused, is counted in an index. Whether a job is enabled is part of its
 // definition; `job_state` repeats it for the order of what is due. Events are also looked for by
-// the id alone of what they tell of; few ids are of two kinds.
+// the id alone of what they tell of; few ids are of two kinds. Those of a span of time are found by
+// the blocks of seq that have any (store_kit/event_windows.hpp).
 // What is over is not listed by the time at which it was ready.
 constexpr std::string_view kMoreListIndexes = R"sql(
 ALTER TABLE ksana.jobs ADD COLUMN calendar text COLLATE "C" NOT NULL DEFAULT '';
@@ -250,6 +251,7 @@ CREATE INDEX audit_events_resource ON ksana.audit_events (resource_id, seq);
 CREATE INDEX audit_events_resource_type ON ksana.audit_events (resource_type, seq);
 CREATE INDEX audit_events_action ON ksana.audit_events (action, seq);
 CREATE INDEX audit_events_tenant ON ksana.audit_events (tenant, seq) WHERE tenant <> 'default';
+CREATE INDEX audit_events_block ON ksana.audit_events ((seq >> 12), at);
 )sql";
 
 const std::array kSteps = {

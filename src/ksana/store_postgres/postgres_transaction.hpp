@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ksana/store_kit/event_windows.hpp"
 #include "ksana/store_kit/transaction.hpp"
 #include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
@@ -23,7 +24,8 @@ namespace ksana::store_postgres {
 // (fire_locks.hpp), runs, each by id, or not waited for (lock_order.hpp). One thread at a time.
 //
 // Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (of runs),
-// transaction_records.cpp (ledger, events, documents, keys), job_lists.cpp and run_lists.cpp.
+// transaction_records.cpp (ledger, events, keys), transaction_documents.cpp, job_lists.cpp,
+// run_lists.cpp and event_lists.cpp.
 class PostgresTransaction : public store_kit::Transaction {
   public:
     // Runs are taken for new, which saves a look at what is there. One that is not ends the
@@ -123,10 +125,23 @@ class PostgresTransaction : public store_kit::Transaction {
     const LockOrder& locks() const { return locks_; }
 
   private:
-    Result<bool> AreFew(const store_kit::JobList& list);
+    Result<std::optional<std::vector<std::string>>> FewIds(const store_kit::JobList& list);
+    Result<std::vector<store_kit::JobList::After>> PlacesByLastRun(const store_kit::JobList& list,
+                                                                   std::size_t count);
+    Result<store_kit::ListedJobs> ListByLastRun(const store_kit::JobList& list);
+    Result<std::vector<model::Job>> ListAmong(const store_kit::JobList& list,
+                                              const std::vector<std::string>& ids);
     Result<bool> AreFew(const store_kit::RunList& list);
     Result<std::optional<store_kit::JobList::After>> HorizonOf(const store_kit::JobList& list);
     Result<std::optional<store_kit::RunList::After>> HorizonOf(const store_kit::RunList& list);
+    Result<std::optional<std::int64_t>> NearestBlock(const store::EventFilter& filter,
+                                                     const store_kit::SeqRange& range,
+                                                     bool descending);
+    Result<std::vector<model::AuditEvent>> EventsBetweenBlocks(const store_kit::EventList& list,
+                                                               store_kit::SeqRange range);
+    Result<std::vector<model::AuditEvent>> EventsWithin(const store_kit::EventList& list,
+                                                        const store_kit::SeqRange& range,
+                                                        std::size_t count);
     std::optional<std::vector<model::Run>> TakeKnown(const std::set<Uuid>& ids);
     void LockJobsOf(const std::set<std::string>& ids);
     void WriteBatch(const RunBatch& batch, bool final);

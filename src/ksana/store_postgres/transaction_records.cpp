@@ -5,7 +5,7 @@
 #include "ksana/store_postgres/conditions.hpp"
 #include "ksana/store_postgres/postgres_transaction.hpp"
 
-// Keys of runs, the ledger and audit events.
+// Keys of runs, the ledger and audit events, but for the lists of these.
 
 namespace ksana::store_postgres {
 namespace {
@@ -69,23 +69,6 @@ std::int64_t HighestSeq(const std::vector<Item>& items) {
     std::int64_t highest = 0;
     for (const Item& item : items) highest = std::max(highest, item.seq);
     return highest;
-}
-
-AuditEvent ReadEvent(RowReader row) {
-    AuditEvent event;
-    event.seq = row.Int64();
-    event.at = row.Time();
-    event.tenant = row.Text();
-    event.action = row.Text();
-    event.user = row.Text();
-    event.resource_type = row.Text();
-    event.resource_id = row.Text();
-    event.old_object = row.Text();
-    event.new_object = row.Text();
-    event.data = row.Text();
-    event.client_ip = row.Text();
-    event.method = row.Text();
-    return event;
 }
 
 LedgerEntry ReadEntry(RowReader row) {
@@ -214,33 +197,6 @@ Result<std::vector<LedgerEntry>> PostgresTransaction::ListLedger(
     std::vector<LedgerEntry> entries;
     for (std::size_t i = 0; i < rows.size(); ++i) entries.push_back(ReadEntry(RowReader(rows, i)));
     return entries;
-}
-
-Result<std::vector<AuditEvent>> PostgresTransaction::ListEvents(const store_kit::EventList& list) {
-    const store::EventFilter& filter = list.filter;
-    Conditions where;
-    if (list.after && list.descending) where.Add("seq < ${}::bigint", *list.after);
-    if (list.after && !list.descending) where.Add("seq > ${}::bigint", *list.after);
-    where.AddText("tenant = ${}::text", filter.tenant);
-    if (!filter.tenant.empty() && filter.tenant != "default") where.And("tenant <> 'default'");
-    where.AddText("user_name = ${}::text", filter.user);
-    where.AddText("action = ${}::text", filter.action);
-    where.AddText("resource_type = ${}::text", filter.resource_type);
-    where.AddText("resource_id = ${}::text", filter.resource_id);
-    if (filter.from) where.Add("at >= ${}::bigint", Micros(*filter.from));
-    if (filter.until) where.Add("at < ${}::bigint", Micros(*filter.until));
-    const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
-    KSANA_TRY(
-        const Rows rows,
-        session_.QueryBuilt(
-            fmt::format("SELECT seq, at, tenant, action, user_name, resource_type, resource_id, "
-                        "old_object, new_object, data, client_ip, method FROM ksana.audit_events{} "
-                        "ORDER BY seq{} LIMIT ${}::bigint",
-                        where.text(), list.descending ? " DESC" : "", limit),
-            where.Take()));
-    std::vector<AuditEvent> events;
-    for (std::size_t i = 0; i < rows.size(); ++i) events.push_back(ReadEvent(RowReader(rows, i)));
-    return events;
 }
 
 }  // namespace ksana::store_postgres

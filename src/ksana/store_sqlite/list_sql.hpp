@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ksana/base/uuid.hpp"
+#include "ksana/store_kit/event_windows.hpp"
 #include "ksana/store_kit/rows.hpp"
 #include "ksana/store_sqlite/query.hpp"
 
@@ -65,7 +66,10 @@ bool AsksForNarrow(const store_kit::RunList& list);
 std::vector<RunListPart> RunListSql(const store_kit::RunList& list, ListPurpose purpose);
 // All runs by id, whatever the filter says: the way when there are too many to sort.
 ListSql RunsByIdSql(const store_kit::RunList& list);
-ListSql EventListSql(const store_kit::EventList& list);
+// With a range only what is in it, whatever list.after says: of two bounds on one side SQLite would
+// seek by one and walk to the other.
+ListSql EventListSql(const store_kit::EventList& list,
+                     const std::optional<store_kit::SeqRange>& range = {});
 ListSql LedgerListSql(const store_kit::LedgerList& list);
 
 }  // namespace ksana::store_sqlite

@@ -15,6 +15,7 @@ using model::Document;
 using model::LedgerEntry;
 using model::RunState;
 using store_kit::kNoTime;
+using store_kit::SeqRange;
 
 namespace {
 
@@ -123,6 +124,41 @@ Result<std::optional<std::int64_t>> FirstOrder(Session& session, const PlaceRang
     return std::optional(ReadPlace(query.View()).order);
 }
 
+Result<std::vector<AuditEvent>> EventsOf(Session& session, const ListSql& sql) {
+    Query query = session.connection.Dynamic(sql.text);
+    sql.BindTo(query);
+    std::vector<AuditEvent> events;
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return events;
+        events.push_back(ReadEvent(query));
+    }
+}
+
+// From block to block that there are, a look at each.
+Result<std::optional<std::int64_t>> NearestBlock(Session& session, const store_kit::EventList& list,
+                                                 SeqRange range) {
+    Query event = session.connection.Prepared(list.descending ? Sql::kEventUpTo : Sql::kEventFrom);
+    Query look = session.connection.Prepared(Sql::kHasEventInBlock);
+    for (;;) {
+        KSANA_TRY(const bool any,
+                  event.Again().Int(list.descending ? range.last : range.first).Next());
+        if (!any) return std::optional<std::int64_t>();
+        const std::int64_t seq = event.Int();
+        if (seq < range.first || seq > range.last) return std::optional<std::int64_t>();
+        const std::int64_t block = seq >> store_kit::kEventBlockBits;
+        KSANA_TRY(const bool found, look.Again()
+                                        .Int(block)
+                                        .TimeOr(list.filter.from, INT64_MIN)
+                                        .TimeOr(list.filter.until, INT64_MAX)
+                                        .Next());
+        if (found) return std::optional(block);
+        const SeqRange passed = store_kit::RangeOfBlock(block);
+        const std::int64_t end = list.descending ? passed.first : passed.last;
+        if (!store_kit::PassOver(range, end, list.descending)) return std::optional<std::int64_t>();
+    }
+}
+
 }  // namespace
 
 Document ReadDocument(Query& query) {
@@ -149,15 +185,16 @@ Result<std::vector<LedgerEntry>> ListLedger(Session& session, const store_kit::L
 }
 
 Result<std::vector<AuditEvent>> ListEvents(Session& session, const store_kit::EventList& list) {
-    const ListSql sql = EventListSql(list);
-    Query query = session.connection.Dynamic(sql.text);
-    sql.BindTo(query);
-    std::vector<AuditEvent> events;
-    for (;;) {
-        KSANA_TRY(const bool row, query.Next());
-        if (!row) return events;
-        events.push_back(ReadEvent(query));
-    }
+    if (!store_kit::HasSpan(list)) return EventsOf(session, EventListSql(list));
+    return store_kit::ListEventsOfSpan(
+        list,
+        {.nearest_block = [&](const SeqRange& range) { return NearestBlock(session, list, range); },
+         .within =
+             [&](const SeqRange& range, std::size_t limit) {
+                 store_kit::EventList part = list;
+                 part.limit = limit;
+                 return EventsOf(session, EventListSql(part, range));
+             }});
 }
 
 // Stops by itself: where the prefix ends is easier said here than in SQL.

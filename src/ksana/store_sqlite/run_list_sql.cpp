@@ -194,12 +194,18 @@ Way FinalById(RunState state, const RunList& list) {
     return way;
 }
 
+// The place of the last page narrows the times, as in WithinKeys; which of those of its time follow
+// is then asked for each.
 Way FinalOfJob(const RunList& list) {
+    std::int64_t from = INT64_MIN;
+    std::int64_t to = INT64_MAX;
+    if (list.filter.finished_from) from = Micros(*list.filter.finished_from);
+    if (list.filter.finished_until) to = Micros(*list.filter.finished_until) - 1;
+    if (list.after && list.descending) to = std::min(to, list.after->time);
+    if (list.after && !list.descending) from = std::max(from, list.after->time);
     Way way{.from = "runs INDEXED BY runs_job_final",
             .condition = "job_id=? AND final_at>=? AND final_at<=?",
-            .values = {std::string_view(list.filter.job_id), INT64_MIN, INT64_MAX}};
-    if (list.filter.finished_from) way.values[1] = Micros(*list.filter.finished_from);
-    if (list.filter.finished_until) way.values[2] = Micros(*list.filter.finished_until) - 1;
+            .values = {std::string_view(list.filter.job_id), from, to}};
     SortByTime(way, list, "final_at", "id");
     return way;
 }

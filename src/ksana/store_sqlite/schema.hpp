@@ -220,7 +220,8 @@ CREATE INDEX job_due ON job_state(enabled, next_run_at, job_id);
 
 // The jobs that use a calendar are looked for when it changes. How many jobs a group has, and how
 // many of them are paused, is counted in an index. Events are also looked for by the id alone of
-// what they tell of; few ids are of two kinds.
+// what they tell of; few ids are of two kinds. Those of a span of time are found by the blocks of
+// seq that have any (store_kit/event_windows.hpp).
 inline constexpr std::string_view kMoreListIndexes = R"sql(
 ALTER TABLE jobs ADD COLUMN calendar TEXT NOT NULL DEFAULT '';
 UPDATE jobs SET calendar=json_extract(definition, '$.job.schedule.calendar')
@@ -229,6 +230,7 @@ CREATE INDEX jobs_calendar ON jobs(calendar, id) WHERE calendar<>'';
 CREATE INDEX jobs_group_size ON jobs(grp, enabled);
 DROP INDEX events_resource;
 CREATE INDEX events_resource ON events(resource_id, seq);
+CREATE INDEX events_block ON events(seq>>12, at);
 )sql";
 
 inline constexpr std::array kMigrations = {

@@ -160,6 +160,10 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kPurgeEvents,
      "DELETE FROM events WHERE seq IN (SELECT seq FROM events INDEXED BY events_at WHERE at<? "
      "ORDER BY at, seq LIMIT ?)"},
+    {Sql::kEventUpTo, "SELECT seq FROM events WHERE seq<=? ORDER BY seq DESC LIMIT 1"},
+    {Sql::kEventFrom, "SELECT seq FROM events WHERE seq>=? ORDER BY seq LIMIT 1"},
+    {Sql::kHasEventInBlock,
+     "SELECT 1 FROM events INDEXED BY events_block WHERE seq>>12=? AND at>=? AND at<? LIMIT 1"},
     {Sql::kLoadDocument,
      "SELECT kind, key, version, body, updated_at, expires_at FROM documents WHERE kind=? AND "
      "key=?"},

@@ -18,7 +18,7 @@ from case_place import run_cases
 from ksana_server import PATIENCE, Failure, check, equal
 
 # As base/error.cpp has them.
-INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 2, 5, 6, 124
+UNIMPLEMENTED, INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 1, 2, 5, 6, 124
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 CASES = []
@@ -131,7 +131,8 @@ def a_newer_schema_is_refused_and_left_alone(place):
 def libraries_are_loaded_when_they_are_needed(place):
     broken = place.folder / "libraries"
     broken.mkdir()
-    (broken / "libcurl.so.4").write_text("no library")
+    for name in ("libcurl.so.4", "libpq.so.5"):
+        (broken / name).write_text("no library")
     environment = {"LD_LIBRARY_PATH": str(broken)}
     server = place.server(environment).start()
     hourly = {"kind": "every", "every": "1h"}
@@ -142,6 +143,8 @@ def libraries_are_loaded_when_they_are_needed(place):
     refused = server.await_job("tls", lambda job: job["last_error"], "over")
     check("libcurl.so.4: install libcurl4" in refused["last_error"], refused)
     equal(server.stop(), 0, "exit code")
+    check_refusal(place.refusal(environment, store="postgresql://127.0.0.1:1/k"), UNIMPLEMENTED,
+                  "libpq.so.5: install libpq5")
 
 
 # ---- who may ask

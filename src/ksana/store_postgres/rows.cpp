@@ -1,12 +1,11 @@
 #include "ksana/store_postgres/rows.hpp"
 
-#include <libpq-fe.h>
-
 #include <algorithm>
 #include <charconv>
 
 #include "ksana/base/check.hpp"
 #include "ksana/store_kit/rows.hpp"
+#include "ksana/store_postgres/libpq.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -30,26 +29,28 @@ std::string_view Take(std::string_view& from, std::size_t count) {
 
 }  // namespace
 
-void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }
+void Rows::Clear::operator()(pg_result* result) const { Libpq().PQclear(result); }
 
 std::size_t Rows::size() const {
-    return result_ ? static_cast<std::size_t>(PQntuples(result_.get())) : 0;
+    return result_ ? static_cast<std::size_t>(Libpq().PQntuples(result_.get())) : 0;
 }
 
 bool Rows::IsNull(std::size_t row, int column) const {
-    return PQgetisnull(result_.get(), static_cast<int>(row), column) != 0;
+    return Libpq().PQgetisnull(result_.get(), static_cast<int>(row), column) != 0;
 }
 
 std::string_view Rows::Bytes(std::size_t row, int column) const {
     const int at = static_cast<int>(row);
-    return {PQgetvalue(result_.get(), at, column),
-            static_cast<std::size_t>(PQgetlength(result_.get(), at, column))};
+    return {Libpq().PQgetvalue(result_.get(), at, column),
+            static_cast<std::size_t>(Libpq().PQgetlength(result_.get(), at, column))};
 }
 
-std::string_view Rows::CommandTag() const { return result_ ? PQcmdStatus(result_.get()) : ""; }
+std::string_view Rows::CommandTag() const {
+    return result_ ? Libpq().PQcmdStatus(result_.get()) : "";
+}
 
 std::size_t Rows::AffectedRows() const {
-    const std::string_view text = result_ ? PQcmdTuples(result_.get()) : "";
+    const std::string_view text = result_ ? Libpq().PQcmdTuples(result_.get()) : "";
     std::size_t count = 0;
     std::from_chars(text.data(), text.data() + text.size(), count);
     return count;

@@ -128,7 +128,7 @@ void Transfer::SetUpMethod() {
     } else if (request_.method == Method::kGet) {
         return;
     }
-    Set(handle, CURLOPT_CUSTOMREQUEST, NameOf(request_.method).data());
+    Set(handle, CURLOPT_CUSTOMREQUEST, std::string(NameOf(request_.method)).c_str());
 }
 
 void Transfer::SetUpHeaders() {

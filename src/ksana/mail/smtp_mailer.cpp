@@ -54,7 +54,7 @@ List Recipients(const Mail& mail) {
         curl_slist* const longer =
             libcurl::Api().curl_slist_append(list.get(), Bracketed(address).c_str());
         if (longer == nullptr) return nullptr;
-        static_cast<void>(list.release());
+        [[maybe_unused]] const curl_slist* const within = list.release();
         list.reset(longer);
     }
     return list;

@@ -13,8 +13,9 @@ namespace {
 // Big-endian, signed, of 1 to 8 bytes.
 std::int64_t ReadNumber(std::string_view bytes) {
     KSANA_CHECK(!bytes.empty() && bytes.size() <= 8, "a number of the server has 1 to 8 bytes");
-    auto value = static_cast<std::uint64_t>(static_cast<signed char>(bytes.front()));
-    for (const char byte : bytes.substr(1)) {
+    const bool negative = (static_cast<std::uint8_t>(bytes.front()) & 0x80U) != 0;
+    std::uint64_t value = negative ? ~std::uint64_t{0} : 0;
+    for (const char byte : bytes) {
         value = (value << 8U) | static_cast<std::uint8_t>(byte);
     }
     return static_cast<std::int64_t>(value);

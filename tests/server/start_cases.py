@@ -18,7 +18,7 @@ from case_place import run_cases
 from ksana_server import PATIENCE, Failure, check, equal
 
 # As base/error.cpp has them.
-INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 2, 5, 6, 124
+UNIMPLEMENTED, INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 1, 2, 5, 6, 124
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 CASES = []
@@ -123,6 +123,28 @@ def a_newer_schema_is_refused_and_left_alone(place):
     database.commit()
     database.close()
     check_refusal(place.refusal({"DATA_DIR": server.environment["DATA_DIR"]}), CONFLICT, "99")
+
+
+# ---- libraries
+
+@case
+def libraries_are_loaded_when_they_are_needed(place):
+    broken = place.folder / "libraries"
+    broken.mkdir()
+    for name in ("libcurl.so.4", "libpq.so.5"):
+        (broken / name).write_text("no library")
+    environment = {"LD_LIBRARY_PATH": str(broken)}
+    server = place.server(environment).start()
+    hourly = {"kind": "every", "every": "1h"}
+    for job_id, url in (("plain", place.target.url + "/ok"), ("tls", "https://127.0.0.1:1/")):
+        server.create(id=job_id, schedule=hourly, max_retries=0, http={"url": url})
+        server.call("POST", f"/jobs/{job_id}/run-now", expect=202)
+    server.await_status("plain", "success")
+    refused = server.await_job("tls", lambda job: job["last_error"], "over")
+    check("libcurl.so.4: install libcurl4" in refused["last_error"], refused)
+    equal(server.stop(), 0, "exit code")
+    check_refusal(place.refusal(environment, store="postgresql://127.0.0.1:1/k"), UNIMPLEMENTED,
+                  "libpq.so.5: install libpq5")
 
 
 # ---- who may ask

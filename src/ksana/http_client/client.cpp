@@ -1,7 +1,5 @@
 #include "ksana/http_client/client.hpp"
 
-#include <curl/curl.h>
-
 #include <utility>
 
 #include "ksana/http_client/call_check.hpp"
@@ -12,15 +10,6 @@
 
 namespace ksana::http_client {
 namespace {
-
-Result<void> CheckLibrary() {
-    const auto* info = curl_version_info(CURLVERSION_NOW);
-    if ((info->features & CURL_VERSION_ASYNCHDNS) == 0) {
-        return Error(Code::kUnimplemented,
-                     "this libcurl resolves names on the calling thread: every call would wait");
-    }
-    return {};
-}
 
 // Done by whoever sends, as the client's thread has enough to do.
 void Prepare(Submission& submission, bool plain_path) {
@@ -52,7 +41,6 @@ Client::~Client() { Stop(); }
 Result<void> Client::Start() {
     const std::lock_guard lock(life_);
     if (running_) return {};
-    KSANA_TRY_VOID(CheckLibrary());
     KSANA_TRY_VOID(inbox_->Open());
     const MultiLoop::Parts parts{options_, clock_, *inbox_, *counters_};
     auto made = MultiLoop::Make(parts);

@@ -32,14 +32,14 @@ int ActionOf(std::uint32_t events) {
 }
 
 void SetMulti(CURLM* multi, CURLMoption option, std::size_t value) {
-    curl_multi_setopt(multi, option, static_cast<long>(value));
+    libcurl::Api().curl_multi_setopt(multi, option, static_cast<long>(value));
 }
 
-// Once in the process.
 std::optional<std::string> SetUpLibrary() {
-    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (code == CURLE_OK) return std::nullopt;
-    return std::string("libcurl cannot be set up: ") + curl_easy_strerror(code);
+    if (const auto loaded = libcurl::Load(); !loaded) return loaded.error().message;
+    const auto* info = libcurl::Api().curl_version_info(CURLVERSION_NOW);
+    if ((info->features & CURL_VERSION_ASYNCHDNS) != 0) return std::nullopt;
+    return "this libcurl resolves names on the calling thread: every call would wait";
 }
 
 }  // namespace
@@ -75,12 +75,11 @@ MultiLoop::MultiLoop(const Parts& parts, int epoll_fd)
 // Run has emptied it; what is left are connections that idle.
 MultiLoop::~MultiLoop() { KSANA_CHECK(calls_.empty(), "calls are left when the HTTP client goes"); }
 
-// Only with the first call that needs it: with it come the tables and the code of OpenSSL, two
-// megabytes that a server without calls to make does not need. Why it failed, if so.
+// Only with the first call that needs it, as libcurl is loaded for it. Why it failed, if so.
 std::optional<std::string> MultiLoop::SetUp() {
     if (multi_) return std::nullopt;
     if (auto fault = SetUpLibrary()) return fault;
-    multi_.reset(curl_multi_init());
+    multi_.reset(libcurl::Api().curl_multi_init());
     if (!multi_) return "libcurl gives no multi handle";
     SetUpMulti();
     return std::nullopt;
@@ -89,10 +88,10 @@ std::optional<std::string> MultiLoop::SetUp() {
 void MultiLoop::SetUpMulti() {
     void* self = this;
     CURLM* multi = multi_.get();
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &MultiLoop::OnSocket);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, self);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &MultiLoop::OnTimer);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, self);
+    libcurl::Api().curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &MultiLoop::OnSocket);
+    libcurl::Api().curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, self);
+    libcurl::Api().curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &MultiLoop::OnTimer);
+    libcurl::Api().curl_multi_setopt(multi, CURLMOPT_TIMERDATA, self);
     SetMulti(multi, CURLMOPT_MAX_HOST_CONNECTIONS, parts_.options.max_connections_per_host);
     SetMulti(multi, CURLMOPT_MAXCONNECTS, parts_.options.max_connections);
 }
@@ -165,8 +164,8 @@ void MultiLoop::Add(Transfer& transfer) {
     const std::size_t left = most - std::min(most, plain_.open());
     SetMulti(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS,
              std::max({left, most / 4, std::size_t{1}}));
-    const CURLMcode code = curl_multi_add_handle(multi_.get(), transfer.handle());
-    KSANA_CHECK(code == CURLM_OK, curl_multi_strerror(code));
+    const CURLMcode code = libcurl::Api().curl_multi_add_handle(multi_.get(), transfer.handle());
+    KSANA_CHECK(code == CURLM_OK, libcurl::Api().curl_multi_strerror(code));
 }
 
 int MultiLoop::WaitMilliseconds() const {
@@ -194,7 +193,8 @@ void MultiLoop::Wait() {
         } else if (fd == parts_.inbox.wake_fd()) {
             parts_.inbox.DrainWakes();
         } else if (watches_.OnEvent(fd)) {
-            curl_multi_socket_action(multi_.get(), fd, ActionOf(event.events), &running);
+            libcurl::Api().curl_multi_socket_action(multi_.get(), fd, ActionOf(event.events),
+                                                    &running);
         }
     }
 }
@@ -204,7 +204,7 @@ void MultiLoop::RunTimers() {
     if (!timer_ || *timer_ > parts_.clock.SteadyNow()) return;
     timer_.reset();  // libcurl says when it wants the next one
     int running = 0;
-    curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+    libcurl::Api().curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 void MultiLoop::Expire() {
@@ -238,11 +238,11 @@ void MultiLoop::Harvest() {
     HarvestPlain();
     if (!multi_) return;
     int left = 0;
-    while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+    while (const CURLMsg* message = libcurl::Api().curl_multi_info_read(multi_.get(), &left)) {
         if (message->msg != CURLMSG_DONE) continue;
         const CURLcode code = message->data.result;
         Transfer& transfer = Transfer::Of(message->easy_handle);
-        curl_multi_remove_handle(multi_.get(), transfer.handle());
+        libcurl::Api().curl_multi_remove_handle(multi_.get(), transfer.handle());
         if (transfer.NextHop(code)) {
             Add(transfer);
         } else {
@@ -261,7 +261,7 @@ void MultiLoop::EndAs(CallId id, CallError error) {
     if (found->second.plain) return EndPlainAs(*found->second.plain, error);
     Transfer& transfer = *found->second.transfer;
     CallAnswer answer = transfer.FinishAs(error);
-    curl_multi_remove_handle(multi_.get(), transfer.handle());
+    libcurl::Api().curl_multi_remove_handle(multi_.get(), transfer.handle());
     CompleteTransfer(transfer, std::move(answer));
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <curl/curl.h>
 #include <sys/epoll.h>
 
 #include <array>
@@ -20,6 +19,7 @@
 #include "ksana/http_client/plain_pool.hpp"
 #include "ksana/http_client/transfer.hpp"
 #include "ksana/http_client/watch_list.hpp"
+#include "ksana/libcurl/libcurl.hpp"
 
 namespace ksana::http_client {
 
@@ -59,7 +59,7 @@ class MultiLoop {
 
   private:
     struct FreeMulti {
-        void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+        void operator()(CURLM* multi) const { libcurl::Api().curl_multi_cleanup(multi); }
     };
 
     MultiLoop(const Parts& parts, int epoll_fd);

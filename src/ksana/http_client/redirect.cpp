@@ -1,32 +1,33 @@
 #include "ksana/http_client/redirect.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "ksana/http_client/call_check.hpp"
+#include "ksana/libcurl/libcurl.hpp"
 
 namespace ksana::http_client {
 namespace {
 
 struct FreeUrl {
-    void operator()(CURLU* url) const { curl_url_cleanup(url); }
+    void operator()(CURLU* url) const { libcurl::Api().curl_url_cleanup(url); }
 };
 struct FreeText {
-    void operator()(char* text) const { curl_free(text); }
+    void operator()(char* text) const { libcurl::Api().curl_free(text); }
 };
 
 std::optional<std::string> OriginOf(const std::string& text) {
-    const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
-    if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
+    if (!libcurl::Load()) return std::nullopt;
+    const std::unique_ptr<CURLU, FreeUrl> url(libcurl::Api().curl_url());
+    if (!url ||
+        libcurl::Api().curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
         return std::nullopt;
     }
     std::string origin;
     for (const CURLUPart part : {CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT}) {
         char* value = nullptr;
-        if (curl_url_get(url.get(), part, &value, CURLU_DEFAULT_PORT) != CURLUE_OK) {
+        if (libcurl::Api().curl_url_get(url.get(), part, &value, CURLU_DEFAULT_PORT) != CURLUE_OK) {
             return std::nullopt;
         }
         const std::unique_ptr<char, FreeText> owned(value);

@@ -22,14 +22,14 @@ namespace {
 // A failure here is a wrong option or no memory.
 template <class T>
 void Set(CURL* handle, CURLoption option, T value) {
-    const CURLcode code = curl_easy_setopt(handle, option, value);
-    KSANA_CHECK(code == CURLE_OK, curl_easy_strerror(code));
+    const CURLcode code = libcurl::Api().curl_easy_setopt(handle, option, value);
+    KSANA_CHECK(code == CURLE_OK, libcurl::Api().curl_easy_strerror(code));
 }
 
 template <class T>
 T Get(CURL* handle, CURLINFO info) {
     T value{};
-    curl_easy_getinfo(handle, info, &value);
+    libcurl::Api().curl_easy_getinfo(handle, info, &value);
     return value;
 }
 
@@ -60,7 +60,7 @@ Transfer& Transfer::Of(CURL* handle) {
 // A new handle for every hop: libcurl 7.88 remembers the last header of what a handle carried
 // before, freed, and an answer whose head begins with a folded line makes it write there.
 void Transfer::SetUpHandle() {
-    handle_.reset(curl_easy_init());
+    handle_.reset(libcurl::Api().curl_easy_init());
     KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
     CURL* handle = handle_.get();
     void* self = this;
@@ -128,13 +128,13 @@ void Transfer::SetUpMethod() {
     } else if (request_.method == Method::kGet) {
         return;
     }
-    Set(handle, CURLOPT_CUSTOMREQUEST, NameOf(request_.method).data());
+    Set(handle, CURLOPT_CUSTOMREQUEST, std::string(NameOf(request_.method)).c_str());
 }
 
 void Transfer::SetUpHeaders() {
     curl_slist* list = nullptr;
     const auto add = [&list](const char* line) {
-        curl_slist* longer = curl_slist_append(list, line);
+        curl_slist* longer = libcurl::Api().curl_slist_append(list, line);
         KSANA_CHECK(longer != nullptr, "no memory for a header");
         list = longer;
     };
@@ -319,7 +319,7 @@ std::string Transfer::TextOf(CallError error, CURLcode code) const {
             return TimedOut(answer_);
         default: {
             const std::string_view text = Trimmed(error_buffer_.data());
-            return text.empty() ? curl_easy_strerror(code) : std::string(text);
+            return text.empty() ? libcurl::Api().curl_easy_strerror(code) : std::string(text);
         }
     }
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <curl/curl.h>
-
 #include <array>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "ksana/http_client/call.hpp"
 #include "ksana/http_client/inbox.hpp"
 #include "ksana/http_client/watch_list.hpp"
+#include "ksana/libcurl/libcurl.hpp"
 
 namespace ksana::http_client {
 
@@ -61,10 +60,10 @@ class Transfer {
 
   private:
     struct FreeHandle {
-        void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+        void operator()(CURL* handle) const { libcurl::Api().curl_easy_cleanup(handle); }
     };
     struct FreeList {
-        void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+        void operator()(curl_slist* list) const { libcurl::Api().curl_slist_free_all(list); }
     };
 
     // Callbacks of libcurl; `self` is the transfer, except for CloseSocket, which may come long

@@ -1,6 +1,5 @@
 #include "ksana/mail/smtp_mailer.hpp"
 
-#include <curl/curl.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "ksana/libcurl/libcurl.hpp"
 #include "ksana/mail/mail_text.hpp"
 
 namespace ksana::mail {
@@ -20,12 +20,12 @@ constexpr auto kLongest = std::chrono::hours(1);  // whatever the deadline is
 constexpr std::size_t kMaxAnswer = 200;           // that much of it is kept
 
 struct CurlDelete {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+    void operator()(CURL* handle) const { libcurl::Api().curl_easy_cleanup(handle); }
 };
 using Handle = std::unique_ptr<CURL, CurlDelete>;
 
 struct ListDelete {
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+    void operator()(curl_slist* list) const { libcurl::Api().curl_slist_free_all(list); }
 };
 using List = std::unique_ptr<curl_slist, ListDelete>;
 
@@ -51,9 +51,10 @@ std::string Bracketed(const std::string& address) { return "<" + address + ">"; 
 List Recipients(const Mail& mail) {
     List list;
     for (const std::string& address : mail.to) {
-        curl_slist* const longer = curl_slist_append(list.get(), Bracketed(address).c_str());
+        curl_slist* const longer =
+            libcurl::Api().curl_slist_append(list.get(), Bracketed(address).c_str());
         if (longer == nullptr) return nullptr;
-        static_cast<void>(list.release());
+        [[maybe_unused]] const curl_slist* const within = list.release();
         list.reset(longer);
     }
     return list;
@@ -167,7 +168,10 @@ MailOutcome SmtpMailer::Deliver(const Mail& mail, const std::stop_token& stop) c
     if (mail.deadline <= now) return {Kind::kLater, "its time was over before it was sent"};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         std::min<SteadyPoint::duration>(mail.deadline - now, kLongest));
-    const Handle handle(curl_easy_init());
+    if (const auto loaded = libcurl::Load(); !loaded) {
+        return {Kind::kLater, "SMTP: " + loaded.error().message};
+    }
+    const Handle handle(libcurl::Api().curl_easy_init());
     const List to = Recipients(mail);
     if (!handle || !to) return {Kind::kLater, "out of memory, or nobody to send it to"};
     const std::string text = MailToText(mail, options_.from);
@@ -175,7 +179,7 @@ MailOutcome SmtpMailer::Deliver(const Mail& mail, const std::stop_token& stop) c
     Talk talk;
     std::array<char, CURL_ERROR_SIZE> fault{};
     const auto set = [&handle](CURLoption option, auto value) {
-        curl_easy_setopt(handle.get(), option, value);
+        libcurl::Api().curl_easy_setopt(handle.get(), option, value);
     };
     set(CURLOPT_URL, options_.url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "smtp,smtps");
@@ -204,15 +208,16 @@ MailOutcome SmtpMailer::Deliver(const Mail& mail, const std::stop_token& stop) c
         set(CURLOPT_USERNAME, options_.user.c_str());
         set(CURLOPT_PASSWORD, options_.password.c_str());
     }
-    const CURLcode code = curl_easy_perform(handle.get());
+    const CURLcode code = libcurl::Api().curl_easy_perform(handle.get());
     if (code == CURLE_OK) {
         if (talk.refused.empty()) return {};
         return {Kind::kSent, fmt::format("not taken for {}", fmt::join(talk.refused, ", "))};
     }
     if (stop.stop_requested()) return {Kind::kLater, "the server stopped while it was sent"};
     long response = 0;
-    curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &response);
-    const char* const why = fault[0] == '\0' ? curl_easy_strerror(code) : fault.data();
+    libcurl::Api().curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &response);
+    const char* const why =
+        fault[0] == '\0' ? libcurl::Api().curl_easy_strerror(code) : fault.data();
     std::string error = fmt::format("SMTP: {}", why);
     if (response != 0) error += fmt::format(" (last answer {})", response);
     return {IsFinal(code, response, talk) ? Kind::kRefused : Kind::kLater, std::move(error)};

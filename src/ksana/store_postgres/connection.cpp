@@ -1,7 +1,6 @@
 #include "ksana/store_postgres/connection.hpp"
 
 #include <fmt/core.h>
-#include <libpq-fe.h>
 #include <poll.h>
 
 #include <array>
@@ -9,13 +8,14 @@
 #include <utility>
 
 #include "ksana/base/check.hpp"
+#include "ksana/store_postgres/libpq.hpp"
 #include "ksana/store_postgres/schema_name.hpp"
 
 namespace ksana::store_postgres {
 namespace {
 
 struct ClearResult {
-    void operator()(PGresult* result) const { PQclear(result); }
+    void operator()(PGresult* result) const { Libpq().PQclear(result); }
 };
 using ResultHandle = std::unique_ptr<PGresult, ClearResult>;
 
@@ -35,13 +35,13 @@ Ready PollSocket(int socket, bool reading, bool writing, int timeout_ms) {
     return errno == EINTR ? Ready::kYes : Ready::kFailed;
 }
 
-bool IsLost(const PGconn* connection) { return PQstatus(connection) == CONNECTION_BAD; }
+bool IsLost(const PGconn* connection) { return Libpq().PQstatus(connection) == CONNECTION_BAD; }
 
 Fault FaultOfResult(const PGresult* result) {
-    const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char* text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    if (state == nullptr) return LostFault(PQresultErrorMessage(result));
-    const char* detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    const char* state = Libpq().PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char* text = Libpq().PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (state == nullptr) return LostFault(Libpq().PQresultErrorMessage(result));
+    const char* detail = Libpq().PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     std::string message = text == nullptr ? "" : text;
     // A detail of 22… and 23… quotes values, which are other people's.
     if (detail != nullptr && std::string_view(state).starts_with("40")) {
@@ -52,7 +52,7 @@ Fault FaultOfResult(const PGresult* result) {
 
 // What libpq says about a connection that did not come about holds the SQLSTATE nowhere.
 Fault ConnectFault(const PGconn* connection) {
-    const std::string_view message = PQerrorMessage(connection);
+    const std::string_view message = Libpq().PQerrorMessage(connection);
     const auto says = [&](std::string_view part) {
         return message.find(part) != std::string_view::npos;
     };
@@ -76,16 +76,16 @@ PGconn* StartConnect(const ConnectionOptions& options) {
                                  static_cast<const char*>(nullptr)};
     const std::array values = {
         "ksana", "10", "5", "3", "UTF8", options.url.c_str(), static_cast<const char*>(nullptr)};
-    return PQconnectStartParams(keywords.data(), values.data(), 1);
+    return Libpq().PQconnectStartParams(keywords.data(), values.data(), 1);
 }
 
 // Before libpq is asked to connect: its message would quote what it does not understand.
 bool IsUrlValid(const std::string& url) {
     char* message = nullptr;
-    PQconninfoOption* parsed = PQconninfoParse(url.c_str(), &message);
-    PQfreemem(message);
+    PQconninfoOption* parsed = Libpq().PQconninfoParse(url.c_str(), &message);
+    Libpq().PQfreemem(message);
     if (parsed == nullptr) return false;
-    PQconninfoFree(parsed);
+    Libpq().PQconninfoFree(parsed);
     return true;
 }
 
@@ -93,11 +93,11 @@ std::optional<Fault> FinishConnect(PGconn* connection, const Deadline& deadline)
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
         if (state == PGRES_POLLING_FAILED || IsLost(connection)) return ConnectFault(connection);
-        const Ready ready = PollSocket(PQsocket(connection), state == PGRES_POLLING_READING,
+        const Ready ready = PollSocket(Libpq().PQsocket(connection), state == PGRES_POLLING_READING,
                                        state == PGRES_POLLING_WRITING, deadline.RemainingMs());
         if (ready == Ready::kTimeout) return DeadlineFault("the server took no connection");
         if (ready == Ready::kFailed) return LostFault("poll() failed");
-        state = PQconnectPoll(connection);
+        state = Libpq().PQconnectPoll(connection);
     }
     return std::nullopt;
 }
@@ -106,7 +106,7 @@ void IgnoreNotice(void* /*argument*/, const char* /*message*/) {}
 
 }  // namespace
 
-void Connection::Close::operator()(pg_conn* connection) const { PQfinish(connection); }
+void Connection::Close::operator()(pg_conn* connection) const { Libpq().PQfinish(connection); }
 
 Connection::Connection(Private /*unused*/, Handle handle, ConnectionOptions options)
     : handle_(std::move(handle)), options_(std::move(options)) {}
@@ -115,6 +115,9 @@ Connection::~Connection() = default;
 
 std::variant<std::unique_ptr<Connection>, Fault> Connection::Open(const ConnectionOptions& options,
                                                                   const Deadline& deadline) {
+    if (auto loaded = LoadLibpq(); !loaded) {
+        return Fault{FaultKind::kFinal, std::move(loaded).error()};
+    }
     if (!IsUrlValid(options.url)) {
         return Fault{FaultKind::kFinal,
                      Error(Code::kInvalidArgument, "PostgreSQL: the URL of the store is not one")};
@@ -122,9 +125,10 @@ std::variant<std::unique_ptr<Connection>, Fault> Connection::Open(const Connecti
     Handle handle(StartConnect(options));
     if (!handle) return LostFault("out of memory");
     if (auto fault = FinishConnect(handle.get(), deadline)) return *fault;
-    PQsetNoticeProcessor(handle.get(), IgnoreNotice, nullptr);
-    if (PQsetnonblocking(handle.get(), 1) != 0 || PQenterPipelineMode(handle.get()) != 1) {
-        return LostFault(PQerrorMessage(handle.get()));
+    Libpq().PQsetNoticeProcessor(handle.get(), IgnoreNotice, nullptr);
+    if (Libpq().PQsetnonblocking(handle.get(), 1) != 0 ||
+        Libpq().PQenterPipelineMode(handle.get()) != 1) {
+        return LostFault(Libpq().PQerrorMessage(handle.get()));
     }
     std::unique_ptr<Connection> connection(
         std::make_unique<Connection>(Private{}, std::move(handle), options));
@@ -164,7 +168,7 @@ Fault Connection::Broken(Fault fault) {
     return fault;
 }
 
-Fault Connection::LastFault() { return Broken(LostFault(PQerrorMessage(handle_.get()))); }
+Fault Connection::LastFault() { return Broken(LostFault(Libpq().PQerrorMessage(handle_.get()))); }
 
 bool Connection::Send(const Statement& statement, std::vector<Expected>& expected) {
     const auto& given = statement.params.values();
@@ -181,18 +185,18 @@ bool Connection::Send(const Statement& statement, std::vector<Expected>& expecte
     if (known == prepared_.end() && options_.prepare && prepared_.size() < kMaxPrepared) {
         known = prepared_.emplace(sql, fmt::format("k{}", ++last_name_)).first;
         expected.push_back({true, sql});
-        if (PQsendPrepare(handle_.get(), known->second.c_str(), Rendered(sql).c_str(), count,
-                          nullptr) != 1) {
+        if (Libpq().PQsendPrepare(handle_.get(), known->second.c_str(), Rendered(sql).c_str(),
+                                  count, nullptr) != 1) {
             return false;
         }
     }
     expected.push_back({false, sql});
     if (known == prepared_.end()) {
-        return PQsendQueryParams(handle_.get(), Rendered(sql).c_str(), count, nullptr,
-                                 values.data(), lengths.data(), formats.data(), 1) == 1;
+        return Libpq().PQsendQueryParams(handle_.get(), Rendered(sql).c_str(), count, nullptr,
+                                         values.data(), lengths.data(), formats.data(), 1) == 1;
     }
-    return PQsendQueryPrepared(handle_.get(), known->second.c_str(), count, values.data(),
-                               lengths.data(), formats.data(), 1) == 1;
+    return Libpq().PQsendQueryPrepared(handle_.get(), known->second.c_str(), count, values.data(),
+                                       lengths.data(), formats.data(), 1) == 1;
 }
 
 std::variant<std::vector<Rows>, Fault> Connection::Exchange(
@@ -211,13 +215,13 @@ bool Connection::SendAll(const std::vector<Statement>& statements,
     for (const Statement& statement : statements) {
         if (!Send(statement, expected)) return false;
     }
-    return PQpipelineSync(handle_.get()) == 1;
+    return Libpq().PQpipelineSync(handle_.get()) == 1;
 }
 
 void Connection::Post(const std::vector<Statement>& statements) {
     KSANA_CHECK(!posted(), "what was posted is taken first");
     if (broken_) return;
-    if (!SendAll(statements, posted_) || PQflush(handle_.get()) < 0) broken_ = true;
+    if (!SendAll(statements, posted_) || Libpq().PQflush(handle_.get()) < 0) broken_ = true;
 }
 
 std::variant<std::vector<Rows>, Fault> Connection::TakePosted(const Deadline& deadline) {
@@ -230,9 +234,9 @@ std::variant<std::vector<Rows>, Fault> Connection::TakePosted(const Deadline& de
 
 void Connection::SendAndForget(std::string_view sql) {
     if (broken_) return;
-    if (PQsendQueryParams(handle_.get(), Rendered(sql).c_str(), 0, nullptr, nullptr, nullptr,
-                          nullptr, 1) != 1 ||
-        PQpipelineSync(handle_.get()) != 1 || PQflush(handle_.get()) < 0) {
+    if (Libpq().PQsendQueryParams(handle_.get(), Rendered(sql).c_str(), 0, nullptr, nullptr,
+                                  nullptr, nullptr, 1) != 1 ||
+        Libpq().PQpipelineSync(handle_.get()) != 1 || Libpq().PQflush(handle_.get()) < 0) {
         broken_ = true;
     }
     ++forgotten_;
@@ -241,10 +245,10 @@ void Connection::SendAndForget(std::string_view sql) {
 // Reads while it writes: a server that waits for us to read would not read on.
 std::optional<Fault> Connection::Flush(const Deadline& deadline) {
     while (true) {
-        const int left = PQflush(handle_.get());
+        const int left = Libpq().PQflush(handle_.get());
         if (left < 0) return LastFault();
         if (left == 0) return std::nullopt;
-        switch (PollSocket(PQsocket(handle_.get()), true, true, deadline.RemainingMs())) {
+        switch (PollSocket(Libpq().PQsocket(handle_.get()), true, true, deadline.RemainingMs())) {
             case Ready::kTimeout:
                 return Broken(DeadlineFault("the server took no statement"));
             case Ready::kFailed:
@@ -252,13 +256,13 @@ std::optional<Fault> Connection::Flush(const Deadline& deadline) {
             case Ready::kYes:
                 break;
         }
-        if (PQconsumeInput(handle_.get()) != 1) return LastFault();
+        if (Libpq().PQconsumeInput(handle_.get()) != 1) return LastFault();
     }
 }
 
 std::optional<Fault> Connection::AwaitResult(const Deadline& deadline) {
-    while (PQisBusy(handle_.get()) != 0) {
-        switch (PollSocket(PQsocket(handle_.get()), true, false, deadline.RemainingMs())) {
+    while (Libpq().PQisBusy(handle_.get()) != 0) {
+        switch (PollSocket(Libpq().PQsocket(handle_.get()), true, false, deadline.RemainingMs())) {
             case Ready::kTimeout:
                 return Broken(DeadlineFault("the server did not answer"));
             case Ready::kFailed:
@@ -267,7 +271,8 @@ std::optional<Fault> Connection::AwaitResult(const Deadline& deadline) {
                 break;
         }
         // A last message of the server may be there still: it says why.
-        if (PQconsumeInput(handle_.get()) != 1 && PQisBusy(handle_.get()) != 0) return LastFault();
+        if (Libpq().PQconsumeInput(handle_.get()) != 1 && Libpq().PQisBusy(handle_.get()) != 0)
+            return LastFault();
     }
     return std::nullopt;
 }
@@ -275,8 +280,8 @@ std::optional<Fault> Connection::AwaitResult(const Deadline& deadline) {
 std::optional<Fault> Connection::DropForgotten(const Deadline& deadline) {
     while (forgotten_ > 0) {
         if (auto fault = AwaitResult(deadline)) return fault;
-        const ResultHandle result(PQgetResult(handle_.get()));
-        if (result && PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) --forgotten_;
+        const ResultHandle result(Libpq().PQgetResult(handle_.get()));
+        if (result && Libpq().PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) --forgotten_;
         if (IsLost(handle_.get())) {
             return result ? Broken(FaultOfResult(result.get())) : LastFault();
         }
@@ -291,12 +296,12 @@ std::variant<std::vector<Rows>, Fault> Connection::Collect(const std::vector<Exp
     std::size_t at = 0;
     while (true) {
         if (auto fault = AwaitResult(deadline)) return first ? Broken(*first) : *fault;
-        ResultHandle result(PQgetResult(handle_.get()));
+        ResultHandle result(Libpq().PQgetResult(handle_.get()));
         if (!result) {
             if (IsLost(handle_.get())) return first ? Broken(*first) : LastFault();
             continue;
         }
-        const ExecStatusType status = PQresultStatus(result.get());
+        const ExecStatusType status = Libpq().PQresultStatus(result.get());
         if (status == PGRES_PIPELINE_SYNC) break;
         const bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
         if (!fine && status != PGRES_PIPELINE_ABORTED && !first) {
@@ -316,25 +321,25 @@ std::variant<std::vector<Rows>, Fault> Connection::Collect(const std::vector<Exp
 std::variant<std::vector<Connection::Notification>, Fault> Connection::AwaitNotifications(
     Duration at_most) {
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
-    if (PollSocket(PQsocket(handle_.get()), true, false, static_cast<int>(milliseconds)) ==
+    if (PollSocket(Libpq().PQsocket(handle_.get()), true, false, static_cast<int>(milliseconds)) ==
         Ready::kFailed) {
         return Broken(LostFault("poll() failed"));
     }
-    if (PQconsumeInput(handle_.get()) != 1) return LastFault();
+    if (Libpq().PQconsumeInput(handle_.get()) != 1) return LastFault();
     std::vector<Notification> notifications;
-    while (PGnotify* notify = PQnotifies(handle_.get())) {
+    while (PGnotify* notify = Libpq().PQnotifies(handle_.get())) {
         notifications.push_back({notify->relname, notify->extra});
-        PQfreemem(notify);
+        Libpq().PQfreemem(notify);
     }
     if (IsLost(handle_.get())) return LastFault();
     return notifications;
 }
 
 std::string Connection::Location() const {
-    return fmt::format("{}:{}/{}", PQhost(handle_.get()), PQport(handle_.get()),
-                       PQdb(handle_.get()));
+    return fmt::format("{}:{}/{}", Libpq().PQhost(handle_.get()), Libpq().PQport(handle_.get()),
+                       Libpq().PQdb(handle_.get()));
 }
 
-int Connection::ServerVersion() const { return PQserverVersion(handle_.get()); }
+int Connection::ServerVersion() const { return Libpq().PQserverVersion(handle_.get()); }
 
 }  // namespace ksana::store_postgres

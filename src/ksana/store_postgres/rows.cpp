@@ -1,12 +1,11 @@
 #include "ksana/store_postgres/rows.hpp"
 
-#include <libpq-fe.h>
-
 #include <algorithm>
 #include <charconv>
 
 #include "ksana/base/check.hpp"
 #include "ksana/store_kit/rows.hpp"
+#include "ksana/store_postgres/libpq.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -14,8 +13,9 @@ namespace {
 // Big-endian, signed, of 1 to 8 bytes.
 std::int64_t ReadNumber(std::string_view bytes) {
     KSANA_CHECK(!bytes.empty() && bytes.size() <= 8, "a number of the server has 1 to 8 bytes");
-    auto value = static_cast<std::uint64_t>(static_cast<signed char>(bytes.front()));
-    for (const char byte : bytes.substr(1)) {
+    const bool negative = (static_cast<std::uint8_t>(bytes.front()) & 0x80U) != 0;
+    std::uint64_t value = negative ? ~std::uint64_t{0} : 0;
+    for (const char byte : bytes) {
         value = (value << 8U) | static_cast<std::uint8_t>(byte);
     }
     return static_cast<std::int64_t>(value);
@@ -30,26 +30,28 @@ std::string_view Take(std::string_view& from, std::size_t count) {
 
 }  // namespace
 
-void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }
+void Rows::Clear::operator()(pg_result* result) const { Libpq().PQclear(result); }
 
 std::size_t Rows::size() const {
-    return result_ ? static_cast<std::size_t>(PQntuples(result_.get())) : 0;
+    return result_ ? static_cast<std::size_t>(Libpq().PQntuples(result_.get())) : 0;
 }
 
 bool Rows::IsNull(std::size_t row, int column) const {
-    return PQgetisnull(result_.get(), static_cast<int>(row), column) != 0;
+    return Libpq().PQgetisnull(result_.get(), static_cast<int>(row), column) != 0;
 }
 
 std::string_view Rows::Bytes(std::size_t row, int column) const {
     const int at = static_cast<int>(row);
-    return {PQgetvalue(result_.get(), at, column),
-            static_cast<std::size_t>(PQgetlength(result_.get(), at, column))};
+    return {Libpq().PQgetvalue(result_.get(), at, column),
+            static_cast<std::size_t>(Libpq().PQgetlength(result_.get(), at, column))};
 }
 
-std::string_view Rows::CommandTag() const { return result_ ? PQcmdStatus(result_.get()) : ""; }
+std::string_view Rows::CommandTag() const {
+    return result_ ? Libpq().PQcmdStatus(result_.get()) : "";
+}
 
 std::size_t Rows::AffectedRows() const {
-    const std::string_view text = result_ ? PQcmdTuples(result_.get()) : "";
+    const std::string_view text = result_ ? Libpq().PQcmdTuples(result_.get()) : "";
     std::size_t count = 0;
     std::from_chars(text.data(), text.data() + text.size(), count);
     return count;

@@ -43,9 +43,6 @@ if(KSANA_FUZZ)
     # The libraries too: libFuzzer steers by their coverage, and the sanitizers watch them.
     add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)
-    # Of tests: checks of every pointer that is followed cost a third of the time it takes to
-    # compile them, and a wrong one ends the test anyway. What is tested has them all.
-    set(KSANA_TEST_OPTIONS -fno-sanitize=vptr,null,alignment,object-size)
 endif()
 if(NOT KSANA_SANITIZE STREQUAL "")
     # g++ 12 sees uninitialised reads and wrong bounds in std::variant and std::string where the
@@ -56,6 +53,9 @@ endif()
 if(KSANA_SANITIZE STREQUAL "address")
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)
+    # Of tests: checks of every pointer that is followed cost a third of the time it takes to
+    # compile them, and a wrong one ends the test anyway. What is tested has them all.
+    set(KSANA_TEST_OPTIONS -fno-sanitize=vptr,null,alignment,object-size)
 elseif(KSANA_SANITIZE STREQUAL "thread")
     # -Wno-tsan: g++ warns about every atomic fence it cannot instrument, also inside libraries.
     add_compile_options(-fsanitize=thread -Wno-tsan)

@@ -16,6 +16,7 @@
 
 #include "ksana/base/duration_text.hpp"
 #include "ksana/base/utf8.hpp"
+#include "ksana/libcurl/libcurl.hpp"
 #include "ksana/schedule/zone_database.hpp"
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/token_file.hpp"
@@ -157,6 +158,14 @@ Finding CheckDescriptors(const server::Settings& settings) {
         return {"descriptors", Level::kWarn, Reason(errno), ""};
     }
     return JudgeDescriptors(limit.rlim_cur, settings.workers);
+}
+
+Finding CheckLibraries() {
+    if (const auto loaded = libcurl::Load(); !loaded) {
+        return {"libcurl", Level::kWarn, loaded.error().message,
+                "calls over TLS or to a host by its name, and mails, fail until it is there"};
+    }
+    return {"libcurl", Level::kOk, libcurl::Api().curl_version_info(CURLVERSION_NOW)->version, ""};
 }
 
 Finding CheckZones(const Process& process) {

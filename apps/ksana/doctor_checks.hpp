@@ -16,6 +16,9 @@ Finding CheckStore(const server::Settings& settings, const Process& process);
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process);
 Finding CheckDescriptors(const server::Settings& settings);
 Finding CheckZones(const Process& process);
+// What is loaded when it is first needed, which may be at night: libcurl. That of PostgreSQL is
+// loaded with the store.
+Finding CheckLibraries();
 Finding CheckEgress(const server::Settings& settings);
 // The files that the settings name: token, certificate and key, log.
 std::vector<Finding> CheckFiles(const server::Settings& settings);

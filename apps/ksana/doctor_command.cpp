@@ -46,6 +46,7 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
         findings.push_back(CheckEgress(settings));
         findings.push_back(CheckDescriptors(settings));
     }
+    findings.push_back(CheckLibraries());
     findings.push_back(CheckZones(process));
     findings.push_back(clock.End());
     return findings;
@@ -105,8 +106,8 @@ int Run(const Arguments& arguments, const Process& process, Output& output) {
 constexpr std::string_view kDetails =
     "Looks at the configuration, the store and its schema, the disk and how long a\n"
     "durable write takes, the files that the settings name, the port (free, or a\n"
-    "server that answers and how it is), the limits of the process, time zones and\n"
-    "the clock. It takes the options of `ksana server` and changes nothing. Each\n"
+    "server that answers and how it is), the limits of the process, libcurl, time\n"
+    "zones and the clock. It takes the options of `ksana server` and changes nothing. Each\n"
     "check is over within seconds. Exit code 1: something failed.\n";
 
 }  // namespace

@@ -49,7 +49,7 @@ class Doctor(unittest.TestCase):
     def test_an_empty_folder_is_fine(self):
         found = self.findings()
         self.assertEqual(list(found), ["configuration", "store", "disk", "fsync", "port", "egress",
-                                       "descriptors", "tzdata", "clock"])
+                                       "descriptors", "libcurl", "tzdata", "clock"])
         self.assertEqual(found["store"]["found"],
                          "sqlite:data/ksana.db: not there yet; the server makes it")
         self.assertEqual(os.listdir(self.folder), [], "looking leaves nothing behind")
@@ -67,7 +67,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["configuration"]["level"], "fail")
         self.assertIn("ksana.toml:1/prot", found["configuration"]["found"])
         self.assertIn("ksana.toml:2/workers", found["configuration"]["found"])
-        self.assertEqual(list(found), ["configuration", "tzdata", "clock"])
+        self.assertEqual(list(found), ["configuration", "libcurl", "tzdata", "clock"])
 
     def test_the_folder_cannot_be(self):
         (self.folder / "file").write_text("")
@@ -133,6 +133,12 @@ class Doctor(unittest.TestCase):
         self.assertEqual(self.findings(KSANA_API_TOKEN_FILE=str(token))["token"]["level"], "ok")
         token.write_text("short\n")
         self.findings(expect=1, KSANA_API_TOKEN_FILE=str(token))
+
+    def test_libcurl_cannot_be_loaded(self):
+        (self.folder / "libcurl.so.4").write_text("no library")
+        libcurl = self.findings(LD_LIBRARY_PATH=str(self.folder))["libcurl"]
+        self.assertEqual(libcurl["level"], "warn")
+        self.assertIn("install libcurl4", libcurl["found"])
 
     def test_everything_may_be_called(self):
         egress = self.findings(KSANA_EGRESS_ALLOW="10.0.0.0/8,0.0.0.0/0")["egress"]

@@ -107,8 +107,8 @@ constexpr std::string_view kDetails =
     "Looks at the configuration, the store and its schema, the disk and how long a\n"
     "durable write takes, the files that the settings name, the port (free, or a\n"
     "server that answers and how it is), the limits of the process, libcurl, time\n"
-    "zones and the clock. It takes the options of `ksana server` and changes nothing. Each\n"
-    "check is over within seconds. Exit code 1: something failed.\n";
+    "zones and the clock. It takes the options of `ksana server` and changes\n"
+    "nothing. Each check is over within seconds. Exit code 1: something failed.\n";
 
 }  // namespace
 

@@ -142,6 +142,26 @@ TEST_F(CallbackRoutesTest, ManyAreSentInBoundedNumbers) {
     EXPECT_EQ(Post("/callbacks/redeliver", body).body, R"({"redelivered":50,"more":false})");
 }
 
+// However many of other types are older.
+TEST_F(CallbackRoutesTest, TheDeadLettersOfATypeAreFoundBehindAllOthers) {
+    model::Run other;
+    other.type = "other";
+    other.kind = model::ActionKind::kHttp;
+    other.trigger = model::RunTrigger::kCallback;
+    for (int batch = 0; batch < 3; ++batch) {
+        const auto made =
+            store_->runs().Submit({.now = {}, .runs = std::vector<model::Run>(4'000, other)});
+        std::vector<store::RunEvent> holds;
+        for (const store::Submitted& one : *made) {
+            holds.push_back({one.id, {.kind = EventKind::kHold}});
+        }
+        ASSERT_TRUE(store_->runs().Apply(std::move(holds)));
+    }
+    Report(Done().second, EventKind::kPermanentFailure);
+    EXPECT_EQ(Post("/callbacks/redeliver", R"({"state":"failed","type":"mail"})").body,
+              R"({"redelivered":1,"more":false})");
+}
+
 TEST_F(CallbackRoutesTest, ARunThatIsClosedTakesItsDeadLetterAlong) {
     const auto [id, callback] = Done();
     Report(callback, EventKind::kPermanentFailure);

@@ -181,14 +181,14 @@ Result<RunDesk::Redelivered> RunDesk::Redeliver(const RedeliverWish& wish, const
     store::RunQuery query;
     query.filter.states = model::SetOf(RunState::kHeld);
     query.filter.trigger = model::RunTrigger::kCallback;
+    query.filter.type = wish.type;
+    query.filter.tenant = wish.tenant;
     query.descending = false;
-    for (std::int64_t looked = 0; looked < kMostHeldLooked;) {
+    while (redelivered.callbacks < kMostRedelivered) {
         KSANA_TRY(const store::Page<Run> page, store_.runs().List(query));
         std::vector<store::RunEvent> events;
+        events.reserve(page.items.size());
         for (const Run& run : page.items) {
-            const bool wanted = (wish.type.empty() || run.type == wish.type) &&
-                                (wish.tenant.empty() || run.tenant == wish.tenant);
-            if (!wanted) continue;
             events.push_back({.run_id = run.id, .event = {.kind = EventKind::kSendBack}});
         }
         if (!events.empty()) {
@@ -198,11 +198,9 @@ Result<RunDesk::Redelivered> RunDesk::Redeliver(const RedeliverWish& wish, const
                                                         &store::Applied::verdict);
         }
         if (page.next.empty()) return redelivered;
-        looked += static_cast<std::int64_t>(page.items.size());
         query.cursor = page.next;
-        if (redelivered.callbacks >= kMostRedelivered) break;
     }
-    redelivered.more = redelivered.callbacks > 0;
+    redelivered.more = true;
     return redelivered;
 }
 

@@ -31,8 +31,8 @@ class RunDesk {
     Result<model::Run> Retry(const Uuid& id, std::optional<Uuid> new_id, const Actor& by = {});
 
     // Sends dead letters again, callbacks that are held, each as itself and with its retries anew:
-    // those of a type and a tenant where these are named, the oldest first, at most
-    // kMostRedelivered of the oldest kMostHeldLooked. `more`: there may be more.
+    // those of a type and a tenant where these are named, the oldest first, about
+    // kMostRedelivered. `more`: there may be more.
     struct RedeliverWish {
         std::string type;
         std::string tenant;
@@ -42,7 +42,6 @@ class RunDesk {
         bool more = false;
     };
     static constexpr std::int64_t kMostRedelivered = 1'000;
-    static constexpr std::int64_t kMostHeldLooked = 10'000;
     Result<Redelivered> Redeliver(const RedeliverWish& wish, const Actor& by = {});
 
     // Deletes a run that is over, with its attempts; the ledger keeps that its fire was there.

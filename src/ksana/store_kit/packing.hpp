@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "ksana/base/text_map.hpp"
 #include "ksana/base/time.hpp"
@@ -18,7 +19,7 @@
 // fields are not their default, and these fields in turn. A driver says once what is in a blob, in
 // a function that visits the fields, and calls it with a writer and with a reader; the order is
 // that of the bits, so a new field comes last. A reader that meets a bit it does not know is not
-// done.
+// done. Of more than 32 fields several such parts follow each other.
 
 namespace ksana::store_kit {
 
@@ -62,6 +63,13 @@ class PackWriter {
         Begin();
         Put(value);
     }
+    // visit(*this, item) of each says with Value what is in an item.
+    template <class T, class F>
+    void Each(const std::vector<T>& items, const F& visit) {
+        if (!Bit(!items.empty())) return;
+        PutNumber(items.size());
+        for (const T& item : items) visit(*this, item);
+    }
 
   private:
     void Begin() {
@@ -101,11 +109,20 @@ class PackWriter {
         out_.append(value);
     }
     // Also negative ones stay short.
-    void Put(std::int64_t value) {
+    template <class T>
+    requires std::is_integral_v<T>
+    void Put(T number) {
+        const auto value = static_cast<std::int64_t>(number);
         PutNumber((static_cast<std::uint64_t>(value) << 1U) ^
                   static_cast<std::uint64_t>(value >> 63));
     }
     void Put(TimePoint value) { Put(std::int64_t{value.time_since_epoch().count()}); }
+    void Put(Duration value) { Put(std::int64_t{value.count()}); }
+    void Put(double value) {
+        std::array<char, sizeof(value)> bytes{};
+        std::memcpy(bytes.data(), &value, sizeof(value));
+        out_.append(bytes.data(), bytes.size());
+    }
     void Put(const Uuid& value) { out_.append(value.bytes.begin(), value.bytes.end()); }
     void Put(const TextMap& map) {
         PutNumber(map.size());
@@ -171,12 +188,23 @@ class PackReader {
     void Value(T& value) {
         Take(value);
     }
+    template <class T, class F>
+    void Each(std::vector<T>& items, const F& visit) {
+        items.clear();
+        if (!Bit()) return;
+        const std::uint64_t count = Number();
+        // Every item has a byte at least.
+        ok_ = ok_ && count <= rest_.size();
+        for (std::uint64_t i = 0; i < count && ok_; ++i) visit(*this, items.emplace_back());
+    }
 
-    bool done() const { return ok_ && mask_ == 0 && rest_.empty(); }
+    // All fields were there. What follows them is the next part.
+    bool ended() const { return ok_ && mask_ == 0; }
+    std::string_view rest() const { return rest_; }
+    bool done() const { return ended() && rest_.empty(); }
     // As done, but zeros may follow.
     bool done_but_padding() const {
-        return ok_ && mask_ == 0 &&
-               std::ranges::all_of(rest_, [](char byte) { return byte == '\0'; });
+        return ended() && std::ranges::all_of(rest_, [](char byte) { return byte == '\0'; });
     }
 
   private:
@@ -214,6 +242,17 @@ class PackReader {
         std::int64_t micros = 0;
         Take(micros);
         value = TimePoint(Duration(micros));
+    }
+    void Take(Duration& value) {
+        std::int64_t micros = 0;
+        Take(micros);
+        value = Duration(micros);
+    }
+    void Take(double& value) {
+        ok_ = ok_ && sizeof(value) <= rest_.size();
+        if (!ok_) return;
+        std::memcpy(&value, rest_.data(), sizeof(value));
+        rest_.remove_prefix(sizeof(value));
     }
     void Take(Uuid& value) {
         ok_ = ok_ && value.bytes.size() <= rest_.size();

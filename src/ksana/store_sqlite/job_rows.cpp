@@ -1,8 +1,10 @@
 #include "ksana/store_sqlite/job_rows.hpp"
 
+#include <fmt/core.h>
+
 #include "ksana/store/job_query.hpp"
-#include "ksana/store_kit/job_definition.hpp"
 #include "ksana/store_kit/rows.hpp"
+#include "ksana/store_sqlite/packed_job.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -11,10 +13,15 @@ using store_kit::kNoTime;
 
 namespace {
 
-Result<Job> ReadJob(Session& session, Query& query) {
+Result<Job> ReadJob(Query& query) {
     const std::string_view id = query.View();
-    const std::string_view definition = query.View();
-    KSANA_TRY(Job job, session.shared.jobs.Parse(id, definition));
+    auto unpacked = UnpackJob(query.View());
+    if (!unpacked) {
+        return Error(Code::kDataLoss,
+                     fmt::format("sqlite: the stored job \"{}\" cannot be read: {}", id,
+                                 unpacked.error().Describe()));
+    }
+    Job job = *std::move(unpacked);
     job.version = query.Int();
     job.created_at = query.Time();
     job.updated_at = query.Time();
@@ -61,12 +68,12 @@ Result<void> InsertState(Session& session, const Job& job) {
 
 }  // namespace
 
-Result<std::vector<Job>> ReadJobs(Session& session, Query& query) {
+Result<std::vector<Job>> ReadJobs(Query& query) {
     std::vector<Job> jobs;
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return jobs;
-        KSANA_TRY(Job job, ReadJob(session, query));
+        KSANA_TRY(Job job, ReadJob(query));
         jobs.push_back(std::move(job));
     }
 }
@@ -78,7 +85,7 @@ Result<std::vector<Job>> LoadJobs(Session& session, const std::vector<std::strin
     for (const std::string& id : ids) {
         KSANA_TRY(const bool row, query.Again().Text(id).Next());
         if (!row) continue;
-        KSANA_TRY(Job job, ReadJob(session, query));
+        KSANA_TRY(Job job, ReadJob(query));
         jobs.push_back(std::move(job));
     }
     return jobs;
@@ -89,7 +96,7 @@ Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<Job>
     Query query = session.connection.Prepared(Sql::kInsertJob);
     for (const Job& job : jobs) {
         const std::string type = store::RunTypeOf(job);
-        const std::string definition = store_kit::DefinitionText(job);
+        const std::string definition = PackJob(job);
         KSANA_TRY_VOID(query.Again()
                            .Text(job.id)
                            .Text(job.tenant)
@@ -118,7 +125,7 @@ Result<void> UpdateJobRows(Session& session, const std::vector<Job>& jobs) {
     Query state = session.connection.Prepared(Sql::kUpdateJobState);
     for (const Job& job : jobs) {
         const std::string type = store::RunTypeOf(job);
-        const std::string definition = store_kit::DefinitionText(job);
+        const std::string definition = PackJob(job);
         KSANA_TRY_VOID(query.Again()
                            .Text(job.tenant)
                            .Text(job.group)

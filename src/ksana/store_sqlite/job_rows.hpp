@@ -13,7 +13,7 @@
 namespace ksana::store_sqlite {
 
 // All rows that are left of a query whose columns are KSANA_JOB_COLUMNS.
-Result<std::vector<model::Job>> ReadJobs(Session& session, Query& query);
+Result<std::vector<model::Job>> ReadJobs(Query& query);
 Result<std::vector<model::Job>> LoadJobs(Session& session, const std::vector<std::string>& ids);
 
 Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<model::Job>& jobs);

@@ -267,7 +267,7 @@ Result<store_kit::ListedJobs> ListJobs(Session& session, const JobList& list) {
         const ListSql sql = SortedJobsSql(list);
         Query query = session.connection.Dynamic(sql.text);
         sql.BindTo(query);
-        KSANA_TRY(listed.rows, ReadJobs(session, query));
+        KSANA_TRY(listed.rows, ReadJobs(query));
         return listed;
     }
     KSANA_TRY(listed.looked_to, HorizonOf(session, list));
@@ -276,7 +276,7 @@ Result<store_kit::ListedJobs> ListJobs(Session& session, const JobList& list) {
     for (const ListSql& part : JobListSql(list, ListPurpose::kRows, limit, listed.looked_to)) {
         Query query = session.connection.Dynamic(part.text);
         part.BindTo(query);
-        KSANA_TRY(std::vector<Job> jobs, ReadJobs(session, query));
+        KSANA_TRY(std::vector<Job> jobs, ReadJobs(query));
         parts.push_back(std::move(jobs));
     }
     listed.rows = Merge(std::move(parts), list.limit, list.descending, [](const Job& job) {

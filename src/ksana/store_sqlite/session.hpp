@@ -5,7 +5,6 @@
 #include "ksana/base/clock.hpp"
 #include "ksana/base/uuid.hpp"
 #include "ksana/store_sqlite/connection.hpp"
-#include "ksana/store_sqlite/job_cache.hpp"
 #include "ksana/store_sqlite/policy_cache.hpp"
 #include "ksana/store_sqlite/running_cache.hpp"
 #include "ksana/store_sqlite/seq_book.hpp"
@@ -16,7 +15,6 @@ namespace ksana::store_sqlite {
 struct Shared {
     Clock& clock;
     PolicyCache policies;
-    JobCache jobs;
 };
 
 // A connection and what reading rows with it needs. One thread at a time.

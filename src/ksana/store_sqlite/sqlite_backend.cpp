@@ -30,7 +30,7 @@ SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers
                              store_kit::FileLock lock, std::unique_ptr<Connection> writer)
     : path_(std::move(path)),
       lock_(std::move(lock)),
-      shared_{.clock = clock, .policies = {}, .jobs = {}},
+      shared_{.clock = clock, .policies = {}},
       connection_(std::move(writer)),
       readers_(path_, readers, shared_) {}
 

@@ -41,7 +41,7 @@ Result<std::vector<Job>> SqliteTransaction::LockJobs(const std::vector<std::stri
 Result<std::vector<Job>> SqliteTransaction::LockDueJobs(TimePoint until, std::size_t limit) {
     Query query = Prepared(Sql::kFindDueJobs);
     query.Time(until).Int(Limit(limit));
-    return ReadJobs(session_, query);
+    return ReadJobs(query);
 }
 
 Result<std::vector<bool>> SqliteTransaction::InsertJobs(const std::vector<Job>& jobs) {

@@ -41,7 +41,7 @@ class WalKeeperTest : public ::testing::Test {
     test::TemporaryFolder folder_;
     const std::string path_ = folder_.File("log.db");
     FakeClock clock_;
-    Shared shared_{.clock = clock_, .policies = {}, .jobs = {}};
+    Shared shared_{.clock = clock_, .policies = {}};
     std::unique_ptr<Connection> connection_;
     ReaderPool readers_;
 };

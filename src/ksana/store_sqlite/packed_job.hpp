@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ksana/base/result.hpp"
+#include "ksana/model/job.hpp"
+
+// What a user wrote of a job, as a short text of bytes: a fire reads its job, and reading JSON took
+// longer than storing the run. Bookkeeping is not in it.
+
+namespace ksana::store_sqlite {
+
+std::string PackJob(const model::Job& job);
+// Reads the JSON of earlier schemas, too. kDataLoss when it cannot be read.
+Result<model::Job> UnpackJob(std::string_view packed);
+
+}  // namespace ksana::store_sqlite

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ksana/base/time.hpp"
+#include "ksana/base/uuid.hpp"
 #include "ksana/model/job.hpp"
 
 namespace ksana::model {
@@ -19,6 +21,13 @@ struct JobTally {
     std::optional<TimePoint> last_run_at;  // none: unchanged
     std::optional<RunState> last_state;    // none: unchanged, and last_error with it
     std::string last_error;
+    // Runs that are final now and stay in the store, which may list them by job.
+    struct Ended {
+        Uuid id;
+        TimePoint at{};
+        friend bool operator==(const Ended&, const Ended&) = default;
+    };
+    std::vector<Ended> ended;
     friend bool operator==(const JobTally&, const JobTally&) = default;
 };
 

@@ -82,7 +82,10 @@ model::Transition RunChanges::Change(Run& run, const model::Event& event) {
 void RunChanges::Follow(const Run& run, const RunStatus& before, const model::Transition& made) {
     const RunState state = run.status.state;
     tx_.Touch(TopicsOf(before, run));
-    if (model::EndsForJob(before.state, state)) AddTally(run);
+    if (model::EndsForJob(before.state, state)) {
+        AddTally(run);
+        NoteFinal(run);
+    }
     if (HoldsKeyIn(run, before.state) && !HoldsKeyIn(run, state)) freed_.push_back(ClaimOf(run));
     if (MayBlockOthers(run) && !model::IsUnderWay(run.status) &&
         (model::IsUnderWay(before) || model::IsFinal(state))) {
@@ -141,6 +144,15 @@ const Run* RunChanges::AsKept(const Run& run) {
     kept.status.result.clear();
     kept.status.detail.clear();
     return &kept;
+}
+
+// What was over for its job before it became final has no tally; the store finds it by itself.
+void RunChanges::NoteFinal(const Run& run) {
+    const RunStatus& status = run.status;
+    const bool stays = run.policy.run_log != model::RunLog::kNone;
+    if (run.job_id.empty() || !model::IsFinal(status.state) || !status.finished_at || !stays)
+        return;
+    tallies_[run.job_id].ended.push_back({run.id, *status.finished_at});
 }
 
 void RunChanges::AddTally(const Run& run) {

@@ -35,6 +35,7 @@ class RunChanges {
 
   private:
     void AddTally(const model::Run& run);
+    void NoteFinal(const model::Run& run);
     void Follow(const model::Run& run, const model::RunStatus& before,
                 const model::Transition& made);
     Result<void> WriteTallies();

@@ -4,6 +4,7 @@
 
 #include "ksana/store/job_query.hpp"
 #include "ksana/store_kit/rows.hpp"
+#include "ksana/store_sqlite/job_history.hpp"
 #include "ksana/store_sqlite/packed_job.hpp"
 
 namespace ksana::store_sqlite {
@@ -164,23 +165,8 @@ Result<void> UpdatePlanRows(Session& session, const std::vector<Job>& jobs) {
     return {};
 }
 
-Result<void> AddTallyRows(Session& session, const std::vector<model::JobTally>& tallies) {
-    Query query = session.connection.Prepared(Sql::kAddTally);
-    for (const model::JobTally& tally : tallies) {
-        KSANA_TRY_VOID(query.Again()
-                           .Int(tally.runs)
-                           .Int(tally.failures_reset ? 1 : 0)
-                           .Int(tally.failures)
-                           .Time(tally.last_run_at)
-                           .Enum(tally.last_state)
-                           .Text(tally.last_error)
-                           .Text(tally.job_id)
-                           .Run());
-    }
-    return {};
-}
-
 Result<void> DeleteJobRow(Session& session, const std::string& id) {
+    KSANA_TRY_VOID(ListRecentRuns(session, id));
     KSANA_TRY_VOID(session.connection.Prepared(Sql::kDeleteJob).Text(id).Run());
     KSANA_TRY_VOID(session.connection.Prepared(Sql::kDeleteJobState).Text(id).Run());
     return DeleteLinks(session, id);

@@ -19,7 +19,6 @@ Result<std::vector<model::Job>> LoadJobs(Session& session, const std::vector<std
 Result<std::vector<bool>> InsertJobRows(Session& session, const std::vector<model::Job>& jobs);
 Result<void> UpdateJobRows(Session& session, const std::vector<model::Job>& jobs);
 Result<void> UpdatePlanRows(Session& session, const std::vector<model::Job>& jobs);
-Result<void> AddTallyRows(Session& session, const std::vector<model::JobTally>& tallies);
 Result<void> DeleteJobRow(Session& session, const std::string& id);
 
 }  // namespace ksana::store_sqlite

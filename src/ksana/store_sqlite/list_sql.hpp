@@ -60,6 +60,7 @@ struct RunListPart {
     ListSql sql;
     bool sorts = false;  // the index has another order
     bool exact = false;  // every one of them belongs to the list
+    bool few = false;    // some dozens, however many runs there are
 };
 // Whether the filter asks for something that few runs have, by an index that has another order.
 bool AsksForNarrow(const store_kit::RunList& list);

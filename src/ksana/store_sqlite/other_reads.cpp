@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <utility>
 
 #include "ksana/store_sqlite/claim.hpp"
 #include "ksana/store_sqlite/list_sql.hpp"
@@ -46,6 +48,32 @@ AuditEvent ReadEvent(Query& query) {
     query.Into(event.client_ip);
     query.Into(event.method);
     return event;
+}
+
+struct EndedSample {
+    std::int64_t final_at;
+    Uuid id;
+    store::RunSample sample;
+};
+
+Query& BindSpan(Query& query, const store::StatisticsParams& params) {
+    return query.Text(params.job_id).TimeOr(params.from, INT64_MIN).TimeOr(params.until, kNoTime);
+}
+
+Result<void> ReadSamples(Query& query, std::vector<EndedSample>& samples) {
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return {};
+        EndedSample& one = samples.emplace_back();
+        one.final_at = query.Int();
+        one.id = query.Id();
+        model::Run run;
+        KSANA_TRY_VOID(UnpackStatus(query.View(), run));
+        one.sample.state = run.status.state;
+        if (run.status.started_at && run.status.ended_at) {
+            one.sample.duration = *run.status.ended_at - *run.status.started_at;
+        }
+    }
 }
 
 // The first column of the first row.
@@ -232,23 +260,21 @@ Result<std::optional<model::Run>> FindFire(Session& session, const std::string& 
 Result<std::vector<store::RunSample>> Samples(Session& session,
                                               const store::StatisticsParams& params,
                                               std::size_t limit) {
-    Query query = session.connection.Prepared(Sql::kSampleRuns);
-    query.Text(params.job_id)
-        .TimeOr(params.from, INT64_MIN)
-        .TimeOr(params.until, kNoTime)
-        .Int(static_cast<std::int64_t>(limit));
+    std::vector<EndedSample> found;
+    Query recent = session.connection.Prepared(Sql::kSampleRecent);
+    BindSpan(recent, params);
+    KSANA_TRY_VOID(ReadSamples(recent, found));
+    Query listed = session.connection.Prepared(Sql::kSampleRuns);
+    BindSpan(listed, params).Int(static_cast<std::int64_t>(limit));
+    KSANA_TRY_VOID(ReadSamples(listed, found));
+    std::ranges::sort(found, std::greater(), [](const EndedSample& sample) {
+        return std::pair(sample.final_at, sample.id);
+    });
+    if (found.size() > limit) found.resize(limit);
     std::vector<store::RunSample> samples;
-    for (;;) {
-        KSANA_TRY(const bool row, query.Next());
-        if (!row) return samples;
-        model::Run run;
-        KSANA_TRY_VOID(UnpackStatus(query.View(), run));
-        store::RunSample sample{.state = run.status.state};
-        if (run.status.started_at && run.status.ended_at) {
-            sample.duration = *run.status.ended_at - *run.status.started_at;
-        }
-        samples.push_back(sample);
-    }
+    samples.reserve(found.size());
+    for (const EndedSample& one : found) samples.push_back(one.sample);
+    return samples;
 }
 
 Result<std::vector<store::QueueDepth>> Depths(Session& session) {

@@ -45,8 +45,6 @@ std::int64_t GateOf(const model::RunStatus& status) {
            (status.attempt > 0 ? 1 : 0);
 }
 
-bool HasFinalAt(const Run& run) { return !run.job_id.empty() && run.status.finished_at; }
-
 // Values are not copied: the batch stays as it is while a statement runs. A column that nothing is
 // said of is NULL.
 class Answer {
@@ -208,6 +206,10 @@ void CountOpenRun(std::int64_t gate, store_kit::Gate& counts) {
     counts.waiting += gate < 8 && (gate & 3) == 0 ? 1 : 0;
 }
 
+bool HasFinalAt(const Run& run) {
+    return !run.job_id.empty() && model::IsFinal(run.status.state) && run.status.finished_at;
+}
+
 bool HasLongPayload(const Run& run) { return run.payload.size() > kMaxInlinePayload; }
 
 int RunBatch::Register(sqlite3* database) {
@@ -229,7 +231,7 @@ void RunBatch::FillStatus(const store_kit::RunRefs& runs, const std::vector<std:
         PutPlace(run, row.place);
         PackStatus(run, row.status);
         row.final_key.clear();
-        if (model::IsFinal(run.status.state)) row.final_key = FinalKey(run.status.state, run.id);
+        if (HasFinalKey(run.status.state)) row.final_key = FinalKey(run.status.state, run.id);
         Pad(row);
     }
 }

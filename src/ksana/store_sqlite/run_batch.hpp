@@ -15,6 +15,9 @@ namespace ksana::store_sqlite {
 // Its payload stands in the table payloads.
 bool HasLongPayload(const model::Run& run);
 
+// It is an ended run of a job, and has a time to be listed by (job_history.hpp).
+bool HasFinalAt(const model::Run& run);
+
 // Counts a run that is scheduled, queued or running, by its column `gate`.
 void CountOpenRun(std::int64_t gate, store_kit::Gate& counts);
 
@@ -40,7 +43,7 @@ class RunBatch {
         const model::Run* run = nullptr;
         std::int64_t seq = 0;
         std::string place;
-        std::string final_key;  // empty: not final
+        std::string final_key;  // empty: none (run_lanes.hpp)
         std::string fixed;
         std::string status;
     };

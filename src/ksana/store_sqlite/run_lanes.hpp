@@ -77,7 +77,10 @@ PlaceRange AfterGroup(Lane lane, std::string_view group);
 std::string FirstPlace(Lane lane, std::int64_t order);
 std::string PlaceAt(Lane lane, std::int64_t order, const Uuid& id);
 
-// Where a final run stands in runs_final: by state and id.
+// Whether such a run stands in runs_final, and where: by state and id.
+constexpr bool HasFinalKey(model::RunState state) {
+    return model::IsFinal(state) && state != model::RunState::kSucceeded;
+}
 std::string FinalKey(model::RunState state, const Uuid& id);
 
 }  // namespace ksana::store_sqlite

@@ -20,6 +20,7 @@ namespace {
 
 // What a part of a list walks along.
 struct Way {
+    std::string number = "seq";  // of the run
     std::string from;
     std::string condition;               // that chooses the part of the index
     std::vector<ListSql::Value> values;  // of the condition
@@ -28,6 +29,7 @@ struct Way {
     std::string after;                   // condition for what follows on the last page
     std::vector<ListSql::Value> after_values;
     bool exact = false;  // nothing else is asked for than the condition says
+    bool few = false;    // RunListPart
 };
 
 std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
@@ -85,12 +87,21 @@ Way Tagged(Tag tag, ListSql::Value value, const RunList& list) {
 
 ListSql::Value AsBytes(const std::string& text) { return ListSql::Bytes{text}; }
 
-// Those that have not ended stand in another index than the others.
+constexpr const char* kRecentRuns = KSANA_RECENT_RUNS;
+
+// Those that have not ended, those that have just ended, and the others (job_history.hpp).
 std::vector<Way> OfJob(const RunList& list) {
     const ListSql::Value job(list.filter.job_id);
-    return {
-        ById("runs INDEXED BY runs_open", "job_id=? AND final_at IS NULL", {job}, "id", list),
-        ById("runs INDEXED BY runs_job", "job_id=? AND final_at IS NOT NULL", {job}, "id", list)};
+    Way recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
+    recent.number = "runs.seq";
+    recent.sorts = true;
+    recent.few = true;
+    const bool by_ready = list.sort == RunSort::kReady;
+    Way ended = ById(by_ready ? "job_runs j CROSS JOIN runs ON runs.seq=j.seq" : "job_runs j",
+                     "j.job_id=?", {job}, "j.id", list);
+    ended.number = "j.seq";
+    return {ById("runs INDEXED BY runs_open", "job_id=? AND final_at IS NULL", {job}, "id", list),
+            std::move(recent), std::move(ended)};
 }
 
 // Whether the filter lets everything through.
@@ -179,35 +190,36 @@ Way FinalByTime(RunState state, const RunList& list) {
                                            : InPlaces(std::move(range), list);
 }
 
+// What has no final key is sorted, or found among all runs where it is too much for that.
 Way FinalById(RunState state, const RunList& list) {
     PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
-    const std::string from = "runs INDEXED BY runs_final";
-    if (list.sort != RunSort::kReady) {
-        return WithinKeys(from, "final_key", std::move(range), list,
-                          list.after ? FinalKey(state, list.after->id) : "");
-    }
-    Way way{.from = from,
-            .condition = "final_key>=? AND final_key<?",
-            .values = {std::move(range.from), std::move(range.to)},
-            .sorts = true};
-    SortByTime(way, list, "ready_at", "id");
-    return way;
+    if (list.sort == RunSort::kReady || !HasFinalKey(state))
+        return InPlaces(std::move(range), list);
+    return WithinKeys("runs INDEXED BY runs_final", "final_key", std::move(range), list,
+                      list.after ? FinalKey(state, list.after->id) : "");
 }
 
 // The place of the last page narrows the times, as in WithinKeys; which of those of its time follow
 // is then asked for each.
-Way FinalOfJob(const RunList& list) {
+std::vector<Way> FinalOfJob(const RunList& list) {
     std::int64_t from = INT64_MIN;
     std::int64_t to = INT64_MAX;
     if (list.filter.finished_from) from = Micros(*list.filter.finished_from);
     if (list.filter.finished_until) to = Micros(*list.filter.finished_until) - 1;
     if (list.after && list.descending) to = std::min(to, list.after->time);
     if (list.after && !list.descending) from = std::max(from, list.after->time);
-    Way way{.from = "runs INDEXED BY runs_job_final",
-            .condition = "job_id=? AND final_at>=? AND final_at<=?",
-            .values = {std::string_view(list.filter.job_id), from, to}};
-    SortByTime(way, list, "final_at", "id");
-    return way;
+    Way recent{.number = "runs.seq",
+               .from = kRecentRuns,
+               .condition = "s.job_id=? AND runs.final_at>=? AND runs.final_at<=?",
+               .values = {std::string_view(list.filter.job_id), from, to},
+               .sorts = true,
+               .few = true};
+    SortByTime(recent, list, "runs.final_at", "runs.id");
+    Way ended{.from = "job_runs INDEXED BY job_runs_final",
+              .condition = "job_id=? AND final_at>=? AND final_at<=?",
+              .values = {std::string_view(list.filter.job_id), from, to}};
+    SortByTime(ended, list, "final_at", "id");
+    return {std::move(recent), std::move(ended)};
 }
 
 Way AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
@@ -234,7 +246,7 @@ std::vector<Way> WaysByState(const RunList& list) {
 }
 
 std::vector<Way> WaysOf(const RunList& list) {
-    if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return {FinalOfJob(list)};
+    if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return FinalOfJob(list);
     if (list.sort != RunSort::kFinished) {
         std::vector<Way> narrow = NarrowWays(list);
         if (!narrow.empty()) return narrow;
@@ -252,7 +264,7 @@ std::vector<Way> WaysOf(const RunList& list) {
 
 ListSql SqlOf(Way way, ListPurpose purpose) {
     ListSql sql;
-    sql.text = "SELECT seq FROM " + way.from;
+    sql.text = fmt::format("SELECT {} FROM {}", way.number, way.from);
     if (!way.condition.empty()) sql.Where(way.condition);
     sql.values = std::move(way.values);
     if (!way.after.empty()) sql.Where(way.after);
@@ -273,7 +285,8 @@ std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {
     for (Way& way : WaysOf(list)) {
         const bool sorts = way.sorts;
         const bool exact = way.exact;
-        parts.push_back({SqlOf(std::move(way), purpose), sorts, exact});
+        const bool few = way.few;
+        parts.push_back({SqlOf(std::move(way), purpose), sorts, exact, few});
     }
     return parts;
 }

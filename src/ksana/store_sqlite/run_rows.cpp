@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "ksana/store_sqlite/job_history.hpp"
 #include "ksana/store_sqlite/packed_run.hpp"
 #include "ksana/store_sqlite/run_tags.hpp"
 
@@ -77,16 +78,18 @@ Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq)
     // Another will be read before it changes.
     if (run.status.state == model::RunState::kRunning) session.seq_book.Note(run.id, seq);
     if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
+    KSANA_TRY_VOID(ListEndedRun(session, run, seq));
     if (!HasLongPayload(run)) return {};
     return session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run();
 }
 
-// What runs now was not over before, so its final_key is NULL and stays so.
+// What was not over before has no final_key, and most do not get one.
 Sql UpdateOf(const RunRefs& runs) {
-    if (!std::ranges::all_of(runs, &std::string::empty, &Run::job_id)) return Sql::kUpdateRuns;
-    const bool started = std::ranges::all_of(
-        runs, [](const Run* run) { return run->status.state == model::RunState::kRunning; });
-    return started ? Sql::kUpdateStartedTasks : Sql::kUpdateTasks;
+    const bool keyed =
+        std::ranges::any_of(runs, [](const Run* run) { return HasFinalKey(run->status.state); });
+    const bool tasks = std::ranges::all_of(runs, &std::string::empty, &Run::job_id);
+    if (tasks) return keyed ? Sql::kUpdateTasks : Sql::kUpdateUnkeyedTasks;
+    return keyed ? Sql::kUpdateRuns : Sql::kUpdateUnkeyedRuns;
 }
 
 Attempt ReadAttempt(Query& query) {
@@ -212,6 +215,7 @@ Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
     }
     session.connection.batch().FillStatus(runs, seqs);
     KSANA_TRY_VOID(session.connection.Prepared(UpdateOf(runs)).Run());
+    KSANA_TRY_VOID(NoteFinalRuns(session, runs, seqs));
     for (const Run* run : runs) {
         session.running.Written(*run);
         if (model::IsFinal(run->status.state)) session.seq_book.Forget(run->id);
@@ -224,6 +228,7 @@ Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids) 
     KSANA_TRY(const std::vector<Run> runs, LoadRuns(session, ids));
     for (const Run& run : runs) {
         if (HasTags(run)) KSANA_TRY_VOID(DeleteTags(session, run));
+        KSANA_TRY_VOID(UnlistRun(session, run));
         if (!run.unique.key.empty()) {
             KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey)
                                .Text(run.tenant)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/uuid.hpp"
@@ -32,6 +33,8 @@ struct WriteSession : Session {
     // No run has a greater id; nothing: not known yet. A rollback leaves it too great, which only
     // means to look for ids that are not there.
     std::optional<Uuid> newest;
+    // Runs of this transaction that are noted as ended (job_history.hpp) and not yet written so.
+    std::unordered_set<Uuid, UuidHash> noted;
 };
 
 }  // namespace ksana::store_sqlite

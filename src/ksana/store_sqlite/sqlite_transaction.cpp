@@ -5,6 +5,7 @@
 
 #include "ksana/model/decide.hpp"
 #include "ksana/store_sqlite/claim.hpp"
+#include "ksana/store_sqlite/job_history.hpp"
 
 namespace ksana::store_sqlite {
 

@@ -48,14 +48,19 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      " FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
      "final_at=excluded.final_at, gate=excluded.gate, status=excluded.status"},
-    // The same for runs without a job, and of those for such as run now: every index that a column
+    // The same where no final_key is or was, and for runs without a job: every index that a column
     // of SET stands in is asked about, also where no such run is in it.
+    {Sql::kUpdateUnkeyedRuns,
+     "INSERT INTO runs(seq, place, ready_at, final_at, gate, status) SELECT seq, place, ready_at, "
+     "final_at, gate, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
+     "place=excluded.place, ready_at=excluded.ready_at, final_at=excluded.final_at, "
+     "gate=excluded.gate, status=excluded.status"},
     {Sql::kUpdateTasks,
      "INSERT INTO runs(seq, place, ready_at, final_key, status) SELECT seq, place, ready_at, "
      "final_key, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
      "status=excluded.status"},
-    {Sql::kUpdateStartedTasks,
+    {Sql::kUpdateUnkeyedTasks,
      "INSERT INTO runs(seq, place, ready_at, status) SELECT seq, place, ready_at, status "
      "FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, status=excluded.status"},
@@ -103,8 +108,19 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kFindUnstarted, SELECT_RUN OPEN_OF_JOB "AND gate<8 AND (gate&1)=0 LIMIT ?"},
     {Sql::kFindFire, SELECT_RUN "INDEXED BY runs_fire WHERE job_id=? AND nominal_at=?"},
     {Sql::kSampleRuns,
-     "SELECT status FROM runs INDEXED BY runs_job_final WHERE job_id=? AND final_at>=? AND "
-     "final_at<? ORDER BY final_at DESC, id DESC LIMIT ?"},
+     "SELECT j.final_at, j.id, runs.status FROM job_runs j INDEXED BY job_runs_final CROSS JOIN "
+     "runs "
+     "ON runs.seq=j.seq WHERE j.job_id=? AND j.final_at>=? AND j.final_at<? "
+     "ORDER BY j.final_at DESC, j.id DESC LIMIT ?"},
+    {Sql::kSampleRecent, "SELECT runs.final_at, runs.id, runs.status FROM " KSANA_RECENT_RUNS
+                         " WHERE s.job_id=? AND runs.final_at>=? AND runs.final_at<?"},
+    {Sql::kListRecent,
+     "INSERT INTO job_runs(job_id, id, final_at, seq) SELECT runs.job_id, runs.id, runs.final_at, "
+     "runs.seq FROM " KSANA_RECENT_RUNS " WHERE s.job_id=?"},
+    {Sql::kClearRecent, "UPDATE job_state SET recent='' WHERE job_id=?"},
+    {Sql::kAddRecent, "UPDATE job_state SET recent=iif(?1, '', recent)||?2 WHERE job_id=?3"},
+    {Sql::kListRun, "INSERT INTO job_runs(job_id, id, final_at, seq) VALUES(?,?,?,?)"},
+    {Sql::kUnlistRun, "DELETE FROM job_runs WHERE job_id=? AND id=?"},
     {Sql::kInsertAttempt,
      "INSERT INTO attempts(run_id, number, exec_id, fence, owner, started_at, ended_at, outcome, "
      "error, detail, not_stopping) VALUES(?,?,?,?,?,?,?,?,?,?,?)"},
@@ -135,8 +151,8 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kAddTally,
      "UPDATE job_state SET total_runs=total_runs+?1, consecutive_failures="
      "iif(?2, 0, consecutive_failures)+?3, last_run_at=coalesce(?4, last_run_at), "
-     "last_state=coalesce(?5, last_state), last_error=iif(?5 IS NULL, last_error, ?6) "
-     "WHERE job_id=?7"},
+     "last_state=coalesce(?5, last_state), last_error=iif(?5 IS NULL, last_error, ?6), "
+     "recent=iif(?7, '', recent)||?8 WHERE job_id=?9"},
     {Sql::kLoadJob, SELECT_JOB "jobs j CROSS JOIN job_state s ON s.job_id=j.id WHERE j.id=?"},
     {Sql::kFindDueJobs,
      SELECT_JOB "job_state s INDEXED BY job_due CROSS JOIN jobs j ON j.id=s.job_id "

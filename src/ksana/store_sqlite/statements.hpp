@@ -24,8 +24,9 @@ enum class Sql : std::uint8_t {
 
     kInsertRuns,
     kUpdateRuns,
+    kUpdateUnkeyedRuns,
     kUpdateTasks,
-    kUpdateStartedTasks,
+    kUpdateUnkeyedTasks,
     kFindRun,
     kNewestRun,
     kLastSeq,
@@ -54,6 +55,12 @@ enum class Sql : std::uint8_t {
     kFindUnstarted,
     kFindFire,
     kSampleRuns,
+    kSampleRecent,
+    kListRecent,
+    kClearRecent,
+    kAddRecent,
+    kListRun,
+    kUnlistRun,
     kInsertAttempt,
     kLoadAttempts,
     kDeleteAttempts,
@@ -110,6 +117,11 @@ std::string_view TextOf(Sql which);
 
 // What run_rows.hpp reads, in its order; runs is the only table of its query with these names.
 #define KSANA_RUN_COLUMNS "seq, id, type, job_id, nominal_at, kind, fixed, ready_at, status"
+
+// The runs in job_state.recent of job_state s; the seq of runs is e.value.
+#define KSANA_RECENT_RUNS                                                                \
+    "job_state s CROSS JOIN json_each('['||substr(s.recent, 2)||']') e CROSS JOIN runs " \
+    "ON runs.seq=e.value"
 
 // What job_rows.hpp reads, of jobs j and job_state s.
 #define KSANA_JOB_COLUMNS                                                          \

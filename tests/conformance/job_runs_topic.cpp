@@ -198,7 +198,14 @@ TEST_P(StoreTest, RunsOfAJobAreListedWhateverBecomesOfThem) {
         runs.Reopened(store());
         runs.Check();
     }
+    // Nothing is left, and nothing of it appears again.
+    runs.Start(1000);
+    runs.End(1000);
     runs.PurgeOlderThan(-std::chrono::seconds(1));
+    if (harness_->Reopen()) runs.Reopened(store());
+    for (int i = 0; i < 4; ++i) runs.Begin();
+    runs.Start(4);
+    runs.End(4);
     runs.Check();
 }
 

@@ -40,7 +40,41 @@ LogState& State() {
     return state;
 }
 
+// Of one thread.
+struct Gathered {
+    int depth = 0;  // LogTogether that live
+    std::string lines;
+};
+constexpr std::size_t kMaxGathered = 64 * 1024;
+
+Gathered& OfThisThread() {
+    thread_local Gathered gathered;
+    return gathered;
+}
+
+// With state.mutex.
+void Write(LogState& state, std::string_view lines) {
+    if (!state.logger) state.logger = MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    state.logger->log(spdlog::level::info, spdlog::string_view_t(lines.data(), lines.size()));
+}
+
+void WriteGathered(LogState& state, Gathered& gathered) {
+    if (gathered.lines.empty()) return;
+    Write(state, gathered.lines);
+    gathered.lines.clear();
+}
+
 }  // namespace
+
+LogTogether::LogTogether() { ++OfThisThread().depth; }
+
+LogTogether::~LogTogether() {
+    Gathered& gathered = OfThisThread();
+    if (--gathered.depth > 0 || gathered.lines.empty()) return;
+    LogState& state = State();
+    const std::lock_guard lock(state.mutex);
+    WriteGathered(state, gathered);
+}
 
 Result<LogLevel> ParseLogLevel(std::string_view text) {
     static constexpr std::array<std::string_view, 6> kNames = {"debug", "info", "warn",
@@ -87,8 +121,11 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
         state.test_sink(level, line);
         return;
     }
-    if (!state.logger) state.logger = MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    state.logger->info("{}", line);
+    Gathered& gathered = OfThisThread();
+    if (gathered.depth == 0) return Write(state, line);
+    if (gathered.lines.size() + line.size() > kMaxGathered) WriteGathered(state, gathered);
+    if (!gathered.lines.empty()) gathered.lines += '\n';
+    gathered.lines += line;
 }
 
 void SetLogSinkForTest(std::function<void(LogLevel, std::string_view line)> sink) {

@@ -59,6 +59,16 @@ bool LogEnabled(LogLevel level);
 // Log(LogLevel::kInfo, "run finished", {{"job_id", id}, {"latency_ms", 12}});
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 
+// What this thread logs while one of these lives is written together at its end: a write of its own
+// takes longer than making a line. For as long as it takes to tell of a batch.
+class LogTogether {
+  public:
+    LogTogether();
+    ~LogTogether();
+    LogTogether(const LogTogether&) = delete;
+    LogTogether& operator=(const LogTogether&) = delete;
+};
+
 // Lines go to `sink` instead, until called with nothing. For tests that look at what was logged.
 void SetLogSinkForTest(std::function<void(LogLevel, std::string_view line)> sink);
 

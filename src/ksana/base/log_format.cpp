@@ -1,7 +1,6 @@
 #include "ksana/base/log_format.hpp"
 
-#include <fmt/core.h>
-
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -12,40 +11,68 @@
 namespace ksana {
 namespace {
 
-std::string NumberText(double value) {
+template <class T>
+void AppendNumber(std::string& out, T value) {
     std::array<char, 32> buffer{};
     const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    return {buffer.data(), end};
+    out.append(buffer.data(), end);
 }
 
-// JSON text of a string. Printable has made control characters and broken UTF-8 visible, so only
-// the quote and the backslash are left to escape.
-std::string Quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : Printable(text)) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
+// Most texts are, and need not be looked at more closely.
+bool IsPlainAscii(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+void AppendPrintable(std::string& out, std::string_view text) {
+    if (IsPlainAscii(text)) {
+        out += text;
+    } else {
+        out += Printable(text);
     }
-    return out + '"';
+}
+
+// As JSON. Printable makes control characters and broken UTF-8 visible, so only the quote and the
+// backslash are left to escape.
+void AppendQuoted(std::string& out, std::string_view text) {
+    const auto append = [&out](std::string_view printable) {
+        for (const char c : printable) {
+            if (c == '"' || c == '\\') out += '\\';
+            out += c;
+        }
+    };
+    out += '"';
+    if (IsPlainAscii(text)) {
+        append(text);
+    } else {
+        append(Printable(text));
+    }
+    out += '"';
 }
 
 bool NeedsQuotes(std::string_view text) {
     return text.empty() || text.find_first_of(" \"=\\") != std::string_view::npos ||
-           Printable(text) != text;
+           (!IsPlainAscii(text) && Printable(text) != text);
 }
 
-std::string ValueText(const LogField::Value& value, LogFormat format) {
+void AppendValue(std::string& out, const LogField::Value& value, LogFormat format) {
     if (const auto* text = std::get_if<std::string_view>(&value)) {
         const bool plain = format == LogFormat::kText && !NeedsQuotes(*text);
-        return plain ? std::string(*text) : Quoted(*text);
+        if (plain) {
+            out += *text;
+        } else {
+            AppendQuoted(out, *text);
+        }
+    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        AppendNumber(out, *number);
+    } else if (const auto* count = std::get_if<std::uint64_t>(&value)) {
+        AppendNumber(out, *count);
+    } else if (const auto* flag = std::get_if<bool>(&value)) {
+        out += *flag ? "true" : "false";
+    } else if (const double real = std::get<double>(value); std::isfinite(real)) {
+        AppendNumber(out, real);
+    } else {
+        out += format == LogFormat::kJson ? "null" : "nan";  // JSON has no word for these
     }
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
-    if (const auto* number = std::get_if<std::uint64_t>(&value)) return fmt::format("{}", *number);
-    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-    const double number = std::get<double>(value);
-    // JSON has no word for these.
-    if (!std::isfinite(number)) return format == LogFormat::kJson ? "null" : "nan";
-    return NumberText(number);
 }
 
 }  // namespace
@@ -58,18 +85,32 @@ std::string_view LogLevelName(LogLevel level) {
 
 std::string FormatLogLine(LogFormat format, TimePoint time, LogLevel level,
                           std::string_view message, std::span<const LogField> fields) {
+    constexpr std::size_t kUsualLine = 384;
+    constexpr std::size_t kLevelWidth = 5;
+    std::string line;
+    line.reserve(kUsualLine);
+    const std::string_view name = LogLevelName(level);
     if (format == LogFormat::kJson) {
-        std::string line = fmt::format("{{\"time\":\"{}\",\"level\":\"{}\",\"message\":{}",
-                                       FormatTime(time), LogLevelName(level), Quoted(message));
+        line.append(R"({"time":")").append(FormatTime(time)).append(R"(","level":")");
+        line.append(name).append(R"(","message":)");
+        AppendQuoted(line, message);
         for (const LogField& field : fields) {
-            line += fmt::format(",{}:{}", Quoted(field.key()), ValueText(field.value(), format));
+            line += ',';
+            AppendQuoted(line, field.key());
+            line += ':';
+            AppendValue(line, field.value(), format);
         }
-        return line + "}";
+        line += '}';
+        return line;
     }
-    std::string line =
-        fmt::format("{} {:<5} {}", FormatTime(time), LogLevelName(level), Printable(message));
+    line.append(FormatTime(time)).append(1, ' ').append(name);
+    line.append(kLevelWidth + 1 - std::min(kLevelWidth, name.size()), ' ');
+    AppendPrintable(line, message);
     for (const LogField& field : fields) {
-        line += fmt::format(" {}={}", Printable(field.key()), ValueText(field.value(), format));
+        line += ' ';
+        AppendPrintable(line, field.key());
+        line += '=';
+        AppendValue(line, field.value(), format);
     }
     return line;
 }

@@ -1,6 +1,13 @@
 #include "ksana/base/log_format.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
 
 #include <array>
 #include <limits>
@@ -55,6 +62,39 @@ TEST(Log, WritesFromTheConfiguredLevelUp) {
     SetLogSinkForTest(nullptr);
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_NE(lines[0].find("warn  loud n=1"), std::string::npos);
+}
+
+TEST(LogTogether, WritesItsLinesAtTheEnd) {
+    const std::filesystem::path file =
+        std::filesystem::path(::testing::TempDir()) / ("ksana_log_" + std::to_string(::getpid()));
+    const auto count = [&file] {
+        std::ifstream in(file);
+        return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    };
+    ASSERT_TRUE(ConfigureLog({.file = file.string()}));
+    {
+        const LogTogether outer;
+        {
+            const LogTogether inner;
+            Log(LogLevel::kInfo, "one");
+            Log(LogLevel::kDebug, "nobody wants to see it");
+            Log(LogLevel::kError, "two");
+        }
+        EXPECT_EQ(count(), 0);
+        std::thread([] { Log(LogLevel::kInfo, "of another thread"); }).join();
+        EXPECT_EQ(count(), 1);
+    }
+    EXPECT_EQ(count(), 3);
+    {
+        const LogTogether many;
+        for (int i = 0; i < 1000; ++i) Log(LogLevel::kInfo, std::string(100, 'x'));
+        EXPECT_GT(count(), 3) << "it grows without bound";
+    }
+    EXPECT_EQ(count(), 1003);
+    Log(LogLevel::kInfo, "alone");
+    EXPECT_EQ(count(), 1004);
+    ASSERT_TRUE(ConfigureLog({}));
+    std::filesystem::remove(file);
 }
 
 TEST(ConfigureLog, SaysWhenTheFileCannotBeOpened) {

@@ -186,6 +186,7 @@ std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
 
 void Dispatcher::Report(const std::vector<Landing>& landed,
                         const std::vector<store::Applied>& applied) {
+    const LogTogether one_write;
     for (std::size_t n = 0; n < landed.size(); ++n) Told(landed[n], applied[n]);
 }
 

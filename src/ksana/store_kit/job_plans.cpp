@@ -1,5 +1,6 @@
 #include "ksana/store_kit/job_plans.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -79,6 +80,7 @@ Result<store::Planned> JobPlans::Write() {
     NewRuns fresh(changes, tx_, ids_, start_);
     fresh.Know(std::move(gates_));
     KSANA_TRY(auto outcomes, fresh.Insert(runs_));
+    planned.started.reserve(std::min(outcomes.size(), start_ ? start_->limit : 0));
     for (store::Submitted& outcome : outcomes) Count(planned, outcome);
     KSANA_TRY_VOID(changes.Flush());
     return planned;
@@ -91,6 +93,7 @@ Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs
                                   const store::Planner& planner, TimePoint now, JobPlans& plans) {
     store::Planned planned;
     if (!jobs.empty()) {
+        plans.Expect(jobs.size());
         for (model::Job& job : jobs) plans.Add(job, planner(job, now));
         KSANA_TRY_VOID(tx.UpdatePlans(jobs));
         KSANA_TRY(planned, plans.Write());

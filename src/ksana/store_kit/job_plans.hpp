@@ -20,6 +20,8 @@ class JobPlans {
     // Gates that the caller holds already.
     void Know(std::vector<Gate> gates) { gates_ = std::move(gates); }
 
+    // Room for about so many runs.
+    void Expect(std::size_t runs) { runs_.reserve(runs); }
     // Sets planned_until and next_run_at of `job`, which the caller writes.
     void Add(model::Job& job, store::JobPlan plan);
 

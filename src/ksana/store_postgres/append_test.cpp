@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "ksana/store_kit/kit_store.hpp"
@@ -138,6 +139,28 @@ TEST_F(AppendTest, RefusedStatementIsAnErrorOfItsCallers) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, Code::kInvalidArgument) << done.error().message;
     EXPECT_TRUE(store_->runs().Submit({.runs = {MakeRun()}}));
+}
+
+// While one group is under way, the next does not wait for it.
+TEST_F(AppendTest, TwoGroupsAreUnderWayAtOnce) {
+    std::promise<void> begun;
+    std::promise<void> over;
+    bool waited_in_vain = false;
+    {
+        const std::jthread first([&] {
+            const auto done = backend_->Append([&](Transaction&) -> Result<void> {
+                begun.set_value();
+                const auto told = over.get_future().wait_for(std::chrono::seconds(5));
+                waited_in_vain = told != std::future_status::ready;
+                return {};
+            });
+            EXPECT_TRUE(done);
+        });
+        begun.get_future().wait();
+        EXPECT_TRUE(store_->runs().Submit({.runs = {MakeRun()}}));
+        over.set_value();
+    }
+    EXPECT_FALSE(waited_in_vain);
 }
 
 TEST_F(AppendTest, TimeIsNeverAheadOfTheServer) {

@@ -18,6 +18,8 @@ namespace {
 constexpr int kMaxConflicts = 20;
 // Times that policies are stored for one transaction: more only if others push them out of memory.
 constexpr int kMaxPolicyRounds = 5;
+// Fewer connections are not to be held by appends alone.
+constexpr std::size_t kPoolOfTwoLanes = 4;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
 constexpr Backoff::Range kFateBackoff{std::chrono::milliseconds(2), std::chrono::milliseconds(50)};
@@ -44,9 +46,15 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       backoff_(options.clock, options.random),
       server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
-      gatherer_(
-          options.clock, [this](const Deadline& deadline) { PrepareAppend(deadline); },
-          [this](const AppendGatherer::Parts& parts) { return AppendAll(parts); }) {}
+      lanes_{Lane(*this), Lane(*this)} {}
+
+PostgresBackend::Lane::Lane(PostgresBackend& backend)
+    : gatherer(
+          backend.options_.clock,
+          [this, &backend](const Deadline& deadline) { backend.PrepareAppend(*this, deadline); },
+          [this, &backend](const AppendGatherer::Parts& parts) {
+              return backend.AppendAll(*this, parts);
+          }) {}
 
 Result<void> PostgresBackend::Start() {
     const Deadline deadline(options_.clock, options_.call_timeout);
@@ -201,26 +209,36 @@ Result<void> PostgresBackend::Write(const WriteBody& body) {
 }
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {
-    return gatherer_.Append(body, Deadline(options_.clock, options_.call_timeout));
+    Lane& lane = EmptierLane();
+    ++lane.callers;
+    auto done = lane.gatherer.Append(body, Deadline(options_.clock, options_.call_timeout));
+    --lane.callers;
+    return done;
+}
+
+// Who was told together comes back together: to the lane that they have left.
+PostgresBackend::Lane& PostgresBackend::EmptierLane() {
+    if (options_.pool_size < kPoolOfTwoLanes) return lanes_.front();
+    return lanes_[0].callers <= lanes_[1].callers ? lanes_[0] : lanes_[1];
 }
 
 // Whatever goes wrong here goes wrong again where it is reported.
-void PostgresBackend::PrepareAppend(const Deadline& deadline) {
+void PostgresBackend::PrepareAppend(Lane& lane, const Deadline& deadline) {
     auto lease = pool_.Acquire(deadline);
     if (std::holds_alternative<Fault>(lease)) return;
-    append_on_.emplace(std::move(std::get<0>(lease)));
-    Session::BeginAhead(**append_on_);
+    lane.on.emplace(std::move(std::get<0>(lease)));
+    Session::BeginAhead(**lane.on);
 }
 
 // Whose time is over is told so at once; whoever leads the next group has time for the others.
-bool PostgresBackend::DropExpired(AppendGatherer::Parts& parts) {
+bool PostgresBackend::DropExpired(Lane& lane, AppendGatherer::Parts& parts) {
     const auto dropped = std::erase_if(parts, [](AppendGatherer::Part* part) {
         if (!part->deadline.Passed()) return false;
         part->result = DeadlineFault("the calls before this one did not end").error;
         return true;
     });
     if (dropped == 0) return false;
-    if (const auto unused = std::exchange(append_on_, std::nullopt)) {
+    if (const auto unused = std::exchange(lane.on, std::nullopt)) {
         const Deadline none(options_.clock, Duration::zero());
         const Session rolls_back(**unused, Session::Mode::kWrite, none);
     }
@@ -229,11 +247,11 @@ bool PostgresBackend::DropExpired(AppendGatherer::Parts& parts) {
 
 // Runs that are not new are for their own body to explain: it gets a transaction of its own, and
 // the others start again without it.
-AppendGatherer::Parts PostgresBackend::AppendAll(AppendGatherer::Parts parts) {
-    while (!parts.empty() && !DropExpired(parts)) {
+AppendGatherer::Parts PostgresBackend::AppendAll(Lane& lane, AppendGatherer::Parts parts) {
+    while (!parts.empty() && !DropExpired(lane, parts)) {
         const auto earliest = std::ranges::min_element(
             parts, {}, [](const auto* part) { return part->deadline.at(); });
-        Appended appended = AppendOnce(parts, (*earliest)->deadline);
+        Appended appended = AppendOnce(lane, parts, (*earliest)->deadline);
         if (appended.odd.empty()) return std::move(appended.late);
         for (auto* part : appended.odd) {
             part->result = WriteTo(part->body, part->deadline).result;
@@ -243,7 +261,8 @@ AppendGatherer::Parts PostgresBackend::AppendAll(AppendGatherer::Parts parts) {
     return parts;
 }
 
-PostgresBackend::Appended PostgresBackend::AppendOnce(const AppendGatherer::Parts& parts,
+PostgresBackend::Appended PostgresBackend::AppendOnce(Lane& lane,
+                                                      const AppendGatherer::Parts& parts,
                                                       const Deadline& deadline) {
     Appended appended;
     AppendGatherer::Parts& odd = appended.odd;
@@ -274,7 +293,7 @@ PostgresBackend::Appended PostgresBackend::AppendOnce(const AppendGatherer::Part
             if (!odd.empty()) return Error(Code::kAlreadyExists, "not all runs are new");
             return {};
         },
-        deadline, std::exchange(append_on_, std::nullopt));
+        deadline, std::exchange(lane.on, std::nullopt));
     if (made.result || !odd.empty()) return appended;
     // The time was that of the first to give up; the others may have some left.
     const bool repeat = deadline.Passed() && !made.unknown;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -58,16 +60,27 @@ class PostgresBackend final : public store_kit::Backend {
     Try RunBody(Session& session, const OwnBody& body, Way& way, PolicyBook::Policies& wanted);
     Try WriteTo(const OwnBody& body, const Deadline& deadline,
                 std::optional<ConnectionPool::Lease> first = {});
-    void PrepareAppend(const Deadline& deadline);
+    // Groups of appends, one after the other. There are two lanes: while the server makes a group
+    // of one durable, that of the other is put together and sent. A third would only make the
+    // groups smaller.
+    struct Lane {
+        explicit Lane(PostgresBackend& backend);
+
+        std::atomic<int> callers = 0;
+        std::optional<ConnectionPool::Lease> on;  // has begun; of the gatherer's leader
+        AppendGatherer gatherer;
+    };
+    Lane& EmptierLane();
+    void PrepareAppend(Lane& lane, const Deadline& deadline);
     // What one transaction for several parts came to, whose results are set.
     struct Appended {
         AppendGatherer::Parts odd;   // their runs were not all new: not done
         AppendGatherer::Parts late;  // there was no time for the others: not done, have time left
     };
-    Appended AppendOnce(const AppendGatherer::Parts& parts, const Deadline& deadline);
-    bool DropExpired(AppendGatherer::Parts& parts);
+    Appended AppendOnce(Lane& lane, const AppendGatherer::Parts& parts, const Deadline& deadline);
+    bool DropExpired(Lane& lane, AppendGatherer::Parts& parts);
     // Those that are not done and have time left.
-    AppendGatherer::Parts AppendAll(AppendGatherer::Parts parts);
+    AppendGatherer::Parts AppendAll(Lane& lane, AppendGatherer::Parts parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
     // Runs `once` until it is done, has failed for good or its time is over. The first time on the
     // connection given, if there is one.
@@ -85,8 +98,7 @@ class PostgresBackend final : public store_kit::Backend {
     HeldRuns held_;
     KnownRuns known_;
     store::ChangeFeed feed_;
-    AppendGatherer gatherer_;
-    std::optional<ConnectionPool::Lease> append_on_;  // has begun; of the gatherer's leader
+    std::array<Lane, 2> lanes_;
     int schema_version_ = 0;
     std::string location_;
     std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others

@@ -22,8 +22,9 @@ std::optional<Fate> AskFate(Connection& connection, const CommitMark& mark,
         return std::nullopt;
     }
     const Rows& status = std::get<0>(answer).front();
-    const bool same_life = RowReader(status, 0).Int64() == mark.server_life;
-    const auto fate = status.IsNull(0, 1) ? "" : status.Bytes(0, 1);
+    RowReader row(status, 0);
+    const bool same_life = ReadServerLife(row) == mark.server_life;
+    const std::string_view fate = row.Bytes();
     if (fate == "committed") return same_life ? Fate::kCommitted : Fate::kUnknown;
     if (fate == "aborted") return Fate::kAborted;
     if (fate == "in progress") return std::nullopt;

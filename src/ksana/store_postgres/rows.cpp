@@ -77,6 +77,12 @@ RowPlace RowReader::Place() {
     return place;
 }
 
+// Microseconds since 2000 began.
+TimePoint RowReader::Timestamp() {
+    constexpr std::chrono::sys_days kStart = std::chrono::year(2000) / 1 / 1;
+    return TimePoint(Duration(Number()) + kStart.time_since_epoch());
+}
+
 std::optional<TimePoint> RowReader::TimeOrNone() {
     if (SkipNull()) return std::nullopt;
     const std::int64_t micros = Number();

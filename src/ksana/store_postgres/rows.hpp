@@ -51,6 +51,7 @@ class RowReader {
     Uuid Id();
     RowPlace Place();  // tid
     TimePoint Time() { return TimePoint(Duration(Number())); }
+    TimePoint Timestamp();             // timestamptz
     std::vector<std::string> Texts();  // text[]
 
     template <class E>

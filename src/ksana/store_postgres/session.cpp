@@ -14,10 +14,7 @@ constexpr std::string_view kBeginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ R
 constexpr std::string_view kCommit = "COMMIT";
 // The transaction's number is there once it has locked or written a row; asking for it earlier
 // would make one for transactions that find nothing to do.
-#define KSANA_NOTE(xid)                                                      \
-    "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint, " xid \
-    ","                                                                      \
-    " " KSANA_SERVER_LIFE
+#define KSANA_NOTE(xid) "SELECT clock_timestamp(), " xid ", " KSANA_SERVER_LIFE
 constexpr std::string_view kNote = KSANA_NOTE("pg_current_xact_id_if_assigned()");
 constexpr std::string_view kNoteOfNew = KSANA_NOTE("pg_current_xact_id()");
 
@@ -86,11 +83,11 @@ Result<void> Session::Fail(Fault fault) {
 
 void Session::TakeNote(const Rows& rows) {
     RowReader reader(rows, 0);
-    const TimePoint now = reader.Time();
+    const TimePoint now = reader.Timestamp();
     if (!now_) now_ = now;
     if (clock_ != nullptr) clock_->Note(now);
     mark_.xid = reader.MaybeInt64().value_or(0);
-    mark_.server_life = reader.Int64();
+    mark_.server_life = ReadServerLife(reader);
 }
 
 Result<void> Session::TakeBegin() {

@@ -15,7 +15,7 @@ namespace ksana::store_postgres {
 // A run as this process has written it, with the version of the row that it is.
 struct KnownRun {
     model::Run run;
-    RowVersion version;
+    RowVersion version;  // of no writer until the server has told it
 };
 
 // The runs that this process has started and nobody has reported yet. Their end need not be read
@@ -30,11 +30,18 @@ class KnownRuns {
                run.policy.run_log != model::RunLog::kNone && run.payload.size() <= kMaxPayload;
     }
 
-    void Put(std::vector<KnownRun> runs) {
+    // By their ids. They are handed over as they lie in memory: a run is large.
+    using Runs = std::unordered_map<Uuid, KnownRun, UuidHash>;
+
+    void Put(Runs runs) {
         const std::lock_guard lock(mutex_);
-        for (KnownRun& known : runs) {
-            const Uuid id = known.run.id;
-            if (runs_.insert_or_assign(id, std::move(known)).second) order_.push_back(id);
+        while (!runs.empty()) {
+            auto added = runs_.insert(runs.extract(runs.begin()));
+            if (added.inserted) {
+                order_.push_back(added.position->first);
+            } else {
+                added.position->second = std::move(added.node.mapped());
+            }
         }
         while (order_.size() > kMost) {
             runs_.erase(order_.front());
@@ -44,11 +51,12 @@ class KnownRuns {
 
     // All of these, or nothing if one of them is not known. They are forgotten in any case.
     template <class Ids>
-    std::optional<std::vector<KnownRun>> Take(const Ids& ids) {
+    std::optional<std::vector<Runs::node_type>> Take(const Ids& ids) {
         const std::lock_guard lock(mutex_);
-        std::vector<KnownRun> taken;
+        std::vector<Runs::node_type> taken;
+        taken.reserve(ids.size());
         for (const Uuid& id : ids) {
-            if (auto found = runs_.extract(id)) taken.push_back(std::move(found.mapped()));
+            if (auto found = runs_.extract(id)) taken.push_back(std::move(found));
         }
         // Ids of runs that are gone stay in the order for a while.
         while (!order_.empty() && !runs_.contains(order_.front())) order_.pop_front();
@@ -61,8 +69,8 @@ class KnownRuns {
     static constexpr std::size_t kMaxPayload = 1'024;
 
     std::mutex mutex_;
-    std::unordered_map<Uuid, KnownRun, UuidHash> runs_;  // guarded by mutex_
-    std::deque<Uuid> order_;                             // guarded by mutex_
+    Runs runs_;               // guarded by mutex_
+    std::deque<Uuid> order_;  // guarded by mutex_
 };
 
 }  // namespace ksana::store_postgres

@@ -20,10 +20,10 @@ using model::EventKind;
 using model::RunState;
 using store::ApplyVerdict;
 
-KnownRun Known(const Uuid& id) {
+KnownRuns::Runs::value_type Known(const Uuid& id) {
     KnownRun known;
     known.run.id = id;
-    return known;
+    return {id, known};
 }
 
 TEST(KnownRunsTest, AllOrNothingAndOnce) {

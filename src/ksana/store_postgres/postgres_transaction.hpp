@@ -163,8 +163,8 @@ class PostgresTransaction : public store_kit::Transaction {
     KnownRuns& known_;
     const bool look_;
     LockOrder locks_;
-    std::unordered_map<Uuid, RowVersion, UuidHash> unsure_;   // known, neither locked nor written
-    std::unordered_map<Uuid, model::Run, UuidHash> started_;  // to be remembered
+    std::unordered_map<Uuid, RowVersion, UuidHash> unsure_;  // known, neither locked nor written
+    KnownRuns::Runs started_;                                // to be remembered
     // Of rows of `runs` that are locked and as they were read. Nobody else can move them, and what
     // moves them here takes them out.
     std::unordered_map<Uuid, RowPlace, UuidHash> places_;

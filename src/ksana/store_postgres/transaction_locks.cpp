@@ -171,7 +171,9 @@ std::optional<std::vector<Run>> PostgresTransaction::TakeKnown(const std::set<Uu
     std::set<std::string> jobs;
     std::vector<Run> runs;
     runs.reserve(known->size());
-    for (KnownRun& one : *known) {
+    unsure_.reserve(known->size());
+    for (auto& node : *known) {
+        KnownRun& one = node.mapped();
         if (!one.run.job_id.empty()) jobs.insert(one.run.job_id);
         unsure_[one.run.id] = one.version;
         runs.push_back(std::move(one.run));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <unordered_set>
+#include <utility>
 
 #include "ksana/store_postgres/postgres_transaction.hpp"
 #include "ksana/store_postgres/run_writes.hpp"
@@ -208,7 +209,7 @@ Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
         const bool ends = model::IsFinal(run->status.state);
         if (ends) ended.Add(*run);
         started_.erase(run->id);
-        if (place && KnownRuns::IsWorthIt(*run)) started_.emplace(run->id, *run);
+        if (place && KnownRuns::IsWorthIt(*run)) started_[run->id].run = *run;
         (ends ? final : open)[known ? 1 : 0].Add(
             {run, 0, place ? &*place : nullptr, known ? &known.mapped() : nullptr});
     }
@@ -232,24 +233,17 @@ void PostgresTransaction::WriteBatch(const RunBatch& batch, bool final) {
 // The last that was told about a run counts: an earlier version of the row is gone.
 void PostgresTransaction::Remember() {
     if (started_.empty()) return;
-    std::unordered_map<Uuid, RowVersion, UuidHash> versions;
     for (const Rows& rows : session_.kept()) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             RowReader row(rows, i);
-            const Uuid id = row.Id();
-            RowVersion& version = versions[id];
-            version.place = row.Place();
-            version.writer = row.Int32();
+            const auto found = started_.find(row.Id());
+            if (found == started_.end()) continue;
+            found->second.version.place = row.Place();
+            found->second.version.writer = row.Int32();
         }
     }
-    std::vector<KnownRun> known;
-    known.reserve(started_.size());
-    for (auto& [id, run] : started_) {
-        const auto found = versions.find(id);
-        if (found != versions.end()) known.push_back({std::move(run), found->second});
-    }
-    started_.clear();
-    known_.Put(std::move(known));
+    std::erase_if(started_, [](const auto& entry) { return entry.second.version.writer == 0; });
+    known_.Put(std::exchange(started_, {}));
 }
 
 Result<void> PostgresTransaction::DeleteRuns(const std::vector<Uuid>& ids) {

@@ -227,7 +227,20 @@ TEST(PaceTest, ForgetsWhatWasBeforeASilence) {
     EXPECT_NEAR(pace.per_second(), 2000, 1);
     EXPECT_NEAR(static_cast<double>(pace.Within(milliseconds(50))), 100, 1);
     pace.Count(1, now += seconds(10));
-    EXPECT_NEAR(pace.per_second(), 0.1, 0.01);
+    EXPECT_EQ(pace.per_second(), 0);
+}
+
+TEST(PaceTest, BelievesABurstAtOnceAndItsEndLater) {
+    Pace pace;
+    SteadyPoint now{seconds(100)};
+    pace.Count(50, now);
+    EXPECT_EQ(pace.per_second(), 0) << "since when is not known";
+    pace.Count(40, now += milliseconds(4));
+    EXPECT_NEAR(pace.per_second(), 10'000, 1);
+    pace.Count(1000, now += milliseconds(20));
+    EXPECT_NEAR(pace.per_second(), 50'000, 1);
+    pace.Count(0, now += milliseconds(20));
+    EXPECT_NEAR(pace.per_second(), 25'000, 1);
 }
 
 TEST(StoreOffsetTest, IsAsNearAsTheAnswersTellAndNeverMore) {

@@ -81,7 +81,9 @@ TEST(LogTogether, WritesItsLinesAtTheEnd) {
             Log(LogLevel::kError, "two");
         }
         EXPECT_EQ(count(), 0);
-        std::thread([] { Log(LogLevel::kInfo, "of another thread"); }).join();
+        {
+            const std::jthread other([] { Log(LogLevel::kInfo, "of another thread"); });
+        }
         EXPECT_EQ(count(), 1);
     }
     EXPECT_EQ(count(), 3);

@@ -46,10 +46,12 @@ Result<bool> Planner::IsFull() {
 
 // A run that finds no room is stored as waiting and claimed later: three writes instead of two. A
 // node that has fallen behind would never catch up that way, so it plans no more than it can start;
-// but always some, as there are runs that others start.
+// but always some, as there are runs that others start. The first of a burst do not wait for the
+// rest of it to be stored.
 std::size_t Planner::BatchFor(const std::optional<store::StartAs>& start) const {
-    if (pace_.per_second() < kMany) return options_.batch;
     const std::size_t room = start ? start->limit : 0;
+    const bool many = more_ || pace_.per_second() >= kMany;
+    if (!many && room < kLeastBatch) return options_.batch;
     return std::clamp(room, std::min(kLeastBatch, options_.batch), options_.batch);
 }
 
@@ -83,6 +85,7 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
                   }));
     offset_.Note(planned_at_, clock_.Now(), planned.now);
     pace_.Count(planned.runs, clock_.SteadyNow());
+    more_ = planned.more;
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
                   .jobs = planned.jobs,
                   .runs = planned.runs,

@@ -66,6 +66,7 @@ class Planner {
     const Options options_;
     std::size_t unseen_ = 0;  // runs that wait since they were last counted
     bool full_ = false;
+    bool more_ = false;       // were due the last time than could be taken
     Pace pace_;               // of the runs that were made
     Duration ahead_{};        // of the last time
     TimePoint planned_at_{};  // likewise, by this node's wall clock

@@ -10,6 +10,8 @@ constexpr std::size_t kMaxEntries = 100'000;
 }  // namespace
 
 Result<schedule::Schedule> ScheduleBook::Of(const model::Job& job) {
+    // Compiled faster than found, and not asked for again.
+    if (job.schedule.kind == schedule::ScheduleKind::kOnce) return Compiled(job);
     std::uint64_t age = 0;
     {
         const std::lock_guard lock(mutex_);
@@ -20,16 +22,19 @@ Result<schedule::Schedule> ScheduleBook::Of(const model::Job& job) {
             return found->second.schedule;
         }
     }
-    KSANA_TRY(schedule::Schedule compiled,
-              schedule::Schedule::Compile(job.schedule, {.zones = zones_,
-                                                         .created_at = job.created_at,
-                                                         .find_calendar = find_calendar_}));
+    KSANA_TRY(schedule::Schedule compiled, Compiled(job));
     const std::lock_guard lock(mutex_);
     // Compiled with what has changed meanwhile: right for whoever asked, not to be kept.
     if (age != age_) return compiled;
     if (entries_.size() >= kMaxEntries) entries_.clear();
     entries_.insert_or_assign(job.id, Entry{job.version, job.created_at, compiled});
     return compiled;
+}
+
+Result<schedule::Schedule> ScheduleBook::Compiled(const model::Job& job) const {
+    return schedule::Schedule::Compile(
+        job.schedule,
+        {.zones = zones_, .created_at = job.created_at, .find_calendar = find_calendar_});
 }
 
 void ScheduleBook::Forget() {

@@ -40,6 +40,8 @@ class ScheduleBook {
         schedule::Schedule schedule;
     };
 
+    Result<schedule::Schedule> Compiled(const model::Job& job) const;
+
     schedule::ZoneDatabase& zones_;
     const FindCalendar find_calendar_;
     std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ksana/model/overlap.hpp"
@@ -45,7 +46,7 @@ class OverlapGates {
 
     Transaction& tx_;
     RunChanges& changes_;
-    std::map<std::string, Gate> gates_;
+    std::unordered_map<std::string, Gate> gates_;
     std::map<Uuid, model::RunStatus> cancelled_;
 };
 

@@ -35,7 +35,7 @@ void BarePostgres::Reset(std::size_t rows) {
         "FROM generate_series(1, " +
         std::to_string(rows) + ")");
     Run("ANALYZE job");
-    Run("CHECKPOINT");
+    Settle();
 }
 
 void BarePostgres::Insert(std::size_t count) {

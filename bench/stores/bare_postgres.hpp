@@ -18,8 +18,10 @@ class BarePostgres {
     BarePostgres(const BarePostgres&) = delete;
     BarePostgres& operator=(const BarePostgres&) = delete;
 
-    // An empty table, `rows` of them ready.
+    // An empty table, `rows` of them ready, and all of it written.
     void Reset(std::size_t rows);
+    // What was filled is written before something is timed: for both sides of the comparison.
+    void Settle() { Run("CHECKPOINT"); }
     void Insert(std::size_t count);
     // Deletes what the call before has claimed and claims so many; how many it got.
     std::size_t DeleteAndClaim(std::size_t count);

@@ -61,6 +61,18 @@ def pgbench(url):
     return float(re.search(r"tps = ([0-9.]+)", text).group(1))
 
 
+def forget(url):
+    """Each part has a schema of its own. What is left of earlier ones would be vacuumed and written
+    during the next, while the bare program begins with everything written."""
+    schemas = subprocess.run(
+        ["psql", "-qAt", "-d", url, "-c", "SELECT nspname FROM pg_namespace WHERE nspname LIKE "
+         "'bench\\_%'"], capture_output=True, text=True, check=True).stdout.split()
+    for schema in schemas:
+        subprocess.run(["psql", "-q", "-d", url, "-c", "SET client_min_messages = warning",
+                        "-c", f"DROP SCHEMA {schema} CASCADE"], check=True)
+    subprocess.run(["psql", "-q", "-d", url, "-c", "CHECKPOINT"], check=True)
+
+
 @contextlib.contextmanager
 def postgres():
     """The URL of a server of our own, with the settings it comes with."""
@@ -107,6 +119,7 @@ def measure():
         measured += rows(PROGRAMS / "ksana_bare_bench", "postgres", url)
         found[("bare postgres", "submit_16")] = pgbench(url)
         for part in ("submit", "bulk", "drain", "latency", "lists"):
+            forget(url)
             measured += rows(PROGRAMS / "ksana_stores_bench", "postgres", url, part)
     for row in measured:
         found[(row["driver"], row["what"])] = row["value"]

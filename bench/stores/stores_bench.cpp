@@ -17,6 +17,7 @@
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"
+#include "stores/bare_postgres.hpp"
 #include "stores/bench_clock.hpp"
 #include "stores/fires.hpp"
 
@@ -157,6 +158,7 @@ class StoresBench {
 
     void DrainBy(std::size_t threads, const std::string& name) {
         Fill(kDrainRuns);
+        if (!IsSqlite()) BarePostgres(location_).Settle();
         std::atomic<int> number = 0;
         const double rate = timer_.Rate(threads, [&](std::atomic<std::int64_t>& done) {
             DrainOne(fmt::format("w{}", ++number), done);

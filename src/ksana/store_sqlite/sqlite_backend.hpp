@@ -22,7 +22,10 @@ class SqliteWriter final : public store_kit::CommitSession {
           keeper_(connection, readers) {}
 
     Result<void> Begin() override { return connection_.Begin(); }
-    store_kit::Transaction& NextBody() override { return transaction_.emplace(session_); }
+    store_kit::Transaction& NextBody() override {
+        session_.noted.clear();
+        return transaction_.emplace(session_);
+    }
     std::int64_t changes() const override { return connection_.changes(); }
     Result<void> Commit() override;
     void Rollback() override;

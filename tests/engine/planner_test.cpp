@@ -89,7 +89,7 @@ TEST_F(PlannerTest, WithMuchToDoNoMoreIsPlannedThanCanStart) {
     Planner planner(*store_, plans_, clock_, {.most_ahead = {}, .batch = 1000});
     store::StartAs start{.owner = "node", .kind = model::ActionKind::kHttp, .limit = 300};
     clock_.Advance(seconds(1));
-    EXPECT_EQ(planner.RunOnce(start)->runs, 1000U) << "it is not known yet how much there is";
+    EXPECT_EQ(planner.RunOnce(start)->runs, 300U) << "the first do not wait for the others";
     clock_.Advance(milliseconds(50));
     const auto planned = planner.RunOnce(start);
     EXPECT_EQ(planned->runs, 300U);
@@ -99,6 +99,14 @@ TEST_F(PlannerTest, WithMuchToDoNoMoreIsPlannedThanCanStart) {
     EXPECT_EQ(rest->runs, 50U) << "others may start them";
     EXPECT_FALSE(rest->step.again);
     EXPECT_LE(*rest->step.within, milliseconds(10));
+}
+
+TEST_F(PlannerTest, WithoutRoomOneLargeBatchIsPlannedAndThenSmallOnes) {
+    for (int i = 0; i < 2000; ++i) Create("j" + std::to_string(i), seconds(1));
+    Planner planner(*store_, plans_, clock_, {.most_ahead = {}, .batch = 1000});
+    clock_.Advance(seconds(1));
+    EXPECT_EQ(planner.RunOnce(std::nullopt)->runs, 1000U) << "it may be all there is";
+    EXPECT_EQ(planner.RunOnce(std::nullopt)->runs, 50U) << "it was not";
 }
 
 TEST_F(PlannerTest, AJobLeftUntilItsTimeIsNotLookedAtAllTheTime) {

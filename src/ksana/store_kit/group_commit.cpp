@@ -1,6 +1,7 @@
 #include "ksana/store_kit/group_commit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ksana::store_kit {
 namespace {
@@ -51,44 +52,57 @@ bool GroupCommit::Take(const std::stop_token& stop, bool wait) {
         arrived_.wait(lock, stop, [this] { return !pending_.empty(); });
         sleeping_ = false;
     }
-    const std::size_t count = std::min(pending_.size(), kMaxBatch);
+    batch_.clear();
+    MovePending();
+    return !batch_.empty() || !stop.stop_requested();
+}
+
+bool GroupCommit::Join() {
+    const std::lock_guard lock(mutex_);
+    return MovePending();
+}
+
+// With mutex_. False: there was nothing, or no room.
+bool GroupCommit::MovePending() {
+    const std::size_t count = std::min(pending_.size(), kMaxBatch - batch_.size());
     const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(count);
-    batch_.assign(pending_.begin(), end);
+    batch_.insert(batch_.end(), pending_.begin(), end);
     pending_.erase(pending_.begin(), end);
-    return count > 0 || !stop.stop_requested();
+    return count > 0;
 }
 
 void GroupCommit::Loop(const std::stop_token& stop) {
     bool more_upkeep = false;
     while (Take(stop, !more_upkeep)) {
         if (!batch_.empty()) {
-            RunBatch(batch_);
+            RunBatch();
             for (Operation* operation : batch_) Wake(*operation);
         }
         more_upkeep = session_.Maintain(batch_.empty());
     }
 }
 
-void GroupCommit::RunBatch(std::span<Operation* const> batch) {
+void GroupCommit::RunBatch() {
     for (int restarts = 0; restarts <= kMaxRestarts; ++restarts) {
-        const auto finished = TryBatch(batch);
+        const auto finished = TryBatch(restarts == 0);
         if (!finished) {
-            for (Operation* operation : batch) operation->error = finished.error();
+            for (Operation* operation : batch_) operation->error = finished.error();
             return;
         }
         if (*finished) return;
     }
-    for (Operation* operation : batch) {
+    for (Operation* operation : batch_) {
         if (!operation->out) RunAlone(*operation);
     }
 }
 
 // False: a body failed after it had changed something, nothing is committed, and the rest is to be
 // run again without it. What that body saw of those before it is committed with them.
-Result<bool> GroupCommit::TryBatch(std::span<Operation* const> batch) {
+Result<bool> GroupCommit::TryBatch(bool join) {
     KSANA_TRY_VOID(session_.Begin());
     store::Topics touched;
-    for (Operation* operation : batch) {
+    for (std::size_t i = 0; i < batch_.size() || (std::exchange(join, false) && Join()); ++i) {
+        Operation* const operation = batch_[i];
         if (operation->out) continue;
         const std::int64_t before = session_.changes();
         Transaction& transaction = session_.NextBody();

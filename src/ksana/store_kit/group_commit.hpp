@@ -38,8 +38,10 @@ class CommitSession {
 };
 
 // Lets many callers share commits: while one commit is on its way to the disk, further bodies
-// gather, and all of them make the next transaction. There is no timed wait: a lone caller is
-// committed at once. Bodies run on the writer thread, in the order of the calls.
+// gather, and all of them make the next transaction. Who comes while their bodies run goes along,
+// once, so that the first of them do not wait for ever: callers that work in a loop would otherwise
+// form two groups that take turns. There is no timed wait: a lone caller is committed at once.
+// Bodies run on the writer thread, in the order of the calls.
 //
 // A body that fails takes only itself back: where it had changed something, the batch is rolled
 // back and the others run again. A commit that fails is the answer to the whole batch. Thread-safe.
@@ -74,8 +76,11 @@ class GroupCommit {
     void Loop(const std::stop_token& stop);
     // False: stopped and nothing is left.
     bool Take(const std::stop_token& stop, bool wait);
-    void RunBatch(std::span<Operation* const> batch);
-    Result<bool> TryBatch(std::span<Operation* const> batch);
+    // Takes into the batch who has come since.
+    bool Join();
+    bool MovePending();
+    void RunBatch();
+    Result<bool> TryBatch(bool join);
     void RunAlone(Operation& operation);
     Result<void> CommitAndTell(store::Topics touched);
     static void Wake(Operation& operation);

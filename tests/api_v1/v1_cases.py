@@ -115,8 +115,12 @@ def a_cancel_reaches_the_executor(api, _, target):
     run = api.call("POST", "/api/v1/jobs/j/run", expect=202)["id"]
     target.await_calls("/hang/cancel")
     began = time.monotonic()
-    asked = api.call("POST", f"/api/v1/runs/{run}/cancel", expect=202)
-    equal(asked["cancel_requested"], True, "asked")
+    # Its owner is quick: it may be over before the answer is written.
+    status, _, asked = api.send("POST", f"/api/v1/runs/{run}/cancel")
+    check(status in (200, 202), f"{status}: {asked}")
+    equal(asked["state"], "running" if status == 202 else "cancelled", "state")
+    if status == 202:
+        equal(asked["cancel_requested"], True, "asked")
     api.await_state(run, "cancelled")
     check(time.monotonic() - began < 10, "it took too long")
     equal(api.call("POST", f"/api/v1/runs/{run}/cancel")["state"], "cancelled", "again")

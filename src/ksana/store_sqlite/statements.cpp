@@ -108,9 +108,8 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kFindUnstarted, SELECT_RUN OPEN_OF_JOB "AND gate<8 AND (gate&1)=0 LIMIT ?"},
     {Sql::kFindFire, SELECT_RUN "INDEXED BY runs_fire WHERE job_id=? AND nominal_at=?"},
     {Sql::kSampleRuns,
-     "SELECT j.final_at, j.id, runs.status FROM job_runs j INDEXED BY job_runs_final CROSS JOIN "
-     "runs "
-     "ON runs.seq=j.seq WHERE j.job_id=? AND j.final_at>=? AND j.final_at<? "
+     "SELECT j.final_at, j.id, runs.status FROM job_runs j INDEXED BY job_runs_final "
+     "CROSS JOIN runs ON runs.seq=j.seq WHERE j.job_id=? AND j.final_at>=? AND j.final_at<? "
      "ORDER BY j.final_at DESC, j.id DESC LIMIT ?"},
     {Sql::kSampleRecent, "SELECT runs.final_at, runs.id, runs.status FROM " KSANA_RECENT_RUNS
                          " WHERE s.job_id=? AND runs.final_at>=? AND runs.final_at<?"},

@@ -51,6 +51,7 @@ class JobRuns {
             run.trigger = model::RunTrigger::kFire;
             run.nominal_at = now_;
             run.status.ready_at = now_;
+            run.policy.need_manual = random_.Below(3) == 0;
         }
         const auto made = store_->runs().Submit({.now = now_, .runs = std::move(runs)});
         ASSERT_TRUE(made) << made.error().Describe();
@@ -78,8 +79,25 @@ class JobRuns {
             events.push_back({run.id,
                               {.kind = well ? EventKind::kSuccess : EventKind::kPermanentFailure,
                                .exec_id = run.status.exec_id}});
-            Note(run.id, well ? RunState::kSucceeded : RunState::kFailed);
+            if (!well && run.policy.need_manual) {
+                held_.push_back(run.id);
+            } else {
+                Note(run.id, well ? RunState::kSucceeded : RunState::kFailed);
+            }
         }
+        const auto applied = store_->runs().Apply(std::move(events), now_);
+        ASSERT_TRUE(applied) << applied.error().Describe();
+    }
+
+    // What was held is over for its job since it was, and final from now on.
+    void ResolveHeld() {
+        now_ += std::chrono::seconds(1);
+        std::vector<store::RunEvent> events;
+        for (const Uuid& id : held_) {
+            events.push_back({id, {.kind = EventKind::kResolve, .remark = "by hand"}});
+            Note(id, RunState::kResolved);
+        }
+        held_.clear();
         const auto applied = store_->runs().Apply(std::move(events), now_);
         ASSERT_TRUE(applied) << applied.error().Describe();
     }
@@ -107,8 +125,9 @@ class JobRuns {
         const auto by_end = [](const Known& run) { return std::pair(run.finished_at, run.id); };
         ExpectListed({}, Expected(false, &Known::id));
         ExpectListed({.sort = RunSort::kFinished}, Expected(true, by_end));
-        const model::RunStates ends =
-            model::SetOf(RunState::kSucceeded) | model::SetOf(RunState::kFailed);
+        const model::RunStates ends = model::SetOf(RunState::kSucceeded) |
+                                      model::SetOf(RunState::kFailed) |
+                                      model::SetOf(RunState::kResolved);
         ExpectListed({.filter = {.states = ends}}, Expected(true, &Known::id));
         const auto count = store_->runs().Count({.job_id = kJob}, 10'000);
         ASSERT_TRUE(count) << count.error().Describe();
@@ -172,7 +191,7 @@ class JobRuns {
         std::map<RunState, std::int64_t> counts;
         for (const Known& run : known_) ++counts[run.state];
         EXPECT_EQ(found->succeeded, counts[RunState::kSucceeded]);
-        EXPECT_EQ(found->failed, counts[RunState::kFailed]);
+        EXPECT_EQ(found->failed, counts[RunState::kFailed] + counts[RunState::kResolved]);
     }
 
     store::Store* store_;
@@ -180,6 +199,7 @@ class JobRuns {
     SeededRandom random_{11};
     std::vector<Known> known_;
     std::vector<model::Run> under_way_;
+    std::vector<Uuid> held_;
 };
 
 }  // namespace
@@ -191,6 +211,7 @@ TEST_P(StoreTest, RunsOfAJobAreListedWhateverBecomesOfThem) {
         if (i % 3 == 2) runs.Start(6);
         if (i % 3 == 2) runs.End(5);
         if (i % 7 == 6) runs.DeleteOne();
+        if (i % 5 == 4) runs.ResolveHeld();
         if (i % 50 == 49) runs.PurgeOlderThan(std::chrono::seconds(60));
         if (i % 10 == 9) runs.Check();
     }
@@ -201,6 +222,7 @@ TEST_P(StoreTest, RunsOfAJobAreListedWhateverBecomesOfThem) {
     // Nothing is left, and nothing of it appears again.
     runs.Start(1000);
     runs.End(1000);
+    runs.ResolveHeld();
     runs.PurgeOlderThan(-std::chrono::seconds(1));
     if (harness_->Reopen()) runs.Reopened(store());
     for (int i = 0; i < 4; ++i) runs.Begin();
@@ -217,6 +239,7 @@ TEST_P(StoreTest, RunsStayInTheListsWhenTheirJobGoes) {
     runs.Delete();
     runs.Check();
     runs.End(20);
+    runs.ResolveHeld();
     runs.Check();
     // Another job of that name has them in its lists.
     runs.Create("j1");

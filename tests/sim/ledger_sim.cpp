@@ -188,18 +188,17 @@ class World {
         if (plant_ == Plant::kMissingFence && stale) event.exec_id = run.status.exec_id;
         const RunStatus before = run.status;
         run.policy = job.policy;
-        Transition made = Decide(run, event, clock_.Now());
+        const Transition made = Decide(run, event, clock_.Now());
         if (plant_ == Plant::kForgottenRetry && made.verdict == Verdict::kApplied &&
             event.kind == EventKind::kRetryableFailure &&
-            made.after.state == RunState::kScheduled && Chance(20)) {
-            made.after.ready_at = TimePoint::max();
+            run.status.state == RunState::kScheduled && Chance(20)) {
+            run.status.ready_at = TimePoint::max();
         }
         if (plant_ == Plant::kLostCancel && before.cancel_requested &&
             event.kind == EventKind::kShutdown && made.verdict == Verdict::kApplied) {
-            made.after.state = RunState::kQueued;
-            made.after.finished_at.reset();
+            run.status.state = RunState::kQueued;
+            run.status.finished_at.reset();
         }
-        run.status = made.after;
         if (made.verdict == Verdict::kApplied) CheckCancel(run, event.kind);
         if (made.verdict == Verdict::kApplied && stale) Violation("a stale report was accepted");
         if (made.verdict != Verdict::kApplied && run.status != before) {
@@ -208,7 +207,7 @@ class World {
         if (IsFinal(before.state) && run.status != before) Violation("a final run changed");
         if (run.status.fence < before.fence) Violation("a fence went back");
         if (run.status.failures > job.policy.retry.max_retries + 1) Violation("too many attempts");
-        if (made.attempt) ++report_.attempts;
+        if (!before.outcome && run.status.outcome) ++report_.attempts;
         return made.verdict;
     }
 

@@ -9,15 +9,18 @@ constexpr std::uint32_t kCounterLimit = 1U << 12U;
 // A new millisecond starts its counter low, so that there is room to count up within it.
 constexpr std::uint32_t kCounterStartLimit = 1U << 9U;
 
+constexpr std::uint8_t kCapital = 0x10;
 constexpr std::uint8_t kNoDigit = 0xFF;
 
 // Ids are read and written with every start and report: a look into a table instead of branches.
+// A capital letter has kCapital beside its value.
 constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
     std::array<std::uint8_t, 256> digits{};
     digits.fill(kNoDigit);
     for (std::uint8_t i = 0; i < 10; ++i) digits.at('0' + i) = i;
     for (std::uint8_t i = 0; i < 6; ++i) {
-        digits.at('a' + i) = digits.at('A' + i) = static_cast<std::uint8_t>(10 + i);
+        digits.at('a' + i) = static_cast<std::uint8_t>(10 + i);
+        digits.at('A' + i) = static_cast<std::uint8_t>(kCapital | (10 + i));
     }
     return digits;
 }();
@@ -25,6 +28,24 @@ constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
 // Where the two digits of each byte stand.
 constexpr std::array<std::size_t, 16> kPlaces = {0,  2,  4,  6,  9,  11, 14, 16,
                                                  19, 21, 24, 26, 28, 30, 32, 34};
+
+// `allowed`: bits that digits may have beside their values.
+std::optional<Uuid> ParseDigits(std::string_view text, std::uint8_t allowed) {
+    if (text.size() != 36) return std::nullopt;
+    if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') {
+        return std::nullopt;
+    }
+    Uuid id;
+    std::uint8_t seen = 0;
+    for (std::size_t i = 0; i < id.bytes.size(); ++i) {
+        const std::uint8_t high = kHexDigits[static_cast<std::uint8_t>(text[kPlaces[i]])];
+        const std::uint8_t low = kHexDigits[static_cast<std::uint8_t>(text[kPlaces[i] + 1])];
+        seen |= high | low;
+        id.bytes[i] = static_cast<std::uint8_t>((high << 4U) | (low & 0xFU));
+    }
+    if ((seen & 0xF0U & ~static_cast<unsigned>(allowed)) != 0) return std::nullopt;
+    return id;
+}
 
 }  // namespace
 
@@ -38,22 +59,9 @@ std::string Uuid::ToString() const {
     return text;
 }
 
-std::optional<Uuid> Uuid::Parse(std::string_view text) {
-    if (text.size() != 36) return std::nullopt;
-    for (const std::size_t dash : {8U, 13U, 18U, 23U}) {
-        if (text[dash] != '-') return std::nullopt;
-    }
-    Uuid id;
-    std::uint8_t bad = 0;
-    for (std::size_t i = 0; i < id.bytes.size(); ++i) {
-        const std::uint8_t high = kHexDigits[static_cast<std::uint8_t>(text[kPlaces[i]])];
-        const std::uint8_t low = kHexDigits[static_cast<std::uint8_t>(text[kPlaces[i] + 1])];
-        bad |= high | low;
-        id.bytes[i] = static_cast<std::uint8_t>((high << 4U) | (low & 0xFU));
-    }
-    if ((bad & 0xF0U) != 0) return std::nullopt;
-    return id;
-}
+std::optional<Uuid> Uuid::Parse(std::string_view text) { return ParseDigits(text, kCapital); }
+
+std::optional<Uuid> Uuid::ParseExact(std::string_view text) { return ParseDigits(text, 0); }
 
 Uuid UuidGenerator::Next() {
     const std::lock_guard lock(mutex_);

@@ -24,6 +24,8 @@ struct Uuid {
 
     // Exactly that form, either case; anything else is nothing.
     static std::optional<Uuid> Parse(std::string_view text);
+    // Only what ToString writes: lower case.
+    static std::optional<Uuid> ParseExact(std::string_view text);
 
     bool IsNil() const { return *this == Uuid{}; }
     friend auto operator<=>(const Uuid&, const Uuid&) = default;

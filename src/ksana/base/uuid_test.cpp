@@ -13,6 +13,8 @@ namespace {
 
 TEST(Uuid, ReadsBackItsText) {
     const auto id = Uuid::Parse("019A8c3e-7b2d-7f00-8abc-0123456789ef");
+    EXPECT_FALSE(Uuid::ParseExact("019A8c3e-7b2d-7f00-8abc-0123456789ef"));
+    EXPECT_EQ(Uuid::ParseExact("019a8c3e-7b2d-7f00-8abc-0123456789ef"), id);
     ASSERT_TRUE(id);
     EXPECT_EQ(id->ToString(), "019a8c3e-7b2d-7f00-8abc-0123456789ef");
     EXPECT_TRUE(Uuid().IsNil());
@@ -24,6 +26,7 @@ TEST(Uuid, RefusesOtherForms) {
           "019a8c3e-7b2d-7f00-8abc-0123456789e", "{019a8c3e-7b2d-7f00-8abc-0123456789ef}",
           "019a8c3e-7b2d-7f00-8abc+0123456789ef"}) {
         EXPECT_FALSE(Uuid::Parse(text)) << text;
+        EXPECT_FALSE(Uuid::ParseExact(text)) << text;
     }
 }
 

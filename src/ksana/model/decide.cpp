@@ -16,24 +16,10 @@ Duration Bounded(Duration value, Duration most) {
     return std::clamp(value, Duration::zero(), most);
 }
 
-Attempt AttemptOf(const Uuid& run_id, const RunStatus& status) {
-    return {.run_id = run_id,
-            .number = status.attempt,
-            .exec_id = status.exec_id,
-            .fence = status.fence,
-            .owner = status.owner,
-            .started_at = status.started_at.value_or(TimePoint{}),
-            .ended_at = status.ended_at,
-            .outcome = status.outcome,
-            .error = status.outcome ? status.last_error : "",
-            .detail = status.detail,
-            .not_stopping = status.not_stopping};
-}
-
-// Works on a copy of the status; each method is one effect of the table.
+// Each method is one effect of the table. What refuses does so before it changes anything.
 class Decider {
   public:
-    Decider(const Run& run, const Event& event, TimePoint now)
+    Decider(Run& run, const Event& event, TimePoint now)
         : run_(run), event_(event), policy_(run.policy), now_(now), status_(run.status) {}
 
     Transition Apply(Effect effect) {
@@ -89,28 +75,18 @@ class Decider {
     }
 
   private:
-    bool IsRunning() const { return run_.status.state == RunState::kRunning; }
+    bool IsRunning() const { return status_.state == RunState::kRunning; }
 
-    Transition Applied() {
-        transition_.verdict = Verdict::kApplied;
-        transition_.after = std::move(status_);
-        return std::move(transition_);
-    }
+    Transition Applied() const { return {.verdict = Verdict::kApplied, .callback = callback_}; }
 
-    Transition Refuse(std::string why = "") {
+    Transition Refuse(std::string why = "") const {
         if (why.empty()) {
-            why =
-                fmt::format("a {} run takes no {}", NameOf(run_.status.state), NameOf(event_.kind));
+            why = fmt::format("a {} run takes no {}", NameOf(status_.state), NameOf(event_.kind));
         }
-        transition_ = {Verdict::kRefused, run_.status, std::nullopt, CallbackWanted::kNone,
-                       std::move(why)};
-        return std::move(transition_);
+        return {.verdict = Verdict::kRefused, .reason = std::move(why)};
     }
 
-    Transition Unchanged() {
-        transition_ = {Verdict::kDuplicate, run_.status, std::nullopt, CallbackWanted::kNone, ""};
-        return std::move(transition_);
-    }
+    static Transition Unchanged() { return {.verdict = Verdict::kDuplicate}; }
 
     // Blocked is a way of being queued: it ends with any move.
     Transition Move(RunState state) {
@@ -135,9 +111,6 @@ class Decider {
         status_.detail = WithLogOf(status_.detail, event_.detail);
         status_.lease_until.reset();
         status_.deadline.reset();
-        transition_.attempt = AttemptOf(run_.id, status_);
-        transition_.attempt->error = event_.error;
-        transition_.attempt->not_stopping = event_.not_stopping;
     }
 
     void NoteLines() {
@@ -200,7 +173,7 @@ class Decider {
         status_.last_error.clear();
         status_.progress = 100;
         if (policy_.success_callback && !event_.without_callback) {
-            transition_.callback = CallbackWanted::kSuccess;
+            callback_ = CallbackWanted::kSuccess;
             return Move(RunState::kCompleting);
         }
         return Close(RunState::kSucceeded);
@@ -220,7 +193,7 @@ class Decider {
             return Move(RunState::kScheduled);
         }
         if (policy_.need_manual && !event_.without_person) return Move(RunState::kHeld);
-        if (policy_.error_callback) transition_.callback = CallbackWanted::kError;
+        if (policy_.error_callback) callback_ = CallbackWanted::kError;
         return Close(exhausted);
     }
 
@@ -291,13 +264,9 @@ class Decider {
     const Event& event_;
     const RunPolicy& policy_;
     TimePoint now_;
-    RunStatus status_;
-    Transition transition_;
+    RunStatus& status_;
+    CallbackWanted callback_ = CallbackWanted::kNone;
 };
-
-Transition Rejected(const Run& run, Verdict verdict, std::string reason) {
-    return {verdict, run.status, std::nullopt, CallbackWanted::kNone, std::move(reason)};
-}
 
 // Whether the event speaks for the attempt that is under way. A skip is fenced only when it comes
 // from an attempt.
@@ -308,17 +277,17 @@ bool NeedsExecId(const Run& run, const Event& event) {
 
 }  // namespace
 
-Transition Decide(const Run& run, const Event& event, TimePoint now) {
+Transition Decide(Run& run, const Event& event, TimePoint now) {
     if (NeedsExecId(run, event)) {
         const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
         if (same_attempt && run.status.state != RunState::kRunning &&
             run.status.last_report == event.kind) {
-            return Rejected(run, Verdict::kDuplicate, "");
+            return {.verdict = Verdict::kDuplicate};
         }
         if (!same_attempt || run.status.state != RunState::kRunning) {
-            return Rejected(run, Verdict::kStale,
-                            "the attempt this speaks for is over; its exec_id is not the run's "
-                            "current one");
+            return {.verdict = Verdict::kStale,
+                    .reason = "the attempt this speaks for is over; its exec_id is not the run's "
+                              "current one"};
         }
     }
     return Decider(run, event, now).Apply(EffectOf(run.status.state, event.kind));
@@ -326,7 +295,18 @@ Transition Decide(const Run& run, const Event& event, TimePoint now) {
 
 std::optional<Attempt> LastAttempt(const Run& run) {
     if (run.status.attempt == 0) return std::nullopt;
-    return AttemptOf(run.id, run.status);
+    const RunStatus& status = run.status;
+    return Attempt{.run_id = run.id,
+                   .number = status.attempt,
+                   .exec_id = status.exec_id,
+                   .fence = status.fence,
+                   .owner = status.owner,
+                   .started_at = status.started_at.value_or(TimePoint{}),
+                   .ended_at = status.ended_at,
+                   .outcome = status.outcome,
+                   .error = status.outcome ? status.last_error : "",
+                   .detail = status.detail,
+                   .not_stopping = status.not_stopping};
 }
 
 bool IsUnderWay(const RunStatus& status) {

@@ -47,7 +47,7 @@ inline constexpr Duration kMaxLease = std::chrono::hours(24);
 inline constexpr Duration kMaxSnooze = std::chrono::hours(24 * 366);
 
 enum class Verdict : std::uint8_t {
-    kApplied,    // write `after`
+    kApplied,    // the run is what became of it: write it
     kDuplicate,  // this very report was taken before: answer as then, write nothing
     kStale,      // speaks for an attempt that is over: refuse, write nothing
     kRefused,    // not possible in this state: refuse, write nothing
@@ -57,15 +57,14 @@ enum class CallbackWanted : std::uint8_t { kNone, kSuccess, kError };
 
 struct Transition {
     Verdict verdict = Verdict::kRefused;
-    RunStatus after;                 // of kApplied; else the status as it was
-    std::optional<Attempt> attempt;  // the attempt that this ended
     CallbackWanted callback = CallbackWanted::kNone;
     std::string reason;  // of kStale and kRefused, for the caller
 };
 
-// What becomes of a run. Pure: every backend and every door asks this one function and writes what
-// it says, under the condition that (state, exec_id) are still what was asked about.
-Transition Decide(const Run& run, const Event& event, TimePoint now);
+// What becomes of a run: its status is changed where the verdict is kApplied, and else as it was.
+// Looks at nothing but its arguments: every backend and every door asks this one function and
+// writes what it says, under the condition that (state, exec_id) are still what was asked about.
+Transition Decide(Run& run, const Event& event, TimePoint now);
 
 // The last attempt of a run as its row tells it, also while it runs (then ended_at is not set);
 // nothing before the first. Earlier ones are rows of their own.

@@ -37,12 +37,21 @@ class DecideTest : public ::testing::Test {
         return run;
     }
 
-    Transition On(const Run& run, const Event& event) const {
-        Run with_policy = run;
-        with_policy.policy = policy_;
-        return Decide(with_policy, event, now_);
+    struct Made : Transition {
+        RunStatus after;
+        std::optional<Attempt> attempt;  // that this ended
+    };
+
+    Made On(const Run& run, const Event& event) const {
+        Run after = run;
+        after.policy = policy_;
+        Made made{Decide(after, event, now_), {}, {}};
+        made.after = after.status;
+        const bool was_open = run.status.state == RunState::kRunning && !run.status.outcome;
+        if (was_open && after.status.outcome) made.attempt = LastAttempt(after);
+        return made;
     }
-    Transition On(RunState state, EventKind kind) const {
+    Made On(RunState state, EventKind kind) const {
         return On(In(state), {.kind = kind, .exec_id = "e1"});
     }
 
@@ -60,7 +69,7 @@ TEST_F(DecideTest, EveryStateAndEvent) {
             for (const char* exec_id : {"e1", "stale", "", "e2"}) {
                 const Run run = In(static_cast<RunState>(s));
                 const auto kind = static_cast<EventKind>(e);
-                const Transition made = On(run, {.kind = kind, .exec_id = exec_id, .error = "x"});
+                const Made made = On(run, {.kind = kind, .exec_id = exec_id, .error = "x"});
                 const std::string what = std::string(NameOf(run.status.state)) + " on " +
                                          std::string(NameOf(kind)) + " as " + exec_id;
                 if (made.verdict != Verdict::kApplied) {
@@ -90,7 +99,7 @@ TEST_F(DecideTest, EveryStateAndEvent) {
 
 TEST_F(DecideTest, StartMakesAFreshFencedAttempt) {
     Run run = In(RunState::kQueued);
-    const Transition made =
+    const Made made =
         On(run, {.kind = EventKind::kStart, .exec_id = "e2", .owner = "w2", .lease = seconds(30)});
     ASSERT_EQ(made.verdict, Verdict::kApplied);
     EXPECT_EQ(made.after.state, RunState::kRunning);
@@ -121,7 +130,7 @@ TEST_F(DecideTest, DueWaitsForItsTime) {
 
 TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
     const Run run = In(RunState::kRunning);
-    const Transition made = On(run, {.kind = EventKind::kProgress,
+    const Made made = On(run, {.kind = EventKind::kProgress,
                                      .exec_id = "e1",
                                      .lease = seconds(90),
                                      .progress = 140,
@@ -138,7 +147,7 @@ TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
 TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
     Run run = In(RunState::kRunning);
     for (int failure = 1; failure <= 3; ++failure) {
-        const Transition made = On(
+        const Made made = On(
             run,
             {.kind = EventKind::kRetryableFailure, .exec_id = run.status.exec_id, .error = "503"});
         ASSERT_EQ(made.after.state, RunState::kScheduled);
@@ -151,7 +160,7 @@ TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
         run.status =
             On(run, {.kind = EventKind::kStart, .exec_id = "f" + std::to_string(failure)}).after;
     }
-    const Transition made = On(
+    const Made made = On(
         run, {.kind = EventKind::kRetryableFailure, .exec_id = run.status.exec_id, .error = "503"});
     EXPECT_EQ(made.after.state, RunState::kFailed);
     EXPECT_EQ(made.after.failures, 4);
@@ -160,7 +169,7 @@ TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
 }
 
 TEST_F(DecideTest, RetryAfterIsObeyed) {
-    const Transition made =
+    const Made made =
         On(In(RunState::kRunning),
            {.kind = EventKind::kRetryableFailure, .exec_id = "e1", .after = minutes(2)});
     EXPECT_EQ(made.after.ready_at, now_ + minutes(2));
@@ -174,7 +183,7 @@ TEST_F(DecideTest, PermanentFailureIsNotTriedAgain) {
 TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
     EXPECT_EQ(On(RunState::kRunning, EventKind::kTimeout).after.state, RunState::kScheduled);
     policy_.retry.strategy = RetryStrategy::kNone;
-    const Transition made =
+    const Made made =
         On(In(RunState::kRunning),
            {.kind = EventKind::kTimeout, .exec_id = "e1", .not_stopping = true});
     EXPECT_EQ(made.after.state, RunState::kTimedOut);
@@ -185,13 +194,13 @@ TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
 
 // A dead owner uses up an attempt and follows the retry policy; giving back and snoozing do not.
 TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
-    const Transition lost = On(RunState::kRunning, EventKind::kLostOwner);
+    const Made lost = On(RunState::kRunning, EventKind::kLostOwner);
     EXPECT_EQ(lost.after.failures, 1);
     EXPECT_EQ(lost.attempt->outcome, AttemptOutcome::kLost);
-    const Transition released = On(RunState::kRunning, EventKind::kShutdown);
+    const Made released = On(RunState::kRunning, EventKind::kShutdown);
     EXPECT_EQ(released.after.state, RunState::kQueued);
     EXPECT_EQ(released.after.failures, 0);
-    const Transition snoozed = On(
+    const Made snoozed = On(
         In(RunState::kRunning), {.kind = EventKind::kSnooze, .exec_id = "e1", .after = minutes(1)});
     EXPECT_EQ(snoozed.after.state, RunState::kScheduled);
     EXPECT_EQ(snoozed.after.ready_at, now_ + minutes(1));
@@ -219,17 +228,17 @@ TEST_F(DecideTest, ExhaustedRunsWaitForAPersonWhereTheTypeSaysSo) {
     policy_.error_callback = true;
     for (const EventKind kind : {EventKind::kRetryableFailure, EventKind::kPermanentFailure,
                                  EventKind::kTimeout, EventKind::kLostOwner}) {
-        const Transition made = On(RunState::kRunning, kind);
+        const Made made = On(RunState::kRunning, kind);
         EXPECT_EQ(made.after.state, RunState::kHeld);
         EXPECT_FALSE(made.after.finished_at);
         EXPECT_EQ(made.callback, CallbackWanted::kNone);
     }
     Run held = In(RunState::kHeld);
     held.status.failures = 4;
-    const Transition closed = On(held, {.kind = EventKind::kResolve, .remark = "done by hand"});
+    const Made closed = On(held, {.kind = EventKind::kResolve, .remark = "done by hand"});
     EXPECT_EQ(closed.after.state, RunState::kResolved);
     EXPECT_EQ(closed.after.remark, "done by hand");
-    const Transition back = On(held, {.kind = EventKind::kSendBack});
+    const Made back = On(held, {.kind = EventKind::kSendBack});
     EXPECT_EQ(back.after.state, RunState::kQueued);
     EXPECT_EQ(back.after.failures, 0) << "with its retries anew";
     held.status.ready_at = now_ + minutes(5);
@@ -239,7 +248,7 @@ TEST_F(DecideTest, ExhaustedRunsWaitForAPersonWhereTheTypeSaysSo) {
 
 TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
     policy_.success_callback = true;
-    const Transition done =
+    const Made done =
         On(In(RunState::kRunning),
            {.kind = EventKind::kSuccess, .exec_id = "e1", .result = "{\"n\":1}"});
     EXPECT_EQ(done.after.state, RunState::kCompleting);
@@ -262,7 +271,7 @@ TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
 
 TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
     Run run = In(RunState::kRunning);
-    const Transition asked = On(run, {.kind = EventKind::kCancel});
+    const Made asked = On(run, {.kind = EventKind::kCancel});
     EXPECT_EQ(asked.after.state, RunState::kRunning);
     EXPECT_TRUE(asked.after.cancel_requested);
     run.status = asked.after;
@@ -272,7 +281,7 @@ TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
     for (const EventKind kind :
          {EventKind::kRetryableFailure, EventKind::kPermanentFailure, EventKind::kTimeout,
           EventKind::kLostOwner, EventKind::kShutdown, EventKind::kSnooze}) {
-        const Transition ended = On(run, {.kind = kind, .exec_id = "e1"});
+        const Made ended = On(run, {.kind = kind, .exec_id = "e1"});
         EXPECT_EQ(ended.after.state, RunState::kCancelled) << NameOf(kind);
         EXPECT_EQ(ended.attempt->outcome, AttemptOutcome::kCancelled);
     }
@@ -292,13 +301,13 @@ TEST_F(DecideTest, RepeatedReportsAreKnownAgainAndLateOnesRefused) {
 
     run = In(RunState::kRunning);
     run.status = On(run, {.kind = EventKind::kLostOwner, .exec_id = "e1"}).after;
-    const Transition late = On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"});
+    const Made late = On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"});
     EXPECT_EQ(late.verdict, Verdict::kStale) << "the reaper was first";
     EXPECT_FALSE(late.reason.empty());
 }
 
 TEST_F(DecideTest, SkippedAndMissedRunsSayWhy) {
-    const Transition skipped =
+    const Made skipped =
         On(In(RunState::kRunning),
            {.kind = EventKind::kSkip, .exec_id = "e1", .reason = SkipReason::kLock});
     EXPECT_EQ(skipped.after.state, RunState::kSkipped);
@@ -326,7 +335,7 @@ TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
                         .exec_id = run.status.exec_id};
             if (event.kind == EventKind::kStart) event.exec_id = "e" + std::to_string(starts + 1);
             const RunStatus before = run.status;
-            const Transition made = On(run, event);
+            const Made made = On(run, event);
             ended += made.attempt.has_value() ? 1 : 0;
             starts += made.verdict == Verdict::kApplied && event.kind == EventKind::kStart ? 1 : 0;
             run.status = made.after;
@@ -344,7 +353,7 @@ TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
 // Overlap: a blocked run is queued but cannot be taken; any move ends it.
 TEST_F(DecideTest, BlockedRunsWait) {
     Run run = In(RunState::kScheduled);
-    Transition made = On(run, {.kind = EventKind::kBlock});
+    Made made = On(run, {.kind = EventKind::kBlock});
     ASSERT_EQ(made.verdict, Verdict::kApplied);
     EXPECT_EQ(made.after.state, RunState::kQueued);
     EXPECT_TRUE(made.after.blocked);
@@ -366,16 +375,15 @@ TEST_F(DecideTest, TheRunRowHoldsItsLastAttempt) {
     EXPECT_FALSE(LastAttempt(run)->ended_at);
     for (const EventKind kind : {EventKind::kRetryableFailure, EventKind::kPermanentFailure,
                                  EventKind::kSuccess, EventKind::kTimeout, EventKind::kSnooze}) {
-        const Transition made = On(run, {.kind = kind,
+        const Made made = On(run, {.kind = kind,
                                          .exec_id = "e1",
                                          .error = kind == EventKind::kSuccess ? "" : "boom",
                                          .detail = "{}"});
         ASSERT_TRUE(made.attempt);
-        Run after = run;
-        after.status = made.after;
-        if (kind == EventKind::kSnooze) after.status.last_error = made.attempt->error;
-        EXPECT_EQ(LastAttempt(after), made.attempt) << NameOf(kind);
+        EXPECT_EQ(made.attempt->number, 1);
+        EXPECT_EQ(made.attempt->exec_id, "e1");
         EXPECT_EQ(made.attempt->owner, "w1");
+        EXPECT_EQ(made.attempt->error, made.after.last_error) << NameOf(kind);
         EXPECT_EQ(made.attempt->ended_at, now_);
         EXPECT_EQ(made.attempt->detail, "{}");
     }
@@ -419,7 +427,7 @@ TEST_F(DecideTest, AUniqueKeyIsHeldByStateAndTime) {
 // What never began uses up nothing: the next attempt takes its number, under a fence of its own.
 TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
     Run run = In(RunState::kRunning);
-    const Transition away = On(run, {.kind = EventKind::kSnooze,
+    const Made away = On(run, {.kind = EventKind::kSnooze,
                                      .exec_id = "e1",
                                      .detail = "{\"waits\":1}",
                                      .after = minutes(1),
@@ -432,7 +440,7 @@ TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
     EXPECT_EQ(away.after.failures, 0);
     run.status = away.after;
     now_ += minutes(1);
-    const Transition again = On(run, {.kind = EventKind::kStart, .exec_id = "e2"});
+    const Made again = On(run, {.kind = EventKind::kStart, .exec_id = "e2"});
     ASSERT_EQ(again.verdict, Verdict::kApplied);
     EXPECT_EQ(again.after.attempt, 1);
     EXPECT_EQ(again.after.fence, 2);

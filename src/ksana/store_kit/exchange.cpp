@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
 #include "ksana/store_kit/overlap_gates.hpp"
 
@@ -34,6 +33,23 @@ ApplyVerdict VerdictOf(model::Verdict verdict) {
     return ApplyVerdict::kRefused;
 }
 
+class RunsById {
+  public:
+    explicit RunsById(std::vector<Run>& runs) {
+        runs_.reserve(runs.size());
+        for (Run& run : runs) runs_.push_back(&run);
+        std::ranges::sort(runs_, {}, &Run::id);
+    }
+    // Null: not there.
+    Run* Find(const Uuid& id) const {
+        const auto found = std::ranges::lower_bound(runs_, id, {}, &Run::id);
+        return found != runs_.end() && (*found)->id == id ? *found : nullptr;
+    }
+
+  private:
+    std::vector<Run*> runs_;
+};
+
 Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
     // Starting is the business of a claim, which asks the gates.
     if (event.kind == EventKind::kStart) {
@@ -59,17 +75,14 @@ Result<std::vector<Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
     ids.reserve(events.size());
     for (const store::RunEvent& event : events) ids.push_back(event.run_id);
     KSANA_TRY(std::vector<Run> rows, tx.LockRuns(ids));
-    std::unordered_map<Uuid, Run*, UuidHash> by_id;
-    by_id.reserve(rows.size());
-    for (Run& run : rows) by_id[run.id] = &run;
+    RunsById by_id(rows);
     outcomes.reserve(events.size());
     for (const store::RunEvent& event : events) {
-        const auto found = by_id.find(event.run_id);
-        if (found == by_id.end()) {
+        if (Run* const run = by_id.Find(event.run_id)) {
+            outcomes.push_back(ApplyOne(changes, *run, event.event));
+        } else {
             outcomes.push_back(
                 {.reason = fmt::format("there is no run {}", event.run_id.ToString())});
-        } else {
-            outcomes.push_back(ApplyOne(changes, *found->second, event.event));
         }
     }
     KSANA_TRY_VOID(changes.Flush());
@@ -86,6 +99,7 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
     KSANA_TRY_VOID(gates.Lock(RefsTo(candidates)));
     std::vector<Run*> started;
     started.reserve(candidates.size());
+    Event start{.kind = EventKind::kStart, .owner = params.owner, .lease = params.lease};
     for (Run& run : candidates) {
         // A fire before it has taken its place.
         if (gates.CancelledStatus(run.id) != nullptr) continue;
@@ -94,10 +108,8 @@ Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
             changes.Change(run, {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
             ++claimed.skipped;
         } else if (verdict == model::OverlapVerdict::kStart) {
-            const auto made = changes.Change(run, {.kind = EventKind::kStart,
-                                                   .exec_id = ids.Next().ToString(),
-                                                   .owner = params.owner,
-                                                   .lease = params.lease});
+            start.exec_id = ids.Next().ToString();
+            const auto made = changes.Change(run, start);
             if (made.verdict == model::Verdict::kApplied) started.push_back(&run);
         } else {
             changes.Change(run, {.kind = EventKind::kBlock});

@@ -180,7 +180,7 @@ Result<void> NewRuns::PassGate(Run& run, Submitted& outcome) {
 void NewRuns::Skip(Run& run, Submitted& outcome) const {
     const model::Event event{.kind = model::EventKind::kSkip,
                              .reason = model::SkipReason::kOverlap};
-    run.status = model::Decide(run, event, changes_.now()).after;
+    model::Decide(run, event, changes_.now());
     outcome.verdict = SubmitVerdict::kSkipped;
 }
 
@@ -198,29 +198,22 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
         if (there) return {};
     }
     KSANA_TRY(const model::OverlapVerdict verdict, gates_.Ask(run));
-    model::Event event;
-    TimePoint when = changes_.now();
     switch (verdict) {
         case model::OverlapVerdict::kSkip:
             Skip(run, outcome);
             return {};
         case model::OverlapVerdict::kStart:
-            event = {.kind = model::EventKind::kStart,
-                     .exec_id = ids_.Next().ToString(),
-                     .owner = start_->owner,
-                     .lease = start_->lease};
-            // Ahead of its time: from then on it is running.
-            when = std::max(when, run.status.ready_at);
+            begin_.exec_id = ids_.Next().ToString();
             run.status.state = RunState::kQueued;
+            // Ahead of its time: from then on it is running.
+            model::Decide(run, begin_, std::max(changes_.now(), run.status.ready_at));
             outcome.verdict = SubmitVerdict::kStarted;
             ++started_;
-            break;
+            return {};
         default:
-            event = {.kind = model::EventKind::kBlock};
-            break;
+            model::Decide(run, {.kind = model::EventKind::kBlock}, changes_.now());
+            return {};
     }
-    run.status = model::Decide(run, event, when).after;
-    return {};
 }
 
 Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {

@@ -18,7 +18,10 @@ class NewRuns {
   public:
     NewRuns(RunChanges& changes, Transaction& tx, UuidGenerator& ids,
             std::optional<store::StartAs> start)
-        : changes_(changes), tx_(tx), ids_(ids), start_(std::move(start)), gates_(tx, changes) {}
+        : changes_(changes), tx_(tx), ids_(ids), start_(std::move(start)), gates_(tx, changes) {
+        if (!start_) return;
+        begin_ = {.kind = model::EventKind::kStart, .owner = start_->owner, .lease = start_->lease};
+    }
 
     // Gates that the caller holds already.
     void Know(std::vector<Gate> gates) { gates_.Know(std::move(gates)); }
@@ -50,6 +53,7 @@ class NewRuns {
     Transaction& tx_;
     UuidGenerator& ids_;
     const std::optional<store::StartAs> start_;
+    model::Event begin_;  // of start_; with a fresh exec_id for each
     OverlapGates gates_;
     std::vector<store::Submitted> outcomes_;
     std::set<Uuid> refused_;  // by the store itself

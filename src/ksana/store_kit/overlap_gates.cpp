@@ -1,6 +1,6 @@
 #include "ksana/store_kit/overlap_gates.hpp"
 
-#include <set>
+#include <algorithm>
 
 namespace ksana::store_kit {
 
@@ -19,12 +19,15 @@ void OverlapGates::Know(std::vector<Gate> gates) {
 }
 
 Result<void> OverlapGates::Lock(const RunRefs& runs) {
-    std::set<std::string> jobs;
+    std::vector<std::string> jobs;
     for (const model::Run* run : runs) {
-        if (Concerns(*run) && !gates_.contains(run->job_id)) jobs.insert(run->job_id);
+        if (Concerns(*run) && !gates_.contains(run->job_id)) jobs.push_back(run->job_id);
     }
     if (jobs.empty()) return {};
-    KSANA_TRY(std::vector<Gate> gates, tx_.LockGates({jobs.begin(), jobs.end()}));
+    std::ranges::sort(jobs);
+    const auto rest = std::ranges::unique(jobs);
+    jobs.erase(rest.begin(), rest.end());
+    KSANA_TRY(std::vector<Gate> gates, tx_.LockGates(jobs));
     Know(std::move(gates));
     return {};
 }

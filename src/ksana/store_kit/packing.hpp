@@ -53,7 +53,7 @@ class PackWriter {
     }
     // Most are UUIDs, which take 16 bytes instead of 36.
     void ExecId(const std::string& value) {
-        const std::optional<Uuid> uuid = AsUuid(value);
+        const std::optional<Uuid> uuid = Uuid::ParseExact(value);
         if (Bit(uuid.has_value())) Put(*uuid);
         if (Bit(!uuid && !value.empty())) Put(value);
     }
@@ -83,14 +83,6 @@ class PackWriter {
         }
         ++bit_;
         return set;
-    }
-    // Nothing, unless it is just what the id would be written as.
-    static std::optional<Uuid> AsUuid(const std::string& text) {
-        std::optional<Uuid> id = Uuid::Parse(text);
-        if (!id) return std::nullopt;
-        // Of digits, dashes and letters only capital ones have these bits.
-        const bool capital = std::ranges::any_of(text, [](char c) { return (c & 0x60) == 0x40; });
-        return capital ? std::nullopt : id;
     }
     // Seven bits a byte, the lowest first.
     void PutNumber(std::uint64_t value) {

@@ -42,7 +42,7 @@ RunRefs OneOfEach(RunRefs runs) {
     return once;
 }
 
-store::Topics TopicsOf(const RunStatus& before, const Run& run) {
+store::Topics TopicsOf(const RunChanges::Before& before, const Run& run) {
     const RunStatus& after = run.status;
     store::Topics topics;
     if (after.state == RunState::kScheduled || after.state == RunState::kQueued) {
@@ -51,6 +51,24 @@ store::Topics TopicsOf(const RunStatus& before, const Run& run) {
     if (model::IsFinal(after.state)) topics |= Topic::kFinished;
     if (after.cancel_requested && !before.cancel_requested) topics |= Topic::kCancel;
     return topics;
+}
+
+// Final, and kept. What was over for its job before it became final has no tally; the store finds
+// it by itself.
+bool IsListed(const Run& run) {
+    return model::IsFinal(run.status.state) && run.status.finished_at &&
+           run.policy.run_log != model::RunLog::kNone;
+}
+
+// The row holds the last attempt only: at a start an earlier one moves to its own, unless it never
+// began: then the next takes its place.
+std::optional<model::Attempt> DisplacedBy(const model::Event& event, const Run& run) {
+    if (event.kind != model::EventKind::kStart || run.status.attempt == 0 ||
+        run.status.outcome == model::AttemptOutcome::kDeferred ||
+        run.policy.run_log != model::RunLog::kFull) {
+        return std::nullopt;
+    }
+    return model::LastAttempt(run);
 }
 
 }  // namespace
@@ -62,33 +80,27 @@ store::Topic ReadyTopic(const Run& run) {
 KeyClaim ClaimOf(const Run& run) { return {run.tenant, run.unique.key, run.id, run.unique.until}; }
 
 model::Transition RunChanges::Change(Run& run, const model::Event& event) {
+    const Before before{run.status.state, run.status.cancel_requested,
+                        model::IsUnderWay(run.status)};
+    auto displaced = DisplacedBy(event, run);
     model::Transition made = model::Decide(run, event, now_);
     if (made.verdict != model::Verdict::kApplied) return made;
-    // The row holds the last attempt only: an earlier one moves to its own, unless it never began:
-    // then the next takes its place.
-    if (event.kind == model::EventKind::kStart && run.status.attempt > 0 &&
-        run.status.outcome != model::AttemptOutcome::kDeferred &&
-        run.policy.run_log == model::RunLog::kFull) {
-        attempts_.push_back(*model::LastAttempt(run));
-    }
-    const RunStatus before = std::move(run.status);
-    run.status = std::move(made.after);
+    if (displaced) attempts_.push_back(*std::move(displaced));
     run.updated_at = now_;
     Follow(run, before, made);
     changed_.push_back(&run);
     return made;
 }
 
-void RunChanges::Follow(const Run& run, const RunStatus& before, const model::Transition& made) {
+void RunChanges::Follow(const Run& run, const Before& before, const model::Transition& made) {
     const RunState state = run.status.state;
     tx_.Touch(TopicsOf(before, run));
     if (model::EndsForJob(before.state, state)) {
-        AddTally(run);
-        NoteFinal(run);
+        AddTally(run, IsListed(run));
     }
     if (HoldsKeyIn(run, before.state) && !HoldsKeyIn(run, state)) freed_.push_back(ClaimOf(run));
     if (MayBlockOthers(run) && !model::IsUnderWay(run.status) &&
-        (model::IsUnderWay(before) || model::IsFinal(state))) {
+        (before.under_way || model::IsFinal(state))) {
         ended_jobs_.insert(run.job_id);
     }
     if (run.trigger == model::RunTrigger::kCallback && run.parent) NoteCallback(run);
@@ -146,20 +158,12 @@ const Run* RunChanges::AsKept(const Run& run) {
     return &kept;
 }
 
-// What was over for its job before it became final has no tally; the store finds it by itself.
-void RunChanges::NoteFinal(const Run& run) {
-    const RunStatus& status = run.status;
-    const bool stays = run.policy.run_log != model::RunLog::kNone;
-    if (run.job_id.empty() || !model::IsFinal(status.state) || !status.finished_at || !stays)
-        return;
-    tallies_[run.job_id].ended.push_back({run.id, *status.finished_at});
-}
-
-void RunChanges::AddTally(const Run& run) {
+void RunChanges::AddTally(const Run& run, bool listed) {
     if (run.job_id.empty()) return;
     model::JobTally& tally = tallies_[run.job_id];
     tally.job_id = run.job_id;
     model::AddToTally(tally, run);
+    if (listed) tally.ended.push_back({run.id, *run.status.finished_at});
 }
 
 // Jobs before runs: who ends a run of a job holds the job first (transaction.hpp, LockGates).
@@ -174,6 +178,7 @@ Result<void> RunChanges::Flush() {
 Result<void> RunChanges::WriteTallies() {
     if (tallies_.empty()) return {};
     std::vector<model::JobTally> tallies;
+    tallies.reserve(tallies_.size());
     for (auto& [id, tally] : tallies_) tallies.push_back(std::move(tally));
     tallies_.clear();
     tx_.Touch(Topic::kJobs);

@@ -21,23 +21,29 @@ class RunChanges {
     RunChanges(Transaction& tx, TimePoint now, const store::FollowUp& follow_up, UuidGenerator& ids)
         : tx_(tx), now_(now), follow_up_(follow_up), ids_(ids) {}
 
-    // `run` must be locked, and is afterwards as it became (`after` of the answer has moved into
-    // it). It is not copied: it stays where it is until Flush. Where it was changed before and not
-    // yet written, the caller hands in that same state.
+    // What a run was, as far as anything follows from it.
+    struct Before {
+        model::RunState state;
+        bool cancel_requested;
+        bool under_way;
+    };
+
+    // `run` must be locked, and is afterwards as it became. It is not copied: it stays where it is
+    // until Flush. Where it was changed before and not yet written, the caller hands in that same
+    // state.
     model::Transition Change(model::Run& run, const model::Event& event);
 
     // A run that is about to be inserted in a state that ends it (skipped): for its job's books.
-    void NoteEnded(const model::Run& run) { AddTally(run); }
+    void NoteEnded(const model::Run& run) { AddTally(run, false); }
 
     Result<void> Flush();
 
     TimePoint now() const { return now_; }
 
   private:
-    void AddTally(const model::Run& run);
-    void NoteFinal(const model::Run& run);
-    void Follow(const model::Run& run, const model::RunStatus& before,
-                const model::Transition& made);
+    // `listed`: it is final and stays, and the store may list it by its job.
+    void AddTally(const model::Run& run, bool listed);
+    void Follow(const model::Run& run, const Before& before, const model::Transition& made);
     Result<void> WriteTallies();
     const model::Run* AsKept(const model::Run& run);
     Result<void> WriteRuns();

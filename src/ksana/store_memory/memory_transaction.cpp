@@ -93,7 +93,7 @@ Result<void> MemoryTransaction::MakeDue(TimePoint now, std::size_t limit) {
     }
     for (const Uuid& id : due) {
         Run run = *tables_.FindRun(id);
-        run.status = model::Decide(run, {.kind = model::EventKind::kDue}, now).after;
+        model::Decide(run, {.kind = model::EventKind::kDue}, now);
         tables_.Set(RunKey{id}, std::move(run));
     }
     return {};

@@ -107,10 +107,11 @@ struct Part {
     std::string group;
 };
 
-// Calls take(run) for those that match and have no higher rank, in order, until it says false.
-template <class F>
+// Reads those of no higher rank, in order, each into next(); calls take() for those that match,
+// until it says false.
+template <class Next, class Take>
 Result<void> Walk(Session& session, const ClaimFilter& filter, const Part& part,
-                  std::int64_t highest_rank, const F& take) {
+                  std::int64_t highest_rank, const Next& next, const Take& take) {
     const Range& range = *part.range;
     const PlaceRange places = UpTo(part.lane, part.group, highest_rank);
     Query query = session.connection.Prepared(range.tag ? Sql::kFindTagged : Sql::kFindInRange);
@@ -123,20 +124,24 @@ Result<void> Walk(Session& session, const ClaimFilter& filter, const Part& part,
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return {};
-        Run run;
+        Run& run = next();
         KSANA_TRY_VOID(ReadInto(session, query, run));
-        if (store::Matches(filter, run) && !take(std::move(run))) return {};
+        if (store::Matches(filter, run) && !take()) return {};
     }
 }
 
 Result<std::vector<Run>> FirstOf(Session& session, const ClaimFilter& filter, const Part& part,
                                  std::size_t limit) {
-    std::vector<Run> runs;
-    runs.reserve(std::min(limit, kUsualClaim));
-    KSANA_TRY_VOID(Walk(session, filter, part, INT64_MAX, [&](Run&& run) {
-        runs.push_back(std::move(run));
-        return runs.size() < limit;
-    }));
+    std::vector<Run> runs;  // the last has not matched yet
+    runs.reserve(std::min(limit, kUsualClaim) + 1);
+    runs.emplace_back();
+    KSANA_TRY_VOID(Walk(
+        session, filter, part, INT64_MAX, [&]() -> Run& { return runs.back(); },
+        [&] {
+            runs.emplace_back();
+            return runs.size() <= limit;
+        }));
+    runs.pop_back();
     return runs;
 }
 
@@ -210,8 +215,10 @@ Result<std::vector<Run>> FindReady(Session& session, const ClaimFilter& filter, 
     if (parts.size() == 1) return FirstOf(session, filter, parts[0], limit);
     Best best(limit);
     for (const Part& part : parts) {
-        KSANA_TRY_VOID(Walk(session, filter, part, best.highest_rank(),
-                            [&](Run&& run) { return best.Offer(std::move(run)); }));
+        Run run;
+        KSANA_TRY_VOID(Walk(
+            session, filter, part, best.highest_rank(), [&]() -> Run& { return run; },
+            [&] { return best.Offer(std::move(run)); }));
     }
     return best.Take();
 }

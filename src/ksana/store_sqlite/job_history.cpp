@@ -63,7 +63,7 @@ Result<void> AddTallyRow(WriteSession& session, Query& query, const JobTally& ta
     for (const JobTally::Ended& run : tally.ended) {
         KSANA_TRY(const std::int64_t seq, session.seq_book.SeqOf(session.connection, run.id));
         note.Add(seq);
-        session.noted.insert(run.id);
+        session.noted.Put(run.id, true);
     }
     if (note.moves) KSANA_TRY_VOID(MoveRecent(session, tally.job_id));
     KSANA_TRY_VOID(query.Again()
@@ -104,7 +104,7 @@ Result<void> NoteFinalRuns(WriteSession& session, const store_kit::RunRefs& runs
                            const std::vector<std::int64_t>& seqs) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const Run& run = *runs[i];
-        if (!HasFinalAt(run) || session.noted.erase(run.id) != 0) continue;
+        if (!HasFinalAt(run) || session.noted.Erase(run.id)) continue;
         KSANA_TRY_VOID(NoteFinalRun(session, run, seqs[i]));
     }
     return {};

@@ -14,15 +14,14 @@ using store_kit::kNoTime;
 
 namespace {
 
-Result<Job> ReadJob(Query& query) {
+Result<void> ReadInto(Query& query, Job& job) {
     const std::string_view id = query.View();
-    auto unpacked = UnpackJob(query.View());
+    const auto unpacked = UnpackJob(query.View(), job);
     if (!unpacked) {
         return Error(Code::kDataLoss,
                      fmt::format("sqlite: the stored job \"{}\" cannot be read: {}", id,
                                  unpacked.error().Describe()));
     }
-    Job job = *std::move(unpacked);
     job.version = query.Int();
     job.created_at = query.Time();
     job.updated_at = query.Time();
@@ -33,7 +32,7 @@ Result<Job> ReadJob(Query& query) {
     query.Into(job.last_error);
     job.total_runs = query.Int();
     job.consecutive_failures = static_cast<std::int32_t>(query.Int());
-    return job;
+    return {};
 }
 
 Result<void> InsertLinks(Session& session, const Job& job) {
@@ -70,12 +69,13 @@ Result<void> InsertState(Session& session, const Job& job) {
 }  // namespace
 
 Result<std::vector<Job>> ReadJobs(Query& query) {
+    constexpr std::size_t kUsual = 64;
     std::vector<Job> jobs;
     for (;;) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return jobs;
-        KSANA_TRY(Job job, ReadJob(query));
-        jobs.push_back(std::move(job));
+        if (jobs.empty()) jobs.reserve(kUsual);
+        KSANA_TRY_VOID(ReadInto(query, jobs.emplace_back()));
     }
 }
 
@@ -86,8 +86,7 @@ Result<std::vector<Job>> LoadJobs(Session& session, const std::vector<std::strin
     for (const std::string& id : ids) {
         KSANA_TRY(const bool row, query.Again().Text(id).Next());
         if (!row) continue;
-        KSANA_TRY(Job job, ReadJob(query));
-        jobs.push_back(std::move(job));
+        KSANA_TRY_VOID(ReadInto(query, jobs.emplace_back()));
     }
     return jobs;
 }

@@ -169,13 +169,15 @@ std::string PackJob(const Job& job) {
     return out;
 }
 
-Result<Job> UnpackJob(std::string_view packed) {
-    if (!packed.empty() && packed.front() == kJson) return store_kit::DefinitionFromText(packed);
-    Job job;
+Result<void> UnpackJob(std::string_view packed, Job& job) {
+    if (!packed.empty() && packed.front() == kJson) {
+        KSANA_TRY(job, store_kit::DefinitionFromText(packed));
+        return {};
+    }
     if (packed.empty() || packed.front() != kVersion || !ReadParts(packed.substr(1), job)) {
         return Error(Code::kDataLoss, "it is damaged, or made by another version");
     }
-    return job;
+    return {};
 }
 
 }  // namespace ksana::store_sqlite

@@ -12,7 +12,8 @@
 namespace ksana::store_sqlite {
 
 std::string PackJob(const model::Job& job);
-// Reads the JSON of earlier schemas, too. kDataLoss when it cannot be read.
-Result<model::Job> UnpackJob(std::string_view packed);
+// Into a new job. Reads the JSON of earlier schemas, too. kDataLoss when it cannot be read: then
+// what is in the job means nothing.
+Result<void> UnpackJob(std::string_view packed, model::Job& job);
 
 }  // namespace ksana::store_sqlite

@@ -26,6 +26,12 @@ Job DefinitionOf(Job job) {
     return job;
 }
 
+Result<Job> Unpacked(std::string_view packed) {
+    Job job;
+    KSANA_TRY_VOID(UnpackJob(packed, job));
+    return job;
+}
+
 Job RandomJob(Random& random) {
     Job job;
     ksana::testing::Filler(random, true).Fill(job);
@@ -36,7 +42,7 @@ TEST(PackedJobTest, EveryFieldComesBack) {
     SeededRandom random(7);
     for (int i = 0; i < 2'000; ++i) {
         const Job job = RandomJob(random);
-        const auto back = UnpackJob(PackJob(job));
+        const auto back = Unpacked(PackJob(job));
         ASSERT_TRUE(back) << i << ": " << back.error().Describe();
         ASSERT_EQ(*back, job) << i;
     }
@@ -46,7 +52,7 @@ TEST(PackedJobTest, ASingleFieldComesBack) {
     SeededRandom random(8);
     for (const Job& changed : ksana::testing::Filler(random).EachMemberChanged<Job>()) {
         const Job job = DefinitionOf(changed);
-        const auto back = UnpackJob(PackJob(job));
+        const auto back = Unpacked(PackJob(job));
         ASSERT_TRUE(back) << back.error().Describe();
         EXPECT_EQ(*back, job);
     }
@@ -58,7 +64,7 @@ TEST(PackedJobTest, JsonIsRead) {
     job.id = "j";
     job.name = "{";
     job.action = model::HttpAction{.url = "http://127.0.0.1:9/"};
-    const auto back = UnpackJob(store_kit::DefinitionText(job));
+    const auto back = Unpacked(store_kit::DefinitionText(job));
     ASSERT_TRUE(back) << back.error().Describe();
     EXPECT_EQ(*back, job);
 }
@@ -69,14 +75,14 @@ TEST(PackedJobTest, DamageIsNotReadAsMoreThanItIs) {
     for (int i = 0; i < 200; ++i) {
         const std::string whole = PackJob(RandomJob(random));
         for (std::size_t size = 0; size < whole.size(); ++size) {
-            const auto cut = UnpackJob(std::string_view(whole).substr(0, size));
+            const auto cut = Unpacked(std::string_view(whole).substr(0, size));
             ASSERT_FALSE(cut);
             EXPECT_EQ(cut.error().code, Code::kDataLoss);
         }
-        EXPECT_FALSE(UnpackJob(whole + "x"));
+        EXPECT_FALSE(Unpacked(whole + "x"));
         std::string turned = whole;
         turned.at(random.Below(turned.size())) ^= static_cast<char>(1U << random.Below(8));
-        const auto read = UnpackJob(turned);
+        const auto read = Unpacked(turned);
         EXPECT_TRUE(read || read.error().code == Code::kDataLoss);
     }
 }

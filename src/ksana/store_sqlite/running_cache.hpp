@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <unordered_map>
+#include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "ksana/base/uuid.hpp"
+#include "ksana/base/uuid_table.hpp"
 #include "ksana/model/run.hpp"
 
 namespace ksana::store_sqlite {
@@ -19,11 +21,17 @@ class RunningCache {
     bool TakeInto(const Uuid& id, std::vector<model::Run>& runs);
     // After its row was inserted or updated to this.
     void Written(const model::Run& run);
-    void Deleted(const Uuid& id) { runs_.erase(id); }
-    void Clear() { runs_.clear(); }
+    void Deleted(const Uuid& id);
+    void Clear();
 
   private:
-    std::unordered_map<Uuid, model::Run, UuidHash> runs_;
+    using Place = std::uint32_t;
+
+    Place FreePlace();
+
+    UuidTable<Place> places_;
+    std::deque<model::Run> runs_;  // at places_ or free_; used again and again
+    std::vector<Place> free_;
 };
 
 }  // namespace ksana::store_sqlite

@@ -10,13 +10,12 @@ constexpr std::size_t kMaxRuns = 65'536;
 }  // namespace
 
 void SeqBook::Note(const Uuid& id, std::int64_t seq) {
-    if (seqs_.size() >= kMaxRuns) seqs_.clear();
-    seqs_[id] = seq;
+    if (seqs_.size() >= kMaxRuns) seqs_.Clear();
+    seqs_.Put(id, seq);
 }
 
 Result<std::int64_t> SeqBook::SeqOf(Connection& connection, const Uuid& id) {
-    const auto found = seqs_.find(id);
-    if (found != seqs_.end()) return found->second;
+    if (const std::int64_t* const known = seqs_.Find(id)) return *known;
     Query query = connection.Prepared(Sql::kFindRun);
     KSANA_TRY(const bool row, query.Id(id).Next());
     if (!row) return Error(Code::kInternal, fmt::format("there is no run {}", id.ToString()));

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 
 #include "ksana/base/result.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/base/uuid_table.hpp"
 #include "ksana/store_sqlite/connection.hpp"
 
 namespace ksana::store_sqlite {
@@ -16,8 +16,8 @@ class SeqBook {
   public:
     void Note(const Uuid& id, std::int64_t seq);
     // One that will not be updated any more.
-    void Forget(const Uuid& id) { seqs_.erase(id); }
-    void Clear() { seqs_.clear(); }
+    void Forget(const Uuid& id) { seqs_.Erase(id); }
+    void Clear() { seqs_.Clear(); }
 
     // Of a run that is there.
     Result<std::int64_t> SeqOf(Connection& connection, const Uuid& id);
@@ -25,7 +25,7 @@ class SeqBook {
     Result<std::int64_t> Draw(Connection& connection, std::size_t count);
 
   private:
-    std::unordered_map<Uuid, std::int64_t, UuidHash> seqs_;
+    UuidTable<std::int64_t> seqs_;
     std::optional<std::int64_t> last_;  // drawn; not taken back by a rollback
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <unordered_set>
 
 #include "ksana/base/clock.hpp"
 #include "ksana/base/uuid.hpp"
+#include "ksana/base/uuid_table.hpp"
 #include "ksana/store_sqlite/connection.hpp"
 #include "ksana/store_sqlite/policy_cache.hpp"
 #include "ksana/store_sqlite/running_cache.hpp"
@@ -34,7 +34,7 @@ struct WriteSession : Session {
     // means to look for ids that are not there.
     std::optional<Uuid> newest;
     // Runs of this transaction that are noted as ended (job_history.hpp) and not yet written so.
-    std::unordered_set<Uuid, UuidHash> noted;
+    UuidTable<bool> noted;
 };
 
 }  // namespace ksana::store_sqlite

@@ -24,7 +24,7 @@ void SqliteWriter::Forget() {
     session_.policy_writer.RolledBack();
     session_.running.Clear();
     session_.seq_book.Clear();
-    session_.noted.clear();
+    session_.noted.Clear();
 }
 
 SqliteBackend::SqliteBackend(std::string path, Clock& clock, std::size_t readers,

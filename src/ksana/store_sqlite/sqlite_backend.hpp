@@ -23,7 +23,7 @@ class SqliteWriter final : public store_kit::CommitSession {
 
     Result<void> Begin() override { return connection_.Begin(); }
     store_kit::Transaction& NextBody() override {
-        session_.noted.clear();
+        session_.noted.Clear();
         return transaction_.emplace(session_);
     }
     std::int64_t changes() const override { return connection_.changes(); }

@@ -83,7 +83,7 @@ Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {
               ReadRange(session_, UpTo(kScheduledLane, "", Micros(now)), limit));
     if (runs.empty()) return {};
     for (Run& run : runs) {
-        run.status = model::Decide(run, {.kind = model::EventKind::kDue}, now).after;
+        model::Decide(run, {.kind = model::EventKind::kDue}, now);
     }
     return UpdateRunRows(session_, store_kit::RefsTo(runs));
 }

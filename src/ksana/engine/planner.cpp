@@ -19,6 +19,10 @@ constexpr double kMany = 1000;
 constexpr std::size_t kLeastBatch = 50;
 // And then not more often than this.
 constexpr Duration kNoRoomPause = std::chrono::milliseconds(5);
+// A batch is at most so many times the one before: at the beginning of a burst executors have
+// little to do until the first ones are stored. So many may always be.
+constexpr std::size_t kGrowth = 4;
+constexpr std::size_t kFirstBatch = 128;
 
 }  // namespace
 
@@ -52,7 +56,9 @@ std::size_t Planner::BatchFor(const std::optional<store::StartAs>& start) const 
     const std::size_t room = start ? start->limit : 0;
     const bool many = more_ || pace_.per_second() >= kMany;
     if (!many && room < kLeastBatch) return options_.batch;
-    return std::clamp(room, std::min(kLeastBatch, options_.batch), options_.batch);
+    const std::size_t grown = std::max(kFirstBatch, kGrowth * last_jobs_);
+    const std::size_t most = std::min(options_.batch, grown);
+    return std::clamp(room, std::min(kLeastBatch, most), most);
 }
 
 // With a thousand runs a second commits are small and many; from there on it grows.
@@ -86,6 +92,7 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
     offset_.Note(planned_at_, clock_.Now(), planned.now);
     pace_.Count(planned.runs, clock_.SteadyNow());
     more_ = planned.more;
+    last_jobs_ = planned.jobs;
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
                   .jobs = planned.jobs,
                   .runs = planned.runs,

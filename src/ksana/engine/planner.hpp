@@ -66,10 +66,11 @@ class Planner {
     const Options options_;
     std::size_t unseen_ = 0;  // runs that wait since they were last counted
     bool full_ = false;
-    bool more_ = false;       // were due the last time than could be taken
-    Pace pace_;               // of the runs that were made
-    Duration ahead_{};        // of the last time
-    TimePoint planned_at_{};  // likewise, by this node's wall clock
+    bool more_ = false;          // were due the last time than could be taken
+    std::size_t last_jobs_ = 0;  // taken the last time
+    Pace pace_;                  // of the runs that were made
+    Duration ahead_{};           // of the last time
+    TimePoint planned_at_{};     // likewise, by this node's wall clock
     StoreOffset offset_;
     // Whoever starts a run needs its job: what it says, not its bookkeeping. Copying it for every
     // fire costs as much as storing the run, so it is kept until it changes.

@@ -286,8 +286,9 @@ Transition Decide(Run& run, const Event& event, TimePoint now) {
         }
         if (!same_attempt || run.status.state != RunState::kRunning) {
             return {.verdict = Verdict::kStale,
-                    .reason = "the attempt this speaks for is over; its exec_id is not the run's "
-                              "current one"};
+                    .reason =
+                        "the attempt this speaks for is over; its exec_id is not the run's "
+                        "current one"};
         }
     }
     return Decider(run, event, now).Apply(EffectOf(run.status.state, event.kind));

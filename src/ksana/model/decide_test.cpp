@@ -131,10 +131,10 @@ TEST_F(DecideTest, DueWaitsForItsTime) {
 TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
     const Run run = In(RunState::kRunning);
     const Made made = On(run, {.kind = EventKind::kProgress,
-                                     .exec_id = "e1",
-                                     .lease = seconds(90),
-                                     .progress = 140,
-                                     .note = "half"});
+                               .exec_id = "e1",
+                               .lease = seconds(90),
+                               .progress = 140,
+                               .note = "half"});
     EXPECT_EQ(made.after.lease_until, now_ + seconds(90));
     EXPECT_EQ(made.after.progress, 100) << "kept within 0 and 100";
     EXPECT_EQ(made.after.progress_note, "half");
@@ -183,9 +183,8 @@ TEST_F(DecideTest, PermanentFailureIsNotTriedAgain) {
 TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
     EXPECT_EQ(On(RunState::kRunning, EventKind::kTimeout).after.state, RunState::kScheduled);
     policy_.retry.strategy = RetryStrategy::kNone;
-    const Made made =
-        On(In(RunState::kRunning),
-           {.kind = EventKind::kTimeout, .exec_id = "e1", .not_stopping = true});
+    const Made made = On(In(RunState::kRunning),
+                         {.kind = EventKind::kTimeout, .exec_id = "e1", .not_stopping = true});
     EXPECT_EQ(made.after.state, RunState::kTimedOut);
     EXPECT_TRUE(made.after.not_stopping);
     EXPECT_EQ(made.attempt->outcome, AttemptOutcome::kTimedOut);
@@ -200,8 +199,8 @@ TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
     const Made released = On(RunState::kRunning, EventKind::kShutdown);
     EXPECT_EQ(released.after.state, RunState::kQueued);
     EXPECT_EQ(released.after.failures, 0);
-    const Made snoozed = On(
-        In(RunState::kRunning), {.kind = EventKind::kSnooze, .exec_id = "e1", .after = minutes(1)});
+    const Made snoozed = On(In(RunState::kRunning),
+                            {.kind = EventKind::kSnooze, .exec_id = "e1", .after = minutes(1)});
     EXPECT_EQ(snoozed.after.state, RunState::kScheduled);
     EXPECT_EQ(snoozed.after.ready_at, now_ + minutes(1));
     EXPECT_EQ(snoozed.after.failures, 0);
@@ -248,9 +247,8 @@ TEST_F(DecideTest, ExhaustedRunsWaitForAPersonWhereTheTypeSaysSo) {
 
 TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
     policy_.success_callback = true;
-    const Made done =
-        On(In(RunState::kRunning),
-           {.kind = EventKind::kSuccess, .exec_id = "e1", .result = "{\"n\":1}"});
+    const Made done = On(In(RunState::kRunning),
+                         {.kind = EventKind::kSuccess, .exec_id = "e1", .result = "{\"n\":1}"});
     EXPECT_EQ(done.after.state, RunState::kCompleting);
     EXPECT_EQ(done.callback, CallbackWanted::kSuccess);
     EXPECT_EQ(done.after.result, "{\"n\":1}");
@@ -376,9 +374,9 @@ TEST_F(DecideTest, TheRunRowHoldsItsLastAttempt) {
     for (const EventKind kind : {EventKind::kRetryableFailure, EventKind::kPermanentFailure,
                                  EventKind::kSuccess, EventKind::kTimeout, EventKind::kSnooze}) {
         const Made made = On(run, {.kind = kind,
-                                         .exec_id = "e1",
-                                         .error = kind == EventKind::kSuccess ? "" : "boom",
-                                         .detail = "{}"});
+                                   .exec_id = "e1",
+                                   .error = kind == EventKind::kSuccess ? "" : "boom",
+                                   .detail = "{}"});
         ASSERT_TRUE(made.attempt);
         EXPECT_EQ(made.attempt->number, 1);
         EXPECT_EQ(made.attempt->exec_id, "e1");
@@ -428,10 +426,10 @@ TEST_F(DecideTest, AUniqueKeyIsHeldByStateAndTime) {
 TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
     Run run = In(RunState::kRunning);
     const Made away = On(run, {.kind = EventKind::kSnooze,
-                                     .exec_id = "e1",
-                                     .detail = "{\"waits\":1}",
-                                     .after = minutes(1),
-                                     .not_begun = true});
+                               .exec_id = "e1",
+                               .detail = "{\"waits\":1}",
+                               .after = minutes(1),
+                               .not_begun = true});
     ASSERT_EQ(away.verdict, Verdict::kApplied);
     EXPECT_EQ(away.after.state, RunState::kScheduled);
     EXPECT_EQ(away.after.outcome, AttemptOutcome::kDeferred);

@@ -4,6 +4,7 @@
 #include "engine/dispatcher_fixture.hpp"
 #include "ksana/engine/pace.hpp"
 #include "ksana/engine/store_offset.hpp"
+#include "ksana/engine/turnover.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -225,7 +226,6 @@ TEST(PaceTest, ForgetsWhatWasBeforeASilence) {
     SteadyPoint now{};
     for (int n = 0; n < 20; ++n) pace.Count(100, now += milliseconds(50));
     EXPECT_NEAR(pace.per_second(), 2000, 1);
-    EXPECT_NEAR(static_cast<double>(pace.Within(milliseconds(50))), 100, 1);
     pace.Count(1, now += seconds(10));
     EXPECT_EQ(pace.per_second(), 0);
 }
@@ -241,6 +241,43 @@ TEST(PaceTest, BelievesABurstAtOnceAndItsEndLater) {
     EXPECT_NEAR(pace.per_second(), 50'000, 1);
     pace.Count(0, now += milliseconds(20));
     EXPECT_NEAR(pace.per_second(), 25'000, 1);
+}
+
+// Whoever counts also when nothing came has a window open when the burst begins.
+TEST(PaceTest, BelievesABurstAtOnceAlsoAfterIdleLooks) {
+    Pace pace;
+    SteadyPoint now{seconds(100)};
+    for (int n = 0; n < 10; ++n) pace.Count(0, now += milliseconds(100));
+    pace.Count(50, now += milliseconds(100));
+    EXPECT_EQ(pace.per_second(), 0) << "since when is not known";
+    pace.Count(1, now += milliseconds(2));
+    pace.Count(1, now += milliseconds(2));
+    EXPECT_NEAR(pace.per_second(), 500, 1) << "the first two of the next hundred";
+    pace.Count(40, now += milliseconds(4));
+    EXPECT_NEAR(pace.per_second(), 10'000, 1);
+}
+
+TEST(TurnoverTest, NoMoreThanTheSlotsCanTake) {
+    Turnover turnover(64);
+    SteadyPoint now{seconds(100)};
+    EXPECT_EQ(turnover.Within(milliseconds(200), now), 0U) << "nothing is known";
+    turnover.Count(64, 64 * seconds(10), now);
+    EXPECT_EQ(turnover.Within(milliseconds(200), now), 1U) << "slow ones that end together";
+    for (int n = 0; n < 20; ++n) turnover.Count(64, 64 * milliseconds(40), now);
+    EXPECT_EQ(turnover.Within(milliseconds(200), now), 319U);
+    EXPECT_EQ(turnover.Within(milliseconds(50), now), 79U);
+}
+
+TEST(TurnoverTest, NoMoreThanHaveEndedLately) {
+    Turnover turnover(64);
+    SteadyPoint now{seconds(100)};
+    turnover.Count(10, 10 * milliseconds(1), now);
+    EXPECT_EQ(turnover.Within(milliseconds(200), now), 10U) << "the first are quick";
+    turnover.Count(20, 20 * milliseconds(1), now += milliseconds(10));
+    EXPECT_EQ(turnover.Within(milliseconds(200), now), 30U);
+    turnover.Count(0, {}, now += milliseconds(199));
+    EXPECT_EQ(turnover.Within(milliseconds(200), now), 30U);
+    EXPECT_EQ(turnover.Within(milliseconds(200), now + milliseconds(400)), 0U) << "long ago";
 }
 
 TEST(StoreOffsetTest, IsAsNearAsTheAnswersTellAndNeverMore) {

@@ -63,7 +63,7 @@ constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
 // notification of another node may have been lost. Also the longest sleep of this loop.
 constexpr Duration kAskAgain = std::chrono::seconds(4);
 
-// So much of what can be started later is claimed, or planned, now: as much as lands in this time.
+// So much of what can be started later is claimed, or planned, now: as much as ends in this time.
 constexpr Duration kClaimedWait = std::chrono::milliseconds(50);
 constexpr Duration kPlannedWait = std::chrono::milliseconds(200);
 // From so many a second on reports wait for each other, and not longer than this.
@@ -90,7 +90,8 @@ Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clo
           clock, *options_.limits, options_.slots, options_.lease,
           FlightNews{.landed = options_.wake ? options_.wake : [] {},
                      .departs = options_.wake_starter ? options_.wake_starter : [] {}})),
-      late_starts_(options_.late_start_rate) {}
+      late_starts_(options_.late_start_rate),
+      turnover_(options_.slots) {}
 
 void Dispatcher::Hint(store::Topics topics) {
     if (topics.Has(topic())) look_for_ready_ = true;
@@ -109,7 +110,7 @@ Result<Step> Dispatcher::RunOnce() {
     }
     std::vector<Landing> landed = flights_->TakeLanded();
     pace_.Count(landed.size(), now);
-    flights_->LetWait(pace_.Within(kClaimedWait), pace_.Within(kPlannedWait));
+    LetWait(landed, now);
     std::vector<store::RunEvent> events;
     events.reserve(landed.size());
     for (const Landing& landing : landed) {
@@ -144,6 +145,18 @@ Result<Step> Dispatcher::RunOnce() {
     flights_->ClaimsWait(exchanged->claimed.more);
     Accept(std::move(exchanged->claimed.runs), room);
     return NextStep(now);
+}
+
+void Dispatcher::LetWait(const std::vector<Landing>& landed, SteadyPoint now) {
+    std::size_t ended = 0;
+    SteadyPoint::duration together{};
+    for (const Landing& landing : landed) {
+        if (!landing.flight->begun) continue;
+        ++ended;
+        together += landing.at - landing.flight->started_at;
+    }
+    turnover_.Count(ended, std::chrono::duration_cast<Duration>(together), now);
+    flights_->LetWait(turnover_.Within(kClaimedWait, now), turnover_.Within(kPlannedWait, now));
 }
 
 // With many a second reports wait for each other a little: nobody waits for them, and a commit

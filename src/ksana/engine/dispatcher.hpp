@@ -16,6 +16,7 @@
 #include "ksana/engine/observer.hpp"
 #include "ksana/engine/pace.hpp"
 #include "ksana/engine/step.hpp"
+#include "ksana/engine/turnover.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::engine {
@@ -99,6 +100,7 @@ class Dispatcher {
     DispatchLoad Load();
 
   private:
+    void LetWait(const std::vector<Landing>& landed, SteadyPoint now);
     bool Lingers(SteadyPoint now, bool claims);
     void StopOverdue(SteadyPoint now);
     std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
@@ -126,6 +128,7 @@ class Dispatcher {
     std::atomic<bool> look_for_cancel_{false};
     // These: only RunOnce.
     Pace pace_;                            // of what lands
+    Turnover turnover_;
     SteadyPoint exchanged_at_{};           // the last transaction
     std::optional<TimePoint> next_ready_;  // by this node's wall clock
     SteadyPoint asked_at_{};               // when the store was last asked for it

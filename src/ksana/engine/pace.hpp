@@ -13,42 +13,38 @@ class Pace {
   public:
     void Count(std::size_t number, SteadyPoint now) {
         const std::chrono::duration<double> passed = now - since_;
-        if (passed > kMemory) return Begin(now);
+        if (passed > kMemory || (!begun_ && per_second_ == 0)) return Begin(number, now);
         counted_ += number;
-        if (passed < (known_ ? kWindow : kFirstWindow)) return;
+        if (passed < (per_second_ >= kMany ? kWindow : kFirstWindow)) return;
         const double fresh = static_cast<double>(counted_) / passed.count();
         // A burst is believed at once; that it is over, not before it has been so for a while.
         per_second_ = fresh > per_second_ ? fresh : (per_second_ + fresh) / 2;
         counted_ = 0;
         since_ = now;
-        known_ = true;
+        begun_ = false;
     }
 
     double per_second() const { return per_second_; }
 
-    // So many come within this time.
-    std::size_t Within(Duration time) const {
-        return static_cast<std::size_t>(per_second_ * std::chrono::duration<double>(time).count());
-    }
-
   private:
-    // Short at first: whoever begins with thousands at once must not wait to know it.
+    // Short while few come: whoever begins with thousands at once must not wait to know it.
+    static constexpr double kMany = 1000;
     static constexpr std::chrono::milliseconds kFirstWindow{4};
     static constexpr std::chrono::milliseconds kWindow{20};
     static constexpr std::chrono::milliseconds kMemory{500};
 
-    // After a long silence: what was before tells nothing, and what has come now not how fast.
-    void Begin(SteadyPoint now) {
+    // After a silence: what was before tells nothing, and what has come now not how fast.
+    void Begin(std::size_t number, SteadyPoint now) {
         per_second_ = 0;
         counted_ = 0;
         since_ = now;
-        known_ = false;
+        begun_ = number > 0;
     }
 
     double per_second_ = 0;
     std::size_t counted_ = 0;
     SteadyPoint since_{};
-    bool known_ = false;
+    bool begun_ = false;  // something came when this window began
 };
 
 }  // namespace ksana::engine

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxKept = 20'000;
 // So many runs a second are many, and so many are planned together however little room there is.
 constexpr double kMany = 1000;
 constexpr std::size_t kLeastBatch = 50;
-// And then not more often than this.
+// And then not more often than this: in a burst most that is under way ends sooner.
 constexpr Duration kNoRoomPause = std::chrono::milliseconds(5);
 // A batch is at most so many times the one before: at the beginning of a burst executors have
 // little to do until the first ones are stored. So many may always be.
@@ -52,13 +52,27 @@ Result<bool> Planner::IsFull() {
 // node that has fallen behind would never catch up that way, so it plans no more than it can start;
 // but always some, as there are runs that others start. The first of a burst do not wait for the
 // rest of it to be stored.
-std::size_t Planner::BatchFor(const std::optional<store::StartAs>& start) const {
-    const std::size_t room = start ? start->limit : 0;
-    const bool many = more_ || pace_.per_second() >= kMany;
-    if (!many && room < kLeastBatch) return options_.batch;
+std::size_t Planner::BatchFor(std::size_t room) const {
+    if (!IsBurst() && room < kLeastBatch) return options_.batch;
     const std::size_t grown = std::max(kFirstBatch, kGrowth * last_jobs_);
     const std::size_t most = std::min(options_.batch, grown);
     return std::clamp(room, std::min(kLeastBatch, most), most);
+}
+
+bool Planner::IsBurst() const { return more_ || pace_.per_second() >= kMany; }
+
+// How long room may still be waited for; none: some are planned without.
+std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
+    const SteadyPoint now = clock_.SteadyNow();
+    if (!IsBurst() || room >= kLeastBatch) {
+        no_room_since_.reset();
+        return std::nullopt;
+    }
+    if (!no_room_since_) no_room_since_ = now;
+    const auto left = *no_room_since_ + kNoRoomPause - now;
+    if (left > SteadyPoint::duration::zero()) return std::chrono::ceil<Duration>(left);
+    no_room_since_ = now;
+    return std::nullopt;
 }
 
 // With a thousand runs a second commits are small and many; from there on it grows.
@@ -76,17 +90,22 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
         answer.full = true;
         return answer;
     }
-    const bool keep = start && start->limit > 0;
+    const std::size_t room = start ? start->limit : 0;
+    if (const auto wait = WaitForRoom(room)) {
+        Answer answer;
+        answer.step.NotAfter(*wait);
+        return answer;
+    }
     ahead_ = Ahead();
     planned_at_ = clock_.Now();
     if (start) start->ahead = ahead_;
-    const std::size_t batch = BatchFor(start);
+    const std::size_t batch = BatchFor(room);
     KSANA_TRY(store::Planned planned,
               store_.jobs().PlanDue(
                   {.now = {}, .look_ahead = ahead_, .limit = batch, .start = std::move(start)},
                   [&](const model::Job& job, TimePoint now) {
                       store::JobPlan plan = plans_.Plan(job, now, true);
-                      if (keep && !plan.runs.empty()) Keep(job);
+                      if (room > 0 && !plan.runs.empty()) Keep(job);
                       return plan;
                   }));
     offset_.Note(planned_at_, clock_.Now(), planned.now);
@@ -107,10 +126,6 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
             {.run = std::move(run), .job = job == kept_.end() ? nullptr : job->second});
     }
     if (kept_.size() > kMaxKept) kept_.clear();
-    if (answer.step.again && batch == kLeastBatch) {
-        answer.step.again = false;
-        answer.step.NotAfter(kNoRoomPause);
-    }
     return answer;
 }
 

@@ -56,7 +56,9 @@ class Planner {
 
   private:
     Result<bool> IsFull();
-    std::size_t BatchFor(const std::optional<store::StartAs>& start) const;
+    bool IsBurst() const;
+    std::optional<Duration> WaitForRoom(std::size_t room);
+    std::size_t BatchFor(std::size_t room) const;
     Duration Ahead() const;
     void Keep(const model::Job& job);
 
@@ -68,6 +70,7 @@ class Planner {
     bool full_ = false;
     bool more_ = false;          // were due the last time than could be taken
     std::size_t last_jobs_ = 0;  // taken the last time
+    std::optional<SteadyPoint> no_room_since_;
     Pace pace_;                  // of the runs that were made
     Duration ahead_{};           // of the last time
     TimePoint planned_at_{};     // likewise, by this node's wall clock

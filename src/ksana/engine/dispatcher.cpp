@@ -282,8 +282,9 @@ void Dispatcher::StartJobless() {
 }
 
 Step Dispatcher::StartDue() {
+    const std::uint64_t stops = flights_->stops();
     for (Departure& departure : flights_->TakeDue(clock_.SteadyNow())) {
-        Start(std::move(departure));
+        Start(std::move(departure), stops);
     }
     Step step;
     const auto wait = flights_->UntilDeparture(clock_.SteadyNow());
@@ -293,10 +294,11 @@ Step Dispatcher::StartDue() {
 
 // Between claim and start it may have been lost, cancelled or given back; then it is not started. A
 // wish to stop that comes in the middle has found nothing to stop, and is passed on afterwards.
-void Dispatcher::Start(Departure departure) {
+// `stops`: of Flights, before it was taken.
+void Dispatcher::Start(Departure departure, std::uint64_t stops) {
     Task& task = *departure.task;
     const std::string exec_id = task.run.status.exec_id;
-    if (flights_->StopOf(exec_id) != StopReason::kNone) {
+    if (flights_->stops() != stops && flights_->StopOf(exec_id) != StopReason::kNone) {
         flights_->Land(exec_id, NotStarted());
         return;
     }
@@ -308,7 +310,8 @@ void Dispatcher::Start(Departure departure) {
     executor_.Start(std::move(task), [flights = flights_, exec_id](model::Event event) {
         flights->Land(exec_id, std::move(event));
     });
-    if (flights_->StopOf(exec_id).value_or(StopReason::kNone) != StopReason::kNone) {
+    if (flights_->stops() != stops &&
+        flights_->StopOf(exec_id).value_or(StopReason::kNone) != StopReason::kNone) {
         executor_.Cancel(exec_id);
     }
 }
@@ -337,11 +340,10 @@ void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved,
     const SteadyPoint now = clock_.SteadyNow();
     const TimePoint store_now = clock_.Now() + store_offset;
     for (Task& task : tasks) {
-        flights_->Take(task.run);
         if (LatenessOf(task.run) > LateStarts::kLate) ++late;
         const Duration early = task.run.status.ready_at - store_now;
-        flights_->Depart(std::make_unique<Task>(std::move(task)),
-                         now + std::max(early, Duration::zero()));
+        flights_->TakeToDepart(std::make_unique<Task>(std::move(task)),
+                               now + std::max(early, Duration::zero()));
     }
     flights_->GiveBack(reserved.limit - std::min(reserved.limit, count));
     CountLate(late);

@@ -109,7 +109,7 @@ class Dispatcher {
     void Kept(const std::string& exec_id, const store::Applied& applied, SteadyPoint asked_at);
     void Accept(std::vector<model::Run> runs, std::size_t room);
     void StartJobless();
-    void Start(Departure departure);
+    void Start(Departure departure, std::uint64_t stops);
     void GiveBackWaiting();
     void CountLate(std::size_t late);
     void Stop(const std::string& exec_id, StopReason reason);
@@ -127,7 +127,7 @@ class Dispatcher {
     std::atomic<bool> look_for_ready_{true};  // a commit may have made something ready
     std::atomic<bool> look_for_cancel_{false};
     // These: only RunOnce.
-    Pace pace_;                            // of what lands
+    Pace pace_;  // of what lands
     Turnover turnover_;
     SteadyPoint exchanged_at_{};           // the last transaction
     std::optional<TimePoint> next_ready_;  // by this node's wall clock

@@ -122,16 +122,35 @@ void Flights::GiveBack(std::size_t slots) {
 }
 
 void Flights::Take(const model::Run& run) {
+    auto flight = NewFlight(run);
+    const std::lock_guard lock(mutex_);
+    Add(std::move(flight));
+}
+
+void Flights::TakeToDepart(std::unique_ptr<Task> task, SteadyPoint due) {
+    auto flight = NewFlight(task->run);
+    flight->job = task->job;
+    flight->callback = task->callback;
+    const std::lock_guard lock(mutex_);
+    Add(std::move(flight));
+    departures_.emplace(due, std::move(task));
+}
+
+std::unique_ptr<Flight> Flights::NewFlight(const model::Run& run) const {
     const SteadyPoint now = clock_.SteadyNow();
     auto flight = std::make_unique<Flight>();
     flight->run = run;
     flight->leased_at = now;
     flight->renew_at = now + lease_ / 3;
     flight->overdue_at = kNever;
-    const std::lock_guard lock(mutex_);
+    return flight;
+}
+
+void Flights::Add(std::unique_ptr<Flight> flight) {
     reserved_ -= std::min<std::size_t>(reserved_, 1);
     attention_ = std::min(attention_, flight->renew_at);
-    flights_.emplace(run.status.exec_id, std::move(flight));
+    const std::string& exec_id = flight->run.status.exec_id;
+    flights_.emplace(exec_id, std::move(flight));
 }
 
 void Flights::Depart(std::unique_ptr<Task> task, SteadyPoint due) {
@@ -358,6 +377,7 @@ Flights::Stopping Flights::Stop(const std::string& exec_id, StopReason reason) {
     const auto found = flights_.find(exec_id);
     if (found == flights_.end() || found->second->stop != StopReason::kNone) return Stopping::kNot;
     found->second->stop = reason;
+    ++stops_;
     return found->second->begun ? Stopping::kUnderWay : Stopping::kWaits;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -96,6 +98,8 @@ class Flights {
     void Take(const model::Run& run);
     // What was taken can be handed to the executor from `due` on. Nothing happens when it is over.
     void Depart(std::unique_ptr<Task> task, SteadyPoint due);
+    // Both.
+    void TakeToDepart(std::unique_ptr<Task> task, SteadyPoint due);
     // Those that are due, have a slot and are held back by no limit; from now on they are under
     // way. Who would have to wait long for a limit lands at once, to be given back to the store.
     std::vector<Departure> TakeDue(SteadyPoint now);
@@ -121,6 +125,8 @@ class Flights {
     enum class Stopping : std::uint8_t { kNot, kWaits, kUnderWay };
     // Remembers why. kNot: it is over, or was asked before.
     Stopping Stop(const std::string& exec_id, StopReason reason);
+    // How often Stop has found one to stop: as long as it stays the same nobody need ask StopOf.
+    std::uint64_t stops() const { return stops_; }
     // Why it was asked to stop; nothing when it is not under way.
     std::optional<StopReason> StopOf(const std::string& exec_id) const;
     // Those that took too long and were not yet asked to stop.
@@ -152,7 +158,9 @@ class Flights {
   private:
     using ById = std::unordered_map<std::string, std::unique_ptr<Flight>>;
 
+    std::unique_ptr<Flight> NewFlight(const model::Run& run) const;
     // These: with mutex_ held.
+    void Add(std::unique_ptr<Flight> flight);
     std::size_t Room(std::size_t may_wait, std::size_t landed) const;
     std::size_t RoomForClaim() const;
     std::size_t Keep(std::size_t given);
@@ -170,6 +178,7 @@ class Flights {
     const Duration lease_;
     const FlightNews news_;
 
+    std::atomic<std::uint64_t> stops_{0};
     mutable std::mutex mutex_;
     ById flights_;                                                  // by exec_id
     std::multimap<SteadyPoint, std::unique_ptr<Task>> departures_;  // have not begun

@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "ksana/base/check.hpp"
 #include "ksana/base/log.hpp"
 
 namespace ksana::engine {
@@ -100,14 +101,11 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
     planned_at_ = clock_.Now();
     if (start) start->ahead = ahead_;
     const std::size_t batch = BatchFor(room);
-    KSANA_TRY(store::Planned planned,
-              store_.jobs().PlanDue(
-                  {.now = {}, .look_ahead = ahead_, .limit = batch, .start = std::move(start)},
-                  [&](const model::Job& job, TimePoint now) {
-                      store::JobPlan plan = plans_.Plan(job, now, true);
-                      if (room > 0 && !plan.runs.empty()) Keep(job);
-                      return plan;
-                  }));
+    KSANA_TRY(
+        store::Planned planned,
+        store_.jobs().PlanDue(
+            {.now = {}, .look_ahead = ahead_, .limit = batch, .start = std::move(start)},
+            [&](const model::Job& job, TimePoint now) { return plans_.Plan(job, now, true); }));
     offset_.Note(planned_at_, clock_.Now(), planned.now);
     pace_.Count(planned.runs, clock_.SteadyNow());
     more_ = planned.more;
@@ -119,22 +117,37 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
                   .store_offset = offset_.Least(),
                   .full = false};
     unseen_ += planned.runs - std::min(planned.runs, planned.skipped + planned.started.size());
-    answer.started.reserve(planned.started.size());
-    for (model::Run& run : planned.started) {
-        const auto job = kept_.find(run.job_id);
-        answer.started.push_back(
-            {.run = std::move(run), .job = job == kept_.end() ? nullptr : job->second});
-    }
-    if (kept_.size() > kMaxKept) kept_.clear();
+    answer.started = TasksOf(planned);
     return answer;
 }
 
-// On the thread of the transaction, which RunOnce waits for.
-void Planner::Keep(const model::Job& job) {
+std::vector<Task> Planner::TasksOf(store::Planned& planned) {
+    std::vector<Task> tasks;
+    tasks.reserve(planned.started.size());
+    auto job = planned.of_started.begin();
+    std::shared_ptr<const model::Job> shared;
+    for (model::Run& run : planned.started) {
+        if (!shared || shared->id != run.job_id) {
+            job = std::ranges::find(job, planned.of_started.end(), run.job_id, &model::Job::id);
+            KSANA_CHECK(job != planned.of_started.end(), "a fire was started without its job");
+            shared = Share(*job);
+        }
+        tasks.push_back({.run = std::move(run), .job = shared});
+    }
+    return tasks;
+}
+
+// What fires once is not asked for again.
+std::shared_ptr<const model::Job> Planner::Share(model::Job& job) {
+    if (job.schedule.kind == schedule::ScheduleKind::kOnce) {
+        return std::make_shared<const model::Job>(std::move(job));
+    }
+    if (kept_.size() > kMaxKept) kept_.clear();
     std::shared_ptr<const model::Job>& kept = kept_[job.id];
     if (!kept || kept->version != job.version || kept->created_at != job.created_at) {
-        kept = std::make_shared<const model::Job>(job);
+        kept = std::make_shared<const model::Job>(std::move(job));
     }
+    return kept;
 }
 
 Result<std::optional<TimePoint>> Planner::NextFire() {

@@ -60,7 +60,8 @@ class Planner {
     std::optional<Duration> WaitForRoom(std::size_t room);
     std::size_t BatchFor(std::size_t room) const;
     Duration Ahead() const;
-    void Keep(const model::Job& job);
+    std::vector<Task> TasksOf(store::Planned& planned);
+    std::shared_ptr<const model::Job> Share(model::Job& job);
 
     store::Store& store_;
     FirePlans& plans_;
@@ -71,12 +72,12 @@ class Planner {
     bool more_ = false;          // were due the last time than could be taken
     std::size_t last_jobs_ = 0;  // taken the last time
     std::optional<SteadyPoint> no_room_since_;
-    Pace pace_;                  // of the runs that were made
-    Duration ahead_{};           // of the last time
-    TimePoint planned_at_{};     // likewise, by this node's wall clock
+    Pace pace_;               // of the runs that were made
+    Duration ahead_{};        // of the last time
+    TimePoint planned_at_{};  // likewise, by this node's wall clock
     StoreOffset offset_;
-    // Whoever starts a run needs its job: what it says, not its bookkeeping. Copying it for every
-    // fire costs as much as storing the run, so it is kept until it changes.
+    // Whoever starts a run needs its job: what it says, not its bookkeeping. So one is kept for all
+    // its runs until it changes.
     std::unordered_map<std::string, std::shared_ptr<const model::Job>> kept_;
 };
 

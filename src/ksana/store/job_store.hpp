@@ -81,7 +81,8 @@ struct Planned {
     std::size_t duplicates = 0;  // not written: the fire had a run already
     std::size_t skipped = 0;     // of `runs`: an earlier run of the job was not over
     std::vector<model::Run> started;
-    bool more = false;  // further jobs are due: call again
+    std::vector<model::Job> of_started;  // at least the jobs of these, in the same order
+    bool more = false;                   // further jobs are due: call again
 };
 
 // Called inside the transaction, perhaps more than once for the same job: pure, quick, and without

@@ -88,7 +88,8 @@ Result<store::Planned> JobPlans::Write() {
 
 namespace {
 
-// Asks the planner about jobs that the transaction has locked, and writes what it says.
+// Asks the planner about jobs that the transaction has locked, and writes what it says. The jobs
+// may be in the answer afterwards.
 Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs,
                                   const store::Planner& planner, TimePoint now, JobPlans& plans) {
     store::Planned planned;
@@ -101,6 +102,7 @@ Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs
     }
     planned.now = now;
     planned.jobs = jobs.size();
+    if (!planned.started.empty()) planned.of_started = std::move(jobs);
     return planned;
 }
 
@@ -114,7 +116,7 @@ Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::
     JobPlans plans(tx, now, ids, params.start);
     plans.Know(std::move(gates));
     KSANA_TRY(store::Planned planned, PlanLocked(tx, jobs, planner, now, plans));
-    planned.more = full && !jobs.empty();
+    planned.more = full && planned.jobs > 0;
     return planned;
 }
 

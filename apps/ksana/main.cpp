@@ -1,5 +1,3 @@
-#include <malloc.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -43,17 +41,6 @@ std::map<std::string, std::string> KsanaVariables(char** environment) {
     return variables;
 }
 
-// Batches of runs come and go many times a second. By default the room of one is given back to the
-// system as soon as it is free, and asked for again, page by page, for the next.
-void KeepFreedMemory() {
-    constexpr int kKept = 16 * 1024 * 1024;
-    constexpr int kLargest = 4 * 1024 * 1024;
-    constexpr int kStep = 512 * 1024;
-    mallopt(M_TRIM_THRESHOLD, kKept);
-    mallopt(M_MMAP_THRESHOLD, kLargest);
-    mallopt(M_TOP_PAD, kStep);
-}
-
 void Redraw(std::string_view line) {
     Print(stderr, "\r\x1b[K");
     Print(stderr, line);
@@ -62,7 +49,6 @@ void Redraw(std::string_view line) {
 }  // namespace
 
 int main(int argc, char** argv, char** environment) {
-    KeepFreedMemory();
     ksana::SystemClock clock;
     ksana::SystemRandom random;
     ksana::UuidGenerator ids(clock, random);

@@ -300,7 +300,7 @@ def a_server_that_restarts_is_found_again(place):
     place.agent(lease=20)
     place.await_state(place.submit("echo"), "succeeded")
     for stop in (place.server.stop, place.server.kill):
-        place.await_poll()
+        place.await_polls(1)
         polls = len(place.wire.of("claim"))
         stop()
         place.wire.await_calls("claim", polls + 2)      # it tries
@@ -327,6 +327,7 @@ def an_idle_agent_ends_at_once(place):
     agent.send_signal(signal.SIGTERM)
     place.await_exit(agent)
     check(time.monotonic() - before < 8, "it waited for its poll")
+    place.await_polls(0)                                # the server has learned of it
     run_id = place.submit("echo")
     equal(place.claim()["run_id"], run_id, "nobody else has it")
     equal(place.show(run_id)["attempts"][0]["owner"], "test", "owner")

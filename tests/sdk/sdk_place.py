@@ -76,12 +76,12 @@ class Place:
         return self.call("POST", "/agent/claim", {"worker": "test", "tenant": self.tenant,
                                                   "wait": "20s", **wish})["runs"][0]
 
-    def await_poll(self):
-        """Until somebody waits at the server, which has no other agents."""
+    def await_polls(self, count):
+        """Until so many wait at the server, which has no other agents."""
         deadline = time.monotonic() + PATIENCE
-        while "ksana_agent_polls_waiting 1\n" not in self.server.request(
+        while f"ksana_agent_polls_waiting {count}\n" not in self.server.request(
                 "GET", "/metrics", None, {"Authorization": f"Bearer {TOKEN}"})[2]:
-            check(time.monotonic() < deadline, f"nobody waits\n{self.said()}")
+            check(time.monotonic() < deadline, f"not {count} that wait\n{self.said()}")
             time.sleep(0.02)
 
     # ---- the agent's side

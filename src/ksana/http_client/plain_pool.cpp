@@ -32,7 +32,7 @@ std::uint64_t WordOf(const PlainConnection& connection) {
 
 }  // namespace
 
-PlainPool::PlainPool(const Parts& parts) : parts_(parts), buffer_(kBufferSize, '\0') {}
+PlainPool::PlainPool(const Parts& parts) : parts_(parts) {}
 
 PlainPool::~PlainPool() = default;
 
@@ -232,6 +232,7 @@ void PlainPool::Exchange(PlainConnection& connection, std::uint32_t events) {
     Outcome outcome = Outcome::kNothing;
     if ((events & kReadable) != 0) {
         if ((events & kEnding) != 0) connection.ending = true;
+        if (buffer_.empty()) buffer_.resize(kBufferSize);
         outcome = connection.Read(buffer_, kReadsAtOnce, parts_.clock.SteadyNow());
     }
     if (outcome == Outcome::kNothing || outcome == Outcome::kMore) {

@@ -116,7 +116,7 @@ class PlainPool {
     std::vector<std::uint64_t> unread_;  // there may be more to read
     std::optional<SteadyPoint> sweep_;
     std::vector<PlainCall*> ended_;
-    std::string buffer_;
+    std::string buffer_;  // made with the first answer
 };
 
 }  // namespace ksana::http_client

@@ -18,20 +18,28 @@ WorkPool::WorkPool(const Options& options, std::function<void(Work)> run)
 WorkPool::~WorkPool() { Stop(); }
 
 Result<void> WorkPool::Start() {
-    for (const auto& thread : threads_) {
-        auto started = thread->Start();
-        if (started) continue;
-        Stop();
-        return started;
-    }
+    const std::lock_guard lock(mutex_);
+    stopped_ = false;
+    return StartOneMore();
+}
+
+// With mutex_. The fresh thread waits for it, and then finds the work.
+Result<void> WorkPool::StartOneMore() {
+    KSANA_TRY_VOID(threads_[started_]->Start());
+    ++started_;
     return {};
 }
 
 void WorkPool::Stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+    }
     for (const auto& thread : threads_) thread->Stop();
     std::deque<Work> dropped;
     const std::lock_guard lock(mutex_);
     dropped.swap(queue_);
+    started_ = 0;
 }
 
 bool WorkPool::TrySubmit(Work& work) {
@@ -39,6 +47,9 @@ bool WorkPool::TrySubmit(Work& work) {
         const std::lock_guard lock(mutex_);
         if (queue_.size() >= options_.queue) return false;
         queue_.push_back(std::move(work));
+        const bool busy = queue_.size() > idle_ && started_ < threads_.size();
+        // Where no further thread can be had, those that are there do it.
+        if (busy && !stopped_) (void)StartOneMore();
     }
     arrived_.notify_one();
     return true;
@@ -46,8 +57,11 @@ bool WorkPool::TrySubmit(Work& work) {
 
 void WorkPool::Loop(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    while (arrived_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-        if (stop.stop_requested()) return;
+    for (;;) {
+        ++idle_;
+        const bool found = arrived_.wait(lock, stop, [this] { return !queue_.empty(); });
+        --idle_;
+        if (!found || stop.stop_requested()) return;
         Work work = std::move(queue_.front());
         queue_.pop_front();
         lock.unlock();

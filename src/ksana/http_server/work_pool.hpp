@@ -22,8 +22,9 @@ struct Work {
     Reply reply;
 };
 
-// So many threads and a bounded queue before them: when a store is slow, requests are refused
-// rather than heaped up. Thread-safe.
+// Up to so many threads and a bounded queue before them: when a store is slow, requests are refused
+// rather than heaped up. A thread is started when the others are busy, and then stays: a server
+// that nobody asks much has one. Thread-safe.
 class WorkPool {
   public:
     struct Options {
@@ -44,13 +45,17 @@ class WorkPool {
     bool TrySubmit(Work& work);
 
   private:
+    Result<void> StartOneMore();
     void Loop(const std::stop_token& stop);
 
     const Options options_;
     const std::function<void(Work)> run_;
     std::mutex mutex_;
     std::condition_variable_any arrived_;
-    std::deque<Work> queue_;  // guarded by mutex_
+    std::deque<Work> queue_;   // guarded by mutex_, as are these
+    std::size_t started_ = 0;  // the first so many of threads_
+    std::size_t idle_ = 0;     // of these
+    bool stopped_ = false;
     std::vector<std::unique_ptr<LoopThread>> threads_;
 };
 

@@ -66,8 +66,7 @@ constexpr Duration kAskAgain = std::chrono::seconds(4);
 // So much of what can be started later is claimed, or planned, now: as much as ends in this time.
 constexpr Duration kClaimedWait = std::chrono::milliseconds(50);
 constexpr Duration kPlannedWait = std::chrono::milliseconds(200);
-// From so many a second on reports wait for each other, and not longer than this.
-constexpr double kMany = 1000;
+// With many a second reports wait for each other, and not longer than this.
 constexpr Duration kLinger = std::chrono::milliseconds(10);
 // Starts of one time come together rather than one by one.
 constexpr Duration kBetweenStarts = std::chrono::milliseconds(4);
@@ -162,7 +161,7 @@ void Dispatcher::LetWait(const std::vector<Landing>& landed, SteadyPoint now) {
 // With many a second reports wait for each other a little: nobody waits for them, and a commit
 // costs the same for one and for hundreds.
 bool Dispatcher::Lingers(SteadyPoint now, bool claims) {
-    const bool many = pace_.per_second() > kMany;
+    const bool many = pace_.per_second() > Pace::kMany;
     const bool lingers = many && !claims && now - exchanged_at_ < kLinger && !look_for_cancel_;
     const std::size_t enough = lingers ? options_.batch : 1;
     return flights_->Landed(enough) < enough && lingers;

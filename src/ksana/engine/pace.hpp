@@ -11,6 +11,9 @@ namespace ksana::engine {
 // How many of something come in a second, lately. One thread.
 class Pace {
   public:
+    // From so many a second on it pays to do them together.
+    static constexpr double kMany = 1000;
+
     void Count(std::size_t number, SteadyPoint now) {
         const std::chrono::duration<double> passed = now - since_;
         if (passed > kMemory || (!begun_ && per_second_ == 0)) return Begin(number, now);
@@ -28,7 +31,6 @@ class Pace {
 
   private:
     // Short while few come: whoever begins with thousands at once must not wait to know it.
-    static constexpr double kMany = 1000;
     static constexpr std::chrono::milliseconds kFirstWindow{4};
     static constexpr std::chrono::milliseconds kWindow{20};
     static constexpr std::chrono::milliseconds kMemory{500};

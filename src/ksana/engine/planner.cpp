@@ -15,8 +15,7 @@ constexpr Duration kFullPause = std::chrono::seconds(1);
 
 constexpr std::size_t kMaxKept = 20'000;
 
-// So many runs a second are many, and so many are planned together however little room there is.
-constexpr double kMany = 1000;
+// So many are planned together however little room there is.
 constexpr std::size_t kLeastBatch = 50;
 // And then not more often than this: in a burst most that is under way ends sooner.
 constexpr Duration kNoRoomPause = std::chrono::milliseconds(5);
@@ -60,7 +59,7 @@ std::size_t Planner::BatchFor(std::size_t room) const {
     return std::clamp(room, std::min(kLeastBatch, most), most);
 }
 
-bool Planner::IsBurst() const { return more_ || pace_.per_second() >= kMany; }
+bool Planner::IsBurst() const { return more_ || pace_.per_second() >= Pace::kMany; }
 
 // How long room may still be waited for; none: some are planned without.
 std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
@@ -78,7 +77,7 @@ std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
 
 // With a thousand runs a second commits are small and many; from there on it grows.
 Duration Planner::Ahead() const {
-    const double many = std::max(0.0, pace_.per_second() - kMany);
+    const double many = std::max(0.0, pace_.per_second() - Pace::kMany);
     const auto ahead = Duration(static_cast<Duration::rep>(many * 50));
     return std::clamp(ahead, options_.least_ahead, options_.most_ahead);
 }

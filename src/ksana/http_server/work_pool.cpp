@@ -20,6 +20,7 @@ WorkPool::~WorkPool() { Stop(); }
 Result<void> WorkPool::Start() {
     const std::lock_guard lock(mutex_);
     stopped_ = false;
+    if (started_ > 0) return {};
     return StartOneMore();
 }
 

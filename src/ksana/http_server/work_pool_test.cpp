@@ -60,6 +60,7 @@ TEST(WorkPoolTest, AfterAStopItCanBeStartedAgain) {
     std::latch ran(1);
     WorkPool other({.threads = 1, .queue = 1}, [&](const Work& /*work*/) { ran.count_down(); });
     ASSERT_TRUE(other.Start());
+    ASSERT_TRUE(other.Start()) << "it has all its threads already";
     other.Stop();
     ASSERT_TRUE(other.Start());
     ASSERT_TRUE(Submit(other));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/dispatcher_fixture.hpp"
 #include "ksana/store/faulty_store.hpp"
 
@@ -175,6 +177,19 @@ TEST_F(DispatcherTest, AnAttemptThatTakesTooLongIsStoppedAndTimesOut) {
     RunOnce();
     const auto run = store_->runs().Get(ids[0]);
     EXPECT_EQ(run->attempts.at(0).outcome, model::AttemptOutcome::kTimedOut);
+}
+
+// They are taken together and handed over one by one.
+TEST_F(DispatcherTest, AStopInTheMiddleOfStartsReachesThemAll) {
+    Submit(2);
+    executor_.before_start = [this] {
+        dispatcher_->Close();
+        dispatcher_->StopAll();
+    };
+    RunOnce();
+    ASSERT_EQ(executor_.started.size(), 1U) << "the second is not even started";
+    EXPECT_EQ(std::ranges::count(executor_.cancelled, executor_.started[0]), 2)
+        << "once before the executor knew it, and once after";
 }
 
 TEST_F(DispatcherTest, AShutdownUsesUpNoAttempt) {  // K-18

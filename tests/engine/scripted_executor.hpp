@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,7 +16,10 @@ class ScriptedExecutor final : public Executor {
   public:
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
 
+    std::function<void()> before_start;  // once: what happens before it knows of the next task
+
     void Start(Task task, Done done) override {
+        if (before_start) std::exchange(before_start, {})();
         const std::string exec_id = task.run.status.exec_id;
         started.push_back(exec_id);
         tasks.emplace(exec_id, std::pair(std::move(task), std::move(done)));

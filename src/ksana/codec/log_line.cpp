@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::string_view kDrop = R"({"drop":)";
 constexpr std::string_view kCommit = R"({"commit":)";
+constexpr std::string_view kRun = R"({"run":{"id":")";
+constexpr std::string_view kJob = R"({"job":{"id":")";
 
 Error NotALine() { return {Code::kInvalidArgument, "is not a line of a log"}; }
 
@@ -60,6 +62,14 @@ Result<LogLine> LogLineFromText(std::string_view line) {
     if (line.starts_with(kDrop)) return ParseDrop(inside(kDrop));
     KSANA_TRY(model::Record record, RecordFromLine(line));
     return LogLine(std::move(record));
+}
+
+std::string_view RowOfLine(std::string_view line) {
+    if (!line.starts_with(kRun) && !line.starts_with(kJob)) return {};
+    static_assert(kRun.size() == kJob.size());
+    const std::size_t end = line.find_first_of(R"("\)", kRun.size());
+    if (end == std::string_view::npos || line[end] != '"') return {};
+    return line.substr(0, end + 1);
 }
 
 }  // namespace ksana::codec

@@ -32,4 +32,8 @@ std::string DropToLine(const Drop& drop);
 std::string CommitToLine(CommitMark mark);
 Result<LogLine> LogLineFromText(std::string_view line);
 
+// The beginning of a line that has a whole run or job, up to and with its id: the same for all
+// lines of that row, and for no other. Empty where this cannot be said without reading the line.
+std::string_view RowOfLine(std::string_view line);
+
 }  // namespace ksana::codec

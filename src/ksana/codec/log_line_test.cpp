@@ -16,6 +16,20 @@ TEST(LogLine, ComesBack) {
     EXPECT_EQ(std::get<model::Record>(*LogLineFromText(RecordToLine(job))), model::Record(job));
 }
 
+TEST(LogLine, NamesItsRow) {
+    model::Job job{.id = "j"};
+    EXPECT_EQ(RowOfLine(RecordToLine(job)), R"({"job":{"id":"j")");
+    job.name = "another";
+    EXPECT_EQ(RowOfLine(RecordToLine(job)), R"({"job":{"id":"j")");
+    EXPECT_NE(RowOfLine(RecordToLine(model::Run{})), "");
+    EXPECT_EQ(RowOfLine(RecordToLine(model::Job{.id = "a\"b"})), "") << "ids need to be read";
+    EXPECT_EQ(RowOfLine(RecordToLine(model::Job{.id = "a\\b"})), "");
+    EXPECT_EQ(RowOfLine(RecordToLine(model::Attempt{})), "") << "a run has many";
+    EXPECT_EQ(RowOfLine(DropToLine({"run", "x", ""})), "");
+    EXPECT_EQ(RowOfLine(CommitToLine({12})), "");
+    EXPECT_EQ(RowOfLine(R"({"job":{"id":"torn)"), "");
+}
+
 // Whatever is cut off a line is noticed.
 TEST(LogLine, TornLinesAreRefused) {
     for (const std::string& line :

@@ -252,6 +252,32 @@ TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
     EXPECT_EQ(*(*Open())->runs().Count({}, 100), 2);
 }
 
+// Only the last line of a row is read, unless it does not count or cannot be read.
+TEST_F(JsonFilesTest, OfARowTheLastLineThatCountsIsTaken) {
+    const Run run{.id = ids_.Next()};
+    {
+        auto store = Open();
+        ASSERT_TRUE((*store)->runs().Submit({.runs = {run}}));
+        ASSERT_EQ((*store)->runs().Claim({.owner = "w", .limit = 1})->runs.size(), 1U);
+    }
+    const std::string whole = *ReadWholeFile(log_path_);
+    const std::size_t second = whole.rfind("{\"run\"");
+    ASSERT_GT(second, whole.find("{\"run\"")) << "a line when it came, one when it was claimed";
+    std::string damaged = whole;
+    damaged[whole.find("running", second)] = '"';
+    const std::string without_mark = whole.substr(0, whole.rfind("{\"commit\""));
+    for (const auto& [text, state] :
+         {std::pair(whole, model::RunState::kRunning), std::pair(damaged, model::RunState::kQueued),
+          std::pair(without_mark, model::RunState::kQueued)}) {
+        std::ofstream(log_path_, std::ios::trunc) << text;
+        auto store = Open();
+        ASSERT_TRUE(store) << store.error().Describe();
+        const auto found = (*store)->runs().Get(run.id);
+        ASSERT_TRUE(found) << text;
+        EXPECT_EQ(found->run.status.state, state) << text;
+    }
+}
+
 // Runs that no store writes, in a log that somebody has edited: they never expire, and are not
 // purged.
 TEST_F(JsonFilesTest, RunsWithoutTheirTimesDoNoHarm) {
@@ -281,6 +307,19 @@ TEST_F(JsonFilesTest, TheLogIsCompacted) {
     ASSERT_TRUE((*store)->settings().Put({.key = "last", .value = "1"}));
     store = Error();
     EXPECT_LT(std::filesystem::file_size(log_path_), 3'000'000U);
+    EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
+}
+
+// However short the lives of the server are: none of them alone lets the log grow fourfold.
+TEST_F(JsonFilesTest, TheLogIsCompactedOverManyStarts) {
+    const std::string big(10'000, 'x');
+    for (int start = 0; start < 30; ++start) {
+        auto store = Open();
+        for (int i = 0; i < 20; ++i) {
+            ASSERT_TRUE((*store)->settings().Put({.key = "k", .value = big}));
+        }
+    }
+    EXPECT_LT(std::filesystem::file_size(log_path_), 1'500'000U);
     EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
 }
 

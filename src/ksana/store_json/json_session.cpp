@@ -33,7 +33,8 @@ Result<void> JsonSession::Open(const Loaded& loaded) {
     } else {
         KSANA_TRY(log_, AppendFile::Open(LogPathOf(options_.path)));
         if (log_.size() > loaded.log_size) KSANA_TRY_VOID(log_.CutTo(loaded.log_size));
-        rewritten_size_ = log_.size();
+        // Not the size it has: a server that is started again and again would never write it anew.
+        rewritten_size_ = loaded.live_size;
     }
     if (loaded.rewrite_jobs) return WriteJobs();
     return {};

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "ksana/base/log.hpp"
@@ -92,6 +93,12 @@ Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tabl
     return {};
 }
 
+// Lines are taken to be as long as they are on average.
+std::int64_t LiveSize(const Replayed& replayed, std::int64_t rows) {
+    const std::int64_t live = std::min(rows, replayed.lines);
+    return replayed.size / std::max<std::int64_t>(replayed.lines, 1) * live;
+}
+
 }  // namespace
 
 std::string LogPathOf(const std::string& jobs_path) {
@@ -120,6 +127,7 @@ Result<Loaded> Load(const JsonOptions& options, Tables& tables) {
         loaded.rewrite_log = true;
     }
     KSANA_TRY_VOID(LoadJobs(options, replayed, tables, loaded));
+    loaded.live_size = LiveSize(replayed, RowsOf(tables));
     (void)tables.TakeJournal();
     return loaded;
 }

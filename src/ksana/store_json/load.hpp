@@ -13,7 +13,8 @@ namespace ksana::store_json {
 std::string LogPathOf(const std::string& jobs_path);
 
 struct Loaded {
-    std::int64_t log_size = 0;  // what of the log counts
+    std::int64_t log_size = 0;   // what of the log counts
+    std::int64_t live_size = 0;  // about what of that a new log would have
     std::int64_t last_seq = 0;
     bool rewrite_log = false;  // parts of it could not be read; a copy is kept
     bool rewrite_jobs = false;

@@ -25,6 +25,28 @@ std::vector<T> FirstOf(std::vector<const T*> found, std::size_t limit, const Les
     return rows;
 }
 
+// Those that match in the order of their keys, from the cursor on: a page costs what it holds.
+template <class Rows, class List>
+std::vector<typename Rows::mapped_type> PageOf(
+    const Rows& rows, const List& list, const std::optional<typename Rows::key_type>& after) {
+    std::vector<typename Rows::mapped_type> found;
+    if (list.limit == 0) return found;
+    const auto take = [&](const auto& row) {
+        if (Matches(list, row)) found.push_back(row);
+        return found.size() < list.limit;
+    };
+    if (list.descending) {
+        auto row = after ? rows.lower_bound(*after) : rows.end();
+        while (row != rows.begin() && take((--row)->second)) {
+        }
+    } else {
+        auto row = after ? rows.upper_bound(*after) : rows.begin();
+        while (row != rows.end() && take((row++)->second)) {
+        }
+    }
+    return found;
+}
+
 // A place in a list of jobs; absent times are last.
 using JobPlace = std::tuple<std::int64_t, std::string_view, std::string_view>;
 
@@ -110,6 +132,11 @@ Result<store::Counted> TableReader<Base>::CountJobs(const store_kit::JobList& li
 
 template <class Base>
 Result<store_kit::ListedRuns> TableReader<Base>::ListRuns(const store_kit::RunList& list) {
+    if (list.sort == store::RunSort::kId) {
+        std::optional<Uuid> after;
+        if (list.after) after = list.after->id;
+        return store_kit::ListedRuns{.rows = PageOf(rows_.runs(), list, after), .looked_to = {}};
+    }
     const auto less = [&](const Run& a, const Run& b) {
         return list.descending ? PlaceOf(b, list.sort) < PlaceOf(a, list.sort)
                                : PlaceOf(a, list.sort) < PlaceOf(b, list.sort);
@@ -153,22 +180,7 @@ Result<std::vector<model::LedgerEntry>> TableReader<Base>::ListLedger(
 template <class Base>
 Result<std::vector<model::AuditEvent>> TableReader<Base>::ListEvents(
     const store_kit::EventList& list) {
-    const auto& events = rows_.events();
-    std::vector<model::AuditEvent> found;
-    const auto take = [&](const model::AuditEvent& event) {
-        if (Matches(list, event)) found.push_back(event);
-        return found.size() < list.limit;
-    };
-    if (list.descending) {
-        auto row = list.after ? events.lower_bound(*list.after) : events.end();
-        while (row != events.begin() && take((--row)->second)) {
-        }
-    } else {
-        auto row = list.after ? events.upper_bound(*list.after) : events.begin();
-        while (row != events.end() && take((row++)->second)) {
-        }
-    }
-    return found;
+    return PageOf(rows_.events(), list, list.after);
 }
 
 template <class Base>

@@ -24,7 +24,9 @@ if(KSANA_CCACHE)
 endif()
 find_program(KSANA_MOLD mold)
 if(KSANA_MOLD AND NOT KSANA_FUZZ)
-    add_link_options(-fuse-ld=mold)
+    # Code that runs at the start, and code that hardly ever runs, stands apart as with the other
+    # linkers: a page of it is not in memory for what is next to it.
+    add_link_options(-fuse-ld=mold -Wl,-z,keep-text-section-prefix)
 endif()
 
 # No -Wmissing-field-initializers: params structs are filled by designated initialisers that leave

@@ -1,17 +1,14 @@
 #include "ksana/base/log.hpp"
 
 #include <fmt/core.h>
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "ksana/base/clock.hpp"
+#include "ksana/base/log_file.hpp"
 #include "ksana/base/log_format.hpp"
 #include "ksana/base/nearest.hpp"
 
@@ -23,17 +20,9 @@ struct LogState {
     std::atomic<LogLevel> level{LogLevel::kInfo};
     std::atomic<LogFormat> format{LogFormat::kText};
     std::mutex mutex;
-    std::shared_ptr<spdlog::logger> logger;                     // guarded by mutex
+    LogFile file;                                               // guarded by mutex
     std::function<void(LogLevel, std::string_view)> test_sink;  // guarded by mutex
 };
-
-std::shared_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink) {
-    auto logger = std::make_shared<spdlog::logger>("ksana", std::move(sink));
-    logger->set_pattern("%v");  // the line is already whole
-    logger->set_level(spdlog::level::trace);
-    logger->flush_on(spdlog::level::trace);
-    return logger;
-}
 
 LogState& State() {
     static LogState state;
@@ -53,14 +42,9 @@ Gathered& OfThisThread() {
 }
 
 // With state.mutex.
-void Write(LogState& state, std::string_view lines) {
-    if (!state.logger) state.logger = MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    state.logger->log(spdlog::level::info, spdlog::string_view_t(lines.data(), lines.size()));
-}
-
 void WriteGathered(LogState& state, Gathered& gathered) {
     if (gathered.lines.empty()) return;
-    Write(state, gathered.lines);
+    state.file.Write(gathered.lines);
     gathered.lines.clear();
 }
 
@@ -89,22 +73,15 @@ Result<LogLevel> ParseLogLevel(std::string_view text) {
 }
 
 Result<void> ConfigureLog(const LogOptions& options) {
-    spdlog::sink_ptr sink;
-    if (options.file.empty()) {
-        sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-    } else {
-        try {
-            sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file);
-        } catch (const spdlog::spdlog_ex& error) {
-            return Error(Code::kInvalidArgument, fmt::format("cannot open the log file {}: {}",
-                                                             options.file, error.what()));
-        }
+    LogFile file;
+    if (!options.file.empty()) {
+        KSANA_TRY(file, LogFile::Open(options.file));
     }
     LogState& state = State();
     const std::lock_guard lock(state.mutex);
     state.level = options.level;
     state.format = options.format;
-    state.logger = MakeLogger(std::move(sink));
+    state.file = std::move(file);
     return {};
 }
 
@@ -122,7 +99,7 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
         return;
     }
     Gathered& gathered = OfThisThread();
-    if (gathered.depth == 0) return Write(state, line);
+    if (gathered.depth == 0) return state.file.Write(line);
     if (gathered.lines.size() + line.size() > kMaxGathered) WriteGathered(state, gathered);
     if (!gathered.lines.empty()) gathered.lines += '\n';
     gathered.lines += line;

@@ -55,7 +55,7 @@ Result<void> ConfigureLog(const LogOptions& options);
 // True when a line of this level would be written: ask before computing costly fields.
 bool LogEnabled(LogLevel level);
 
-// The facade everything logs through (spdlog stays in log.cpp). Thread-safe.
+// The facade everything logs through. Thread-safe.
 // Log(LogLevel::kInfo, "run finished", {{"job_id", id}, {"latency_ms", 12}});
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 

@@ -156,14 +156,14 @@ beat() {
     post "runs/$run_id/heartbeat" $((third > 1000 ? third : 1000)) "$box/beat"
 }
 
-# Keeps the lease until the command ends, or has to: why is in $told, else its exit code in $code.
+# Keeps the lease until the command has ended, or has to: then $told says why.
 attend() {
-    local beat_at expires stop_at='' sent timer ended next
-    told='' code=''
+    local beat_at expires stop_at='' sent timer next
+    told=''
     look
     beat_at=$((now + third))
     expires=$((now + 3 * third))
-    while true; do
+    while kill -0 "$child" 2>/dev/null; do
         look
         if [ "$signals" -gt 0 ] && [ -z "$stop_at" ]; then stop_at=$((now + $(ms "$grace"))); fi
         if [ "$signals" -gt 1 ] || { [ -n "$stop_at" ] && [ "$now" -ge "$stop_at" ]; }; then
@@ -175,11 +175,8 @@ attend() {
         seconds $((next - now))
         sleep "$text" &
         timer=$!
-        ended=''
-        wait -n -p ended "$child" "$timer"
-        code=$?
+        wait -n "$child" "$timer" 2>/dev/null
         kill "$timer" 2>/dev/null && wait "$timer" 2>/dev/null
-        if [ "${ended:-}" = "$child" ]; then return; fi
         look
         if [ "$now" -lt "$beat_at" ]; then continue; fi
         sent=$now
@@ -202,7 +199,7 @@ attend() {
 
 # work COMMAND…: on the task in $box/task
 work() {
-    local type attempt fence line
+    local type attempt fence line code
     { read -r run_id; read -r exec_id; read -r type; read -r attempt; read -r fence
         cat >"$box/payload"; } < <(
         jq -c '.runs[0] | (.run_id, .exec_id, .type, .attempt, .fence | tostring),
@@ -211,12 +208,16 @@ work() {
     export KSANA_DIR=$box/work
     rm -rf "$KSANA_DIR"
     mkdir "$KSANA_DIR"
-    # In a session of its own, so that all it starts can be ended.
+    rm -f "$box/code"
+    # In a session of its own, so that all it starts can be ended. Its exit code comes in a file, as
+    # bash forgets that of a process which ends just as a signal comes.
     KSANA_RUN_ID=$run_id KSANA_TYPE=$type KSANA_ATTEMPT=$attempt KSANA_FENCE=$fence \
-        setsid "$@" <"$box/payload" >"$box/output" 2>"$box/errors" &
+        setsid bash -c 'trap : TERM; "$@"; echo $? >"$0"' "$box/code" "$@" \
+        <"$box/payload" >"$box/output" 2>"$box/errors" &
     child=$!
     attend
     if [ -n "$told" ]; then stop_child "$told"; else end_child KILL; child=''; fi
+    if [ -s "$box/code" ]; then code=$(<"$box/code"); else code=137; fi
     line=$(tail -n 1 "$box/errors" | head -c 1000)
     case $told-$code in
     lost-*) log "$run_id belongs to somebody else by now" ;;

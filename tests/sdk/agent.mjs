@@ -48,6 +48,7 @@ async function work(tenant, journal, concurrency, lease, grace) {
     task.check();
     return 'held';
   });
+  agent.handler('last', () => { process.kill(process.pid, 'SIGTERM'); return 'last'; });
   agent.handler('stubborn', async (task) => {
     note('has', task.id);
     while (!existsSync(task.payload.file)) await delay(20);

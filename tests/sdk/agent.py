@@ -7,6 +7,7 @@ usage: agent.py work TENANT JOURNAL CONCURRENCY LEASE GRACE
 import json
 import os
 import pathlib
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "sdk" / "python"))
@@ -77,6 +78,11 @@ def work(tenant, journal, concurrency, lease, grace):
             note("cancelled" if task.cancelled else "lost", task.id)
         task.check()
         return "held"
+
+    @agent.handler("last")
+    def last(task):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return "last"
 
     @agent.handler("stubborn")
     def stubborn(task):

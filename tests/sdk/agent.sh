@@ -2,7 +2,7 @@
 # The agent of the conformance cases, in bash: what each type does is said in conformance.py.
 #
 # usage: agent.sh work TENANT JOURNAL CONCURRENCY LEASE GRACE      one at a time, whatever is said
-#        agent.sh task JOURNAL                                     the command for a task
+#        agent.sh task JOURNAL AGENT_ID                            the command for a task
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -19,7 +19,7 @@ await_file() {
 
 if [ "$1" = work ]; then
     exec "$here/../../sdk/shell/agent.sh" -t echo -t flaky -t broken -t nap -t slow -t hold \
-        -t stubborn -T "$2" -w shell -l "$5" -W 10 -g "$6" -z 0.5 -- "$0" task "$3"
+        -t last -t stubborn -T "$2" -w shell -l "$5" -W 10 -g "$6" -z 0.5 -- "$0" task "$3" $$
 fi
 journal=$2
 payload=$(cat)
@@ -45,6 +45,9 @@ hold)
     echo "40 page 4" >"$KSANA_DIR/progress"
     await_file "$(jq -r .file <<<"$payload")"
     echo held ;;
+last)
+    echo last
+    exec kill -TERM "$3" ;;
 stubborn)
     note has "$KSANA_RUN_ID"
     await_file "$(jq -r .file <<<"$payload")"

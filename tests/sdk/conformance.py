@@ -13,6 +13,7 @@ Each client has a little agent here (agent.py, agent.mjs, agent.sh) whose types 
   big       a result that is too large
   slow      takes so many seconds, then "slow"
   hold      says 40 %, "page 4", then waits for a file ("held"), or is told to end, which it notes
+  last      sends SIGTERM to its agent and ends at once: "last"
   stubborn  waits for a file whatever it is told, notes what it was told, then "late"
 
 The shell client works on one task at a time, has no client half, no Retry and no drain (it asks
@@ -345,6 +346,16 @@ def a_stop_lets_tasks_finish(place):
     place.await_exit(agent)
     equal(place.show(held)["state"], "succeeded", "what was held")
     equal(place.show(after)["state"], "queued", "what came later")
+
+
+# Several times: how the two meet is a matter of luck.
+@case(ALL)
+def a_task_that_ends_with_the_stop_is_told(place):
+    for _ in range(5):
+        agent = place.agent(lease=30, grace=2)
+        last = place.submit("last")
+        place.await_exit(agent)
+        equal(place.show(last)["state"], "succeeded", "it was done")
 
 
 @case(ALL)

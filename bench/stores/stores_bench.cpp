@@ -47,6 +47,7 @@ class StoresBench {
         if (part == "submit") Submit();
         if (part == "bulk") Bulk();
         if (part == "drain") Drain();
+        if (part == "drain_alone") DrainBy(1, part);
         if (part == "lists") Lists();
         if (part == "latency") Latency();
         if (part.starts_with(kSteady)) Steady(std::stoul(part.substr(kSteady.size())));

@@ -196,30 +196,39 @@ std::string_view UpToLastMark(std::string_view log, codec::CommitMark& last) {
 // several times faster, and is what the server's start waits for.
 enum class Lines { kAll, kLastOfRow };
 
+// The lines that have to be read, in their order; how many there are.
+std::vector<std::string_view> LinesToRead(std::string_view log, Lines which, std::int64_t& count) {
+    std::vector<std::string_view> lines;
+    std::unordered_map<std::string_view, std::size_t> last_of_row;
+    ForEachLine(log, [&](std::string_view line) {
+        ++count;
+        const auto row = which == Lines::kAll ? std::string_view() : codec::RowOfLine(line);
+        if (!row.empty()) {
+            const auto [last, first] = last_of_row.try_emplace(row, lines.size());
+            if (!first) lines[std::exchange(last->second, lines.size())] = {};
+        }
+        lines.push_back(line);
+    });
+    std::erase(lines, std::string_view());
+    return lines;
+}
+
 Replayed ReplayLines(std::string_view log, Lines which, Tables& tables) {
     Replayed replayed;
     codec::CommitMark last;
     const std::string_view counts = UpToLastMark(log, last);
     replayed.size = static_cast<std::int64_t>(counts.size());
     replayed.last_seq = last.seq;
-    std::unordered_map<std::string_view, const char*> last_of_row;
-    if (which == Lines::kLastOfRow) {
-        ForEachLine(counts, [&](std::string_view line) {
-            const std::string_view row = codec::RowOfLine(line);
-            if (!row.empty()) last_of_row.insert_or_assign(row, line.data());
-        });
-    }
     LineReader reader(tables, replayed);
-    ForEachLine(counts, [&](std::string_view line) {
-        ++replayed.lines;
-        const auto last_line = last_of_row.find(codec::RowOfLine(line));
-        if (last_line != last_of_row.end() && last_line->second != line.data()) return;
+    for (const std::string_view line : LinesToRead(counts, which, replayed.lines)) {
         if (auto read = codec::LogLineFromText(line)) {
             std::visit(reader, *std::move(read));
         } else {
             ++replayed.bad_lines;
         }
-    });
+        constexpr std::size_t kNoted = 1'000;  // nobody asks for it, and it takes room
+        if (tables.journal_size() > kNoted) (void)tables.TakeJournal();
+    }
     return replayed;
 }
 

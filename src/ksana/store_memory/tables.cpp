@@ -21,21 +21,28 @@ void Change(Set& set, Value value, bool add) {
     }
 }
 
-// Puts a value into a map or takes it out; what was there before.
+// Puts a value into a map or takes it out; what was there before. The place is the key's lower
+// bound.
 template <class Map, class Key, class Value>
-std::optional<Value> Exchange(Map& map, const Key& key, std::optional<Value> value) {
+std::optional<Value> ExchangeAt(Map& map, typename Map::iterator place, const Key& key,
+                                std::optional<Value> value) {
     std::optional<Value> before;
-    if (const auto found = map.find(key); found != map.end()) {
-        before = std::move(found->second);
+    if (place != map.end() && place->first == key) {
+        before = std::move(place->second);
         if (value) {
-            found->second = *std::move(value);
+            place->second = *std::move(value);
         } else {
-            map.erase(found);
+            map.erase(place);
         }
     } else if (value) {
-        map.emplace(key, *std::move(value));
+        map.emplace_hint(place, key, *std::move(value));
     }
     return before;
+}
+
+template <class Map, class Key, class Value>
+std::optional<Value> Exchange(Map& map, const Key& key, std::optional<Value> value) {
+    return ExchangeAt(map, map.lower_bound(key), key, std::move(value));
 }
 
 }  // namespace
@@ -93,9 +100,10 @@ void Tables::Index(const Run& run, bool add) {
 }
 
 void Tables::Set(const RunKey& key, std::optional<Run> run) {
-    if (const Run* there = FindRun(key.id)) Index(*there, false);
+    const auto place = runs_.lower_bound(key.id);
+    if (place != runs_.end() && place->first == key.id) Index(place->second, false);
     if (run) Index(*run, true);
-    journal_.emplace_back(std::pair(key, Exchange(runs_, key.id, std::move(run))));
+    journal_.emplace_back(std::pair(key, ExchangeAt(runs_, place, key.id, std::move(run))));
 }
 
 void Tables::Set(const AttemptsKey& key, std::optional<std::vector<model::Attempt>> attempts) {

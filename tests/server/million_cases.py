@@ -166,16 +166,17 @@ def keep_all(server, count, watch):
 
 
 def purge(server, count, watch):
-    """How large the store was before."""
+    """How large the store has been before: PostgreSQL may have given back what was the queue."""
     equal(server.stop(), 0, "exit code")
     full = watch.store_size()       # the log is empty now
+    largest = max(full, watch.most("store"))
     check(full <= MOST_FIXED + count * MOST_BYTES,
           f"{full:,} bytes for {count:,} tasks: {full / count:,.0f} each")
     server.environment["KSANA_RETENTION"] = AT_ONCE
     server.start()
     watch.phase("purge")
     await_purge(server, count)
-    return full
+    return largest
 
 
 def once_more(server, before, count, watch):
@@ -195,7 +196,7 @@ def run(server, kind, count):
         server.start()
         watch.start()
         keep_all(server, count, watch)
-        full = purge(server, count, watch)
+        largest = purge(server, count, watch)
         watch.vacuum()
         once_more(server, count, count // 2, watch)
         watch.vacuum()
@@ -205,8 +206,8 @@ def run(server, kind, count):
         print(watch.table(), flush=True)
     check(watch.most("memory") <= MOST_MEMORY, f"the server took {watch.most('memory'):,} bytes")
     check(watch.most("log") <= MOST_LOG, f"the log took {watch.most('log'):,} bytes")
-    check(watch.most("store") <= full * MOST_GROWTH,
-          f"the store has grown from {full:,} to {watch.most('store'):,} bytes")
+    check(watch.most("store") <= largest * MOST_GROWTH,
+          f"the store has grown from {largest:,} to {watch.most('store'):,} bytes")
 
 
 def main():

@@ -44,7 +44,8 @@ class Clients(threading.Thread):
     def __init__(self, server, target, seed, kind):
         super().__init__(daemon=True)
         self.server, self.target, self.random = server, target, random.Random(seed)
-        self.created, self.deleted, self.runs, self.ended = {}, set(), [], threading.Event()
+        self.created, self.runs, self.ended = {}, [], threading.Event()
+        self.leaving = None     # a job whose deletion is not answered yet
         self.number, self.most_jobs, self.pause = 0, MOST_JOBS[kind], PAUSE[kind]
 
     def run(self):
@@ -60,19 +61,21 @@ class Clients(threading.Thread):
                 time.sleep(0.01)
 
     def step(self):
+        if self.leaving:
+            self.server.request("DELETE", f"/jobs/{self.leaving}")
+            self.leaving = None
         choice = self.random.random()
         full = len(self.created) >= self.most_jobs
         if (choice < 0.6 and not full) or not self.created:
             self.create()
-        elif choice < 0.9 and not (full and choice < 0.6):
+        elif choice < 0.9:
             job = self.random.choice(list(self.created))
             answer = self.server.call("POST", f"/jobs/{job}/run-now", expect=202)
             self.runs.append(answer["run_id"])
         else:
             job = self.random.choice(list(self.created))
             self.created.pop(job)
-            self.deleted.add(job)
-            self.server.request("DELETE", f"/jobs/{job}")
+            self.leaving = job
 
     def create(self):
         self.number += 1

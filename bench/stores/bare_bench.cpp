@@ -130,13 +130,17 @@ void Postgres(const std::string& url) {
             }
         }));
     }
-    BarePostgres(url).Reset(kRuns);
-    Say("postgres", "drain", timer.Rate(4, [&](std::atomic<std::int64_t>& done) {
-        BarePostgres bare(url);
-        while (const std::size_t claimed = bare.DeleteAndClaim(100)) {
-            done += static_cast<std::int64_t>(claimed);
-        }
-    }));
+    const auto drain = [&](std::size_t threads, std::size_t batch, const char* name) {
+        BarePostgres(url).Reset(kRuns);
+        Say("postgres", name, timer.Rate(threads, [&](std::atomic<std::int64_t>& done) {
+            BarePostgres bare(url);
+            while (const std::size_t claimed = bare.DeleteAndClaim(batch)) {
+                done += static_cast<std::int64_t>(claimed);
+            }
+        }));
+    };
+    drain(4, 100, "drain");
+    drain(2, 500, "drain_500");
 }
 
 }  // namespace

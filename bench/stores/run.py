@@ -31,6 +31,8 @@ GOALS = [
      "bare prepared statements", 0.6),
     ("postgres", "submit_16", "single submits, 16 threads", "pgbench, one row, 16 clients", 2.0),
     ("postgres", "bulk", "submit in batches of 1,000", "bare libpq, unnest", 0.6),
+    ("postgres", "drain_500", "claim and complete, 500 at a time, 2 threads",
+     "bare libpq, one pipelined transaction", 0.6),
     ("postgres", "drain", "claim and complete, 100 at a time, 4 threads",
      "bare libpq, one pipelined transaction", 0.6),
 ]
@@ -113,12 +115,12 @@ def measure():
     with tempfile.TemporaryDirectory(prefix="ksana_bench_", dir=ROOT / "build") as folder:
         files = str(pathlib.Path(folder) / "sqlite")
         measured = rows(PROGRAMS / "ksana_bare_bench", "sqlite", files)
-        for part in ("submit", "bulk", "drain", "latency", "lists"):
+        for part in ("submit", "bulk", "drain", "drain_alone", "latency", "lists"):
             measured += rows(PROGRAMS / "ksana_stores_bench", "sqlite", files, part)
     with postgres() as url:
         measured += rows(PROGRAMS / "ksana_bare_bench", "postgres", url)
         found[("bare postgres", "submit_16")] = pgbench(url)
-        for part in ("submit", "bulk", "drain", "latency", "lists"):
+        for part in ("submit", "bulk", "drain", "drain_500", "latency", "lists"):
             forget(url)
             measured += rows(PROGRAMS / "ksana_stores_bench", "postgres", url, part)
     for row in measured:

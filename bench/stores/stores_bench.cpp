@@ -46,8 +46,9 @@ class StoresBench {
         Open();
         if (part == "submit") Submit();
         if (part == "bulk") Bulk();
-        if (part == "drain") Drain();
-        if (part == "drain_alone") DrainBy(1, part);
+        if (part == "drain") DrainBy(4, 100, part);
+        if (part == "drain_alone") DrainBy(1, 100, part);
+        if (part == "drain_500") DrainBy(2, 500, part);
         if (part == "lists") Lists();
         if (part == "latency") Latency();
         if (part.starts_with(kSteady)) Steady(std::stoul(part.substr(kSteady.size())));
@@ -128,12 +129,13 @@ class StoresBench {
         }
     }
 
-    // Reports what was claimed before and claims 100 more, in one call. How many were reported.
-    std::int64_t Exchange(const std::string& owner, std::vector<store::RunEvent>& events) {
+    // Reports what was claimed before and claims as many more, in one call. How many were reported.
+    std::int64_t Exchange(const std::string& owner, std::size_t batch,
+                          std::vector<store::RunEvent>& events) {
         auto exchanged = Must(store_->runs().Exchange(
             {.events = std::move(events),
-             .claim =
-                 store::ClaimParams{.filter = {.types = {"mail"}}, .owner = owner, .limit = 100}}));
+             .claim = store::ClaimParams{
+                 .filter = {.types = {"mail"}}, .owner = owner, .limit = batch}}));
         events.clear();
         for (const model::Run& run : exchanged.claimed.runs) {
             events.push_back(
@@ -143,26 +145,19 @@ class StoresBench {
     }
 
     // Until nothing is left.
-    void DrainOne(const std::string& owner, std::atomic<std::int64_t>& done) {
+    void DrainOne(const std::string& owner, std::size_t batch, std::atomic<std::int64_t>& done) {
         std::vector<store::RunEvent> events;
         do {
-            done += Exchange(owner, events);
+            done += Exchange(owner, batch, events);
         } while (!events.empty());
     }
 
-    void Drain() {
-        DrainBy(4, "drain");
-        if (!IsSqlite()) return;
-        Open();
-        DrainBy(1, "drain_alone");
-    }
-
-    void DrainBy(std::size_t threads, const std::string& name) {
+    void DrainBy(std::size_t threads, std::size_t batch, const std::string& name) {
         Fill(kDrainRuns);
         if (!IsSqlite()) BarePostgres(location_).Settle();
         std::atomic<int> number = 0;
         const double rate = timer_.Rate(threads, [&](std::atomic<std::int64_t>& done) {
-            DrainOne(fmt::format("w{}", ++number), done);
+            DrainOne(fmt::format("w{}", ++number), batch, done);
         });
         Say(name, rate);
     }
@@ -179,7 +174,7 @@ class StoresBench {
             std::vector<store::RunEvent> events;
             while (timer_.Goes()) {
                 Must(store_->runs().Submit({.runs = runs}));
-                const std::int64_t reported = Exchange(owner, events);
+                const std::int64_t reported = Exchange(owner, 100, events);
                 const auto slice = static_cast<std::size_t>(timer_.Elapsed()) / kSliceSeconds;
                 if (slice < slices) finished[slice] += reported;
             }

@@ -47,6 +47,12 @@ void PutUse(ObjectText& text, const LimitUse& use, TimePoint now) {
     text.Raw("breaker", BreakerText(use, now));
 }
 
+// What is left of a limit that was deleted a moment ago.
+bool SaysNothing(const LimitUse& use) {
+    return use.kind != LimitKind::kNode && !use.limit.max_concurrency && !use.limit.rate &&
+           use.in_use == 0 && use.waiting == 0 && !use.breaker;
+}
+
 std::string Lowered(std::string text) {
     std::ranges::transform(text, text.begin(), [](char c) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -88,6 +94,7 @@ class Handlers {
         }
         std::vector<std::string> items;
         for (const auto& [key, use] : uses) {
+            if (SaysNothing(use)) continue;
             ObjectText text;
             PutUse(text, use, now);
             items.push_back(text.Take());

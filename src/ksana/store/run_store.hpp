@@ -114,8 +114,8 @@ struct ExchangeParams {
     std::vector<RunEvent> events;  // at most kMaxBatch; each decided on what the one before left
     FollowUp follow_up;            // may be empty
     std::optional<ClaimParams> claim;
-    // Further claims, in order. One whose filter is that of the claim before it is not asked when
-    // that one got less than it wanted.
+    // Further claims, in order. Those that follow each other with one filter share what there is:
+    // the first has the first.
     std::vector<ClaimParams> more_claims;
     // Kept in the same transaction if one of the events was applied; the store sets `at`.
     std::optional<model::AuditEvent> audit;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "ksana/base/result.hpp"
 #include "ksana/store/change_feed.hpp"
@@ -8,6 +9,19 @@
 #include "ksana/store_kit/transaction.hpp"
 
 namespace ksana::store_kit {
+
+// A write that others of its kind may be done together with, in one transaction and, where they ask
+// for the same, with one statement for all.
+class SharedWrite {
+  public:
+    virtual ~SharedWrite() = default;
+
+    // Does all of them, which are of one kind and have this one among them, and sets their results
+    // anew each time.
+    virtual Result<void> DoAll(Transaction& tx, std::span<SharedWrite* const> all) = 0;
+    // About how many rows it is about.
+    virtual std::size_t weight() const = 0;
+};
 
 // What a driver is: transactions over rows. MakeStore (kit_store.hpp) makes a Store of it.
 // Thread-safe.
@@ -27,6 +41,11 @@ class Backend {
     // inserted: a driver may let several such bodies share one transaction and one statement. The
     // runs must live until Append returns.
     virtual Result<void> Append(const WriteBody& body) { return Write(body); }
+    // As Write. A driver may let several callers share a transaction.
+    virtual Result<void> Share(SharedWrite& write) {
+        SharedWrite* const alone = &write;
+        return Write([&](Transaction& tx) { return write.DoAll(tx, {&alone, 1}); });
+    }
     // Sees what was committed before the call, and one state of the store throughout.
     virtual Result<void> Read(const ReadBody& body) = 0;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ksana/store_kit/audit_rows.hpp"
 #include "ksana/store_kit/overlap_gates.hpp"
 
 namespace ksana::store_kit {
@@ -65,79 +66,173 @@ Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
             .reason = std::move(made.reason)};
 }
 
+// What one claim wants, and where it goes.
+struct Wanted {
+    const store::ClaimParams* params;
+    store::Claimed* claimed;
+};
+
+// Claims with one filter: their limits together, and each gets its share of what there is.
+class JointClaim {
+  public:
+    JointClaim(Transaction& tx, RunChanges& changes, UuidGenerator& ids)
+        : tx_(tx), changes_(changes), ids_(ids) {}
+
+    Result<void> Ask(std::span<const Wanted> wanted) {
+        std::size_t limit = 0;
+        for (const Wanted& one : wanted) limit += one.params->limit;
+        KSANA_TRY_VOID(tx_.MakeDue(changes_.now(), kDueBatch));
+        KSANA_TRY(std::vector<Run> candidates, tx_.LockReady(wanted.front().params->filter, limit));
+        for (const Wanted& one : wanted) one.claimed->more = candidates.size() == limit;
+        OverlapGates gates(tx_, changes_);
+        KSANA_TRY_VOID(gates.Lock(RefsTo(candidates)));
+        KSANA_TRY(const Shares started, Start(candidates, wanted, gates));
+        KSANA_TRY_VOID(changes_.Flush());
+        HandOut(candidates, started, wanted, gates);
+        return {};
+    }
+
+  private:
+    using Shares = std::vector<std::vector<Run*>>;  // what each claim has started
+
+    Result<Shares> Start(std::vector<Run>& candidates, std::span<const Wanted> wanted,
+                         OverlapGates& gates) {
+        Shares started(wanted.size());
+        Event start{.kind = EventKind::kStart};
+        std::size_t turn = 0;
+        for (Run& run : candidates) {
+            // A fire before it has taken its place.
+            if (gates.CancelledStatus(run.id) != nullptr) continue;
+            while (started[turn].size() == wanted[turn].params->limit) ++turn;
+            KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
+            if (verdict == model::OverlapVerdict::kSkip) {
+                changes_.Change(run,
+                                {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
+                ++wanted[turn].claimed->skipped;
+            } else if (verdict == model::OverlapVerdict::kStart) {
+                start.owner = wanted[turn].params->owner;
+                start.lease = wanted[turn].params->lease;
+                start.exec_id = ids_.Next().ToString();
+                const auto made = changes_.Change(run, start);
+                if (made.verdict == model::Verdict::kApplied) started[turn].push_back(&run);
+            } else {
+                changes_.Change(run, {.kind = EventKind::kBlock});
+            }
+        }
+        return started;
+    }
+
+    static void HandOut(std::vector<Run>& candidates, const Shares& started,
+                        std::span<const Wanted> wanted, const OverlapGates& gates) {
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            for (Run* run : started[i]) {
+                if (const auto* status = gates.CancelledStatus(run->id)) run->status = *status;
+            }
+            std::vector<Run>& runs = wanted[i].claimed->runs;
+            if (started[i].size() == candidates.size()) {
+                runs = std::move(candidates);
+                return;
+            }
+            runs.reserve(started[i].size());
+            for (Run* run : started[i]) runs.push_back(std::move(*run));
+        }
+    }
+
+    Transaction& tx_;
+    RunChanges& changes_;
+    UuidGenerator& ids_;
+};
+
+// Claims that follow each other with one filter are one question, as long as it is no larger than
+// one claim may be.
+Result<void> ClaimAll(Transaction& tx, RunChanges& changes, std::span<const Wanted> wanted,
+                      UuidGenerator& ids) {
+    JointClaim claim(tx, changes, ids);
+    while (!wanted.empty()) {
+        std::size_t count = 1;
+        std::size_t limit = wanted[0].params->limit;
+        while (count < wanted.size() && wanted[count].params->filter == wanted[0].params->filter &&
+               limit + wanted[count].params->limit <= store::kMaxBatch) {
+            limit += wanted[count++].params->limit;
+        }
+        KSANA_TRY_VOID(claim.Ask(wanted.first(count)));
+        wanted = wanted.subspan(count);
+    }
+    return {};
+}
+
+bool IsApplied(const Applied& outcome) { return outcome.verdict == ApplyVerdict::kApplied; }
+
 }  // namespace
 
-Result<std::vector<Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
-                                         const std::vector<store::RunEvent>& events) {
-    std::vector<Applied> outcomes;
-    if (events.empty()) return outcomes;
+Result<void> ExchangeWrite::DoAll(Transaction& tx, std::span<SharedWrite* const> all) {
+    Calls calls;
+    calls.reserve(all.size());
+    for (SharedWrite* one : all) calls.push_back(static_cast<ExchangeWrite*>(one));
+    std::optional<TimePoint> now = params_.now;
+    if (!now) {
+        KSANA_TRY(now, tx.Now());
+    }
+    // What follows from the reports of all is followed up if one of them asks for it.
+    const auto follows = std::ranges::find_if(
+        calls, [](const ExchangeWrite* call) { return bool(call->params_.follow_up); });
+    const store::FollowUp& follow_up =
+        follows == calls.end() ? params_.follow_up : (*follows)->params_.follow_up;
+    RunChanges changes(tx, *now, follow_up, ids_);
+    KSANA_TRY_VOID(ApplyEvents(tx, changes, calls, follow_up));
+    KSANA_TRY_VOID(KeepAudits(tx, *now, calls));
+    std::vector<Wanted> wanted;
+    for (ExchangeWrite* call : calls) {
+        store::Exchanged& made = call->made_;
+        made.claimed = {};
+        made.more_claimed.assign(call->params_.more_claims.size(), {});
+        if (call->params_.claim) wanted.push_back({&*call->params_.claim, &made.claimed});
+        for (std::size_t i = 0; i < made.more_claimed.size(); ++i) {
+            wanted.push_back({&call->params_.more_claims[i], &made.more_claimed[i]});
+        }
+    }
+    return ClaimAll(tx, changes, wanted, ids_);
+}
+
+std::size_t ExchangeWrite::weight() const {
+    std::size_t rows = 1 + params_.events.size() + (params_.claim ? params_.claim->limit : 0);
+    for (const store::ClaimParams& claim : params_.more_claims) rows += claim.limit;
+    return rows;
+}
+
+Result<void> ExchangeWrite::ApplyEvents(Transaction& tx, RunChanges& changes, const Calls& calls,
+                                        const store::FollowUp& for_all) {
     std::vector<Uuid> ids;
-    ids.reserve(events.size());
-    for (const store::RunEvent& event : events) ids.push_back(event.run_id);
+    for (const ExchangeWrite* call : calls) {
+        for (const store::RunEvent& event : call->params_.events) ids.push_back(event.run_id);
+    }
+    if (ids.empty()) return {};
     KSANA_TRY(std::vector<Run> rows, tx.LockRuns(ids));
-    RunsById by_id(rows);
-    outcomes.reserve(events.size());
-    for (const store::RunEvent& event : events) {
-        if (Run* const run = by_id.Find(event.run_id)) {
-            outcomes.push_back(ApplyOne(changes, *run, event.event));
-        } else {
-            outcomes.push_back(
-                {.reason = fmt::format("there is no run {}", event.run_id.ToString())});
+    const RunsById by_id(rows);
+    for (ExchangeWrite* call : calls) {
+        changes.FollowBy(call->params_.follow_up);
+        std::vector<Applied>& outcomes = call->made_.applied;
+        outcomes.clear();
+        outcomes.reserve(call->params_.events.size());
+        for (const store::RunEvent& event : call->params_.events) {
+            if (Run* const run = by_id.Find(event.run_id)) {
+                outcomes.push_back(ApplyOne(changes, *run, event.event));
+            } else {
+                outcomes.push_back(
+                    {.reason = fmt::format("there is no run {}", event.run_id.ToString())});
+            }
         }
     }
-    KSANA_TRY_VOID(changes.Flush());
-    return outcomes;
+    changes.FollowBy(for_all);
+    return changes.Flush();
 }
 
-Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
-                                 const store::ClaimParams& params, UuidGenerator& ids) {
-    store::Claimed claimed;
-    KSANA_TRY_VOID(tx.MakeDue(changes.now(), kDueBatch));
-    KSANA_TRY(std::vector<Run> candidates, tx.LockReady(params.filter, params.limit));
-    claimed.more = candidates.size() == params.limit;
-    OverlapGates gates(tx, changes);
-    KSANA_TRY_VOID(gates.Lock(RefsTo(candidates)));
-    std::vector<Run*> started;
-    started.reserve(candidates.size());
-    Event start{.kind = EventKind::kStart, .owner = params.owner, .lease = params.lease};
-    for (Run& run : candidates) {
-        // A fire before it has taken its place.
-        if (gates.CancelledStatus(run.id) != nullptr) continue;
-        KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
-        if (verdict == model::OverlapVerdict::kSkip) {
-            changes.Change(run, {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
-            ++claimed.skipped;
-        } else if (verdict == model::OverlapVerdict::kStart) {
-            start.exec_id = ids.Next().ToString();
-            const auto made = changes.Change(run, start);
-            if (made.verdict == model::Verdict::kApplied) started.push_back(&run);
-        } else {
-            changes.Change(run, {.kind = EventKind::kBlock});
-        }
+Result<void> ExchangeWrite::KeepAudits(Transaction& tx, TimePoint now, const Calls& calls) {
+    for (const ExchangeWrite* call : calls) {
+        if (!call->params_.audit || !std::ranges::any_of(call->made_.applied, IsApplied)) continue;
+        KSANA_TRY_VOID(KeepAudit(tx, now, call->params_.audit));
     }
-    KSANA_TRY_VOID(changes.Flush());
-    for (Run* run : started) {
-        if (const auto* status = gates.CancelledStatus(run->id)) run->status = *status;
-    }
-    if (started.size() == candidates.size()) {
-        claimed.runs = std::move(candidates);
-    } else {
-        for (Run* run : started) claimed.runs.push_back(std::move(*run));
-    }
-    return claimed;
-}
-
-Result<std::vector<store::Claimed>> ClaimMore(Transaction& tx, RunChanges& changes,
-                                              const std::vector<store::ClaimParams>& claims,
-                                              UuidGenerator& ids) {
-    std::vector<store::Claimed> claimed(claims.size());
-    for (std::size_t i = 0; i < claims.size(); ++i) {
-        const bool in_vain =
-            i > 0 && claims[i].filter == claims[i - 1].filter && !claimed[i - 1].more;
-        if (in_vain) continue;
-        KSANA_TRY(claimed[i], ClaimRuns(tx, changes, claims[i], ids));
-    }
-    return claimed;
+    return {};
 }
 
 Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,

@@ -1,23 +1,39 @@
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "ksana/base/uuid.hpp"
 #include "ksana/store/run_store.hpp"
+#include "ksana/store_kit/backend.hpp"
 #include "ksana/store_kit/run_changes.hpp"
-#include "ksana/store_kit/transaction.hpp"
 
 namespace ksana::store_kit {
 
-// Reports, each on what the one before it left.
-Result<std::vector<store::Applied>> ApplyEvents(Transaction& tx, RunChanges& changes,
-                                                const std::vector<store::RunEvent>& events);
+// RunStore::Exchange, of one caller or of several at a time: the reports of all, each on what the
+// one before it left, then the claims of all in their order; those that follow each other and want
+// the same are one question, and who came first is served first.
+class ExchangeWrite final : public SharedWrite {
+  public:
+    // Both must outlive this.
+    ExchangeWrite(const store::ExchangeParams& params, UuidGenerator& ids)
+        : params_(params), ids_(ids) {}
 
-Result<store::Claimed> ClaimRuns(Transaction& tx, RunChanges& changes,
-                                 const store::ClaimParams& params, UuidGenerator& ids);
+    Result<void> DoAll(Transaction& tx, std::span<SharedWrite* const> all) override;
+    std::size_t weight() const override;
 
-// One after the other; one with the filter of the claim before it only where that one was filled.
-Result<std::vector<store::Claimed>> ClaimMore(Transaction& tx, RunChanges& changes,
-                                              const std::vector<store::ClaimParams>& claims,
-                                              UuidGenerator& ids);
+    store::Exchanged& made() { return made_; }
+
+  private:
+    using Calls = std::vector<ExchangeWrite*>;
+    static Result<void> ApplyEvents(Transaction& tx, RunChanges& changes, const Calls& calls,
+                                    const store::FollowUp& for_all);
+    static Result<void> KeepAudits(Transaction& tx, TimePoint now, const Calls& calls);
+
+    const store::ExchangeParams& params_;
+    UuidGenerator& ids_;
+    store::Exchanged made_;
+};
 
 // Ends attempts without a live owner, and lets go of runs that wait for nobody.
 Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,

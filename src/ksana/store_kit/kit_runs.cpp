@@ -68,10 +68,6 @@ bool IsStored(const store::Submitted& outcome) {
            outcome.verdict == SubmitVerdict::kStarted || outcome.verdict == SubmitVerdict::kSkipped;
 }
 
-bool IsApplied(const store::Applied& outcome) {
-    return outcome.verdict == store::ApplyVerdict::kApplied;
-}
-
 // Without keys to take, gates to ask and fires to keep apart, storing runs is one insert
 // (Backend::Append).
 bool OnlyInserts(const store::SubmitParams& params) {
@@ -120,22 +116,17 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
     if (params.claim) KSANA_TRY_VOID(CheckClaim(*params.claim));
     KSANA_TRY_VOID(CheckBatch(params.more_claims.size(), "/more_claims"));
     for (const store::ClaimParams& claim : params.more_claims) KSANA_TRY_VOID(CheckClaim(claim));
-    store::Exchanged exchanged;
-    KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
-        KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
-        RunChanges changes(tx, now, params.follow_up, ids_);
-        KSANA_TRY(exchanged.applied, ApplyEvents(tx, changes, params.events));
-        if (params.audit && std::ranges::any_of(exchanged.applied, IsApplied)) {
-            KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
-        }
-        exchanged.claimed = {};
-        if (params.claim) {
-            KSANA_TRY(exchanged.claimed, ClaimRuns(tx, changes, *params.claim, ids_));
-        }
-        KSANA_TRY(exchanged.more_claimed, ClaimMore(tx, changes, params.more_claims, ids_));
-        return {};
-    }));
-    return exchanged;
+    ExchangeWrite write(params, ids_);
+    // A time of its own is for nobody else.
+    if (params.now) {
+        SharedWrite* const alone = &write;
+        KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) {
+            return write.DoAll(tx, {&alone, 1});
+        }));
+    } else {
+        KSANA_TRY_VOID(backend_.Share(write));
+    }
+    return std::move(write.made());
 }
 
 Result<store::Reaped> KitRuns::Reap(store::ReapParams params) {

@@ -104,8 +104,8 @@ void RunChanges::Follow(const Run& run, const Before& before, const model::Trans
         ended_jobs_.insert(run.job_id);
     }
     if (run.trigger == model::RunTrigger::kCallback && run.parent) NoteCallback(run);
-    if (made.callback != model::CallbackWanted::kNone && follow_up_) {
-        for (Run& next : follow_up_(run, made.callback)) follow_ups_.push_back(std::move(next));
+    if (made.callback != model::CallbackWanted::kNone && *follow_up_) {
+        for (Run& next : (*follow_up_)(run, made.callback)) follow_ups_.push_back(std::move(next));
     }
 }
 

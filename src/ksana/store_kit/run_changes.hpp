@@ -19,7 +19,10 @@ class RunChanges {
   public:
     // `follow_up` may be empty; it and the transaction must outlive this.
     RunChanges(Transaction& tx, TimePoint now, const store::FollowUp& follow_up, UuidGenerator& ids)
-        : tx_(tx), now_(now), follow_up_(follow_up), ids_(ids) {}
+        : tx_(tx), now_(now), follow_up_(&follow_up), ids_(ids) {}
+
+    // For the changes from here on. As above.
+    void FollowBy(const store::FollowUp& follow_up) { follow_up_ = &follow_up; }
 
     // What a run was, as far as anything follows from it.
     struct Before {
@@ -54,7 +57,7 @@ class RunChanges {
 
     Transaction& tx_;
     TimePoint now_;
-    const store::FollowUp& follow_up_;
+    const store::FollowUp* follow_up_;
     UuidGenerator& ids_;
 
     RunRefs changed_;

@@ -18,7 +18,11 @@ namespace {
 constexpr int kMaxConflicts = 20;
 // Times that policies are stored for one transaction: more only if others push them out of memory.
 constexpr int kMaxPolicyRounds = 5;
-// Fewer connections are not to be held by appends alone.
+// Callers whose appends go together.
+constexpr std::size_t kMostAppends = 128;
+// Rows of calls that go together: of more, two connections at a time are faster than one.
+constexpr std::size_t kMostShared = 1'000;
+// Fewer connections are not to be held by groups alone.
 constexpr std::size_t kPoolOfTwoLanes = 4;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
@@ -46,13 +50,18 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       backoff_(options.clock, options.random),
       server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
-      lanes_{Lane(*this), Lane(*this)} {}
+      append_lanes_{AppendLane(*this), AppendLane(*this)},
+      share_lanes_{ShareLane(*this), ShareLane(*this)} {}
 
-PostgresBackend::Lane::Lane(PostgresBackend& backend)
+PostgresBackend::ShareLane::ShareLane(PostgresBackend& backend)
+    : gatherer(backend.options_.clock, kMostShared, {},
+               [&backend](const Shares::Parts& parts) { return backend.ShareAll(parts); }) {}
+
+PostgresBackend::AppendLane::AppendLane(PostgresBackend& backend)
     : gatherer(
-          backend.options_.clock,
+          backend.options_.clock, kMostAppends,
           [this, &backend](const Deadline& deadline) { backend.PrepareAppend(*this, deadline); },
-          [this, &backend](const AppendGatherer::Parts& parts) {
+          [this, &backend](const Appends::Parts& parts) {
               return backend.AppendAll(*this, parts);
           }) {}
 
@@ -209,21 +218,31 @@ Result<void> PostgresBackend::Write(const WriteBody& body) {
 }
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {
-    Lane& lane = EmptierLane();
+    AppendLane& lane = EmptierOf(append_lanes_);
     ++lane.callers;
-    auto done = lane.gatherer.Append(body, Deadline(options_.clock, options_.call_timeout));
+    auto done = lane.gatherer.Do(body, Deadline(options_.clock, options_.call_timeout));
+    --lane.callers;
+    return done;
+}
+
+Result<void> PostgresBackend::Share(store_kit::SharedWrite& write) {
+    ShareLane& lane = EmptierOf(share_lanes_);
+    ++lane.callers;
+    auto done =
+        lane.gatherer.Do(write, Deadline(options_.clock, options_.call_timeout), write.weight());
     --lane.callers;
     return done;
 }
 
 // Who was told together comes back together: to the lane that they have left.
-PostgresBackend::Lane& PostgresBackend::EmptierLane() {
-    if (options_.pool_size < kPoolOfTwoLanes) return lanes_.front();
-    return lanes_[0].callers <= lanes_[1].callers ? lanes_[0] : lanes_[1];
+template <class Lane>
+Lane& PostgresBackend::EmptierOf(std::array<Lane, 2>& lanes) const {
+    if (options_.pool_size < kPoolOfTwoLanes) return lanes.front();
+    return lanes[0].callers <= lanes[1].callers ? lanes[0] : lanes[1];
 }
 
 // Whatever goes wrong here goes wrong again where it is reported.
-void PostgresBackend::PrepareAppend(Lane& lane, const Deadline& deadline) {
+void PostgresBackend::PrepareAppend(AppendLane& lane, const Deadline& deadline) {
     auto lease = pool_.Acquire(deadline);
     if (std::holds_alternative<Fault>(lease)) return;
     lane.on.emplace(std::move(std::get<0>(lease)));
@@ -231,8 +250,8 @@ void PostgresBackend::PrepareAppend(Lane& lane, const Deadline& deadline) {
 }
 
 // Whose time is over is told so at once; whoever leads the next group has time for the others.
-bool PostgresBackend::DropExpired(Lane& lane, AppendGatherer::Parts& parts) {
-    const auto dropped = std::erase_if(parts, [](AppendGatherer::Part* part) {
+bool PostgresBackend::DropExpired(AppendLane& lane, Appends::Parts& parts) {
+    const auto dropped = std::erase_if(parts, [](Appends::Part* part) {
         if (!part->deadline.Passed()) return false;
         part->result = DeadlineFault("the calls before this one did not end").error;
         return true;
@@ -247,34 +266,33 @@ bool PostgresBackend::DropExpired(Lane& lane, AppendGatherer::Parts& parts) {
 
 // Runs that are not new are for their own body to explain: it gets a transaction of its own, and
 // the others start again without it.
-AppendGatherer::Parts PostgresBackend::AppendAll(Lane& lane, AppendGatherer::Parts parts) {
+PostgresBackend::Appends::Parts PostgresBackend::AppendAll(AppendLane& lane, Appends::Parts parts) {
     while (!parts.empty() && !DropExpired(lane, parts)) {
         const auto earliest = std::ranges::min_element(
             parts, {}, [](const auto* part) { return part->deadline.at(); });
         Appended appended = AppendOnce(lane, parts, (*earliest)->deadline);
         if (appended.odd.empty()) return std::move(appended.late);
         for (auto* part : appended.odd) {
-            part->result = WriteTo(part->body, part->deadline).result;
+            part->result = WriteTo(part->work, part->deadline).result;
             std::erase(parts, part);
         }
     }
     return parts;
 }
 
-PostgresBackend::Appended PostgresBackend::AppendOnce(Lane& lane,
-                                                      const AppendGatherer::Parts& parts,
+PostgresBackend::Appended PostgresBackend::AppendOnce(AppendLane& lane, const Appends::Parts& parts,
                                                       const Deadline& deadline) {
     Appended appended;
-    AppendGatherer::Parts& odd = appended.odd;
+    Appends::Parts& odd = appended.odd;
     const Try made = WriteTo(
         [&](PostgresTransaction& whole) -> Result<void> {
             odd.clear();
             const auto now = server_clock_.Estimate();
             NewRunRows rows;
-            AppendGatherer::Parts owners;  // of each run
+            Appends::Parts owners;  // of each run
             for (auto* part : parts) {
                 GatheredTransaction tx(whole, now);
-                part->result = part->body(tx);
+                part->result = part->work(tx);
                 if (!part->result) continue;
                 rows.Append(tx.noted());
                 owners.resize(rows.ids.size(), part);
@@ -305,6 +323,42 @@ PostgresBackend::Appended PostgresBackend::AppendOnce(Lane& lane,
         }
     }
     return appended;
+}
+
+// Whoever had no time left is told so, or has to be tried again without those who had less. What
+// fails for another reason than its connection is tried alone: it may be due to one of them.
+PostgresBackend::Shares::Parts PostgresBackend::ShareAll(Shares::Parts parts) {
+    std::erase_if(parts, [](Shares::Part* part) {
+        if (!part->deadline.Passed()) return false;
+        part->result = DeadlineFault("the calls before this one did not end").error;
+        return true;
+    });
+    if (parts.empty()) return {};
+    const auto write = [this](const Shares::Parts& some, const Deadline& deadline) {
+        std::vector<store_kit::SharedWrite*> all;
+        for (const auto* part : some) all.push_back(&part->work);
+        return WriteTo([&](PostgresTransaction& tx) { return all.front()->DoAll(tx, all); },
+                       deadline);
+    };
+    const auto earliest =
+        std::ranges::min_element(parts, {}, [](const auto* part) { return part->deadline.at(); });
+    const Deadline& deadline = (*earliest)->deadline;
+    const Try made = write(parts, deadline);
+    if (made.result || made.unknown || parts.size() == 1) {
+        for (auto* part : parts) part->result = made.result;
+        return {};
+    }
+    Shares::Parts late;
+    for (auto* part : parts) {
+        if (!deadline.Passed()) {
+            part->result = write({part}, part->deadline).result;
+        } else if (part->deadline.Passed()) {
+            part->result = made.result;
+        } else {
+            late.push_back(part);
+        }
+    }
+    return late;
 }
 
 Result<void> PostgresBackend::Read(const ReadBody& body) {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "ksana/store_kit/backend.hpp"
-#include "ksana/store_postgres/append_gatherer.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
 #include "ksana/store_postgres/commit_fate.hpp"
 #include "ksana/store_postgres/connection_pool.hpp"
+#include "ksana/store_postgres/gatherer.hpp"
 #include "ksana/store_postgres/held_runs.hpp"
 #include "ksana/store_postgres/job_cache.hpp"
 #include "ksana/store_postgres/known_runs.hpp"
@@ -34,6 +34,7 @@ class PostgresBackend final : public store_kit::Backend {
 
     Result<void> Write(const WriteBody& body) override;
     Result<void> Append(const WriteBody& body) override;
+    Result<void> Share(store_kit::SharedWrite& write) override;
     Result<void> Read(const ReadBody& body) override;
     store::ChangeFeed& changes() override { return feed_; }
     Result<store::StoreInfo> Info() override;
@@ -60,27 +61,37 @@ class PostgresBackend final : public store_kit::Backend {
     Try RunBody(Session& session, const OwnBody& body, Way& way, PolicyBook::Policies& wanted);
     Try WriteTo(const OwnBody& body, const Deadline& deadline,
                 std::optional<ConnectionPool::Lease> first = {});
-    // Groups of appends, one after the other. There are two lanes: while the server makes a group
+    // Groups of callers, one after the other. There are two lanes: while the server makes a group
     // of one durable, that of the other is put together and sent. A third would only make the
     // groups smaller.
-    struct Lane {
-        explicit Lane(PostgresBackend& backend);
+    using Appends = Gatherer<const WriteBody>;
+    struct AppendLane {
+        explicit AppendLane(PostgresBackend& backend);
 
         std::atomic<int> callers = 0;
         std::optional<ConnectionPool::Lease> on;  // has begun; of the gatherer's leader
-        AppendGatherer gatherer;
+        Appends gatherer;
     };
-    Lane& EmptierLane();
-    void PrepareAppend(Lane& lane, const Deadline& deadline);
+    using Shares = Gatherer<store_kit::SharedWrite>;
+    struct ShareLane {
+        explicit ShareLane(PostgresBackend& backend);
+
+        std::atomic<int> callers = 0;
+        Shares gatherer;
+    };
+    template <class Lane>
+    Lane& EmptierOf(std::array<Lane, 2>& lanes) const;
+    void PrepareAppend(AppendLane& lane, const Deadline& deadline);
     // What one transaction for several parts came to, whose results are set.
     struct Appended {
-        AppendGatherer::Parts odd;   // their runs were not all new: not done
-        AppendGatherer::Parts late;  // there was no time for the others: not done, have time left
+        Appends::Parts odd;   // their runs were not all new: not done
+        Appends::Parts late;  // there was no time for the others: not done, have time left
     };
-    Appended AppendOnce(Lane& lane, const AppendGatherer::Parts& parts, const Deadline& deadline);
-    bool DropExpired(Lane& lane, AppendGatherer::Parts& parts);
+    Appended AppendOnce(AppendLane& lane, const Appends::Parts& parts, const Deadline& deadline);
+    bool DropExpired(AppendLane& lane, Appends::Parts& parts);
     // Those that are not done and have time left.
-    AppendGatherer::Parts AppendAll(Lane& lane, AppendGatherer::Parts parts);
+    Appends::Parts AppendAll(AppendLane& lane, Appends::Parts parts);
+    Shares::Parts ShareAll(Shares::Parts parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
     // Runs `once` until it is done, has failed for good or its time is over. The first time on the
     // connection given, if there is one.
@@ -98,7 +109,8 @@ class PostgresBackend final : public store_kit::Backend {
     HeldRuns held_;
     KnownRuns known_;
     store::ChangeFeed feed_;
-    std::array<Lane, 2> lanes_;
+    std::array<AppendLane, 2> append_lanes_;
+    std::array<ShareLane, 2> share_lanes_;
     int schema_version_ = 0;
     std::string location_;
     std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others

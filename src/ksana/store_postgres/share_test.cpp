@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <future>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "support/postgres_server.hpp"
+
+// Exchanges that come together share transactions (G3p); what they mean then is tested without
+// threads in store_memory/shared_exchange_test.cpp.
+
+namespace ksana::store_postgres {
+namespace {
+
+using ksana::testing::PostgresSchema;
+using store_kit::SharedWrite;
+using store_kit::Transaction;
+
+// Says how many were done together, and writes something to be made durable.
+class Probe final : public SharedWrite {
+  public:
+    explicit Probe(UuidGenerator& ids) { run_.id = ids.Next(); }
+
+    std::function<Result<void>()> body;
+    std::size_t together = 0;
+
+    Result<void> DoAll(Transaction& tx, std::span<SharedWrite* const> all) override {
+        KSANA_TRY([[maybe_unused]] const auto inserted, tx.InsertRuns({&run_}));
+        Result<void> result;
+        for (SharedWrite* one : all) {
+            Probe& probe = static_cast<Probe&>(*one);
+            probe.together = all.size();
+            if (probe.body) result = probe.body();
+            if (!result) return result;
+        }
+        return result;
+    }
+    std::size_t weight() const override { return 1; }
+
+  private:
+    model::Run run_;
+};
+
+class ShareTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        auto backend = OpenPostgres(schema_.Options());
+        ASSERT_TRUE(backend) << backend.error().Describe();
+        backend_ = backend->get();
+        store_ = store_kit::MakeStore(std::move(*backend), ids_);
+    }
+
+    PostgresSchema schema_;
+    UuidGenerator ids_{schema_.clock(), schema_.random()};
+    std::unique_ptr<store::Store> store_;
+    store_kit::Backend* backend_ = nullptr;
+};
+
+// Each run is given to one of them, and what each reports is what it was given.
+TEST_F(ShareTest, EveryCallerHasItsOwnRuns) {
+    constexpr std::size_t kRuns = 2'000;
+    std::vector<model::Run> runs(kRuns);
+    for (std::size_t i = 0; i < kRuns; ++i) {
+        runs[i].id = ids_.Next();
+        runs[i].type = i % 3 == 0 ? "bill" : "mail";
+    }
+    ASSERT_TRUE(store_->runs().Submit({.runs = runs}));
+    std::mutex mutex;
+    std::set<Uuid> seen;
+    const auto work = [&](const std::string& owner, const std::string& type) {
+        std::vector<store::RunEvent> events;
+        do {
+            const std::size_t reported = events.size();
+            auto exchanged = store_->runs().Exchange(
+                {.events = std::move(events),
+                 .claim =
+                     store::ClaimParams{.filter = {.types = {type}}, .owner = owner, .limit = 7}});
+            ASSERT_TRUE(exchanged) << exchanged.error().Describe();
+            ASSERT_EQ(exchanged->applied.size(), reported);
+            for (const auto& applied : exchanged->applied) {
+                EXPECT_EQ(applied.verdict, store::ApplyVerdict::kApplied) << applied.reason;
+            }
+            events.clear();
+            const std::lock_guard lock(mutex);
+            for (const model::Run& run : exchanged->claimed.runs) {
+                EXPECT_EQ(run.status.owner, owner);
+                EXPECT_EQ(run.type, type);
+                EXPECT_TRUE(seen.insert(run.id).second) << "given twice";
+                events.push_back(
+                    {run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}});
+            }
+        } while (!events.empty());
+    };
+    {
+        std::vector<std::jthread> crowd;
+        for (int i = 0; i < 8; ++i) {
+            crowd.emplace_back([&, i] { work("w" + std::to_string(i), i % 2 ? "mail" : "bill"); });
+        }
+    }
+    EXPECT_EQ(seen.size(), kRuns);
+    const auto left = store_->runs().Count({.states = model::kUnfinishedStates}, 10);
+    EXPECT_EQ(*left, 0);
+}
+
+// While one group is under way, the next does not wait for it.
+TEST_F(ShareTest, TwoGroupsAreUnderWayAtOnce) {
+    std::promise<void> begun;
+    std::promise<void> over;
+    bool waited_in_vain = false;
+    Probe first(ids_);
+    first.body = [&]() -> Result<void> {
+        begun.set_value();
+        const auto told = over.get_future().wait_for(std::chrono::seconds(5));
+        waited_in_vain = told != std::future_status::ready;
+        return {};
+    };
+    {
+        const std::jthread one([&] { EXPECT_TRUE(backend_->Share(first)); });
+        begun.get_future().wait();
+        Probe second(ids_);
+        EXPECT_TRUE(backend_->Share(second));
+        over.set_value();
+    }
+    EXPECT_FALSE(waited_in_vain);
+}
+
+TEST_F(ShareTest, WhoComesTogetherIsDoneTogether) {
+    std::atomic<std::size_t> most = 0;
+    {
+        std::vector<std::jthread> crowd;
+        for (int i = 0; i < 8; ++i) {
+            crowd.emplace_back([&] {
+                for (int call = 0; call < 50; ++call) {
+                    Probe probe(ids_);
+                    ASSERT_TRUE(backend_->Share(probe));
+                    most = std::max(most.load(), probe.together);
+                }
+            });
+        }
+    }
+    EXPECT_GT(most, 1U);
+}
+
+// One that fails takes nobody with it.
+TEST_F(ShareTest, AFailureIsOfItsCaller) {
+    std::vector<std::jthread> crowd;
+    std::atomic<int> failed = 0;
+    for (int i = 0; i < 8; ++i) {
+        crowd.emplace_back([&, i] {
+            for (int call = 0; call < 25; ++call) {
+                Probe probe(ids_);
+                const bool fails = (i + call) % 4 == 0;
+                probe.body = [&]() -> Result<void> {
+                    if (fails) return Error(Code::kNotFound, "does not want to");
+                    return {};
+                };
+                const auto done = backend_->Share(probe);
+                EXPECT_EQ(done.has_value(), !fails);
+                if (!done) ++failed;
+            }
+        });
+    }
+    crowd.clear();
+    EXPECT_EQ(failed, 50);
+}
+
+}  // namespace
+}  // namespace ksana::store_postgres

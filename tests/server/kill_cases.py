@@ -28,7 +28,7 @@ LONGEST_LIFE = 1.2      # seconds until the next kill
 # Jobs at a time, and seconds between two calls of the client: a few hundred kills would otherwise
 # end with fires that no store keeps up with, and the JSON store reads all that ever ran at its
 # start, which is for a few hundred runs a second at most.
-MOST_JOBS = {"sqlite": 2000, "postgres": 2000, "json": 100}
+MOST_JOBS = {"sqlite": 500, "postgres": 500, "json": 100}
 PAUSE = {"sqlite": 0, "postgres": 0, "json": 0.005}
 
 

@@ -3,35 +3,18 @@
 #include <future>
 #include <thread>
 
-#include "ksana/store_kit/kit_store.hpp"
-#include "ksana/store_postgres/open_postgres.hpp"
-#include "support/postgres_server.hpp"
+#include "ksana/store_postgres/backend_fixture.hpp"
 
 // Callers that come together share transactions (G1p); none of them can tell.
 
 namespace ksana::store_postgres {
 namespace {
 
-using ksana::testing::PostgresSchema;
 using store::SubmitVerdict;
 using store_kit::Transaction;
 
-class AppendTest : public ::testing::Test {
+class AppendTest : public BackendTest {
   protected:
-    void SetUp() override {
-        auto backend = OpenPostgres(schema_.Options());
-        ASSERT_TRUE(backend) << backend.error().Describe();
-        backend_ = backend->get();
-        store_ = store_kit::MakeStore(std::move(*backend), ids_);
-    }
-
-    model::Run MakeRun() {
-        model::Run run;
-        run.id = ids_.Next();
-        run.type = "mail";
-        return run;
-    }
-
     std::int64_t Count() {
         const Rows rows = schema_.Run("SELECT count(*) FROM ksana.runs");
         return RowReader(rows, 0).Int64();
@@ -42,11 +25,6 @@ class AppendTest : public ::testing::Test {
         std::vector<std::jthread> crowd;
         for (int i = 0; i < count; ++i) crowd.emplace_back([&body, i] { body(i); });
     }
-
-    PostgresSchema schema_;
-    UuidGenerator ids_{schema_.clock(), schema_.random()};
-    std::unique_ptr<store::Store> store_;
-    store_kit::Backend* backend_ = nullptr;
 };
 
 // Every fourth call of each thread sends a run that is there already.

@@ -5,9 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "ksana/store_kit/kit_store.hpp"
-#include "ksana/store_postgres/open_postgres.hpp"
-#include "support/postgres_server.hpp"
+#include "ksana/store_postgres/backend_fixture.hpp"
 
 // Exchanges that come together share transactions (G3p); what they mean then is tested without
 // threads in store_memory/shared_exchange_test.cpp.
@@ -15,7 +13,6 @@
 namespace ksana::store_postgres {
 namespace {
 
-using ksana::testing::PostgresSchema;
 using store_kit::SharedWrite;
 using store_kit::Transaction;
 
@@ -44,33 +41,20 @@ class Probe final : public SharedWrite {
     model::Run run_;
 };
 
-class ShareTest : public ::testing::Test {
+class ShareTest : public BackendTest {
   protected:
-    void SetUp() override {
-        auto backend = OpenPostgres(schema_.Options());
-        ASSERT_TRUE(backend) << backend.error().Describe();
-        backend_ = backend->get();
-        store_ = store_kit::MakeStore(std::move(*backend), ids_);
+    static constexpr std::size_t kRuns = 2'000;
+
+    void Fill() {
+        std::vector<model::Run> runs;
+        for (std::size_t i = 0; i < kRuns; ++i) {
+            runs.push_back(MakeRun(i % 3 == 0 ? "bill" : "mail"));
+        }
+        ASSERT_TRUE(store_->runs().Submit({.runs = runs}));
     }
 
-    PostgresSchema schema_;
-    UuidGenerator ids_{schema_.clock(), schema_.random()};
-    std::unique_ptr<store::Store> store_;
-    store_kit::Backend* backend_ = nullptr;
-};
-
-// Each run is given to one of them, and what each reports is what it was given.
-TEST_F(ShareTest, EveryCallerHasItsOwnRuns) {
-    constexpr std::size_t kRuns = 2'000;
-    std::vector<model::Run> runs(kRuns);
-    for (std::size_t i = 0; i < kRuns; ++i) {
-        runs[i].id = ids_.Next();
-        runs[i].type = i % 3 == 0 ? "bill" : "mail";
-    }
-    ASSERT_TRUE(store_->runs().Submit({.runs = runs}));
-    std::mutex mutex;
-    std::set<Uuid> seen;
-    const auto work = [&](const std::string& owner, const std::string& type) {
+    // Claims and reports until nothing is left of the type.
+    void Drain(const std::string& owner, const std::string& type) {
         std::vector<store::RunEvent> events;
         do {
             const std::size_t reported = events.size();
@@ -84,25 +68,55 @@ TEST_F(ShareTest, EveryCallerHasItsOwnRuns) {
                 EXPECT_EQ(applied.verdict, store::ApplyVerdict::kApplied) << applied.reason;
             }
             events.clear();
-            const std::lock_guard lock(mutex);
+            const std::lock_guard lock(mutex_);
             for (const model::Run& run : exchanged->claimed.runs) {
                 EXPECT_EQ(run.status.owner, owner);
                 EXPECT_EQ(run.type, type);
-                EXPECT_TRUE(seen.insert(run.id).second) << "given twice";
+                EXPECT_TRUE(seen_.insert(run.id).second) << "given twice";
                 events.push_back(
                     {run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}});
             }
         } while (!events.empty());
-    };
-    {
-        std::vector<std::jthread> crowd;
-        for (int i = 0; i < 8; ++i) {
-            crowd.emplace_back([&, i] { work("w" + std::to_string(i), i % 2 ? "mail" : "bill"); });
-        }
     }
-    EXPECT_EQ(seen.size(), kRuns);
-    const auto left = store_->runs().Count({.states = model::kUnfinishedStates}, 10);
-    EXPECT_EQ(*left, 0);
+
+    // By eight threads, while `meanwhile` is done.
+    void DrainAll(const std::function<void()>& meanwhile) {
+        Fill();
+        {
+            std::vector<std::jthread> crowd;
+            for (int i = 0; i < 8; ++i) {
+                crowd.emplace_back(
+                    [&, i] { Drain("w" + std::to_string(i), i % 2 ? "mail" : "bill"); });
+            }
+            meanwhile();
+        }
+        EXPECT_EQ(Seen(), kRuns);
+        EXPECT_EQ(*store_->runs().Count({.states = model::kUnfinishedStates}, 10), 0);
+    }
+
+    std::size_t Seen() {
+        const std::lock_guard lock(mutex_);
+        return seen_.size();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::set<Uuid> seen_;  // guarded by mutex_
+};
+
+// Each run is given to one of them, and what each reports is what it was given.
+TEST_F(ShareTest, EveryCallerHasItsOwnRuns) {
+    DrainAll([] {});
+}
+
+// Connections that break in the middle, at their commit, too, are nobody's loss.
+TEST_F(ShareTest, TerminatedBackendsUnderLoad) {
+    DrainAll([&] {
+        for (std::size_t round = 1; round <= 5; ++round) {
+            while (Seen() < round * 300 && !HasFailure()) std::this_thread::yield();
+            TerminateBackends();
+        }
+    });
 }
 
 // While one group is under way, the next does not wait for it.

@@ -13,9 +13,12 @@ using ksana::testing::PostgresUrl;
 
 class ConnectionTest : public ::testing::Test {
   protected:
-    void SetUp() override {
+    void SetUp() override { Open(std::chrono::seconds(20)); }
+
+    void Open(Duration statement_timeout) {
         auto made = Connection::Open(
-            {.url = PostgresUrl(), .schema = "public", .statement_timeout = kTimeout}, Soon());
+            {.url = PostgresUrl(), .schema = "public", .statement_timeout = statement_timeout},
+            Soon());
         ASSERT_EQ(made.index(), 0U) << std::get<1>(made).error.message;
         connection_ = std::move(std::get<0>(made));
     }
@@ -33,14 +36,12 @@ class ConnectionTest : public ::testing::Test {
         return answer.index() == 1 ? std::get<1>(answer) : Fault{};
     }
 
-    static constexpr Duration kTimeout = std::chrono::milliseconds(300);
     SystemClock clock_;
     std::unique_ptr<Connection> connection_;
 };
 
 TEST_F(ConnectionTest, ServerErrorsGetTheirCodes) {
     EXPECT_EQ(FaultOf("SELECT 1 / 0").error.code, Code::kInternal);
-    EXPECT_EQ(FaultOf("SELECT pg_sleep(5)").error.code, Code::kDeadlineExceeded);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$").kind, FaultKind::kConflict);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '40001'; END $$").error.code, Code::kConflict);
     EXPECT_EQ(FaultOf("DO $$ BEGIN RAISE SQLSTATE '55P03'; END $$").kind, FaultKind::kConflict);
@@ -53,6 +54,15 @@ TEST_F(ConnectionTest, ServerErrorsGetTheirCodes) {
     EXPECT_NE(fault.error.message.find("42703"), std::string::npos) << fault.error.message;
     EXPECT_FALSE(connection_->broken());
     EXPECT_EQ(Send({"SELECT 1"}).index(), 0U);
+}
+
+// By the server itself, long before the caller would give up.
+TEST_F(ConnectionTest, StatementsThatTakeTooLongAreEnded) {
+    Open(std::chrono::milliseconds(300));
+    const Fault fault = FaultOf("SELECT pg_sleep(15)");
+    EXPECT_EQ(fault.error.code, Code::kDeadlineExceeded);
+    EXPECT_NE(fault.error.message.find("57014"), std::string::npos) << fault.error.message;
+    EXPECT_FALSE(connection_->broken());
 }
 
 TEST_F(ConnectionTest, TerminatedConnectionIsLost) {

@@ -101,8 +101,10 @@ class IndexUseTest : public ::testing::Test {
         }
     }
 
-    // The tables that were read from end to end so far, with how often.
+    // The tables that were read from end to end so far, with how often. What this connection did
+    // itself is told first: otherwise it may be up to a second later, in the middle of a test.
     std::string SequentialScans() {
+        schema_.Run("SELECT pg_stat_force_next_flush()");
         const Rows rows = schema_.Run(fmt::format(
             "SELECT coalesce(string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname), '') "
             "FROM pg_stat_user_tables WHERE schemaname = '{}' AND relname <> 'policies' "

@@ -27,22 +27,28 @@ inline constexpr std::size_t kPackMaskBytes = 4;
 
 class PackWriter {
   public:
-    // Appends to `out`; what stands there already stays. `always`: the mask is there also when
-    // every field is its default, as it must be where something precedes or follows.
-    explicit PackWriter(std::string& out, bool always = false) : out_(out), start_(out.size()) {
+    // Appends to `out`, until its end; what stands there already stays. `always`: the mask is there
+    // also when every field is its default, as it must be where something precedes or follows.
+    explicit PackWriter(std::string& out, bool always = false)  // NOLINT(*-member-init): buffer_
+        : out_(out), start_(out.size()) {
         if (always) Begin();
     }
     PackWriter(const PackWriter&) = delete;
     PackWriter& operator=(const PackWriter&) = delete;
     ~PackWriter() {
         if (!begun_) return;
+        char* const mask = out_.size() > start_ ? &out_[start_] : buffer_.data();
         for (std::size_t i = 0; i < kPackMaskBytes; ++i) {
-            out_[start_ + i] = static_cast<char>((mask_ >> (8 * i)) & 0xffU);
+            mask[i] = static_cast<char>((mask_ >> (8 * i)) & 0xffU);
         }
+        Flush();
     }
 
     template <class T>
     void Field(const T& value, const std::type_identity_t<T>& fallback) {
+        if (Bit(value != fallback)) Put(value);
+    }
+    void Field(const std::string& value, std::string_view fallback) {
         if (Bit(value != fallback)) Put(value);
     }
     // A flag is its bit.
@@ -73,8 +79,22 @@ class PackWriter {
 
   private:
     void Begin() {
-        if (!begun_) out_.append(kPackMaskBytes, '\0');
+        if (begun_) return;
         begun_ = true;
+        used_ = kPackMaskBytes;
+    }
+    void Flush() {
+        out_.append(buffer_.data(), used_);
+        used_ = 0;
+    }
+    void PutBytes(const void* bytes, std::size_t size) {
+        if (size > buffer_.size() - used_) Flush();
+        if (size > buffer_.size()) {
+            out_.append(static_cast<const char*>(bytes), size);
+            return;
+        }
+        std::memcpy(buffer_.data() + used_, bytes, size);
+        used_ += size;
     }
     bool Bit(bool set) {
         if (set) {
@@ -86,19 +106,17 @@ class PackWriter {
     }
     // Seven bits a byte, the lowest first.
     void PutNumber(std::uint64_t value) {
-        std::array<char, 10>
-            bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
-        std::size_t count = 0;
+        constexpr std::size_t kMost = 10;
+        if (kMost > buffer_.size() - used_) Flush();
         while (value >= 0x80) {
-            bytes[count++] = static_cast<char>(value | 0x80U);
+            buffer_[used_++] = static_cast<char>(value | 0x80U);
             value >>= 7U;
         }
-        bytes[count++] = static_cast<char>(value);
-        out_.append(bytes.data(), count);
+        buffer_[used_++] = static_cast<char>(value);
     }
     void Put(const std::string& value) {
         PutNumber(value.size());
-        out_.append(value);
+        PutBytes(value.data(), value.size());
     }
     // Also negative ones stay short.
     template <class T>
@@ -110,12 +128,8 @@ class PackWriter {
     }
     void Put(TimePoint value) { Put(std::int64_t{value.time_since_epoch().count()}); }
     void Put(Duration value) { Put(std::int64_t{value.count()}); }
-    void Put(double value) {
-        std::array<char, sizeof(value)> bytes{};
-        std::memcpy(bytes.data(), &value, sizeof(value));
-        out_.append(bytes.data(), bytes.size());
-    }
-    void Put(const Uuid& value) { out_.append(value.bytes.begin(), value.bytes.end()); }
+    void Put(double value) { PutBytes(&value, sizeof(value)); }
+    void Put(const Uuid& value) { PutBytes(value.bytes.data(), value.bytes.size()); }
     void Put(const TextMap& map) {
         PutNumber(map.size());
         for (const auto& [key, value] : map) {
@@ -136,6 +150,9 @@ class PackWriter {
     std::uint32_t mask_ = 0;
     unsigned bit_ = 0;
     bool begun_ = false;
+    // What is not in out_ yet: most of it is a byte or two, for which a string takes long.
+    std::size_t used_ = 0;
+    std::array<char, 256> buffer_;  // NOLINT(*-member-init): read no further than used_
 };
 
 // Anything wrong makes it not done, and what it gives worthless. An empty blob is all defaults.
@@ -155,6 +172,15 @@ class PackReader {
     void Field(T& value, const std::type_identity_t<T>& fallback) {
         if (Bit()) {
             Take(value);
+        } else {
+            value = fallback;
+        }
+    }
+    void Field(std::string& value, std::string_view fallback) {
+        if (Bit()) {
+            Take(value);
+        } else if (fallback.empty()) {
+            value.clear();  // what most are, and much faster
         } else {
             value = fallback;
         }
@@ -196,7 +222,10 @@ class PackReader {
     bool done() const { return ended() && rest_.empty(); }
     // As done, but zeros may follow.
     bool done_but_padding() const {
-        return ended() && std::ranges::all_of(rest_, [](char byte) { return byte == '\0'; });
+        if (!ended()) return false;
+        // Each as the one before it: many at a time.
+        return rest_.empty() ||
+               (rest_[0] == '\0' && rest_.substr(1) == rest_.substr(0, rest_.size() - 1));
     }
 
   private:

@@ -125,6 +125,7 @@ Error Connection::StepFailed(int rc, sqlite3_stmt* statement) {
     Error error = SqliteError(rc, sql == nullptr ? "cannot run" : Excerpt(sql, kMaxSqlInError),
                               sqlite3_errmsg(database_.get()));
     if (in_transaction_ && sqlite3_get_autocommit(database_.get()) != 0) broken_ = error;
+    if (statement == nullptr || sqlite3_stmt_readonly(statement) == 0) ++failed_writes_;
     return error;
 }
 

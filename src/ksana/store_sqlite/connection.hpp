@@ -54,8 +54,11 @@ class Connection final : public Query::Owner {
     Result<void> Commit();
     void Rollback();
 
-    // Grows with every row changed.
-    std::int64_t changes() const { return sqlite3_total_changes64(database_.get()); }
+    // Grows with every row changed, and with every statement that failed and may have changed some:
+    // SQLite does not count those.
+    std::int64_t changes() const {
+        return sqlite3_total_changes64(database_.get()) + failed_writes_;
+    }
     // Rows changed by the statement that ran last.
     std::int64_t last_changes() const { return sqlite3_changes64(database_.get()); }
     sqlite3* handle() { return database_.get(); }
@@ -74,6 +77,7 @@ class Connection final : public Query::Owner {
     std::unordered_map<std::string, StatementHandle> dynamic_;
     bool in_transaction_ = false;
     std::optional<Error> broken_;
+    std::int64_t failed_writes_ = 0;
 };
 
 }  // namespace ksana::store_sqlite

@@ -57,6 +57,23 @@ TEST(PackedRunTest, EveryFieldComesBack) {
     }
 }
 
+// Also where the writer's buffer ends within them.
+TEST(PackedRunTest, LongTextsComeBack) {
+    for (std::size_t size = 0; size < 600; ++size) {
+        model::Run run;
+        run.creator = "ann";
+        run.payload = std::string(size, 'p');
+        run.status.progress_note = std::string(size, 'n');
+        run.status.result = std::string(600 - size, 'r');
+        run.status.last_error = "late";
+        const Packed packed = Pack(run, false);
+        model::Run back;
+        ASSERT_TRUE(UnpackFixed(packed.fixed, back)) << size;
+        ASSERT_TRUE(UnpackStatus(packed.status, back)) << size;
+        ASSERT_EQ(back, run) << size;
+    }
+}
+
 // An exec_id that only looks like a UUID must come back as it was given.
 TEST(PackedRunTest, AnyExecIdComesBack) {
     for (const std::string& text :

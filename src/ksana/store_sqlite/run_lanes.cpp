@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 
 #include "ksana/model/claim_order.hpp"
@@ -33,7 +34,11 @@ std::int64_t TakeOrder(std::string_view text) {
     return static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63U));
 }
 
-void PutId(std::string& out, const Uuid& id) { out.append(id.bytes.begin(), id.bytes.end()); }
+// As characters: a string makes a string of other bytes before it appends them.
+void PutId(std::string& out, const Uuid& id) {
+    const auto chars = std::bit_cast<std::array<char, kIdBytes>>(id.bytes);
+    out.append(chars.data(), chars.size());
+}
 
 // "4:mail": what follows needs no character of its own.
 void PutText(std::string& out, std::string_view text) {

@@ -91,6 +91,23 @@ TEST_F(SqliteErrorsTest, ATextThatIsTooLong) {
     EXPECT_TRUE(Load(*backend, {Id(1)}).empty());
 }
 
+// The statement has changed one row when it fails at the next.
+TEST_F(SqliteErrorsTest, AnUpdateThatFailsHalfwayChangesNothing) {
+    auto backend = Open();
+    std::vector<model::Run> runs = {MakeRun(1), MakeRun(2)};
+    ASSERT_TRUE(Insert(*backend, runs));
+    sqlite3_limit(Inner(*backend).WriterForTest().handle(), SQLITE_LIMIT_LENGTH, 10'000);
+    runs[0].status.state = model::RunState::kSucceeded;
+    runs[1].status.result = std::string(20'000, 'x');
+    const auto updated =
+        backend->Write([&](Transaction& tx) { return tx.UpdateRuns(store_kit::RefsTo(runs)); });
+    ASSERT_FALSE(updated);
+    EXPECT_EQ(updated.error().code, Code::kInvalidArgument) << updated.error().message;
+    for (const model::Run& run : Load(*backend, {Id(1), Id(2)})) {
+        EXPECT_EQ(run.status.state, model::RunState::kQueued);
+    }
+}
+
 TEST_F(SqliteErrorsTest, ADamagedDatabase) {
     auto backend = Open();
     ASSERT_TRUE(Insert(*backend, {MakeRun(1)}));

@@ -42,8 +42,10 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "INSERT INTO runs(" WRITTEN_COLUMNS ") SELECT " WRITTEN_COLUMNS " FROM run_batch WHERE true "
      "ON CONFLICT DO NOTHING"},
     // As an insert that always meets its row: unlike UPDATE … FROM this makes no copy of the batch.
+    // OR FAIL: SQLite keeps no copies of pages to undo the statement alone with. One that fails
+    // halfway is undone with its transaction (Connection::changes).
     {Sql::kUpdateRuns,
-     "INSERT INTO runs(" WRITTEN_COLUMNS
+     "INSERT OR FAIL INTO runs(" WRITTEN_COLUMNS
      ") SELECT seq, NULL, NULL, NULL, NULL, NULL, NULL, " STATUS_COLUMNS
      " FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
@@ -51,17 +53,17 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     // The same where no final_key is or was, and for runs without a job: every index that a column
     // of SET stands in is asked about, also where no such run is in it.
     {Sql::kUpdateUnkeyedRuns,
-     "INSERT INTO runs(seq, place, ready_at, final_at, gate, status) SELECT seq, place, ready_at, "
-     "final_at, gate, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
+     "INSERT OR FAIL INTO runs(seq, place, ready_at, final_at, gate, status) SELECT seq, place, "
+     "ready_at, final_at, gate, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_at=excluded.final_at, "
      "gate=excluded.gate, status=excluded.status"},
     {Sql::kUpdateTasks,
-     "INSERT INTO runs(seq, place, ready_at, final_key, status) SELECT seq, place, ready_at, "
-     "final_key, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
+     "INSERT OR FAIL INTO runs(seq, place, ready_at, final_key, status) SELECT seq, place, "
+     "ready_at, final_key, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
      "status=excluded.status"},
     {Sql::kUpdateUnkeyedTasks,
-     "INSERT INTO runs(seq, place, ready_at, status) SELECT seq, place, ready_at, status "
+     "INSERT OR FAIL INTO runs(seq, place, ready_at, status) SELECT seq, place, ready_at, status "
      "FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, status=excluded.status"},
     {Sql::kFindRun, "SELECT seq FROM runs WHERE id=?"},

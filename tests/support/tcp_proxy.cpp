@@ -101,6 +101,10 @@ void TcpProxy::Serve(const std::stop_token& stop, int client) {
 // One step; false when the connection is over.
 bool TcpProxy::Pump(const std::stop_token& stop, int client, int server) {
     if (stop.stop_requested() || mode_ == Mode::kRefuse) return false;
+    if (mode_ == Mode::kStall) {
+        ::poll(nullptr, 0, kSliceMs);
+        return true;
+    }
     std::array<pollfd, 2> entries = {pollfd{.fd = client, .events = POLLIN, .revents = 0},
                                      pollfd{.fd = server, .events = POLLIN, .revents = 0}};
     if (::poll(entries.data(), entries.size(), kSliceMs) <= 0) return true;
@@ -111,14 +115,13 @@ bool TcpProxy::Pump(const std::stop_token& stop, int client, int server) {
     if (entries[1].revents != 0) {
         const std::string bytes = Receive(server);
         if (bytes.empty()) return false;
-        if (mode_ != Mode::kStall && !SendAll(client, bytes)) return false;
+        if (!SendAll(client, bytes)) return false;
     }
     return true;
 }
 
 bool TcpProxy::FromClient(int /*client*/, int server, const std::string& bytes) {
     const Mode mode = mode_;
-    if (mode == Mode::kStall) return true;
     const bool cuts = mode == Mode::kCutBefore || mode == Mode::kCutAfter;
     if (!cuts || bytes.find(trigger_) == std::string::npos) return SendAll(server, bytes);
     if (mode == Mode::kCutAfter) {

@@ -15,7 +15,7 @@ class TcpProxy {
   public:
     enum class Mode : std::uint8_t {
         kPass,
-        kStall,      // takes everything and hands on nothing, as a stopped server does
+        kStall,      // hands on nothing until later, as a stopped server does
         kRefuse,     // takes no new connection, and ends those there are
         kCutBefore,  // ends the connection instead of handing on what holds the trigger
         kCutAfter,   // hands it on, waits for the answer, and ends the connection instead

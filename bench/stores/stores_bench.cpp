@@ -1,6 +1,7 @@
 // What a store does a second at its interface: one JSON line for each measurement.
 //   ksana_stores_bench DRIVER LOCATION PART…     DRIVER: sqlite (a folder), postgres (a URL)
-//   parts: submit bulk drain lists latency, and steady=MINUTES, fires=COUNT
+//   parts: submit bulk drain drain_alone drain_500 drain_unkept drain_500_unkept lists latency, and
+//   steady=MINUTES, fires=COUNT
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -49,6 +50,8 @@ class StoresBench {
         if (part == "drain") DrainBy(4, 100, part);
         if (part == "drain_alone") DrainBy(1, 100, part);
         if (part == "drain_500") DrainBy(2, 500, part);
+        if (part == "drain_unkept") DrainBy(4, 100, part, model::RunLog::kNone);
+        if (part == "drain_500_unkept") DrainBy(2, 500, part, model::RunLog::kNone);
         if (part == "lists") Lists();
         if (part == "latency") Latency();
         if (part.starts_with(kSteady)) Steady(std::stoul(part.substr(kSteady.size())));
@@ -122,8 +125,10 @@ class StoresBench {
         Say(name, rate);
     }
 
-    void Fill(std::size_t count) {
-        const std::vector<model::Run> runs(1'000, MakeRun());
+    void Fill(std::size_t count, model::RunLog kept) {
+        model::Run run = MakeRun();
+        run.policy.run_log = kept;
+        const std::vector<model::Run> runs(1'000, run);
         for (std::size_t i = 0; i < count; i += runs.size()) {
             Must(store_->runs().Submit({.runs = runs}));
         }
@@ -152,8 +157,10 @@ class StoresBench {
         } while (!events.empty());
     }
 
-    void DrainBy(std::size_t threads, std::size_t batch, const std::string& name) {
-        Fill(kDrainRuns);
+    // The bare programs keep nothing of what is over, as runs without a log do.
+    void DrainBy(std::size_t threads, std::size_t batch, const std::string& name,
+                 model::RunLog kept = model::RunLog::kFull) {
+        Fill(kDrainRuns, kept);
         if (!IsSqlite()) BarePostgres(location_).Settle();
         std::atomic<int> number = 0;
         const double rate = timer_.Rate(threads, [&](std::atomic<std::int64_t>& done) {

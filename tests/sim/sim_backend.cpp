@@ -127,11 +127,11 @@ class WatchedTransaction final : public Transaction {
         for (const Run* run : runs) commit_.runs.push_back({*run, Commit::How::kUpdated});
         return inner_.UpdateRuns(runs);
     }
-    Result<void> DeleteRuns(const Ids& ids) override {
-        for (const Uuid& id : ids) {
-            commit_.runs.push_back({Run{.id = id}, Commit::How::kDeleted});
+    Result<void> DeleteRuns(const RunRefs& runs) override {
+        for (const Run* run : runs) {
+            commit_.runs.push_back({Run{.id = run->id}, Commit::How::kDeleted});
         }
-        return inner_.DeleteRuns(ids);
+        return inner_.DeleteRuns(runs);
     }
     Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) override {
         return inner_.InsertAttempts(attempts);

@@ -86,7 +86,7 @@ class IdleTransaction final : public Transaction {
     }
     Result<std::vector<bool>> InsertRuns(const RunRefs&) override { return Unused(); }
     Result<void> UpdateRuns(const RunRefs&) override { return Unused(); }
-    Result<void> DeleteRuns(const std::vector<Uuid>&) override { return Unused(); }
+    Result<void> DeleteRuns(const RunRefs&) override { return Unused(); }
     Result<void> InsertAttempts(const std::vector<model::Attempt>&) override { return Unused(); }
     Result<std::size_t> PurgeRuns(const store::PurgeParams&) override { return Unused(); }
     Result<std::vector<std::optional<Uuid>>> TakeKeys(const std::vector<KeyClaim>&,

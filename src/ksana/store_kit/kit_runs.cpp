@@ -175,7 +175,7 @@ Result<void> KitRuns::Delete(store::DeleteRunParams params) {
                                              .recorded_at = now}}));
         }
         KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
-        return tx.DeleteRuns({params.id});
+        return tx.DeleteRuns({&run});
     });
 }
 

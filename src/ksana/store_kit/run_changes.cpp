@@ -188,11 +188,11 @@ Result<void> RunChanges::WriteTallies() {
 Result<void> RunChanges::WriteRuns() {
     const RunRefs changed = OneOfEach(std::exchange(changed_, {}));
     RunRefs updated;
-    std::vector<Uuid> deleted;
+    RunRefs deleted;
     updated.reserve(changed.size());
     for (const Run* run : changed) {
         if (model::IsFinal(run->status.state) && run->policy.run_log == model::RunLog::kNone) {
-            deleted.push_back(run->id);
+            deleted.push_back(run);
         } else {
             updated.push_back(AsKept(*run));
         }

@@ -96,8 +96,9 @@ class Transaction : public Reader {
     virtual Result<std::vector<bool>> InsertRuns(const RunRefs& runs) = 0;
     // Status and updated_at of locked runs; the rest is as the row has it. Each run once.
     virtual Result<void> UpdateRuns(const RunRefs& runs) = 0;
-    // With their attempts and the keys they hold; so does PurgeRuns.
-    virtual Result<void> DeleteRuns(const std::vector<Uuid>& ids) = 0;
+    // Locked runs, as they were or already changed, with their attempts and the keys they hold; so
+    // does PurgeRuns.
+    virtual Result<void> DeleteRuns(const RunRefs& runs) = 0;
     virtual Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) = 0;
     virtual Result<std::size_t> PurgeRuns(const store::PurgeParams& params) = 0;
 

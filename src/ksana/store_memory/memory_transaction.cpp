@@ -226,14 +226,17 @@ Result<void> MemoryTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     return {};
 }
 
-Result<void> MemoryTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
-    for (const Uuid& id : ids) {
-        if (const Run* run = tables_.FindRun(id); run != nullptr && !run->unique.key.empty()) {
-            KSANA_TRY_VOID(FreeKeys({{run->tenant, run->unique.key, id, std::nullopt}}));
-        }
-        tables_.Set(RunKey{id}, std::nullopt);
-        if (!tables_.AttemptsOf(id).empty()) tables_.Set(AttemptsKey{id}, std::nullopt);
+Result<void> MemoryTransaction::DeleteRuns(const store_kit::RunRefs& runs) {
+    for (const Run* run : runs) KSANA_TRY_VOID(DeleteRun(run->id));
+    return {};
+}
+
+Result<void> MemoryTransaction::DeleteRun(const Uuid& id) {
+    if (const Run* run = tables_.FindRun(id); run != nullptr && !run->unique.key.empty()) {
+        KSANA_TRY_VOID(FreeKeys({{run->tenant, run->unique.key, id, std::nullopt}}));
     }
+    tables_.Set(RunKey{id}, std::nullopt);
+    if (!tables_.AttemptsOf(id).empty()) tables_.Set(AttemptsKey{id}, std::nullopt);
     return {};
 }
 
@@ -258,10 +261,8 @@ Result<std::size_t> MemoryTransaction::PurgeRuns(const store::PurgeParams& param
     }
     std::ranges::sort(old);
     if (old.size() > params.limit) old.resize(params.limit);
-    std::vector<Uuid> ids;
-    for (const auto& [finished, id] : old) ids.push_back(id);
-    KSANA_TRY_VOID(DeleteRuns(ids));
-    return ids.size();
+    for (const auto& [finished, id] : old) KSANA_TRY_VOID(DeleteRun(id));
+    return old.size();
 }
 
 Result<std::vector<std::optional<Uuid>>> MemoryTransaction::TakeKeys(

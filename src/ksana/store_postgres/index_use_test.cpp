@@ -53,7 +53,7 @@ TEST_F(IndexUseTest, ChangesOfRuns) {
         EXPECT_EQ(runs.size(), ids.size());
         KSANA_TRY(runs, tx.Runs(ids));
         KSANA_TRY([[maybe_unused]] const auto attempts, tx.Attempts(ids));
-        return tx.DeleteRuns(ids);
+        return tx.DeleteRuns(store_kit::RefsTo(runs));
     });
     Check("insert", [this](Transaction& tx) -> Result<void> {
         model::Run run;

@@ -26,8 +26,8 @@ struct KnownRun {
 class KnownRuns {
   public:
     static bool IsWorthIt(const model::Run& run) {
-        return run.status.state == model::RunState::kRunning &&
-               run.policy.run_log != model::RunLog::kNone && run.payload.size() <= kMaxPayload;
+        return run.status.state == model::RunState::kRunning && run.payload.size() <= kMaxPayload &&
+               (run.policy.run_log != model::RunLog::kNone || IsItsRow(run));
     }
 
     // By their ids. They are handed over as they lie in memory: a run is large.
@@ -65,6 +65,11 @@ class KnownRuns {
     }
 
   private:
+    // It is gone with its row: it holds no key, and no earlier attempt of it was kept.
+    static bool IsItsRow(const model::Run& run) {
+        return run.unique.key.empty() && run.status.attempt <= 1;
+    }
+
     static constexpr std::size_t kMost = 20'000;
     static constexpr std::size_t kMaxPayload = 1'024;
 

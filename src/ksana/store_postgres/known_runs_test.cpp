@@ -56,6 +56,23 @@ TEST(KnownRunsTest, TheOldestAreForgotten) {
     EXPECT_TRUE(runs.Take(std::set<Uuid>{last}));
 }
 
+// What is deleted at its end is so with its row alone.
+TEST(KnownRunsTest, WithoutALogOnlyWhatIsItsRow) {
+    model::Run run;
+    run.status.state = RunState::kRunning;
+    run.status.attempt = 1;
+    run.policy.run_log = model::RunLog::kNone;
+    EXPECT_TRUE(KnownRuns::IsWorthIt(run));
+    run.unique.key = "k";
+    EXPECT_FALSE(KnownRuns::IsWorthIt(run));
+    run.policy.run_log = model::RunLog::kFull;
+    EXPECT_TRUE(KnownRuns::IsWorthIt(run));
+    run.unique.key.clear();
+    run.policy.run_log = model::RunLog::kNone;
+    run.status.attempt = 2;
+    EXPECT_FALSE(KnownRuns::IsWorthIt(run));
+}
+
 class ReportTest : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -69,8 +86,9 @@ class ReportTest : public ::testing::Test {
         return store_kit::MakeStore(std::move(*backend), ids_);
     }
 
-    std::vector<model::Run> Claim(std::size_t count) {
+    std::vector<model::Run> Claim(std::size_t count, model::RunLog kept = model::RunLog::kFull) {
         model::Run run;
+        run.policy.run_log = kept;
         run.type = "mail";
         run.payload = "{}";
         EXPECT_TRUE(ours_->runs().Submit({.runs = std::vector<model::Run>(count, run)}));
@@ -150,6 +168,20 @@ TEST_F(ReportTest, ARunThatAnotherHasEndedIsNotEndedAgain) {
     EXPECT_EQ(applied[1].verdict, ApplyVerdict::kApplied);
     EXPECT_EQ(Read(runs[0].id).status.state, RunState::kFailed);
     EXPECT_EQ(CountOf("finished_runs"), 3);
+}
+
+TEST_F(ReportTest, WhatKeepsNoLogIsGone) {
+    const auto runs = Claim(4, model::RunLog::kNone);
+    Apply(*others_, {{runs[1].id, {.kind = EventKind::kCancel}}});
+    Apply(*others_, Events({runs[2]}, EventKind::kSuccess));
+    const auto applied = Apply(*ours_, Events(runs, EventKind::kSuccess));
+    ASSERT_EQ(applied.size(), 4U);
+    for (const std::size_t i : {0U, 1U, 3U}) {
+        EXPECT_EQ(applied[i].verdict, ApplyVerdict::kApplied) << i;
+    }
+    EXPECT_NE(applied[2].verdict, ApplyVerdict::kApplied) << "it was gone";
+    EXPECT_EQ(CountOf("runs"), 0);
+    EXPECT_EQ(CountOf("finished_runs"), 0);
 }
 
 // Reaped and started again elsewhere: the report has an old exec_id.

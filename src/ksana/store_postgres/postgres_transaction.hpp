@@ -92,7 +92,7 @@ class PostgresTransaction : public store_kit::Transaction {
                                                   std::size_t limit) override;
     Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;
     Result<void> UpdateRuns(const store_kit::RunRefs& runs) override;
-    Result<void> DeleteRuns(const std::vector<Uuid>& ids) override;
+    Result<void> DeleteRuns(const store_kit::RunRefs& runs) override;
     Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) override;
     Result<std::size_t> PurgeRuns(const store::PurgeParams& params) override;
 

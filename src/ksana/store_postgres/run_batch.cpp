@@ -21,10 +21,15 @@ void RunBatch::Spread(Column& column, std::size_t count) {
     column.same = false;
 }
 
+bool RunBatch::Sends(const RunColumn& column) const {
+    return kind_ == Kind::kNew || column.group == RunGroup::kId ||
+           (kind_ == Kind::kStatus && column.status);
+}
+
 void RunBatch::Add(const RunRow& row) {
     for (std::size_t i = 0; i < kRunColumns; ++i) {
         const RunColumn& kind = RunColumns()[i];
-        if (kind_ == Kind::kStatus && !kind.status && kind.group != RunGroup::kId) continue;
+        if (!Sends(kind)) continue;
         Column& column = columns_[i];
         const auto append = kind.append;
         if (count_ == 0 || !column.same) {

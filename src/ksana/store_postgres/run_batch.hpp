@@ -13,8 +13,8 @@ namespace ksana::store_postgres {
 // themselves need not be kept.
 class RunBatch {
   public:
-    // Of runs that are there already only the id and the status are sent.
-    enum class Kind : std::uint8_t { kNew, kStatus };
+    // Of runs that are there already only the id and the status are sent, or the id alone.
+    enum class Kind : std::uint8_t { kNew, kStatus, kId };
     explicit RunBatch(Kind kind = Kind::kNew) : kind_(kind) {}
 
     void Add(const RunRow& row);
@@ -48,6 +48,7 @@ class RunBatch {
         bool same = true;
     };
     static void Spread(Column& column, std::size_t count);
+    bool Sends(const RunColumn& column) const;
 
     Kind kind_;
     std::array<Column, kRunColumns> columns_;

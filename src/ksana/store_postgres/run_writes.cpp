@@ -185,4 +185,12 @@ Statement FinishRunsStatement(const RunBatch& batch) {
     return {{}, std::move(columns.params()), std::move(sql)};
 }
 
+Statement DeleteRunsStatement(const RunBatch& batch) {
+    Columns columns(batch);
+    const std::string found = columns.Find();
+    std::string sql =
+        fmt::format("DELETE FROM ksana.runs r{} WHERE {}", columns.From("USING"), found);
+    return {{}, std::move(columns.params()), std::move(sql)};
+}
+
 }  // namespace ksana::store_postgres

@@ -17,10 +17,12 @@ struct InsertMode {
 };
 Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode);
 // The status of unfinished runs; where it `tells`, the answer is id, place and writer of each row
-// that it has made. Of a batch with versions (RunBatch::versioned) these two leave out what has
-// another one by now.
+// that it has made. Of a batch with versions (RunBatch::versioned) this and those that follow leave
+// out what has another one by now.
 Statement UpdateRunsStatement(const RunBatch& batch, bool tells = false);
 // Runs that became final: moves them; what stays the same does not travel.
 Statement FinishRunsStatement(const RunBatch& batch);
+// Unfinished runs, and nothing that stands outside their rows.
+Statement DeleteRunsStatement(const RunBatch& batch);
 
 }  // namespace ksana::store_postgres

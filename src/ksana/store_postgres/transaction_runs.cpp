@@ -246,9 +246,21 @@ void PostgresTransaction::Remember() {
     known_.Put(std::exchange(started_, {}));
 }
 
-Result<void> PostgresTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
-    for (const Uuid& id : ids) TakePlace(id);
-    if (!ids.empty()) session_.Defer(kDeleteRuns, Params().Array(ids));
+// Of what is known nothing stands outside its row (KnownRuns::IsWorthIt).
+Result<void> PostgresTransaction::DeleteRuns(const store_kit::RunRefs& runs) {
+    RunBatch known(RunBatch::Kind::kId);
+    std::vector<Uuid> others;
+    for (const Run* run : runs) {
+        TakePlace(run->id);
+        started_.erase(run->id);
+        if (const auto found = unsure_.extract(run->id)) {
+            known.Add({run, 0, nullptr, &found.mapped()});
+        } else {
+            others.push_back(run->id);
+        }
+    }
+    if (!known.empty()) session_.DeferExpecting(DeleteRunsStatement(known), known.size());
+    if (!others.empty()) session_.Defer(kDeleteRuns, Params().Array(others));
     return {};
 }
 

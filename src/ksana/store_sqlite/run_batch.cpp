@@ -217,17 +217,23 @@ int RunBatch::Register(sqlite3* database) {
     return sqlite3_create_module(database, "run_batch", &kModule, this);
 }
 
-void RunBatch::FillStatus(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs) {
+void RunBatch::FillSeqs(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs) {
     for (std::size_t i = 0; i < count_; ++i) {
         if (rows_[i].status.capacity() > kMaxKept) rows_[i].status = {};
     }
     if (rows_.size() < runs.size()) rows_.resize(runs.size());
     count_ = runs.size();
     for (std::size_t i = 0; i < count_; ++i) {
+        rows_[i].run = runs[i];
+        rows_[i].seq = seqs[i];
+    }
+}
+
+void RunBatch::FillStatus(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs) {
+    FillSeqs(runs, seqs);
+    for (std::size_t i = 0; i < count_; ++i) {
         Row& row = rows_[i];
-        const Run& run = *runs[i];
-        row.run = &run;
-        row.seq = seqs[i];
+        const Run& run = *row.run;
         PutPlace(run, row.place);
         PackStatus(run, row.status);
         row.final_key.clear();

@@ -38,6 +38,8 @@ class RunBatch {
               const std::vector<std::int64_t>& policies);
     // Rows of which only the columns of the status are.
     void FillStatus(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs);
+    // Rows of which only the number is.
+    void FillSeqs(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs);
 
     struct Row {
         const model::Run* run = nullptr;

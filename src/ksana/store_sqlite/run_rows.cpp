@@ -83,6 +83,29 @@ Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq)
     return session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run();
 }
 
+// The same of one that is about to be deleted. One that has ended only now was never listed.
+Result<void> DeleteRest(WriteSession& session, const Run& run) {
+    Connection& connection = session.connection;
+    if (HasTags(run)) KSANA_TRY_VOID(DeleteTags(session, run));
+    if (HasFinalAt(run)) {
+        KSANA_TRY(const std::vector<Run> stored, LoadRuns(session, {run.id}));
+        for (const Run& row : stored) KSANA_TRY_VOID(UnlistRun(session, row));
+    }
+    if (!run.unique.key.empty()) {
+        KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey)
+                           .Text(run.tenant)
+                           .Text(run.unique.key)
+                           .Id(run.id)
+                           .Run());
+    }
+    if (HasLongPayload(run)) {
+        KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(run.id).Run());
+    }
+    // The only attempt stands in the row, and of such runs no other is kept.
+    if (run.policy.run_log == model::RunLog::kNone && run.status.attempt <= 1) return {};
+    return connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run();
+}
+
 // What was not over before has no final_key, and most do not get one.
 Sql UpdateOf(const RunRefs& runs) {
     const bool keyed =
@@ -223,28 +246,18 @@ Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
     return {};
 }
 
-Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids) {
-    Connection& connection = session.connection;
-    KSANA_TRY(const std::vector<Run> runs, LoadRuns(session, ids));
-    for (const Run& run : runs) {
-        if (HasTags(run)) KSANA_TRY_VOID(DeleteTags(session, run));
-        KSANA_TRY_VOID(UnlistRun(session, run));
-        if (!run.unique.key.empty()) {
-            KSANA_TRY_VOID(connection.Prepared(Sql::kFreeKey)
-                               .Text(run.tenant)
-                               .Text(run.unique.key)
-                               .Id(run.id)
-                               .Run());
-        }
-        if (HasLongPayload(run)) {
-            KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(run.id).Run());
-        }
-        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run());
-        KSANA_TRY_VOID(connection.Prepared(Sql::kDeleteRun).Id(run.id).Run());
-        session.running.Deleted(run.id);
-        session.seq_book.Forget(run.id);
+Result<void> DeleteRunRows(WriteSession& session, const RunRefs& runs) {
+    std::vector<std::int64_t> seqs;
+    seqs.reserve(runs.size());
+    for (const Run* run : runs) {
+        KSANA_TRY(const std::int64_t seq, session.seq_book.SeqOf(session.connection, run->id));
+        seqs.push_back(seq);
+        KSANA_TRY_VOID(DeleteRest(session, *run));
+        session.running.Deleted(run->id);
+        session.seq_book.Forget(run->id);
     }
-    return {};
+    session.connection.batch().FillSeqs(runs, seqs);
+    return session.connection.Prepared(Sql::kDeleteRuns).Run();
 }
 
 Result<void> InsertAttemptRows(Session& session, const std::vector<Attempt>& attempts) {

@@ -28,8 +28,8 @@ Result<std::vector<model::Attempt>> LoadAttempts(Session& session, const std::ve
 Result<std::vector<bool>> InsertRunRows(WriteSession& session, const store_kit::RunRefs& runs);
 // They are there.
 Result<void> UpdateRunRows(WriteSession& session, const store_kit::RunRefs& runs);
-// With attempts, payload and key.
-Result<void> DeleteRunRows(WriteSession& session, const std::vector<Uuid>& ids);
+// They are there. With attempts, payload and key.
+Result<void> DeleteRunRows(WriteSession& session, const store_kit::RunRefs& runs);
 Result<void> InsertAttemptRows(Session& session, const std::vector<model::Attempt>& attempts);
 
 }  // namespace ksana::store_sqlite

@@ -106,7 +106,7 @@ TEST_F(SqliteBackendTest, RunsComeBackAsTheyWere) {
     ASSERT_TRUE(
         backend->Write([&](Transaction& tx) { return tx.UpdateRuns(store_kit::RefsTo(runs)); }));
     EXPECT_EQ(Load(*backend, {runs[0].id, runs[1].id, runs[2].id}), runs);
-    ASSERT_TRUE(backend->Write([&](Transaction& tx) { return tx.DeleteRuns({runs[2].id}); }));
+    ASSERT_TRUE(backend->Write([&](Transaction& tx) { return tx.DeleteRuns({&runs[2]}); }));
     EXPECT_EQ(Load(*backend, {runs[2].id}).size(), 0U);
 }
 

@@ -52,13 +52,14 @@ TEST_F(SqliteErrorsTest, AFullDiskHarmsNothingAndPasses) {
 
 TEST_F(SqliteErrorsTest, AFullDiskInABodyThatGoesOnCommitsNothing) {
     auto backend = Open();
-    ASSERT_TRUE(Insert(*backend, {MakeRun(1)}));
+    const model::Run small = MakeRun(1);
+    ASSERT_TRUE(Insert(*backend, {small}));
     ASSERT_TRUE(Inner(*backend).WriterForTest().Execute("PRAGMA max_page_count=1"));
     model::Run big = MakeRun(2);
     big.payload = std::string(1 << 20, 'x');
     const auto written = backend->Write([&](Transaction& tx) -> Result<void> {
         EXPECT_FALSE(tx.InsertRuns({&big}));
-        (void)tx.DeleteRuns({Id(1)});  // would be committed alone if nobody looked
+        (void)tx.DeleteRuns({&small});  // would be committed alone if nobody looked
         return {};
     });
     ASSERT_TRUE(Inner(*backend).WriterForTest().Execute("PRAGMA max_page_count=1000000"));

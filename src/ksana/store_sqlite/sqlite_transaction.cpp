@@ -165,8 +165,8 @@ Result<void> SqliteTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     return UpdateRunRows(session_, runs);
 }
 
-Result<void> SqliteTransaction::DeleteRuns(const std::vector<Uuid>& ids) {
-    return DeleteRunRows(session_, ids);
+Result<void> SqliteTransaction::DeleteRuns(const store_kit::RunRefs& runs) {
+    return DeleteRunRows(session_, runs);
 }
 
 Result<void> SqliteTransaction::InsertAttempts(const std::vector<model::Attempt>& attempts) {
@@ -194,8 +194,9 @@ Result<std::size_t> SqliteTransaction::PurgeRuns(const store::PurgeParams& param
     std::vector<Uuid> ids;
     ids.reserve(oldest.size());
     for (const auto& [finished, id] : oldest) ids.push_back(id);
-    KSANA_TRY_VOID(DeleteRunRows(session_, ids));
-    return ids.size();
+    KSANA_TRY(const std::vector<Run> runs, LoadRuns(session_, ids));
+    KSANA_TRY_VOID(DeleteRunRows(session_, store_kit::RefsTo(runs)));
+    return runs.size();
 }
 
 Result<std::vector<std::optional<Uuid>>> SqliteTransaction::TakeKeys(

@@ -71,7 +71,7 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kLastSeq, "SELECT seq FROM runs ORDER BY seq DESC LIMIT 1"},
     {Sql::kLoadRun, SELECT_RUN "WHERE id=?"},
     {Sql::kLoadRow, SELECT_RUN "WHERE seq=?"},
-    {Sql::kDeleteRun, "DELETE FROM runs WHERE id=?"},
+    {Sql::kDeleteRuns, "DELETE FROM runs WHERE seq IN (SELECT seq FROM run_batch)"},
     {Sql::kInsertPayload, "INSERT INTO payloads(run_id, body) VALUES(?,?)"},
     {Sql::kLoadPayload, "SELECT body FROM payloads WHERE run_id=?"},
     {Sql::kDeletePayload, "DELETE FROM payloads WHERE run_id=?"},

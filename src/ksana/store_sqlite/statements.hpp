@@ -32,7 +32,7 @@ enum class Sql : std::uint8_t {
     kLastSeq,
     kLoadRun,
     kLoadRow,
-    kDeleteRun,
+    kDeleteRuns,
     kInsertPayload,
     kLoadPayload,
     kDeletePayload,

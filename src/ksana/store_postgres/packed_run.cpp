@@ -1,6 +1,7 @@
 #include "ksana/store_postgres/packed_run.hpp"
 
-#include "ksana/store_kit/packing.hpp"
+#include "ksana/store_kit/pack_reader.hpp"
+#include "ksana/store_kit/pack_writer.hpp"
 
 namespace ksana::store_postgres {
 namespace {

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "ksana/store_kit/job_definition.hpp"
-#include "ksana/store_kit/packing.hpp"
+#include "ksana/store_kit/pack_reader.hpp"
+#include "ksana/store_kit/pack_writer.hpp"
 
 namespace ksana::store_sqlite {
 namespace {

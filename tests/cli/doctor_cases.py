@@ -20,6 +20,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "server"))
 from ksana_server import Server  # noqa: E402
 
 BINARY = os.path.abspath(sys.argv.pop(1))
+# Without the variables of the tests, which are no settings of the program (./dev test --long).
+CLEAN = {"PATH": os.environ["PATH"]}
 
 
 class Doctor(unittest.TestCase):
@@ -33,7 +35,7 @@ class Doctor(unittest.TestCase):
 
         return subprocess.run([BINARY, "doctor", *words], cwd=self.folder, timeout=60, text=True,
                               capture_output=True, preexec_fn=limit if descriptors else None,
-                              env={"PATH": os.environ["PATH"], "PORT": "0", **variables})
+                              env={**CLEAN, "PORT": "0", **variables})
 
     def findings(self, *words, expect=0, **variables):
         """By the name of the check."""
@@ -79,7 +81,8 @@ class Doctor(unittest.TestCase):
         data.mkdir()
         (data / "ksana.db").write_text("")
         self.assertEqual(self.findings()["store"]["level"], "warn")
-        subprocess.run([BINARY, "migrate"], cwd=self.folder, check=True, capture_output=True)
+        subprocess.run([BINARY, "migrate"], cwd=self.folder, check=True, capture_output=True,
+                       env=CLEAN)
         self.assertRegex(self.findings()["store"]["found"], r"schema version \d+, the newest")
         database = sqlite3.connect(data / "ksana.db")
         with database:

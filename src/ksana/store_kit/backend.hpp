@@ -42,7 +42,9 @@ class Backend {
     // runs must live until Append returns.
     virtual Result<void> Append(const WriteBody& body) { return Write(body); }
     // As Write. A driver may let several callers share a transaction.
-    virtual Result<void> Share(SharedWrite& write) {
+    virtual Result<void> Share(SharedWrite& write) { return WriteAlone(write); }
+    // The same with nobody else.
+    Result<void> WriteAlone(SharedWrite& write) {
         SharedWrite* const alone = &write;
         return Write([&](Transaction& tx) { return write.DoAll(tx, {&alone, 1}); });
     }

@@ -118,14 +118,7 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
     for (const store::ClaimParams& claim : params.more_claims) KSANA_TRY_VOID(CheckClaim(claim));
     ExchangeWrite write(params, ids_);
     // A time of its own is for nobody else.
-    if (params.now) {
-        SharedWrite* const alone = &write;
-        KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) {
-            return write.DoAll(tx, {&alone, 1});
-        }));
-    } else {
-        KSANA_TRY_VOID(backend_.Share(write));
-    }
+    KSANA_TRY_VOID(params.now ? backend_.WriteAlone(write) : backend_.Share(write));
     return std::move(write.made());
 }
 

@@ -2,9 +2,7 @@
 
 #include <thread>
 
-#include "ksana/store_kit/kit_store.hpp"
-#include "ksana/store_postgres/open_postgres.hpp"
-#include "support/postgres_server.hpp"
+#include "ksana/store_postgres/backend_fixture.hpp"
 
 // One run for each fire, over both tables of runs. None of these jobs exists: there is no row of
 // theirs to lock.
@@ -12,25 +10,13 @@
 namespace ksana::store_postgres {
 namespace {
 
-using ksana::testing::PostgresSchema;
 using store::SubmitVerdict;
 using store_kit::Transaction;
 
-class FireTest : public ::testing::Test {
+class FireTest : public BackendTest {
   protected:
-    void SetUp() override {
-        PostgresOptions options = schema_.Options();
-        options.url += "?application_name=" + schema_.name();
-        auto backend = OpenPostgres(options);
-        ASSERT_TRUE(backend) << backend.error().Describe();
-        backend_ = backend->get();
-        store_ = store_kit::MakeStore(std::move(*backend), ids_);
-    }
-
     model::Run MakeFire(int job = 0) {
-        model::Run run;
-        run.id = ids_.Next();
-        run.type = "mail";
+        model::Run run = MakeRun();
         run.job_id = "gone" + std::to_string(job);
         run.nominal_at = TimePoint(std::chrono::hours(1));
         return run;
@@ -82,11 +68,6 @@ class FireTest : public ::testing::Test {
         other.join();
         EXPECT_EQ(Count(known.job_id), 1);
     }
-
-    PostgresSchema schema_;
-    UuidGenerator ids_{schema_.clock(), schema_.random()};
-    std::unique_ptr<store::Store> store_;
-    store_kit::Backend* backend_ = nullptr;
 };
 
 TEST_F(FireTest, FireThatIsEndingIsNotNew) { SubmitWhileEnding({MakeFire()}); }

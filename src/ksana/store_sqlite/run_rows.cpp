@@ -72,6 +72,16 @@ Result<std::vector<std::int64_t>> PolicyNumbers(WriteSession& session, const Run
     return numbers;
 }
 
+Result<std::vector<std::int64_t>> SeqsOf(WriteSession& session, const RunRefs& runs) {
+    std::vector<std::int64_t> seqs;
+    seqs.reserve(runs.size());
+    for (const Run* run : runs) {
+        KSANA_TRY(const std::int64_t seq, session.seq_book.SeqOf(session.connection, run->id));
+        seqs.push_back(seq);
+    }
+    return seqs;
+}
+
 // What stands beside the row.
 Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq) {
     session.running.Written(run);
@@ -229,11 +239,8 @@ Result<std::vector<bool>> InsertRunRows(WriteSession& session, const RunRefs& ru
 }
 
 Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
-    std::vector<std::int64_t> seqs;
-    seqs.reserve(runs.size());
+    KSANA_TRY(const std::vector<std::int64_t> seqs, SeqsOf(session, runs));
     for (const Run* run : runs) {
-        KSANA_TRY(const std::int64_t seq, session.seq_book.SeqOf(session.connection, run->id));
-        seqs.push_back(seq);
         if (HasTags(*run)) KSANA_TRY_VOID(MoveTags(session, *run));
     }
     session.connection.batch().FillStatus(runs, seqs);
@@ -247,11 +254,8 @@ Result<void> UpdateRunRows(WriteSession& session, const RunRefs& runs) {
 }
 
 Result<void> DeleteRunRows(WriteSession& session, const RunRefs& runs) {
-    std::vector<std::int64_t> seqs;
-    seqs.reserve(runs.size());
+    KSANA_TRY(const std::vector<std::int64_t> seqs, SeqsOf(session, runs));
     for (const Run* run : runs) {
-        KSANA_TRY(const std::int64_t seq, session.seq_book.SeqOf(session.connection, run->id));
-        seqs.push_back(seq);
         KSANA_TRY_VOID(DeleteRest(session, *run));
         session.running.Deleted(run->id);
         session.seq_book.Forget(run->id);

@@ -4,6 +4,7 @@
 
 #include "ksana/model/claim_order.hpp"
 #include "ksana/store_sqlite/backend_fixture.hpp"
+#include "ksana/store_sqlite/sqlite_backend.hpp"
 
 namespace ksana::store_sqlite {
 namespace {
@@ -343,6 +344,7 @@ TEST_F(SqliteBackendTest, PurgesFinalRunsWithWhatBelongsToThem) {
     auto backend = Open();
     model::Run old = MakeRun(1);
     old.unique.key = "k";
+    old.payload = "\"" + std::string(2'000, 'p') + "\"";
     old.status.state = RunState::kSucceeded;
     old.status.finished_at = clock_.Now();
     ASSERT_TRUE(Insert(*backend, {old, MakeRun(2)}));
@@ -367,6 +369,8 @@ TEST_F(SqliteBackendTest, PurgesFinalRunsWithWhatBelongsToThem) {
         EXPECT_EQ(counts.attempts, 0);
         return {};
     }));
+    Connection& connection = static_cast<SqliteBackend&>(*backend).WriterForTest();
+    EXPECT_FALSE(*connection.Dynamic("SELECT 1 FROM payloads").Next());
     EXPECT_FALSE(Written(*backend, [&](Transaction& tx) {
         return tx.TakeKeys({{"default", "k", Id(9), {}}}, clock_.Now());
     })[0]);

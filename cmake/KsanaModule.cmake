@@ -1,21 +1,26 @@
-# ksana_module(name RANK n [DEPS m…] [LINK lib…] SOURCES … HEADERS … [TESTS …] [TEST_LINK …])
+# ksana_module(name RANK n [DEPS m…] [LINK lib…] [PRIVATE_HEADERS …] [GENERATED …]
+#              [TEST_LABEL l] [TEST_LINK lib…])
 #
-# Makes the calling folder (src/ksana/<name>) one static library, ksana::<name>, and holds it to the
-# architecture in four ways:
+# Makes the calling folder (src/ksana/<name>), with all folders below it, one static library,
+# ksana::<name>. Every .cpp file belongs to it; every _test.cpp file belongs to its test program,
+# ksana_<name>_test, labelled "unit" unless TEST_LABEL says otherwise. The function holds the module
+# to the architecture in four ways:
 #   1. a dependency of the same or a higher rank stops the configuration;
 #   2. an include of "ksana/<m>/…" with <m> not among DEPS stops the configuration;
 #   3. a link test links the library whole with nothing but its declared dependencies, so that a
 #      hidden call upwards is an undefined reference;
 #   4. every header must compile alone (target all_verify_interface_header_sets; ./dev check).
-# LINK names third-party libraries beside fmt; they stay private to the module. TESTS become one
-# executable, ksana_<name>_test, labelled "unit".
+# LINK names third-party libraries beside fmt; they stay private to the module. PRIVATE_HEADERS show
+# a third-party library and are not for other modules; *_fixture.hpp are for the module's tests.
+# GENERATED sources are made by the build.
 
 # What is only tested without sanitizers: the programs that others start, and what is slow enough
 # there already. All other tests run with them, so ./dev test does not build them twice.
 add_custom_target(ksana_plain)
 
 function(ksana_module name)
-    cmake_parse_arguments(PARSE_ARGV 1 M "" "RANK" "DEPS;LINK;SOURCES;HEADERS;TESTS;TEST_LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 M "" "RANK;TEST_LABEL"
+                          "DEPS;LINK;PRIVATE_HEADERS;TEST_LINK;GENERATED")
     if(M_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "module ${name}: unknown arguments ${M_UNPARSED_ARGUMENTS}")
     endif()
@@ -23,13 +28,21 @@ function(ksana_module name)
         message(FATAL_ERROR "module ${name}: RANK is missing")
     endif()
     ksana_check_ranks(${name} ${M_RANK} "${M_DEPS}")
-    ksana_check_includes(${name} "${M_DEPS}")
     set_property(GLOBAL PROPERTY KSANA_RANK_${name} ${M_RANK})
 
-    add_library(ksana_${name} STATIC ${M_SOURCES})
+    file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
+    file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.hpp)
+    ksana_check_includes(${name} "${M_DEPS}" "${sources};${headers}")
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+    list(FILTER headers EXCLUDE REGEX "_fixture\\.hpp$")
+    list(REMOVE_ITEM headers ${M_PRIVATE_HEADERS})
+
+    add_library(ksana_${name} STATIC ${sources} ${M_GENERATED})
     add_library(ksana::${name} ALIAS ksana_${name})
     target_sources(ksana_${name} PUBLIC FILE_SET HEADERS
-                   BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${M_HEADERS})
+                   BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
     set_target_properties(ksana_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
     list(TRANSFORM M_DEPS PREPEND ksana:: OUTPUT_VARIABLE deps)
     target_link_libraries(ksana_${name} PUBLIC ${deps} PRIVATE fmt::fmt ${M_LINK})
@@ -44,8 +57,11 @@ function(ksana_module name)
                               $<LINK_LIBRARY:WHOLE_ARCHIVE,ksana_${name}>)
         add_dependencies(ksana_plain ksana_${name}_linktest)
     endif()
-    if(M_TESTS)
-        ksana_test(ksana_${name}_test LABELS unit SOURCES ${M_TESTS}
+    if(tests)
+        if(NOT M_TEST_LABEL)
+            set(M_TEST_LABEL unit)
+        endif()
+        ksana_test(ksana_${name}_test LABELS ${M_TEST_LABEL} SOURCES ${tests}
                    LINK ksana::${name} ${M_TEST_LINK})
     endif()
 endfunction()
@@ -91,9 +107,7 @@ function(ksana_check_ranks name rank deps)
     endforeach()
 endfunction()
 
-function(ksana_check_includes name deps)
-    file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp
-         ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+function(ksana_check_includes name deps files)
     foreach(file IN LISTS files)
         file(STRINGS ${file} includes REGEX "^#include \"ksana/[a-z_]+/")
         foreach(line IN LISTS includes)

@@ -42,6 +42,35 @@ def file_length(src, tree):
         yield 1, f"{len(src.lines)} lines, limit {limit}: split it by responsibility"
 
 
+@rule("folder-width", "cpp")
+def folder_width(src, tree):
+    """A folder is one subject, seen at a glance. Reported once, at the folder's first file."""
+    if src.path.startswith(tree.config.scope["folder"]) and not is_test(src.path):
+        folder = PurePosixPath(src.path).parent
+        names = tree.names_in(folder)
+        sources = [name for name in names if name.endswith((".cpp", ".hpp"))
+                   and not name.endswith("_test.cpp")]
+        limit = tree.config.limits["folder"]
+        if len(sources) > limit and src.name == sources[0]:
+            yield 1, (f"{folder}: {len(sources)} files, limit {limit}: make folders by subject")
+
+
+@rule("module-readme", "cmake")
+def module_readme(src, tree):
+    """A module says at its door what lives there, what does not, and where to begin reading."""
+    parts = src.path.split("/")
+    if parts[:2] not in (["src", "ksana"], ["apps", "ksana"]) or src.name != "CMakeLists.txt":
+        return
+    if len(parts) != (4 if parts[0] == "src" else 3):
+        return
+    readme = tree.source(f"{src.path.removesuffix('CMakeLists.txt')}README.md")
+    limit = tree.config.limits["readme"]
+    if readme is None:
+        yield 1, "the module has no README.md"
+    elif len(readme.lines) > limit:
+        yield 1, f"README.md has {len(readme.lines)} lines, limit {limit}"
+
+
 STRUCTURE = re.compile(r"[(){};]")
 BRACES = re.compile(r"[{}]")
 ATTRIBUTE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
@@ -204,7 +233,8 @@ def in_build(src, tree):
         listing = tree.source(str(folder / "CMakeLists.txt"))
         if listing is None:
             continue
-        if str(path.relative_to(folder)) in listing.cmake_words:
+        # ksana_module and a GLOB_RECURSE take every .cpp file below them.
+        if listing.takes_all_sources or str(path.relative_to(folder)) in listing.cmake_words:
             return True
         # The bare name counts too, unless it names a file next to that list.
         if path.name in listing.cmake_words and not tree.exists(folder / path.name):

@@ -146,14 +146,35 @@ class BannedCallTest(TidyCase):
         self.assertEqual(hit, set(range(len(bans))))
 
     def test_places(self):
-        for path, text in (("src/ksana/base/clock.cpp", "steady_clock::now();"),
+        for path, text in (("src/ksana/base/time/clock.cpp", "steady_clock::now();"),
                            ("src/ksana/codec/x.cpp", "#include <boost/json.hpp>"),
                            ("src/ksana/server/x.cpp", "#include <toml++/toml.hpp>"),
                            ("apps/main.cpp", "std::cout << 1;"),
                            ("src/ksana/a/x.cpp", "using namespace std::chrono_literals;"),
                            ("examples/x.cpp", "std::cout << rand();")):
             self.assert_clean("banned-call", path, text + "\n")
-        self.assert_found("banned-call", "src/ksana/base/clock_test.cpp", "steady_clock::now();\n")
+        self.assert_found("banned-call", "src/ksana/base/time/clock_test.cpp",
+                          "steady_clock::now();\n")
+
+    def test_folders_stay_narrow(self):
+        files = {f"src/ksana/m/file_{n:02}.hpp": "#pragma once\n" for n in range(30)}
+        files["src/ksana/m/file_00_test.cpp"] = ""
+        self.assertEqual(self.findings("folder-width", files), [])
+        files["src/ksana/m/other/one.cpp"] = ""
+        self.assertEqual(self.findings("folder-width", files), [])
+        files["src/ksana/m/file_30.cpp"] = ""
+        self.assertEqual(self.findings("folder-width", files), ["src/ksana/m/file_00.hpp:1"])
+        files = {f"tests/t/f_{n}.hpp": "" for n in range(40)}
+        self.assertEqual(self.findings("folder-width", files), ["src/ksana/m/file_00.hpp:1"])
+
+    def test_modules_have_a_short_readme(self):
+        path, readme = "src/ksana/m/CMakeLists.txt", "src/ksana/m/README.md"
+        self.assert_found("module-readme", path, "ksana_module(m RANK 1)\n")
+        self.assert_found("module-readme", path, "", 1, {readme: "line\n" * 16})
+        self.assert_clean("module-readme", path, "", {readme: "line\n" * 15})
+        self.assert_clean("module-readme", "src/ksana/m/room/CMakeLists.txt", "")
+        self.assert_clean("module-readme", "src/ksana/CMakeLists.txt", "")
+        self.assert_found("module-readme", "apps/ksana/CMakeLists.txt", "")
 
     def test_message_names_the_replacement(self):
         self.write({"src/x.cpp": "usleep(1);\n"})
@@ -280,6 +301,12 @@ class BuildTest(TidyCase):
             self.assert_found(rule, path, "", 1, {f"src/{name}": ""})
             (self.root / f"src/{name}").unlink()
             self.assert_clean(rule, f"bench/{name}", "", {listing: f"m({name})\n"})
+            for taken in ("ksana_module(m RANK 1)\n",
+                          "file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)\n"):
+                self.assert_clean(rule, f"src/m/room/{name}", "", {listing: taken})
+            self.assert_found(rule, f"src/m/room/{name}", "", 1,
+                              {listing: "# ksana_module(m)\nfile(GLOB_RECURSE s *.txt)\n",
+                               "src/CMakeLists.txt": ""})
 
 
 class HeaderTest(TidyCase):

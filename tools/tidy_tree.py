@@ -141,6 +141,11 @@ class Source:
         return re.sub(r"#[^\n]*", "", self.text)
 
     @cached_property
+    def takes_all_sources(self):
+        return re.search(r"^\s*ksana_module\(|GLOB_RECURSE[^)]*\*\.cpp\b", self.cmake_text,
+                         re.MULTILINE) is not None
+
+    @cached_property
     def cmake_words(self):
         text = re.sub(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/", "", self.cmake_text)
         return frozenset(re.split(r'[\s()";<>:]+', text))
@@ -241,9 +246,17 @@ class Tree:
         self.config = config
         self._sources = {}
         self._modules = {}
+        self._names = {}
 
     def exists(self, path):
         return (self.root / path).exists()
+
+    def names_in(self, folder):
+        """The names of the files in a folder, in order."""
+        if folder not in self._names:
+            self._names[folder] = sorted(entry.name for entry in (self.root / folder).iterdir()
+                                         if entry.is_file())
+        return self._names[folder]
 
     def source(self, path):
         """The file, or None; also files which were not asked for, such as a CMakeLists.txt."""

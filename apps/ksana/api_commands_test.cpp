@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/commands.hpp"
-#include "ksana/text_width.hpp"
+#include "apps/ksana/commands.hpp"
+#include "apps/ksana/toolkit/table.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "support/raw_server.hpp"
 
 namespace ksana::app {

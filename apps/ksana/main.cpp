@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/command_line.hpp"
-#include "ksana/commands.hpp"
-#include "ksana/server/settings.hpp"
+#include "apps/ksana/commands.hpp"
+#include "apps/ksana/toolkit/command_line.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/server/settings/settings.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/commands.hpp"
+#include "apps/ksana/commands.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "ksana/server/open_store.hpp"
 #include "support/temporary_folder.hpp"
 

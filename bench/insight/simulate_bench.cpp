@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/insight/simulate.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/insight/simulate/simulate.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     UuidGenerator ids(clock, random);
     const auto store = store_kit::MakeStore(store_memory::OpenMemory(clock), ids);
     schedule::ZoneDatabase zones;
-    engine::ScheduleBook book(zones, {});
+    engine::ScheduleCache book(zones, {});
     SimulateParams params;
     params.from = ParseTime("2026-03-01T00:00:00Z").value();
     params.to = params.from + std::chrono::days(Number(words, 3, 30));

@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/engine/engine.hpp"
-#include "ksana/model/effective_policy.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/model/job/effective_policy.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"
 

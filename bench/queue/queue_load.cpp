@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "queue/wire.hpp"
 
 namespace ksana::bench {

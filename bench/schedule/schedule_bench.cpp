@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/model/plan.hpp"
-#include "ksana/schedule/cron_parser.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/model/job/plan.hpp"
+#include "ksana/schedule/cron/cron_parser.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace {

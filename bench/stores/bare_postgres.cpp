@@ -1,6 +1,6 @@
 #include "stores/bare_postgres.hpp"
 
-#include "ksana/base/check.hpp"
+#include "ksana/base/error/check.hpp"
 
 namespace ksana::bench {
 namespace {

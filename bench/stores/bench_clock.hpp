@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
+#include "ksana/base/time/clock.hpp"
 
 namespace ksana::bench {
 

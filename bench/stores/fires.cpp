@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "ksana/base/check.hpp"
+#include "ksana/base/error/check.hpp"
 
 namespace ksana::bench {
 namespace {

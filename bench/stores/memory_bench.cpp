@@ -5,8 +5,8 @@
 #include <fstream>
 #include <string>
 
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 

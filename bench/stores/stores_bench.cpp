@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
+#include "ksana/base/time/clock.hpp"
 
 namespace ksana::bench {
 namespace {

@@ -17,10 +17,10 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/base/time/time_text.hpp"
 #include "ksana/http_server/server.hpp"
 
 namespace ksana::bench {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "ksana/http_server/dispatch.hpp"
-#include "ksana/http_server/target.hpp"
+#include "ksana/http_server/routing/dispatch.hpp"
+#include "ksana/http_server/wire/target.hpp"
 
 namespace ksana::api {
 

@@ -1,4 +1,4 @@
-#include "ksana/api/guard.hpp"
+#include "ksana/api/edge/guard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ksana/api/health_routes.hpp"
+#include "ksana/api/edge/health_routes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "ksana/api/task_routes.hpp"
+#include "ksana/api/tasks/task_routes.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/call_router.hpp"
-#include "engine/desk_fixture.hpp"
-#include "ksana/engine/type_book.hpp"
+#include "engine/service_fixture.hpp"
+#include "ksana/engine/services/type_cache.hpp"
 #include "ksana/store/faulty_store.hpp"
 
 namespace ksana::api {
@@ -17,14 +17,14 @@ using model::EventKind;
 
 constexpr std::string_view kId = "0192f0c1-2345-7abc-8def-0123456789ab";
 
-class TaskRoutesTest : public engine::DeskFixture {
+class TaskRoutesTest : public engine::ServiceFixture {
   protected:
     TaskRoutesTest() {
         AddTaskRoutes(router_, {.tasks = tasks_,
                                 .agents = agents_,
                                 .runs = runs_,
                                 .types = types_,
-                                .jobs = desk_,
+                                .jobs = service_,
                                 .store = *counted_,
                                 .defaults = {}});
         router_.SetAuthorize([](const auto&, auto) -> Result<http_server::Caller> {
@@ -70,12 +70,12 @@ class TaskRoutesTest : public engine::DeskFixture {
         ASSERT_TRUE(store_->runs().Apply(std::move(events)));
     }
 
-    engine::RunDesk runs_{*store_, ids_};
-    engine::TypeBook type_book_{*store_};
-    engine::TypeDesk types_{*store_, type_book_};
-    engine::TaskDesk tasks_{
+    engine::RunService runs_{*store_, ids_};
+    engine::TypeCache type_book_{*store_};
+    engine::TypeService types_{*store_, type_book_};
+    engine::TaskService tasks_{
         *store_, [this](const std::string& code) { return type_book_.Find(code); }, {}};
-    engine::AgentDesk agents_{*store_, {}};
+    engine::AgentService agents_{*store_, {}};
     store::FaultPlan plan_;
     std::unique_ptr<store::Store> counted_ = store::MakeFaultyStore(*store_, plan_);
     http_server::Router router_;

@@ -1,4 +1,4 @@
-#include "ksana/api/timely_check.hpp"
+#include "ksana/api/edge/timely_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <semaphore>
 
 #include "api/call_router.hpp"
-#include "ksana/api/health_routes.hpp"
-#include "ksana/base/fake_clock.hpp"
+#include "ksana/api/edge/health_routes.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "ksana/store/fault_plan.hpp"
 #include "ksana/store/faulty_store.hpp"
 #include "ksana/store_kit/kit_store.hpp"

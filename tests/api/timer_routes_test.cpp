@@ -1,4 +1,4 @@
-#include "ksana/api/timer_routes.hpp"
+#include "ksana/api/timer/timer_routes.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "api/call_router.hpp"
-#include "engine/desk_fixture.hpp"
+#include "engine/service_fixture.hpp"
 
 namespace ksana::api {
 namespace {
@@ -20,7 +20,7 @@ using http_server::Where;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class TimerRoutesTest : public engine::DeskFixture {
+class TimerRoutesTest : public engine::ServiceFixture {
   protected:
     TimerRoutesTest() { AddRoutes(router_, false); }
 
@@ -29,9 +29,10 @@ class TimerRoutesTest : public engine::DeskFixture {
             if (asked == refused_) return Error(Code::kPermissionDenied, "not you");
             return http_server::Caller{.name = "me"};
         });
-        AddTimerRoutes(
-            router,
-            {.desk = desk_, .store = *store_, .defaults = defaults_, .quick_reads = quick_reads});
+        AddTimerRoutes(router, {.jobs = service_,
+                                .store = *store_,
+                                .defaults = defaults_,
+                                .quick_reads = quick_reads});
     }
 
     Response Do(Method method, const std::string& target, const std::string& body = "") {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 class AuditRoutesTest : public V1Fixture {};
@@ -133,4 +133,4 @@ TEST_F(AuditRoutesTest, KeysHaveABound) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

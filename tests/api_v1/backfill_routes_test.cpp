@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 class BackfillRoutesTest : public V1Fixture {
@@ -78,4 +78,4 @@ TEST_F(BackfillRoutesTest, FaultsAreNamed) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

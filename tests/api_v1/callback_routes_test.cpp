@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/engine/callback_follow_up.hpp"
+#include "ksana/engine/callbacks/callback_follow_up.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using model::EventKind;
@@ -43,7 +43,7 @@ class CallbackRoutesTest : public V1Fixture {
         return {id, Claim(model::ActionKind::kHttp)};
     }
 
-    engine::TypeBook book_of_types_{*store_};
+    engine::TypeCache book_of_types_{*store_};
     const store::FollowUp follow_up_ = engine::MakeCallbackFollowUp(book_of_types_, {});
 };
 
@@ -133,7 +133,7 @@ TEST_F(CallbackRoutesTest, ManyDeadLettersAreSentAgainAtOnce) {
 }
 
 TEST_F(CallbackRoutesTest, ManyAreSentInBoundedNumbers) {
-    for (std::int64_t i = 0; i < engine::RunDesk::kMostRedelivered + 50; ++i) {
+    for (std::int64_t i = 0; i < engine::RunService::kMostRedelivered + 50; ++i) {
         const auto [id, callback] = Done();
         Report(callback, EventKind::kPermanentFailure);
     }
@@ -176,4 +176,4 @@ TEST_F(CallbackRoutesTest, ARunThatIsClosedTakesItsDeadLetterAlong) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

@@ -3,10 +3,10 @@
 #include <set>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/api_v1/openapi_text.hpp"
-#include "ksana/codec/json_text.hpp"
+#include "ksana/api/v1/openapi_text.hpp"
+#include "ksana/codec/json/json_text.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using http_server::Permission;
@@ -81,4 +81,4 @@ TEST_F(DescriptionTest, EveryRouteSaysWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

@@ -5,7 +5,7 @@
 #include "api_v1/v1_fixture.hpp"
 #include "ksana/store/faulty_store.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 // A store that goes away in the wrong moment, and a client that sends every request again until
@@ -18,7 +18,7 @@ class V1FaultsTest : public V1Fixture {
         router.SetAuthorize([](const auto&, auto) -> Result<http_server::Caller> {
             return http_server::Caller{.name = "me"};
         });
-        AddRoutes(router, {.jobs = faulty_desk_,
+        AddRoutes(router, {.jobs = faulty_service_,
                            .runs = faulty_runs_,
                            .backfills = faulty_backfills_,
                            .tasks = tasks_,
@@ -55,11 +55,11 @@ class V1FaultsTest : public V1Fixture {
 
     store::FaultPlan faults_{7};
     std::unique_ptr<store::Store> faulty_ = store::MakeFaultyStore(*store_, faults_);
-    engine::JobDesk faulty_desk_{*faulty_, plans_, zones_, find_calendar_, ids_};
-    engine::RunDesk faulty_runs_{*faulty_, ids_};
-    engine::BackfillDesk faulty_backfills_{*faulty_, book_, ids_};
-    engine::TypeDesk faulty_types_{*faulty_, type_book_};
-    engine::CalendarDesk faulty_calendars_{*faulty_, calendars_, calendar_watch_, plans_};
+    engine::JobService faulty_service_{*faulty_, plans_, zones_, find_calendar_, ids_};
+    engine::RunService faulty_runs_{*faulty_, ids_};
+    engine::BackfillService faulty_backfills_{*faulty_, book_, ids_};
+    engine::TypeService faulty_types_{*faulty_, type_book_};
+    engine::CalendarService faulty_calendars_{*faulty_, calendars_, calendar_watch_, plans_};
 };
 
 TEST_F(V1FaultsTest, ACommitWhoseAnswerIsLostIsFoundAgain) {
@@ -124,4 +124,4 @@ TEST_F(V1FaultsTest, AChangeOfACalendarCanBeSentAgain) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

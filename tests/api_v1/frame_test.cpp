@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/codec/stored_answer.hpp"
+#include "ksana/codec/records/stored_answer.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using api::HeaderOf;
@@ -165,4 +165,4 @@ TEST_F(FrameTest, AJobWithoutAnIdIsMadeOnce) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

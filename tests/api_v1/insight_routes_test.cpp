@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/engine/planner.hpp"
+#include "ksana/engine/plan/planner.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using std::chrono::hours;
@@ -158,4 +158,4 @@ TEST_F(InsightRoutesTest, SimulateRefusesWhatWouldTakeTooLong) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

@@ -2,7 +2,7 @@
 
 #include "api_v1/v1_fixture.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using api::HeaderOf;
@@ -188,4 +188,4 @@ TEST_F(V1JobsTest, FiresAndStatisticsAreTold) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

@@ -2,7 +2,7 @@
 
 #include "api_v1/v1_fixture.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 class LimitRoutesTest : public V1Fixture {
@@ -123,4 +123,4 @@ TEST_F(LimitRoutesTest, TheJobsOfAGroupArePausedAndResumed) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

@@ -3,10 +3,10 @@
 #include <set>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/api_v1/cursors.hpp"
-#include "ksana/api_v1/list_answer.hpp"
+#include "ksana/api/edge/cursors.hpp"
+#include "ksana/api/edge/list_answer.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using api::HeaderOf;
@@ -148,4 +148,4 @@ TEST_F(V1ListTest, TheLedgerIsPagedToo) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

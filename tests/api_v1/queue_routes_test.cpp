@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "api_v1/v1_fixture.hpp"
-#include "ksana/api_v1/queue_report.hpp"
+#include "ksana/api/v1/queue_report.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using std::chrono::seconds;
@@ -82,4 +82,4 @@ TEST_F(V1QueuesTest, AnOddIdDoesNotHideTheOthers) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

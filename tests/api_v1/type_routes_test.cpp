@@ -4,7 +4,7 @@
 
 // T-06: types of runs.
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 namespace {
 
 using api::HeaderOf;
@@ -117,4 +117,4 @@ TEST_F(V1TypesTest, AreListedByCodeAndKnownAtOnce) {
 }
 
 }  // namespace
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "api/call_router.hpp"
-#include "engine/desk_fixture.hpp"
-#include "ksana/api_v1/routes.hpp"
-#include "ksana/engine/type_book.hpp"
+#include "engine/service_fixture.hpp"
+#include "ksana/api/v1/routes.hpp"
+#include "ksana/engine/services/type_cache.hpp"
 
-namespace ksana::api_v1 {
+namespace ksana::api {
 
 // /api/v1 over a store in memory, called without a connection.
-class V1Fixture : public engine::DeskFixture {
+class V1Fixture : public engine::ServiceFixture {
   protected:
     using Method = http_server::Method;
     using Response = http_server::Response;
@@ -27,7 +27,7 @@ class V1Fixture : public engine::DeskFixture {
         router.SetAuthorize([](const auto&, auto) -> Result<http_server::Caller> {
             return http_server::Caller{.name = "me"};
         });
-        AddRoutes(router, {.jobs = desk_,
+        AddRoutes(router, {.jobs = service_,
                            .runs = runs_,
                            .backfills = backfills_,
                            .tasks = tasks_,
@@ -39,7 +39,7 @@ class V1Fixture : public engine::DeskFixture {
                            .ids = ids_,
                            .schedules = book_,
                            .zones = zones_,
-                           .calendars = calendar_desk_,
+                           .calendars = calendar_service_,
                            .alerts = alerts_,
                            .types = types_,
                            .node_view = [this] { return node_view_; },
@@ -73,17 +73,17 @@ class V1Fixture : public engine::DeskFixture {
         ASSERT_EQ(made.status, 201) << made.body;
     }
 
-    engine::RunDesk runs_{*store_, ids_};
-    engine::AlertDesk alerts_{*store_, zones_, ids_, {}};
+    engine::RunService runs_{*store_, ids_};
+    engine::AlertService alerts_{*store_, zones_, ids_, {}};
     insight::NodeView node_view_{.slots = 4, .busy = 0, .starts_held_back = false};
-    engine::BackfillDesk backfills_{*store_, book_, ids_};
-    engine::TypeBook type_book_{*store_};
-    engine::TypeDesk types_{*store_, type_book_};
-    engine::TaskDesk tasks_{
+    engine::BackfillService backfills_{*store_, book_, ids_};
+    engine::TypeCache type_book_{*store_};
+    engine::TypeService types_{*store_, type_book_};
+    engine::TaskService tasks_{
         *store_, [this](const std::string& code) { return type_book_.Find(code); }, {}};
-    engine::AgentDesk agents_{*store_, {}};
-    AgentHub agent_hub_{agents_, *store_, clock_, {}};
-    EventHub events_{*store_, clock_, {}};
+    engine::AgentService agents_{*store_, {}};
+    AgentPolls agent_hub_{agents_, *store_, clock_, {}};
+    EventStreams events_{*store_, clock_, {}};
     http_server::Router router_;
 };
 
@@ -112,4 +112,4 @@ inline std::vector<std::string> IdsOf(const http_server::Response& response) {
     return ids;
 }
 
-}  // namespace ksana::api_v1
+}  // namespace ksana::api

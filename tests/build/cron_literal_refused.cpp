@@ -1,6 +1,6 @@
 // Compiled once per case by tests/build/CMakeLists.txt; every case must be refused.
 
-#include "ksana/schedule/cron_parse.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
 
 using ksana::schedule::CronLiteral;
 

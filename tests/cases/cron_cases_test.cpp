@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/time_text.hpp"
-#include "ksana/schedule/cron_parse.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 // K-22, N-08: the cases of tests/data/cron/.

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "ksana/base/time_text.hpp"
-#include "ksana/model/plan.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/model/job/plan.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace {

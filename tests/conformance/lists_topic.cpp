@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "conformance/store_fixture.hpp"
-#include "ksana/store/run_cursor.hpp"
+#include "ksana/store/page.hpp"
 
 namespace ksana::conformance {
 namespace {

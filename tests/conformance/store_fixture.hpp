@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::conformance {

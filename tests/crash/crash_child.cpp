@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "crash/open_driver.hpp"
-#include "ksana/base/clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/clock.hpp"
 
 namespace ksana::crash {
 namespace {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::crash {

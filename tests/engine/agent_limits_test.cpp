@@ -1,10 +1,10 @@
-#include "ksana/engine/agent_limits.hpp"
+#include "ksana/engine/limits/agent_limits.hpp"
 
 #include <gtest/gtest.h>
 
-#include "engine/desk_fixture.hpp"
-#include "ksana/engine/agent_desk.hpp"
-#include "ksana/engine/task_desk.hpp"
+#include "engine/service_fixture.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/services/task_service.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Limits of types, for tasks that agents fetch.
-class AgentLimitsTest : public DeskFixture {
+class AgentLimitsTest : public ServiceFixture {
   protected:
     AgentLimitsTest() {
         limits_.OnRoom([this] { ++rings_; });
@@ -52,11 +52,11 @@ class AgentLimitsTest : public DeskFixture {
              .event = {.kind = kind, .exec_id = run.status.exec_id, .lease = seconds(5)}}));
     }
 
-    LimitBook book_of_limits_{{}};
+    LimitTracker book_of_limits_{{}};
     AgentLimits limits_{book_of_limits_, clock_};
     int rings_ = 0;
-    AgentDesk agents_{*store_, {.limits = &limits_}};
-    TaskDesk tasks_{*store_, {}, {.timeout = std::chrono::hours(1)}};
+    AgentService agents_{*store_, {.limits = &limits_}};
+    TaskService tasks_{*store_, {}, {.timeout = std::chrono::hours(1)}};
 };
 
 TEST_F(AgentLimitsTest, NoMoreAreTakenThanMayBeUnderWay) {

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/dispatcher_fixture.hpp"
-#include "ksana/engine/pace.hpp"
-#include "ksana/engine/store_offset.hpp"
-#include "ksana/engine/turnover.hpp"
+#include "ksana/engine/dispatch/rate_meter.hpp"
+#include "ksana/engine/dispatch/slot_throughput.hpp"
+#include "ksana/engine/plan/store_offset.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -222,7 +222,7 @@ TEST_F(AheadTest, WithManyASecondReportsWaitForEachOther) {
 }
 
 TEST(PaceTest, ForgetsWhatWasBeforeASilence) {
-    Pace pace;
+    RateMeter pace;
     SteadyPoint now{};
     for (int n = 0; n < 20; ++n) pace.Count(100, now += milliseconds(50));
     EXPECT_NEAR(pace.per_second(), 2000, 1);
@@ -231,7 +231,7 @@ TEST(PaceTest, ForgetsWhatWasBeforeASilence) {
 }
 
 TEST(PaceTest, BelievesABurstAtOnceAndItsEndLater) {
-    Pace pace;
+    RateMeter pace;
     SteadyPoint now{seconds(100)};
     pace.Count(50, now);
     EXPECT_EQ(pace.per_second(), 0) << "since when is not known";
@@ -245,7 +245,7 @@ TEST(PaceTest, BelievesABurstAtOnceAndItsEndLater) {
 
 // Whoever counts also when nothing came has a window open when the burst begins.
 TEST(PaceTest, BelievesABurstAtOnceAlsoAfterIdleLooks) {
-    Pace pace;
+    RateMeter pace;
     SteadyPoint now{seconds(100)};
     for (int n = 0; n < 10; ++n) pace.Count(0, now += milliseconds(100));
     pace.Count(50, now += milliseconds(100));
@@ -258,7 +258,7 @@ TEST(PaceTest, BelievesABurstAtOnceAlsoAfterIdleLooks) {
 }
 
 TEST(TurnoverTest, NoMoreThanTheSlotsCanTake) {
-    Turnover turnover(64);
+    SlotThroughput turnover(64);
     SteadyPoint now{seconds(100)};
     EXPECT_EQ(turnover.Within(milliseconds(200), now), 0U) << "nothing is known";
     turnover.Count(64, 64 * seconds(10), now);
@@ -269,7 +269,7 @@ TEST(TurnoverTest, NoMoreThanTheSlotsCanTake) {
 }
 
 TEST(TurnoverTest, NoMoreThanHaveEndedLately) {
-    Turnover turnover(64);
+    SlotThroughput turnover(64);
     SteadyPoint now{seconds(100)};
     turnover.Count(10, 10 * milliseconds(1), now);
     EXPECT_EQ(turnover.Within(milliseconds(200), now), 40U) << "the first are quick";

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/codec/callback_codec.hpp"
-#include "ksana/engine/alert_desk.hpp"
-#include "ksana/engine/alerter.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/codec/v1/callback_codec.hpp"
+#include "ksana/engine/alerts/alert_service.hpp"
+#include "ksana/engine/alerts/alerter.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
@@ -40,9 +40,9 @@ class AlerterTest : public ::testing::Test {
         return rule;
     }
     void Put(const model::AlertRule& rule) {
-        const auto before = desk_.Find(rule.id);
+        const auto before = service_.Find(rule.id);
         ASSERT_TRUE(before);
-        const auto put = desk_.Put(rule, *before, {});
+        const auto put = service_.Put(rule, *before, {});
         ASSERT_TRUE(put) << put.error().Describe();
         clock_.Advance(std::chrono::seconds(1));
     }
@@ -102,7 +102,7 @@ class AlerterTest : public ::testing::Test {
         return events;
     }
     std::optional<model::AlertIncident> Incident(const std::string& subject = "job:j") {
-        const auto all = desk_.shelf().AllIncidents();
+        const auto all = service_.shelf().AllIncidents();
         for (const StoredIncident& one : *all) {
             if (one.incident.subject == subject) return one.incident;
         }
@@ -117,7 +117,7 @@ class AlerterTest : public ::testing::Test {
     std::unique_ptr<store::Store> store_ =
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
     schedule::ZoneDatabase zones_;
-    AlertDesk desk_{*store_, zones_, ids_, {}};
+    AlertService service_{*store_, zones_, ids_, {}};
     Alerter alerter_{*store_, zones_, clock_, ids_, {.owner = "one"}};
 };
 

@@ -1,7 +1,7 @@
-#include "engine/desk_fixture.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/engine/retention.hpp"
-#include "ksana/engine/run_desk.hpp"
+#include "engine/service_fixture.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/engine/retention/retention.hpp"
+#include "ksana/engine/services/run_service.hpp"
 
 // Everything that people do is kept with who did it (G-11).
 
@@ -10,7 +10,7 @@ namespace {
 
 using model::AuditEvent;
 
-class AuditTest : public DeskFixture {
+class AuditTest : public ServiceFixture {
   protected:
     static model::Job MakeJob(const std::string& id) {
         model::Job job;
@@ -43,16 +43,16 @@ class AuditTest : public DeskFixture {
 
     const Actor by_{
         .user = "ada", .client_ip = "10.1.2.3", .method = "POST /x", .request_id = "r7"};
-    RunDesk runs_{*store_, ids_};
+    RunService runs_{*store_, ids_};
 };
 
 TEST_F(AuditTest, OfJobs) {
-    ASSERT_TRUE(desk_.Create(MakeJob("j"), by_));
+    ASSERT_TRUE(service_.Create(MakeJob("j"), by_));
     Expect("created", "job", "j");
-    ASSERT_TRUE(desk_.Pause("j", "the target moves", by_));
+    ASSERT_TRUE(service_.Pause("j", "the target moves", by_));
     Expect("paused", "job", "j");
     EXPECT_TRUE(LastSays(R"("reason":"the target moves")")) << Last().data;
-    ASSERT_TRUE(desk_.Resume("j", by_));
+    ASSERT_TRUE(service_.Resume("j", by_));
     Expect("resumed", "job", "j");
     EXPECT_FALSE(LastSays(R"("reason":)"));
     const auto change = [](model::Job& job) -> Result<void> {
@@ -60,43 +60,43 @@ TEST_F(AuditTest, OfJobs) {
         job.schedule.every = std::chrono::minutes(7);
         return {};
     };
-    ASSERT_TRUE(desk_.Change("j", {}, change, by_));
+    ASSERT_TRUE(service_.Change("j", {}, change, by_));
     Expect("changed", "job", "j");
     EXPECT_TRUE(LastSays(R"("changed":["owner","schedule"])")) << Last().data;
-    const auto run = desk_.RunNow({.id = "j", .parameters = "", .run_id = {}}, by_);
+    const auto run = service_.RunNow({.id = "j", .parameters = "", .run_id = {}}, by_);
     ASSERT_TRUE(run);
     Expect("run_now", "job", "j");
     EXPECT_TRUE(LastSays(run->id.ToString()));
-    ASSERT_TRUE(desk_.Delete("j", {}, by_));
+    ASSERT_TRUE(service_.Delete("j", {}, by_));
     Expect("deleted", "job", "j");
     EXPECT_EQ(Count(), 6U);
 }
 
 TEST_F(AuditTest, AnEditThatDisablesIsAPause) {
-    ASSERT_TRUE(desk_.Create(MakeJob("j"), by_));
+    ASSERT_TRUE(service_.Create(MakeJob("j"), by_));
     const auto disable = [](model::Job& job) -> Result<void> {
         job.enabled = false;
         return {};
     };
-    ASSERT_TRUE(desk_.Change("j", {}, disable, by_));
+    ASSERT_TRUE(service_.Change("j", {}, disable, by_));
     Expect("paused", "job", "j");
-    ASSERT_TRUE(desk_.Pause("j", "another reason", by_));
+    ASSERT_TRUE(service_.Pause("j", "another reason", by_));
     Expect("changed", "job", "j");
 }
 
 TEST_F(AuditTest, WhatFailsLeavesNone) {
-    ASSERT_TRUE(desk_.Create(MakeJob("j"), by_));
-    EXPECT_FALSE(desk_.Create(MakeJob("j"), by_));
-    EXPECT_FALSE(desk_.Pause("none", "", by_));
-    EXPECT_FALSE(desk_.Delete("j", 7, by_));
-    EXPECT_FALSE(desk_.Delete("none", {}, by_));
+    ASSERT_TRUE(service_.Create(MakeJob("j"), by_));
+    EXPECT_FALSE(service_.Create(MakeJob("j"), by_));
+    EXPECT_FALSE(service_.Pause("none", "", by_));
+    EXPECT_FALSE(service_.Delete("j", 7, by_));
+    EXPECT_FALSE(service_.Delete("none", {}, by_));
     EXPECT_FALSE(runs_.Cancel(ids_.Next(), by_));
     EXPECT_EQ(Count(), 1U);
 }
 
 TEST_F(AuditTest, OfRuns) {
-    ASSERT_TRUE(desk_.Create(MakeJob("j"), by_));
-    const auto run = desk_.RunNow({.id = "j", .parameters = "", .run_id = {}}, by_);
+    ASSERT_TRUE(service_.Create(MakeJob("j"), by_));
+    const auto run = service_.RunNow({.id = "j", .parameters = "", .run_id = {}}, by_);
     const std::string id = run->id.ToString();
     EXPECT_EQ(runs_.Delete(run->id, by_).error().code, Code::kConflict);
     ASSERT_TRUE(runs_.Cancel(run->id, by_));
@@ -114,14 +114,14 @@ TEST_F(AuditTest, OfRuns) {
 }
 
 TEST_F(AuditTest, LongAndUglyTextsDoNotStandInTheWay) {
-    ASSERT_TRUE(desk_.Create(MakeJob("j"), {.user = std::string(100'000, 'u'),
-                                            .client_ip = "\xff\n",
-                                            .method = "GET /" + std::string(20'000, 'x')}));
+    ASSERT_TRUE(service_.Create(MakeJob("j"), {.user = std::string(100'000, 'u'),
+                                               .client_ip = "\xff\n",
+                                               .method = "GET /" + std::string(20'000, 'x')}));
     EXPECT_LT(Last().user.size(), 2'000U);
 }
 
 TEST_F(AuditTest, RetentionTakesOldEventsAndWhatHasExpired) {
-    ASSERT_TRUE(desk_.Create(MakeJob("j"), by_));
+    ASSERT_TRUE(service_.Create(MakeJob("j"), by_));
     ASSERT_TRUE(store_->settings().Put({.key = "k",
                                         .value = "1",
                                         .expected = {},

@@ -1,8 +1,8 @@
-#include "ksana/engine/backfiller.hpp"
+#include "ksana/engine/backfill/backfiller.hpp"
 
-#include "engine/desk_fixture.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/engine/backfill_desk.hpp"
+#include "engine/service_fixture.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/engine/backfill/backfill_service.hpp"
 #include "ksana/store/faulty_store.hpp"
 
 namespace ksana::engine {
@@ -16,7 +16,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 // A job that fires every hour and has been missed for a day: its fires have no runs.
-class BackfillTest : public DeskFixture {
+class BackfillTest : public ServiceFixture {
   protected:
     BackfillTest() {
         model::Job job;
@@ -28,11 +28,11 @@ class BackfillTest : public DeskFixture {
         job.overlap = model::OverlapPolicy::kSkip;
         job.misfire.policy = model::MisfirePolicy::kSkip;
         job.misfire.grace = Duration::zero();
-        EXPECT_TRUE(desk_.Create(job));
+        EXPECT_TRUE(service_.Create(job));
         from_ = std::chrono::floor<hours>(clock_.Now()) + hours(1);
         clock_.Advance(hours(24) + minutes(30));
-        EXPECT_TRUE(desk_.Pause("j", ""));  // accounts for the day
-        EXPECT_TRUE(desk_.Resume("j"));
+        EXPECT_TRUE(service_.Pause("j", ""));  // accounts for the day
+        EXPECT_TRUE(service_.Resume("j"));
         runs_before_ = Runs("j");
     }
 
@@ -85,7 +85,7 @@ class BackfillTest : public DeskFixture {
 
     TimePoint from_;
     std::size_t runs_before_ = 0;
-    BackfillDesk backfills_{*store_, book_, ids_};
+    BackfillService backfills_{*store_, book_, ids_};
     Backfiller backfiller_{*store_, plans_, clock_};
 };
 
@@ -132,7 +132,7 @@ TEST_F(BackfillTest, OneAfterTheOtherAndNoneIsDropped) {
 }
 
 TEST_F(BackfillTest, WaitsBehindARunOfTheScheduleAndIsNotDropped) {
-    const auto manual = desk_.RunNow({.id = "j", .parameters = "", .run_id = {}});
+    const auto manual = service_.RunNow({.id = "j", .parameters = "", .run_id = {}});
     ASSERT_TRUE(manual);
     auto running = store_->runs().Claim(
         {.filter = {.kind = model::ActionKind::kHttp}, .owner = "w", .limit = 10});
@@ -242,7 +242,7 @@ TEST_F(BackfillTest, CancelEndsItAndWhatHasNotStarted) {
 
 TEST_F(BackfillTest, EndsWithItsJob) {
     const Backfill made = Start(Wish(5));
-    ASSERT_TRUE(desk_.Delete("j", {}));
+    ASSERT_TRUE(service_.Delete("j", {}));
     Go(seconds(5));
     const auto over = backfills_.Get(made.id);
     EXPECT_EQ(over->state, BackfillState::kCancelled);
@@ -251,7 +251,7 @@ TEST_F(BackfillTest, EndsWithItsJob) {
 
 TEST_F(BackfillTest, ItsFiresAreThoseOfTheMomentItWasMade) {
     const Backfill made = Start(Wish(3, BackfillOverlap::kAllow));
-    ASSERT_TRUE(desk_.Change("j", {}, [](model::Job& job) -> Result<void> {
+    ASSERT_TRUE(service_.Change("j", {}, [](model::Job& job) -> Result<void> {
         job.schedule.cron = "30 0 1 1 *";
         return {};
     }));
@@ -285,7 +285,7 @@ TEST_F(BackfillTest, WishesHaveBounds) {
     wish.max = 0;
     EXPECT_EQ(fault(wish), "/max");
     wish = Wish(5);
-    wish.per_minute = BackfillDesk::kHighestPerMinute + 1;
+    wish.per_minute = BackfillService::kHighestPerMinute + 1;
     EXPECT_EQ(fault(wish), "/per_minute");
     wish = Wish(5);
     wish.to = wish.from;

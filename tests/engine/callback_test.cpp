@@ -1,10 +1,10 @@
-#include "ksana/engine/callback_call.hpp"
-#include "ksana/engine/callback_follow_up.hpp"
+#include "ksana/engine/callbacks/callback_call.hpp"
+#include "ksana/engine/callbacks/callback_follow_up.hpp"
 
 #include <gtest/gtest.h>
 
 #include "engine/dispatcher_fixture.hpp"
-#include "ksana/codec/callback_codec.hpp"
+#include "ksana/codec/v1/callback_codec.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -65,7 +65,7 @@ class CallbackTest : public DispatcherTest {
         return executor_.tasks.begin()->second.first;
     }
 
-    TypeBook types_{*store_};
+    TypeCache types_{*store_};
     const store::FollowUp follow_up_ = MakeCallbackFollowUp(types_, {});
 };
 

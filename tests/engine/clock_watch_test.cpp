@@ -1,12 +1,12 @@
-#include "ksana/engine/clock_watch.hpp"
+#include "ksana/engine/plan/clock_watch.hpp"
 
 #include <gtest/gtest.h>
 
-#include "engine/desk_fixture.hpp"
 #include "engine/scripted_executor.hpp"
+#include "engine/service_fixture.hpp"
 #include "ksana/engine/node.hpp"
-#include "ksana/engine/planner.hpp"
-#include "ksana/engine/retention.hpp"
+#include "ksana/engine/plan/planner.hpp"
+#include "ksana/engine/retention/retention.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -17,7 +17,7 @@ using std::chrono::seconds;
 
 constexpr Duration kTenYears = hours(24 * 3652);
 
-class ClockWatchTest : public DeskFixture {
+class ClockWatchTest : public ServiceFixture {
   protected:
     void SetUp() override {
         model::Job job;
@@ -26,7 +26,7 @@ class ClockWatchTest : public DeskFixture {
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = minutes(1);
-        ASSERT_TRUE(desk_.Create(job));
+        ASSERT_TRUE(service_.Create(job));
     }
 
     std::size_t Watch(ClockWatch& watch) {
@@ -128,11 +128,11 @@ TEST_F(ClockWatchTest, ALeaseDoesNotEndBecauseTheClockWasSet) {
         }
     };
     step("reaper");
-    ASSERT_TRUE(desk_.Change("job", {}, [](model::Job& job) -> Result<void> {
+    ASSERT_TRUE(service_.Change("job", {}, [](model::Job& job) -> Result<void> {
         job.timeout = hours(2);  // by the wall clock, too
         return {};
     }));
-    ASSERT_TRUE(desk_.RunNow({.id = "job", .parameters = {}}));
+    ASSERT_TRUE(service_.RunNow({.id = "job", .parameters = {}}));
     step("dispatcher");
     ASSERT_EQ(executor.started.size(), 1U);
     clock_.JumpWall(hours(1));

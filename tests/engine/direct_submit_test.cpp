@@ -1,4 +1,4 @@
-#include "ksana/engine/direct_submit.hpp"
+#include "ksana/engine/dispatch/direct_submit.hpp"
 
 #include <gtest/gtest.h>
 

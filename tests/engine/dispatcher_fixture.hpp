@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/scripted_executor.hpp"
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/engine/dispatcher.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/engine/dispatch/dispatcher.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
@@ -83,7 +83,7 @@ class DispatcherTest : public ::testing::Test {
     UuidGenerator ids_{clock_, random_};
     std::unique_ptr<store::Store> store_ =
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
-    LimitBook limits_{{.node_rate = {}, .breaker = {.failures = 2}, .name = {}}};
+    LimitTracker limits_{{.node_rate = {}, .breaker = {.failures = 2}, .name = {}}};
     ScriptedExecutor executor_;
     std::unique_ptr<Dispatcher> dispatcher_;
     store::ChangeFeed::Subscription subscription_;

@@ -1,4 +1,4 @@
-#include "ksana/engine/dispatcher.hpp"
+#include "ksana/engine/dispatch/dispatcher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "ksana/engine/job_desk.hpp"
+#include "ksana/engine/services/job_service.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
@@ -95,7 +95,7 @@ class EngineTest : public ::testing::Test {
                    clock_,
                    nullptr,
                    {.drain = milliseconds(1), .stop_patience = milliseconds(20)}};
-    JobDesk desk_{*store_, node_.plans(), zones_, {}, ids_};
+    JobService service_{*store_, node_.plans(), zones_, {}, ids_};
 };
 
 // Else a probe, or the watchdog, would take a server that has just started for one that hangs.
@@ -109,9 +109,10 @@ TEST_F(EngineTest, LoopsCountAsAliveFromTheirStart) {
 
 TEST_F(EngineTest, AJobThatIsMadeWhileEverybodySleepsFires) {
     ASSERT_TRUE(engine_.Start());
-    ASSERT_TRUE(desk_.Create(Once(milliseconds(30))));
+    ASSERT_TRUE(service_.Create(Once(milliseconds(30))));
     executor_.AwaitStarted(1);
-    ASSERT_TRUE(desk_.RunNow({.id = desk_.Create(Once(seconds(1000)))->id, .parameters = {}}));
+    ASSERT_TRUE(
+        service_.RunNow({.id = service_.Create(Once(seconds(1000)))->id, .parameters = {}}));
     executor_.AwaitStarted(2);
     engine_.Stop();
     EXPECT_EQ(RunsIn(model::RunState::kSucceeded).items.size(), 2U) << "reported before it stopped";
@@ -120,7 +121,7 @@ TEST_F(EngineTest, AJobThatIsMadeWhileEverybodySleepsFires) {
 TEST_F(EngineTest, StopGivesBackWhatRuns) {  // K-18
     executor_.Keep(false);
     ASSERT_TRUE(engine_.Start());
-    ASSERT_TRUE(desk_.Create(Once({})));
+    ASSERT_TRUE(service_.Create(Once({})));
     executor_.AwaitStarted(1);
     engine_.Stop();
     const auto waiting = RunsIn(model::RunState::kQueued);
@@ -134,14 +135,15 @@ TEST_F(EngineTest, StopGivesBackWhatRuns) {  // K-18
 TEST_F(EngineTest, StopDoesNotWaitForTheDeaf) {
     executor_.Keep(true);
     ASSERT_TRUE(engine_.Start());
-    ASSERT_TRUE(desk_.Create(Once({})));
+    ASSERT_TRUE(service_.Create(Once({})));
     executor_.AwaitStarted(1);
     engine_.Stop();
     EXPECT_EQ(RunsIn(model::RunState::kQueued).items.size(), 1U);
 }
 
 TEST_F(EngineTest, ANodeTakesBackWhatItHeldBeforeACrash) {
-    ASSERT_TRUE(desk_.RunNow({.id = desk_.Create(Once(seconds(1000)))->id, .parameters = {}}));
+    ASSERT_TRUE(
+        service_.RunNow({.id = service_.Create(Once(seconds(1000)))->id, .parameters = {}}));
     ASSERT_EQ(
         store_->runs()
             .Claim({.filter = {.kind = model::ActionKind::kHttp}, .owner = "node/0", .limit = 1})

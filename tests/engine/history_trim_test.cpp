@@ -1,8 +1,8 @@
-#include "ksana/engine/retention.hpp"
+#include "ksana/engine/retention/retention.hpp"
 
 #include <gtest/gtest.h>
 
-#include "engine/desk_fixture.hpp"
+#include "engine/service_fixture.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 using model::EventKind;
 using std::chrono::minutes;
 
-class HistoryTrimTest : public DeskFixture {
+class HistoryTrimTest : public ServiceFixture {
   protected:
     // Runs that end one after the other, the first of them first.
     void Finish(int count, std::size_t payload = 0) {

@@ -1,10 +1,10 @@
-#include "ksana/engine/planner.hpp"
+#include "ksana/engine/plan/planner.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/engine/reaper.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/engine/dispatch/reaper.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
@@ -39,7 +39,7 @@ class PlannerTest : public ::testing::Test {
     std::unique_ptr<store::Store> store_ =
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
     schedule::ZoneDatabase zones_;
-    ScheduleBook book_{zones_, {}};
+    ScheduleCache book_{zones_, {}};
     FirePlans plans_{book_, {}, {.defaults = {}, .max_fires = 100}};
     Planner planner_{*store_,
                      plans_,

@@ -1,8 +1,8 @@
-#include "ksana/engine/retention.hpp"
+#include "ksana/engine/retention/retention.hpp"
 
 #include <gtest/gtest.h>
 
-#include "engine/desk_fixture.hpp"
+#include "engine/service_fixture.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr std::size_t kBatch = 10;
 
-class RetentionTest : public DeskFixture {
+class RetentionTest : public ServiceFixture {
   protected:
     // Tasks that have ended just now.
     void End(std::size_t count) {

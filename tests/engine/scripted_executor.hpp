@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ksana/engine/executor.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 
 namespace ksana::engine {
 
@@ -31,14 +31,14 @@ class ScriptedExecutor final : public Executor {
         model::Event event;
         event.kind = kind;
         event.error = std::move(error);
-        if (kind == model::EventKind::kSuccess) event.target = model::TargetSign::kAnswered;
+        if (kind == model::EventKind::kSuccess) event.target = model::TargetHealth::kAnswered;
         End(exec_id, std::move(event));
     }
     // Nobody is there.
     void Down(const std::string& exec_id) {
         model::Event event;
         event.kind = model::EventKind::kRetryableFailure;
-        event.target = model::TargetSign::kDown;
+        event.target = model::TargetHealth::kDown;
         End(exec_id, std::move(event));
     }
     void End(const std::string& exec_id, model::Event event) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/dispatcher_fixture.hpp"
-#include "ksana/codec/wait_cause_codec.hpp"
+#include "ksana/codec/records/wait_cause_codec.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -295,7 +295,7 @@ TEST_F(WaitingTest, WhatThePlannerStartsPassesTheSameGate) {
 }
 
 TEST_F(WaitingTest, TheNodesOwnRateHoldsUpAll) {
-    LimitBook own({.node_rate = model::Rate{.count = 10}, .breaker = {}, .name = {}});
+    LimitTracker own({.node_rate = model::Rate{.count = 10}, .breaker = {}, .name = {}});
     Dispatcher::Options options;
     options.owner = "node/1";
     options.slots = 100;

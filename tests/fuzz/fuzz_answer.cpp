@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/http_client/plain_parser.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/http_client/plain/plain_parser.hpp"
 
 namespace {
 

@@ -2,9 +2,9 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/codec/definitions.hpp"
-#include "ksana/codec/imported_rules.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/codec/calendar/imported_rules.hpp"
+#include "ksana/codec/v1/definitions.hpp"
 
 namespace {
 

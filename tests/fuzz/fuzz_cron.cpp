@@ -2,9 +2,9 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/schedule/cron_parse.hpp"
-#include "ksana/schedule/cron_pattern.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
+#include "ksana/schedule/cron/cron_pattern.hpp"
 #include "ksana/schedule/describe.hpp"
 
 // Whatever the text: no crash, no hang; what parses prints to something that parses to the same.

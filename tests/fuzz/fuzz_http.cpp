@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/base/utf8.hpp"
-#include "ksana/http_server/chunk_decoder.hpp"
-#include "ksana/http_server/head_parser.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/http_server/wire/chunk_decoder.hpp"
+#include "ksana/http_server/wire/head_parser.hpp"
 
 namespace {
 

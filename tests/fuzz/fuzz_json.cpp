@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/codec/definitions.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/codec/v1/definitions.hpp"
 #include "ksana/model/validate.hpp"
 
 // Definitions from JSON: what is accepted is written and read back the same, and validation takes

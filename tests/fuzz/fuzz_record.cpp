@@ -2,9 +2,9 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/codec/jobs_file.hpp"
-#include "ksana/codec/record_codec.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/codec/dialects/jobs_file.hpp"
+#include "ksana/codec/records/record_codec.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = ksana::fuzz::AsText(data, size);

@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/codec/definitions.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/codec/v1/definitions.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace ksana;

@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "fuzz/fuzz_text.hpp"
-#include "ksana/base/check.hpp"
-#include "ksana/schedule/zone.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/schedule/zone/zone.hpp"
 
 // A zone file from anywhere: refused, or a zone whose segments follow each other.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/random.hpp"
+#include "ksana/base/ids/random.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "engine/desk_fixture.hpp"
-#include "ksana/engine/run_desk.hpp"
-#include "ksana/insight/explain.hpp"
+#include "engine/service_fixture.hpp"
+#include "ksana/engine/services/run_service.hpp"
+#include "ksana/insight/explain/explain.hpp"
 
 // What people did through the desks, as it comes out of an explanation: by whom, when and why.
 
@@ -13,7 +13,7 @@ using engine::Actor;
 using std::chrono::hours;
 using std::chrono::minutes;
 
-class ExplainAuditTest : public engine::DeskFixture {
+class ExplainAuditTest : public engine::ServiceFixture {
   protected:
     ExplainAuditTest() {
         model::Job job;
@@ -22,7 +22,7 @@ class ExplainAuditTest : public engine::DeskFixture {
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kCron;
         job.schedule.cron = "0 * * * *";
-        EXPECT_TRUE(desk_.Create(job, {.user = "maker"}));
+        EXPECT_TRUE(service_.Create(job, {.user = "maker"}));
     }
 
     TimePoint NextFire() const { return std::chrono::floor<hours>(clock_.Now()) + hours(1); }
@@ -48,12 +48,12 @@ class ExplainAuditTest : public engine::DeskFixture {
         return page->items.empty() ? model::Run{} : page->items.front();
     }
 
-    engine::RunDesk runs_{*store_, ids_};
+    engine::RunService runs_{*store_, ids_};
 };
 
 TEST_F(ExplainAuditTest, PausedByWhom) {
     const TimePoint fire = NextFire();
-    ASSERT_TRUE(desk_.Pause("j", "the target moves", {.user = "ada"}));
+    ASSERT_TRUE(service_.Pause("j", "the target moves", {.user = "ada"}));
     const TimePoint paused_at = clock_.Now();
     clock_.Advance(hours(2));
     const auto expect_ada = [&] {
@@ -65,10 +65,10 @@ TEST_F(ExplainAuditTest, PausedByWhom) {
         EXPECT_EQ(why.actor->at, paused_at);
     };
     expect_ada();
-    ASSERT_TRUE(desk_.Resume("j", {.user = "bob"}));
+    ASSERT_TRUE(service_.Resume("j", {.user = "bob"}));
     expect_ada();
     clock_.Advance(minutes(1));
-    ASSERT_TRUE(desk_.Pause("j", "later", {.user = "eve"}));
+    ASSERT_TRUE(service_.Pause("j", "later", {.user = "eve"}));
     expect_ada();
 }
 
@@ -100,7 +100,7 @@ TEST_F(ExplainAuditTest, DeletedByWhom) {
 
 TEST_F(ExplainAuditTest, AJobThatSomebodyDeleted) {
     const TimePoint fire = NextFire();
-    ASSERT_TRUE(desk_.Delete("j", {}, {.user = "eve"}));
+    ASSERT_TRUE(service_.Delete("j", {}, {.user = "eve"}));
     clock_.Advance(hours(2));
     const Explanation why = Ask(fire);
     EXPECT_EQ(why.verdict, Verdict::kUnknownJob);

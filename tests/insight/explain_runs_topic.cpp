@@ -1,5 +1,5 @@
 #include "insight/explain_world.hpp"
-#include "ksana/codec/wait_cause_codec.hpp"
+#include "ksana/codec/records/wait_cause_codec.hpp"
 
 // Fires that made a run, with every store.
 

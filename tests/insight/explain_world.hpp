@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "conformance/store_fixture.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/engine/fire_plans.hpp"
-#include "ksana/engine/schedule_book.hpp"
-#include "ksana/insight/explain.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/engine/plan/fire_plans.hpp"
+#include "ksana/engine/plan/schedule_cache.hpp"
+#include "ksana/insight/explain/explain.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 
 namespace ksana::insight {
 
 inline TimePoint At(const std::string& text) { return ParseTime(text).value(); }
 
 // Jobs in a store, planned and run at times that a test says; and questions about them. What
-// engine::JobDesk and Planner do by the store's clock is done here at `now`, as the clock of a
+// engine::JobService and Planner do by the store's clock is done here at `now`, as the clock of a
 // database cannot be moved.
 class ExplainWorld {
   public:
@@ -180,7 +180,7 @@ class ExplainWorld {
     store::Store& store_;
     schedule::ZoneDatabase zones_;
     std::map<std::string, schedule::Calendar, std::less<>> calendars_;
-    engine::ScheduleBook book_{zones_, FindCalendar()};
+    engine::ScheduleCache book_{zones_, FindCalendar()};
     engine::FirePlans plans_{book_, {}, {.defaults = {}, .max_fires = 100}};
 };
 

@@ -1,7 +1,7 @@
-#include "ksana/insight/simulate.hpp"
+#include "ksana/insight/simulate/simulate.hpp"
 
 #include "insight/memory_world.hpp"
-#include "ksana/codec/json_text.hpp"
+#include "ksana/codec/json/json_text.hpp"
 
 namespace ksana::insight {
 namespace {

@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "ksana/base/random.hpp"
-#include "ksana/schedule/calendar_index.hpp"
-#include "ksana/schedule/cron_parse.hpp"
-#include "ksana/schedule/cron_pattern.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/schedule/calendar/calendar_index.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
+#include "ksana/schedule/cron/cron_pattern.hpp"
 #include "ksana/schedule/every.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 #include "support/naive_cron.hpp"
 #include "support/property_cases.hpp"
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/random.hpp"
-#include "ksana/schedule/civil.hpp"
-#include "ksana/schedule/cron_parse.hpp"
-#include "ksana/schedule/zone_database.hpp"
-#include "ksana/schedule/zoned_cron.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
+#include "ksana/schedule/cron/zoned_cron.hpp"
+#include "ksana/schedule/zone/civil.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 #include "support/naive_cron.hpp"
 #include "support/property_cases.hpp"
 

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from case_place import run_cases
 from ksana_server import PATIENCE, Failure, check, equal
 
-# As base/error.cpp has them.
+# As base/error/error.cpp has them.
 UNIMPLEMENTED, INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 1, 2, 5, 6, 124
 TOKEN = "0123456789abcdef0123456789abcdef"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/codec/limit_codec.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/codec/v1/limit_codec.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 #include "sim/sim_fires.hpp"

@@ -7,12 +7,12 @@
 #include <set>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/model/decide.hpp"
-#include "ksana/model/plan.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/model/job/plan.hpp"
+#include "ksana/model/run/decide.hpp"
 
 namespace ksana::sim {
 namespace {

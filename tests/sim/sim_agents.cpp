@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ksana/base/hash.hpp"
+#include "ksana/base/ids/hash.hpp"
 
 namespace ksana::sim {
 
@@ -20,7 +20,7 @@ namespace {
 // Between an answer and what is done next.
 constexpr Duration kMoment = milliseconds(1);
 
-// The exchange is an agent's only call but one; AgentDesk tells its observer, not the checks.
+// The exchange is an agent's only call but one; AgentService tells its observer, not the checks.
 engine::AttemptEnd EndOf(const Run& run, const model::Event& event, const store::Applied& applied) {
     static const std::string kNoJob;
     return {.run = run, .job_name = kNoJob, .event = event, .applied = applied, .took = {}};
@@ -179,7 +179,8 @@ void Agent::Exchange() {
     if (answer->claimed.more) asked_at_ = {};
 }
 
-// As the desk does it for agents that wait: several of them in one call. One may be gone by then.
+// As the service does it for agents that wait: several of them in one call. One may be gone by
+// then.
 void Agent::Claim() {
     if (works_.size() >= settings_.room) return;
     asked_at_ = world_.now();

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/model/agent.hpp"
+#include "ksana/model/run/agent.hpp"
 #include "sim/sim_door.hpp"
 #include "sim/sim_target.hpp"
 #include "sim/sim_task_checks.hpp"

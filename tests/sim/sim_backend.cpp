@@ -107,7 +107,9 @@ class WatchedTransaction final : public Transaction {
     Many<Run> LockOwned(const Strings& owners, std::size_t limit) override {
         return inner_.LockOwned(owners, limit);
     }
-    Many<Gate> LockGates(const Strings& ids) override { return inner_.LockGates(ids); }
+    Many<OverlapCounts> LockOverlapCounts(const Strings& ids) override {
+        return inner_.LockOverlapCounts(ids);
+    }
     Many<Run> LockGated(const std::string& id) override { return inner_.LockGated(id); }
     Result<std::optional<Run>> LockFirstBlocked(const std::string& id) override {
         return inner_.LockFirstBlocked(id);

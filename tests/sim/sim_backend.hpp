@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ksana/store_kit/backend.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
 
 namespace ksana::sim {
 

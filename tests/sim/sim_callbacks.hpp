@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ksana/engine/executor.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 #include "sim/sim_backend.hpp"
 #include "sim/sim_task_checks.hpp"
 #include "sim/sim_world.hpp"

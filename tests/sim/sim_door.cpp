@@ -16,7 +16,7 @@ Door::Door(World& world, store::Store& store, const DoorSettings& settings)
                                     })),
       ids_(world.store_clock(), world.random()),
       types_(*store_),
-      type_desk_(*store_, types_),
+      type_service_(*store_, types_),
       tasks_(*store_, [this](const std::string& code) { return types_.Find(code); }, {}),
       runs_(*store_, ids_),
       agents_(*store_, {.follow_up = engine::MakeCallbackFollowUp(types_, settings.callbacks),

@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "ksana/engine/agent_desk.hpp"
-#include "ksana/engine/callback_follow_up.hpp"
-#include "ksana/engine/run_desk.hpp"
-#include "ksana/engine/task_desk.hpp"
-#include "ksana/engine/type_desk.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/callbacks/callback_follow_up.hpp"
+#include "ksana/engine/services/run_service.hpp"
+#include "ksana/engine/services/task_service.hpp"
+#include "ksana/engine/services/type_service.hpp"
 #include "ksana/store/faulty_store.hpp"
 #include "sim/sim_world.hpp"
 
@@ -28,10 +28,10 @@ class Door {
     // All must outlive it.
     Door(World& world, store::Store& store, const DoorSettings& settings);
 
-    engine::TaskDesk& tasks() { return tasks_; }
-    engine::TypeDesk& types() { return type_desk_; }
-    engine::RunDesk& runs() { return runs_; }
-    engine::AgentDesk& agents() { return agents_; }
+    engine::TaskService& tasks() { return tasks_; }
+    engine::TypeService& types() { return type_service_; }
+    engine::RunService& runs() { return runs_; }
+    engine::AgentService& agents() { return agents_; }
     UuidGenerator& ids() { return ids_; }
 
     // One thing at a time: false when it is in the middle of a slow call.
@@ -58,11 +58,11 @@ class Door {
     store::FaultPlan faults_;
     std::unique_ptr<store::Store> store_;
     UuidGenerator ids_;
-    engine::TypeBook types_;
-    engine::TypeDesk type_desk_;
-    engine::TaskDesk tasks_;
-    engine::RunDesk runs_;
-    engine::AgentDesk agents_;
+    engine::TypeCache types_;
+    engine::TypeService type_service_;
+    engine::TaskService tasks_;
+    engine::RunService runs_;
+    engine::AgentService agents_;
     store::ChangeFeed::Subscription subscription_;
     std::uint64_t turn_ = 0;  // of reading types: only the last one planned counts
     std::optional<TimePoint> read_at_;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/hash.hpp"
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/ids/hash.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 namespace ksana::sim {
 

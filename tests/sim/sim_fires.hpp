@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/model/job.hpp"
-#include "ksana/model/plan.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/model/job/plan.hpp"
 #include "ksana/schedule/schedule.hpp"
 #include "ksana/store/store.hpp"
 #include "sim/sim_backend.hpp"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/log.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "sim/cluster_sim.hpp"
 #include "sim/ledger_sim.hpp"
 

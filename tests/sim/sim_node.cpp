@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ksana/base/hash.hpp"
+#include "ksana/base/ids/hash.hpp"
 #include "ksana/engine/loop_runner.hpp"
 
 namespace ksana::sim {

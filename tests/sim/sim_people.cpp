@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "ksana/base/hash.hpp"
+#include "ksana/base/ids/hash.hpp"
 
 namespace ksana::sim {
 
@@ -30,7 +30,7 @@ Person::Person(World& world, store::Store& store, schedule::ZoneDatabase& zones,
       ids_(world.store_clock(), world.random()),
       book_(zones, {}),
       plans_(book_, {}, {.defaults = {}, .max_fires = 100}),
-      desk_(*store_, plans_, zones, {}, ids_) {
+      service_(*store_, plans_, zones, {}, ids_) {
     faults_.Randomly("", settings.faults);
 }
 
@@ -153,14 +153,14 @@ Job Person::MakeJob() {
 
 void Person::Create() {
     const Job job = MakeJob();
-    const auto made = Insist([&] { return desk_.Create(job); });
+    const auto made = Insist([&] { return service_.Create(job); });
     Note(job.id, "create", made ? "ok" : made.error().message);
     if (made) fires_.Acknowledged(*made);
     // The first try had reached the store, and its answer got lost.
     if (!made && made.error().code == Code::kAlreadyExists) fires_.Acknowledged(job);
 }
 
-engine::JobDesk::Edit Person::MakeEdit() {
+engine::JobService::Edit Person::MakeEdit() {
     const std::uint64_t dice = world_.Below(100);
     Job other = MakeJob();
     if (dice < 30) {
@@ -190,9 +190,9 @@ void Person::Change() {
     const std::uint64_t dice = world_.Below(4);
     const auto edit = MakeEdit();
     const auto changed = Insist([&]() -> Result<Job> {
-        if (dice == 0) return desk_.Pause(id, "a person");
-        if (dice == 1) return desk_.Resume(id);
-        return desk_.Change(id, {}, edit);
+        if (dice == 0) return service_.Pause(id, "a person");
+        if (dice == 1) return service_.Resume(id);
+        return service_.Change(id, {}, edit);
     });
     Note(id, "change", changed ? "ok" : changed.error().message);
     if (changed) fires_.Acknowledged(*changed);
@@ -201,7 +201,7 @@ void Person::Change() {
 void Person::Delete() {
     const std::string id = AnyJob();
     fires_.MayGo(id);
-    const auto deleted = Insist([&] { return desk_.Delete(id, {}); });
+    const auto deleted = Insist([&] { return service_.Delete(id, {}); });
     Note(id, "delete", deleted ? "ok" : deleted.error().message);
     if (deleted && fires_.Find(id) != nullptr) {
         world_.Fail(
@@ -212,8 +212,8 @@ void Person::Delete() {
 void Person::RunNow() {
     const std::string id = AnyJob();
     const bool obeys = world_.Chance(500);
-    const auto run =
-        Insist([&] { return desk_.RunNow({.id = id, .parameters = {}, .obeys_overlap = obeys}); });
+    const auto run = Insist(
+        [&] { return service_.RunNow({.id = id, .parameters = {}, .obeys_overlap = obeys}); });
     Note(id, "run now", run ? "ok" : run.error().message);
     if (run) runs_.Submitted(run->id);
 }
@@ -234,7 +234,7 @@ void Person::Cancel() {
 
 void Person::PauseAll() {
     for (const std::string& id : fires_.Ids()) {
-        const auto paused = desk_.Pause(id, "the end");
+        const auto paused = service_.Pause(id, "the end");
         if (!paused && paused.error().code != Code::kNotFound) {
             world_.Fail({.invariant = "I13",
                          .what = "a job cannot be paused: " + paused.error().message,

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ksana/engine/fire_plans.hpp"
-#include "ksana/engine/job_desk.hpp"
-#include "ksana/engine/schedule_book.hpp"
+#include "ksana/engine/plan/fire_plans.hpp"
+#include "ksana/engine/plan/schedule_cache.hpp"
+#include "ksana/engine/services/job_service.hpp"
 #include "ksana/store/faulty_store.hpp"
 #include "sim/sim_fires.hpp"
 #include "sim/sim_runs.hpp"
@@ -42,7 +42,7 @@ class Person {
     model::Action MakeAction();
     schedule::ScheduleSpec MakeSchedule();
     std::optional<model::RetryPolicy> MakeRetry();
-    engine::JobDesk::Edit MakeEdit();
+    engine::JobService::Edit MakeEdit();
     std::string AnyJob();
     void Choose();
     void Change();
@@ -61,9 +61,9 @@ class Person {
     store::FaultPlan faults_;
     std::unique_ptr<store::Store> store_;
     UuidGenerator ids_;
-    engine::ScheduleBook book_;
+    engine::ScheduleCache book_;
     engine::FirePlans plans_;
-    engine::JobDesk desk_;
+    engine::JobService service_;
     bool busy_ = false;
 };
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "ksana/base/hash.hpp"
+#include "ksana/base/ids/hash.hpp"
 
 namespace ksana::sim {
 namespace {

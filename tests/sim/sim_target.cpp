@@ -92,7 +92,7 @@ void SimExecutor::Start(engine::Task task, Done done) {
         const bool welcome = targets_.Arrive(task);
         return Answer(exec_id,
                       {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure,
-                       .target = model::TargetSign::kAnswered});
+                       .target = model::TargetHealth::kAnswered});
     }
     // It is on its way, also when the node dies meanwhile.
     world_.After(travel, [self = shared_from_this(), task = std::move(task), fate] {
@@ -115,13 +115,13 @@ void SimExecutor::CheckLimit(const engine::Task& task) const {
 SimExecutor::Fate SimExecutor::Draw(const engine::Task& task) {
     Fate fate;
     fate.event.kind = EventKind::kSuccess;
-    fate.event.target = model::TargetSign::kAnswered;
+    fate.event.target = model::TargetHealth::kAnswered;
     fate.after = world_.Between(milliseconds(1), milliseconds(200));
     if (targets_.healed()) return fate;
     if (task.callback ? targets_.receivers_down() : targets_.down()) {
         fate.event.kind = EventKind::kRetryableFailure;
         fate.event.error = "connection refused";
-        fate.event.target = model::TargetSign::kDown;
+        fate.event.target = model::TargetHealth::kDown;
         return fate;
     }
     fate.after = world_.Between(milliseconds(5), seconds(3));
@@ -130,7 +130,7 @@ SimExecutor::Fate SimExecutor::Draw(const engine::Task& task) {
     if (dice < 74) {
         fate.event.kind = EventKind::kRetryableFailure;
         fate.event.error = "503";
-        fate.event.target = model::TargetSign::kDown;
+        fate.event.target = model::TargetHealth::kDown;
         if (world_.Chance(100)) fate.event.after = world_.Between({}, seconds(60));
         return fate;
     }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/engine/executor.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 #include "sim/sim_backend.hpp"
 #include "sim/sim_world.hpp"
 

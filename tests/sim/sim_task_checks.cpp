@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 namespace ksana::sim {
 
@@ -67,28 +67,28 @@ void TaskChecks::Submitting(const NewTask& task) {
 
 void TaskChecks::Change(const Run& run, bool inserted) {
     if (inserted) {
-        Book& book = books_[run.id];
-        book.run = run;
+        TaskRecord& record = records_[run.id];
+        record.run = run;
         if (!IsTask(run)) return;
         ++made_;
         if (run.job_id.empty()) CheckNew(run);
-        TakeKey(book);
+        TakeKey(record);
         return;
     }
-    const auto found = books_.find(run.id);
-    if (found == books_.end()) return;  // RunChecks has found it already
-    Book& book = found->second;
-    CheckMove(book.run, run);
+    const auto found = records_.find(run.id);
+    if (found == records_.end()) return;  // RunChecks has found it already
+    TaskRecord& record = found->second;
+    CheckMove(record.run, run);
     const bool ends =
-        book.run.status.state == RunState::kRunning && run.status.state != RunState::kRunning;
-    if (ends && IsTask(run)) CheckEnd(book, run);
-    book.run.status = run.status;
+        record.run.status.state == RunState::kRunning && run.status.state != RunState::kRunning;
+    if (ends && IsTask(run)) CheckEnd(record, run);
+    record.run.status = run.status;
     if ((run.unique.states & model::SetOf(run.status.state)) == 0) FreeKey(run.id);
 }
 
 void TaskChecks::FreeKey(const Uuid& id) {
-    const auto found = books_.find(id);
-    if (found == books_.end() || !found->second.keeps_key) return;
+    const auto found = records_.find(id);
+    if (found == records_.end() || !found->second.keeps_key) return;
     const Run& run = found->second.run;
     found->second.keeps_key = false;
     keys_[{run.tenant, run.unique.key}].erase(id);
@@ -98,7 +98,7 @@ void TaskChecks::FreeKey(const Uuid& id) {
 void TaskChecks::CheckNew(const Run& run) {
     const auto old = again_.find(run.id);
     if (old != again_.end()) {
-        if (books_[old->second].run.payload == run.payload) return;
+        if (records_[old->second].run.payload == run.payload) return;
         return Fail("I3", run, "a run that was to be made again became another one");
     }
     const auto found = submitted_.find(run.payload);
@@ -122,27 +122,27 @@ void TaskChecks::CheckPolicy(const Run& run, const NewTask& task) {
     Fail("I3", run, "a task has rules that neither it nor its type ever had");
 }
 
-bool TaskChecks::HoldsKey(const Book& book) const {
-    const Run& run = book.run;
+bool TaskChecks::HoldsKey(const TaskRecord& record) const {
+    const Run& run = record.run;
     const auto& until = run.unique.until;
     const bool purged =
         model::IsFinal(run.status.state) && runs_.MayBePurged(*run.status.finished_at);
-    return book.keeps_key && !purged && (!until || world_.store_clock().Now() < *until);
+    return record.keeps_key && !purged && (!until || world_.store_clock().Now() < *until);
 }
 
-void TaskChecks::TakeKey(Book& book) {
-    const Run& run = book.run;
+void TaskChecks::TakeKey(TaskRecord& record) {
+    const Run& run = record.run;
     if (run.unique.key.empty()) return;
     std::set<Uuid>& holders = keys_[{run.tenant, run.unique.key}];
     for (const Uuid& other : holders) {
         // A clock that was set back makes a key count again that was free.
-        if (!HoldsKey(books_.at(other)) || world_.store_clock_was_set()) continue;
+        if (!HoldsKey(records_.at(other)) || world_.store_clock_was_set()) continue;
         Fail("I2", run,
              fmt::format("the key \"{}\" is held by run {}, which is {}", run.unique.key,
-                         other.ToString(), model::NameOf(books_.at(other).run.status.state)));
+                         other.ToString(), model::NameOf(records_.at(other).run.status.state)));
     }
-    book.keeps_key = (run.unique.states & model::SetOf(run.status.state)) != 0;
-    if (book.keeps_key) holders.insert(run.id);
+    record.keeps_key = (run.unique.states & model::SetOf(run.status.state)) != 0;
+    if (record.keeps_key) holders.insert(run.id);
 }
 
 void TaskChecks::CheckMove(const Run& before, const Run& after) {
@@ -196,18 +196,18 @@ void TaskChecks::NoteUnlucky(const Uuid& id) {
     unlucky_.push_back(id);
 }
 
-void TaskChecks::CheckEnd(Book& book, const Run& after) {
+void TaskChecks::CheckEnd(TaskRecord& record, const Run& after) {
     if (!after.status.last_report) return;
     const EventKind kind = *after.status.last_report;
     if (IsReport(kind)) {
-        CheckReport(book.run, after);
+        CheckReport(record.run, after);
     } else {
-        CheckTakenAway(book.run, after);
+        CheckTakenAway(record.run, after);
     }
-    if (kind == EventKind::kSuccess && ++book.results > 1) {
+    if (kind == EventKind::kSuccess && ++record.results > 1) {
         Fail("I4", after, "a task has two accepted results");
     }
-    CheckExhausted(book.run, after);
+    CheckExhausted(record.run, after);
 }
 
 // A deadline or a lease that was over, and nothing else: agents report no timeouts.
@@ -275,22 +275,22 @@ const model::Event* TaskChecks::SaidOf(const std::string& exec_id) const {
 
 void TaskChecks::Acknowledged(const NewTask& task, const store::Submitted& outcome) {
     runs_.Submitted(outcome.id);
-    const auto found = books_.find(outcome.id);
-    if (found == books_.end()) return;
-    const Book& book = found->second;
+    const auto found = records_.find(outcome.id);
+    if (found == records_.end()) return;
+    const TaskRecord& record = found->second;
     if (outcome.verdict == store::SubmitVerdict::kSameKey) {
-        const bool holds = HoldsKey(book) || world_.store_clock_was_set();
-        if (book.run.unique.key == task.unique.key && holds) return;
-        return Fail("I3", book.run, "a task was refused for a key that this run does not hold");
+        const bool holds = HoldsKey(record) || world_.store_clock_was_set();
+        if (record.run.unique.key == task.unique.key && holds) return;
+        return Fail("I3", record.run, "a task was refused for a key that this run does not hold");
     }
-    if (book.run.payload != task.payload || (task.id && *task.id != outcome.id)) {
-        Fail("I3", book.run, "a task was acknowledged as another one");
+    if (record.run.payload != task.payload || (task.id && *task.id != outcome.id)) {
+        Fail("I3", record.run, "a task was acknowledged as another one");
     }
 }
 
 void TaskChecks::Told(const Run& run, const model::Event& event, const store::Applied& applied) {
-    const auto found = books_.find(run.id);
-    if (found == books_.end()) return Fail("I3", run, "an agent has a run that is not there");
+    const auto found = records_.find(run.id);
+    if (found == records_.end()) return Fail("I3", run, "an agent has a run that is not there");
     const RunStatus& status = found->second.run.status;
     const bool same = status.exec_id == event.exec_id;
     if (applied.verdict == ApplyVerdict::kStale) {
@@ -313,8 +313,8 @@ void TaskChecks::Told(const Run& run, const model::Event& event, const store::Ap
 }
 
 void TaskChecks::Done(const Uuid& id, EventKind kind) {
-    const auto found = books_.find(id);
-    if (found == books_.end() || kind != EventKind::kResolve) return;
+    const auto found = records_.find(id);
+    if (found == records_.end() || kind != EventKind::kResolve) return;
     if (found->second.run.status.state != RunState::kResolved) {
         Fail("I3", found->second.run, "an acknowledged remark is not in the store");
     }

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "ksana/model/new_task.hpp"
-#include "ksana/model/run_type.hpp"
+#include "ksana/model/run/new_task.hpp"
+#include "ksana/model/run/run_type.hpp"
 #include "ksana/store/run_store.hpp"
 #include "sim/sim_backend.hpp"
 #include "sim/sim_runs.hpp"
@@ -52,7 +52,7 @@ class TaskChecks {
     std::int64_t held() const { return held_; }
 
   private:
-    struct Book {
+    struct TaskRecord {
         model::Run run;
         int results = 0;
         bool keeps_key = false;  // since it was made: one that gave it back never has it again
@@ -62,13 +62,13 @@ class TaskChecks {
     void Fail(std::string_view invariant, const model::Run& run, std::string what);
     void CheckNew(const model::Run& run);
     void CheckPolicy(const model::Run& run, const model::NewTask& task);
-    void TakeKey(Book& book);
+    void TakeKey(TaskRecord& record);
     void FreeKey(const Uuid& id);
-    bool HoldsKey(const Book& book) const;
+    bool HoldsKey(const TaskRecord& record) const;
     void Change(const model::Run& run, bool inserted);
     void CheckMove(const model::Run& before, const model::Run& after);
     void CheckByHand(const model::Run& before, const model::Run& after);
-    void CheckEnd(Book& book, const model::Run& after);
+    void CheckEnd(TaskRecord& record, const model::Run& after);
     void CheckTakenAway(const model::Run& before, const model::Run& after);
     void CheckReport(const model::Run& before, const model::Run& after);
     void CheckExhausted(const model::Run& before, const model::Run& after);
@@ -76,7 +76,7 @@ class TaskChecks {
 
     World& world_;
     RunChecks& runs_;
-    std::unordered_map<Uuid, Book, UuidHash> books_;
+    std::unordered_map<Uuid, TaskRecord, UuidHash> records_;
     // By payload, which no two have in common; and when, by the store's clock.
     std::map<std::string, std::pair<model::NewTask, TimePoint>> submitted_;
     std::map<std::string, std::vector<model::RunType>> types_;  // all that were ever tried

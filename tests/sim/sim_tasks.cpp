@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "ksana/base/hash.hpp"
+#include "ksana/base/ids/hash.hpp"
 
 namespace ksana::sim {
 

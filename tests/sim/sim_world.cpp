@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ksana/base/hash.hpp"
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/ids/hash.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 namespace ksana::sim {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/time.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/base/time/time.hpp"
 
 namespace ksana::sim {
 

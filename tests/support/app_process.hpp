@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/commands.hpp"
+#include "apps/ksana/commands.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 
 namespace ksana::test {
 

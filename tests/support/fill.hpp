@@ -12,12 +12,12 @@
 #include <variant>
 #include <vector>
 
-#include "ksana/base/random.hpp"
-#include "ksana/base/text_map.hpp"
-#include "ksana/base/time.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/model/run.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/text/text_map.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/model/run/run.hpp"
 
 namespace ksana::testing {
 

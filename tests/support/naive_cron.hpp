@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/random.hpp"
-#include "ksana/schedule/zone.hpp"
-#include "ksana/schedule/zoned_cron.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/schedule/cron/zoned_cron.hpp"
+#include "ksana/schedule/zone/zone.hpp"
 
 namespace ksana::testing {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "ksana/base/check.hpp"
+#include "ksana/base/error/check.hpp"
 
 namespace ksana::testing {
 
@@ -39,7 +39,7 @@ store_postgres::Rows PostgresSchema::Run(const std::string& sql) {
     }
     std::vector<store_postgres::Statement> statements(1);
     statements[0].owned = sql;
-    auto answer = std::get<0>(made)->Exchange(statements, deadline);
+    auto answer = std::get<0>(made)->RoundTrip(statements, deadline);
     if (auto* fault = std::get_if<1>(&answer)) {
         ADD_FAILURE() << sql << ": " << fault->error.message;
         return {};

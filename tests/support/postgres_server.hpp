@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/store_postgres/connection.hpp"
-#include "ksana/store_postgres/postgres_options.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_postgres/wire/connection.hpp"
 
 namespace ksana::testing {
 

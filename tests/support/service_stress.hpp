@@ -5,13 +5,13 @@
 #include <thread>
 #include <vector>
 
-#include "ksana/base/random.hpp"
-#include "ksana/base/service.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/service.hpp"
 
 namespace ksana::testing {
 
-// Hammers Start and Stop from several threads, in the manner the rules of base/service.hpp allow.
-// Every service runs through this once; the sanitizers say what went wrong.
+// Hammers Start and Stop from several threads, in the manner the rules of base/process/service.hpp
+// allow. Every service runs through this once; the sanitizers say what went wrong.
 inline void StressService(Service& service, int threads = 4, int rounds = 200) {
     service.Stop();  // before any start: nothing happens
     {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "ksana/base/percent_text.hpp"
-#include "ksana/base/utf8.hpp"
+#include "ksana/base/text/escape.hpp"
+#include "ksana/base/text/utf8.hpp"
 #include "ksana/client/api_error.hpp"
 #include "ksana/http_client/call_check.hpp"
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/codec/json_tree.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/codec/json/json_tree.hpp"
 #include "ksana/http_client/client.hpp"
 
 namespace ksana::client {

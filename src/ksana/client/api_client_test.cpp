@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "ksana/base/random.hpp"
+#include "ksana/base/ids/random.hpp"
 #include "ksana/client/api_list.hpp"
 #include "support/raw_server.hpp"
 

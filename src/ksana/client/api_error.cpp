@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "ksana/base/utf8.hpp"
-#include "ksana/codec/json_tree.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/codec/json/json_tree.hpp"
 
 namespace ksana::client {
 namespace {

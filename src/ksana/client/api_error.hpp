@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "ksana/base/error.hpp"
+#include "ksana/base/error/error.hpp"
 #include "ksana/http_client/call.hpp"
 
 namespace ksana::client {

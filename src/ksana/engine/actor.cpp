@@ -1,6 +1,6 @@
 #include "ksana/engine/actor.hpp"
 
-#include "ksana/base/utf8.hpp"
+#include "ksana/base/text/utf8.hpp"
 
 namespace ksana::engine {
 namespace {

@@ -15,7 +15,7 @@ struct Actor {
     std::string request_id;
 };
 
-// What was done, in the words of model/audit_words.hpp.
+// What was done, in the words of model/audit_event.hpp.
 struct Deed {
     std::string_view action;
     std::string_view resource_type;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ksana/base/log.hpp"
+#include "ksana/base/log/log.hpp"
 
 namespace ksana::engine {
 

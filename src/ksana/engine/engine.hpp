@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/service.hpp"
+#include "ksana/base/process/service.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/engine/loop_runner.hpp"
 #include "ksana/engine/node.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/loop_thread.hpp"
+#include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
 #include "ksana/store/change_feed.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "ksana/base/log.hpp"
-#include "ksana/engine/direct_submit.hpp"
-#include "ksana/engine/limit_source.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/engine/dispatch/direct_submit.hpp"
+#include "ksana/engine/limits/limit_source.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -67,11 +67,12 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                 .limits = &limits_}));
     }
     if (options_.ids != nullptr) {
-        alerter_ = std::make_unique<Alerter>(store, zones, clock, *options_.ids,
-                                             Alerter::Options{.owner = LockOwner(),
-                                                              .lock = std::chrono::seconds(20),
-                                                              .signs = {.settle = options_.settle},
-                                                              .notices = options_.callbacks});
+        alerter_ =
+            std::make_unique<Alerter>(store, zones, clock, *options_.ids,
+                                      Alerter::Options{.owner = LockOwner(),
+                                                       .lock = std::chrono::seconds(20),
+                                                       .scanner = {.settle = options_.settle},
+                                                       .notices = options_.callbacks});
     }
     AddLoops();
 }
@@ -280,10 +281,10 @@ std::vector<LimitUse> Node::LimitUses() const {
     return uses;
 }
 
-Flights::GroupUse Node::UseOfGroup(const std::string& group) const {
-    Flights::GroupUse use;
+ActiveAttempts::GroupUse Node::UseOfGroup(const std::string& group) const {
+    ActiveAttempts::GroupUse use;
     for (const auto& dispatcher : dispatchers_) {
-        const Flights::GroupUse one = dispatcher->UseOfGroup(group);
+        const ActiveAttempts::GroupUse one = dispatcher->UseOfGroup(group);
         use.under_way += one.under_way;
         use.waiting += one.waiting;
     }

@@ -6,27 +6,27 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/engine/alerter.hpp"
-#include "ksana/engine/backfiller.hpp"
-#include "ksana/engine/calendar_book.hpp"
-#include "ksana/engine/calendar_watch.hpp"
-#include "ksana/engine/callback_follow_up.hpp"
-#include "ksana/engine/clock_watch.hpp"
-#include "ksana/engine/dispatcher.hpp"
-#include "ksana/engine/executor.hpp"
-#include "ksana/engine/fire_plans.hpp"
-#include "ksana/engine/jump_meter.hpp"
-#include "ksana/engine/limits.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/engine/alerts/alerter.hpp"
+#include "ksana/engine/backfill/backfiller.hpp"
+#include "ksana/engine/calendars/calendar_cache.hpp"
+#include "ksana/engine/calendars/calendar_watch.hpp"
+#include "ksana/engine/callbacks/callback_follow_up.hpp"
+#include "ksana/engine/dispatch/dispatcher.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
+#include "ksana/engine/dispatch/reaper.hpp"
+#include "ksana/engine/limits/limits.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
-#include "ksana/engine/planner.hpp"
-#include "ksana/engine/reaper.hpp"
-#include "ksana/engine/retention.hpp"
-#include "ksana/engine/schedule_book.hpp"
-#include "ksana/engine/type_book.hpp"
-#include "ksana/model/effective_policy.hpp"
+#include "ksana/engine/plan/clock_jump.hpp"
+#include "ksana/engine/plan/clock_watch.hpp"
+#include "ksana/engine/plan/fire_plans.hpp"
+#include "ksana/engine/plan/planner.hpp"
+#include "ksana/engine/plan/schedule_cache.hpp"
+#include "ksana/engine/retention/retention.hpp"
+#include "ksana/engine/services/type_cache.hpp"
+#include "ksana/model/job/effective_policy.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::engine {
@@ -78,11 +78,11 @@ class Node {
     // are of its kind (direct_submit.hpp). Any thread.
     Result<std::vector<store::Submitted>> Submit(store::SubmitParams params);
 
-    ScheduleBook& schedules() { return schedules_; }
+    ScheduleCache& schedules() { return schedules_; }
     FirePlans& plans() { return plans_; }
-    TypeBook& types() { return types_; }
-    LimitBook& limits() { return limits_; }
-    CalendarBook& calendars() { return calendars_; }
+    TypeCache& types() { return types_; }
+    LimitTracker& limits() { return limits_; }
+    CalendarCache& calendars() { return calendars_; }
     CalendarWatch& calendar_watch() { return calendar_watch_; }
     const std::string& owner() const { return owner_; }
     // For whoever reports on runs: the callbacks that are due because of it.
@@ -91,7 +91,7 @@ class Node {
     // The node's own first, then by key. Any thread.
     std::vector<LimitUse> LimitUses() const;
     // What runs of a group's jobs there are on this node. Any thread.
-    Flights::GroupUse UseOfGroup(const std::string& group) const;
+    ActiveAttempts::GroupUse UseOfGroup(const std::string& group) const;
 
     void Open();
     // Shutdown, in this order: no further starts; ask what runs to stop; give up on what does not.
@@ -122,11 +122,11 @@ class Node {
     const std::string owner_;
     std::function<void(std::size_t)> wake_;
 
-    LimitBook limits_;
-    TypeBook types_;
+    LimitTracker limits_;
+    TypeCache types_;
     const store::FollowUp follow_up_;
-    CalendarBook calendars_;
-    ScheduleBook schedules_;
+    CalendarCache calendars_;
+    ScheduleCache schedules_;
     FirePlans plans_;
     Planner planner_;
     Reaper reaper_;
@@ -140,7 +140,7 @@ class Node {
     std::vector<Loop> loops_;
     std::optional<TimePoint> next_fire_;           // only Plan; by this node's wall clock
     std::atomic<bool> planning_{false};            // a transaction of Plan is under way
-    JumpMeter reaper_jumps_;                       // only Reap
+    ClockJumpDetector reaper_jumps_;               // only Reap
     std::optional<SteadyPoint> no_reaping_until_;  // likewise
 };
 

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <string>
 
-#include "ksana/base/time.hpp"
-#include "ksana/model/decide.hpp"
-#include "ksana/model/run.hpp"
-#include "ksana/model/wait_cause.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/model/run/decide.hpp"
+#include "ksana/model/run/run.hpp"
+#include "ksana/model/run/wait_cause.hpp"
 #include "ksana/store/run_store.hpp"
 
 namespace ksana::engine {

@@ -1,17 +1,17 @@
 #include "ksana/exec/answer_outcome.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <utility>
 
-#include "ksana/base/duration_text.hpp"
-#include "ksana/base/utf8.hpp"
-#include "ksana/codec/json_text.hpp"
-#include "ksana/exec/retry_after.hpp"
-#include "ksana/model/http_outcome.hpp"
+#include <fmt/core.h>
+
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/codec/json/json_text.hpp"
+#include "ksana/model/run/decide.hpp"
 #include "ksana/store/run_store.hpp"
 
 namespace ksana::exec {
@@ -64,22 +64,22 @@ EventKind KindOf(const CallAnswer& answer) {
 
 // Whether somebody is there. An answer that does not come in its time tells nothing: the job may
 // allow too little. Gateways answer for targets that are down.
-model::TargetSign SignOf(const CallAnswer& answer) {
+model::TargetHealth SignOf(const CallAnswer& answer) {
     const bool connected = answer.reused || answer.timings.connect > Duration::zero();
     switch (answer.error) {
         case CallError::kDns:
         case CallError::kConnect:
         case CallError::kTls:
-            return model::TargetSign::kDown;
+            return model::TargetHealth::kDown;
         case CallError::kTimeout:
-            return connected ? model::TargetSign::kNone : model::TargetSign::kDown;
+            return connected ? model::TargetHealth::kNone : model::TargetHealth::kDown;
         case CallError::kNone:
             break;
         default:
-            return model::TargetSign::kNone;
+            return model::TargetHealth::kNone;
     }
     const bool gateway = answer.status == 502 || answer.status == 503 || answer.status == 504;
-    return gateway ? model::TargetSign::kDown : model::TargetSign::kAnswered;
+    return gateway ? model::TargetHealth::kDown : model::TargetHealth::kAnswered;
 }
 
 std::string ErrorOf(const CallAnswer& answer, const CallContext& context) {
@@ -189,6 +189,64 @@ model::Event OutcomeOf(const CallAnswer& answer, const CallContext& context, Tim
         if (after != nullptr) event.after = ParseRetryAfter(*after, now);
     }
     return event;
+}
+
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// All of it must be digits.
+std::optional<int> Number(std::string_view text) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || !IsDigit(text.front())) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+std::optional<unsigned> Month(std::string_view name) {
+    constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const auto found = std::ranges::find(kMonths, name);
+    if (found == kMonths.end()) return std::nullopt;
+    return static_cast<unsigned>(found - kMonths.begin()) + 1;
+}
+
+// RFC 9110, IMF-fixdate: every part has its place.
+std::optional<TimePoint> ParseDate(std::string_view text) {
+    constexpr std::string_view kShape = "ddd, 00 mmm 0000 00:00:00 GMT";
+    if (text.size() != kShape.size() || text.substr(25) != " GMT" || text[19] != ':' ||
+        text[22] != ':' || text[3] != ',') {
+        return std::nullopt;
+    }
+    const auto day = Number(text.substr(5, 2));
+    const auto month = Month(text.substr(8, 3));
+    const auto year = Number(text.substr(12, 4));
+    const auto hour = Number(text.substr(17, 2));
+    const auto minute = Number(text.substr(20, 2));
+    const auto second = Number(text.substr(23, 2));
+    if (!day || !month || !year || !hour || !minute || !second) return std::nullopt;
+    const std::chrono::year_month_day date(std::chrono::year(*year), std::chrono::month(*month),
+                                           std::chrono::day(static_cast<unsigned>(*day)));
+    if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+    return std::chrono::sys_days(date) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) +
+           std::chrono::seconds(*second);
+}
+
+}  // namespace
+
+std::optional<Duration> ParseRetryAfter(std::string_view text, TimePoint now) {
+    if (text.empty()) return std::nullopt;
+    if (std::ranges::all_of(text, IsDigit)) {
+        // A number too long to read is a long wait, too.
+        const auto seconds = Number(text);
+        if (!seconds) return kMaxRetryAfter;
+        return std::min<Duration>(std::chrono::seconds(*seconds), kMaxRetryAfter);
+    }
+    const auto date = ParseDate(text);
+    if (!date) return std::nullopt;
+    return std::clamp<Duration>(*date - now, Duration::zero(), kMaxRetryAfter);
 }
 
 }  // namespace ksana::exec

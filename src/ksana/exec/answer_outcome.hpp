@@ -1,11 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/http_client/call.hpp"
-#include "ksana/model/decide.hpp"
+#include "ksana/model/run/decide.hpp"
 
 namespace ksana::exec {
 
@@ -39,5 +40,12 @@ model::Event OutcomeOf(const http_client::CallAnswer& answer, const CallContext&
 
 // At most `max_bytes` of something as well-formed UTF-8 without NUL.
 std::string HarmlessText(std::string_view bytes, std::size_t max_bytes);
+
+// Longer waits are cut to this.
+inline constexpr Duration kMaxRetryAfter = std::chrono::hours(24);
+
+// The header Retry-After: seconds, or a date as HTTP writes it ("Sun, 06 Nov 1994 08:49:37 GMT"); a
+// date that has passed is no wait at all. Nothing: neither of them.
+std::optional<Duration> ParseRetryAfter(std::string_view text, TimePoint now);
 
 }  // namespace ksana::exec

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "ksana/base/utf8.hpp"
-#include "ksana/codec/json_text.hpp"
-#include "ksana/exec/retry_after.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/codec/json/json_text.hpp"
+#include "ksana/exec/answer_outcome.hpp"
 #include "ksana/exec/task_fixture.hpp"
 #include "ksana/store/run_store.hpp"
 
@@ -69,25 +69,25 @@ TEST(AnswerOutcome, ErrorsBeforeAnAnswerAreToldApart) {  // K-09
 }
 
 TEST(AnswerOutcome, WhetherSomebodyIsThere) {
-    using model::TargetSign;
+    using model::TargetHealth;
     for (const int status : {200, 301, 404, 408, 429, 500, 501}) {
-        EXPECT_EQ(OfStatus(status).target, TargetSign::kAnswered) << status;
+        EXPECT_EQ(OfStatus(status).target, TargetHealth::kAnswered) << status;
     }
     for (const int status : {502, 503, 504}) {
-        EXPECT_EQ(OfStatus(status).target, TargetSign::kDown) << status;
+        EXPECT_EQ(OfStatus(status).target, TargetHealth::kDown) << status;
     }
     const auto sign = [](CallError error) { return Outcome({.error = error}).target; };
-    EXPECT_EQ(sign(CallError::kDns), TargetSign::kDown);
-    EXPECT_EQ(sign(CallError::kConnect), TargetSign::kDown);
-    EXPECT_EQ(sign(CallError::kTls), TargetSign::kDown);
-    EXPECT_EQ(sign(CallError::kTimeout), TargetSign::kDown) << "not even connected";
-    EXPECT_EQ(sign(CallError::kCancelled), TargetSign::kNone);
-    EXPECT_EQ(sign(CallError::kEgressRefused), TargetSign::kNone);
-    EXPECT_EQ(sign(CallError::kProtocol), TargetSign::kNone);
-    EXPECT_EQ(Outcome({.error = CallError::kTimeout, .reused = true}).target, TargetSign::kNone);
+    EXPECT_EQ(sign(CallError::kDns), TargetHealth::kDown);
+    EXPECT_EQ(sign(CallError::kConnect), TargetHealth::kDown);
+    EXPECT_EQ(sign(CallError::kTls), TargetHealth::kDown);
+    EXPECT_EQ(sign(CallError::kTimeout), TargetHealth::kDown) << "not even connected";
+    EXPECT_EQ(sign(CallError::kCancelled), TargetHealth::kNone);
+    EXPECT_EQ(sign(CallError::kEgressRefused), TargetHealth::kNone);
+    EXPECT_EQ(sign(CallError::kProtocol), TargetHealth::kNone);
+    EXPECT_EQ(Outcome({.error = CallError::kTimeout, .reused = true}).target, TargetHealth::kNone);
     CallAnswer slow{.error = CallError::kTimeout};
     slow.timings.connect = Duration(5);
-    EXPECT_EQ(Outcome(slow).target, TargetSign::kNone) << "its job may allow too little";
+    EXPECT_EQ(Outcome(slow).target, TargetHealth::kNone) << "its job may allow too little";
 }
 
 TEST(AnswerOutcome, TheTargetMaySayWhenAndWhether) {

@@ -1,8 +1,11 @@
 #include "ksana/exec/call_values.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
 
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 namespace ksana::exec {
 namespace {
@@ -56,6 +59,103 @@ std::optional<TemplateValue> CallValues::FindParameter(std::string_view name) co
     const auto found = std::ranges::find(parameters_, name, &codec::JsonMember::name);
     if (found == parameters_.end()) return std::nullopt;
     return TemplateValue{found->text, found->json};
+}
+
+namespace {
+
+constexpr std::string_view kMarker = "<filled-by-service>";
+
+bool IsFilled(std::string_view key) {
+    constexpr std::array<std::string_view, 6> kKeys = {"job_id",       "run_id",       "exec_id",
+                                                       "scheduled_at", "triggered_at", "attempt"};
+    return std::ranges::find(kKeys, key) != kKeys.end();
+}
+
+// What stands between the quotes, where it is ASCII: keys and the marker are. Many writers of JSON
+// write < and > as \u003c and \u003e.
+std::optional<std::string> Unescaped(std::string_view raw) {
+    std::string plain;
+    while (!raw.empty()) {
+        if (raw.front() != '\\') {
+            plain += raw.front();
+            raw.remove_prefix(1);
+            continue;
+        }
+        unsigned code = 0;
+        const bool is_code =
+            raw.size() >= 6 && raw[1] == 'u' &&
+            std::from_chars(raw.data() + 2, raw.data() + 6, code, 16).ptr == raw.data() + 6;
+        if (!is_code || code >= 0x80) return std::nullopt;
+        plain += static_cast<char>(code);
+        raw.remove_prefix(6);
+    }
+    return plain;
+}
+
+// Reads JSON from left to right as far as it must: strings, and what follows them.
+class Scanner {
+  public:
+    explicit Scanner(std::string_view text) : text_(text) {}
+
+    // Moves to the next string and past it; nothing at the end.
+    std::optional<std::string_view> NextString() {
+        at_ = text_.find('"', at_);
+        return at_ == std::string_view::npos ? std::nullopt : StringHere();
+    }
+
+    // The string that starts here; nothing when something else does.
+    std::optional<std::string_view> StringHere() {
+        if (at_ >= text_.size() || text_[at_] != '"') return std::nullopt;
+        const std::size_t start = at_ + 1;
+        std::size_t end = start;
+        while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+        if (end >= text_.size()) {
+            at_ = text_.size();
+            return std::nullopt;
+        }
+        at_ = end + 1;
+        return text_.substr(start, end - start);
+    }
+
+    bool Skip(char c) {
+        SkipBlanks();
+        if (at_ >= text_.size() || text_[at_] != c) return false;
+        ++at_;
+        SkipBlanks();
+        return true;
+    }
+
+    std::size_t at() const { return at_; }
+
+  private:
+    void SkipBlanks() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string FillServiceValues(std::string body, const TemplateLookup& lookup) {
+    if (body.find("filled-by-service") == std::string::npos) return body;
+    std::string filled;
+    std::size_t copied = 0;
+    Scanner scanner(body);
+    while (const auto key = scanner.NextString()) {
+        if (!scanner.Skip(':')) continue;
+        const std::size_t start = scanner.at();
+        const auto value = scanner.StringHere();
+        if (!value || Unescaped(*value) != kMarker) continue;
+        const auto name = Unescaped(*key);
+        if (!name || !IsFilled(*name)) continue;
+        const auto known = lookup(*name);
+        if (!known) continue;
+        filled.append(body, copied, start - copied);
+        filled += known->json;
+        copied = scanner.at();
+    }
+    filled.append(body, copied);
+    return filled;
 }
 
 }  // namespace ksana::exec

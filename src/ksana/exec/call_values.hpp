@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/codec/json_text.hpp"
-#include "ksana/engine/executor.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/codec/json/json_text.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/exec/template_text.hpp"
 
 namespace ksana::exec {
@@ -32,5 +32,10 @@ class CallValues {
     const engine::Task& task_;
     std::vector<codec::JsonMember> parameters_;
 };
+
+// K-10: in a JSON text, a string that is exactly "<filled-by-service>" under one of the keys
+// job_id, run_id, exec_id, scheduled_at, triggered_at and attempt is replaced by its value, at any
+// depth; attempt becomes a number. Under other keys it stays. Every other byte stays as it is.
+std::string FillServiceValues(std::string body, const TemplateLookup& lookup);
 
 }  // namespace ksana::exec

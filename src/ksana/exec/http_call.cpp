@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <variant>
 
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 #include "ksana/exec/answer_outcome.hpp"
 #include "ksana/exec/call_values.hpp"
-#include "ksana/exec/service_values.hpp"
 #include "ksana/exec/template_text.hpp"
 #include "ksana/exec/webhook_signature.hpp"
 #include "ksana/http_client/call_check.hpp"
 #include "ksana/model/http_url.hpp"
-#include "ksana/model/trace_parent.hpp"
+#include "ksana/model/run/attempt_log.hpp"
 
 namespace ksana::exec {
 namespace {

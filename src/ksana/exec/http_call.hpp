@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/time.hpp"
-#include "ksana/engine/executor.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/http_client/call.hpp"
 
 namespace ksana::exec {

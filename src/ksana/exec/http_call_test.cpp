@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ksana/exec/task_fixture.hpp"
-#include "ksana/model/trace_parent.hpp"
+#include "ksana/model/run/attempt_log.hpp"
 
 namespace ksana::exec {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "ksana/codec/alert_codec.hpp"
-#include "ksana/codec/json_text.hpp"
+#include "ksana/codec/json/json_text.hpp"
+#include "ksana/codec/v1/alert_codec.hpp"
 #include "ksana/exec/answer_outcome.hpp"
-#include "ksana/model/trace_parent.hpp"
+#include "ksana/model/run/attempt_log.hpp"
 
 namespace ksana::exec {
 namespace {

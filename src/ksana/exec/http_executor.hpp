@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/engine/executor.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/exec/http_call.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/mail/mailer.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "ksana/exec/task_fixture.hpp"
 #include "support/raw_server.hpp"
 

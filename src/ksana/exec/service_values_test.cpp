@@ -1,4 +1,4 @@
-#include "ksana/exec/service_values.hpp"
+#include "ksana/exec/call_values.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "ksana/base/time_text.hpp"
-#include "ksana/engine/executor.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 
 // For the tests of the module.
 

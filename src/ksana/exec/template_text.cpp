@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "ksana/base/percent_text.hpp"
-#include "ksana/base/utf8.hpp"
+#include "ksana/base/text/escape.hpp"
+#include "ksana/base/text/utf8.hpp"
 
 namespace ksana::exec {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
 
 namespace ksana::exec {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-#include "ksana/base/check.hpp"
+#include "ksana/base/error/check.hpp"
 
 namespace ksana::exec {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 
 namespace ksana::exec {
 

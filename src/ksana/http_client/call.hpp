@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/http_client/egress.hpp"
 
 namespace ksana::http_client {

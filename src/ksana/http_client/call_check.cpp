@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "ksana/base/utf8.hpp"
-#include "ksana/http_client/char_set.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/http_client/plain/char_set.hpp"
 
 namespace ksana::http_client {
 namespace {

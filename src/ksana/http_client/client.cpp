@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "ksana/http_client/call_check.hpp"
-#include "ksana/http_client/counters.hpp"
+#include "ksana/http_client/client.hpp"
+#include "ksana/http_client/curl/multi_loop.hpp"
 #include "ksana/http_client/inbox.hpp"
-#include "ksana/http_client/multi_loop.hpp"
-#include "ksana/http_client/plain_request.hpp"
+#include "ksana/http_client/plain/plain_request.hpp"
 
 namespace ksana::http_client {
 namespace {

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/loop_thread.hpp"
-#include "ksana/base/service.hpp"
+#include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/service.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/http_client/call.hpp"
 #include "ksana/http_client/egress.hpp"
 
@@ -77,6 +77,13 @@ class Client final : public Service {
     bool running_ = false;             // guarded by life_
     std::unique_ptr<MultiLoop> loop_;  // guarded by life_; used by the thread while it runs
     LoopThread thread_;
+};
+
+// Written by the client's thread, read by any.
+struct Counters {
+    std::array<std::atomic<std::uint64_t>, kCallErrorCount> by_error{};
+    std::atomic<std::uint64_t> connections_made{0};
+    std::atomic<std::uint64_t> connections_reused{0};
 };
 
 }  // namespace ksana::http_client

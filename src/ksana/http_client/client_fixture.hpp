@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "ksana/base/clock.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/http_client/client.hpp"
 #include "support/raw_server.hpp"
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "ksana/base/utf8.hpp"
+#include "ksana/base/text/utf8.hpp"
 
 namespace ksana::http_client {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
 
 // Which addresses a call may go to. Pure: it judges binary addresses, never names, so that neither
 // a changing DNS answer nor an odd spelling (http://2130706433/, http://127.1/) gets around it.

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "ksana/http_client/target.hpp"
+#include "ksana/http_client/plain/name_memory.hpp"
 
 namespace ksana::http_client {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
 #include "ksana/http_client/call.hpp"
-#include "ksana/http_client/plain_request.hpp"
+#include "ksana/http_client/plain/plain_request.hpp"
 
 namespace ksana::http_client {
 

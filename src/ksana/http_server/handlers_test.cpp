@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "ksana/base/log.hpp"
+#include "ksana/base/log/log.hpp"
 #include "ksana/http_server/server_fixture.hpp"
 
 namespace ksana::http_server {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "ksana/base/log.hpp"
-#include "ksana/http_server/dispatch.hpp"
-#include "ksana/http_server/network.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/http_server/routing/dispatch.hpp"
+#include "ksana/http_server/wire/network.hpp"
 
 namespace ksana::http_server {
 

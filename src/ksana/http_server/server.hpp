@@ -7,10 +7,10 @@
 #include <mutex>
 #include <string_view>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/service.hpp"
-#include "ksana/http_server/router.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/service.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/http_server/routing/router.hpp"
 #include "ksana/http_server/server_options.hpp"
 #include "ksana/http_server/statistics.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/http_server/server.hpp"
 #include "support/raw_client.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 
 namespace ksana::http_server {
 

@@ -1,7 +1,7 @@
 #include <thread>
 
+#include "ksana/http_server/routing/stream.hpp"
 #include "ksana/http_server/server_fixture.hpp"
-#include "ksana/http_server/stream.hpp"
 
 namespace ksana::http_server {
 namespace {

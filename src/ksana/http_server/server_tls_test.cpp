@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "ksana/base/log.hpp"
+#include "ksana/base/log/log.hpp"
 #include "ksana/http_server/server_fixture.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "ksana/engine/schedule_book.hpp"
-#include "ksana/schedule/calendar.hpp"
+#include "ksana/engine/plan/schedule_cache.hpp"
+#include "ksana/schedule/calendar/calendar.hpp"
 #include "ksana/schedule/schedule.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::insight {
@@ -19,7 +19,7 @@ using FindRules = std::function<std::optional<schedule::Calendar>(std::string_vi
 // Where the answers come from. What it refers to must outlive the call that it is given to.
 struct Sources {
     store::Store& store;
-    engine::ScheduleBook& schedules;
+    engine::ScheduleCache& schedules;
     schedule::ZoneDatabase& zones;
     engine::FindCalendar find_calendar;  // may be empty
     FindRules find_rules;                // may be empty: then no rule is named

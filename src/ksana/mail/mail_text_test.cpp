@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 namespace ksana::mail {
 namespace {

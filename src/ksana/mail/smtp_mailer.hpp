@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/loop_thread.hpp"
-#include "ksana/base/service.hpp"
+#include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/service.hpp"
+#include "ksana/base/time/clock.hpp"
 #include "ksana/mail/mailer.hpp"
 
 namespace ksana::mail {

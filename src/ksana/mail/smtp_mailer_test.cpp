@@ -4,7 +4,7 @@
 
 #include <future>
 
-#include "ksana/base/fake_clock.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "support/raw_server.hpp"
 
 namespace ksana::mail {

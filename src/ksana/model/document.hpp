@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 
 namespace ksana::model {
 
@@ -18,6 +18,16 @@ struct Document {
     TimePoint updated_at{};
     std::optional<TimePoint> expires_at;  // from then on it is not there
     friend bool operator==(const Document&, const Document&) = default;
+};
+
+// Who holds a named lock, and until when (none: nobody). The fence grows with every acquisition,
+// over release and expiry.
+struct Lock {
+    std::string name;
+    std::string owner;
+    std::int64_t fence = 0;
+    std::optional<TimePoint> until;
+    friend bool operator==(const Lock&, const Lock&) = default;
 };
 
 }  // namespace ksana::model

@@ -4,9 +4,9 @@
 
 #include "ksana/model/audit_event.hpp"
 #include "ksana/model/document.hpp"
-#include "ksana/model/job.hpp"
-#include "ksana/model/ledger.hpp"
-#include "ksana/model/run.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/model/job/plan.hpp"
+#include "ksana/model/run/run.hpp"
 
 namespace ksana::model {
 

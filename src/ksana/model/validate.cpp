@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/duration_text.hpp"
-#include "ksana/base/identifier.hpp"
-#include "ksana/base/json_pointer.hpp"
-#include "ksana/base/utf8.hpp"
+#include "ksana/base/text/escape.hpp"
+#include "ksana/base/text/names.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/base/time/time_text.hpp"
 #include "ksana/model/http_url.hpp"
 
 namespace ksana::model {

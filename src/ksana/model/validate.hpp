@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "ksana/base/error.hpp"
-#include "ksana/model/job.hpp"
-#include "ksana/model/limit.hpp"
-#include "ksana/model/new_task.hpp"
-#include "ksana/model/run_type.hpp"
+#include "ksana/base/error/error.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/model/job/limit.hpp"
+#include "ksana/model/run/new_task.hpp"
+#include "ksana/model/run/run_type.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace ksana::model {

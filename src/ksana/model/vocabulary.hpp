@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/model/run.hpp"
+#include "ksana/model/run/run.hpp"
 
 namespace ksana::model {
 

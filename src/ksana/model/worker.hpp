@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/text_map.hpp"
-#include "ksana/base/time.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/text/text_map.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/enum_names.hpp"
 
 namespace ksana::model {

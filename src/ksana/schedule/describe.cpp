@@ -7,9 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "ksana/base/duration_text.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/schedule/cron_parse.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
 
 namespace ksana::schedule {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ksana/schedule/cron_spec.hpp"
+#include "ksana/schedule/cron/cron_spec.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace ksana::schedule {

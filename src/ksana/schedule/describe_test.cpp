@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/time_text.hpp"
-#include "ksana/schedule/cron_parse.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
 
 namespace ksana::schedule {
 namespace {

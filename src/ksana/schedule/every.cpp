@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/schedule/civil.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/zone/civil.hpp"
 
 namespace ksana::schedule {
 namespace {

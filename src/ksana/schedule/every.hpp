@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "ksana/base/time.hpp"
-#include "ksana/schedule/calendar_index.hpp"
-#include "ksana/schedule/zone.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/schedule/calendar/calendar_index.hpp"
+#include "ksana/schedule/zone/zone.hpp"
 
 namespace ksana::schedule {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "ksana/schedule/civil.hpp"
+#include "ksana/schedule/zone/civil.hpp"
 
 namespace ksana::schedule {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/time.hpp"
-#include "ksana/schedule/zone.hpp"
-#include "ksana/schedule/zoned_cron.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/schedule/cron/zoned_cron.hpp"
+#include "ksana/schedule/zone/zone.hpp"
 
 namespace ksana::schedule {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ksana/base/time_text.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 
 namespace ksana::schedule {
 namespace {

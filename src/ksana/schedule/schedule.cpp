@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "ksana/base/hash.hpp"
-#include "ksana/base/time_text.hpp"
-#include "ksana/base/utf8.hpp"
-#include "ksana/schedule/cron_parse.hpp"
+#include "ksana/base/ids/hash.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/cron/cron_parse.hpp"
 
 namespace ksana::schedule {
 namespace {

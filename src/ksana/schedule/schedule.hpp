@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/time.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/schedule/cron/zoned_cron.hpp"
 #include "ksana/schedule/every.hpp"
-#include "ksana/schedule/zone_database.hpp"
-#include "ksana/schedule/zoned_cron.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 
 namespace ksana::schedule {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "ksana/base/time_text.hpp"
+#include "ksana/base/time/time_text.hpp"
 
 namespace ksana::schedule {
 namespace {

@@ -4,33 +4,33 @@
 
 #include <atomic>
 
-#include "ksana/api/guard.hpp"
-#include "ksana/api/health_routes.hpp"
-#include "ksana/api/task_routes.hpp"
-#include "ksana/api/timer_routes.hpp"
-#include "ksana/api_v1/routes.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/codec/record_codec.hpp"
-#include "ksana/engine/agent_desk.hpp"
-#include "ksana/engine/alert_desk.hpp"
-#include "ksana/engine/backfill_desk.hpp"
-#include "ksana/engine/calendar_desk.hpp"
+#include "ksana/api/edge/guard.hpp"
+#include "ksana/api/edge/health_routes.hpp"
+#include "ksana/api/tasks/task_routes.hpp"
+#include "ksana/api/timer/timer_routes.hpp"
+#include "ksana/api/v1/routes.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/codec/records/record_codec.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/alerts/alert_service.hpp"
+#include "ksana/engine/backfill/backfill_service.hpp"
+#include "ksana/engine/calendars/calendar_service.hpp"
 #include "ksana/engine/engine.hpp"
-#include "ksana/engine/run_desk.hpp"
-#include "ksana/engine/task_desk.hpp"
-#include "ksana/engine/type_desk.hpp"
+#include "ksana/engine/services/run_service.hpp"
+#include "ksana/engine/services/task_service.hpp"
+#include "ksana/engine/services/type_service.hpp"
 #include "ksana/exec/http_executor.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
 #include "ksana/mail/smtp_mailer.hpp"
-#include "ksana/schedule/zone_database.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/server/demo.hpp"
-#include "ksana/server/engine_metrics.hpp"
-#include "ksana/server/http_metrics.hpp"
+#include "ksana/server/metrics/engine_metrics.hpp"
+#include "ksana/server/metrics/http_metrics.hpp"
 #include "ksana/server/open_store.hpp"
-#include "ksana/server/setting_value.hpp"
-#include "ksana/server/token_file.hpp"
-#include "ksana/store_postgres/submit_function.hpp"
+#include "ksana/server/settings/setting_value.hpp"
+#include "ksana/server/settings/token_file.hpp"
+#include "ksana/store_postgres/migrations/submit_function.hpp"
 #include "ksana/telemetry/process_metrics.hpp"
 #include "ksana/telemetry/registry.hpp"
 
@@ -150,15 +150,15 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings,
 }
 
 // Where several write, numbers of events become visible out of their order.
-api_v1::EventHub::Options EventOptionsOf(const Settings& settings) {
-    api_v1::EventHub::Options options;
+api::EventStreams::Options EventOptionsOf(const Settings& settings) {
+    api::EventStreams::Options options;
     if (!IsAlone(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
     return options;
 }
 
-std::vector<api_v1::ShownSetting> ShownSettings(
+std::vector<api::ShownSetting> ShownSettings(
     const Settings& settings, const std::map<std::string_view, SettingOrigin>& origins) {
-    std::vector<api_v1::ShownSetting> shown;
+    std::vector<api::ShownSetting> shown;
     for (const SettingSpec& spec : AllSettings()) {
         const auto origin = origins.find(spec.name);
         shown.push_back(
@@ -187,23 +187,23 @@ struct Application::Everything {
                &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
-          desk(
+          job_service(
               *store, node.plans(), zones,
               [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
-          calendar_desk(*store, node.calendars(), node.calendar_watch(), node.plans()),
-          run_desk(*store, parts.ids),
-          type_desk(*store, node.types()),
-          backfill_desk(*store, node.schedules(), parts.ids),
-          alert_desk(*store, zones, parts.ids, CallbackOptionsOf(settings)),
-          task_desk(
+          calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
+          run_service(*store, parts.ids),
+          type_service(*store, node.types()),
+          backfill_service(*store, node.schedules(), parts.ids),
+          alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
+          task_service(
               *store, [this](const std::string& code) { return node.types().Find(code); },
               DefaultsOf(settings),
               [this](const model::Run& run) { return agent_hub.TakerFor(run); }),
           agent_limits(node.limits(), parts.clock),
-          agent_desk(*store, {.follow_up = node.follow_up(),
-                              .observer = &engine_metrics,
-                              .limits = &agent_limits}),
-          agent_hub(agent_desk, *store, parts.clock, {}),
+          agent_service(*store, {.follow_up = node.follow_up(),
+                                 .observer = &engine_metrics,
+                                 .limits = &agent_limits}),
+          agent_hub(agent_service, *store, parts.clock, {}),
           events(*store, parts.clock, EventOptionsOf(settings)),
           guard(std::move(token)),
           store_check(
@@ -228,24 +228,24 @@ struct Application::Everything {
             [this](const http_server::Request& request, http_server::Permission permission) {
                 return guard.Check(request, permission);
             });
-        api::AddTimerRoutes(router, {.desk = desk,
+        api::AddTimerRoutes(router, {.jobs = job_service,
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),
                                      .quick_reads = IsAlone(settings.store.kind)});
-        api::AddTaskRoutes(router, {.tasks = task_desk,
-                                    .agents = agent_desk,
-                                    .runs = run_desk,
-                                    .types = type_desk,
-                                    .jobs = desk,
+        api::AddTaskRoutes(router, {.tasks = task_service,
+                                    .agents = agent_service,
+                                    .runs = run_service,
+                                    .types = type_service,
+                                    .jobs = job_service,
                                     .store = *store,
                                     .defaults = DefaultsOf(settings)});
-        api_v1::AddRoutes(
+        api::AddRoutes(
             router,
-            {.jobs = desk,
-             .runs = run_desk,
-             .backfills = backfill_desk,
-             .tasks = task_desk,
-             .agents = agent_desk,
+            {.jobs = job_service,
+             .runs = run_service,
+             .backfills = backfill_service,
+             .tasks = task_service,
+             .agents = agent_service,
              .agent_hub = agent_hub,
              .events = events,
              .store = *store,
@@ -253,9 +253,9 @@ struct Application::Everything {
              .ids = parts.ids,
              .schedules = node.schedules(),
              .zones = zones,
-             .calendars = calendar_desk,
-             .alerts = alert_desk,
-             .types = type_desk,
+             .calendars = calendar_service,
+             .alerts = alert_service,
+             .types = type_service,
              .node_view = [this] { return View(); },
              .version = parts.version,
              .quick_reads = IsAlone(settings.store.kind),
@@ -328,18 +328,18 @@ struct Application::Everything {
     exec::HttpExecutor http_executor;
     engine::Node node;
     engine::Engine engine;
-    engine::JobDesk desk;
-    engine::CalendarDesk calendar_desk;
-    engine::RunDesk run_desk;
-    engine::TypeDesk type_desk;
-    engine::BackfillDesk backfill_desk;
-    engine::AlertDesk alert_desk;
-    engine::TaskDesk task_desk;
+    engine::JobService job_service;
+    engine::CalendarService calendar_service;
+    engine::RunService run_service;
+    engine::TypeService type_service;
+    engine::BackfillService backfill_service;
+    engine::AlertService alert_service;
+    engine::TaskService task_service;
     engine::AgentLimits agent_limits;
-    engine::AgentDesk agent_desk;
-    api_v1::AgentHub agent_hub;
+    engine::AgentService agent_service;
+    api::AgentPolls agent_hub;
     telemetry::CallbackHandle agent_polls;
-    api_v1::EventHub events;
+    api::EventStreams events;
     api::Guard guard;
     api::TimelyCheck store_check;
     http_server::Server server;
@@ -403,7 +403,7 @@ Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->events.Start());
     KSANA_TRY_VOID(all_->agent_hub.Start());
     KSANA_TRY_VOID(all_->server.Start());
-    if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->desk, url()));
+    if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->job_service, url()));
     return all_->engine.Start();
 }
 
@@ -431,7 +431,7 @@ std::string Application::url() const {
                        v6 ? "[" : "", settings.address, v6 ? "]" : "", port());
 }
 
-engine::JobDesk& Application::desk() { return all_->desk; }
+engine::JobService& Application::job_service() { return all_->job_service; }
 
 Result<void> Application::Alive() const { return all_->Alive(); }
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/base/service.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/engine/job_desk.hpp"
-#include "ksana/server/settings.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/process/service.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/engine/services/job_service.hpp"
+#include "ksana/server/settings/settings.hpp"
 
 namespace ksana::server {
 
@@ -47,7 +47,7 @@ class Application final : public Service {
 
     std::uint16_t port() const;
     std::string url() const;  // where clients reach it
-    engine::JobDesk& desk();
+    engine::JobService& job_service();
     // An error when a part of the process has stopped working; for watchdogs.
     Result<void> Alive() const;
 

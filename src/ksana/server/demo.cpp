@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "ksana/base/log.hpp"
+#include "ksana/base/log/log.hpp"
 
 namespace ksana::server {
 namespace {
@@ -40,7 +40,7 @@ void AddDemoRoutes(http_server::Router& router) {
         })));
 }
 
-Result<void> MakeDemoJob(engine::JobDesk& desk, const std::string& server_url) {
+Result<void> MakeDemoJob(engine::JobService& service, const std::string& server_url) {
     model::Job job;
     job.id = kDemoJob;
     job.name = "says hello every five seconds";
@@ -48,14 +48,14 @@ Result<void> MakeDemoJob(engine::JobDesk& desk, const std::string& server_url) {
     job.schedule.kind = schedule::ScheduleKind::kEvery;
     job.schedule.every = kEvery;
     const engine::Actor by{.user = "demo"};
-    auto created = desk.Create(job, by);
+    auto created = service.Create(job, by);
     if (created) return {};
     if (created.error().code != Code::kAlreadyExists) return std::move(created).error();
     const auto change = [&](model::Job& edited) -> Result<void> {
         edited.action = ActionFor(server_url);
         return {};
     };
-    KSANA_TRY([[maybe_unused]] const model::Job changed, desk.Change(kDemoJob, {}, change, by));
+    KSANA_TRY([[maybe_unused]] const model::Job changed, service.Change(kDemoJob, {}, change, by));
     return {};
 }
 

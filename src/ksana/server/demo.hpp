@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "ksana/base/result.hpp"
-#include "ksana/engine/job_desk.hpp"
-#include "ksana/http_server/router.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/engine/services/job_service.hpp"
+#include "ksana/http_server/routing/router.hpp"
 
 namespace ksana::server {
 
@@ -16,6 +16,6 @@ inline constexpr const char* kDemoPath = "/demo/hello";
 void AddDemoRoutes(http_server::Router& router);
 
 // Makes the job, or points the one that is there to where this server is now.
-Result<void> MakeDemoJob(engine::JobDesk& desk, const std::string& server_url);
+Result<void> MakeDemoJob(engine::JobService& service, const std::string& server_url);
 
 }  // namespace ksana::server

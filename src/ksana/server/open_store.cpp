@@ -5,9 +5,9 @@
 #include <array>
 #include <filesystem>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/utf8.hpp"
-#include "ksana/codec/jobs_file.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/codec/dialects/jobs_file.hpp"
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/load.hpp"
 #include "ksana/store_json/open_json.hpp"

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/server/store_url.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/server/settings/store_url.hpp"
 #include "ksana/store/store.hpp"
-#include "ksana/store_kit/migrations.hpp"
+#include "ksana/store_kit/driver/migrations.hpp"
 
 namespace ksana::server {
 

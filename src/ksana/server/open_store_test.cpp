@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ksana/base/fake_clock.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace ksana::server {

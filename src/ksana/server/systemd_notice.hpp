@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 
 namespace ksana::server {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "ksana/codec/record_codec.hpp"
+#include "ksana/codec/records/record_codec.hpp"
 
 namespace ksana::server {
 namespace {

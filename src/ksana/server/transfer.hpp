@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/result.hpp"
-#include "ksana/codec/export_line.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/codec/records/export_line.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::server {
@@ -18,9 +18,9 @@ using LineSource = std::function<Result<bool>(std::string& line)>;
 // Told now and then how many records have passed. May be empty.
 using TransferProgress = std::function<void(std::int64_t records)>;
 
-// Everything a store holds, as lines (codec/export_line.hpp), a page at a time. Pages are read one
-// after the other: what changes meanwhile may be seen in part, so whoever wants one state of a
-// store stops its writers.
+// Everything a store holds, as lines (codec/records/export_line.hpp), a page at a time. Pages are
+// read one after the other: what changes meanwhile may be seen in part, so whoever wants one state
+// of a store stops its writers.
 Result<codec::ExportCounts> ExportRecords(store::Store& from, const codec::ExportHeader& header,
                                           const LineSink& sink, const TransferProgress& progress);
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/fake_clock.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "ksana/server/open_store.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/time.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/audit_event.hpp"
 #include "ksana/model/document.hpp"
-#include "ksana/model/lock.hpp"
-#include "ksana/model/run_type.hpp"
+#include "ksana/model/run/run_type.hpp"
 #include "ksana/model/worker.hpp"
 #include "ksana/store/page.hpp"
 

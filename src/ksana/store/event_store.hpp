@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/time.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/audit_event.hpp"
 #include "ksana/store/page.hpp"
 

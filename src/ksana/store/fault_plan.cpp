@@ -1,7 +1,7 @@
 #include "ksana/store/fault_plan.hpp"
 
-#include "ksana/base/hash.hpp"
-#include "ksana/base/random.hpp"
+#include "ksana/base/ids/hash.hpp"
+#include "ksana/base/ids/random.hpp"
 
 namespace ksana::store {
 namespace {

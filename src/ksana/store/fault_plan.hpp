@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/time.hpp"
+#include "ksana/base/time/time.hpp"
 
 namespace ksana::store {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "ksana/base/text_map.hpp"
+#include "ksana/base/text/text_map.hpp"
 #include "ksana/model/enum_names.hpp"
-#include "ksana/model/job.hpp"
+#include "ksana/model/job/job.hpp"
 #include "ksana/store/page.hpp"
 
 namespace ksana::store {

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/time.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/audit_event.hpp"
-#include "ksana/model/job.hpp"
-#include "ksana/model/job_tally.hpp"
-#include "ksana/model/ledger.hpp"
-#include "ksana/model/plan.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/model/job/job_tally.hpp"
+#include "ksana/model/job/plan.hpp"
 #include "ksana/store/job_query.hpp"
 #include "ksana/store/run_store.hpp"
 #include "ksana/store/statistics.hpp"

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/uuid.hpp"
 
 namespace ksana::store {
 
@@ -47,5 +48,15 @@ struct Position {
 std::string MakeCursor(std::string_view sort, const Position& position);
 // Nothing for an empty cursor: the first page.
 Result<std::optional<Position>> ParseCursor(std::string_view sort, std::string_view cursor);
+
+// The cursor of an ascending list of events that goes on after the event of this number, whether it
+// is (still) there or not.
+inline std::string EventsAfter(std::int64_t seq) {
+    return MakeCursor("seq", {"", std::to_string(seq)});
+}
+
+// The cursor of a list of runs in its first order, the newest id first, that goes on after this
+// run: for who takes only a part of a page.
+inline std::string RunsAfter(const Uuid& id) { return MakeCursor("-id", {"0", id.ToString()}); }
 
 }  // namespace ksana::store

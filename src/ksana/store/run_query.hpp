@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "ksana/base/time.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/enum_names.hpp"
-#include "ksana/model/run.hpp"
+#include "ksana/model/run/run.hpp"
 #include "ksana/store/page.hpp"
 
 namespace ksana::store {

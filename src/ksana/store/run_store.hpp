@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/text_map.hpp"
-#include "ksana/base/time.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/text/text_map.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/audit_event.hpp"
-#include "ksana/model/decide.hpp"
-#include "ksana/model/run.hpp"
+#include "ksana/model/run/decide.hpp"
+#include "ksana/model/run/run.hpp"
 #include "ksana/store/run_query.hpp"
 
 namespace ksana::store {
@@ -72,7 +72,7 @@ struct ClaimFilter {
     friend bool operator==(const ClaimFilter&, const ClaimFilter&) = default;
 };
 
-// By rank (priority with ageing, then time; model/claim_order.hpp), then by id.
+// By rank (priority with ageing, then time; model/run/claim_order.hpp), then by id.
 struct ClaimParams {
     ClaimFilter filter;
     std::string owner;
@@ -204,5 +204,8 @@ class RunStore {
                                        std::optional<model::AuditEvent> audit = {});
     Result<Claimed> Claim(ClaimParams params, std::optional<TimePoint> now = {});
 };
+
+// Whether a run is one of those that are asked for: the meaning that conditions in SQL are held to.
+bool Matches(const ClaimFilter& filter, const model::Run& run);
 
 }  // namespace ksana::store

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "ksana/base/time.hpp"
-#include "ksana/model/run.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/model/run/run.hpp"
 
 namespace ksana::store {
 

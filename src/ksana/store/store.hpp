@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "ksana/base/result.hpp"
-#include "ksana/base/time.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/record.hpp"
 #include "ksana/store/change_feed.hpp"
 #include "ksana/store/document_stores.hpp"

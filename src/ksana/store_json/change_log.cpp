@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "ksana/codec/log_line.hpp"
-#include "ksana/codec/record_codec.hpp"
+#include "ksana/codec/records/log_line.hpp"
+#include "ksana/codec/records/record_codec.hpp"
 
 namespace ksana::store_json {
 namespace {

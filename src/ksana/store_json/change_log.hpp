@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "ksana/base/result.hpp"
-#include "ksana/model/job.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/model/job/job.hpp"
 #include "ksana/store_memory/tables.hpp"
 
 namespace ksana::store_json {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
 
 namespace ksana::store_json {
 

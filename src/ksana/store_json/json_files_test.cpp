@@ -10,10 +10,10 @@
 #include <fstream>
 #include <thread>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/log.hpp"
-#include "ksana/codec/log_line.hpp"
-#include "ksana/codec/record_codec.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/codec/records/log_line.hpp"
+#include "ksana/codec/records/record_codec.hpp"
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_kit/kit_store.hpp"

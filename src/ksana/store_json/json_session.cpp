@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "ksana/base/log.hpp"
-#include "ksana/codec/jobs_file.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/codec/dialects/jobs_file.hpp"
 #include "ksana/store_json/change_log.hpp"
 
 namespace ksana::store_json {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "ksana/base/log.hpp"
-#include "ksana/codec/definitions.hpp"
-#include "ksana/codec/jobs_file.hpp"
-#include "ksana/model/job_tally.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/codec/dialects/jobs_file.hpp"
+#include "ksana/codec/v1/definitions.hpp"
+#include "ksana/model/job/job_tally.hpp"
 #include "ksana/store_json/change_log.hpp"
 #include "ksana/store_json/durable_file.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
 #include "ksana/store_json/open_json.hpp"
 #include "ksana/store_memory/tables.hpp"
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/base/uuid.hpp"
-#include "ksana/store_kit/backend.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
 
 namespace ksana::store_json {
 

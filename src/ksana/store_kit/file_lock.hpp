@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
 
 namespace ksana::store_kit {
 

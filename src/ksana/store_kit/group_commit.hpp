@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "ksana/base/loop_thread.hpp"
-#include "ksana/base/result.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/process/loop_thread.hpp"
 #include "ksana/store/change_feed.hpp"
-#include "ksana/store_kit/backend.hpp"
-#include "ksana/store_kit/transaction.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
+#include "ksana/store_kit/driver/transaction.hpp"
 
 namespace ksana::store_kit {
 

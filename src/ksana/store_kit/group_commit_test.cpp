@@ -73,7 +73,7 @@ class IdleTransaction final : public Transaction {
                                               std::size_t) override {
         return Unused();
     }
-    Result<std::vector<Gate>> LockGates(const std::vector<std::string>&) override {
+    Result<std::vector<OverlapCounts>> LockOverlapCounts(const std::vector<std::string>&) override {
         return Unused();
     }
     Result<std::vector<model::Run>> LockGated(const std::string&) override { return Unused(); }

@@ -1,10 +1,10 @@
 #include "ksana/store_kit/kit_store.hpp"
 
-#include "ksana/store_kit/kit_documents.hpp"
-#include "ksana/store_kit/kit_events.hpp"
-#include "ksana/store_kit/kit_jobs.hpp"
-#include "ksana/store_kit/kit_records.hpp"
-#include "ksana/store_kit/kit_runs.hpp"
+#include "ksana/store_kit/documents/kit_documents.hpp"
+#include "ksana/store_kit/documents/kit_events.hpp"
+#include "ksana/store_kit/documents/kit_records.hpp"
+#include "ksana/store_kit/jobs/kit_jobs.hpp"
+#include "ksana/store_kit/runs/kit_runs.hpp"
 
 namespace ksana::store_kit {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/uuid.hpp"
 #include "ksana/store/store.hpp"
-#include "ksana/store_kit/backend.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
 
 namespace ksana::store_kit {
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/store_kit/backend.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
 
 namespace ksana::store_memory {
 

@@ -4,8 +4,7 @@
 #include <iterator>
 #include <map>
 
-#include "ksana/store_kit/lists.hpp"
-#include "ksana/store_kit/matches.hpp"
+#include "ksana/store_kit/lists/lists.hpp"
 
 namespace ksana::store_memory {
 namespace {

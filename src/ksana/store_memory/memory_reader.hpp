@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ksana/base/clock.hpp"
-#include "ksana/store_kit/transaction.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/store_kit/driver/transaction.hpp"
 #include "ksana/store_memory/tables.hpp"
 
 namespace ksana::store_memory {

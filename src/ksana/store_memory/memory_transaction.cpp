@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <queue>
 
-#include "ksana/model/decide.hpp"
-#include "ksana/store/claim_match.hpp"
+#include "ksana/model/run/decide.hpp"
+#include "ksana/store/run_store.hpp"
 
 namespace ksana::store_memory {
 namespace {
@@ -146,11 +146,11 @@ Result<std::vector<Run>> MemoryTransaction::LockOwned(const std::vector<std::str
     return runs;
 }
 
-Result<std::vector<store_kit::Gate>> MemoryTransaction::LockGates(
+Result<std::vector<store_kit::OverlapCounts>> MemoryTransaction::LockOverlapCounts(
     const std::vector<std::string>& job_ids) {
-    std::vector<store_kit::Gate> gates;
+    std::vector<store_kit::OverlapCounts> gates;
     for (const std::string& job_id : job_ids) {
-        store_kit::Gate& gate = gates.emplace_back(store_kit::Gate{job_id});
+        store_kit::OverlapCounts& gate = gates.emplace_back(store_kit::OverlapCounts{job_id});
         for (const Uuid& id : tables_.UnfinishedOf(job_id)) {
             const model::RunStatus& status = tables_.FindRun(id)->status;
             const bool unstarted = status.attempt == 0 && (status.state == RunState::kScheduled ||
@@ -188,7 +188,7 @@ Result<std::vector<Run>> MemoryTransaction::LockStray(std::size_t limit) {
     for (const Uuid& id : tables_.blocked()) {
         if (runs.size() == limit) break;
         const Run& run = *tables_.FindRun(id);
-        KSANA_TRY(const auto gates, LockGates({run.job_id}));
+        KSANA_TRY(const auto gates, LockOverlapCounts({run.job_id}));
         if (gates[0].under_way == 0) runs.push_back(run);
     }
     return runs;

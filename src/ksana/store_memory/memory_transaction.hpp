@@ -26,7 +26,7 @@ class MemoryTransaction final : public TableReader<store_kit::Transaction> {
     Result<std::vector<model::Run>> LockExpired(TimePoint now, std::size_t limit) override;
     Result<std::vector<model::Run>> LockOwned(const std::vector<std::string>& owners,
                                               std::size_t limit) override;
-    Result<std::vector<store_kit::Gate>> LockGates(
+    Result<std::vector<store_kit::OverlapCounts>> LockOverlapCounts(
         const std::vector<std::string>& job_ids) override;
     Result<std::vector<model::Run>> LockGated(const std::string& job_id) override;
     Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) override;

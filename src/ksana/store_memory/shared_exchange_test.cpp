@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/base/random.hpp"
-#include "ksana/store_kit/exchange.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/time/fake_clock.hpp"
 #include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_kit/runs/exchange.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
 // Exchanges of several callers in one transaction: none of them can tell.

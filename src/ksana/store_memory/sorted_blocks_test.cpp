@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "ksana/base/random.hpp"
+#include "ksana/base/ids/random.hpp"
 
 namespace ksana::store_memory {
 namespace {

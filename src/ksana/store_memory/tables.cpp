@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ksana/model/claim_order.hpp"
-#include "ksana/model/decide.hpp"
+#include "ksana/model/run/claim_order.hpp"
+#include "ksana/model/run/decide.hpp"
 
 namespace ksana::store_memory {
 namespace {

@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "ksana/base/hash.hpp"
-#include "ksana/base/time.hpp"
-#include "ksana/base/uuid.hpp"
+#include "ksana/base/ids/hash.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/record.hpp"
 #include "ksana/store_memory/sorted_blocks.hpp"
 

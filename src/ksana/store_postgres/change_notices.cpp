@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "ksana/base/log.hpp"
+#include "ksana/base/log/log.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -79,7 +79,7 @@ bool ChangeNotices::SendOne(std::unique_ptr<Connection>& connection, store::Topi
     statements[0].sql = kNoSync;
     statements[1].sql = kNotify;
     statements[1].params.Add(channel_).Add(fmt::format("{}:{}", node_, topics.bits()));
-    const auto answer = connection->Exchange(statements, deadline);
+    const auto answer = connection->RoundTrip(statements, deadline);
     if (std::holds_alternative<std::vector<Rows>>(answer)) return true;
     connection.reset();
     return false;
@@ -91,7 +91,7 @@ std::optional<Fault> ChangeNotices::Subscribe() {
     if (auto* fault = std::get_if<Fault>(&made)) return std::move(*fault);
     std::vector<Statement> statements(1);
     statements[0].owned = fmt::format("LISTEN \"{}\"", channel_);
-    auto answer = std::get<0>(made)->Exchange(statements, deadline);
+    auto answer = std::get<0>(made)->RoundTrip(statements, deadline);
     if (auto* fault = std::get_if<Fault>(&answer)) return std::move(*fault);
     listening_ = std::move(std::get<0>(made));
     return std::nullopt;

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "ksana/base/loop_thread.hpp"
+#include "ksana/base/process/loop_thread.hpp"
 #include "ksana/store/change_feed.hpp"
-#include "ksana/store_postgres/connection_pool.hpp"
+#include "ksana/store_postgres/wire/connection_pool.hpp"
 
 namespace ksana::store_postgres {
 

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "ksana/store_postgres/bell.hpp"
-#include "ksana/store_postgres/deadline.hpp"
-#include "ksana/store_postgres/fault.hpp"
+#include "ksana/store_postgres/wire/bell.hpp"
+#include "ksana/store_postgres/wire/deadline.hpp"
+#include "ksana/store_postgres/wire/fault.hpp"
 
 namespace ksana::store_postgres {
 

@@ -1,9 +1,9 @@
 #include "ksana/store_postgres/open_postgres.hpp"
 
-#include "ksana/store_postgres/migrate.hpp"
-#include "ksana/store_postgres/migration_steps.hpp"
+#include "ksana/store_postgres/migrations/migrate.hpp"
+#include "ksana/store_postgres/migrations/migration_steps.hpp"
 #include "ksana/store_postgres/postgres_backend.hpp"
-#include "ksana/store_postgres/schema_name.hpp"
+#include "ksana/store_postgres/wire/sql_text.hpp"
 
 namespace ksana::store_postgres {
 

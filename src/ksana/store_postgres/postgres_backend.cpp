@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "ksana/base/log.hpp"
-#include "ksana/store_postgres/gathered_transaction.hpp"
-#include "ksana/store_postgres/migrate.hpp"
-#include "ksana/store_postgres/migration_steps.hpp"
-#include "ksana/store_postgres/postgres_transaction.hpp"
+#include "ksana/base/log/log.hpp"
+#include "ksana/store_postgres/migrations/migrate.hpp"
+#include "ksana/store_postgres/migrations/migration_steps.hpp"
+#include "ksana/store_postgres/rows/gathered_transaction.hpp"
+#include "ksana/store_postgres/rows/postgres_transaction.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -98,7 +98,7 @@ Result<int> PostgresBackend::BringUpToDate() {
 }
 
 PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& body, Way& way,
-                                              PolicyBook::Policies& wanted) {
+                                              PolicyCache::Policies& wanted) {
     HeldRuns::Hold held(held_);
     PostgresTransaction tx(session, {policies_, wanted, jobs_, held, known_, way.first}, way.look);
     Try made;
@@ -123,7 +123,7 @@ PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& b
 PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
                                                 const Deadline& deadline, Way& way) {
     for (int round = 1;; ++round) {
-        PolicyBook::Policies wanted;
+        PolicyCache::Policies wanted;
         {
             Session session(connection, Session::Mode::kWrite, deadline, &server_clock_);
             Try made = RunBody(session, body, way, wanted);
@@ -140,7 +140,7 @@ PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const Rea
                                                const Deadline& deadline) {
     Session session(connection, Session::Mode::kRead, deadline);
     HeldRuns::Hold held(held_);
-    PolicyBook::Policies none;
+    PolicyCache::Policies none;
     PostgresTransaction tx(session, {policies_, none, jobs_, held, known_, {}});
     Try made;
     made.result = body(tx);

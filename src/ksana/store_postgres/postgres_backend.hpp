@@ -5,18 +5,18 @@
 #include <memory>
 #include <string>
 
-#include "ksana/store_kit/backend.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
-#include "ksana/store_postgres/commit_fate.hpp"
-#include "ksana/store_postgres/connection_pool.hpp"
 #include "ksana/store_postgres/gatherer.hpp"
-#include "ksana/store_postgres/held_runs.hpp"
-#include "ksana/store_postgres/job_cache.hpp"
-#include "ksana/store_postgres/known_runs.hpp"
-#include "ksana/store_postgres/lock_order.hpp"
-#include "ksana/store_postgres/policy_book.hpp"
-#include "ksana/store_postgres/postgres_options.hpp"
-#include "ksana/store_postgres/session.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_postgres/rows/held_runs.hpp"
+#include "ksana/store_postgres/rows/job_columns.hpp"
+#include "ksana/store_postgres/rows/known_runs.hpp"
+#include "ksana/store_postgres/rows/lock_order.hpp"
+#include "ksana/store_postgres/rows/policy_cache.hpp"
+#include "ksana/store_postgres/wire/commit_fate.hpp"
+#include "ksana/store_postgres/wire/connection_pool.hpp"
+#include "ksana/store_postgres/wire/session.hpp"
 
 namespace ksana::store_postgres {
 
@@ -58,7 +58,7 @@ class PostgresBackend final : public store_kit::Backend {
     // Puts to `way` what the next try is to do otherwise.
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, Way& way);
     // Leaves `session` uncommitted when the body wanted policies.
-    Try RunBody(Session& session, const OwnBody& body, Way& way, PolicyBook::Policies& wanted);
+    Try RunBody(Session& session, const OwnBody& body, Way& way, PolicyCache::Policies& wanted);
     Try WriteTo(const OwnBody& body, const Deadline& deadline,
                 std::optional<ConnectionPool::Lease> first = {});
     // Groups of callers, one after the other. There are two lanes: while the server makes a group
@@ -104,7 +104,7 @@ class PostgresBackend final : public store_kit::Backend {
     Backoff backoff_;
     ServerClock server_clock_;
     ConnectionPool pool_;
-    PolicyBook policies_;
+    PolicyCache policies_;
     JobCache jobs_;
     HeldRuns held_;
     KnownRuns known_;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "ksana/base/fake_clock.hpp"
-#include "ksana/model/decide.hpp"
+#include "ksana/base/time/fake_clock.hpp"
+#include "ksana/model/run/decide.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"
 
 // For this module's tests: a database in a folder of its own, and runs to put in it.

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "ksana/store_sqlite/backend_fixture.hpp"
-#include "ksana/store_sqlite/connection.hpp"
-#include "ksana/store_sqlite/schema.hpp"
+#include "ksana/store_sqlite/migrations/schema.hpp"
+#include "ksana/store_sqlite/wire/connection.hpp"
 
 // A database that an earlier build made, with rows in it, comes over to the schema of today.
 
@@ -124,7 +124,7 @@ TEST_F(OldRowsTest, KeepTheirFiresAndGates) {
         EXPECT_TRUE(fire && fire->id == OldId(2));
         KSANA_TRY(const auto inserted, tx.InsertRuns({&again}));
         EXPECT_EQ(inserted, std::vector{false});
-        KSANA_TRY(const auto gates, tx.LockGates({"j", "other"}));
+        KSANA_TRY(const auto gates, tx.LockOverlapCounts({"j", "other"}));
         EXPECT_EQ(gates.at(0).waiting, 1);
         EXPECT_EQ(gates.at(0).under_way, 0);
         EXPECT_EQ(gates.at(1).waiting, 0);

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "ksana/base/clock.hpp"
-#include "ksana/base/result.hpp"
-#include "ksana/store_kit/backend.hpp"
-#include "ksana/store_kit/migrations.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
+#include "ksana/store_kit/driver/migrations.hpp"
 
 namespace ksana::store_sqlite {
 

@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "ksana/store_kit/backend.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
 #include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/group_commit.hpp"
-#include "ksana/store_sqlite/reader_pool.hpp"
 #include "ksana/store_sqlite/sqlite_transaction.hpp"
-#include "ksana/store_sqlite/wal_keeper.hpp"
+#include "ksana/store_sqlite/wire/reader_pool.hpp"
+#include "ksana/store_sqlite/wire/wal_keeper.hpp"
 
 namespace ksana::store_sqlite {
 

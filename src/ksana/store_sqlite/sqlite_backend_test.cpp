@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "ksana/model/claim_order.hpp"
+#include "ksana/model/run/claim_order.hpp"
 #include "ksana/store_sqlite/backend_fixture.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 
@@ -259,7 +259,7 @@ TEST_F(SqliteBackendTest, GatesAndStrays) {
     waiting.status.state = RunState::kScheduled;
     ASSERT_TRUE(Insert(*backend, {running, blocked, stray, waiting}));
     ASSERT_TRUE(backend->Write([&](Transaction& tx) -> Result<void> {
-        KSANA_TRY(const auto gates, tx.LockGates({"a", "none", "b"}));
+        KSANA_TRY(const auto gates, tx.LockOverlapCounts({"a", "none", "b"}));
         EXPECT_EQ(gates[0].under_way, 1);
         EXPECT_EQ(gates[0].blocked, 1);
         EXPECT_EQ(gates[1].under_way + gates[1].blocked, 0);

@@ -4,7 +4,7 @@
 
 #include "ksana/store_sqlite/backend_fixture.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
-#include "ksana/store_sqlite/sqlite_error.hpp"
+#include "ksana/store_sqlite/wire/connection.hpp"
 
 namespace ksana::store_sqlite {
 namespace {

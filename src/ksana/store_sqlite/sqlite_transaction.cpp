@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <iterator>
 
-#include "ksana/model/decide.hpp"
-#include "ksana/store_sqlite/claim.hpp"
-#include "ksana/store_sqlite/job_history.hpp"
+#include "ksana/model/run/decide.hpp"
+#include "ksana/store_sqlite/rows/claim.hpp"
+#include "ksana/store_sqlite/rows/job_history.hpp"
 
 namespace ksana::store_sqlite {
 
 using model::Job;
 using model::Run;
-using store_kit::Gate;
 using store_kit::KeyClaim;
+using store_kit::OverlapCounts;
 
 namespace {
 
@@ -114,12 +114,13 @@ Result<std::vector<Run>> SqliteTransaction::LockOwned(const std::vector<std::str
     return runs;
 }
 
-Result<std::vector<Gate>> SqliteTransaction::LockGates(const std::vector<std::string>& job_ids) {
-    std::vector<Gate> gates;
+Result<std::vector<OverlapCounts>> SqliteTransaction::LockOverlapCounts(
+    const std::vector<std::string>& job_ids) {
+    std::vector<OverlapCounts> gates;
     gates.reserve(job_ids.size());
     Query query = Prepared(Sql::kGatesOfJob);
     for (const std::string& id : job_ids) {
-        Gate& gate = gates.emplace_back();
+        OverlapCounts& gate = gates.emplace_back();
         gate.job_id = id;
         query.Again().Text(id);
         for (;;) {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "ksana/store_kit/transaction.hpp"
-#include "ksana/store_sqlite/job_rows.hpp"
-#include "ksana/store_sqlite/reads.hpp"
-#include "ksana/store_sqlite/run_rows.hpp"
-#include "ksana/store_sqlite/session.hpp"
+#include "ksana/store_kit/driver/transaction.hpp"
+#include "ksana/store_sqlite/lists/reads.hpp"
+#include "ksana/store_sqlite/rows/job_rows.hpp"
+#include "ksana/store_sqlite/rows/run_rows.hpp"
+#include "ksana/store_sqlite/wire/session.hpp"
 
 namespace ksana::store_sqlite {
 
@@ -12,7 +12,7 @@ namespace ksana::store_sqlite {
 template <class Base>
 class ReadingRows : public Base {
   public:
-    explicit ReadingRows(Session& session) : session_(session) {}
+    explicit ReadingRows(ReadSession& session) : session_(session) {}
 
     Result<TimePoint> Now() override { return session_.shared.clock.Now(); }
     Result<std::vector<model::Job>> Jobs(const std::vector<std::string>& ids) override {
@@ -65,7 +65,7 @@ class ReadingRows : public Base {
     }
 
   private:
-    Session& session_;
+    ReadSession& session_;
 };
 
 using SqliteReader = ReadingRows<store_kit::Reader>;
@@ -91,7 +91,7 @@ class SqliteTransaction final : public ReadingRows<store_kit::Transaction> {
     Result<std::vector<model::Run>> LockExpired(TimePoint now, std::size_t limit) override;
     Result<std::vector<model::Run>> LockOwned(const std::vector<std::string>& owners,
                                               std::size_t limit) override;
-    Result<std::vector<store_kit::Gate>> LockGates(
+    Result<std::vector<store_kit::OverlapCounts>> LockOverlapCounts(
         const std::vector<std::string>& job_ids) override;
     Result<std::vector<model::Run>> LockGated(const std::string& job_id) override;
     Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) override;

@@ -4,9 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/telemetry/counter.hpp"
-#include "ksana/telemetry/gauge.hpp"
-#include "ksana/telemetry/histogram.hpp"
+#include "ksana/telemetry/instruments.hpp"
 #include "ksana/telemetry/metric.hpp"
 
 namespace ksana::telemetry {

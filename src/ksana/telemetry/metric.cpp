@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ksana/base/check.hpp"
-#include "ksana/base/utf8.hpp"
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/text/utf8.hpp"
 
 namespace ksana::telemetry {
 namespace {

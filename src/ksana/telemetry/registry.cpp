@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ksana/base/check.hpp"
+#include "ksana/base/error/check.hpp"
 
 namespace ksana::telemetry {
 namespace {

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "ksana/telemetry/callback_metric.hpp"
-#include "ksana/telemetry/counter.hpp"
 #include "ksana/telemetry/family.hpp"
-#include "ksana/telemetry/gauge.hpp"
-#include "ksana/telemetry/histogram.hpp"
+#include "ksana/telemetry/instruments.hpp"
 #include "ksana/telemetry/metric.hpp"
 
 namespace ksana::telemetry {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "ksana/telemetry/buckets.hpp"
 #include "ksana/telemetry/exposition.hpp"
+#include "ksana/telemetry/instruments.hpp"
 
 namespace ksana::telemetry {
 namespace {

@@ -1,0 +1,226 @@
+#include "apps/ksana/apply/apply_plan.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "ksana/base/ids/hash.hpp"
+#include "ksana/codec/dialects/jobs_file.hpp"
+#include "ksana/codec/v1/job_view.hpp"
+
+namespace ksana::app {
+namespace {
+
+using codec::Json;
+
+// What is in one list only, item by item; nothing where they differ in their order alone.
+std::vector<FieldChange> ListDifferences(const std::string& place, const Json& before,
+                                         const Json& after) {
+    std::multiset<std::string> gone;
+    for (const Json& item : before.Items()) gone.insert(item.Compact());
+    std::vector<FieldChange> added;
+    for (const Json& item : after.Items()) {
+        const std::string text = item.Compact();
+        if (const auto same = gone.find(text); same != gone.end()) {
+            gone.erase(same);
+        } else {
+            added.push_back({place + "[]", "", text});
+        }
+    }
+    std::vector<FieldChange> changes;
+    for (const std::string& text : gone) changes.push_back({place + "[]", text, ""});
+    for (FieldChange& change : added) changes.push_back(std::move(change));
+    return changes;
+}
+
+void AddDifferences(const std::string& place, const Json& before, const Json& after,
+                    std::vector<FieldChange>& out) {
+    if (before == after) return;
+    const auto inside = [&place](const std::string& name) {
+        return place.empty() ? name : place + "." + name;
+    };
+    if (before.IsArray() && after.IsArray()) {
+        auto items = ListDifferences(place, before, after);
+        for (FieldChange& change : items) out.push_back(std::move(change));
+        if (!items.empty()) return;
+    }
+    const bool before_open = before.IsObject() || (before.IsNull() && after.IsObject());
+    const bool after_open = after.IsObject() || (after.IsNull() && before.IsObject());
+    if (!before_open || !after_open || (before.IsNull() && after.IsNull())) {
+        out.push_back({place, before.IsNull() ? "" : before.Compact(),
+                       after.IsNull() ? "" : after.Compact()});
+        return;
+    }
+    std::map<std::string, std::pair<Json, Json>> members;
+    for (const auto& [name, value] : before.Members()) members[name].first = value;
+    for (const auto& [name, value] : after.Members()) members[name].second = value;
+    for (const auto& [name, values] : members) {
+        AddDifferences(inside(name), values.first, values.second, out);
+    }
+}
+
+Result<Json> DefinitionOf(const model::Job& job) { return Json::Parse(codec::JobToJson(job)); }
+
+// The job as a user defines it: without marks, without what a pause sets, and without what the
+// engine keeps.
+model::Job Bare(const model::Job& job) {
+    model::Job bare = job;
+    bare.labels.clear();
+    for (const auto& [name, value] : job.labels) {
+        if (name != kSetLabel && name != kHashLabel) bare.labels[name] = value;
+    }
+    bare.enabled = true;
+    bare.paused_reason.clear();
+    const model::Job fresh;
+    bare.version = fresh.version;
+    bare.created_at = fresh.created_at;
+    bare.updated_at = fresh.updated_at;
+    bare.planned_until.reset();
+    bare.next_run_at.reset();
+    bare.last_run_at.reset();
+    bare.last_state.reset();
+    bare.last_error.clear();
+    bare.total_runs = fresh.total_runs;
+    bare.consecutive_failures = fresh.consecutive_failures;
+    return bare;
+}
+
+// The form of jobs.json leaves out what has its default, so a later program with more members
+// still finds the same hash.
+std::string HashOf(const model::Job& job) {
+    const model::Job bare = Bare(job);
+    const std::array<const model::Job*, 1> one = {&bare};
+    return fmt::format("{:016x}", HashText(codec::JobsFileToJson(one, TimePoint{})));
+}
+
+std::string LabelOf(const model::Job& job, std::string_view label) {
+    const auto found = job.labels.find(label);
+    return found == job.labels.end() ? "" : found->second;
+}
+
+// A group that only its jobs name has version 0: nothing of it is stored.
+std::string TagOf(const Json& thing) {
+    const std::int64_t version = thing.At("/version").Int().value_or(0);
+    return version > 0 ? fmt::format("\"{}\"", version) : "";
+}
+
+Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const PlanOptions& options) {
+    PlanItem item{ThingKind::kJob, wanted.job.id, PlanVerb::kCreate, {}, false, false, "", {}};
+    model::Job job = wanted.job;
+    const std::string hash = HashOf(job);
+    std::optional<model::Job> there;
+    if (stored != nullptr) {
+        KSANA_TRY(there, codec::JobFromView(stored->Compact()));
+        if (!wanted.says_enabled) {
+            job.enabled = there->enabled;
+            job.paused_reason = there->paused_reason;
+        }
+    }
+    job.labels[kSetLabel] = options.set;
+    job.labels[kHashLabel] = hash;
+    KSANA_TRY(item.body, DefinitionOf(job));
+    if (!there) return item;
+
+    item.if_match = TagOf(*stored);
+    item.adopted = LabelOf(*there, kSetLabel) != options.set;
+    const std::string applied = LabelOf(*there, kHashLabel);
+    const std::string found = HashOf(*there);
+    item.drifted = !item.adopted && !applied.empty() && applied != found;
+    // Most of an apply that is done again: nothing more has to be compared.
+    if (found == hash && there->labels == job.labels && there->enabled == job.enabled &&
+        there->paused_reason == job.paused_reason) {
+        item.verb = PlanVerb::kSame;
+        return item;
+    }
+    KSANA_TRY(const Json before, DefinitionOf(*there));
+    item.changes = Differences(before, item.body);
+    // The mark follows the rest: it is no change of its own.
+    std::erase_if(item.changes, [](const FieldChange& change) {
+        return change.field == fmt::format("labels.{}", kHashLabel);
+    });
+    const bool marked = applied == hash;
+    item.verb = item.changes.empty() && marked ? PlanVerb::kSame : PlanVerb::kChange;
+    return item;
+}
+
+// Calendars and groups have no labels: they are compared member by member with what is wanted.
+PlanItem PlanThing(ThingKind kind, const std::string& name, Json wanted, const Json* stored) {
+    PlanItem item{kind, name, PlanVerb::kCreate, {}, false, false, "", std::move(wanted)};
+    if (stored == nullptr) return item;
+    item.if_match = TagOf(*stored);
+    Json before = *stored;
+    for (const auto& [member, value] : stored->Members()) {
+        // What the server counts and keeps beside the definition is not wanted by anybody.
+        const bool defines = item.body.Has("/" + member) || member == "max_concurrency" ||
+                             member == "rate" || member == "description";
+        if (!defines) before = before.Without("/" + member);
+    }
+    for (FieldChange& change : Differences(before, item.body)) {
+        const bool nothing = (change.before.empty() || change.before == "\"\"") &&
+                             (change.after.empty() || change.after == "\"\"");
+        // A burst that is not said is the server's to choose.
+        const bool chosen = change.field == "rate.burst" && change.after.empty();
+        if (!nothing && !chosen) item.changes.push_back(std::move(change));
+    }
+    item.verb = item.changes.empty() ? PlanVerb::kSame : PlanVerb::kChange;
+    return item;
+}
+
+const Json* Find(const std::map<std::string, Json>& things, const std::string& name) {
+    const auto found = things.find(name);
+    return found == things.end() ? nullptr : &found->second;
+}
+
+void PlanDeletions(const WantedThings& wanted, const StoredThings& stored,
+                   const PlanOptions& options, Plan& plan) {
+    std::set<std::string> kept;
+    for (const WantedJob& job : wanted.jobs) kept.insert(job.job.id);
+    const std::string label = fmt::format("/labels/{}", kSetLabel);
+    for (const auto& [id, job] : stored.jobs) {
+        if (kept.contains(id) || job.TextAt(label) != options.set) continue;
+        plan.items.push_back(
+            {ThingKind::kJob, id, PlanVerb::kDelete, {}, false, false, TagOf(job), {}});
+    }
+}
+
+}  // namespace
+
+std::string_view NameOf(ThingKind kind) {
+    constexpr std::array<std::string_view, 3> kNames = {"calendar", "group", "job"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::size_t Plan::Count(PlanVerb verb) const {
+    return static_cast<std::size_t>(std::ranges::count(items, verb, &PlanItem::verb));
+}
+
+std::vector<FieldChange> Differences(const Json& before, const Json& after) {
+    std::vector<FieldChange> changes;
+    AddDifferences("", before, after, changes);
+    return changes;
+}
+
+Result<Plan> MakePlan(const WantedThings& wanted, const StoredThings& stored,
+                      const PlanOptions& options) {
+    Plan plan;
+    for (const schedule::Calendar& calendar : wanted.calendars) {
+        KSANA_TRY(Json body, Json::Parse(codec::CalendarToJson(calendar)));
+        plan.items.push_back(PlanThing(ThingKind::kCalendar, calendar.name, std::move(body),
+                                       Find(stored.calendars, calendar.name)));
+    }
+    for (const codec::DefinedGroup& group : wanted.groups) {
+        KSANA_TRY(Json body, Json::Parse(codec::GroupToJson(group)));
+        plan.items.push_back(PlanThing(ThingKind::kGroup, group.name, std::move(body),
+                                       Find(stored.groups, group.name)));
+    }
+    for (const WantedJob& job : wanted.jobs) {
+        KSANA_TRY(PlanItem item, PlanJob(job, Find(stored.jobs, job.job.id), options));
+        plan.items.push_back(std::move(item));
+    }
+    if (options.prune) PlanDeletions(wanted, stored, options, plan);
+    return plan;
+}
+
+}  // namespace ksana::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/ksana/toolkit/command_line.hpp"
+
+namespace ksana::app {
+
+// Manual pages made from the table of commands, in roff (man macros).
+struct ManPage {
+    std::string name;  // "ksana", "ksana-cron": the file is NAME.1
+    std::string text;
+};
+
+// One for the program and one for each first word of a command.
+std::vector<ManPage> ManPages(std::span<const Command> commands);
+
+// Lines that somebody could type, by the first word of their command; each is in the table's
+// language, which a test holds.
+struct ManExample {
+    std::string_view line;  // without the leading "ksana "
+    std::string_view purpose;
+};
+std::span<const ManExample> ManExamples();
+
+}  // namespace ksana::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apps/ksana/toolkit/command_line.hpp"
+
+namespace ksana::app {
+
+// Texts made from the table of commands; at most 80 columns.
+std::string GeneralHelp(std::span<const Command> commands);
+std::string GroupHelp(std::span<const Command> commands, std::string_view group);
+std::string CommandHelp(const Command& command);
+std::string VersionText();
+
+// "or, and"
+std::string ChoicesText(const OptionSpec& option);
+
+}  // namespace ksana::app

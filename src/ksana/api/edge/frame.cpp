@@ -1,0 +1,120 @@
+#include "ksana/api/edge/frame.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/http_server/routing/problem.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::Fault;
+using http_server::Method;
+using http_server::Request;
+using http_server::Response;
+using http_server::SameIgnoringCase;
+
+constexpr std::string_view kPrefix = "/api/v1";
+
+bool HasBody(Method method) {
+    return method == Method::kPost || method == Method::kPut || method == Method::kPatch;
+}
+
+// Bodies are JSON whatever they are called. What curl says of itself when nobody has told it is
+// taken too; pages of other origins are kept out by the guard, not by this.
+bool IsJsonType(std::string_view type) {
+    type = type.substr(0, type.find(';'));
+    while (type.ends_with(' ')) type.remove_suffix(1);
+    constexpr std::array<std::string_view, 3> kTypes = {
+        "application/json", "application/merge-patch+json", "application/x-www-form-urlencoded"};
+    for (const std::string_view known : kTypes) {
+        if (SameIgnoringCase(type, known)) return true;
+    }
+    return false;
+}
+
+// What is wrong with a request whatever it asks for; nothing where it may go on.
+Result<std::optional<Response>> Check(const Request& request) {
+    if (HasBody(request.method) && !request.body.empty()) {
+        const auto type = request.headers.Find("Content-Type");
+        if (type && !IsJsonType(*type)) {
+            return std::optional(
+                Refuse(request, {.status = 415,
+                                 .code = "unsupported_media_type",
+                                 .detail = "a body is application/json, that of a PATCH "
+                                           "application/merge-patch+json"}));
+        }
+    }
+    // Lists and other reads know their own; nothing that changes something takes a query.
+    if (request.method != Method::kGet && request.method != Method::kHead) {
+        KSANA_TRY_VOID(api::QueryReader(request).Finish());
+    }
+    return std::optional<Response>();
+}
+
+Result<Response> Answer(HandlerContext& context, const CallHandler& handler,
+                        const Request& request) {
+    KSANA_TRY(std::optional<Response> refusal, Check(request));
+    if (refusal) return *std::move(refusal);
+    if (request.method == Method::kPost) return context.keys.Run(request, handler);
+    return handler({.request = request});
+}
+
+Response WithRetryAfter(Response response) {
+    if (response.status == 429 || response.status == 503) {
+        response.headers.emplace_back("Retry-After", "1");
+    }
+    return response;
+}
+
+template <class H>
+void Add(http_server::Router& router, const RouteInfo& info, H handler) {
+    http_server::Route route(info.method, std::string(kPrefix) + info.path, info.permission,
+                             info.description, info.where, std::move(handler));
+    if (info.body_limit) (void)std::move(route).WithBodyLimit(*info.body_limit);
+    router.Add(std::move(route));
+}
+
+}  // namespace
+
+insight::Sources InsightSources(const Services& services) {
+    const engine::CalendarCache& book = services.calendars.book();
+    return {.store = services.store,
+            .schedules = services.schedules,
+            .zones = services.zones,
+            .find_calendar = [&book](std::string_view name) { return book.Find(name); },
+            .find_rules = [&book](std::string_view name) { return book.Rules(name); }};
+}
+
+Response Refuse(const Request& request, const Fault& fault) {
+    return ProblemOf(fault, {.instance = request.path, .request_id = request.request_id});
+}
+
+void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
+              const RouteInfo& info, CallHandler handler) {
+    Add(router, info,
+        http_server::Handler([context, handler = std::move(handler)](
+                                 const Request& request) -> Result<Response> {
+            auto answer = Answer(*context, handler, request);
+            return WithRetryAfter(answer ? *std::move(answer) : ProblemOf(answer.error(), request));
+        }));
+}
+
+void AddAsyncRoute(http_server::Router& router, const RouteInfo& info,
+                   http_server::AsyncHandler handler) {
+    Add(router, info,
+        http_server::AsyncHandler(
+            [handler = std::move(handler)](Request request, http_server::Reply reply) {
+                auto refusal = Check(request);
+                if (!refusal) {
+                    reply.Fail(refusal.error());
+                } else if (*refusal) {
+                    reply.Send(**std::move(refusal));
+                } else {
+                    handler(std::move(request), std::move(reply));
+                }
+            }));
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/api/agents/agent_polls.hpp"
+#include "ksana/api/edge/cursors.hpp"
+#include "ksana/api/edge/idempotency.hpp"
+#include "ksana/api/events/event_streams.hpp"
+#include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/alerts/alert_service.hpp"
+#include "ksana/engine/backfill/backfill_service.hpp"
+#include "ksana/engine/calendars/calendar_service.hpp"
+#include "ksana/engine/dispatch/active_attempts.hpp"
+#include "ksana/engine/limits/limits.hpp"
+#include "ksana/engine/services/job_service.hpp"
+#include "ksana/engine/services/run_service.hpp"
+#include "ksana/engine/services/task_service.hpp"
+#include "ksana/engine/services/type_service.hpp"
+#include "ksana/http_server/routing/router.hpp"
+#include "ksana/insight/explain/explain.hpp"
+#include "ksana/insight/sources.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::api {
+
+// What limits do on this node, now.
+struct LimitUses {
+    std::function<std::vector<engine::LimitUse>()> all;
+    std::function<engine::ActiveAttempts::GroupUse(const std::string& group)> of_group;
+};
+
+// A setting of the server as people may see it.
+struct ShownSetting {
+    std::string key;
+    std::string value;   // without secrets
+    std::string source;  // "default", "ksana.toml:3", "KSANA_PORT", "--port"
+};
+
+// What /api/v1 works on. All must outlive the router.
+struct Services {
+    engine::JobService& jobs;
+    engine::RunService& runs;
+    engine::BackfillService& backfills;
+    engine::TaskService& tasks;
+    engine::AgentService& agents;
+    AgentPolls& agent_hub;
+    EventStreams& events;
+    store::Store& store;
+    Random& random;  // thread-safe
+    UuidGenerator& ids;
+    engine::ScheduleCache& schedules;
+    schedule::ZoneDatabase& zones;
+    engine::CalendarService& calendars;
+    engine::AlertService& alerts;
+    engine::TypeService& types;
+    std::function<insight::NodeView()> node_view;  // thread-safe; may be empty
+    std::string version;                           // of the server
+    bool quick_reads = false;                      // reads of one row never wait for anybody
+    LimitUses limits = {};
+    std::vector<ShownSetting> settings = {};
+};
+
+// What handlers share.
+struct HandlerContext {
+    explicit HandlerContext(const Services& given)
+        : services(given), cursors(given.store, given.random), keys(given.store, given.ids) {}
+
+    Services services;
+    Cursors cursors;
+    Idempotency keys;
+};
+
+struct RouteInfo {
+    http_server::Method method;
+    const char* path;  // under /api/v1
+    http_server::Permission permission;
+    const char* description;
+    http_server::Where where = http_server::Where::kPool;
+    std::optional<std::size_t> body_limit = {};  // instead of the server's
+};
+
+// Adds a route with all that the routes of /api/v1 have in common: errors as problem+json, a body
+// that is JSON, Idempotency-Key for POST, Ksana-Version.
+void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
+              const RouteInfo& info, CallHandler handler);
+
+// The same for a handler that may answer later. An Idempotency-Key means nothing to it.
+void AddAsyncRoute(http_server::Router& router, const RouteInfo& info,
+                   http_server::AsyncHandler handler);
+
+// Where the answers of insight come from: this server's store, schedules and calendars.
+insight::Sources InsightSources(const Services& services);
+
+// An answer about the request itself where no Error code fits (412, 415, 428).
+http_server::Response Refuse(const http_server::Request& request, const http_server::Fault& fault);
+
+}  // namespace ksana::api

@@ -1,0 +1,117 @@
+#include "ksana/api/edge/health_routes.hpp"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+namespace ksana::api {
+namespace {
+
+using http_server::AsyncHandler;
+using http_server::Handler;
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Reply;
+using http_server::Request;
+using http_server::Response;
+using http_server::Route;
+using http_server::TextResponse;
+using http_server::Where;
+
+constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+// One line for each check, then the verdict. What is wrong is told only to those who ask for it: it
+// may name hosts.
+class Report {
+  public:
+    explicit Report(bool verbose) : verbose_(verbose) {}
+
+    void Add(const std::string& name, const Result<void>& result) {
+        well_ = well_ && result.has_value();
+        if (!verbose_) {
+            if (!result) lines_ += fmt::format("[-] {} failed\n", name);
+        } else if (result) {
+            lines_ += fmt::format("[+] {} ok\n", name);
+        } else {
+            lines_ += fmt::format("[-] {} failed: {}\n", name, result.error().message);
+        }
+    }
+    void Add(const std::vector<HealthCheck>& checks) {
+        for (const HealthCheck& check : checks) Add(check.name, check.check());
+    }
+
+    Response Answer() && {
+        lines_ += well_ ? "ok\n" : "not ok\n";
+        return TextResponse(well_ ? 200 : 503, std::move(lines_));
+    }
+
+  private:
+    const bool verbose_;
+    bool well_ = true;
+    std::string lines_;
+};
+
+Response Answer(const std::vector<HealthCheck>& checks, const Request& request) {
+    Report report(request.QueryValue("verbose").has_value());
+    report.Add(checks);
+    return std::move(report).Answer();
+}
+
+// On the I/O thread, and answered later: the threads of the pool may all wait for the store.
+void AnswerReady(const std::shared_ptr<const Health>& health, const Request& request, Reply reply) {
+    const bool verbose = request.QueryValue("verbose").has_value();
+    const auto kept = std::make_shared<Reply>(std::move(reply));
+    health->store->Ask([health, verbose, kept](const Result<void>& result) {
+        Report report(verbose);
+        report.Add(health->store->name(), result);
+        report.Add(health->ready);
+        kept->Send(std::move(report).Answer());
+    });
+}
+
+Route ReadyRoute(const std::shared_ptr<const Health>& health) {
+    const std::string words = "Whether it can serve";
+    if (health->store == nullptr) {
+        return {Method::kGet,
+                "/readyz",
+                Permission::kPublic,
+                words,
+                Where::kPool,
+                Handler([health](const Request& request) -> Response {
+                    return Answer(health->ready, request);
+                })};
+    }
+    return {Method::kGet,
+            "/readyz",
+            Permission::kPublic,
+            words,
+            Where::kInline,
+            AsyncHandler([health](const Request& request, Reply reply) {
+                AnswerReady(health, request, std::move(reply));
+            })};
+}
+
+}  // namespace
+
+void AddHealthRoutes(http_server::Router& router, Health health) {
+    const auto shared = std::make_shared<const Health>(std::move(health));
+    router.Add(Route(Method::kGet, "/livez", Permission::kPublic, "Whether the process is alive",
+                     Where::kInline, Handler([shared](const Request& request) -> Response {
+                         return Answer(shared->live, request);
+                     })));
+    router.Add(ReadyRoute(shared));
+    router.Add(Route(Method::kGet, "/health", Permission::kPublic,
+                     "Answers as long as the process lives", Where::kInline,
+                     Handler([](const Request&) -> Response {
+                         return JsonResponse(200, R"({"status":"ok"})");
+                     })));
+    router.Add(Route(Method::kGet, "/metrics", Permission::kRead, "Metrics for Prometheus",
+                     Where::kPool, Handler([shared](const Request&) -> Response {
+                         Response response = TextResponse(200, shared->metrics.Scrape());
+                         response.content_type = kMetricsType;
+                         return response;
+                     })));
+}
+
+}  // namespace ksana::api

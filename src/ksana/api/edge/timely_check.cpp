@@ -1,0 +1,113 @@
+#include "ksana/api/edge/timely_check.hpp"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace ksana::api {
+namespace {
+
+// Connections are bounded, and so are probes; this is for a check that hangs.
+constexpr std::size_t kMaxWaiting = 1'000;
+// With nothing to wait for, a thread sleeps until it is told otherwise.
+constexpr Duration kLongSleep = std::chrono::hours(1);
+
+}  // namespace
+
+TimelyCheck::TimelyCheck(std::string name, Check check, Clock& clock, Duration patience)
+    : name_(std::move(name)),
+      check_(std::move(check)),
+      clock_(clock),
+      patience_(patience),
+      carrier_("check " + name_, [this](const std::stop_token& stop) { CarryOut(stop); }),
+      watcher_("watch " + name_, [this](const std::stop_token& stop) { Watch(stop); }) {}
+
+TimelyCheck::~TimelyCheck() { Stop(); }
+
+Result<void> TimelyCheck::Start() {
+    KSANA_TRY_VOID(carrier_.Start());
+    KSANA_TRY_VOID(watcher_.Start());
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    return {};
+}
+
+void TimelyCheck::Stop() {
+    Line left;
+    {
+        const std::lock_guard lock(mutex_);
+        open_ = false;
+        left = std::exchange(waiting_, {});
+    }
+    for (const Waiting& one : left) one.answer(Error(Code::kUnavailable, "stopping"));
+    carrier_.Stop();
+    watcher_.Stop();
+    const std::lock_guard lock(mutex_);
+    since_.reset();
+}
+
+void TimelyCheck::Ask(Answer answer) {
+    if (auto refused = Join(answer)) answer(*std::move(refused));
+}
+
+// Takes the answer into the line, or says why not.
+std::optional<Error> TimelyCheck::Join(Answer& answer) {
+    const std::lock_guard lock(mutex_);
+    if (!open_) return Error(Code::kUnavailable, "starting or stopping");
+    const SteadyPoint now = clock_.SteadyNow();
+    if (since_ && now - *since_ >= patience_) {
+        return Late(std::chrono::duration_cast<Duration>(now - *since_));
+    }
+    if (waiting_.size() >= kMaxWaiting) return Error(Code::kExhausted, "too many ask at once");
+    waiting_.push_back({std::move(answer), now + patience_});
+    if (!since_) {
+        since_ = now;
+        asked_.Notify();
+    }
+    joined_.Notify();
+    return std::nullopt;
+}
+
+Error TimelyCheck::Late(Duration silent) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(silent).count();
+    return {Code::kDeadlineExceeded, fmt::format("no answer for {} ms", ms)};
+}
+
+void TimelyCheck::CarryOut(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        if (clock_.Wait(asked_, clock_.SteadyNow() + kLongSleep, stop) != WaitOutcome::kNotified) {
+            continue;
+        }
+        const Result<void> result = check_();
+        Line line;
+        {
+            const std::lock_guard lock(mutex_);
+            since_.reset();
+            line = std::exchange(waiting_, {});
+        }
+        for (const Waiting& one : line) one.answer(result);
+    }
+}
+
+SteadyPoint TimelyCheck::NextDeadline() {
+    const std::lock_guard lock(mutex_);
+    return waiting_.empty() ? clock_.SteadyNow() + kLongSleep : waiting_.front().until;
+}
+
+TimelyCheck::Line TimelyCheck::TakeLate() {
+    const std::lock_guard lock(mutex_);
+    Line late;
+    while (!waiting_.empty() && waiting_.front().until <= clock_.SteadyNow()) {
+        late.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+    }
+    return late;
+}
+
+void TimelyCheck::Watch(const std::stop_token& stop) {
+    while (clock_.Wait(joined_, NextDeadline(), stop) != WaitOutcome::kStopped) {
+        for (const Waiting& one : TakeLate()) one.answer(Late(patience_));
+    }
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,82 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/http_server/routing/stream.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+
+constexpr std::string_view kHeader = "Last-Event-ID";
+constexpr std::array<std::string_view, 6> kTypes = {"job",      "run",   "backfill",
+                                                    "calendar", "group", "limit"};
+
+std::optional<std::int64_t> NumberOf(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc() || end != text.data() + text.size() || number < 0) return {};
+    return number;
+}
+
+void ReadTypes(api::QueryReader& reader, std::vector<std::string>& types) {
+    const std::string all = reader.Text("types");
+    std::string_view rest = all;
+    while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        const std::string_view type = rest.substr(0, comma);
+        if (std::ranges::find(kTypes, type) == kTypes.end()) {
+            reader.NotAllowed("types", type, kTypes);
+            return;
+        }
+        types.emplace_back(type);
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+}
+
+// The header is what a browser sends by itself when it comes back, so it is the newer word.
+Result<EventWish> WishOf(const Request& request) {
+    api::QueryReader reader(request);
+    EventWish wish;
+    wish.job_id = reader.Text("job_id");
+    ReadTypes(reader, wish.types);
+    const std::string after = reader.Text("after");
+    if (!after.empty()) {
+        wish.after = NumberOf(after);
+        if (!wish.after) reader.Fault("after", "must be the id of an event, or 0");
+    }
+    KSANA_TRY_VOID(reader.Finish());
+    const auto last = request.headers.Find(kHeader);
+    if (last && !last->empty()) {
+        wish.after = NumberOf(*last);
+        if (!wish.after) {
+            return Error(
+                std::vector<Problem>{{"/headers/Last-Event-ID", "must be the id of an event"}});
+        }
+    }
+    return wish;
+}
+
+Result<Response> Listen(HandlerContext& context, const Request& request) {
+    KSANA_TRY(EventWish wish, WishOf(request));
+    Response response{.status = 200, .content_type = "text/event-stream"};
+    KSANA_TRY(response.stream, context.services.events.Open(std::move(wish)));
+    response.headers.emplace_back("X-Accel-Buffering", "no");  // proxies must not gather it
+    return response;
+}
+
+}  // namespace
+
+void AddEventRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
+    AddRoute(router, context,
+             {Method::kGet, "/events", Permission::kRead, "Tells what happens, as it happens"},
+             [context](const Call& call) { return Listen(*context, call.request); });
+}
+
+}  // namespace ksana::api

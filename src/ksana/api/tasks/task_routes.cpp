@@ -1,0 +1,196 @@
+#include "ksana/api/tasks/task_routes.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "ksana/api/edge/guard.hpp"
+#include "ksana/api/edge/member_routes.hpp"
+#include "ksana/api/tasks/task_lists.hpp"
+#include "ksana/api/tasks/task_routes.hpp"
+#include "ksana/codec/dialects/task_dialect.hpp"
+#include "ksana/codec/v1/job_view.hpp"
+#include "ksana/model/vocabulary.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+using http_server::Route;
+using http_server::Where;
+using model::Run;
+
+// Of an array of tasks; other bodies are bounded as the server says.
+constexpr std::size_t kMaxBatchBody = std::size_t{64} << 20;
+
+Error NoTask(const std::string& id) {
+    return {Code::kNotFound, fmt::format("there is no task \"{}\"", id)};
+}
+
+std::optional<std::string_view> WordOf(const Run& run) {
+    return model::WordFor(model::Dialect::kTask, run.status.state, run.status.failures);
+}
+
+// What GET /task lists where no status is asked for: all that is not history (T-12). What was never
+// to be done, a fire that was skipped or missed, is no task.
+constexpr model::RunStates kCurrentStates = static_cast<model::RunStates>(
+    model::kAllStates & ~kHistoryStates & ~model::SetOf(model::RunState::kSkipped) &
+    ~model::SetOf(model::RunState::kMissed));
+
+class Handlers {
+  public:
+    explicit Handlers(const TaskServices& services) : services_(services) {}
+
+    // One task is answered whole, of many their ids in the order they came.
+    Result<Response> Submit(const Request& request) const {
+        KSANA_TRY(codec::SubmittedTasks wish,
+                  codec::SubmittedTasksFromJson(request.body, kMaxBatchBody, store::kMaxBatch));
+        if (!wish.is_list) return SubmitOne(std::move(wish.tasks.front()));
+        const auto submitted = services_.tasks.Submit(std::move(wish.tasks));
+        if (!submitted) return InList(submitted.error());
+        for (const store::Submitted& one : *submitted) {
+            if (one.other) return engine::TaskService::OtherTask(one.id);
+        }
+        std::vector<std::string> items;
+        items.reserve(submitted->size());
+        for (const store::Submitted& one : *submitted) {
+            const auto word = model::WordFor(model::Dialect::kTask, one.state, 0);
+            items.push_back(fmt::format(R"({{"id":"{}","status":"{}"}})", one.id.ToString(),
+                                        word.value_or("")));
+        }
+        return JsonResponse(201, fmt::format("[{}]", fmt::join(items, ",")));
+    }
+
+    Result<Response> List(const Request& request) const {
+        return ListTasks(request, services_.store, kCurrentStates);
+    }
+
+    Result<Response> ListHistory(const Request& request) const {
+        return ListTasks(request, services_.store, kHistoryStates);
+    }
+
+    Result<Response> ListLog(const Request& request) const {
+        return ListPeriodicLog(request, services_.store);
+    }
+
+    Result<Response> Get(const Request& request) const {
+        KSANA_TRY(const Run run, Find(request));
+        return JsonResponse(200, codec::TaskToJson(run));
+    }
+
+    // Its deadline is that of its type's timeout (T-04): agents of this dialect do not renew what
+    // they have.
+    Result<Response> Fetch(const Request& request) const {
+        KSANA_TRY(codec::TaskFetch wish, codec::TaskFetchFromJson(request.body));
+        model::AgentClaim claim;
+        claim.worker = fmt::format("task-agent@{}", request.peer);
+        claim.types = std::move(wish.types);
+        claim.categories = std::move(wish.categories);
+        claim.tenant = std::move(wish.tenant);
+        claim.creator = std::move(wish.creator);
+        claim.max = wish.limit;
+        claim.lease = model::kMaxLease;
+        KSANA_TRY(const store::Exchanged exchanged, services_.agents.Exchange({}, claim));
+        return JsonResponse(200, codec::TasksToJson(exchanged.claimed.runs));
+    }
+
+    Result<Response> Report(const Request& request) const {
+        KSANA_TRY(model::Event event, codec::TaskReportFromJson(request.body));
+        KSANA_TRY(const Run before, Find(request));
+        KSANA_TRY_VOID(services_.agents.Report({.run_id = before.id, .event = std::move(event)}));
+        return Shown(before.id);
+    }
+
+    Result<Response> Process(const Request& request) const {
+        KSANA_TRY(const codec::RemarkRequest wish, codec::RemarkRequestFromJson(request.body));
+        KSANA_TRY(const Run before, Find(request));
+        KSANA_TRY(const Run run, services_.runs.Resolve(before.id, wish.remark, ActorOf(request)));
+        return JsonResponse(200, codec::TaskToJson(run));
+    }
+
+    // 202: whoever has it is told when it reports, or loses it at its deadline.
+    Result<Response> Cancel(const Request& request) const {
+        KSANA_TRY_VOID(codec::CheckEmptyBody(request.body));
+        KSANA_TRY(const Run before, Find(request));
+        KSANA_TRY(const Run run, services_.runs.Cancel(before.id, ActorOf(request)));
+        return JsonResponse(model::IsFinal(run.status.state) ? 200 : 202, codec::TaskToJson(run));
+    }
+
+  private:
+    Result<Response> SubmitOne(model::NewTask task) const {
+        KSANA_TRY(const store::Submitted submitted, services_.tasks.SubmitOne(std::move(task)));
+        if (submitted.other) return engine::TaskService::OtherTask(submitted.id);
+        // Of kStored and kStarted: the run as it is.
+        const bool is_new = submitted.started.has_value();
+        KSANA_TRY(Response response, Shown(submitted.id));
+        response.status = is_new ? 201 : 200;
+        response.headers.emplace_back("Location", "/task/" + submitted.id.ToString());
+        return response;
+    }
+
+    // The list itself is the body here.
+    static Error InList(Error error) {
+        constexpr std::string_view kOutside = "/runs";
+        for (Problem& problem : error.problems) {
+            if (problem.path.starts_with(kOutside)) problem.path.erase(0, kOutside.size());
+        }
+        return error;
+    }
+
+    // What a periodic task does not log is gone when it has ended (T-14).
+    Result<Response> Shown(const Uuid& id) const {
+        const auto history = services_.store.runs().Get(id);
+        if (history) return JsonResponse(200, codec::TaskToJson(history->run));
+        if (history.error().code == Code::kNotFound) return http_server::NoContent();
+        return history.error();
+    }
+
+    Result<Run> Find(const Request& request) const {
+        const std::string& text = request.Parameter("id");
+        const auto id = Uuid::Parse(text);
+        if (!id) return NoTask(text);
+        auto history = services_.store.runs().Get(*id);
+        if (!history) {
+            return history.error().code == Code::kNotFound ? NoTask(text) : history.error();
+        }
+        if (history->run.kind != model::ActionKind::kQueue || !WordOf(history->run)) {
+            return NoTask(text);
+        }
+        return std::move(history->run);
+    }
+
+    TaskServices services_;
+};
+
+}  // namespace
+
+void AddTaskRoutes(http_server::Router& router, const TaskServices& services) {
+    const auto handlers = std::make_shared<const Handlers>(services);
+    const MemberRoutes add(router, handlers);
+    router.Add(Route(Method::kPost, "/task", Permission::kWrite,
+                     "Submits a task, or an array of them", Where::kPool,
+                     http_server::Handler(
+                         [handlers](const Request& request) { return handlers->Submit(request); }))
+                   .WithBodyLimit(kMaxBatchBody));
+    add(Method::kGet, "/task", Permission::kRead, "Lists tasks", &Handlers::List);
+    add(Method::kPost, "/task/fetch", Permission::kOperate, "Hands tasks to an agent",
+        &Handlers::Fetch);
+    add(Method::kGet, "/task/{id}", Permission::kRead, "Shows a task", &Handlers::Get);
+    add(Method::kPost, "/task/{id}/report", Permission::kOperate, "Takes an agent's result",
+        &Handlers::Report);
+    add(Method::kPost, "/task/{id}/process", Permission::kOperate,
+        "Closes a task that waits for a person", &Handlers::Process);
+    add(Method::kPost, "/task/{id}/cancel", Permission::kOperate, "Stops a task",
+        &Handlers::Cancel);
+    add(Method::kGet, "/task-his", Permission::kRead, "Lists tasks of the history",
+        &Handlers::ListHistory);
+    add(Method::kGet, "/periodic-task-log", Permission::kRead, "Lists what a periodic task did",
+        &Handlers::ListLog);
+    AddTaskMetadataRoutes(router, services);
+    AddPeriodicTaskRoutes(router, services);
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,116 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "ksana/api/edge/guard.hpp"
+#include "ksana/api/edge/list_answer.hpp"
+#include "ksana/api/edge/object_text.hpp"
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/codec/records/backfill_codec.hpp"
+#include "ksana/codec/v1/job_view.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+
+// Times that a dry run shows.
+constexpr std::size_t kShown = 100;
+
+std::string PreviewText(const engine::BackfillWish& wish, const engine::BackfillPreview& preview) {
+    const std::vector<TimePoint>& fires = preview.fires;
+    std::vector<std::string> times;
+    for (std::size_t i = 0; i < std::min(fires.size(), kShown); ++i) {
+        times.push_back(fmt::format("\"{}\"", FormatTime(fires[i])));
+    }
+    ObjectText text;
+    text.Put("dry_run", true).Put("job_id", wish.job_id).Put("from", wish.from);
+    text.Put("to", wish.to).Put("count", static_cast<std::int64_t>(fires.size()));
+    text.Put("already_there", preview.already_there);
+    if (!fires.empty()) text.Put("first", fires.front()).Put("last", fires.back());
+    text.Raw("fires", fmt::format("[{}]", fmt::join(times, ",")));
+    text.Put("truncated", fires.size() > kShown);
+    return text.Take();
+}
+
+Result<Uuid> IdOf(const Request& request) {
+    const std::string& text = request.Parameter("id");
+    const auto id = Uuid::Parse(text);
+    if (id) return *id;
+    return Error(Code::kNotFound, fmt::format("there is no backfill \"{}\"", text));
+}
+
+// Without a word about it nothing is done: a backfill may be thousands of runs.
+Result<Response> Start(HandlerContext& context, const Call& call) {
+    KSANA_TRY(codec::BackfillRequest asked, codec::BackfillRequestFromJson(call.request.body));
+    const engine::BackfillWish wish{.job_id = call.request.Parameter("id"),
+                                    .from = asked.from,
+                                    .to = asked.to,
+                                    .max = asked.max,
+                                    .per_minute = asked.per_minute,
+                                    .overlap = asked.overlap,
+                                    .parameters = std::move(asked.parameters),
+                                    .id = call.id};
+    engine::BackfillService& backfills = context.services.backfills;
+    if (asked.dry_run) {
+        KSANA_TRY(const engine::BackfillPreview preview, backfills.Preview(wish));
+        return JsonResponse(200, PreviewText(wish, preview));
+    }
+    KSANA_TRY(const model::Backfill made, backfills.Start(wish, api::ActorOf(call.request)));
+    Response response = JsonResponse(202, codec::BackfillViewToJson(made));
+    response.headers.emplace_back("Location", "/api/v1/backfills/" + made.id.ToString());
+    return response;
+}
+
+Result<Response> List(HandlerContext& context, const Request& request) {
+    api::QueryReader reader(request);
+    PageWish wish = ReadPage(reader, false);
+    KSANA_TRY_VOID(reader.Finish());
+    KSANA_TRY_VOID(OpenCursor(request, context.cursors, wish));
+    const auto list = [&](std::size_t limit, const std::string& cursor) {
+        return context.services.backfills.List(limit, cursor);
+    };
+    KSANA_TRY(const ListPage page, FillPage(wish, list, codec::BackfillViewToJson));
+    return ListAnswer(request, context.cursors, page);
+}
+
+Result<Response> Show(HandlerContext& context, const Request& request) {
+    KSANA_TRY_VOID(api::QueryReader(request).Finish());
+    KSANA_TRY(const Uuid id, IdOf(request));
+    KSANA_TRY(const model::Backfill backfill, context.services.backfills.Get(id));
+    return JsonResponse(200, codec::BackfillViewToJson(backfill));
+}
+
+Result<Response> Cancel(HandlerContext& context, const Request& request) {
+    KSANA_TRY_VOID(codec::CheckEmptyBody(request.body));
+    KSANA_TRY(const Uuid id, IdOf(request));
+    KSANA_TRY(const model::Backfill backfill,
+              context.services.backfills.Cancel(id, api::ActorOf(request)));
+    return JsonResponse(200, codec::BackfillViewToJson(backfill));
+}
+
+}  // namespace
+
+void AddBackfillRoutes(http_server::Router& router,
+                       const std::shared_ptr<HandlerContext>& context) {
+    AddRoute(router, context,
+             {Method::kPost, "/jobs/{id}/backfill", Permission::kOperate,
+              "Makes runs for fires of the past, or says which it would be"},
+             [context](const Call& call) { return Start(*context, call); });
+    AddRoute(router, context, {Method::kGet, "/backfills", Permission::kRead, "Lists backfills"},
+             [context](const Call& call) { return List(*context, call.request); });
+    AddRoute(router, context,
+             {Method::kGet, "/backfills/{id}", Permission::kRead, "Shows a backfill"},
+             [context](const Call& call) { return Show(*context, call.request); });
+    AddRoute(router, context,
+             {Method::kPost, "/backfills/{id}/cancel", Permission::kOperate,
+              "Ends a backfill, and cancels its runs that have not started"},
+             [context](const Call& call) { return Cancel(*context, call.request); });
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,80 @@
+#include "ksana/api/v1/bulk_jobs.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "ksana/api/edge/object_text.hpp"
+#include "ksana/codec/v1/definitions.hpp"
+
+namespace ksana::api {
+namespace {
+
+constexpr std::size_t kPage = 200;
+
+Result<store::JobFilter> FilterOf(const codec::BulkRequest& wish, bool enabled) {
+    store::JobFilter filter;
+    filter.tenant = wish.tenant;
+    filter.group = wish.group;
+    filter.owner = wish.owner;
+    filter.kind = wish.type;
+    filter.type = wish.queue_type;
+    filter.labels = wish.labels;
+    filter.text = wish.q;
+    filter.enabled = !enabled;
+    const bool narrow = !wish.tenant.empty() || !wish.group.empty() || !wish.owner.empty() ||
+                        wish.type || !wish.queue_type.empty() || !wish.labels.empty() ||
+                        !wish.q.empty();
+    if (!narrow && !wish.all) {
+        return Error(std::vector<Problem>{
+            {"", "name a group or another filter, or say \"all\": true", "missing", {}}});
+    }
+    if (narrow && wish.all) {
+        return Error(std::vector<Problem>{{"/all", "does not go with a filter"}});
+    }
+    return filter;
+}
+
+std::string JsonArray(const std::vector<std::string>& items) {
+    return fmt::format("[{}]", fmt::join(items, ","));
+}
+
+}  // namespace
+
+Result<std::string> SetEnabled(engine::JobService& context, store::Store& store,
+                               const codec::BulkRequest& wish, bool enabled,
+                               const engine::Actor& by) {
+    store::JobQuery query;
+    KSANA_TRY(query.filter, FilterOf(wish, enabled));
+    query.limit = kPage;
+    std::vector<std::string> changed;
+    std::vector<std::string> failed;
+    bool more = true;
+    while (more && changed.size() + failed.size() < kMaxBulk) {
+        KSANA_TRY(const store::Page<model::Job> page, store.jobs().List(query));
+        for (const model::Job& job : page.items) {
+            const auto now =
+                enabled ? context.Resume(job.id, by) : context.Pause(job.id, wish.reason, by);
+            if (now) {
+                changed.push_back(codec::TextToJson(job.id));
+            } else if (now.error().code != Code::kNotFound) {  // deleted meanwhile is no failure
+                failed.push_back(ObjectText()
+                                     .Put("id", job.id)
+                                     .Put("code", Info(now.error().code).name)
+                                     .Put("detail", now.error().Describe())
+                                     .Take());
+            }
+        }
+        query.cursor = page.next;
+        more = !page.next.empty();
+    }
+    return ObjectText()
+        .Put("changed_count", static_cast<std::int64_t>(changed.size()))
+        .Raw("changed", JsonArray(changed))
+        .Raw("failed", JsonArray(failed))
+        .Put("more", more)
+        .Take();
+}
+
+}  // namespace ksana::api

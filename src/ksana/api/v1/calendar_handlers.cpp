@@ -1,0 +1,221 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "ksana/api/edge/entity_tag.hpp"
+#include "ksana/api/edge/guard.hpp"
+#include "ksana/api/edge/list_answer.hpp"
+#include "ksana/api/edge/object_text.hpp"
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/api/v1/calendar_import.hpp"
+#include "ksana/insight/preview/calendar_effect.hpp"
+
+namespace ksana::api {
+namespace {
+
+using engine::StoredCalendar;
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+using schedule::Calendar;
+
+std::string TextOf(const StoredCalendar& stored) {
+    return codec::CalendarViewToJson(stored.calendar,
+                                     {.version = stored.version, .updated_at = stored.updated_at});
+}
+
+std::string TagOf(const StoredCalendar& stored) {
+    return DocumentTag(stored.version, TextOf(stored));
+}
+
+Response Changed412(const Request& request) {
+    return Refuse(request, {.status = 412,
+                            .code = "precondition_failed",
+                            .detail = "the calendar is not what the condition asks for: read it "
+                                      "again"});
+}
+
+// Whether the conditions of a request let it change what is there (null: nothing).
+bool MayChange(const Request& request, const StoredCalendar* stored) {
+    if (stored == nullptr) return !request.headers.Find("If-Match");
+    if (request.headers.Find("If-None-Match") == "*") return false;
+    return IfMatch(request, stored->version, TagOf(*stored)) != MatchWish::kDiffers;
+}
+
+std::string SkippedText(const std::vector<codec::SkippedLine>& skipped) {
+    std::vector<std::string> items;
+    items.reserve(skipped.size());
+    for (const codec::SkippedLine& one : skipped) {
+        items.push_back(ObjectText()
+                            .Put("line", static_cast<std::int64_t>(one.line))
+                            .Put("reason", one.reason)
+                            .Take());
+    }
+    return fmt::format("[{}]", fmt::join(items, ","));
+}
+
+class Handlers {
+  public:
+    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+        : desk_(context),
+          calendars_(context->services.calendars),
+          store_(context->services.store) {}
+
+    Result<Response> List(const Call& call) {
+        api::QueryReader reader(call.request);
+        store::ListParams params{.prefix = reader.Text("prefix"), .limit = kListSize, .cursor = {}};
+        PageWish wish = ReadPage(reader, false);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        const auto list = [&](std::size_t limit, const std::string& cursor) {
+            params.limit = limit;
+            params.cursor = cursor;
+            return calendars_.List(params);
+        };
+        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        return ListAnswer(call.request, desk_->cursors, page);
+    }
+
+    Result<Response> Get(const Call& call) {
+        KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
+        KSANA_TRY(const StoredCalendar stored, calendars_.Get(NameOf(call)));
+        return WithTag(call.request, JsonResponse(200, TextOf(stored)), TagOf(stored));
+    }
+
+    Result<Response> Put(const Call& call) {
+        KSANA_TRY(const Calendar given, codec::CalendarFromView(call.request.body, NameOf(call)));
+        bool is_new = false;
+        bool refused = false;
+        const auto stored = calendars_.Change(
+            NameOf(call),
+            [&](const std::optional<StoredCalendar>& before) -> Result<Calendar> {
+                is_new = !before;
+                refused = !MayChange(call.request, before ? &*before : nullptr);
+                if (refused) return Error(Code::kConflict, "refused");
+                return given;
+            },
+            api::ActorOf(call.request));
+        if (refused) return Changed412(call.request);
+        if (!stored) return stored.error();
+        Response response = JsonResponse(is_new ? 201 : 200, TextOf(*stored));
+        response.headers.emplace_back("ETag", TagOf(*stored));
+        if (is_new) {
+            response.headers.emplace_back("Location", "/api/v1/calendars/" + given.name);
+        }
+        return response;
+    }
+
+    Result<Response> Delete(const Call& call) {
+        bool refused = false;
+        const auto deleted = calendars_.Delete(
+            NameOf(call),
+            [&](const StoredCalendar& stored) -> Result<void> {
+                refused = !MayChange(call.request, &stored);
+                if (refused) return Error(Code::kConflict, "refused");
+                return {};
+            },
+            api::ActorOf(call.request));
+        if (refused) return Changed412(call.request);
+        if (!deleted) return deleted.error();
+        return http_server::NoContent();
+    }
+
+    Result<Response> Import(const Call& call) {
+        KSANA_TRY(const codec::CalendarImport wish,
+                  codec::CalendarImportFromJson(call.request.body));
+        KSANA_TRY(const TimePoint now, store_.Now());
+        const auto today =
+            schedule::DateOf(std::chrono::floor<std::chrono::days>(now).time_since_epoch().count());
+        KSANA_TRY(const codec::ImportedRules found, ReadImported(wish, today));
+        CalendarChange change;
+        const auto apply = [&](const std::optional<StoredCalendar>& before) -> Result<Calendar> {
+            if (before && !before->fault.empty()) return Error(Code::kDataLoss, before->fault);
+            change = ApplyImport(before ? before->calendar : Calendar(), wish, found.rules);
+            change.calendar.name = NameOf(call);
+            return change.calendar;
+        };
+        StoredCalendar shown;
+        if (wish.dry_run) {
+            KSANA_TRY(shown, OnlyAsked(NameOf(call), now, apply));
+        } else {
+            KSANA_TRY(shown, calendars_.Change(NameOf(call), apply, api::ActorOf(call.request)));
+        }
+        ObjectText text;
+        text.Raw("calendar", TextOf(shown)).Put("added", change.added);
+        text.Put("removed", change.removed).Raw("skipped", SkippedText(found.skipped));
+        text.Put("stored", !wish.dry_run);
+        return JsonResponse(200, text.Take());
+    }
+
+    Result<Response> Preview(const Call& call) {
+        KSANA_TRY(codec::CalendarQuestion question,
+                  codec::CalendarQuestionFromJson(call.request.body));
+        Calendar checked = question.calendar;
+        if (checked.name.empty()) checked.name = "unnamed";
+        auto problems = schedule::ValidateCalendar(checked);
+        for (Problem& problem : problems) problem.path = "/calendar" + problem.path;
+        if (!problems.empty()) return Error(std::move(problems));
+        KSANA_TRY(const insight::CalendarEffect effect,
+                  insight::PreviewCalendar(InsightSources(desk_->services),
+                                           {.calendar = std::move(question.calendar),
+                                            .from = question.from,
+                                            .days = question.days,
+                                            .jobs = std::move(question.jobs)}));
+        return JsonResponse(200, insight::CalendarEffectToJson(effect));
+    }
+
+  private:
+    static const std::string& NameOf(const Call& call) { return call.request.Parameter("name"); }
+
+    // What a change would make, with the version of what is there (0: nothing).
+    Result<StoredCalendar> OnlyAsked(const std::string& name, TimePoint now,
+                                     const engine::CalendarService::Edit& edit) {
+        std::optional<StoredCalendar> before;
+        auto found = calendars_.Get(name);
+        if (found) {
+            before = *std::move(found);
+        } else if (found.error().code != Code::kNotFound) {
+            return found.error();
+        }
+        StoredCalendar after{.calendar = {},
+                             .version = before ? before->version : 0,
+                             .updated_at = before ? before->updated_at : now};
+        KSANA_TRY(after.calendar, edit(before));
+        if (auto problems = schedule::ValidateCalendar(after.calendar); !problems.empty()) {
+            return Error(std::move(problems));
+        }
+        return after;
+    }
+
+    const std::shared_ptr<HandlerContext> desk_;
+    engine::CalendarService& calendars_;
+    store::Store& store_;
+};
+
+}  // namespace
+
+void AddCalendarRoutes(http_server::Router& router,
+                       const std::shared_ptr<HandlerContext>& context) {
+    const auto handlers = std::make_shared<Handlers>(context);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, context, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    add({Method::kGet, "/calendars", Permission::kRead, "Lists calendars"}, &Handlers::List);
+    add({Method::kGet, "/calendars/{name}", Permission::kRead, "Shows a calendar"}, &Handlers::Get);
+    add({Method::kPut, "/calendars/{name}", Permission::kWrite, "Makes or replaces a calendar"},
+        &Handlers::Put);
+    add({Method::kDelete, "/calendars/{name}", Permission::kWrite, "Deletes a calendar"},
+        &Handlers::Delete);
+    add({Method::kPost, "/calendars/{name}/import", Permission::kWrite,
+         "Adds the days of an ICS or CSV text to a calendar"},
+        &Handlers::Import);
+    add({Method::kPost, "/calendars/preview", Permission::kRead,
+         "What a calendar would do, before it is saved"},
+        &Handlers::Preview);
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,133 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/insight/explain/explain.hpp"
+#include "ksana/insight/preview/preview.hpp"
+#include "ksana/insight/simulate/simulate.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Response;
+
+constexpr Duration kTick{1};
+constexpr Duration kMaxTolerance = std::chrono::hours(24);
+// A few seconds of one core; with slots some times that.
+constexpr std::int64_t kMaxSimulatedFires = 200'000'000;
+
+// The faults of a part of the body, as faults of the body.
+Error Under(std::string_view path, Error error) {
+    for (Problem& problem : error.problems) problem.path = std::string(path) + problem.path;
+    return error;
+}
+
+// Holds the flag while it lives, if it was free.
+class Turn {
+  public:
+    explicit Turn(std::atomic<bool>& taken) : taken_(taken), mine_(!taken.exchange(true)) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() {
+        if (mine_) taken_ = false;
+    }
+    bool mine() const { return mine_; }
+
+  private:
+    std::atomic<bool>& taken_;
+    const bool mine_;
+};
+
+class Handlers {
+  public:
+    explicit Handlers(const Services& services) : services_(services) {}
+
+    Result<Response> Explain(const Call& call) {
+        api::QueryReader reader(call.request);
+        insight::ExplainParams params;
+        params.job_id = call.request.Parameter("id");
+        const auto at = reader.Time("at");
+        params.tolerance = reader.Length("tolerance", kMaxTolerance, params.tolerance);
+        KSANA_TRY_VOID(reader.Finish());
+        const insight::Sources sources = InsightSources(services_);
+        KSANA_TRY(params.now, services_.store.Now());
+        if (at) {
+            params.at = *at;
+        } else {
+            KSANA_TRY(params.at, LastFire(params.job_id, *params.now));
+        }
+        if (services_.node_view) params.node = services_.node_view();
+        auto explained = insight::Explain(sources, params);
+        if (!explained) {
+            if (explained.error().code != Code::kInvalidArgument) return explained.error();
+            return Error(std::vector<Problem>{{"/query/at", explained.error().message}});
+        }
+        if (explained->verdict == insight::Verdict::kUnknownJob) {
+            return Error(Code::kNotFound, explained->text);
+        }
+        return JsonResponse(200, insight::ExplanationToJson(*explained));
+    }
+
+    Result<Response> Preview(const Call& call) {
+        KSANA_TRY(const insight::PreviewParams params,
+                  insight::PreviewParamsFromJson(call.request.body));
+        const auto preview = insight::PreviewSchedule(InsightSources(services_), params);
+        if (!preview) return Under("/schedule", preview.error());
+        return JsonResponse(200, insight::PreviewToJson(*preview));
+    }
+
+    // It takes a core for seconds and much memory: one at a time.
+    Result<Response> Simulate(const Call& call) {
+        KSANA_TRY(insight::SimulateParams params,
+                  insight::SimulateParamsFromJson(call.request.body));
+        const insight::Sources sources = InsightSources(services_);
+        KSANA_TRY_VOID(insight::CheckChanges(sources, params));
+        const Turn turn(simulating_);
+        if (!turn.mine()) return Error(Code::kExhausted, "another simulation is under way");
+        params.max_fires = kMaxSimulatedFires;
+        KSANA_TRY(const insight::Simulation simulation, insight::Simulate(sources, params));
+        return JsonResponse(200, insight::SimulationToJson(simulation));
+    }
+
+  private:
+    // The last nominal one, also if the calendar takes it away; without any, now.
+    Result<TimePoint> LastFire(const std::string& id, TimePoint now) {
+        KSANA_TRY(const model::Job job, services_.store.jobs().Get(id));
+        const auto schedule = services_.schedules.Of(job);
+        if (!schedule) return now;
+        const TimePoint before = job.created_at;  // the first fire comes after it
+        const TimePoint last = std::max(schedule->Previous(now + kTick).value_or(before), before);
+        const schedule::FireRange blocked = schedule->Blocked(last, now);
+        if (blocked.count > 0) return blocked.last;
+        return last == before ? now : last;
+    }
+
+    const Services services_;
+    std::atomic<bool> simulating_ = false;
+};
+
+}  // namespace
+
+void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
+    const auto handlers = std::make_shared<Handlers>(context->services);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, context, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    add({Method::kGet, "/jobs/{id}/explain", Permission::kRead,
+         "What happened to a fire of a job, and why"},
+        &Handlers::Explain);
+    add({Method::kPost, "/preview", Permission::kRead, "The fires of a schedule not yet saved"},
+        &Handlers::Preview);
+    add({Method::kPost, "/simulate", Permission::kRead, "The jobs on a virtual clock"},
+        &Handlers::Simulate);
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,257 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "ksana/api/edge/entity_tag.hpp"
+#include "ksana/api/edge/guard.hpp"
+#include "ksana/api/edge/object_text.hpp"
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/api/v1/bulk_jobs.hpp"
+#include "ksana/codec/v1/job_view.hpp"
+#include "ksana/codec/v1/run_view.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+using http_server::Where;
+using model::Job;
+
+constexpr std::size_t kMaxFires = 1'000;
+constexpr std::size_t kFires = 10;
+
+// In the order of schedule::DstNote.
+constexpr std::array<std::string_view, 4> kNoteNames = {"none", "after_gap", "first_pass",
+                                                        "second_pass"};
+
+Response Show(const Job& job, int status) {
+    Response response = JsonResponse(status, codec::JobViewToJson(job));
+    response.headers.emplace_back("ETag", JobTag(job, response.body));
+    return response;
+}
+
+Response Made(const Job& job) {
+    Response response = Show(job, 201);
+    response.headers.emplace_back("Location", "/api/v1/jobs/" + job.id);
+    return response;
+}
+
+Response Changed412(const Request& request) {
+    return Refuse(request, {.status = 412,
+                            .code = "precondition_failed",
+                            .detail = "the job is not what the condition asks for: read it again"});
+}
+
+Response Wanted428(const Request& request) {
+    return Refuse(request, {.status = 428,
+                            .code = "precondition_required",
+                            .detail = "a PUT replaces the whole job: send If-Match with the ETag "
+                                      "that was read, or If-None-Match: * to make it"});
+}
+
+class Handlers {
+  public:
+    explicit Handlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
+
+    Result<Response> Create(const Call& call) const {
+        KSANA_TRY(Job job, codec::JobFromView(call.request.body));
+        const bool drawn = job.id.empty() && call.id;
+        if (drawn) job.id = call.id->ToString();
+        const std::string id = job.id;
+        auto created = jobs_.Create(std::move(job), ByOf(call));
+        if (!created && drawn && call.again && created.error().code == Code::kAlreadyExists) {
+            created = store_.jobs().Get(id);  // made by the try that left no answer
+        }
+        if (!created) return created.error();
+        return Made(*created);
+    }
+
+    Result<Response> Get(const Call& call) const {
+        api::QueryReader reader(call.request);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY(const Job job, store_.jobs().Get(IdOf(call)));
+        Response response = JsonResponse(200, codec::JobViewToJson(job));
+        std::string tag = JobTag(job, response.body);
+        return WithTag(call.request, std::move(response), std::move(tag));
+    }
+
+    Result<Response> Put(const Call& call) const {
+        KSANA_TRY(const Job definition, codec::JobFromView(call.request.body));
+        if (call.request.headers.Find("If-None-Match") == "*") return PutNew(call, definition);
+        return Edit(call, true, [&](Job& job) { return codec::ReplaceJob(job, definition); });
+    }
+
+    Result<Response> Patch(const Call& call) const {
+        return Edit(call, false, [&](Job& job) { return codec::PatchJob(job, call.request.body); });
+    }
+
+    Result<Response> Delete(const Call& call) const {
+        const std::string& id = IdOf(call);
+        KSANA_TRY(const Job job, store_.jobs().Get(id));
+        const MatchWish wish = IfMatch(call.request, job);
+        if (wish == MatchWish::kDiffers) return Changed412(call.request);
+        const bool insists = wish == MatchWish::kMatches;
+        const auto deleted =
+            jobs_.Delete(id, insists ? std::optional(job.version) : std::nullopt, ByOf(call));
+        if (deleted) return http_server::NoContent();
+        if (insists && deleted.error().code == Code::kConflict) {
+            // Changed since, or another job depends on it?
+            KSANA_TRY(const Job now, store_.jobs().Get(id));
+            if (IfMatch(call.request, now) != MatchWish::kMatches) return Changed412(call.request);
+        }
+        return deleted.error();
+    }
+
+    // 202: it is stored and will run.
+    Result<Response> Run(const Call& call) const {
+        KSANA_TRY(codec::RunRequest wish, codec::RunRequestFromJson(call.request.body));
+        KSANA_TRY(const model::Run run, jobs_.RunNow({.id = IdOf(call),
+                                                      .parameters = std::move(wish.parameters),
+                                                      .obeys_overlap = wish.obeys_overlap,
+                                                      .run_id = call.id},
+                                                     ByOf(call)));
+        Response response = JsonResponse(202, codec::RunViewToJson(run));
+        response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
+        return response;
+    }
+
+    Result<Response> Pause(const Call& call) const {
+        KSANA_TRY(const codec::PauseRequest wish, codec::PauseRequestFromJson(call.request.body));
+        KSANA_TRY(const Job job, jobs_.Pause(IdOf(call), wish.reason, ByOf(call)));
+        return Show(job, 200);
+    }
+
+    Result<Response> Resume(const Call& call) const {
+        KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
+        KSANA_TRY(const Job job, jobs_.Resume(IdOf(call), ByOf(call)));
+        return Show(job, 200);
+    }
+
+    Result<Response> PauseMany(const Call& call) const { return ChangeMany(call, /*pause=*/true); }
+    Result<Response> ResumeMany(const Call& call) const {
+        return ChangeMany(call, /*pause=*/false);
+    }
+
+    Result<Response> Statistics(const Call& call) const {
+        api::QueryReader reader(call.request);
+        store::StatisticsParams params{
+            .job_id = IdOf(call), .from = reader.Time("from"), .until = reader.Time("until")};
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY(const Job job, store_.jobs().Get(params.job_id));
+        KSANA_TRY(const store::JobStatistics found, store_.jobs().Statistics(params));
+        ObjectText text;
+        text.Put("job_id", job.id).Put("from", params.from).Put("until", params.until);
+        text.Put("runs", found.runs).Put("succeeded", found.succeeded).Put("failed", found.failed);
+        text.Put("cancelled", found.cancelled).Put("skipped", found.skipped);
+        text.Put("missed", found.missed).Put("success_rate", found.success_rate);
+        text.Put("average", found.average).Put("p50", found.p50).Put("p90", found.p90);
+        text.Put("p99", found.p99).Put("longest", found.longest).Put("sampled", found.sampled);
+        text.Put("consecutive_failures", std::int64_t{job.consecutive_failures});
+        return JsonResponse(200, text.Take());
+    }
+
+    Result<Response> Fires(const Call& call) const {
+        api::QueryReader reader(call.request);
+        const std::size_t count = reader.Number("count", 1, kMaxFires, kFires);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY(const Job job, store_.jobs().Get(IdOf(call)));
+        KSANA_TRY(const auto fires, jobs_.NextFires(job, count));
+        std::vector<std::string> items;
+        items.reserve(fires.size());
+        for (const engine::ComingFire& fire : fires) {
+            items.push_back(ObjectText()
+                                .Put("nominal_at", fire.nominal)
+                                .Put("start_at", fire.start_at)
+                                .Put("dst", kNoteNames.at(static_cast<std::size_t>(fire.note)))
+                                .Take());
+        }
+        return JsonResponse(200, ObjectText()
+                                     .Put("enabled", job.enabled)
+                                     .Raw("items", fmt::format("[{}]", fmt::join(items, ",")))
+                                     .Take());
+    }
+
+  private:
+    static const std::string& IdOf(const Call& call) { return call.request.Parameter("id"); }
+    static engine::Actor ByOf(const Call& call) { return api::ActorOf(call.request); }
+
+    // The condition is looked at where the job is read for the change, so that nobody gets in
+    // between.
+    template <class F>
+    Result<Response> Edit(const Call& call, bool must_insist, const F& edit) const {
+        std::optional<Response> refusal;
+        const auto change = [&](Job& changed) -> Result<void> {
+            const MatchWish wish = IfMatch(call.request, changed);
+            if (wish == MatchWish::kDiffers) refusal = Changed412(call.request);
+            if (wish == MatchWish::kNone && must_insist) refusal = Wanted428(call.request);
+            if (refusal) return Error(Code::kConflict, "refused");
+            return edit(changed);
+        };
+        const auto job = jobs_.Change(IdOf(call), {}, change, ByOf(call));
+        if (refusal) return *std::move(refusal);
+        if (!job) return job.error();
+        return Show(*job, 200);
+    }
+
+    Result<Response> PutNew(const Call& call, Job definition) const {
+        if (definition.id.empty()) definition.id = IdOf(call);
+        if (definition.id != IdOf(call)) {
+            return Error(std::vector<Problem>{{"/id", "is not that of the path", "immutable", {}}});
+        }
+        const auto created = jobs_.Create(std::move(definition), ByOf(call));
+        if (created) return Made(*created);
+        if (created.error().code == Code::kAlreadyExists) return Changed412(call.request);
+        return created.error();
+    }
+
+    Result<Response> ChangeMany(const Call& call, bool pause) const {
+        KSANA_TRY(const codec::BulkRequest wish, codec::BulkRequestFromJson(call.request.body));
+        KSANA_TRY(std::string outcome, SetEnabled(jobs_, store_, wish, !pause, ByOf(call)));
+        return JsonResponse(200, std::move(outcome));
+    }
+
+    engine::JobService& jobs_;
+    store::Store& store_;
+};
+
+}  // namespace
+
+void AddJobRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
+    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, context, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    const Where read_one = context->services.quick_reads ? Where::kInline : Where::kPool;
+    add({Method::kPost, "/jobs", Permission::kWrite, "Creates a job"}, &Handlers::Create);
+    add({Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one}, &Handlers::Get);
+    add({Method::kPut, "/jobs/{id}", Permission::kWrite, "Replaces a job"}, &Handlers::Put);
+    add({Method::kPatch, "/jobs/{id}", Permission::kWrite, "Changes parts of a job"},
+        &Handlers::Patch);
+    add({Method::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job"}, &Handlers::Delete);
+    add({Method::kPost, "/jobs/{id}/run", Permission::kOperate,
+         "Runs a job at once, beside its schedule"},
+        &Handlers::Run);
+    add({Method::kPost, "/jobs/{id}/pause", Permission::kOperate, "Keeps a job from firing"},
+        &Handlers::Pause);
+    add({Method::kPost, "/jobs/{id}/resume", Permission::kOperate, "Lets a job fire again"},
+        &Handlers::Resume);
+    add({Method::kPost, "/jobs/pause", Permission::kOperate, "Pauses the jobs of a filter"},
+        &Handlers::PauseMany);
+    add({Method::kPost, "/jobs/resume", Permission::kOperate, "Resumes the jobs of a filter"},
+        &Handlers::ResumeMany);
+    add({Method::kGet, "/jobs/{id}/statistics", Permission::kRead,
+         "Success rate and durations of a job's runs"},
+        &Handlers::Statistics);
+    add({Method::kGet, "/jobs/{id}/fires", Permission::kRead, "The next fires of a job"},
+        &Handlers::Fires);
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,175 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ksana/api/edge/entity_tag.hpp"
+#include "ksana/api/edge/object_text.hpp"
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/api/v1/stored_limit.hpp"
+#include "ksana/base/text/names.hpp"
+#include "ksana/codec/v1/limit_codec.hpp"
+#include "ksana/engine/limits/limit_source.hpp"
+#include "ksana/model/http_url.hpp"
+
+namespace ksana::api {
+namespace {
+
+using engine::LimitUse;
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Response;
+using model::LimitKind;
+
+std::string BreakerText(const LimitUse& use, TimePoint now) {
+    if (use.kind != LimitKind::kHost) return "null";
+    const LimitUse::BreakerUse breaker = use.breaker.value_or(LimitUse::BreakerUse{});
+    ObjectText text;
+    text.Put("state", model::NameOf(breaker.state));
+    text.Put("failures", static_cast<std::int64_t>(breaker.failures));
+    if (breaker.retry_in) {
+        text.Put("retry_at", now + *breaker.retry_in);
+    } else {
+        text.Raw("retry_at", "null");
+    }
+    return text.Take();
+}
+
+void PutUse(ObjectText& text, const LimitUse& use, TimePoint now) {
+    text.Put("kind", model::NameOf(use.kind)).Put("name", use.name);
+    PutLimit(text, use.limit);
+    text.Put("in_use", static_cast<std::int64_t>(use.in_use));
+    text.Put("waiting", static_cast<std::int64_t>(use.waiting));
+    text.Raw("breaker", BreakerText(use, now));
+}
+
+// What is left of a limit that was deleted a moment ago.
+bool SaysNothing(const LimitUse& use) {
+    return use.kind != LimitKind::kNode && !use.limit.max_concurrency && !use.limit.rate &&
+           use.in_use == 0 && use.waiting == 0 && !use.breaker;
+}
+
+std::string Lowered(std::string text) {
+    std::ranges::transform(text, text.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return text;
+}
+
+Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
+    if (kind == LimitKind::kType) {
+        const std::string& code = call.request.Parameter("code");
+        if (IsIdentifier(code)) return LimitTarget{kind, code};
+        return Error(std::vector<Problem>{{"/code", "is no code of a type"}});
+    }
+    const std::string& host = call.request.Parameter("host");
+    if (model::IsHost(host)) return LimitTarget{kind, Lowered(host)};
+    return Error(std::vector<Problem>{
+        {"/host", "is no host: example.com, 10.0.0.1:8080 or [::1], with a port or without"}});
+}
+
+class Handlers {
+  public:
+    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+        : desk_(context), store_(context->services.store) {}
+
+    // What is stored, and what this node does with it: it may be about to learn of a change.
+    Result<Response> List(const Call& call) const {
+        KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
+        KSANA_TRY(const TimePoint now, store_.Now());
+        KSANA_TRY(const auto stored, engine::ReadLimits(store_));
+        std::map<std::string, LimitUse> uses = UsesNow();
+        for (auto& [key, use] : uses) {
+            if (use.kind != LimitKind::kNode) use.limit = {};
+        }
+        for (const auto& [key, limit] : stored) {
+            LimitUse& use = uses[key];
+            use.kind = engine::KindOfLimitKey(key);
+            use.name = engine::NameOfLimitKey(key);
+            use.limit = limit;
+        }
+        std::vector<std::string> items;
+        for (const auto& [key, use] : uses) {
+            if (SaysNothing(use)) continue;
+            ObjectText text;
+            PutUse(text, use, now);
+            items.push_back(text.Take());
+        }
+        return JsonResponse(200, fmt::format("{{\"items\":[{}]}}", fmt::join(items, ",")));
+    }
+
+    Result<Response> PutType(const Call& call) const { return Put(call, LimitKind::kType); }
+    Result<Response> PutHost(const Call& call) const { return Put(call, LimitKind::kHost); }
+    Result<Response> DeleteType(const Call& call) const { return Delete(call, LimitKind::kType); }
+    Result<Response> DeleteHost(const Call& call) const { return Delete(call, LimitKind::kHost); }
+
+  private:
+    std::map<std::string, LimitUse> UsesNow() const {
+        std::map<std::string, LimitUse> uses;
+        const auto& all = desk_->services.limits.all;
+        if (!all) return uses;
+        for (LimitUse& use : all()) {
+            std::string key = engine::LimitKey(use.kind, use.name);
+            uses.emplace(std::move(key), std::move(use));
+        }
+        return uses;
+    }
+
+    Result<Response> Put(const Call& call, LimitKind kind) const {
+        KSANA_TRY(const LimitTarget target, TargetOf(call, kind));
+        KSANA_TRY(const model::Limit limit, codec::LimitFromJson(call.request.body));
+        if (!limit.max_concurrency && !limit.rate) {
+            return Error(std::vector<Problem>{
+                {"", "names no limit: max_concurrency, rate or both", "missing", {}}});
+        }
+        KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, target, limit));
+        if (!change) return LimitChanged412(call.request);
+        KSANA_TRY(const TimePoint now, store_.Now());
+        LimitUse use = UsesNow()[engine::LimitKey(kind, target.name)];
+        use.kind = kind;
+        use.name = target.name;
+        use.limit = change->stored.limit;
+        ObjectText text;
+        PutUse(text, use, now);
+        text.Put("version", change->stored.version);
+        text.Put("updated_at", change->stored.updated_at);
+        Response response = JsonResponse(change->is_new ? 201 : 200, text.Take());
+        response.headers.emplace_back("ETag", DocumentTag(change->stored.version, response.body));
+        return response;
+    }
+
+    Result<Response> Delete(const Call& call, LimitKind kind) const {
+        KSANA_TRY(const LimitTarget target, TargetOf(call, kind));
+        KSANA_TRY(const bool deleted, DeleteStoredLimit(store_, call.request, target));
+        return deleted ? http_server::NoContent() : LimitChanged412(call.request);
+    }
+
+    std::shared_ptr<HandlerContext> desk_;
+    store::Store& store_;
+};
+
+}  // namespace
+
+void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
+    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, context, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    add({Method::kGet, "/limits", Permission::kRead, "Lists limits with their use"},
+        &Handlers::List);
+    add({Method::kPut, "/limits/type/{code}", Permission::kWrite, "Limits the runs of a type"},
+        &Handlers::PutType);
+    add({Method::kDelete, "/limits/type/{code}", Permission::kWrite, "Removes the limit of a type"},
+        &Handlers::DeleteType);
+    add({Method::kPut, "/limits/host/{host}", Permission::kWrite, "Limits the calls to a host"},
+        &Handlers::PutHost);
+    add({Method::kDelete, "/limits/host/{host}", Permission::kWrite, "Removes the limit of a host"},
+        &Handlers::DeleteHost);
+}
+
+}  // namespace ksana::api

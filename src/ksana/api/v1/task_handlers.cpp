@@ -1,0 +1,97 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include "ksana/codec/v1/run_view.hpp"
+#include "ksana/codec/v1/task_codec.hpp"
+
+namespace ksana::api {
+namespace {
+
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Response;
+using model::Run;
+using store::SubmitVerdict;
+
+// A payload of a megabyte, its escapes, and what else a task says.
+constexpr std::size_t kMaxTaskBody = std::size_t{8} << 20;
+constexpr std::size_t kMaxBatchBody = std::size_t{64} << 20;
+
+Response Made(const Run& run) {
+    Response response = JsonResponse(201, codec::SubmittedRunToJson(run, false));
+    response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
+    return response;
+}
+
+Response AlreadyThere(const Run& run) {
+    Response response = JsonResponse(200, codec::SubmittedRunToJson(run, true));
+    response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
+    response.headers.emplace_back("Ksana-Already", "true");
+    return response;
+}
+
+std::string_view VerdictOf(const store::Submitted& outcome) {
+    if (outcome.verdict == SubmitVerdict::kStored) return "stored";
+    return outcome.other ? "conflict" : "already";
+}
+
+class Handlers {
+  public:
+    explicit Handlers(const Services& services) : tasks_(services.tasks), store_(services.store) {}
+
+    Result<Response> Submit(const Call& call) const {
+        KSANA_TRY(model::NewTask task, codec::NewTaskFromJson(call.request.body));
+        if (!task.id) task.id = call.id;
+        KSANA_TRY(const store::Submitted outcome, tasks_.SubmitOne(std::move(task)));
+        if (outcome.started) return Made(*outcome.started);
+        if (outcome.other) return engine::TaskService::OtherTask(outcome.id);
+        KSANA_TRY(const store::RunHistory there, store_.runs().Get(outcome.id));
+        if (outcome.verdict == SubmitVerdict::kSameKey) return AlreadyThere(there.run);
+        return Made(there.run);  // sent again, because the first answer got lost
+    }
+
+    Result<Response> SubmitBatch(const Call& call) const {
+        KSANA_TRY(auto tasks,
+                  codec::NewTasksFromJson(call.request.body,
+                                          {.bytes = kMaxBatchBody, .tasks = store::kMaxBatch}));
+        KSANA_TRY(const auto outcomes, tasks_.Submit(std::move(tasks)));
+        constexpr std::size_t kItem = 100;
+        std::string body = R"({"results":[)";
+        body.reserve(body.size() + outcomes.size() * kItem);
+        for (const store::Submitted& outcome : outcomes) {
+            if (body.back() == '}') body += ',';
+            body.append(R"({"id":")").append(outcome.id.ToString()).append(R"(","verdict":")");
+            body.append(VerdictOf(outcome));
+            body.append(R"(","state":")").append(model::NameOf(outcome.state)).append(R"("})");
+        }
+        return JsonResponse(200, body.append("]}"));
+    }
+
+  private:
+    engine::TaskService& tasks_;
+    store::Store& store_;
+};
+
+}  // namespace
+
+void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
+    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, context, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    add({.method = Method::kPost,
+         .path = "/runs",
+         .permission = Permission::kWrite,
+         .description = "Submits a task",
+         .body_limit = kMaxTaskBody},
+        &Handlers::Submit);
+    add({.method = Method::kPost,
+         .path = "/runs/batch",
+         .permission = Permission::kWrite,
+         .description = "Submits many tasks at once",
+         .body_limit = kMaxBatchBody},
+        &Handlers::SubmitBatch);
+}
+
+}  // namespace ksana::api

@@ -1,0 +1,170 @@
+#include "ksana/api/v1/handlers.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/api/edge/entity_tag.hpp"
+#include "ksana/api/edge/guard.hpp"
+#include "ksana/api/edge/list_answer.hpp"
+#include "ksana/api/edge/query_reader.hpp"
+#include "ksana/codec/v1/type_view.hpp"
+
+namespace ksana::api {
+namespace {
+
+using engine::StoredType;
+using http_server::JsonResponse;
+using http_server::Method;
+using http_server::Permission;
+using http_server::Request;
+using http_server::Response;
+using model::RunType;
+
+std::string TagOf(const StoredType& stored) {
+    return DocumentTag(stored.version, codec::RunTypeViewToJson(stored.value));
+}
+
+Response Show(const StoredType& stored, int status) {
+    Response response = JsonResponse(status, codec::RunTypeViewToJson(stored.value));
+    response.headers.emplace_back("ETag", DocumentTag(stored.version, response.body));
+    if (status == 201) {
+        response.headers.emplace_back("Location", "/api/v1/types/" + stored.value.code);
+    }
+    return response;
+}
+
+Response Changed412(const Request& request) {
+    return Refuse(request, {.status = 412,
+                            .code = "precondition_failed",
+                            .detail = "the type is not what the condition asks for: read it "
+                                      "again"});
+}
+
+// Whether the conditions of a request let it change what is there (null: nothing).
+bool MayChange(const Request& request, const StoredType* stored) {
+    if (stored == nullptr) return !request.headers.Find("If-Match");
+    if (request.headers.Find("If-None-Match") == "*") return false;
+    return IfMatch(request, stored->version, TagOf(*stored)) != MatchWish::kDiffers;
+}
+
+Error NoType(const std::string& code) {
+    return {Code::kNotFound, fmt::format("there is no type \"{}\"", code)};
+}
+
+class Handlers {
+  public:
+    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+        : desk_(context), types_(context->services.types), store_(context->services.store) {}
+
+    Result<Response> List(const Call& call) {
+        api::QueryReader reader(call.request);
+        store::ListParams params{.prefix = reader.Text("prefix"), .limit = kListSize, .cursor = {}};
+        PageWish wish = ReadPage(reader, false);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        const auto list = [&](std::size_t limit, const std::string& cursor) {
+            params.limit = limit;
+            params.cursor = cursor;
+            return store_.types().List(params);
+        };
+        KSANA_TRY(const ListPage page, FillPage(wish, list, codec::RunTypeViewToJson));
+        return ListAnswer(call.request, desk_->cursors, page);
+    }
+
+    Result<Response> Create(const Call& call) {
+        KSANA_TRY(const RunType given, codec::RunTypeFromView(call.request.body, nullptr));
+        const auto make = [&](const std::optional<StoredType>& before) -> Result<RunType> {
+            if (!before) return given;
+            return Error(Code::kAlreadyExists,
+                         fmt::format("there is a type \"{}\" already", given.code));
+        };
+        KSANA_TRY(const StoredType stored, types_.Change(given.code, make, ByOf(call)));
+        return Show(stored, 201);
+    }
+
+    Result<Response> Get(const Call& call) {
+        KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
+        KSANA_TRY(const StoredType stored, types_.Get(CodeOf(call)));
+        return WithTag(call.request, JsonResponse(200, codec::RunTypeViewToJson(stored.value)),
+                       TagOf(stored));
+    }
+
+    Result<Response> Put(const Call& call) {
+        return Edit(call, [&](const RunType* before) -> Result<RunType> {
+            KSANA_TRY(RunType type, codec::RunTypeFromView(call.request.body, before));
+            if (type.code.empty()) type.code = CodeOf(call);
+            return type;
+        });
+    }
+
+    Result<Response> Patch(const Call& call) {
+        return Edit(call, [&](const RunType* before) -> Result<RunType> {
+            if (before == nullptr) return NoType(CodeOf(call));
+            return codec::PatchedRunType(*before, call.request.body);
+        });
+    }
+
+    Result<Response> Delete(const Call& call) {
+        bool refused = false;
+        const auto check = [&](const StoredType& stored) -> Result<void> {
+            refused = !MayChange(call.request, &stored);
+            if (refused) return Error(Code::kConflict, "refused");
+            return {};
+        };
+        const auto deleted = types_.Delete(CodeOf(call), check, ByOf(call));
+        if (refused) return Changed412(call.request);
+        if (!deleted) return deleted.error();
+        return http_server::NoContent();
+    }
+
+  private:
+    static const std::string& CodeOf(const Call& call) { return call.request.Parameter("code"); }
+    static engine::Actor ByOf(const Call& call) { return api::ActorOf(call.request); }
+
+    // The condition is looked at where the type is read for the change, so that nobody gets in
+    // between.
+    template <class F>
+    Result<Response> Edit(const Call& call, const F& edit) {
+        bool is_new = false;
+        bool refused = false;
+        const auto change = [&](const std::optional<StoredType>& before) -> Result<RunType> {
+            is_new = !before;
+            refused = !MayChange(call.request, before ? &*before : nullptr);
+            if (refused) return Error(Code::kInvalidArgument, "refused");
+            KSANA_TRY(RunType after, edit(before ? &before->value : nullptr));
+            if (after.code != CodeOf(call)) {
+                return Error(
+                    std::vector<Problem>{{"/code", "is not that of the path", "immutable", {}}});
+            }
+            return after;
+        };
+        const auto stored = types_.Change(CodeOf(call), change, ByOf(call));
+        if (refused) return Changed412(call.request);
+        if (!stored) return stored.error();
+        return Show(*stored, is_new ? 201 : 200);
+    }
+
+    const std::shared_ptr<HandlerContext> desk_;
+    engine::TypeService& types_;
+    store::Store& store_;
+};
+
+}  // namespace
+
+void AddTypeRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
+    const auto handlers = std::make_shared<Handlers>(context);
+    const auto add = [&](const RouteInfo& info, auto handler) {
+        AddRoute(router, context, info,
+                 [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
+    };
+    add({Method::kGet, "/types", Permission::kRead, "Lists types of runs"}, &Handlers::List);
+    add({Method::kPost, "/types", Permission::kWrite, "Makes a type of runs"}, &Handlers::Create);
+    add({Method::kGet, "/types/{code}", Permission::kRead, "Shows a type"}, &Handlers::Get);
+    add({Method::kPut, "/types/{code}", Permission::kWrite, "Makes or replaces a type"},
+        &Handlers::Put);
+    add({Method::kPatch, "/types/{code}", Permission::kWrite, "Changes parts of a type"},
+        &Handlers::Patch);
+    add({Method::kDelete, "/types/{code}", Permission::kWrite, "Deletes a type"},
+        &Handlers::Delete);
+}
+
+}  // namespace ksana::api

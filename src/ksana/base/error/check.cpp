@@ -1,0 +1,16 @@
+#include "ksana/base/error/check.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace ksana {
+
+void CheckFailed(const char* file, int line, const char* condition, std::string_view message) {
+    // Not through the log: the log may be what is broken.
+    std::fprintf(stderr, "%s:%d: check failed: %s: %.*s\n", file, line, condition,
+                 static_cast<int>(message.size()), message.data());
+    std::fflush(stderr);
+    std::abort();
+}
+
+}  // namespace ksana

@@ -1,0 +1,70 @@
+#include "ksana/base/process/loop_thread.hpp"
+
+#include <pthread.h>
+
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "ksana/base/error/check.hpp"
+
+namespace ksana {
+
+LoopThread::LoopThread(std::string name, Body body)
+    : name_(std::move(name)), body_(std::move(body)) {}
+
+LoopThread::~LoopThread() { Stop(); }
+
+Result<void> LoopThread::Start() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return state_ != State::kStopping; });
+    if (state_ == State::kRunning) {
+        if (!body_ended_) return {};
+        thread_.join();  // the body is over: this does not wait for anything
+    }
+    try {
+        thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+    } catch (const std::system_error& error) {
+        return Error(Code::kExhausted, "cannot start the thread " + name_ + ": " + error.what());
+    }
+    running_id_ = thread_.get_id();
+    body_ended_ = false;
+    state_ = State::kRunning;
+    return {};
+}
+
+void LoopThread::Stop() {
+    std::unique_lock lock(mutex_);
+    if (running_id_ == std::this_thread::get_id()) {
+        thread_.request_stop();  // does nothing when another Stop has taken the thread already
+        return;
+    }
+    if (state_ == State::kStopping) {
+        changed_.wait(lock, [this] { return state_ != State::kStopping; });
+        return;
+    }
+    if (state_ == State::kIdle) return;
+    state_ = State::kStopping;
+    std::jthread ending = std::move(thread_);
+    // Joined without the lock: the body may call Stop itself, and others may come to wait.
+    lock.unlock();
+    ending.request_stop();
+    ending.join();
+    lock.lock();
+    running_id_ = {};
+    state_ = State::kIdle;
+    changed_.notify_all();
+}
+
+void LoopThread::Run(const std::stop_token& stop) {
+    pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
+    try {
+        body_(stop);
+    } catch (const std::exception& error) {
+        KSANA_CHECK(false, "the loop " + name_ + " threw: " + error.what());
+    }
+    const std::lock_guard lock(mutex_);
+    body_ended_ = true;
+}
+
+}  // namespace ksana

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <chrono>
+
+namespace ksana {
+
+// Inside Ksana time is UTC in whole microseconds; text is made of it only at the edges
+// (time_text.hpp, time_text.hpp).
+using Duration = std::chrono::microseconds;
+using TimePoint = std::chrono::sys_time<Duration>;
+
+// For measuring and waiting; unrelated to the calendar and never set back.
+using SteadyPoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
+
+}  // namespace ksana

@@ -1,0 +1,202 @@
+#include "ksana/codec/json/json_output.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace ksana::codec {
+namespace {
+
+namespace json = boost::json;
+
+// Most jobs fit; and malloc takes its short way below a kilobyte.
+constexpr std::size_t kUsualSize = 960;
+
+constexpr bool NeedsEscape(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+// How many characters from the start need no escape. Eight at a time: a byte below 0x20, or one
+// that the exclusive or makes zero, borrows from its highest bit.
+std::size_t PlainPrefix(std::string_view text) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;
+    constexpr std::uint64_t kHigh = 0x8080808080808080;
+    const auto below = [](std::uint64_t word, std::uint64_t limit) {
+        return (word - kOnes * limit) & ~word & kHigh;
+    };
+    std::size_t n = 0;
+    for (; n + 8 <= text.size(); n += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + n, sizeof word);
+        if ((below(word, 0x20) | below(word ^ kOnes * '"', 1) | below(word ^ kOnes * '\\', 1)) !=
+            0) {
+            break;
+        }
+    }
+    while (n < text.size() && !NeedsEscape(text[n])) ++n;
+    return n;
+}
+
+template <class T>
+void AppendNumber(std::string& text, T value) {
+    std::array<char, 32> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    text.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+}
+
+}  // namespace
+
+JsonOutput::JsonOutput(JsonStyle style) : pretty_(style == JsonStyle::kPretty) {
+    text_.reserve(kUsualSize);
+}
+
+void JsonOutput::Begin(char bracket) {
+    Separate();
+    text_ += bracket;
+    ++depth_;
+    first_ = true;
+}
+
+void JsonOutput::End(char bracket) {
+    --depth_;
+    if (!first_) NewLine();
+    text_ += bracket;
+    first_ = false;
+}
+
+void JsonOutput::Separate() {
+    if (after_key_) {
+        after_key_ = false;
+        return;
+    }
+    if (depth_ == 0) return;
+    if (!first_) text_ += ',';
+    first_ = false;
+    NewLine();
+}
+
+void JsonOutput::NewLine() {
+    if (!pretty_) return;
+    text_ += '\n';
+    text_.append(depth_ * 2, ' ');
+}
+
+void JsonOutput::Key(std::string_view key) {
+    Separate();
+    Quote(key);
+    text_ += ':';
+    if (pretty_) text_ += ' ';
+    after_key_ = true;
+}
+
+void JsonOutput::Text(std::string_view text) {
+    Separate();
+    Quote(text);
+}
+
+void JsonOutput::Bool(bool value) {
+    Separate();
+    text_ += value ? "true" : "false";
+}
+
+void JsonOutput::Int(std::int64_t value) {
+    Separate();
+    AppendNumber(text_, value);
+}
+
+void JsonOutput::Unsigned(std::uint64_t value) {
+    Separate();
+    AppendNumber(text_, value);
+}
+
+void JsonOutput::Double(double value) {
+    if (!std::isfinite(value)) {
+        Null();
+        return;
+    }
+    Separate();
+    const std::size_t start = text_.size();
+    AppendNumber(text_, value);
+    // Stays a fraction when it is read again: -0.0 and 1.0 are not the integers 0 and 1.
+    if (text_.find_first_of(".e", start) == std::string::npos) text_ += ".0";
+}
+
+void JsonOutput::Null() {
+    Separate();
+    text_ += "null";
+}
+
+void JsonOutput::Value(const json::value& value) {
+    switch (value.kind()) {
+        case json::kind::null:
+            Null();
+            break;
+        case json::kind::bool_:
+            Bool(value.get_bool());
+            break;
+        case json::kind::int64:
+            Int(value.get_int64());
+            break;
+        case json::kind::uint64:
+            Unsigned(value.get_uint64());
+            break;
+        case json::kind::double_:
+            Double(value.get_double());
+            break;
+        case json::kind::string:
+            Text(value.get_string());
+            break;
+        case json::kind::array:
+            BeginArray();
+            for (const json::value& item : value.get_array()) Value(item);
+            EndArray();
+            break;
+        case json::kind::object:
+            BeginObject();
+            for (const auto& member : value.get_object()) {
+                Key(member.key());
+                Value(member.value());
+            }
+            EndObject();
+            break;
+    }
+}
+
+// Whole stretches that need no escape go out at once.
+void JsonOutput::Quote(std::string_view text) {
+    text_ += '"';
+    for (std::size_t n = PlainPrefix(text); n < text.size(); n = PlainPrefix(text)) {
+        text_.append(text, 0, n);
+        Escape(text[n]);
+        text.remove_prefix(n + 1);
+    }
+    text_.append(text);
+    text_ += '"';
+}
+
+void JsonOutput::Escape(char c) {
+    static constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
+    static constexpr std::string_view kLetters = "\"\\bfnrt";
+    static constexpr std::string_view kDigits = "0123456789abcdef";
+    text_ += '\\';
+    if (const std::size_t i = kSpecial.find(c); i != std::string_view::npos) {
+        text_ += kLetters[i];
+        return;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text_ += "u00";
+    text_ += kDigits[byte >> 4U];
+    text_ += kDigits[byte & 0xFU];
+}
+
+std::string WriteJson(const boost::json::value& value, JsonStyle style) {
+    JsonOutput output(style);
+    output.Value(value);
+    return output.Take();
+}
+
+}  // namespace ksana::codec

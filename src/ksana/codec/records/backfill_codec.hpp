@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/model/job/backfill.hpp"
+
+namespace ksana::codec {
+
+// As it is stored.
+std::string BackfillToJson(const model::Backfill& backfill);
+Result<model::Backfill> BackfillFromJson(std::string_view text);
+
+// As /api/v1 shows it.
+std::string BackfillViewToJson(const model::Backfill& backfill);
+
+// Its fires, in order, as steps from one to the next: what is long is small.
+std::string FiresToJson(const std::vector<TimePoint>& fires);
+Result<std::vector<TimePoint>> FiresFromJson(std::string_view text);
+
+// What a client asks for.
+struct BackfillRequest {
+    TimePoint from{};
+    TimePoint to{};
+    bool dry_run = true;
+    std::optional<std::int64_t> max;
+    std::optional<std::int64_t> per_minute;
+    model::BackfillOverlap overlap = model::BackfillOverlap::kQueue;
+    std::string parameters;  // JSON object; empty: none
+};
+Result<BackfillRequest> BackfillRequestFromJson(std::string_view text);
+
+}  // namespace ksana::codec

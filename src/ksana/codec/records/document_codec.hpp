@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/model/document.hpp"
+#include "ksana/model/run/run_type.hpp"
+#include "ksana/model/worker.hpp"
+
+namespace ksana::codec {
+
+// Bodies of documents (model/document.hpp), for a store and not for people: members that have their
+// default are left out, what is written comes back equal, and a type's secret key is among it.
+// Every fault has its JSON Pointer.
+
+std::string RunTypeToJson(const model::RunType& type);
+Result<model::RunType> RunTypeFromJson(std::string_view text);
+
+std::string WorkerToJson(const model::Worker& worker);
+Result<model::Worker> WorkerFromJson(std::string_view text);
+
+std::string LockToJson(const model::Lock& lock);
+Result<model::Lock> LockFromJson(std::string_view text);
+
+}  // namespace ksana::codec

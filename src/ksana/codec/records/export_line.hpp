@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/model/record.hpp"
+
+namespace ksana::codec {
+
+inline constexpr std::int32_t kExportVersion = 1;
+
+// The first line of an export.
+struct ExportHeader {
+    std::int32_t version = kExportVersion;
+    TimePoint at{};
+    std::string store;  // where it came from, without secrets
+    friend bool operator==(const ExportHeader&, const ExportHeader&) = default;
+};
+
+// The last line: what stands between it and the first. Without it the export is cut off.
+struct ExportCounts {
+    std::int64_t jobs = 0;
+    std::int64_t runs = 0;
+    std::int64_t attempts = 0;
+    std::int64_t ledger = 0;
+    std::int64_t events = 0;
+    std::int64_t documents = 0;
+
+    void Count(const model::Record& record);
+    std::int64_t Total() const { return jobs + runs + attempts + ledger + events + documents; }
+    friend bool operator==(const ExportCounts&, const ExportCounts&) = default;
+};
+
+// Any line after the first.
+using ExportLine = std::variant<model::Record, ExportCounts>;
+
+// Without their newline: {"ksana_export":1,"at":"…","store":"…"} and {"end":{"jobs":0,…}}. Between
+// them stand the lines of record_codec.hpp.
+std::string ExportHeaderToLine(const ExportHeader& header);
+std::string ExportEndToLine(const ExportCounts& counts);
+
+Result<ExportHeader> ExportHeaderFromLine(std::string_view line);
+// Every fault with its JSON Pointer.
+Result<ExportLine> ExportLineFromText(std::string_view line);
+
+}  // namespace ksana::codec

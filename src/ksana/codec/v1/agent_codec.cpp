@@ -1,0 +1,396 @@
+#include "ksana/codec/v1/agent_codec.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/base/text/names.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/json/json_text.hpp"
+#include "ksana/codec/json/value_writer.hpp"
+#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/validate.hpp"
+
+namespace ksana::codec {
+namespace {
+
+using model::AgentClaim;
+using model::AgentExchange;
+using model::AgentOutcome;
+using model::AgentReport;
+using model::Event;
+using model::EventKind;
+
+// Around the largest result there may stand escapes and the other members.
+constexpr std::size_t kMaxReportText = std::size_t{8} << 20;
+
+// Adds the bounds of the protocol to what ObjectReader reads.
+class BoundedReader {
+  public:
+    explicit BoundedReader(ObjectReader& object) : object_(object) {}
+
+    void Identifier(std::string_view key, std::string& out, bool required) {
+        const auto node = required ? object_.FindRequired(key) : object_.Find(key);
+        if (!node) return;
+        Read(*node, out);
+        CheckIdentifier(*node, out);
+    }
+    void Identifiers(std::string_view key, std::vector<std::string>& out) {
+        const auto node = object_.Find(key);
+        if (!node) return;
+        reader().ReadEach(*node, out, [this](const Node& item, std::string& value) {
+            Read(item, value);
+            CheckIdentifier(item, value);
+        });
+        if (out.size() > model::kMaxFilterNames) {
+            OutOfRange(*node, fmt::format("has more than {} names", model::kMaxFilterNames));
+        }
+    }
+    void Text(std::string_view key, std::string& out, std::size_t most, bool required = false) {
+        const auto node = required ? object_.FindRequired(key) : object_.Find(key);
+        if (!node) return;
+        Read(*node, out);
+        if (out.size() > most) OutOfRange(*node, fmt::format("is longer than {} bytes", most));
+        if (required && out.empty()) reader().Fault(node->path, "must not be empty");
+    }
+    void Range(std::string_view key, Duration& out, Duration low, Duration high,
+               bool required = false) {
+        const auto node = required ? object_.FindRequired(key) : object_.Find(key);
+        if (!node) return;
+        Read(*node, out);
+        if (out < low || out > high) {
+            OutOfRange(*node, fmt::format("must lie between {} and {}", FormatDuration(low),
+                                          FormatDuration(high)));
+        }
+    }
+    void Range(std::string_view key, std::int32_t& out, std::int32_t low, std::int32_t high) {
+        const auto node = object_.Find(key);
+        if (!node) return;
+        Read(*node, out);
+        if (out < low || out > high) {
+            OutOfRange(*node, fmt::format("must lie between {} and {}", low, high));
+        }
+    }
+    void OutOfRange(const Node& node, std::string message) {
+        reader().Fault(node.path, std::move(message), "out_of_range");
+    }
+    JsonReader& reader() { return object_.reader(); }
+
+  private:
+    // Leaves a value in the bounds where the text has another type: that is fault enough.
+    template <class T>
+    void Read(const Node& node, T& out) {
+        reader().Read(node, out);
+    }
+    void CheckIdentifier(const Node& node, const std::string& text) {
+        if (!node.value.is_string() || IsIdentifier(text)) return;
+        reader().Fault(node.path, fmt::format("is 1 to {} letters, digits and - _ . : long",
+                                              kMaxIdentifierLength));
+    }
+
+    ObjectReader& object_;
+};
+
+void ReadClaimMembers(ObjectReader& object, AgentClaim& out) {
+    BoundedReader bounded(object);
+    bounded.Identifiers("types", out.types);
+    bounded.Identifiers("categories", out.categories);
+    bounded.Identifier("tenant", out.tenant, false);
+    bounded.Text("creator", out.creator, model::kMaxNameLength);
+    if (const auto labels = object.Find("labels")) {
+        object.reader().Read(*labels, out.labels);
+        if (out.labels.size() > model::kMaxSelectorLabels) {
+            bounded.OutOfRange(*labels, fmt::format("has more than {}", model::kMaxSelectorLabels));
+        }
+    }
+    bounded.Range("max", out.max, 1, model::kMaxClaim);
+    bounded.Range("lease", out.lease, model::kMinAgentLease, model::kMaxAgentLease);
+    bounded.Range("wait", out.wait, Duration::zero(), model::kMaxPoll);
+}
+
+// Lines as JSON strings with commas between (model/run/attempt_log.hpp).
+void ReadLog(ObjectReader& object, std::string& out) {
+    const auto node = object.Find("log");
+    if (!node) return;
+    BoundedReader bounded(object);
+    std::vector<std::string> lines;
+    object.reader().Read(*node, lines);
+    if (lines.size() > model::kMaxLogLines) {
+        bounded.OutOfRange(*node, fmt::format("has more than {} lines", model::kMaxLogLines));
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].size() > model::kMaxLogLine) {
+            object.reader().Fault(fmt::format("{}/{}", node->path, i),
+                                  fmt::format("is longer than {} bytes", model::kMaxLogLine),
+                                  "out_of_range");
+        }
+        if (i > 0) out += ',';
+        out += QuoteJson(WithoutNul(std::move(lines[i]), model::kMaxLogLine));
+    }
+}
+
+void ReadHeartbeat(ObjectReader& object, Event& out) {
+    BoundedReader bounded(object);
+    out.kind = EventKind::kProgress;
+    out.lease = AgentClaim{}.lease;
+    bounded.Range("lease", out.lease, model::kMinAgentLease, model::kMaxAgentLease);
+    if (const auto progress = object.Find("progress")) {
+        out.progress = 0;
+        bounded.Range("progress", *out.progress, 0, 100);
+    }
+    bounded.Text("note", out.note, model::kMaxNoteLength);
+    out.note = WithoutNul(std::move(out.note), model::kMaxNoteLength);
+}
+
+void ReadSuccess(ObjectReader& object, Event& out) {
+    out.kind = EventKind::kSuccess;
+    if (const auto result = object.Find("result")) {
+        object.reader().ReadRaw(*result, out.result);
+        if (out.result.size() > model::kMaxBodyLength) {
+            BoundedReader(object).OutOfRange(
+                *result, fmt::format("is longer than {} bytes", model::kMaxBodyLength));
+        }
+    }
+    bool callback = true;
+    object.Optional("callback", callback);
+    out.without_callback = !callback;
+}
+
+struct AgentError {
+    std::string type;
+    std::string message;
+    std::string stack;
+};
+
+void PutError(const AgentError& error, Event& out) {
+    const std::string text = error.type.empty() ? error.message : error.type + ": " + error.message;
+    out.error = CutText(text, model::kMaxErrorText);
+    JsonOutput output;
+    output.BeginObject();
+    output.Key("error");
+    output.BeginObject();
+    if (!error.type.empty()) {
+        output.Key("type");
+        output.Text(CutText(error.type, model::kMaxNameLength));
+    }
+    output.Key("message");
+    output.Text(CutText(error.message, model::kMaxErrorText));
+    if (!error.stack.empty()) {
+        output.Key("stack");
+        output.Text(CutText(error.stack, model::kMaxStack));
+    }
+    output.EndObject();
+    output.EndObject();
+    out.detail = output.Take();
+}
+
+// "default", "no", or {"after": "30s"}
+void ReadRetry(ObjectReader& object, Event& out) {
+    const auto node = object.Find("retry");
+    if (!node) return;
+    if (node->value.is_object()) {
+        ObjectReader choice(object.reader(), *node);
+        Duration after{};
+        BoundedReader(choice).Range("after", after, Duration::zero(), model::kMaxSnooze, true);
+        out.after = after;
+        return choice.Finish();
+    }
+    static constexpr std::array<std::string_view, 2> kWords = {"default", "no"};
+    std::string word(kWords[0]);
+    object.reader().Read(*node, word);
+    if (word == kWords[1]) {
+        out.kind = EventKind::kPermanentFailure;
+    } else if (word != kWords[0]) {
+        object.reader().FaultUnknownName(node->path, word, kWords);
+    }
+}
+
+void ReadFailure(ObjectReader& object, Event& out) {
+    out.kind = EventKind::kRetryableFailure;
+    if (const auto node = object.FindRequired("error")) {
+        AgentError error;
+        ObjectReader reader(object.reader(), *node);
+        reader.Optional("type", error.type);
+        reader.Required("message", error.message);
+        reader.Optional("stack", error.stack);
+        reader.Finish();
+        error.type = WithoutNul(std::move(error.type), model::kMaxNameLength);
+        error.message = WithoutNul(std::move(error.message), model::kMaxErrorText);
+        error.stack = WithoutNul(std::move(error.stack), model::kMaxStack);
+        PutError(error, out);
+    }
+    ReadRetry(object, out);
+}
+
+void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
+    BoundedReader bounded(object);
+    bounded.Text("exec_id", out.exec_id, model::kMaxExecIdLength, true);
+    switch (outcome) {
+        case AgentOutcome::kHeartbeat:
+            ReadHeartbeat(object, out);
+            break;
+        case AgentOutcome::kSucceeded:
+            ReadSuccess(object, out);
+            break;
+        case AgentOutcome::kFailed:
+            ReadFailure(object, out);
+            break;
+        case AgentOutcome::kSnoozed: {
+            out.kind = EventKind::kSnooze;
+            Duration after{};
+            bounded.Range("after", after, Duration::zero(), model::kMaxSnooze, true);
+            out.after = after;
+            break;
+        }
+        case AgentOutcome::kReleased:
+            out.kind = EventKind::kShutdown;
+            break;
+    }
+    ReadLog(object, out.log);
+}
+
+void ReadExchangeReport(JsonReader& reader, const Node& node, AgentReport& out) {
+    ObjectReader object(reader, node);
+    object.Required("run_id", out.run_id);
+    std::optional<AgentOutcome> outcome;
+    object.Required("outcome", outcome);
+    if (!outcome) return;  // what else there may be depends on it
+    ReadReport(object, *outcome, out.event);
+    object.Finish();
+}
+
+void ReadExchange(JsonReader& reader, const Node& node, AgentExchange& out) {
+    ObjectReader object(reader, node);
+    BoundedReader bounded(object);
+    bounded.Identifier("worker", out.worker, true);
+    if (const auto reports = object.Find("reports")) {
+        const auto* array = reports->value.if_array();
+        if (array != nullptr && array->size() > model::kMaxReports) {
+            bounded.OutOfRange(*reports, fmt::format("{} in one call; at most {} are taken",
+                                                     array->size(), model::kMaxReports));
+        } else {
+            reader.ReadEach(*reports, out.reports, [&](const Node& item, AgentReport& report) {
+                ReadExchangeReport(reader, item, report);
+            });
+        }
+    }
+    if (const auto claim = object.Find("claim")) {
+        ObjectReader members(reader, *claim);
+        out.claim.emplace().worker = out.worker;
+        ReadClaimMembers(members, *out.claim);
+        members.Finish();
+    }
+    object.Finish();
+}
+
+void Seconds(JsonOutput& output, Duration duration) {
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+    if (whole == duration) return output.Int(whole.count());
+    output.Double(std::chrono::duration<double>(duration).count());
+}
+
+void WriteRun(const ValueWriter& writer, const model::Run& run) {
+    JsonOutput& output = writer.output();
+    const model::RunStatus& status = run.status;
+    const TimePoint now = status.started_at.value_or(TimePoint{});
+    output.BeginObject();
+    writer.Member("run_id", run.id);
+    writer.Member("exec_id", status.exec_id);
+    writer.Member("fence", status.fence);
+    writer.Member("type", run.type);
+    writer.Member("category", run.category);
+    writer.Member("tenant", run.tenant);
+    writer.Member("creator", run.creator);
+    writer.Member("priority", run.priority);
+    writer.Member("attempt", status.attempt);
+    output.Key("payload");
+    writer.WriteJsonText(run.payload);
+    writer.Member("timeout", run.policy.timeout);
+    output.Key("deadline_in");
+    Seconds(output, status.deadline.value_or(now) - now);
+    output.Key("lease_expires_in");
+    Seconds(output, status.lease_until.value_or(now) - now);
+    writer.Member("traceparent", model::TraceParentOf(run));
+    if (run.parent) writer.Member("parent", *run.parent);
+    if (!run.job_id.empty()) writer.Member("job_id", run.job_id);
+    if (run.nominal_at) writer.Member("nominal_at", *run.nominal_at);
+    output.EndObject();
+}
+
+std::string RunsToJson(std::span<const model::Run> runs) {
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    output.BeginArray();
+    for (const model::Run& run : runs) WriteRun(writer, run);
+    output.EndArray();
+    return output.Take();
+}
+
+void WriteWords(JsonOutput& output, std::string_view key, std::span<const std::string_view> words) {
+    output.Key(key);
+    output.BeginArray();
+    for (const std::string_view word : words) output.Text(word);
+    output.EndArray();
+}
+
+}  // namespace
+
+Result<AgentClaim> AgentClaimFromJson(std::string_view text) {
+    return ReadDocument<AgentClaim>(
+        text, JsonForm::kDefinition, {}, [](JsonReader& reader, const Node& node, AgentClaim& out) {
+            ObjectReader object(reader, node);
+            BoundedReader(object).Identifier("worker", out.worker, true);
+            ReadClaimMembers(object, out);
+            object.Finish();
+        });
+}
+
+Result<Event> AgentReportFromJson(std::string_view text, AgentOutcome outcome) {
+    return ReadDocument<Event>(text, JsonForm::kDefinition, {.bytes = kMaxReportText},
+                               [outcome](JsonReader& reader, const Node& node, Event& out) {
+                                   ObjectReader object(reader, node);
+                                   ReadReport(object, outcome, out);
+                                   object.Finish();
+                               });
+}
+
+Result<AgentExchange> AgentExchangeFromJson(std::string_view text, std::size_t max_bytes) {
+    return ReadDocument<AgentExchange>(text, JsonForm::kDefinition, {.bytes = max_bytes},
+                                       ReadExchange);
+}
+
+std::string ClaimedRunsToJson(std::span<const model::Run> runs) {
+    return fmt::format(R"({{"runs":{}}})", RunsToJson(runs));
+}
+
+std::string ReportAnswersToJson(std::span<const ReportAnswer> answers) {
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    output.BeginArray();
+    for (const ReportAnswer& answer : answers) {
+        output.BeginObject();
+        writer.Member("run_id", answer.run_id);
+        output.Key("verdict");
+        output.Text(answer.verdict);
+        if (!answer.reason.empty()) writer.Member("reason", answer.reason);
+        if (!answer.directives.empty()) WriteWords(output, "directives", answer.directives);
+        output.EndObject();
+    }
+    output.EndArray();
+    return output.Take();
+}
+
+std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs) {
+    return fmt::format(R"({{"reports":{},"runs":{}}})", std::move(reports), RunsToJson(runs));
+}
+
+std::string HeartbeatToJson(Duration lease, std::span<const std::string_view> directives) {
+    JsonOutput output;
+    output.BeginObject();
+    output.Key("lease_expires_in");
+    Seconds(output, lease);
+    WriteWords(output, "directives", directives);
+    output.EndObject();
+    return output.Take();
+}
+
+}  // namespace ksana::codec

@@ -1,0 +1,67 @@
+#include "ksana/codec/v1/audit_view.hpp"
+
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/codec/json/json_output.hpp"
+#include "ksana/codec/json/json_parse.hpp"
+#include "ksana/codec/json/merge_patch.hpp"
+#include "ksana/codec/v1/job_view.hpp"
+
+namespace ksana::codec {
+namespace {
+
+void Put(JsonOutput& out, std::string_view name, std::string_view text) {
+    if (text.empty()) return;
+    out.Key(name);
+    out.Text(text);
+}
+
+// JSON that somebody stored; a text where it is none.
+void PutJson(JsonOutput& out, std::string_view name, const std::string& json) {
+    if (json.empty()) return;
+    out.Key(name);
+    const auto value = ParseJson(json);
+    value ? out.Value(*value) : out.Text(json);
+}
+
+}  // namespace
+
+std::string AuditEventToJson(const model::AuditEvent& event) {
+    JsonOutput out;
+    out.BeginObject();
+    out.Key("seq");
+    out.Int(event.seq);
+    Put(out, "at", FormatTime(event.at));
+    Put(out, "action", event.action);
+    Put(out, "resource_type", event.resource_type);
+    Put(out, "resource_id", event.resource_id);
+    Put(out, "tenant", event.tenant);
+    Put(out, "user", event.user);
+    Put(out, "client_ip", event.client_ip);
+    Put(out, "method", event.method);
+    PutJson(out, "old_object", event.old_object);
+    PutJson(out, "new_object", event.new_object);
+    PutJson(out, "data", event.data);
+    out.EndObject();
+    return out.Take();
+}
+
+std::string AuditDataToJson(const std::vector<std::pair<std::string_view, std::string>>& texts,
+                            const std::vector<std::string>* changed) {
+    JsonOutput out;
+    out.BeginObject();
+    for (const auto& [name, text] : texts) Put(out, name, text);
+    if (changed != nullptr) {
+        out.Key("changed");
+        out.BeginArray();
+        for (const std::string& name : *changed) out.Text(name);
+        out.EndArray();
+    }
+    out.EndObject();
+    return out.Take();
+}
+
+std::vector<std::string> ChangedMembers(const model::Job& before, const model::Job& after) {
+    return ChangedMembersOf(JobViewToJson(before), JobViewToJson(after));
+}
+
+}  // namespace ksana::codec

@@ -1,0 +1,103 @@
+#include "ksana/codec/v1/callback_codec.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/json/json_text.hpp"
+#include "ksana/codec/json/value_writer.hpp"
+
+namespace ksana::codec {
+
+using model::CallbackOrder;
+
+template <>
+struct FieldsOf<CallbackOrder> {
+    template <class V>
+    static void Visit(V& v) {
+        v.Key("event", &CallbackOrder::event);
+        v.Key("method", &CallbackOrder::method);
+        v("url", &CallbackOrder::url);
+        v("signed", &CallbackOrder::signed_);
+        v.Key("body", &CallbackOrder::body);
+        v("alert", &CallbackOrder::alert);
+    }
+};
+
+template <>
+struct FieldsOf<RedeliverRequest> {
+    template <class V>
+    static void Visit(V& v) {
+        v("type", &RedeliverRequest::type);
+        v("tenant", &RedeliverRequest::tenant);
+        v.Required("state", &RedeliverRequest::state);
+    }
+};
+
+namespace {
+
+std::string AsJson(const std::string& text) {
+    if (text.empty()) return "null";
+    return IsJson(text) ? text : QuoteJson(text);
+}
+
+}  // namespace
+
+std::string CallbackOrderToJson(const CallbackOrder& order) {
+    return FieldsToJson(order, JsonForm::kRecord);
+}
+
+Result<CallbackOrder> CallbackOrderFromJson(std::string_view text) {
+    return ReadDocument<CallbackOrder>(
+        text, JsonForm::kRecord, LimitsOfOurs(text),
+        [](JsonReader& reader, const Node& node, CallbackOrder& out) { reader.Read(node, out); });
+}
+
+Result<RedeliverRequest> RedeliverRequestFromJson(std::string_view text) {
+    return ReadDocument<RedeliverRequest>(
+        text, JsonForm::kDefinition, {}, [](JsonReader& reader, const Node& node, auto& out) {
+            reader.Read(node, out);
+            if (out.state != model::CallbackState::kFailed) {
+                reader.Fault("/state", "must be failed: only dead letters are sent again",
+                             "not_allowed", {"failed"});
+            }
+        });
+}
+
+std::string CallbackBody(const model::Run& run, model::CallbackEvent event) {
+    if (event == model::CallbackEvent::kSuccess) {
+        return fmt::format(R"({{"ext":{},"result":{}}})", AsJson(run.payload),
+                           AsJson(run.status.result));
+    }
+    return fmt::format(R"({{"task_id":"{}","error_info":{},"ext":{}}})", run.id.ToString(),
+                       QuoteJson(run.status.last_error), AsJson(run.payload));
+}
+
+std::string CallbackViewToJson(const model::Run& run) {
+    const model::RunStatus& status = run.status;
+    const CallbackOrder order = CallbackOrderFromJson(run.payload).value_or(CallbackOrder{});
+    const model::CallbackState state = model::CallbackStateOf(status.state);
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    output.BeginObject();
+    writer.Member("id", run.id);
+    if (run.parent) writer.Member("run_id", *run.parent);
+    writer.Member("type", run.type);
+    writer.Member("tenant", run.tenant);
+    writer.Member("state", state);
+    writer.Member("event", order.event);
+    writer.Member("method", order.method);
+    writer.Member("url", order.url);
+    writer.Member("signed", order.signed_);
+    writer.Member("attempts", status.attempt);
+    if (!status.last_error.empty()) writer.Member("last_error", status.last_error);
+    if (status.started_at) writer.Member("last_attempt_at", *status.started_at);
+    if (state == model::CallbackState::kPending) writer.Member("next_attempt_at", status.ready_at);
+    if (state == model::CallbackState::kDelivered && status.finished_at) {
+        writer.Member("delivered_at", *status.finished_at);
+    }
+    writer.Member("created_at", run.created_at);
+    output.EndObject();
+    return output.Take();
+}
+
+}  // namespace ksana::codec

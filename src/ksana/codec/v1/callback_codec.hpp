@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/model/run/callback_order.hpp"
+#include "ksana/model/run/run.hpp"
+
+namespace ksana::codec {
+
+// The payload of a callback run.
+std::string CallbackOrderToJson(const model::CallbackOrder& order);
+Result<model::CallbackOrder> CallbackOrderFromJson(std::string_view text);
+
+// What is sent about a run that ended (T-10): {"ext", "result"}, or {"task_id", "error_info",
+// "ext"}. What the run holds as JSON is passed on byte by byte.
+std::string CallbackBody(const model::Run& run, model::CallbackEvent event);
+
+// Which dead letters are to be sent again; what is not said: any.
+struct RedeliverRequest {
+    std::string type;
+    std::string tenant;
+    model::CallbackState state = model::CallbackState::kFailed;
+};
+Result<RedeliverRequest> RedeliverRequestFromJson(std::string_view text);
+
+// A callback run as /api/v1 shows it.
+std::string CallbackViewToJson(const model::Run& run);
+
+}  // namespace ksana::codec

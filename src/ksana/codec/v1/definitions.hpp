@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/schedule/calendar/calendar.hpp"
+
+namespace ksana::codec {
+
+// The limits of a group of jobs, as a file names them.
+struct DefinedGroup {
+    struct Rate {
+        std::int64_t count = 0;
+        Duration per = std::chrono::seconds(1);
+        std::optional<std::int64_t> burst;
+        friend bool operator==(const Rate&, const Rate&) = default;
+    };
+    std::string name;
+    std::string description;
+    std::optional<std::int32_t> max_concurrency;
+    std::optional<Rate> rate;
+    friend bool operator==(const DefinedGroup&, const DefinedGroup&) = default;
+};
+
+// What a definition file holds: {"jobs": […], "calendars": […], "groups": […]}, or in TOML
+// [[jobs]], [[calendars]] and [[groups]].
+struct Definitions {
+    std::vector<model::Job> jobs;
+    std::vector<schedule::Calendar> calendars;
+    std::vector<DefinedGroup> groups;
+    friend bool operator==(const Definitions&, const Definitions&) = default;
+};
+
+// The shape is checked here, every fault with its JSON Pointer (and its line in TOML); what the
+// values mean is for ValidateJob and ValidateCalendar.
+Result<Definitions> DefinitionsFromJson(std::string_view text);
+Result<Definitions> DefinitionsFromToml(std::string_view text);
+std::string DefinitionsToJson(const Definitions& definitions);
+
+Result<model::Job> JobFromJson(std::string_view text);
+std::string JobToJson(const model::Job& job);
+Result<schedule::Calendar> CalendarFromJson(std::string_view text);
+std::string CalendarToJson(const schedule::Calendar& calendar);
+// Without what is not said.
+std::string GroupToJson(const DefinedGroup& group);
+std::string CalendarRuleToJson(const schedule::CalendarRule& rule);
+
+// A list of texts as a JSON array, for machine-readable output.
+std::string StringsToJson(const std::vector<std::string>& strings);
+// One text, quoted. It must be UTF-8.
+std::string TextToJson(std::string_view text);
+
+}  // namespace ksana::codec

@@ -1,0 +1,79 @@
+#include "ksana/codec/v1/job_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ksana/codec/records/stored_answer.hpp"
+
+namespace ksana::codec {
+namespace {
+
+constexpr std::string_view kJob =
+    R"({"id":"j","name":"n","http":{"url":"http://x/"},"schedule":{"kind":"every","every":"1h"}})";
+
+TEST(JobViewTest, AViewIsADefinitionOfTheSameJob) {
+    model::Job job = JobFromView(kJob).value();
+    job.version = 7;
+    job.total_runs = 9;
+    job.created_at = TimePoint(std::chrono::seconds(1));
+    job.next_run_at = job.created_at;
+    job.last_state = model::RunState::kFailed;
+    const std::string view = JobViewToJson(job);
+    for (const std::string_view part :
+         {R"("version":7)", R"("total_runs":9)", R"("next_run_at":"1970-01-01T00:00:01Z")",
+          R"("last_state":"failed")"}) {
+        EXPECT_NE(view.find(part), std::string::npos) << part << view;
+    }
+    EXPECT_EQ(view.find("last_run_at"), std::string::npos) << "there was none";
+    EXPECT_EQ(JobFromView(view).value(), JobFromView(kJob).value());
+}
+
+TEST(JobViewTest, AReplacementKeepsWhatTheServerKeeps) {
+    model::Job job = JobFromView(kJob).value();
+    job.version = 7;
+    job.total_runs = 9;
+    job.owner = "ada";
+    ASSERT_TRUE(ReplaceJob(job, JobFromView(kJob).value()));
+    EXPECT_EQ(job.version, 7);
+    EXPECT_EQ(job.total_runs, 9);
+    EXPECT_EQ(job.owner, "");
+    ASSERT_TRUE(PatchJob(job, R"({"owner":"bob","version":1,"total_runs":0})"));
+    EXPECT_EQ(job.owner, "bob");
+    EXPECT_EQ(job.version, 7);
+    EXPECT_EQ(job.total_runs, 9);
+    for (const std::string_view wrong : {R"({"id":"k"})", R"({"id":null})", R"({"ownr":"x"})"}) {
+        const model::Job before = job;
+        EXPECT_FALSE(PatchJob(job, wrong)) << wrong;
+        EXPECT_EQ(job, before);
+    }
+}
+
+TEST(JobViewTest, BodiesOfVerbsAreChecked) {
+    EXPECT_EQ(RunRequestFromJson("")->parameters, "");
+    EXPECT_EQ(RunRequestFromJson(" {} ")->parameters, "");
+    EXPECT_EQ(RunRequestFromJson(R"({"parameters":{}})")->parameters, "");
+    EXPECT_EQ(RunRequestFromJson(R"({"parameters":{"a": 1}})")->parameters, R"({"a":1})");
+    EXPECT_FALSE(RunRequestFromJson(R"({"parameters":"{"})"));
+    EXPECT_FALSE(RunRequestFromJson("[]"));
+    EXPECT_EQ(PauseRequestFromJson(R"({"reason":"x"})")->reason, "x");
+    EXPECT_EQ(BulkRequestFromJson(R"({"type":"queue"})")->type, model::ActionKind::kQueue);
+    EXPECT_TRUE(CheckEmptyBody(""));
+    EXPECT_TRUE(CheckEmptyBody("{}"));
+    EXPECT_FALSE(CheckEmptyBody(R"({"a":1})"));
+}
+
+TEST(StoredAnswerTest, ComesBackAsItWas) {
+    StoredAnswer answer;
+    answer.request = "hash";
+    answer.id.bytes[3] = 7;
+    answer.until = TimePoint(std::chrono::seconds(5));
+    answer.status = 201;
+    answer.content_type = "application/json";
+    answer.headers["Location"] = "/x";
+    answer.body = "{\"a\":\"\xff\"}";
+    EXPECT_EQ(StoredAnswerFromJson(StoredAnswerToJson(answer)).value(), answer);
+    EXPECT_EQ(StoredAnswerFromJson(StoredAnswerToJson(StoredAnswer())).value(), StoredAnswer());
+    EXPECT_FALSE(StoredAnswerFromJson("{}"));
+}
+
+}  // namespace
+}  // namespace ksana::codec

@@ -1,0 +1,25 @@
+#include "ksana/codec/v1/limit_codec.hpp"
+
+#include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/v1/limit_codec.hpp"
+#include "ksana/model/validate.hpp"
+
+namespace ksana::codec {
+
+std::string LimitToJson(const model::Limit& limit) {
+    return FieldsToJson(limit, JsonForm::kDefinition);
+}
+
+Result<model::Limit> LimitFromJson(std::string_view text) {
+    KSANA_TRY(model::Limit limit,
+              ReadDocument<model::Limit>(text, JsonForm::kDefinition, {},
+                                         [](JsonReader& reader, const Node& node,
+                                            model::Limit& out) { reader.Read(node, out); }));
+    if (auto problems = model::ValidateLimit(limit); !problems.empty()) {
+        return Error(std::move(problems));
+    }
+    return limit;
+}
+
+}  // namespace ksana::codec

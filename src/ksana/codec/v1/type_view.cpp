@@ -1,0 +1,116 @@
+#include "ksana/codec/v1/type_view.hpp"
+
+#include <boost/json/object.hpp>
+
+#include "ksana/codec/json/json_parse.hpp"
+#include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/json/merge_patch.hpp"
+#include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/v1/type_fields.hpp"
+
+namespace ksana::codec {
+
+namespace json = boost::json;
+using model::Callbacks;
+using model::RunType;
+
+namespace {
+
+// The secrets of callbacks, each with its place, so that none is forgotten.
+struct Secret {
+    std::string Callbacks::*member;
+    const char* path;
+};
+constexpr Secret kSecrets[] = {
+    {&Callbacks::secret_key, "/callbacks/secret_key"},
+    {&Callbacks::previous_secret_key, "/callbacks/previous_secret_key"},
+};
+
+RunType Masked(RunType type) {
+    for (const Secret& secret : kSecrets) {
+        std::string& text = type.callbacks.*secret.member;
+        if (!text.empty()) text = kSecretMask;
+    }
+    return type;
+}
+
+void Unmask(JsonReader& reader, RunType& type, const RunType* before) {
+    for (const Secret& secret : kSecrets) {
+        std::string& text = type.callbacks.*secret.member;
+        if (text != kSecretMask) continue;
+        text = before != nullptr ? before->callbacks.*secret.member : std::string();
+        if (text.empty()) {
+            reader.Fault(secret.path,
+                         "is what answers show in the place of a secret; there is none "
+                         "that it could stand for");
+        }
+    }
+}
+
+struct KeptEraser {
+    json::object& object;
+
+    template <class M>
+    void operator()(std::string_view key, M RunType::* /*member*/) const {
+        object.erase(key);
+    }
+};
+
+Result<json::value> ParseWithoutKept(std::string_view text) {
+    KSANA_TRY(json::value value, ParseJson(text));
+    if (json::object* const object = value.if_object()) {
+        KeptEraser eraser{*object};
+        FieldsOf<RunType>::VisitBookkeeping(eraser);
+    }
+    return value;
+}
+
+Result<RunType> ReadDefinition(const json::value& value, const RunType* before) {
+    JsonReader reader(JsonForm::kDefinition);
+    RunType type;
+    reader.Read(Node{value, ""}, type);
+    Unmask(reader, type, before);
+    if (!reader.Clean()) return Error(reader.TakeProblems());
+    if (before == nullptr) return type;
+    if (type.code.empty()) type.code = before->code;
+    type.created_at = before->created_at;
+    type.updated_at = before->updated_at;
+    return type;
+}
+
+}  // namespace
+
+std::string RunTypeViewToJson(const RunType& type) {
+    const RunType shown = Masked(type);
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    FieldWriter<RunType> fields(writer, shown, true);
+    output.BeginObject();
+    FieldsOf<RunType>::Visit(fields);
+    FieldsOf<RunType>::VisitBookkeeping(fields);
+    output.EndObject();
+    return output.Take();
+}
+
+Result<RunType> RunTypeFromView(std::string_view text, const RunType* before) {
+    KSANA_TRY(const json::value value, ParseWithoutKept(text));
+    return ReadDefinition(value, before);
+}
+
+Result<RunType> PatchedRunType(const RunType& before, std::string_view patch) {
+    KSANA_TRY(const json::value changes, ParseWithoutKept(patch));
+    if (!changes.is_object()) {
+        return Error(std::vector<Problem>{{"", "must be an object", "wrong_type", {}}});
+    }
+    const std::string old = FieldsToJson(Masked(before), JsonForm::kDefinition);
+    KSANA_TRY(json::value merged, ParseJson(old, LimitsOfOurs(old)));
+    MergePatch(merged, changes);
+    return ReadDefinition(merged, &before);
+}
+
+std::vector<std::string> ChangedMembers(const RunType& before, const RunType& after) {
+    return ChangedMembersOf(FieldsToJson(before, JsonForm::kDefinition),
+                            FieldsToJson(after, JsonForm::kDefinition));
+}
+
+}  // namespace ksana::codec

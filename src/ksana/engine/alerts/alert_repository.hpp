@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/codec/v1/alert_codec.hpp"
+#include "ksana/model/alert/alert_incident.hpp"
+#include "ksana/model/alert/alert_rule.hpp"
+#include "ksana/model/audit_event.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+struct StoredRule {
+    model::AlertRule rule;
+    std::int64_t version = 0;
+    TimePoint updated_at{};
+};
+
+struct StoredIncident {
+    model::AlertIncident incident;
+    std::int64_t version = 0;  // 0: it is not stored yet
+};
+
+// Rules, incidents and how far they were looked for, as settings of the store. Every write insists
+// on the version that was read. Thread-safe as the store is.
+class AlertRepository {
+  public:
+    static constexpr std::size_t kMaxRules = 1'000;
+    static constexpr std::size_t kMaxIncidents = 5'000;  // then those that are over make room
+
+    // The store must outlive it.
+    explicit AlertRepository(store::Store& store) : store_(store) {}
+
+    Result<StoredRule> GetRule(const std::string& id);
+    Result<store::Page<StoredRule>> ListRules(std::size_t limit, const std::string& cursor);
+    Result<std::vector<StoredRule>> AllRules();
+    Result<StoredRule> PutRule(const model::AlertRule& rule, store::ExpectedVersion expected,
+                               model::AuditEvent audit);
+    Result<void> DeleteRule(const std::string& id, std::int64_t version);
+
+    Result<store::Page<StoredIncident>> ListIncidents(const std::string& rule, std::size_t limit,
+                                                      const std::string& cursor);
+    // At most kMaxIncidents.
+    Result<std::vector<StoredIncident>> AllIncidents();
+    // The answer has its new version. One that is over is kept for a month.
+    Result<StoredIncident> PutIncident(const StoredIncident& incident, TimePoint now);
+    Result<void> DeleteIncident(const StoredIncident& incident);
+
+    struct Cursor {
+        codec::AlertCursor value;
+        std::int64_t version = 0;
+    };
+    Result<std::optional<Cursor>> GetCursor();
+    // Its new version.
+    Result<std::int64_t> PutCursor(const Cursor& cursor);
+
+  private:
+    store::Store& store_;
+};
+
+}  // namespace ksana::engine

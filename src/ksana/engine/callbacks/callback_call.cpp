@@ -1,0 +1,88 @@
+#include "ksana/engine/callbacks/callback_call.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/codec/v1/callback_codec.hpp"
+#include "ksana/engine/alerts/alert_repository.hpp"
+
+namespace ksana::engine {
+
+CallbackCall ResolveCallback(const model::Run& run, const model::RunType* type) {
+    CallbackCall call;
+    auto order = codec::CallbackOrderFromJson(run.payload);
+    if (!order) {
+        call.fault = "what is to be sent cannot be read: " + order.error().Describe();
+        return call;
+    }
+    call.method = order->method;
+    call.url = std::move(order->url);
+    call.body = std::move(order->body);
+    if (type == nullptr) {
+        if (order->signed_) {
+            call.fault = fmt::format(
+                "it is to be signed, and the type \"{}\" that has the secret is gone", run.type);
+        }
+        return call;
+    }
+    const model::Callbacks& callbacks = type->callbacks;
+    const bool success = order->event == model::CallbackEvent::kSuccess;
+    const model::Callback& one = success ? callbacks.success : callbacks.error;
+    if (!one.url.empty()) {
+        call.url = one.url;
+        call.method = one.method;
+    }
+    if (callbacks.security != model::CallbackSecurity::kAkSk) return call;
+    call.access_key = callbacks.access_key;
+    call.secrets.push_back(callbacks.secret_key);
+    if (!callbacks.previous_secret_key.empty()) {
+        call.secrets.push_back(callbacks.previous_secret_key);
+    }
+    return call;
+}
+
+CallbackCall ResolveNotice(model::CallbackOrder order, const model::AlertRule* rule) {
+    CallbackCall call;
+    call.method = order.method;
+    call.url = std::move(order.url);
+    call.body = std::move(order.body);
+    if (call.url.starts_with(kMailTo)) return call;
+    if (rule != nullptr && rule->webhook) {
+        call.url = rule->webhook->url;
+        call.access_key = rule->webhook->access_key;
+        if (!rule->webhook->secret.empty()) call.secrets.push_back(rule->webhook->secret);
+    } else if (order.signed_) {
+        call.fault = fmt::format(
+            "it is to be signed, and the alert \"{}\" that has the secret is gone", order.alert);
+    }
+    return call;
+}
+
+namespace {
+
+// Null where the rule is gone.
+Result<std::shared_ptr<const CallbackCall>> NoticeCallOf(store::Store& store,
+                                                         model::CallbackOrder order) {
+    const auto rule = AlertRepository(store).GetRule(order.alert);
+    if (!rule && rule.error().code != Code::kNotFound) return rule.error();
+    return std::make_shared<const CallbackCall>(
+        ResolveNotice(std::move(order), rule ? &rule->rule : nullptr));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const CallbackCall>> CallbackCallOf(store::Store& store,
+                                                           const model::Run& run) {
+    std::shared_ptr<const CallbackCall> call;
+    if (run.trigger != model::RunTrigger::kCallback) return call;
+    if (run.type.empty()) {
+        auto order = codec::CallbackOrderFromJson(run.payload);
+        const bool notice = order && order->event == model::CallbackEvent::kAlert;
+        if (notice) return NoticeCallOf(store, *std::move(order));
+    }
+    const auto type = store.types().Get(run.type);
+    if (!type && type.error().code != Code::kNotFound) return type.error();
+    return std::make_shared<const CallbackCall>(
+        ResolveCallback(run, type ? &type->value : nullptr));
+}
+
+}  // namespace ksana::engine

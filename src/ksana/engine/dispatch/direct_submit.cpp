@@ -1,0 +1,34 @@
+#include "ksana/engine/dispatch/direct_submit.hpp"
+
+#include <algorithm>
+
+namespace ksana::engine {
+namespace {
+
+// Its executor has to know nothing that would have to be read first.
+bool NeedsNothingElse(const model::Run& run) {
+    return run.job_id.empty() && run.trigger != model::RunTrigger::kCallback;
+}
+
+}  // namespace
+
+Result<std::vector<store::Submitted>> SubmitAndStart(store::Store& store, Dispatcher& dispatcher,
+                                                     store::SubmitParams params) {
+    const bool can_start =
+        !dispatcher.Behind() && std::ranges::all_of(params.runs, NeedsNothingElse);
+    if (!can_start) return store.runs().Submit(std::move(params));
+    const store::StartAs reserved = dispatcher.Reserve(params.runs.size());
+    if (reserved.limit > 0) params.start = reserved;
+    auto submitted = store.runs().Submit(std::move(params));
+    std::vector<Task> tasks;
+    if (submitted) {
+        for (const store::Submitted& one : *submitted) {
+            if (one.verdict != store::SubmitVerdict::kStarted) continue;
+            tasks.push_back({.run = *one.started, .job = nullptr});
+        }
+    }
+    dispatcher.Begin(std::move(tasks), reserved);
+    return submitted;
+}
+
+}  // namespace ksana::engine

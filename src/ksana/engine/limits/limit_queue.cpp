@@ -1,0 +1,154 @@
+#include "ksana/engine/limits/limit_queue.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ksana/model/run/claim_order.hpp"
+
+namespace ksana::engine {
+namespace {
+
+// In all lines together: they are renewed again and again.
+constexpr std::size_t kMostWaiting = 2'000;
+
+// As runs are claimed, but by the time that they were made for: one that was sent away and comes
+// back stands before those that came meanwhile.
+std::int64_t RankOf(const model::Run& run) {
+    return model::ClaimRank(run.nominal_at.value_or(run.created_at), run.priority);
+}
+
+}  // namespace
+
+void LimitQueue::Advance(SteadyPoint now, Passage& passage) {
+    std::vector<std::string> keys;
+    keys.reserve(lines_.size());
+    for (const auto& [key, line] : lines_) keys.push_back(key);
+    for (const std::string& key : keys) Advance(key, now, passage);
+}
+
+// The first of a line whom another limit refuses stands there from now on, so that it is not in the
+// way of those behind.
+void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passage) {
+    while (passage.room > 0 && !shut(now)) {
+        const auto line = lines_.find(key);
+        if (line == lines_.end()) return;
+        const auto first = line->second.waiters.begin();
+        LimitTracker::Answer answer = limits_.TryTake(first->second.subject, now);
+        if (answer.kind == LimitTracker::Answer::Kind::kWaits && answer.key == key) {
+            line->second.again = answer.again;
+            first->second.breaker = answer.breaker;
+            return;
+        }
+        Waiter waiter = Take(line, first);
+        if (answer.kind != LimitTracker::Answer::Kind::kGranted) {
+            Refuse(std::move(waiter), answer, now, passage);
+            continue;
+        }
+        --passage.room;
+        passage.admitted.push_back({.departure = std::move(waiter.departure),
+                                    .ticket = std::move(answer.ticket),
+                                    .waited = true});
+    }
+}
+
+// Whoever waits in a line was refused by its limit just now, by Advance, and so is a newcomer that
+// needs it: nobody is overtaken.
+void LimitQueue::Enter(Departure departure, SteadyPoint now, Passage& passage) {
+    LimitSubject subject = SubjectOf(*departure.task);
+    LimitTracker::Answer answer = limits_.TryTake(subject, now);
+    if (answer.kind == LimitTracker::Answer::Kind::kGranted) {
+        --passage.room;
+        passage.admitted.push_back(
+            {.departure = std::move(departure), .ticket = std::move(answer.ticket)});
+        return;
+    }
+    Refuse({.departure = std::move(departure), .subject = std::move(subject)}, answer, now,
+           passage);
+}
+
+void LimitQueue::Refuse(Waiter waiter, const LimitTracker::Answer& answer, SteadyPoint now,
+                        Passage& passage) {
+    const model::Run& run = waiter.departure.task->run;
+    if (answer.kind == LimitTracker::Answer::Kind::kLater) {
+        const model::WaitCause cause{
+            .reason = model::WaitReason::kBreakerOpen, .key = answer.key, .before = 0};
+        passage.sent_away.push_back(
+            {.exec_id = run.status.exec_id, .cause = cause, .after = answer.after});
+        return;
+    }
+    waiter.breaker = answer.breaker;
+    if (size() >= kMostWaiting) return SendAway(waiter, answer.key, now, passage);
+    const Place place(RankOf(run), run.id, run.status.fence);
+    Line& line = lines_[answer.key];
+    line.again = std::min(line.again, answer.again);
+    places_.emplace(run.status.exec_id, std::pair(answer.key, place));
+    line.waiters.emplace(place, std::move(waiter));
+    if (line.waiters.size() <= limits_.MayWait(answer.key)) return;
+    const auto found = lines_.find(answer.key);
+    SendAway(Take(found, std::prev(found->second.waiters.end())), answer.key, now, passage);
+}
+
+void LimitQueue::SendAway(const Waiter& waiter, const std::string& key, SteadyPoint now,
+                          Passage& passage) {
+    const auto line = lines_.find(key);
+    const std::size_t waiting = line == lines_.end() ? 0 : line->second.waiters.size();
+    const LimitTracker::Place place = limits_.TakePlace(key, waiting, now);
+    passage.sent_away.push_back(
+        {.exec_id = waiter.departure.task->run.status.exec_id,
+         .cause = {.reason = waiter.breaker ? model::WaitReason::kBreakerOpen
+                                            : model::WaitReason::kLimited,
+                   .key = key,
+                   .before = static_cast<std::int64_t>(place.before)},
+         .after = place.after});
+}
+
+LimitQueue::Waiter LimitQueue::Take(Lines::iterator line,
+                                    std::map<Place, Waiter>::iterator waiter) {
+    Waiter taken = std::move(waiter->second);
+    places_.erase(taken.departure.task->run.status.exec_id);
+    line->second.waiters.erase(waiter);
+    if (line->second.waiters.empty()) lines_.erase(line);
+    return taken;
+}
+
+SteadyPoint LimitQueue::NextAt() const {
+    SteadyPoint next = SteadyPoint::max();
+    for (const auto& [key, line] : lines_) next = std::min(next, line.again);
+    return next;
+}
+
+void LimitQueue::Remove(const std::string& exec_id) {
+    const auto place = places_.find(exec_id);
+    if (place == places_.end()) return;
+    const auto line = lines_.find(place->second.first);
+    Take(line, line->second.waiters.find(place->second.second));
+}
+
+std::vector<Departure> LimitQueue::TakeAll() {
+    std::vector<Departure> all;
+    for (auto& [key, line] : lines_) {
+        for (auto& [place, waiter] : line.waiters) all.push_back(std::move(waiter.departure));
+    }
+    lines_.clear();
+    places_.clear();
+    return all;
+}
+
+std::optional<model::WaitCause> LimitQueue::CauseOf(const std::string& exec_id) const {
+    const auto place = places_.find(exec_id);
+    if (place == places_.end()) return std::nullopt;
+    const Line& line = lines_.at(place->second.first);
+    const auto waiter = line.waiters.find(place->second.second);
+    return model::WaitCause{.reason = waiter->second.breaker ? model::WaitReason::kBreakerOpen
+                                                             : model::WaitReason::kLimited,
+                            .key = place->second.first,
+                            .before = std::distance(line.waiters.begin(), waiter)};
+}
+
+std::map<std::string, std::size_t> LimitQueue::Lengths() const {
+    std::map<std::string, std::size_t> lengths;
+    for (const auto& [key, line] : lines_) lengths.emplace(key, line.waiters.size());
+    return lengths;
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,163 @@
+#include "ksana/engine/plan/planner.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/log/log.hpp"
+
+namespace ksana::engine {
+namespace {
+
+// Before those that wait are counted again, when there were too many.
+constexpr Duration kFullPause = std::chrono::seconds(1);
+
+constexpr std::size_t kMaxKept = 20'000;
+
+// So many are planned together however little room there is.
+constexpr std::size_t kLeastBatch = 50;
+// And then not more often than this: in a burst most that is under way ends sooner.
+constexpr Duration kNoRoomPause = std::chrono::milliseconds(5);
+// A batch is at most so many times the one before: at the beginning of a burst executors have
+// little to do until the first ones are stored. So many may always be.
+constexpr std::size_t kGrowth = 4;
+constexpr std::size_t kFirstBatch = 128;
+
+}  // namespace
+
+// Counting costs as much as there is to count, so it is done rarely: when the limit could have been
+// reached.
+Result<bool> Planner::IsFull() {
+    if (options_.max_waiting == 0) return false;
+    if (!full_ && unseen_ < options_.max_waiting / 4) return false;
+    KSANA_TRY(const std::vector<store::QueueDepth> depths, store_.runs().Depths());
+    std::int64_t count = 0;
+    for (const store::QueueDepth& depth : depths) {
+        if (depth.state == model::RunState::kQueued) count += depth.count;
+    }
+    const bool full = count >= static_cast<std::int64_t>(options_.max_waiting);
+    if (full != full_) {
+        Log(full ? LogLevel::kWarn : LogLevel::kInfo,
+            full ? "too many runs wait; nothing is planned until there are fewer"
+                 : "planning goes on",
+            {{"waiting", count}});
+    }
+    full_ = full;
+    unseen_ = 0;
+    return full;
+}
+
+// A run that finds no room is stored as waiting and claimed later: three writes instead of two. A
+// node that has fallen behind would never catch up that way, so it plans no more than it can start;
+// but always some, as there are runs that others start. The first of a burst do not wait for the
+// rest of it to be stored.
+std::size_t Planner::BatchFor(std::size_t room) const {
+    if (!IsBurst() && room < kLeastBatch) return options_.batch;
+    const std::size_t grown = std::max(kFirstBatch, kGrowth * last_jobs_);
+    const std::size_t most = std::min(options_.batch, grown);
+    return std::clamp(room, std::min(kLeastBatch, most), most);
+}
+
+bool Planner::IsBurst() const { return more_ || pace_.per_second() >= RateMeter::kMany; }
+
+// How long room may still be waited for; none: some are planned without.
+std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
+    const SteadyPoint now = clock_.SteadyNow();
+    if (!IsBurst() || room >= kLeastBatch) {
+        no_room_since_.reset();
+        return std::nullopt;
+    }
+    if (!no_room_since_) no_room_since_ = now;
+    const auto left = *no_room_since_ + kNoRoomPause - now;
+    if (left > SteadyPoint::duration::zero()) return std::chrono::ceil<Duration>(left);
+    no_room_since_ = now;
+    return std::nullopt;
+}
+
+// With a thousand runs a second commits are small and many; from there on it grows.
+Duration Planner::Ahead() const {
+    const double many = std::max(0.0, pace_.per_second() - RateMeter::kMany);
+    const auto ahead = Duration(static_cast<Duration::rep>(many * 50));
+    return std::clamp(ahead, options_.least_ahead, options_.most_ahead);
+}
+
+Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
+    KSANA_TRY(const bool full, IsFull());
+    if (full) {
+        Answer answer;
+        answer.step.NotAfter(kFullPause);
+        answer.full = true;
+        return answer;
+    }
+    const std::size_t room = start ? start->limit : 0;
+    if (const auto wait = WaitForRoom(room)) {
+        Answer answer;
+        answer.step.NotAfter(*wait);
+        return answer;
+    }
+    ahead_ = Ahead();
+    planned_at_ = clock_.Now();
+    if (start) start->ahead = ahead_;
+    const std::size_t batch = BatchFor(room);
+    KSANA_TRY(
+        store::Planned planned,
+        store_.jobs().PlanDue(
+            {.now = {}, .look_ahead = ahead_, .limit = batch, .start = std::move(start)},
+            [&](const model::Job& job, TimePoint now) { return plans_.Plan(job, now, true); }));
+    offset_.Note(planned_at_, clock_.Now(), planned.now);
+    pace_.Count(planned.runs, clock_.SteadyNow());
+    more_ = planned.more;
+    last_jobs_ = planned.jobs;
+    Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
+                  .jobs = planned.jobs,
+                  .runs = planned.runs,
+                  .started = {},
+                  .store_offset = offset_.Least(),
+                  .full = false};
+    unseen_ += planned.runs - std::min(planned.runs, planned.skipped + planned.started.size());
+    answer.started = TasksOf(planned);
+    return answer;
+}
+
+std::vector<Task> Planner::TasksOf(store::Planned& planned) {
+    std::vector<Task> tasks;
+    tasks.reserve(planned.started.size());
+    auto job = planned.of_started.begin();
+    std::shared_ptr<const model::Job> shared;
+    for (model::Run& run : planned.started) {
+        if (!shared || shared->id != run.job_id) {
+            job = std::ranges::find(job, planned.of_started.end(), run.job_id, &model::Job::id);
+            KSANA_CHECK(job != planned.of_started.end(), "a fire was started without its job");
+            shared = Share(*job);
+        }
+        tasks.push_back({.run = std::move(run), .job = shared});
+    }
+    return tasks;
+}
+
+// What fires once is not asked for again.
+std::shared_ptr<const model::Job> Planner::Share(model::Job& job) {
+    if (job.schedule.kind == schedule::ScheduleKind::kOnce) {
+        return std::make_shared<const model::Job>(std::move(job));
+    }
+    if (kept_.size() > kMaxKept) kept_.clear();
+    std::shared_ptr<const model::Job>& kept = kept_[job.id];
+    if (!kept || kept->version != job.version || kept->created_at != job.created_at) {
+        kept = std::make_shared<const model::Job>(std::move(job));
+    }
+    return kept;
+}
+
+Result<std::optional<TimePoint>> Planner::NextFire() {
+    const TimePoint asked = clock_.Now();
+    KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
+    offset_.Note(asked, clock_.Now(), times.now);  // quick, so that it tells more than a commit
+    if (!times.plan) return std::optional<TimePoint>();
+    // Looking ahead, not for each fire: what comes until half of it is over goes together. A job
+    // that was left until its time is not looked at again and again either.
+    const TimePoint due = OnThisNode(*times.plan, times.now, clock_);
+    return std::optional(std::min(due, std::max(due - ahead_, planned_at_ + ahead_ / 2)));
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,84 @@
+#include "ksana/engine/retention/retention.hpp"
+
+#include <algorithm>
+
+#include "ksana/base/log/log.hpp"
+
+namespace ksana::engine {
+namespace {
+
+constexpr Duration kJump = std::chrono::hours(1);
+
+// After so many full batches the pause is half as long, again and again.
+constexpr std::size_t kPatience = 100;
+constexpr std::size_t kMostHalvings = 6;
+// At least so many times as long as a batch took are the others left alone.
+constexpr int kShareOfOthers = 2;
+
+}  // namespace
+
+bool Retention::TrustsTheClock() {
+    const SteadyPoint steady = clock_.SteadyNow();
+    if (jumps_.Take() > kJump) {
+        Log(LogLevel::kWarn, "the wall clock was set forward; nothing is deleted for a while");
+        not_before_ = steady + options_.distrust;
+    }
+    if (not_before_ && steady < *not_before_) return false;
+    not_before_.reset();
+    return true;
+}
+
+Result<Retention::Answer> Retention::RunOnce() {
+    Answer answer;
+    const SteadyPoint began = clock_.SteadyNow();
+    if (!TrustsTheClock()) {
+        answer.step.NotAfter(options_.rest);
+        return answer;
+    }
+    KSANA_TRY_VOID(PurgeOld(answer));
+    bool more = answer.runs >= options_.batch || answer.events >= options_.batch ||
+                answer.documents >= options_.batch;
+    // What goes for its age makes room, too.
+    if (answer.runs < options_.batch) {
+        KSANA_TRY(const HistoryTrim::Answer trimmed, trim_.RunOnce());
+        answer.runs += trimmed.runs;
+        more = more || trimmed.more;
+    }
+    full_ = more ? full_ + 1 : 0;
+    const auto took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - began);
+    answer.step.NotAfter(more ? Pause(took) : Rest());
+    return answer;
+}
+
+// With many to delete this takes up to a third of the store's time and no more; usually it takes
+// far less.
+Duration Retention::Pause(Duration took) const {
+    const std::size_t halvings = std::min(full_ / kPatience, kMostHalvings);
+    const Duration shortened = options_.pause / (std::int64_t{1} << halvings);
+    return std::min(options_.pause, std::max(shortened, took * kShareOfOthers));
+}
+
+// Who keeps runs for a second does not want to find them after a minute.
+Duration Retention::Rest() const {
+    Duration rest = options_.rest;
+    for (const Duration keep : {options_.keep, options_.keep_events}) {
+        if (keep > Duration::zero()) rest = std::min(rest, std::max(keep, options_.pause));
+    }
+    return rest;
+}
+
+Result<void> Retention::PurgeOld(Answer& answer) {
+    KSANA_TRY(const TimePoint now, store_.Now());
+    if (options_.keep > Duration::zero()) {
+        KSANA_TRY(answer.runs, store_.runs().Purge({.finished_before = now - options_.keep,
+                                                    .states = model::kAllStates,
+                                                    .limit = options_.batch}));
+    }
+    if (options_.keep_events > Duration::zero()) {
+        KSANA_TRY(answer.events, store_.events().Purge(now - options_.keep_events, options_.batch));
+    }
+    KSANA_TRY(answer.documents, store_.settings().PurgeExpired(options_.batch));
+    return {};
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,274 @@
+#include "ksana/engine/services/job_service.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ksana/codec/v1/audit_view.hpp"
+#include "ksana/engine/calendars/calendar_users.hpp"
+#include "ksana/model/audit_event.hpp"
+#include "ksana/model/validate.hpp"
+
+namespace ksana::engine {
+
+using model::Job;
+using schedule::ScheduleKind;
+
+namespace {
+
+// Edits of one job that collide with the planner or with each other this often give up.
+constexpr int kMaxTries = 20;
+// Calls of Plan that account for what is due at a change; each makes up to 100 runs.
+constexpr int kMaxPieces = 20;
+
+constexpr Duration kInstant{1};
+
+// Whether the fires of the job are others after the change.
+bool FiresDiffer(const Job& before, const Job& after) {
+    return before.schedule != after.schedule || before.enabled != after.enabled;
+}
+
+// A `once` is asked about from just before its time, so that it is missed rather than forgotten.
+TimePoint CursorOf(const Job& job, TimePoint now) {
+    if (job.schedule.kind != ScheduleKind::kOnce) return now;
+    return std::min(now, job.schedule.run_at - kInstant);
+}
+
+void Append(store::JobPlan& plan, store::JobPlan piece) {
+    std::ranges::move(piece.runs, std::back_inserter(plan.runs));
+    std::ranges::move(piece.ranges, std::back_inserter(plan.ranges));
+    plan.planned_until = piece.planned_until;
+    plan.next_run_at = piece.next_run_at;
+    if (piece.tally) plan.tally = std::move(piece.tally);
+}
+
+model::AuditEvent Created(const Job& job, const Actor& by) {
+    return AuditOf(
+        by, {.action = model::audit::kCreated,
+             .resource_type = model::audit::kJob,
+             .resource_id = job.id,
+             .tenant = job.tenant,
+             .data = codec::AuditDataToJson({{"name", job.name}, {"request_id", by.request_id}})});
+}
+
+// By what it does, whichever way it was asked for: a patch that disables a job pauses it.
+model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) {
+    std::string_view action = model::audit::kChanged;
+    if (before.enabled != after.enabled) {
+        action = after.enabled ? model::audit::kResumed : model::audit::kPaused;
+    }
+    const std::vector<std::string> members = codec::ChangedMembers(before, after);
+    return AuditOf(by, {.action = action,
+                        .resource_type = model::audit::kJob,
+                        .resource_id = after.id,
+                        .tenant = after.tenant,
+                        .data = codec::AuditDataToJson(
+                            {{model::audit::kReason, after.enabled ? "" : after.paused_reason},
+                             {"request_id", by.request_id}},
+                            &members)});
+}
+
+}  // namespace
+
+// Every fault of the job, or its schedule.
+Result<schedule::Schedule> JobService::Check(const Job& job) const {
+    const schedule::ScheduleContext context{
+        .zones = zones_, .created_at = job.created_at, .find_calendar = find_calendar_};
+    if (auto problems = model::ValidateJob(job, context); !problems.empty()) {
+        return Error(std::move(problems));
+    }
+    return schedule::Schedule::Compile(job.schedule, context);
+}
+
+Result<Job> JobService::Create(Job job, const Actor& by) {
+    if (job.id.empty()) job.id = ids_.Next().ToString();
+    KSANA_TRY(const TimePoint now, store_.Now());
+    job.created_at = now;
+    const auto calendar = CalendarOf(job);
+    KSANA_TRY(const schedule::Schedule schedule, Check(job));
+    job.planned_until = job.enabled ? CursorOf(job, now) : now;
+    job.next_run_at.reset();
+    store::JobPlan plan{.runs = {},
+                        .ranges = {},
+                        .planned_until = *job.planned_until,
+                        .next_run_at = {},
+                        .tally = {}};
+    if (job.enabled) plan = plans_.PlanWith(schedule, job, now);
+    model::AuditEvent audit = Created(job, by);
+    return Settled(Write({.job = std::move(job),
+                          .mode = store::WriteMode::kCreate,
+                          .expected_version = {},
+                          .plan = std::move(plan),
+                          .audit = std::move(audit)},
+                         now),
+                   calendar);
+}
+
+std::shared_ptr<const schedule::CalendarIndex> JobService::CalendarOf(const Job& job) const {
+    const bool has = find_calendar_ && !job.schedule.calendar.empty();
+    return has ? find_calendar_(job.schedule.calendar) : nullptr;
+}
+
+// Whoever changes a calendar looks for the jobs that use it. One that was written meanwhile may not
+// have been found, and has its next fire by the old rules.
+Result<Job> JobService::Settled(Result<Job> written,
+                                const std::shared_ptr<const schedule::CalendarIndex>& calendar) {
+    if (!written || CalendarOf(*written) == calendar) return written;
+    KSANA_TRY_VOID(PlanCalendarUsers(store_, plans_, {*written}));
+    return store_.jobs().Get(written->id);
+}
+
+Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t> expected_version,
+                               const Edit& edit, const Actor& by) {
+    const std::lock_guard lock(changing_.at(std::hash<std::string>{}(id) % changing_.size()));
+    for (int tries = 1;; ++tries) {
+        KSANA_TRY(const Job before, store_.jobs().Get(id));
+        if (expected_version && *expected_version != before.version) {
+            return Error(Code::kConflict, "the job has been changed since it was read");
+        }
+        Job after = before;
+        KSANA_TRY_VOID(edit(after));
+        after.id = before.id;
+        after.created_at = before.created_at;
+        const auto calendar = CalendarOf(after);
+        KSANA_TRY(const schedule::Schedule schedule, Check(after));
+        KSANA_TRY(const TimePoint now, store_.Now());
+        KSANA_TRY(auto plan, Replan(before, after, schedule, now));
+        after.planned_until = before.planned_until;
+        model::AuditEvent audit = Changed(before, after, by);
+        auto written = Write({.job = std::move(after),
+                              .mode = store::WriteMode::kReplace,
+                              .expected_version = before.version,
+                              .plan = std::move(plan),
+                              .audit = std::move(audit)},
+                             now);
+        const bool again = !written && written.error().code == Code::kConflict;
+        if (!again || tries >= kMaxTries) return Settled(std::move(written), calendar);
+    }
+}
+
+// What was due before the change is accounted for as the job was; what comes is as it will be.
+Result<std::optional<store::JobPlan>> JobService::Replan(const Job& before, const Job& after,
+                                                         const schedule::Schedule& schedule,
+                                                         TimePoint now) {
+    if (!FiresDiffer(before, after)) return std::optional<store::JobPlan>();
+    store::JobPlan plan;
+    Job cursor = before;
+    for (int piece = 0; piece < kMaxPieces; ++piece) {
+        Append(plan, plans_.Plan(cursor, now));
+        cursor.planned_until = plan.planned_until;
+        if (plan.planned_until >= now) break;
+    }
+    if (plan.planned_until < now) {  // more than one change can make up for: the rest is missed
+        cursor.misfire.policy = model::MisfirePolicy::kSkip;
+        cursor.misfire.grace = Duration::zero();
+        Append(plan, plans_.Plan(cursor, now));
+    }
+    plan.planned_until = std::max(plan.planned_until, now);
+    plan.next_run_at.reset();
+    if (!after.enabled) return std::optional(std::move(plan));
+    // Where the clock was set back, what was planned stays planned: a fire is accounted for once.
+    Job next = after;
+    next.planned_until = plan.planned_until;
+    if (before.schedule != after.schedule && after.schedule.kind == ScheduleKind::kOnce) {
+        KSANA_TRY(const bool known, IsAccountedFor(after.id, after.schedule.run_at));
+        if (!known) next.planned_until = CursorOf(after, plan.planned_until);
+    }
+    store::JobPlan coming = plans_.PlanWith(schedule, next, now);
+    if (!coming.next_run_at) {
+        coming.planned_until = std::max(coming.planned_until, plan.planned_until);
+    }
+    Append(plan, std::move(coming));
+    return std::optional(std::move(plan));
+}
+
+Result<bool> JobService::IsAccountedFor(const std::string& id, TimePoint fire) {
+    KSANA_TRY(const auto run, store_.jobs().FindFire(id, fire));
+    if (run) return true;
+    KSANA_TRY(
+        const auto entries,
+        store_.jobs().Ledger(
+            {.job_id = id, .from = fire, .until = fire + kInstant, .limit = 1, .cursor = {}}));
+    return !entries.items.empty();
+}
+
+Result<Job> JobService::Write(store::JobWrite write, TimePoint now) {
+    std::vector<store::JobWrite> writes;
+    writes.push_back(std::move(write));
+    KSANA_TRY(auto written, store_.jobs().Write({.now = now, .writes = std::move(writes)}));
+    return std::move(written.at(0));
+}
+
+Result<Job> JobService::Pause(const std::string& id, const std::string& reason, const Actor& by) {
+    const auto pause = [&](Job& job) -> Result<void> {
+        job.enabled = false;
+        job.paused_reason = reason;
+        return {};
+    };
+    return Change(id, {}, pause, by);
+}
+
+Result<Job> JobService::Resume(const std::string& id, const Actor& by) {
+    const auto resume = [](Job& job) -> Result<void> {
+        job.enabled = true;
+        job.paused_reason.clear();
+        return {};
+    };
+    return Change(id, {}, resume, by);
+}
+
+Result<void> JobService::Delete(const std::string& id, std::optional<std::int64_t> expected_version,
+                                const Actor& by) {
+    KSANA_TRY(const Job job, store_.jobs().Get(id));
+    return store_.jobs().Delete(
+        {.now = {},
+         .id = id,
+         .expected_version = expected_version,
+         .audit = AuditOf(by, {.action = model::audit::kDeleted,
+                               .resource_type = model::audit::kJob,
+                               .resource_id = id,
+                               .tenant = job.tenant,
+                               .data = codec::AuditDataToJson(
+                                   {{"name", job.name}, {"request_id", by.request_id}})})});
+}
+
+Result<std::vector<ComingFire>> JobService::NextFires(const Job& job, std::size_t count) const {
+    KSANA_TRY(const schedule::Schedule schedule, Check(job));
+    KSANA_TRY(TimePoint after, store_.Now());
+    std::vector<ComingFire> fires;
+    while (fires.size() < count) {
+        const auto next = schedule.Next(after);
+        if (!next) break;
+        fires.push_back({.nominal = *next,
+                         .start_at = schedule.WithJitter(job.id, *next),
+                         .note = schedule.NoteFor(*next)});
+        after = *next;
+    }
+    return fires;
+}
+
+Result<model::Run> JobService::RunNow(const RunNowParams& params, const Actor& by) {
+    KSANA_TRY(const Job job, store_.jobs().Get(params.id));
+    model::Run run = plans_.RunOf(job);
+    run.trigger = model::RunTrigger::kManual;
+    run.policy.ignores_overlap = !params.obeys_overlap;
+    if (!params.parameters.empty()) run.payload = params.parameters;
+    KSANA_TRY(const TimePoint now, store_.Now());
+    run.status.ready_at = now;
+    run.id = params.run_id ? *params.run_id : ids_.Next();
+    std::vector<model::Run> runs;
+    runs.push_back(run);
+    model::AuditEvent audit =
+        AuditOf(by, {.action = model::audit::kRunNow,
+                     .resource_type = model::audit::kJob,
+                     .resource_id = job.id,
+                     .tenant = job.tenant,
+                     .data = codec::AuditDataToJson(
+                         {{"run_id", run.id.ToString()}, {"request_id", by.request_id}})});
+    KSANA_TRY(const auto submitted,
+              store_.runs().Submit(
+                  {.now = now, .runs = std::move(runs), .start = {}, .audit = std::move(audit)}));
+    KSANA_TRY(auto stored, store_.runs().Get(submitted.at(0).id));
+    return std::move(stored.run);
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,124 @@
+#include "ksana/engine/services/task_service.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ksana/model/validate.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using model::Run;
+
+// A batch may be wrong from end to end: so many faults tell enough.
+constexpr std::size_t kMaxProblems = 100;
+
+bool NeedsTheTime(const NewTask& task) { return task.start_at || task.delay || task.unique.period; }
+
+Result<void> CheckAll(const std::vector<NewTask>& tasks) {
+    if (tasks.size() > store::kMaxBatch) {
+        return Error(
+            std::vector<Problem>{{"/runs", fmt::format("{} in one call; at most {} are taken",
+                                                       tasks.size(), store::kMaxBatch)}});
+    }
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < tasks.size() && problems.size() < kMaxProblems; ++i) {
+        for (Problem& problem : model::ValidateNewTask(tasks[i])) {
+            problem.path = fmt::format("/runs/{}{}", i, problem.path);
+            problems.push_back(std::move(problem));
+        }
+    }
+    if (problems.empty()) return {};
+    return Error(std::move(problems));
+}
+
+// The time at which it may start; TimePoint{} is the now of the transaction that stores it, which
+// may be a moment before the one that was asked for here: PostgreSQL's can have begun already.
+TimePoint ReadyAt(const NewTask& task, TimePoint now) {
+    const TimePoint start = task.delay ? now + *task.delay : task.start_at.value_or(now);
+    return start > now ? start : TimePoint{};
+}
+
+void SayOver(model::RunPolicy& policy, NewTask& task) {
+    if (task.retry) policy.retry = *std::move(task.retry);
+    policy.timeout = task.timeout.value_or(policy.timeout);
+    policy.need_manual = task.need_manual.value_or(policy.need_manual);
+}
+
+Run RunOf(NewTask task, const model::RunType* type, model::RunPolicy policy, TimePoint now) {
+    Run run;
+    if (task.id) run.id = *task.id;
+    run.category =
+        task.category.empty() && type != nullptr ? type->category : std::move(task.category);
+    run.policy = std::move(policy);
+    SayOver(run.policy, task);
+    run.status.ready_at = ReadyAt(task, now);
+    run.unique.states = task.unique.states;
+    if (task.unique.period) run.unique.until = now + *task.unique.period;
+    run.unique.key = std::move(task.unique.key);
+    run.tenant = std::move(task.tenant);
+    run.type = std::move(task.type);
+    run.creator = std::move(task.creator);
+    run.priority = task.priority;
+    run.payload = std::move(task.payload);
+    run.selector = std::move(task.selector);
+    run.parent = task.parent;
+    return run;
+}
+
+}  // namespace
+
+Result<std::vector<Run>> TaskService::RunsOf(std::vector<NewTask> tasks) {
+    TimePoint now{};
+    if (std::ranges::any_of(tasks, NeedsTheTime)) {
+        KSANA_TRY(now, store_.Now());
+    }
+    std::vector<Run> runs;
+    runs.reserve(tasks.size());
+    // Those of one call are mostly of one type.
+    std::shared_ptr<const model::RunType> type;
+    model::RunPolicy policy;
+    std::string code;
+    for (NewTask& task : tasks) {
+        if (runs.empty() || code != task.type) {
+            code = task.type;
+            type = find_type_ ? find_type_(code) : nullptr;
+            policy = model::EffectivePolicy(nullptr, type.get(), defaults_);
+        }
+        runs.push_back(RunOf(std::move(task), type.get(), policy, now));
+    }
+    return runs;
+}
+
+Result<std::vector<store::Submitted>> TaskService::Submit(std::vector<NewTask> tasks) {
+    KSANA_TRY_VOID(CheckAll(tasks));
+    KSANA_TRY(std::vector<Run> runs, RunsOf(std::move(tasks)));
+    return store_.runs().Submit({.now = {}, .runs = std::move(runs), .start = {}, .audit = {}});
+}
+
+Result<store::Submitted> TaskService::SubmitOne(NewTask task) {
+    if (auto problems = model::ValidateNewTask(task); !problems.empty()) {
+        return Error(std::move(problems));
+    }
+    std::vector<NewTask> one;
+    one.push_back(std::move(task));
+    KSANA_TRY(std::vector<Run> runs, RunsOf(std::move(one)));
+    const bool at_once = runs.at(0).status.ready_at == TimePoint{};
+    std::unique_ptr<WaitingConsumer> taker;
+    if (at_once && find_taker_) taker = find_taker_(runs.at(0));
+    store::SubmitParams params{
+        .now = {}, .runs = std::move(runs), .start = {}, .audit = {}, .want_runs = true};
+    if (taker) params.start = taker->start();
+    KSANA_TRY(auto outcomes, store_.runs().Submit(std::move(params)));
+    store::Submitted& outcome = outcomes.at(0);
+    if (outcome.verdict == store::SubmitVerdict::kStarted) taker->Give(*outcome.started);
+    return std::move(outcome);
+}
+
+Error TaskService::OtherTask(const Uuid& id) {
+    return {Code::kAlreadyExists,
+            fmt::format("run {} is there already, and is another task", id.ToString())};
+}
+
+}  // namespace ksana::engine

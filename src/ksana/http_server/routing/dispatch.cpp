@@ -1,0 +1,69 @@
+#include "ksana/http_server/routing/dispatch.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+
+namespace ksana::http_server {
+namespace {
+
+// The text of an exception is for the log only: it may tell more than a client should know.
+Error Thrown(const Route& route, std::string_view request_id, std::string_view what) {
+    Log(LogLevel::kError, "a handler threw",
+        {{"route", route.pattern()}, {"request_id", request_id}, {"error", what}});
+    return {Code::kInternal, "the handler failed; the log tells more under the request's id"};
+}
+
+// Runs `body`, which returns an Error or nothing. One place for all that may be thrown.
+template <class Body>
+Result<void> Guarded(const Route& route, const std::string& request_id, Body body) {
+    try {
+        return body();
+    } catch (const std::exception& error) {
+        return Thrown(route, request_id, error.what());
+    } catch (...) {
+        return Thrown(route, request_id, "something that is no std::exception");
+    }
+}
+
+void RunAsync(const Router& router, Work work) {
+    const std::string request_id = work.request.request_id;
+    // Kept here until the handler takes it, so that an error before that can be answered.
+    const auto outcome = Guarded(*work.route, request_id, [&]() -> Result<void> {
+        KSANA_TRY(work.request.caller, router.Check(work.request, work.route->permission()));
+        return {};
+    });
+    if (!outcome) {
+        work.reply.Fail(outcome.error());
+        return;
+    }
+    // A handler that throws has dropped its reply on the way out, or has given it to somebody.
+    (void)Guarded(*work.route, request_id, [&]() -> Result<void> {
+        std::get<AsyncHandler>(work.route->handler())(std::move(work.request),
+                                                      std::move(work.reply));
+        return {};
+    });
+}
+
+}  // namespace
+
+Response RunHandler(const Router& router, const Route& route, Request& request) {
+    Response response;
+    const auto outcome = Guarded(route, request.request_id, [&]() -> Result<void> {
+        KSANA_TRY(request.caller, router.Check(request, route.permission()));
+        KSANA_TRY(response, std::get<Handler>(route.handler())(request));
+        return {};
+    });
+    return outcome ? std::move(response) : ProblemOf(outcome.error(), request);
+}
+
+void RunWork(const Router& router, Work work) {
+    if (work.route->asynchronous()) {
+        RunAsync(router, std::move(work));
+    } else {
+        work.reply.Send(RunHandler(router, *work.route, work.request));
+    }
+}
+
+}  // namespace ksana::http_server

@@ -1,0 +1,466 @@
+#include "ksana/http_server/wire/connection.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/http_server/routing/dispatch.hpp"
+#include "ksana/http_server/wire/answer_text.hpp"
+
+namespace ksana::http_server {
+namespace {
+
+constexpr std::size_t kOutputBatch = std::size_t{64} * 1024;
+constexpr std::size_t kBodyRead = std::size_t{64} * 1024;
+constexpr std::size_t kMaxRequestId = 128;
+
+bool IsRequestIdChar(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-._~:/+=@").find(c) != std::string_view::npos;
+}
+
+// What `bytes` may take at the least rate.
+Duration TimeFor(std::size_t bytes, std::size_t rate) {
+    return std::chrono::seconds(bytes / std::max<std::size_t>(rate, 1));
+}
+
+}  // namespace
+
+Connection::Connection(const ServeContext& context, ConnectionHost& host,
+                       std::unique_ptr<Transport> transport)
+    : context_(context),
+      host_(host),
+      transport_(std::move(transport)),
+      parser_(
+          {.bytes = context.options.max_header_bytes, .fields = context.options.max_header_fields}),
+      phase_deadline_(Now() + context.options.header_deadline),
+      write_deadline_(SteadyPoint::max()) {}
+
+Connection::~Connection() = default;
+
+void Connection::Open() { transport_->Open(shared_from_this()); }
+
+void Connection::OnOpened(bool ok) {
+    if (phase_ == Phase::kClosed) return;
+    if (!ok) {
+        Close();
+        return;
+    }
+    GoIdle();
+    Advance();
+}
+
+void Connection::OnRead(std::size_t bytes) {
+    read_pending_ = false;
+    if (phase_ == Phase::kClosed) return;
+    if (bytes == 0) {
+        input_ended_ = true;
+        if (reply_) MarkClientGone(*reply_);
+    }
+    input_.Commit(bytes);
+    if (phase_ == Phase::kBody) {
+        current_.body_bytes += bytes;
+        SetBodyDeadline();
+    }
+    Advance();
+}
+
+void Connection::OnReadFailed() {
+    read_pending_ = false;
+    Close();
+}
+
+void Connection::Advance() {
+    bool full = true;
+    while (full && !write_pending_) {
+        while (output_.size() < kOutputBatch && Step()) {
+        }
+        full = output_.size() >= kOutputBatch;
+        Flush();
+    }
+    if (phase_ == Phase::kClosed) return;
+    if (phase_ == Phase::kClosing) {
+        FinishClosing();
+        return;
+    }
+    // What was begun can no longer become a request; what was promised is written.
+    const bool over = (input_ended_ && phase_ != Phase::kHandling) ||
+                      (host_.draining() && phase_ == Phase::kIdle && input_.empty());
+    if (over && !write_pending_) {
+        Close();
+        return;
+    }
+    ReadMore();
+}
+
+bool Connection::Step() {
+    switch (phase_) {
+        case Phase::kIdle:
+        case Phase::kHead:
+            return StepHead();
+        case Phase::kBody:
+            return StepBody();
+        case Phase::kStreaming:
+            return StepStream();
+        case Phase::kOpening:
+        case Phase::kHandling:
+        case Phase::kClosing:
+        case Phase::kClosed:
+            return false;
+    }
+    return false;
+}
+
+bool Connection::StepHead() {
+    if (input_.empty()) return false;
+    if (phase_ == Phase::kIdle) {
+        phase_ = Phase::kHead;
+        phase_deadline_ = Now() + context_.options.header_deadline;
+    }
+    switch (parser_.Feed(input_.data())) {
+        case ParseStatus::kNeedMore:
+            return false;
+        case ParseStatus::kFault:
+            return RefuseHead(parser_.fault());
+        case ParseStatus::kComplete:
+            break;
+    }
+    input_.Consume(parser_.size());
+    return BeginRequest();
+}
+
+bool Connection::BeginRequest() {
+    Head& head = parser_.head();
+    ++ticket_;
+    current_ = CurrentRequest();
+    current_.started = Now();
+    current_.method = head.method;
+    current_.minor_version = head.minor_version;
+    current_.keep_alive = head.keep_alive;
+    current_.content_length = head.content_length;
+    current_.path = head.target.path;
+    current_.request_id = RequestIdOf(head.headers);
+    FindRoute(head);
+    Request& request = current_.request;
+    request.method = head.method;
+    request.path = std::move(head.target.path);
+    request.segments = std::move(head.target.segments);
+    request.query = std::move(head.target.query);
+    request.headers = std::move(head.headers);
+    request.peer = transport_->peer();
+    request.secure = transport_->secure();
+    request.request_id = current_.request_id;
+    const bool go_on = BeginBody(head);
+    parser_.Reset();
+    return go_on;
+}
+
+void Connection::FindRoute(const Head& head) {
+    Router::Match match;
+    if (head.target.asterisk) {
+        match.allow = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+    } else {
+        match = context_.router.Find(head.method, head.target.segments);
+    }
+    current_.body_limit = context_.options.max_body_bytes;
+    if (match.route == nullptr) {
+        current_.early = Router::NoRoute(
+            head.method, match, {.instance = current_.path, .request_id = current_.request_id});
+        return;
+    }
+    current_.route = match.route;
+    current_.request.parameters = std::move(match.parameters);
+    if (match.route->body_limit()) current_.body_limit = *match.route->body_limit();
+}
+
+bool Connection::BeginBody(const Head& head) {
+    if (!head.chunked && head.content_length.value_or(0) == 0) return Dispatch();
+    if (head.content_length.value_or(0) > current_.body_limit) return BodyTooLarge();
+    if (head.expects_continue && input_.empty()) {
+        if (current_.early) {
+            // The client keeps its body to itself, or sends it all the same: no telling which, so
+            // the connection cannot go on.
+            current_.keep_alive = false;
+            return Dispatch();
+        }
+        output_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    }
+    if (head.chunked) {
+        current_.chunks.emplace(ChunkDecoder::Limits{.body = current_.body_limit,
+                                                     .trailer = context_.options.max_header_bytes});
+    }
+    phase_ = Phase::kBody;
+    body_begun_ = Now();
+    SetBodyDeadline();
+    return true;
+}
+
+void Connection::SetBodyDeadline() {
+    phase_deadline_ = body_begun_ + context_.options.body_deadline +
+                      TimeFor(current_.body_bytes, context_.options.min_rate_bytes);
+}
+
+bool Connection::StepBody() {
+    std::string& body = current_.request.body;
+    if (current_.chunks) {
+        std::size_t used = 0;
+        const ParseStatus status = current_.chunks->Feed(input_.data(), used, body);
+        input_.Consume(used);
+        if (status == ParseStatus::kFault) return Refuse(current_.chunks->fault());
+        return status == ParseStatus::kComplete && Dispatch();
+    }
+    const std::uint64_t missing = *current_.content_length - body.size();
+    const std::string_view available = input_.data().substr(0, missing);
+    body += available;
+    input_.Consume(available.size());
+    return available.size() == missing && Dispatch();
+}
+
+bool Connection::BodyTooLarge() {
+    return Refuse({.status = 413,
+                   .code = "body_too_large",
+                   .detail = fmt::format("the body is larger than {} bytes", current_.body_limit)});
+}
+
+bool Connection::Dispatch() {
+    phase_ = Phase::kHandling;
+    phase_deadline_ = SteadyPoint::max();
+    if (current_.early) {
+        Answer(*current_.early);
+        return true;
+    }
+    const Route& route = *current_.route;
+    if (route.where() == Where::kInline && !route.asynchronous()) {
+        Answer(RunHandler(context_.router, route, current_.request));
+        return true;
+    }
+    Work work{.route = &route, .request = std::move(current_.request), .reply = MakeReply()};
+    if (route.where() == Where::kInline) {
+        RunWork(context_.router, std::move(work));
+    } else if (!context_.pool.TrySubmit(work)) {
+        Increment(context_.statistics.pool_refused);
+        Response busy =
+            ProblemOf(Error(Code::kUnavailable, "the server is busy"),
+                      ProblemPlace{.instance = current_.path, .request_id = current_.request_id});
+        busy.headers.emplace_back("Retry-After", "1");
+        work.reply.Send(std::move(busy));
+    }
+    return false;
+}
+
+// Its answer comes back through the mailbox, from whatever thread.
+Reply Connection::MakeReply() {
+    auto deliver = [mailbox = host_.mailbox(), self = weak_from_this(),
+                    ticket = ticket_](Response response) {
+        mailbox->Post([self, ticket, response = std::move(response)] {
+            if (const auto connection = self.lock()) connection->OnReply(ticket, response);
+        });
+    };
+    Reply reply(std::move(deliver), current_.path, current_.request_id);
+    reply_ = reply.state();
+    if (input_ended_) MarkClientGone(*reply_);
+    return reply;
+}
+
+void Connection::OnReply(std::uint64_t ticket, const Response& response) {
+    if (phase_ != Phase::kHandling || ticket != ticket_) return;
+    Answer(response);
+    Advance();
+}
+
+void Connection::Answer(const Response& response) {
+    reply_.reset();
+    CountAnswer(context_.statistics, response.status);
+    LogAnswer(response.status);
+    if (response.stream) {
+        BeginStream(response);
+        return;
+    }
+    const bool keep_alive = current_.keep_alive && !host_.draining();
+    AppendAnswer(output_,
+                 {.request_id = current_.request_id,
+                  .date = host_.date(),
+                  .minor_version = current_.minor_version,
+                  .keep_alive = keep_alive,
+                  .without_body = current_.method == Method::kHead,
+                  .more = &context_.router.HeadersUnder(current_.path)},
+                 response);
+    if (keep_alive) {
+        GoIdle();
+    } else {
+        phase_ = Phase::kClosing;
+    }
+}
+
+void Connection::LogAnswer(int status) const {
+    // 501 and 505 are the client's doing: it could fill the log with them.
+    const bool ours = status >= 500 && status != 501 && status != 505;
+    const LogLevel level = ours ? LogLevel::kWarn : LogLevel::kDebug;
+    if (!LogEnabled(level)) return;
+    const std::chrono::duration<double, std::milli> latency = Now() - current_.started;
+    Log(level, "request",
+        {{"method", MethodName(current_.method)},
+         {"path", current_.path},
+         {"status", status},
+         {"latency_ms", latency.count()},
+         {"request_id", current_.request_id},
+         {"peer", transport_->peer()}});
+}
+
+bool Connection::RefuseHead(const Fault& fault) {
+    const Head& head = parser_.head();  // what was understood of it
+    current_ = CurrentRequest();
+    current_.started = Now();
+    current_.method = head.method;
+    current_.path = head.target.path;
+    current_.request_id = RequestIdOf(head.headers);
+    return Refuse(fault);
+}
+
+bool Connection::Refuse(const Fault& fault) {
+    current_.keep_alive = false;
+    Answer(ProblemOf(fault, {.instance = current_.path, .request_id = current_.request_id}));
+    return false;
+}
+
+std::string Connection::RequestIdOf(const Headers& headers) const {
+    const auto given = headers.Find("X-Request-Id");
+    if (given && !given->empty() && given->size() <= kMaxRequestId &&
+        std::all_of(given->begin(), given->end(), IsRequestIdChar)) {
+        return std::string(*given);
+    }
+    return fmt::format("{:016x}", context_.random.Next());
+}
+
+void Connection::GoIdle() {
+    phase_ = Phase::kIdle;
+    phase_deadline_ = Now() + context_.options.idle_timeout;
+}
+
+void Connection::ReadMore() {
+    if (read_pending_ || input_ended_) return;
+    const bool waits = phase_ == Phase::kHandling || phase_ == Phase::kStreaming || write_pending_;
+    if (waits && input_.size() >= context_.options.max_header_bytes) return;
+    std::size_t least = InputBuffer::kSmall / 4;
+    if (phase_ == Phase::kBody && current_.content_length.value_or(kBodyRead) >= kBodyRead) {
+        least = kBodyRead;
+    }
+    read_pending_ = true;
+    transport_->Read(shared_from_this(), input_.Prepare(least));
+}
+
+void Connection::Flush() {
+    if (write_pending_ || output_.empty() || phase_ == Phase::kClosed) return;
+    writing_.swap(output_);
+    output_.clear();
+    if (transport_->Write(shared_from_this(), writing_)) {
+        ForgetWritten();
+        return;
+    }
+    write_pending_ = true;
+    write_deadline_ = Now() + context_.options.write_deadline +
+                      TimeFor(writing_.size(), context_.options.min_rate_bytes);
+}
+
+void Connection::ForgetWritten() {
+    writing_.clear();
+    if (writing_.capacity() > 2 * kOutputBatch) writing_ = std::string();
+}
+
+void Connection::OnWritten(bool ok) {
+    write_pending_ = false;
+    write_deadline_ = SteadyPoint::max();
+    if (phase_ == Phase::kClosed) return;
+    if (!ok) {
+        Close();
+        return;
+    }
+    ForgetWritten();
+    if (phase_ == Phase::kIdle) GoIdle();
+    Advance();
+}
+
+// After the last answer the client is told that nothing follows, and gets a moment to see it: a
+// close with unread input would reset the connection, and the answer could be lost with it.
+void Connection::FinishClosing() {
+    if (!shut_down_ && !write_pending_) {
+        shut_down_ = true;
+        phase_deadline_ = Now() + context_.options.linger;
+        transport_->ShutdownSend(shared_from_this());
+    }
+    if (input_ended_ && shut_down_) {
+        Close();
+        return;
+    }
+    input_.Consume(input_.size());
+    if (read_pending_ || input_ended_) return;
+    read_pending_ = true;
+    transport_->Read(shared_from_this(), input_.Prepare(InputBuffer::kSmall));
+}
+
+void Connection::Sweep(SteadyPoint now) {
+    if (now >= write_deadline_) {
+        CutBy("write");
+        return;
+    }
+    if (now < phase_deadline_) return;
+    switch (phase_) {
+        case Phase::kHead:
+        case Phase::kBody:
+            TimeOut();
+            return;
+        case Phase::kOpening:
+            CutBy("handshake");
+            return;
+        case Phase::kClosing:
+            if (shut_down_) Close();
+            return;
+        case Phase::kIdle:
+            if (!write_pending_) Close();
+            return;
+        case Phase::kHandling:
+        case Phase::kStreaming:
+        case Phase::kClosed:
+            return;
+    }
+}
+
+void Connection::TimeOut() {
+    Increment(context_.statistics.connections_cut);
+    const Fault fault{
+        .status = 408, .code = "request_timeout", .detail = "the request took too long to arrive"};
+    if (phase_ == Phase::kHead) {
+        RefuseHead(fault);
+    } else {
+        Refuse(fault);
+    }
+    Advance();
+}
+
+void Connection::CutBy(const char* what) {
+    Increment(context_.statistics.connections_cut);
+    Log(LogLevel::kDebug, "a slow client was cut", {{"in", what}, {"peer", transport_->peer()}});
+    Close();
+}
+
+void Connection::Drain() {
+    const bool idle = phase_ == Phase::kIdle && input_.empty() && !write_pending_;
+    if (idle || phase_ == Phase::kOpening) Close();
+    if (phase_ == Phase::kStreaming) stream_->End();
+}
+
+void Connection::Close() {
+    if (phase_ == Phase::kClosed) return;
+    const auto self = shared_from_this();
+    phase_ = Phase::kClosed;
+    transport_->Close();
+    if (reply_) MarkClientGone(*reply_);
+    reply_.reset();
+    if (stream_) stream_->Abandon();
+    stream_.reset();
+    host_.Forget(*this);
+}
+
+}  // namespace ksana::http_server

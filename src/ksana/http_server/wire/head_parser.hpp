@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ksana/http_server/routing/message.hpp"
+#include "ksana/http_server/routing/problem.hpp"
+#include "ksana/http_server/wire/target.hpp"
+
+namespace ksana::http_server {
+
+// The head of a request, with what it says about the body and the connection.
+struct Head {
+    Method method = Method::kGet;
+    Target target;
+    int minor_version = 1;  // of HTTP/1.x
+    Headers headers;
+    std::optional<std::uint64_t> content_length;
+    bool chunked = false;
+    bool keep_alive = true;
+    bool expects_continue = false;
+};
+
+enum class ParseStatus : std::uint8_t { kNeedMore, kComplete, kFault };
+
+// Reads the head of an HTTP/1 request, line by line as it comes. It refuses every shape that two
+// programs could read differently (request smuggling): bare LF or CR, folded lines, blanks before
+// the colon, control characters, Content-Length beside Transfer-Encoding, either one twice, other
+// codings than chunked, a missing or second Host. Beast's parser, for one, joins folded lines
+// without a word. Not thread-safe.
+class HeadParser {
+  public:
+    struct Limits {
+        std::size_t bytes = std::size_t{16} * 1024;
+        std::size_t fields = 100;
+    };
+
+    explicit HeadParser(const Limits& limits) : limits_(limits) {}
+
+    // `data` is everything from the start of the request on; each call with at least the bytes of
+    // the one before. After kComplete or kFault: Reset.
+    ParseStatus Feed(std::string_view data);
+    void Reset();
+
+    std::size_t size() const { return line_begin_; }  // of a complete head, in bytes
+    Head& head() { return head_; }
+    const Fault& fault() const { return fault_; }
+
+  private:
+    ParseStatus Fail(int status, std::string_view code, std::string detail);
+    ParseStatus Bad(std::string detail) { return Fail(400, "bad_request", std::move(detail)); }
+    ParseStatus TooLarge();
+    ParseStatus TakeLine(std::string_view line);
+    ParseStatus TakeRequestLine(std::string_view line);
+    ParseStatus TakeVersion(std::string_view text);
+    ParseStatus TakeField(std::string_view line);
+    ParseStatus Finish();
+    ParseStatus CheckHost();
+    ParseStatus CheckFraming();
+    ParseStatus CheckConnection();
+
+    const Limits limits_;
+    Head head_;
+    Fault fault_;
+    std::size_t line_begin_ = 0;
+    std::size_t scanned_ = 0;  // no line ends before this
+    bool have_request_line_ = false;
+    bool skipped_empty_line_ = false;
+};
+
+}  // namespace ksana::http_server

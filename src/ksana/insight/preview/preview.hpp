@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/insight/explain/fire_note.hpp"
+#include "ksana/insight/sources.hpp"
+#include "ksana/model/enum_names.hpp"
+#include "ksana/schedule/schedule.hpp"
+
+namespace ksana::insight {
+
+inline constexpr std::size_t kMaxPreviewFires = 100;
+// Jobs whose fires are compared with those of the preview; each costs microseconds.
+inline constexpr std::size_t kMaxComparedJobs = 10'000;
+
+struct PreviewParams {
+    schedule::ScheduleSpec spec;
+    std::string job_id;             // of a stored job that gets this schedule; may be empty
+    std::optional<TimePoint> from;  // fires after this; none: the store's clock
+    std::size_t count = 10;         // at most kMaxPreviewFires
+    bool collisions = true;
+    std::size_t max_jobs = kMaxComparedJobs;
+};
+
+struct PreviewFire {
+    Fire fire;
+    std::optional<TimePoint> start_until;  // with jitter it starts by then at the latest
+    std::optional<TimePoint> start_at;     // with jitter, where the job is known
+    std::int64_t same_minute = 0;          // other enabled jobs with a fire in the same minute
+    std::int64_t same_second = 0;          // of those: in the same second
+    friend bool operator==(const PreviewFire&, const PreviewFire&) = default;
+};
+
+// A fire that the calendar takes away.
+struct ExcludedFire {
+    Fire fire;
+    std::string rule;  // in words; empty: not known
+    friend bool operator==(const ExcludedFire&, const ExcludedFire&) = default;
+};
+
+enum class WarningKind : std::uint8_t {
+    kNeverFires,     // valid, but no day of any year matches
+    kOnlyInThePast,  // has fired, and does not any more
+    kFrequent,       // once a second or more often
+    kShortMonths,    // months without a 29th, 30th or 31st are left out
+    kDstGap,         // clocks skip a time of it
+    kDstFold,        // a time of it comes twice
+    kAllExcluded,    // the calendar leaves nothing over for a long time
+};
+
+struct PreviewWarning {
+    WarningKind kind = WarningKind::kNeverFires;
+    std::string text;
+    friend bool operator==(const PreviewWarning&, const PreviewWarning&) = default;
+};
+
+struct Preview {
+    std::string words;
+    std::string zone;
+    TimePoint from{};
+    std::vector<PreviewFire> fires;
+    std::int64_t excluded = 0;                 // fires up to the last of these that are taken away
+    std::vector<ExcludedFire> excluded_fires;  // the first of them
+    Duration jitter{};
+    std::vector<PreviewWarning> warnings;
+    std::int64_t compared_jobs = 0;
+    bool compared_all = true;  // false: there are more jobs than were looked at
+};
+
+// The coming fires of a schedule that is not stored. Fails with every fault of the spec.
+Result<Preview> PreviewSchedule(const Sources& sources, const PreviewParams& params);
+
+std::string PreviewToJson(const Preview& preview);
+
+// {"schedule": {…}, "job_id": …, "from": …, "count": …, "collisions": …}. Every fault at once.
+Result<PreviewParams> PreviewParamsFromJson(std::string_view text);
+
+}  // namespace ksana::insight
+
+template <>
+struct ksana::model::EnumNames<ksana::insight::WarningKind> {
+    static constexpr std::array<std::string_view, 7> kNames = {
+        "never_fires", "only_in_the_past", "frequent",    "short_months",
+        "dst_gap",     "dst_fold",         "all_excluded"};
+};

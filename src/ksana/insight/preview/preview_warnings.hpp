@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "ksana/base/time/time.hpp"
+#include "ksana/insight/preview/preview.hpp"
+#include "ksana/schedule/zone/zone.hpp"
+
+namespace ksana::insight {
+
+// What a person should know before this schedule is saved.
+std::vector<PreviewWarning> WarningsOf(const Sources& sources, const schedule::Schedule& schedule,
+                                       const schedule::Zone& zone, TimePoint from);
+
+// A moment at which the clocks of a zone are changed.
+struct ZoneChange {
+    TimePoint at{};
+    Duration by{};  // positive: put forward (a gap), negative: put back (a fold)
+};
+
+// Those in [from, until], at most `max`, in order.
+std::vector<ZoneChange> ZoneChanges(const schedule::Zone& zone, TimePoint from, TimePoint until,
+                                    std::size_t max);
+
+}  // namespace ksana::insight

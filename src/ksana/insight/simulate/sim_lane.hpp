@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ksana/base/time/time.hpp"
+#include "ksana/insight/simulate/sim_load.hpp"
+#include "ksana/insight/simulate/simulation.hpp"
+#include "ksana/schedule/schedule.hpp"
+
+namespace ksana::insight {
+
+// Keeps the first few of each kind.
+class SimExamples {
+  public:
+    explicit SimExamples(std::size_t most) : most_(most) {}
+
+    void Add(SimExampleKind kind, const std::string& job_id, TimePoint at,
+             schedule::DstNote dst = schedule::DstNote::kNone) {
+        auto& count = counts_[static_cast<std::size_t>(kind)];
+        if (count >= most_) return;
+        ++count;
+        examples_.push_back({kind, job_id, at, dst});
+    }
+    std::vector<SimExample> Take();  // by kind, then by time
+
+  private:
+    std::size_t most_;
+    std::array<std::size_t, model::kEnumCount<SimExampleKind>> counts_{};
+    std::vector<SimExample> examples_;
+};
+
+// What all lanes write to.
+struct SimBooks {
+    LoadMeter load;
+    SimExamples examples;
+    TimePoint to;
+};
+
+// The runs of one job where slots are not limited, so that jobs have nothing to do with each other.
+// Told of its starts in order. What overlaps is decided by model/job/overlap.hpp.
+class SimLane {
+  public:
+    SimLane(SimJobOutcome& outcome, SimBooks& books)
+        : outcome_(&outcome), books_(&books), duration_(outcome.duration) {}
+
+    void Fire(TimePoint at);
+    void Finish();  // the window is over
+
+  private:
+    void Catch(TimePoint at);  // what has happened until then
+    void Start(TimePoint at);
+    void End(TimePoint at);
+
+    SimJobOutcome* outcome_;
+    SimBooks* books_;
+    Duration duration_;
+    // Under every policy but kAllow one runs at a time, and the others wait for it.
+    bool running_ = false;
+    int waiting_ = 0;
+    TimePoint began_{};
+};
+
+}  // namespace ksana::insight

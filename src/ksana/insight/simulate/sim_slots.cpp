@@ -1,0 +1,243 @@
+#include "ksana/insight/simulate/sim_slots.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <tuple>
+
+#include "ksana/model/job/overlap.hpp"
+
+namespace ksana::insight {
+namespace {
+
+using model::OverlapPolicy;
+using model::OverlapVerdict;
+
+// With so many waiting there is nothing more to learn.
+constexpr std::size_t kMaxWaiting = 1'000'000;
+
+class SlotWorld {
+  public:
+    SlotWorld(const SlotsParams& params, SimBooks& books)
+        : jobs_(params.jobs),
+          groups_(params.groups),
+          books_(books),
+          free_(params.slots),
+          lanes_(params.jobs.size()) {
+        answer_.waits.slots = params.slots;
+        for (std::size_t i = 0; i < groups_.size(); ++i) NextFire(i, params.from - Duration(1));
+    }
+
+    SlotsAnswer Run() {
+        while (!fires_.empty() || !ends_.empty()) {
+            // What ends at the time of a fire has ended before it.
+            const bool end =
+                !ends_.empty() && (fires_.empty() || ends_.top().at <= fires_.top().at);
+            const TimePoint at = end ? ends_.top().at : fires_.top().at;
+            if (at >= books_.to) break;
+            end ? TakeEnd() : TakeFire();
+            if (ready_.size() > kMaxWaiting) {
+                answer_.complete = false;
+                break;
+            }
+        }
+        Close();
+        return answer_;
+    }
+
+  private:
+    struct FireEvent {
+        TimePoint at;  // with jitter
+        std::size_t group;
+        TimePoint nominal;
+        bool operator>(const FireEvent& other) const {
+            return std::tie(at, group) > std::tie(other.at, other.group);
+        }
+    };
+    struct EndEvent {
+        TimePoint at;
+        TimePoint began;
+        std::size_t job;
+        std::int64_t turn;
+        bool operator>(const EndEvent& other) const {
+            return std::tie(at, job, turn) > std::tie(other.at, other.job, other.turn);
+        }
+    };
+    struct Ready {
+        TimePoint since;
+        std::size_t job;
+    };
+    struct Lane {
+        int under_way = 0;
+        int blocked = 0;
+        int ready = 0;
+        std::int64_t turn = 0;  // grows when what runs is cancelled: its end is void
+        TimePoint began{};      // of the last that started
+    };
+
+    SimJobOutcome& OutcomeOf(std::size_t job) { return *jobs_[job].outcome; }
+
+    void NextFire(std::size_t group, TimePoint after) {
+        const SimJob& job = jobs_[groups_[group].front()];
+        const auto next = job.schedule.Next(after);
+        if (!next || *next >= books_.to) return;
+        fires_.push({job.schedule.WithJitter(job.outcome->id, *next), group, *next});
+    }
+
+    void TakeFire() {
+        const FireEvent fire = fires_.top();
+        fires_.pop();
+        NextFire(fire.group, fire.nominal);
+        for (const std::size_t job : groups_[fire.group]) Fire(job, fire.at);
+    }
+
+    void Fire(std::size_t job, TimePoint at) {
+        const Lane& lane = lanes_[job];
+        SimJobOutcome& outcome = OutcomeOf(job);
+        ++outcome.counts.fires;
+        const int unfinished = lane.under_way + lane.blocked + lane.ready;
+        if (model::IsOneTooMany(outcome.overlap, unfinished)) {
+            Skip(job, at);
+            return;
+        }
+        MakeReady(job, at);
+        Dispatch(at);
+    }
+
+    void TakeEnd() {
+        const EndEvent end = ends_.top();
+        ends_.pop();
+        Lane& lane = lanes_[end.job];
+        if (end.turn != lane.turn) return;  // it was cancelled before
+        books_.load.Ran(end.began, end.at);
+        --lane.under_way;
+        ++free_;
+        Unblock(end.job, end.at);
+        Dispatch(end.at);
+    }
+
+    void Unblock(std::size_t job, TimePoint at) {
+        Lane& lane = lanes_[job];
+        if (lane.blocked == 0 || lane.under_way > 0) return;
+        --lane.blocked;
+        MakeReady(job, at);
+    }
+
+    void MakeReady(std::size_t job, TimePoint at) {
+        ++lanes_[job].ready;
+        ready_.push_back({at, job});
+    }
+
+    void Skip(std::size_t job, TimePoint at) {
+        ++OutcomeOf(job).counts.skipped;
+        books_.examples.Add(SimExampleKind::kSkipped, OutcomeOf(job).id, at);
+    }
+
+    // Whoever is ready and may start does, as far as there are slots.
+    void Dispatch(TimePoint at) {
+        while (free_ > 0 && !ready_.empty()) {
+            const Ready next = ready_.front();
+            ready_.pop_front();
+            --lanes_[next.job].ready;
+            Pass(next, at);
+        }
+        answer_.waits.max_waiting =
+            std::max(answer_.waits.max_waiting, static_cast<std::int64_t>(ready_.size()));
+    }
+
+    void Pass(const Ready& next, TimePoint at) {
+        Lane& lane = lanes_[next.job];
+        SimJobOutcome& outcome = OutcomeOf(next.job);
+        const auto verdict =
+            lane.under_way == 0
+                ? OverlapVerdict::kStart
+                : model::DecideOverlap(outcome.overlap, lane.under_way, lane.blocked);
+        switch (verdict) {
+            case OverlapVerdict::kSkip:
+                Skip(next.job, at);
+                return;
+            case OverlapVerdict::kQueue:
+                ++outcome.counts.queued;
+                ++lane.blocked;
+                books_.examples.Add(SimExampleKind::kQueued, outcome.id, at);
+                return;
+            case OverlapVerdict::kCancelOthers:
+                Cancel(next.job, at);
+                break;
+            case OverlapVerdict::kStart:
+                break;
+        }
+        Start(next, at);
+    }
+
+    void Cancel(std::size_t job, TimePoint at) {
+        Lane& lane = lanes_[job];
+        SimJobOutcome& outcome = OutcomeOf(job);
+        ++outcome.counts.cancelled;
+        books_.examples.Add(SimExampleKind::kCancelled, outcome.id, lane.began);
+        books_.load.Ran(lane.began, at);
+        ++lane.turn;
+        lane.under_way = 0;
+        ++free_;
+    }
+
+    void Start(const Ready& next, TimePoint at) {
+        Lane& lane = lanes_[next.job];
+        SimJobOutcome& outcome = OutcomeOf(next.job);
+        --free_;
+        ++lane.under_way;
+        lane.began = at;
+        ++outcome.counts.runs;
+        books_.load.Start(at);
+        ends_.push({at + outcome.duration, at, next.job, lane.turn});
+        if (at > next.since) NoteWait(outcome, next.since, at);
+    }
+
+    void NoteWait(SimJobOutcome& outcome, TimePoint since, TimePoint at) {
+        const Duration wait = at - since;
+        outcome.longest_wait = std::max(outcome.longest_wait.value_or(wait), wait);
+        waited_ += wait;
+        SimWaits& waits = answer_.waits;
+        ++waits.runs;
+        if (wait <= waits.longest) return;
+        waits.longest = wait;
+        waits.longest_at = since;
+    }
+
+    void Close() {
+        for (; !ends_.empty(); ends_.pop()) {
+            const EndEvent& end = ends_.top();
+            Lane& lane = lanes_[end.job];
+            if (end.turn != lane.turn) continue;
+            books_.load.Ran(end.began, std::min(end.at, books_.to));
+            if (end.at <= books_.to) --lane.under_way;  // with the window itself
+        }
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {
+            const Lane& lane = lanes_[i];
+            OutcomeOf(i).counts.unfinished += lane.under_way + lane.blocked + lane.ready;
+        }
+        if (answer_.waits.runs > 0) answer_.waits.average = waited_ / answer_.waits.runs;
+    }
+
+    template <class Event>
+    using Queue = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
+
+    std::span<const SimJob> jobs_;
+    std::span<const SimGroup> groups_;
+    SimBooks& books_;
+    std::int64_t free_;
+    std::vector<Lane> lanes_;
+    Queue<FireEvent> fires_;  // one for each group
+    Queue<EndEvent> ends_;    // at most one for each slot, and those that are void
+    std::deque<Ready> ready_;
+    Duration waited_{};
+    SlotsAnswer answer_;
+};
+
+}  // namespace
+
+SlotsAnswer SimulateSlots(const SlotsParams& params, SimBooks& books) {
+    return SlotWorld(params, books).Run();
+}
+
+}  // namespace ksana::insight

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ksana/base/text/text_map.hpp"
+#include "ksana/model/enum_names.hpp"
+
+namespace ksana::model {
+
+enum class HttpMethod : std::uint8_t { kGet, kPost, kPut, kPatch, kDelete, kHead };
+
+// Calls a URL (K-01). URL, header values and body may hold {{placeholders}}.
+struct HttpAction {
+    HttpMethod method = HttpMethod::kGet;
+    std::string url;
+    TextMap headers;
+    std::string body;
+    friend bool operator==(const HttpAction&, const HttpAction&) = default;
+};
+
+// Runs a program on a worker that allows it: an argument vector, never a shell line.
+struct CommandAction {
+    std::vector<std::string> argv;
+    TextMap environment;
+    std::string working_directory;
+    friend bool operator==(const CommandAction&, const CommandAction&) = default;
+};
+
+// Calls a C++ handler registered under this name in the process itself.
+struct HandlerAction {
+    std::string handler;
+    std::string input;  // JSON
+    friend bool operator==(const HandlerAction&, const HandlerAction&) = default;
+};
+
+// Waits for a worker or an agent that serves the type.
+struct QueueAction {
+    std::string type;
+    std::string category;
+    std::string payload;  // JSON
+    friend bool operator==(const QueueAction&, const QueueAction&) = default;
+};
+
+// The order is that of ActionKind.
+using Action = std::variant<HttpAction, CommandAction, HandlerAction, QueueAction>;
+enum class ActionKind : std::uint8_t { kHttp, kCommand, kHandler, kQueue };
+
+inline ActionKind KindOf(const Action& action) { return static_cast<ActionKind>(action.index()); }
+
+template <>
+struct EnumNames<HttpMethod> {
+    static constexpr std::array<std::string_view, 6> kNames = {"GET",   "POST",   "PUT",
+                                                               "PATCH", "DELETE", "HEAD"};
+};
+template <>
+struct EnumNames<ActionKind> {
+    static constexpr std::array<std::string_view, 4> kNames = {"http", "command", "handler",
+                                                               "queue"};
+};
+
+}  // namespace ksana::model

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/base/text/text_map.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/model/job/action.hpp"
+#include "ksana/model/job/policy.hpp"
+#include "ksana/model/run/run.hpp"
+#include "ksana/schedule/schedule.hpp"
+
+namespace ksana::model {
+
+// What to do and when. The first part is what a user writes; the last is kept by the engine. Small
+// members stand together: a store in memory may hold millions of jobs.
+struct Job {
+    std::string id;
+    std::string tenant = "default";
+    std::string group = "default";
+    std::string owner;
+    std::string name;
+    std::string description;
+    TextMap labels;
+
+    Action action;
+    schedule::ScheduleSpec schedule;
+    std::string paused_reason;
+    bool enabled = true;
+    OverlapPolicy overlap = OverlapPolicy::kSkip;
+    RunLog run_log = RunLog::kFull;
+    std::int32_t priority = kDefaultPriority;
+    Misfire misfire;
+    std::optional<RetryPolicy> retry;  // none: the type's, else the server's
+    std::optional<Duration> timeout;   // of an attempt; none: likewise
+    Duration stop_grace = std::chrono::seconds(30);
+    std::vector<Dependency> depends_on;
+
+    std::int64_t version = 0;  // grows with every change by a user
+    TimePoint created_at{};
+    TimePoint updated_at{};
+    // Every nominal fire up to here is in the ledger.
+    std::optional<TimePoint> planned_until;
+    std::optional<TimePoint> next_run_at;
+    std::optional<TimePoint> last_run_at;
+    std::string last_error;
+    std::optional<RunState> last_state;
+    std::int32_t consecutive_failures = 0;
+    std::int64_t total_runs = 0;
+
+    friend bool operator==(const Job&, const Job&) = default;
+};
+
+}  // namespace ksana::model

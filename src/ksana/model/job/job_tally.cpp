@@ -1,0 +1,48 @@
+#include "ksana/model/job/job_tally.hpp"
+
+namespace ksana::model {
+
+void AddToTally(JobTally& tally, const Run& run) {
+    const RunStatus& status = run.status;
+    tally.last_state = status.state;
+    tally.last_error = status.last_error;
+    if (status.started_at) tally.last_run_at = status.started_at;
+    switch (status.state) {
+        case RunState::kCompleting:
+        case RunState::kSucceeded:
+            tally.runs += 1;
+            tally.failures_reset = true;
+            tally.failures = 0;
+            break;
+        case RunState::kFailed:
+        case RunState::kTimedOut:
+        case RunState::kHeld:
+            tally.runs += 1;
+            tally.failures += 1;
+            break;
+        default:
+            if (status.attempt > 0) tally.runs += 1;
+            break;
+    }
+}
+
+void ApplyTally(const JobTally& tally, Job& job) {
+    job.total_runs += tally.runs;
+    if (tally.failures_reset) job.consecutive_failures = 0;
+    job.consecutive_failures += tally.failures;
+    if (tally.last_run_at) job.last_run_at = tally.last_run_at;
+    if (tally.last_state) {
+        job.last_state = tally.last_state;
+        job.last_error = tally.last_error;
+    }
+}
+
+void CopyRunRecord(const Job& from, Job& to) {
+    to.last_run_at = from.last_run_at;
+    to.last_state = from.last_state;
+    to.last_error = from.last_error;
+    to.total_runs = from.total_runs;
+    to.consecutive_failures = from.consecutive_failures;
+}
+
+}  // namespace ksana::model

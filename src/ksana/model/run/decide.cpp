@@ -1,0 +1,352 @@
+#include "ksana/model/run/decide.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/retry.hpp"
+
+namespace ksana::model {
+namespace {
+
+// What comes from outside is brought within bounds: time arithmetic must not overflow.
+Duration Bounded(Duration value, Duration most) {
+    return std::clamp(value, Duration::zero(), most);
+}
+
+// Each method is one effect of the table. What refuses does so before it changes anything.
+class Decider {
+  public:
+    Decider(Run& run, const Event& event, TimePoint now)
+        : run_(run), event_(event), policy_(run.policy), now_(now), status_(run.status) {}
+
+    Transition Apply(Effect effect) {
+        switch (effect) {
+            case Effect::kRefuse:
+                return Refuse();
+            case Effect::kEnqueue:
+                return Enqueue();
+            case Effect::kBegin:
+                return Begin();
+            case Effect::kRenew:
+                return Renew();
+            case Effect::kFinish:
+                return Finish();
+            case Effect::kRetryOrFail:
+                return Fail(event_.kind == EventKind::kLostOwner ? AttemptOutcome::kLost
+                                                                 : AttemptOutcome::kFailed,
+                            RunState::kFailed, true);
+            case Effect::kFail:
+                return Fail(AttemptOutcome::kFailed, RunState::kFailed, false);
+            case Effect::kRetryOrTimeOut:
+                return Fail(AttemptOutcome::kTimedOut, RunState::kTimedOut, true);
+            case Effect::kCancelNow:
+                return CancelNow();
+            case Effect::kAskToCancel:
+                return AskToCancel();
+            case Effect::kDeliver:
+                status_.last_error.clear();  // that an earlier try did not get through
+                return Close(RunState::kSucceeded);
+            case Effect::kNoteUndelivered:
+                return NoteUndelivered();
+            case Effect::kHold:
+                return Move(RunState::kHeld);
+            case Effect::kResolve:
+                status_.remark = event_.remark;
+                return Close(RunState::kResolved);
+            case Effect::kSendBack:
+                return SendBack();
+            case Effect::kPostpone:
+                return Postpone();
+            case Effect::kRelease:
+                return Release();
+            case Effect::kSkip:
+                return Skip();
+            case Effect::kMiss:
+                return Close(RunState::kMissed);
+            case Effect::kBlock:
+                return Block();
+            case Effect::kUnblock:
+                return Unblock();
+        }
+        return Refuse();
+    }
+
+  private:
+    bool IsRunning() const { return status_.state == RunState::kRunning; }
+
+    Transition Applied() const { return {.verdict = Verdict::kApplied, .callback = callback_}; }
+
+    Transition Refuse(std::string why = "") const {
+        if (why.empty()) {
+            why = fmt::format("a {} run takes no {}", NameOf(status_.state), NameOf(event_.kind));
+        }
+        return {.verdict = Verdict::kRefused, .reason = std::move(why)};
+    }
+
+    static Transition Unchanged() { return {.verdict = Verdict::kDuplicate}; }
+
+    // Blocked is a way of being queued: it ends with any move.
+    Transition Move(RunState state) {
+        status_.state = state;
+        status_.blocked = false;
+        return Applied();
+    }
+
+    // Into a final state.
+    Transition Close(RunState state) {
+        status_.finished_at = now_;
+        return Move(state);
+    }
+
+    // The attempt is over; its lease and deadline mean nothing any more. exec_id stays, so that
+    // the same report sent twice is known again.
+    void EndAttempt(AttemptOutcome outcome) {
+        status_.last_report = event_.kind;
+        status_.outcome = outcome;
+        status_.ended_at = now_;
+        NoteLines();
+        status_.detail = WithLogOf(status_.detail, event_.detail);
+        status_.lease_until.reset();
+        status_.deadline.reset();
+    }
+
+    void NoteLines() {
+        if (!event_.log.empty()) status_.detail = WithLines(status_.detail, event_.log);
+    }
+
+    Transition Enqueue() {
+        if (now_ < status_.ready_at) return Refuse("its time has not come");
+        return Move(RunState::kQueued);
+    }
+
+    // The time of a queued run has come, also when the clock was set back since: else it would
+    // stand at the head of the queue for as long, and keep others from their turn.
+    Transition Begin() {
+        const bool waits = status_.state == RunState::kScheduled;
+        if (waits && now_ < status_.ready_at) return Refuse("its time has not come");
+        if (status_.blocked) return Refuse("it waits for another run of its job");
+        if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
+        if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");
+        // One that never began gives its number to the next.
+        if (status_.outcome != AttemptOutcome::kDeferred) status_.attempt += 1;
+        status_.fence += 1;
+        status_.exec_id = event_.exec_id;
+        status_.last_report.reset();
+        status_.outcome.reset();
+        status_.ended_at.reset();
+        status_.detail.clear();
+        status_.owner = event_.owner;
+        status_.lease_until = now_ + Bounded(event_.lease, kMaxLease);
+        status_.deadline = now_ + policy_.timeout;
+        status_.started_at = now_;
+        status_.progress = 0;
+        status_.progress_note.clear();
+        status_.cancel_requested = false;
+        status_.not_stopping = false;
+        return Move(RunState::kRunning);
+    }
+
+    Transition Renew() {
+        // A late heartbeat may overtake a later one: a lease never gets shorter.
+        status_.lease_until =
+            std::max(status_.lease_until.value_or(now_), now_ + Bounded(event_.lease, kMaxLease));
+        if (event_.progress) status_.progress = std::clamp(*event_.progress, 0, 100);
+        if (!event_.note.empty()) status_.progress_note = event_.note;
+        NoteLines();
+        if (event_.not_begun) {
+            status_.started_at = now_;
+            // Who still waits is judged by the lease alone.
+            const bool waits = !event_.detail.empty();
+            status_.deadline = (waits ? *status_.lease_until : now_) + policy_.timeout;
+            status_.detail = event_.detail;
+        }
+        return Applied();
+    }
+
+    // Work that was done is done, also when somebody asked to cancel it meanwhile.
+    Transition Finish() {
+        EndAttempt(AttemptOutcome::kSucceeded);
+        status_.result = event_.result;
+        status_.last_error.clear();
+        status_.progress = 100;
+        if (policy_.success_callback && !event_.without_callback) {
+            callback_ = CallbackWanted::kSuccess;
+            return Move(RunState::kCompleting);
+        }
+        return Close(RunState::kSucceeded);
+    }
+
+    Transition Fail(AttemptOutcome outcome, RunState exhausted, bool may_retry) {
+        if (status_.cancel_requested) return EndAsCancelled();
+        EndAttempt(outcome);
+        status_.failures += 1;
+        status_.last_error = event_.error;
+        status_.not_stopping = event_.not_stopping;
+        const auto delay = may_retry ? RetryDelay(policy_.retry, status_.failures, event_.after,
+                                                  run_.id.ToString())
+                                     : std::nullopt;
+        if (delay) {
+            status_.ready_at = now_ + *delay;
+            return Move(RunState::kScheduled);
+        }
+        if (policy_.need_manual && !event_.without_person) return Move(RunState::kHeld);
+        if (policy_.error_callback) callback_ = CallbackWanted::kError;
+        return Close(exhausted);
+    }
+
+    // The attempt is over by itself, and somebody had asked for its end: it is not tried again.
+    Transition EndAsCancelled() {
+        status_.last_error = event_.error;
+        status_.not_stopping = event_.not_stopping;
+        EndAttempt(AttemptOutcome::kCancelled);
+        return Close(RunState::kCancelled);
+    }
+
+    Transition CancelNow() {
+        if (IsRunning()) EndAttempt(AttemptOutcome::kCancelled);
+        status_.cancel_requested = true;
+        return Close(RunState::kCancelled);
+    }
+
+    Transition AskToCancel() {
+        if (status_.cancel_requested) return Unchanged();
+        status_.cancel_requested = true;
+        return Applied();
+    }
+
+    Transition NoteUndelivered() {
+        status_.last_error = event_.error;
+        return Applied();
+    }
+
+    // With its retries anew, but not before the time it had.
+    Transition SendBack() {
+        status_.failures = 0;
+        return Move(status_.ready_at > now_ ? RunState::kScheduled : RunState::kQueued);
+    }
+
+    Transition Release() {
+        if (status_.cancel_requested) return EndAsCancelled();
+        EndAttempt(AttemptOutcome::kReleased);
+        status_.ready_at = now_;
+        return Move(RunState::kQueued);
+    }
+
+    Transition Postpone() {
+        if (status_.cancel_requested) return EndAsCancelled();
+        EndAttempt(event_.not_begun ? AttemptOutcome::kDeferred : AttemptOutcome::kSnoozed);
+        status_.ready_at = now_ + Bounded(event_.after.value_or(Duration::zero()), kMaxSnooze);
+        return Move(RunState::kScheduled);
+    }
+
+    Transition Skip() {
+        if (IsRunning()) EndAttempt(AttemptOutcome::kSkipped);
+        status_.skip_reason = event_.reason;
+        return Close(RunState::kSkipped);
+    }
+
+    Transition Block() {
+        if (status_.blocked) return Unchanged();
+        status_.state = RunState::kQueued;
+        status_.blocked = true;
+        return Applied();
+    }
+
+    Transition Unblock() {
+        if (!status_.blocked) return Unchanged();
+        return Move(RunState::kQueued);
+    }
+
+    const Run& run_;
+    const Event& event_;
+    const RunPolicy& policy_;
+    TimePoint now_;
+    RunStatus& status_;
+    CallbackWanted callback_ = CallbackWanted::kNone;
+};
+
+// Whether the event speaks for the attempt that is under way. A skip is fenced only when it comes
+// from an attempt.
+bool NeedsExecId(const Run& run, const Event& event) {
+    return IsFenced(event.kind) ||
+           (event.kind == EventKind::kSkip && run.status.state == RunState::kRunning);
+}
+
+}  // namespace
+
+Transition Decide(Run& run, const Event& event, TimePoint now) {
+    if (NeedsExecId(run, event)) {
+        const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
+        if (same_attempt && run.status.state != RunState::kRunning &&
+            run.status.last_report == event.kind) {
+            return {.verdict = Verdict::kDuplicate};
+        }
+        if (!same_attempt || run.status.state != RunState::kRunning) {
+            return {.verdict = Verdict::kStale,
+                    .reason =
+                        "the attempt this speaks for is over; its exec_id is not the run's "
+                        "current one"};
+        }
+    }
+    return Decider(run, event, now).Apply(EffectOf(run.status.state, event.kind));
+}
+
+std::optional<Attempt> LastAttempt(const Run& run) {
+    if (run.status.attempt == 0) return std::nullopt;
+    const RunStatus& status = run.status;
+    return Attempt{.run_id = run.id,
+                   .number = status.attempt,
+                   .exec_id = status.exec_id,
+                   .fence = status.fence,
+                   .owner = status.owner,
+                   .started_at = status.started_at.value_or(TimePoint{}),
+                   .ended_at = status.ended_at,
+                   .outcome = status.outcome,
+                   .error = status.outcome ? status.last_error : "",
+                   .detail = status.detail,
+                   .not_stopping = status.not_stopping};
+}
+
+bool IsUnderWay(const RunStatus& status) {
+    return status.attempt > 0 &&
+           (status.state == RunState::kScheduled || status.state == RunState::kQueued ||
+            status.state == RunState::kRunning);
+}
+
+std::optional<TimePoint> ExpiresAt(const Run& run) {
+    const RunStatus& status = run.status;
+    if (status.state != RunState::kRunning) return std::nullopt;
+    std::optional<TimePoint> expires = status.lease_until;
+    if (status.deadline) {
+        const TimePoint last = *status.deadline + run.policy.stop_grace;
+        expires = std::min(expires.value_or(last), last);
+    }
+    return expires;
+}
+
+// A lease that ran out says more than a deadline that did: the owner is gone, not slow.
+std::optional<Event> OverdueEvent(const Run& run, TimePoint now) {
+    const auto expires = ExpiresAt(run);
+    if (!expires || *expires > now) return std::nullopt;
+    Event event{.exec_id = run.status.exec_id};
+    if (run.status.lease_until && *run.status.lease_until <= now) {
+        event.kind = EventKind::kLostOwner;
+        event.error = fmt::format("lost: \"{}\" was not heard of in time", run.status.owner);
+    } else {
+        event.kind = EventKind::kTimeout;
+        event.error = "timed out: the owner did not end the attempt in time";
+        event.not_stopping = run.policy.stop_grace > Duration::zero();
+    }
+    return event;
+}
+
+bool HoldsKey(const Run& run, TimePoint now) {
+    const UniqueRule& rule = run.unique;
+    return !rule.key.empty() && (rule.states & SetOf(run.status.state)) != 0 &&
+           (!rule.until || now < *rule.until);
+}
+
+}  // namespace ksana::model

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "ksana/schedule/cron/cron_pattern.hpp"
+#include "ksana/schedule/zone/civil.hpp"
+#include "ksana/schedule/zone/zone.hpp"
+
+namespace ksana::schedule {
+
+// A fixed time of day that the clocks skip in spring: fire once at the first instant after the gap,
+// or not at all.
+enum class GapPolicy : std::uint8_t { kRunAfter, kSkip };
+
+// A fixed time of day that comes twice in autumn: on which pass to fire.
+enum class FoldPolicy : std::uint8_t { kFirst, kSecond, kBoth };
+
+struct DstPolicy {
+    GapPolicy gap = GapPolicy::kRunAfter;
+    FoldPolicy fold = FoldPolicy::kFirst;
+    friend bool operator==(const DstPolicy&, const DstPolicy&) = default;
+};
+
+// What a change of the clocks had to do with a fire.
+enum class DstNote : std::uint8_t { kNone, kAfterGap, kFirstPass, kSecondPass };
+
+// A cron pattern in a zone: whole seconds of UTC at which it fires. The policies are for
+// expressions with fixed times of day; one that repeats (* in the minute or the hour) fires
+// whenever the clock on the wall shows a match. Immutable; no call allocates.
+class ZonedCron {
+  public:
+    ZonedCron(CronPattern pattern, std::shared_ptr<const Zone> zone, DstPolicy policy);
+
+    const CronPattern& pattern() const { return pattern_; }
+    const Zone& zone() const { return *zone_; }
+
+    // The first fire in (after, until], the last one in [from, before).
+    std::optional<std::int64_t> Next(std::int64_t after,
+                                     std::int64_t until = kMaxLocalSecond) const;
+    std::optional<std::int64_t> Previous(std::int64_t before,
+                                         std::int64_t from = kMinLocalSecond) const;
+    std::int64_t Count(std::int64_t from, std::int64_t to) const;  // in [from, to)
+    DstNote NoteFor(std::int64_t fire) const;
+
+  private:
+    struct Borders;
+    Borders BordersOf(std::int64_t index) const;
+    bool FiresAtGapEnd(const Borders& borders) const;
+
+    CronPattern pattern_;
+    std::shared_ptr<const Zone> zone_;
+    DstPolicy policy_;
+    bool utc_;
+    bool fixed_time_;
+};
+
+}  // namespace ksana::schedule

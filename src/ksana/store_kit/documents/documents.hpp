@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ksana/store/document_stores.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
+
+namespace ksana::store_kit {
+
+// Documents of one kind, with versions that a writer may insist on.
+class Documents {
+  public:
+    Documents(Backend& backend, std::string kind) : backend_(backend), kind_(std::move(kind)) {}
+
+    Result<model::Document> Put(std::string key, std::string body, store::ExpectedVersion expected,
+                                std::optional<TimePoint> expires_at = {},
+                                const std::optional<model::AuditEvent>& audit = {});
+    Result<model::Document> Get(const std::string& key);
+    Result<store::Page<model::Document>> List(const store::ListParams& params);
+    Result<void> Delete(const std::string& key, store::ExpectedVersion expected,
+                        const std::optional<model::AuditEvent>& audit = {});
+    Result<std::size_t> PurgeExpired(std::size_t limit);
+
+    // Reads a document and writes what `change` makes of it, in one transaction. Nothing made:
+    // nothing is written. It may run more than once.
+    using Change = std::function<Result<std::optional<std::string>>(
+        const std::optional<model::Document>& there, TimePoint now)>;
+    Result<void> Update(const std::string& key, std::optional<TimePoint> now, const Change& change);
+
+  private:
+    Error NotFound(const std::string& key) const;
+
+    Backend& backend_;
+    std::string kind_;
+};
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,206 @@
+#include "ksana/store_kit/documents/kit_documents.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/codec/records/document_codec.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Document;
+using model::Lock;
+using model::RunType;
+using model::Worker;
+
+// The items of a page, read by `parse`; one that cannot be read fails the page.
+template <class T, class Parse>
+Result<store::Page<T>> ParsePage(Result<store::Page<Document>> documents, Parse parse) {
+    if (!documents) return std::move(documents).error();
+    store::Page<T> page;
+    for (const Document& document : documents->items) {
+        auto item = parse(document);
+        if (!item) return std::move(item).error().WithContext(document.kind + " " + document.key);
+        page.items.push_back(*std::move(item));
+    }
+    page.next = std::move(documents->next);
+    return page;
+}
+
+Result<RunType> ParseType(const Document& document) {
+    return codec::RunTypeFromJson(document.body);
+}
+
+Result<Worker> ParseWorker(const Document& document) {
+    return codec::WorkerFromJson(document.body);
+}
+
+Result<Lock> ParseLock(const Document& document) { return codec::LockFromJson(document.body); }
+
+Error LockLost(const std::string& name) {
+    return {Code::kLeaseLost, fmt::format("the lock \"{}\" is not held under this fence", name)};
+}
+
+}  // namespace
+
+Result<store::Versioned<RunType>> KitTypes::Put(store::TypeWrite write) {
+    const std::string body = codec::RunTypeToJson(write.type);
+    KSANA_TRY(const Document written,
+              documents_.Put(write.type.code, body, write.expected, {}, write.audit));
+    return store::Versioned<RunType>{std::move(write.type), written.version};
+}
+
+Result<store::Versioned<RunType>> KitTypes::Get(const std::string& code) {
+    KSANA_TRY(const Document document, documents_.Get(code));
+    KSANA_TRY(RunType type, ParseType(document));
+    return store::Versioned<RunType>{std::move(type), document.version};
+}
+
+Result<store::Page<RunType>> KitTypes::List(const store::ListParams& params) {
+    return ParsePage<RunType>(documents_.List(params), ParseType);
+}
+
+Result<void> KitTypes::Delete(store::DeleteTypeParams params) {
+    return documents_.Delete(params.code, params.expected, params.audit);
+}
+
+Result<Worker> KitWorkers::Register(Worker worker, std::optional<TimePoint> now) {
+    KSANA_TRY_VOID(documents_.Update(
+        worker.id, now,
+        [&](const std::optional<Document>&, TimePoint at) -> Result<std::optional<std::string>> {
+            worker.registered_at = at;
+            worker.last_heartbeat_at = at;
+            worker.deregistered = false;
+            return std::optional(codec::WorkerToJson(worker));
+        }));
+    return worker;
+}
+
+Result<Worker> KitWorkers::Beat(const store::Heartbeat& beat) {
+    Worker worker;
+    KSANA_TRY_VOID(documents_.Update(
+        beat.worker_id, beat.now,
+        [&](const std::optional<Document>& there,
+            TimePoint at) -> Result<std::optional<std::string>> {
+            if (!there) {
+                return Error(Code::kNotFound,
+                             fmt::format("there is no worker \"{}\"", beat.worker_id));
+            }
+            KSANA_TRY(worker, ParseWorker(*there));
+            if (worker.incarnation != beat.incarnation || worker.deregistered) {
+                return Error(Code::kLeaseLost,
+                             fmt::format("worker \"{}\" was replaced or has left", worker.id));
+            }
+            worker.busy = beat.busy;
+            worker.draining = beat.draining;
+            // A late heartbeat never makes a worker look older.
+            worker.last_heartbeat_at = std::max(worker.last_heartbeat_at, at);
+            return std::optional(codec::WorkerToJson(worker));
+        }));
+    return worker;
+}
+
+Result<void> KitWorkers::Deregister(const std::string& id, const Uuid& incarnation) {
+    return documents_.Update(
+        id, std::nullopt,
+        [&](const std::optional<Document>& there, TimePoint) -> Result<std::optional<std::string>> {
+            if (!there) return Error(Code::kNotFound, fmt::format("there is no worker \"{}\"", id));
+            KSANA_TRY(Worker worker, ParseWorker(*there));
+            if (worker.incarnation != incarnation) {
+                return Error(Code::kLeaseLost, fmt::format("worker \"{}\" was replaced", id));
+            }
+            worker.deregistered = true;
+            return std::optional(codec::WorkerToJson(worker));
+        });
+}
+
+Result<void> KitWorkers::Forget(const std::string& id) {
+    return documents_.Delete(id, std::nullopt);
+}
+
+Result<Worker> KitWorkers::Get(const std::string& id) {
+    KSANA_TRY(const Document document, documents_.Get(id));
+    return ParseWorker(document);
+}
+
+Result<store::Page<Worker>> KitWorkers::List(const store::ListParams& params) {
+    return ParsePage<Worker>(documents_.List(params), ParseWorker);
+}
+
+Result<std::optional<Lock>> KitLocks::TryAcquire(const store::LockParams& params) {
+    std::optional<Lock> taken;
+    KSANA_TRY_VOID(documents_.Update(params.name, params.now,
+                                     [&](const std::optional<Document>& there,
+                                         TimePoint now) -> Result<std::optional<std::string>> {
+                                         taken.reset();
+                                         Lock lock{.name = params.name};
+                                         if (there) {
+                                             KSANA_TRY(lock, ParseLock(*there));
+                                         }
+                                         const bool held = lock.until && *lock.until > now;
+                                         if (held && lock.owner != params.owner)
+                                             return std::optional<std::string>();
+                                         lock.owner = params.owner;
+                                         lock.fence += 1;
+                                         lock.until = now + params.ttl;
+                                         taken = lock;
+                                         return std::optional(codec::LockToJson(lock));
+                                     }));
+    return taken;
+}
+
+Result<Lock> KitLocks::Renew(const store::LockParams& params, std::int64_t fence) {
+    Lock lock;
+    KSANA_TRY_VOID(documents_.Update(params.name, params.now,
+                                     [&](const std::optional<Document>& there,
+                                         TimePoint now) -> Result<std::optional<std::string>> {
+                                         if (!there) return LockLost(params.name);
+                                         KSANA_TRY(lock, ParseLock(*there));
+                                         const bool held = lock.until && *lock.until > now &&
+                                                           lock.owner == params.owner;
+                                         if (!held || lock.fence != fence)
+                                             return LockLost(params.name);
+                                         lock.until = std::max(*lock.until, now + params.ttl);
+                                         return std::optional(codec::LockToJson(lock));
+                                     }));
+    return lock;
+}
+
+Result<void> KitLocks::Release(const std::string& name, std::int64_t fence) {
+    return documents_.Update(
+        name, std::nullopt,
+        [&](const std::optional<Document>& there, TimePoint) -> Result<std::optional<std::string>> {
+            if (!there) return LockLost(name);
+            KSANA_TRY(Lock lock, ParseLock(*there));
+            if (!lock.until || lock.fence != fence) return LockLost(name);
+            // The row stays: it remembers the fence.
+            lock.owner.clear();
+            lock.until.reset();
+            return std::optional(codec::LockToJson(lock));
+        });
+}
+
+Result<store::Page<Lock>> KitLocks::List(const store::ListParams& params) {
+    return ParsePage<Lock>(documents_.List(params), ParseLock);
+}
+
+Result<Document> KitSettings::Put(store::SettingWrite write) {
+    return documents_.Put(std::move(write.key), std::move(write.value), write.expected,
+                          write.expires_at, write.audit);
+}
+
+Result<Document> KitSettings::Get(const std::string& key) { return documents_.Get(key); }
+
+Result<store::Page<Document>> KitSettings::List(const store::ListParams& params) {
+    return documents_.List(params);
+}
+
+Result<void> KitSettings::Delete(const std::string& key, store::ExpectedVersion expected,
+                                 const std::optional<model::AuditEvent>& audit) {
+    return documents_.Delete(key, expected, audit);
+}
+
+Result<std::size_t> KitSettings::PurgeExpired(std::size_t limit) {
+    return documents_.PurgeExpired(limit);
+}
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,133 @@
+#include "ksana/store_kit/jobs/job_plans.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "ksana/store_kit/runs/new_runs.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using store::SubmitVerdict;
+using store::Topic;
+
+void Count(store::Planned& planned, store::Submitted& outcome) {
+    switch (outcome.verdict) {
+        case SubmitVerdict::kSameFire:
+        case SubmitVerdict::kSameId:
+        case SubmitVerdict::kSameKey:
+            ++planned.duplicates;
+            return;
+        case SubmitVerdict::kSkipped:
+            ++planned.skipped;
+            break;
+        case SubmitVerdict::kStarted:
+            planned.started.push_back(*std::move(outcome.started));
+            break;
+        case SubmitVerdict::kStored:
+            break;
+    }
+    ++planned.runs;
+}
+
+bool IsAhead(const model::Job& job, TimePoint now) { return job.next_run_at.value_or(now) > now; }
+
+// Takes out jobs whose time has not come and whose fire must not overlap with a run that is there:
+// by then it may be over. Answers with the gates of the other jobs that are ahead of their time.
+Result<std::vector<OverlapCounts>> LeaveBusy(Transaction& tx, TimePoint now,
+                                             std::vector<model::Job>& jobs) {
+    std::vector<std::string> gated;
+    for (const model::Job& job : jobs) {
+        const bool asks = job.overlap != model::OverlapPolicy::kAllow;
+        if (asks && IsAhead(job, now)) gated.push_back(job.id);
+    }
+    if (gated.empty()) return std::vector<OverlapCounts>();
+    KSANA_TRY(std::vector<OverlapCounts> gates, tx.LockOverlapCounts(gated));
+    std::set<std::string, std::less<>> busy;
+    for (const OverlapCounts& gate : gates) {
+        if (gate.under_way + gate.blocked + gate.waiting > 0) busy.insert(gate.job_id);
+    }
+    std::erase_if(
+        jobs, [&](const model::Job& job) { return IsAhead(job, now) && busy.contains(job.id); });
+    return gates;
+}
+
+}  // namespace
+
+void JobPlans::Add(model::Job& job, store::JobPlan plan) {
+    for (model::Run& run : plan.runs) {
+        run.job_id = job.id;
+        runs_.push_back(std::move(run));
+    }
+    for (const model::LedgerRange& range : plan.ranges) {
+        ledger_.push_back({.job_id = job.id, .range = range, .recorded_at = now_});
+    }
+    if (plan.tally) {
+        plan.tally->job_id = job.id;
+        tallies_.push_back(*std::move(plan.tally));
+    }
+    job.planned_until = plan.planned_until;
+    job.next_run_at = plan.next_run_at;
+}
+
+Result<store::Planned> JobPlans::Write() {
+    store::Planned planned;
+    if (!tallies_.empty()) KSANA_TRY_VOID(tx_.AddTallies(tallies_));
+    if (!ledger_.empty()) KSANA_TRY_VOID(tx_.InsertLedger(ledger_));
+    if (runs_.empty()) return planned;
+    const store::FollowUp none;
+    RunChanges changes(tx_, now_, none, ids_);
+    NewRuns fresh(changes, tx_, ids_, start_);
+    fresh.Know(std::move(gates_));
+    KSANA_TRY(auto outcomes, fresh.Insert(runs_));
+    planned.started.reserve(std::min(outcomes.size(), start_ ? start_->limit : 0));
+    for (store::Submitted& outcome : outcomes) Count(planned, outcome);
+    KSANA_TRY_VOID(changes.Flush());
+    return planned;
+}
+
+namespace {
+
+// Asks the planner about jobs that the transaction has locked, and writes what it says. The jobs
+// may be in the answer afterwards.
+Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs,
+                                  const store::Planner& planner, TimePoint now, JobPlans& plans) {
+    store::Planned planned;
+    if (!jobs.empty()) {
+        plans.Expect(jobs.size());
+        for (model::Job& job : jobs) plans.Add(job, planner(job, now));
+        KSANA_TRY_VOID(tx.UpdatePlans(jobs));
+        KSANA_TRY(planned, plans.Write());
+        tx.Touch(Topic::kJobs);
+    }
+    planned.now = now;
+    planned.jobs = jobs.size();
+    if (!planned.started.empty()) planned.of_started = std::move(jobs);
+    return planned;
+}
+
+}  // namespace
+
+Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
+                                   const store::Planner& planner, UuidGenerator& ids) {
+    KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
+    const bool full = jobs.size() == params.limit;
+    KSANA_TRY(std::vector<OverlapCounts> gates, LeaveBusy(tx, now, jobs));
+    JobPlans plans(tx, now, ids, params.start);
+    plans.Know(std::move(gates));
+    KSANA_TRY(store::Planned planned, PlanLocked(tx, jobs, planner, now, plans));
+    planned.more = full && planned.jobs > 0;
+    return planned;
+}
+
+Result<store::Planned> PlanTheseJobs(Transaction& tx, TimePoint now,
+                                     const std::vector<std::string>& job_ids,
+                                     const store::Planner& planner, UuidGenerator& ids) {
+    KSANA_TRY(std::vector<model::Job> jobs, tx.LockJobs(job_ids));
+    const std::optional<store::StartAs> no_start;
+    JobPlans plans(tx, now, ids, no_start);
+    return PlanLocked(tx, jobs, planner, now, plans);
+}
+
+}  // namespace ksana::store_kit

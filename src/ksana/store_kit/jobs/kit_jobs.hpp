@@ -1,0 +1,37 @@
+#pragma once
+
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/store/job_store.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
+
+namespace ksana::store_kit {
+
+class KitJobs final : public store::JobStore {
+  public:
+    KitJobs(Backend& backend, UuidGenerator& ids) : backend_(backend), ids_(ids) {}
+
+    Result<std::vector<Result<model::Job>>> Write(store::WriteJobsParams params) override;
+    Result<void> Delete(store::DeleteJobParams params) override;
+    Result<model::Job> Get(const std::string& id) override;
+    Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) override;
+    Result<store::Page<model::Job>> List(const store::JobQuery& query) override;
+    Result<store::Counted> CountWithin(const store::JobFilter& filter,
+                                       const store::CountBounds& bounds) override;
+    Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) override;
+    Result<store::Planned> PlanDue(const store::PlanParams& params,
+                                   const store::Planner& planner) override;
+    Result<store::Planned> PlanJobs(const store::PlanJobsParams& params,
+                                    const store::Planner& planner) override;
+    Result<store::JobStatistics> Statistics(const store::StatisticsParams& params) override;
+    Result<store::Page<model::LedgerEntry>> Ledger(const store::LedgerParams& params) override;
+    Result<std::optional<model::Run>> FindFire(const std::string& job_id,
+                                               TimePoint nominal) override;
+    Result<std::vector<TimePoint>> FindFires(const std::string& job_id,
+                                             const std::vector<TimePoint>& nominals) override;
+
+  private:
+    Backend& backend_;
+    UuidGenerator& ids_;
+};
+
+}  // namespace ksana::store_kit

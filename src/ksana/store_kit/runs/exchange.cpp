@@ -1,0 +1,265 @@
+#include "ksana/store_kit/runs/exchange.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "ksana/store_kit/documents/kit_events.hpp"
+#include "ksana/store_kit/runs/overlap_guard.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Event;
+using model::EventKind;
+using model::Run;
+using store::Applied;
+using store::ApplyVerdict;
+
+// Runs made queued in one go before a claim; a longer backlog takes several claims.
+constexpr std::size_t kDueBatch = 1'000;
+
+ApplyVerdict VerdictOf(model::Verdict verdict) {
+    switch (verdict) {
+        case model::Verdict::kApplied:
+            return ApplyVerdict::kApplied;
+        case model::Verdict::kDuplicate:
+            return ApplyVerdict::kDuplicate;
+        case model::Verdict::kStale:
+            return ApplyVerdict::kStale;
+        case model::Verdict::kRefused:
+            return ApplyVerdict::kRefused;
+    }
+    return ApplyVerdict::kRefused;
+}
+
+class RunsById {
+  public:
+    explicit RunsById(std::vector<Run>& runs) {
+        runs_.reserve(runs.size());
+        for (Run& run : runs) runs_.push_back(&run);
+        std::ranges::sort(runs_, {}, &Run::id);
+    }
+    // Null: not there.
+    Run* Find(const Uuid& id) const {
+        const auto found = std::ranges::lower_bound(runs_, id, {}, &Run::id);
+        return found != runs_.end() && (*found)->id == id ? *found : nullptr;
+    }
+
+  private:
+    std::vector<Run*> runs_;
+};
+
+Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
+    // Starting is the business of a claim, which asks the gates.
+    if (event.kind == EventKind::kStart) {
+        return {.verdict = ApplyVerdict::kRefused,
+                .state = run.status.state,
+                .reason = "a run is started by claiming it"};
+    }
+    model::Transition made = changes.Change(run, event);
+    return {.verdict = VerdictOf(made.verdict),
+            .state = run.status.state,
+            .cancel_requested = run.status.cancel_requested,
+            .callback = made.callback,
+            .reason = std::move(made.reason)};
+}
+
+// What one claim wants, and where it goes.
+struct Wanted {
+    const store::ClaimParams* params;
+    store::Claimed* claimed;
+};
+
+// Claims with one filter: their limits together, and each gets its share of what there is.
+class JointClaim {
+  public:
+    JointClaim(Transaction& tx, RunChanges& changes, UuidGenerator& ids)
+        : tx_(tx), changes_(changes), ids_(ids) {}
+
+    Result<void> Ask(std::span<const Wanted> wanted) {
+        std::size_t limit = 0;
+        for (const Wanted& one : wanted) limit += one.params->limit;
+        KSANA_TRY_VOID(tx_.MakeDue(changes_.now(), kDueBatch));
+        KSANA_TRY(std::vector<Run> candidates, tx_.LockReady(wanted.front().params->filter, limit));
+        for (const Wanted& one : wanted) one.claimed->more = candidates.size() == limit;
+        OverlapGuard gates(tx_, changes_);
+        KSANA_TRY_VOID(gates.Lock(RefsTo(candidates)));
+        KSANA_TRY(const Shares started, Start(candidates, wanted, gates));
+        KSANA_TRY_VOID(changes_.Flush());
+        HandOut(candidates, started, wanted, gates);
+        return {};
+    }
+
+  private:
+    using Shares = std::vector<std::vector<Run*>>;  // what each claim has started
+
+    Result<Shares> Start(std::vector<Run>& candidates, std::span<const Wanted> wanted,
+                         OverlapGuard& gates) {
+        Shares started(wanted.size());
+        Event start{.kind = EventKind::kStart};
+        std::size_t turn = 0;
+        for (Run& run : candidates) {
+            // A fire before it has taken its place.
+            if (gates.CancelledStatus(run.id) != nullptr) continue;
+            while (started[turn].size() == wanted[turn].params->limit) ++turn;
+            KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
+            if (verdict == model::OverlapVerdict::kSkip) {
+                changes_.Change(run,
+                                {.kind = EventKind::kSkip, .reason = model::SkipReason::kOverlap});
+                ++wanted[turn].claimed->skipped;
+            } else if (verdict == model::OverlapVerdict::kStart) {
+                start.owner = wanted[turn].params->owner;
+                start.lease = wanted[turn].params->lease;
+                start.exec_id = ids_.Next().ToString();
+                const auto made = changes_.Change(run, start);
+                if (made.verdict == model::Verdict::kApplied) started[turn].push_back(&run);
+            } else {
+                changes_.Change(run, {.kind = EventKind::kBlock});
+            }
+        }
+        return started;
+    }
+
+    static void HandOut(std::vector<Run>& candidates, const Shares& started,
+                        std::span<const Wanted> wanted, const OverlapGuard& gates) {
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            for (Run* run : started[i]) {
+                if (const auto* status = gates.CancelledStatus(run->id)) run->status = *status;
+            }
+            std::vector<Run>& runs = wanted[i].claimed->runs;
+            if (started[i].size() == candidates.size()) {
+                runs = std::move(candidates);
+                return;
+            }
+            runs.reserve(started[i].size());
+            for (Run* run : started[i]) runs.push_back(std::move(*run));
+        }
+    }
+
+    Transaction& tx_;
+    RunChanges& changes_;
+    UuidGenerator& ids_;
+};
+
+// Claims that follow each other with one filter are one question, as long as it is no larger than
+// one claim may be.
+Result<void> ClaimAll(Transaction& tx, RunChanges& changes, std::span<const Wanted> wanted,
+                      UuidGenerator& ids) {
+    JointClaim claim(tx, changes, ids);
+    while (!wanted.empty()) {
+        std::size_t count = 1;
+        std::size_t limit = wanted[0].params->limit;
+        while (count < wanted.size() && wanted[count].params->filter == wanted[0].params->filter &&
+               limit + wanted[count].params->limit <= store::kMaxBatch) {
+            limit += wanted[count++].params->limit;
+        }
+        KSANA_TRY_VOID(claim.Ask(wanted.first(count)));
+        wanted = wanted.subspan(count);
+    }
+    return {};
+}
+
+bool IsApplied(const Applied& outcome) { return outcome.verdict == ApplyVerdict::kApplied; }
+
+}  // namespace
+
+Result<void> ExchangeWrite::DoAll(Transaction& tx, std::span<SharedWrite* const> all) {
+    Calls calls;
+    calls.reserve(all.size());
+    for (SharedWrite* one : all) calls.push_back(static_cast<ExchangeWrite*>(one));
+    std::optional<TimePoint> now = params_.now;
+    if (!now) {
+        KSANA_TRY(now, tx.Now());
+    }
+    // What follows from the reports of all is followed up if one of them asks for it.
+    const auto follows = std::ranges::find_if(
+        calls, [](const ExchangeWrite* call) { return bool(call->params_.follow_up); });
+    const store::FollowUp& follow_up =
+        follows == calls.end() ? params_.follow_up : (*follows)->params_.follow_up;
+    RunChanges changes(tx, *now, follow_up, ids_);
+    KSANA_TRY_VOID(ApplyEvents(tx, changes, calls, follow_up));
+    KSANA_TRY_VOID(KeepAudits(tx, *now, calls));
+    std::vector<Wanted> wanted;
+    for (ExchangeWrite* call : calls) {
+        store::Exchanged& made = call->made_;
+        made.claimed = {};
+        made.more_claimed.assign(call->params_.more_claims.size(), {});
+        if (call->params_.claim) wanted.push_back({&*call->params_.claim, &made.claimed});
+        for (std::size_t i = 0; i < made.more_claimed.size(); ++i) {
+            wanted.push_back({&call->params_.more_claims[i], &made.more_claimed[i]});
+        }
+    }
+    return ClaimAll(tx, changes, wanted, ids_);
+}
+
+std::size_t ExchangeWrite::weight() const {
+    std::size_t rows = 1 + params_.events.size() + (params_.claim ? params_.claim->limit : 0);
+    for (const store::ClaimParams& claim : params_.more_claims) rows += claim.limit;
+    return rows;
+}
+
+Result<void> ExchangeWrite::ApplyEvents(Transaction& tx, RunChanges& changes, const Calls& calls,
+                                        const store::FollowUp& for_all) {
+    std::vector<Uuid> ids;
+    for (const ExchangeWrite* call : calls) {
+        for (const store::RunEvent& event : call->params_.events) ids.push_back(event.run_id);
+    }
+    if (ids.empty()) return {};
+    KSANA_TRY(std::vector<Run> rows, tx.LockRuns(ids));
+    const RunsById by_id(rows);
+    for (ExchangeWrite* call : calls) {
+        changes.FollowBy(call->params_.follow_up);
+        std::vector<Applied>& outcomes = call->made_.applied;
+        outcomes.clear();
+        outcomes.reserve(call->params_.events.size());
+        for (const store::RunEvent& event : call->params_.events) {
+            if (Run* const run = by_id.Find(event.run_id)) {
+                outcomes.push_back(ApplyOne(changes, *run, event.event));
+            } else {
+                outcomes.push_back(
+                    {.reason = fmt::format("there is no run {}", event.run_id.ToString())});
+            }
+        }
+    }
+    changes.FollowBy(for_all);
+    return changes.Flush();
+}
+
+Result<void> ExchangeWrite::KeepAudits(Transaction& tx, TimePoint now, const Calls& calls) {
+    for (const ExchangeWrite* call : calls) {
+        if (!call->params_.audit || !std::ranges::any_of(call->made_.applied, IsApplied)) continue;
+        KSANA_TRY_VOID(KeepAudit(tx, now, call->params_.audit));
+    }
+    return {};
+}
+
+Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
+                               const store::ReapParams& params) {
+    store::Reaped reaped;
+    KSANA_TRY(std::vector<Run> expired, tx.LockExpired(changes.now(), params.limit));
+    reaped.more = expired.size() == params.limit;
+    std::erase_if(expired,
+                  [&](const Run& run) { return !model::OverdueEvent(run, changes.now()); });
+    for (Run& run : expired) changes.Change(run, *model::OverdueEvent(run, changes.now()));
+    KSANA_TRY_VOID(changes.Flush());
+    reaped.runs = std::move(expired);
+    if (!params.lost_owners.empty()) {
+        KSANA_TRY(std::vector<Run> owned, tx.LockOwned(params.lost_owners, params.limit));
+        reaped.more |= owned.size() == params.limit;
+        for (Run& run : owned) {
+            changes.Change(run, {.kind = EventKind::kLostOwner,
+                                 .exec_id = run.status.exec_id,
+                                 .error = fmt::format("lost: \"{}\" is gone", run.status.owner)});
+        }
+        KSANA_TRY_VOID(changes.Flush());
+        std::ranges::move(owned, std::back_inserter(reaped.runs));
+    }
+    KSANA_TRY(std::vector<Run> strays, tx.LockStray(params.limit));
+    for (Run& run : strays) changes.Change(run, {.kind = EventKind::kUnblock});
+    KSANA_TRY_VOID(changes.Flush());
+    return reaped;
+}
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/store/run_store.hpp"
+#include "ksana/store_kit/driver/backend.hpp"
+
+namespace ksana::store_kit {
+
+class KitRuns final : public store::RunStore {
+  public:
+    KitRuns(Backend& backend, UuidGenerator& ids) : backend_(backend), ids_(ids) {}
+
+    Result<std::vector<store::Submitted>> Submit(store::SubmitParams params) override;
+    Result<store::Exchanged> Exchange(store::ExchangeParams params) override;
+    Result<store::Reaped> Reap(store::ReapParams params) override;
+    Result<std::size_t> Purge(const store::PurgeParams& params) override;
+    Result<void> Delete(store::DeleteRunParams params) override;
+
+    Result<store::RunHistory> Get(const Uuid& id) override;
+    Result<store::Page<model::Run>> List(const store::RunQuery& query) override;
+    Result<store::Counted> CountWithin(const store::RunFilter& filter,
+                                       const store::CountBounds& bounds) override;
+    Result<std::vector<store::QueueDepth>> Depths() override;
+    Result<store::WakeTimes> NextWake() override;
+
+  private:
+    Backend& backend_;
+    UuidGenerator& ids_;
+};
+
+// The time a call speaks of: given, or by the store's clock.
+Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows);
+
+}  // namespace ksana::store_kit

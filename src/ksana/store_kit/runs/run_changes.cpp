@@ -1,0 +1,236 @@
+#include "ksana/store_kit/runs/run_changes.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "ksana/model/job/overlap.hpp"
+#include "ksana/store_kit/runs/new_runs.hpp"
+
+namespace ksana::store_kit {
+namespace {
+
+using model::Run;
+using model::RunState;
+using model::RunStatus;
+using store::Topic;
+
+// Fires of the job may be blocked behind one of its runs.
+bool MayBlockOthers(const Run& run) {
+    return !run.job_id.empty() && (run.policy.overlap == model::OverlapPolicy::kQueueOne ||
+                                   run.policy.overlap == model::OverlapPolicy::kQueueAll ||
+                                   run.policy.overlap == model::OverlapPolicy::kCancelOther);
+}
+
+bool HoldsKeyIn(const Run& run, RunState state) {
+    return !run.unique.key.empty() && (run.unique.states & model::SetOf(state)) != 0;
+}
+
+// In the order of the ids; of a run that changed twice the last state.
+RunRefs OneOfEach(RunRefs runs) {
+    const auto falls = std::ranges::adjacent_find(runs, std::greater_equal(), &Run::id);
+    if (falls == runs.end()) return runs;  // most often: ids grow with time
+    std::ranges::stable_sort(runs, {}, &Run::id);
+    RunRefs once;
+    once.reserve(runs.size());
+    for (const Run* run : runs) {
+        if (!once.empty() && once.back()->id == run->id) once.pop_back();
+        once.push_back(run);
+    }
+    return once;
+}
+
+store::Topics TopicsOf(const RunChanges::Before& before, const Run& run) {
+    const RunStatus& after = run.status;
+    store::Topics topics;
+    if (after.state == RunState::kScheduled || after.state == RunState::kQueued) {
+        topics |= ReadyTopic(run);
+    }
+    if (model::IsFinal(after.state)) topics |= Topic::kFinished;
+    if (after.cancel_requested && !before.cancel_requested) topics |= Topic::kCancel;
+    return topics;
+}
+
+// Final, and kept. What was over for its job before it became final has no tally; the store finds
+// it by itself.
+bool IsListed(const Run& run) {
+    return model::IsFinal(run.status.state) && run.status.finished_at &&
+           run.policy.run_log != model::RunLog::kNone;
+}
+
+// The row holds the last attempt only: at a start an earlier one moves to its own, unless it never
+// began: then the next takes its place.
+std::optional<model::Attempt> DisplacedBy(const model::Event& event, const Run& run) {
+    if (event.kind != model::EventKind::kStart || run.status.attempt == 0 ||
+        run.status.outcome == model::AttemptOutcome::kDeferred ||
+        run.policy.run_log != model::RunLog::kFull) {
+        return std::nullopt;
+    }
+    return model::LastAttempt(run);
+}
+
+}  // namespace
+
+store::Topic ReadyTopic(const Run& run) {
+    return run.kind == model::ActionKind::kQueue ? Topic::kTasks : Topic::kReady;
+}
+
+KeyClaim ClaimOf(const Run& run) { return {run.tenant, run.unique.key, run.id, run.unique.until}; }
+
+model::Transition RunChanges::Change(Run& run, const model::Event& event) {
+    const Before before{run.status.state, run.status.cancel_requested,
+                        model::IsUnderWay(run.status)};
+    auto displaced = DisplacedBy(event, run);
+    model::Transition made = model::Decide(run, event, now_);
+    if (made.verdict != model::Verdict::kApplied) return made;
+    if (displaced) attempts_.push_back(*std::move(displaced));
+    run.updated_at = now_;
+    Follow(run, before, made);
+    changed_.push_back(&run);
+    return made;
+}
+
+void RunChanges::Follow(const Run& run, const Before& before, const model::Transition& made) {
+    const RunState state = run.status.state;
+    tx_.Touch(TopicsOf(before, run));
+    if (model::EndsForJob(before.state, state)) {
+        AddTally(run, IsListed(run));
+    }
+    if (HoldsKeyIn(run, before.state) && !HoldsKeyIn(run, state)) freed_.push_back(ClaimOf(run));
+    if (MayBlockOthers(run) && !model::IsUnderWay(run.status) &&
+        (before.under_way || model::IsFinal(state))) {
+        ended_jobs_.insert(run.job_id);
+    }
+    if (run.trigger == model::RunTrigger::kCallback && run.parent) NoteCallback(run);
+    if (made.callback != model::CallbackWanted::kNone && *follow_up_) {
+        for (Run& next : (*follow_up_)(run, made.callback)) follow_ups_.push_back(std::move(next));
+    }
+}
+
+// A callback got through, or waits for a person, or was given up: the run it speaks of learns of it
+// in the same transaction, so that no crash can come between the two.
+void RunChanges::NoteCallback(const Run& run) {
+    const RunState state = run.status.state;
+    if (state != RunState::kHeld && !model::IsFinal(state)) return;
+    store::RunEvent told{.run_id = *run.parent, .event = {}};
+    if (state == RunState::kSucceeded) {
+        told.event.kind = model::EventKind::kCallbackDelivered;
+    } else {
+        told.event.kind = model::EventKind::kCallbackFailed;
+        told.event.error = fmt::format("the callback {} is {}: {}", run.id.ToString(),
+                                       model::NameOf(state), run.status.last_error);
+    }
+    of_callbacks_.push_back(std::move(told));
+}
+
+// Whoever is over already (its callback told of an error), or was closed by a person, takes it not.
+Result<void> RunChanges::TellParents() {
+    if (of_callbacks_.empty()) return {};
+    const std::vector<store::RunEvent> told = std::exchange(of_callbacks_, {});
+    std::vector<Uuid> ids;
+    ids.reserve(told.size());
+    for (const store::RunEvent& one : told) ids.push_back(one.run_id);
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    KSANA_TRY(std::vector<Run> parents, tx_.LockRuns(ids));
+    std::map<Uuid, Run*> by_id;
+    for (Run& parent : parents) {
+        const Uuid id = parent.id;
+        by_id[id] = &own_.emplace_back(std::move(parent));
+    }
+    for (const store::RunEvent& one : told) {
+        const auto parent = by_id.find(one.run_id);
+        if (parent != by_id.end()) Change(*parent->second, one.event);
+    }
+    return WriteRuns();
+}
+
+// What the store is to keep of it.
+const Run* RunChanges::AsKept(const Run& run) {
+    if (!model::IsFinal(run.status.state) || run.policy.run_log != model::RunLog::kTrigger) {
+        return &run;
+    }
+    Run& kept = own_.emplace_back(run);
+    kept.status.result.clear();
+    kept.status.detail.clear();
+    return &kept;
+}
+
+void RunChanges::AddTally(const Run& run, bool listed) {
+    if (run.job_id.empty()) return;
+    model::JobTally& tally = tallies_[run.job_id];
+    tally.job_id = run.job_id;
+    model::AddToTally(tally, run);
+    if (listed) tally.ended.push_back({run.id, *run.status.finished_at});
+}
+
+// Jobs before runs: who ends a run of a job holds the job first (transaction.hpp,
+// LockOverlapCounts).
+Result<void> RunChanges::Flush() {
+    KSANA_TRY_VOID(WriteTallies());
+    KSANA_TRY_VOID(WriteRuns());
+    KSANA_TRY_VOID(TellParents());
+    KSANA_TRY_VOID(WriteFollowUps());
+    return OpenGates();
+}
+
+Result<void> RunChanges::WriteTallies() {
+    if (tallies_.empty()) return {};
+    std::vector<model::JobTally> tallies;
+    tallies.reserve(tallies_.size());
+    for (auto& [id, tally] : tallies_) tallies.push_back(std::move(tally));
+    tallies_.clear();
+    tx_.Touch(Topic::kJobs);
+    return tx_.AddTallies(tallies);
+}
+
+Result<void> RunChanges::WriteRuns() {
+    const RunRefs changed = OneOfEach(std::exchange(changed_, {}));
+    RunRefs updated;
+    RunRefs deleted;
+    updated.reserve(changed.size());
+    for (const Run* run : changed) {
+        if (model::IsFinal(run->status.state) && run->policy.run_log == model::RunLog::kNone) {
+            deleted.push_back(run);
+        } else {
+            updated.push_back(AsKept(*run));
+        }
+    }
+    if (!updated.empty()) KSANA_TRY_VOID(tx_.UpdateRuns(updated));
+    if (!deleted.empty()) KSANA_TRY_VOID(tx_.DeleteRuns(deleted));
+    if (!attempts_.empty()) KSANA_TRY_VOID(tx_.InsertAttempts(attempts_));
+    attempts_.clear();
+    if (!freed_.empty()) KSANA_TRY_VOID(tx_.FreeKeys(freed_));
+    freed_.clear();
+    own_.clear();
+    return {};
+}
+
+Result<void> RunChanges::WriteFollowUps() {
+    if (follow_ups_.empty()) return {};
+    std::vector<Run> runs = std::exchange(follow_ups_, {});
+    NewRuns fresh(*this, tx_, ids_, std::nullopt);
+    KSANA_TRY_VOID(fresh.Insert(runs));
+    return {};
+}
+
+// The first that waits may go once nothing of its job is under way. It passes the gate again when
+// it is claimed, so one too many here does no harm.
+Result<void> RunChanges::OpenGates() {
+    if (ended_jobs_.empty()) return {};
+    const std::vector<std::string> jobs(ended_jobs_.begin(), ended_jobs_.end());
+    ended_jobs_.clear();
+    KSANA_TRY(const std::vector<OverlapCounts> gates, tx_.LockOverlapCounts(jobs));
+    for (const OverlapCounts& gate : gates) {
+        if (gate.under_way > 0 || gate.blocked == 0) continue;
+        KSANA_TRY(std::optional<Run> first, tx_.LockFirstBlocked(gate.job_id));
+        if (first) {
+            Change(own_.emplace_back(*std::move(first)), {.kind = model::EventKind::kUnblock});
+        }
+    }
+    return WriteRuns();
+}
+
+}  // namespace ksana::store_kit

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ksana/store_postgres/wire/params.hpp"
+
+namespace ksana::store_postgres {
+
+// The WHERE of a list, put together from what its filter holds. Values are parameters, never text:
+// the same filter makes the same statement whatever is looked for.
+class Conditions {
+  public:
+    // `condition` holds {} where the number of the parameter goes: "r.type = ${}::text".
+    template <class T>
+    void Add(fmt::format_string<std::size_t> condition, const T& value) {
+        params_.Add(value);
+        And(fmt::format(condition, params_.size()));
+    }
+    template <class T>
+    void AddArray(fmt::format_string<std::size_t> condition, const std::vector<T>& values) {
+        params_.Array(values);
+        And(fmt::format(condition, params_.size()));
+    }
+    void AddText(fmt::format_string<std::size_t> condition, const std::string& value) {
+        if (!value.empty()) Add(condition, value);
+    }
+    void And(std::string_view condition) {
+        text_ += text_.empty() ? " WHERE " : " AND ";
+        text_ += condition;
+    }
+    // Every word somewhere in the fields; A–Z equal a–z, other characters only themselves.
+    void AddWords(const std::vector<std::string>& words, const std::vector<std::string>& fields) {
+        for (const std::string& word : words) {
+            params_.Add(word);
+            std::string any;
+            for (const std::string& field : fields) {
+                any += fmt::format("{}strpos(lower({} COLLATE \"C\"), ${}::text) > 0",
+                                   any.empty() ? "" : " OR ", field, params_.size());
+            }
+            And(fmt::format("({})", any));
+        }
+    }
+    // A parameter for another place of the statement: its number.
+    template <class T>
+    std::size_t Number(const T& value) {
+        params_.Add(value);
+        return params_.size();
+    }
+    template <class T>
+    std::size_t Array(const std::vector<T>& values) {
+        params_.Array(values);
+        return params_.size();
+    }
+
+    const std::string& text() const { return text_; }
+    Params Take() { return std::move(params_); }
+
+  private:
+    std::string text_;
+    Params params_;
+};
+
+}  // namespace ksana::store_postgres

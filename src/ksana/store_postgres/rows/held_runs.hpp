@@ -1,0 +1,58 @@
+#pragma once
+
+#include <list>
+#include <mutex>
+#include <vector>
+
+#include "ksana/base/ids/uuid.hpp"
+
+namespace ksana::store_postgres {
+
+// The runs that claims of this process hold right now. A claim would skip them anyway, because they
+// are locked; but to find that out costs the server more than all the rest of a claim, once for
+// each of them. Knowing too few, or one whose transaction has just ended, does no harm.
+// Thread-safe.
+class HeldRuns {
+    using Claims = std::list<std::vector<Uuid>>;
+
+  public:
+    // What one transaction holds, for as long as it lasts.
+    class Hold {
+      public:
+        explicit Hold(HeldRuns& all) : all_(all) {}
+        ~Hold() {
+            const std::lock_guard lock(all_.mutex_);
+            for (const auto claim : own_) all_.claims_.erase(claim);
+        }
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+
+        void Add(std::vector<Uuid> ids) {
+            const std::lock_guard lock(all_.mutex_);
+            own_.push_back(all_.claims_.insert(all_.claims_.end(), std::move(ids)));
+        }
+        std::vector<Uuid> OfAll() const { return all_.Some(); }
+
+      private:
+        HeldRuns& all_;
+        std::vector<Claims::iterator> own_;
+    };
+
+  private:
+    static constexpr std::size_t kEnough = 5'000;
+
+    std::vector<Uuid> Some() const {
+        const std::lock_guard lock(mutex_);
+        std::vector<Uuid> ids;
+        for (const std::vector<Uuid>& claim : claims_) {
+            if (ids.size() + claim.size() > kEnough) break;
+            ids.insert(ids.end(), claim.begin(), claim.end());
+        }
+        return ids;
+    }
+
+    mutable std::mutex mutex_;
+    Claims claims_;  // guarded by mutex_
+};
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,86 @@
+#include "ksana/store_postgres/rows/job_columns.hpp"
+
+#include <fmt/core.h>
+
+#include "ksana/store_kit/driver/job_definition.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+constexpr std::string_view kStateColumns =
+    "s.id, s.revision, s.planned_until, s.next_run_at, s.last_run_at, s.last_state, "
+    "s.last_error, s.total_runs, s.consecutive_failures";
+
+constexpr std::string_view kDefinitionColumns =
+    "j.definition, j.version, j.created_at, j.updated_at";
+
+}  // namespace
+
+std::string SelectJobStates(std::string_view rest) {
+    return fmt::format("SELECT {} FROM ksana.job_state s {}", kStateColumns, rest);
+}
+
+std::string SelectJobs(std::string_view rest) {
+    return fmt::format("SELECT {}, {} FROM ksana.job_state s JOIN ksana.jobs j ON j.id = s.id {}",
+                       kStateColumns, kDefinitionColumns, rest);
+}
+
+// The OFFSET keeps the planner from joining the tables as a whole.
+std::string SelectJobsAmong(std::string_view rest) {
+    return fmt::format(
+        "SELECT {}, {} FROM unnest($1::text[]) AS a(id) CROSS JOIN LATERAL ("
+        "SELECT * FROM ksana.job_state s WHERE s.id = a.id OFFSET 0) s CROSS JOIN LATERAL ("
+        "SELECT * FROM ksana.jobs j WHERE j.id = a.id OFFSET 0) j {}",
+        kStateColumns, kDefinitionColumns, rest);
+}
+
+JobState ReadJobState(RowReader& row) {
+    JobState state;
+    state.id = row.Text();
+    state.revision = row.Int64();
+    state.planned_until = row.MaybeTime();
+    state.next_run_at = row.TimeOrNone();
+    state.last_run_at = row.TimeOrNone();
+    state.last_state = row.MaybeEnum<model::RunState>();
+    state.last_error = row.Text();
+    state.total_runs = row.Int64();
+    state.consecutive_failures = row.Int32();
+    return state;
+}
+
+Result<model::Job> ReadDefinition(RowReader& row) {
+    auto job = store_kit::DefinitionFromText(row.Text());
+    if (!job) return job;
+    job->version = row.Int64();
+    job->created_at = row.Time();
+    job->updated_at = row.Time();
+    return job;
+}
+
+model::Job Combine(const model::Job& definition, const JobState& state) {
+    model::Job job = definition;
+    job.planned_until = state.planned_until;
+    job.next_run_at = state.next_run_at;
+    job.last_run_at = state.last_run_at;
+    job.last_state = state.last_state;
+    job.last_error = state.last_error;
+    job.total_runs = state.total_runs;
+    job.consecutive_failures = state.consecutive_failures;
+    return job;
+}
+
+std::shared_ptr<const model::Job> JobCache::Find(std::int64_t revision) {
+    const std::lock_guard lock(mutex_);
+    const auto found = jobs_.find(revision);
+    return found == jobs_.end() ? nullptr : found->second;
+}
+
+// Makes room by forgetting everything: seldom, and read again as needed.
+void JobCache::Remember(std::int64_t revision, model::Job job) {
+    auto kept = std::make_shared<const model::Job>(std::move(job));
+    const std::lock_guard lock(mutex_);
+    if (jobs_.size() >= kMaxJobs) jobs_.clear();
+    jobs_.insert_or_assign(revision, std::move(kept));
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/store_postgres/wire/rows.hpp"
+
+namespace ksana::store_postgres {
+
+// A row of job_state.
+struct JobState {
+    std::string id;
+    std::int64_t revision = 0;  // names the definition that belongs to it
+    std::optional<TimePoint> planned_until;
+    std::optional<TimePoint> next_run_at;
+    std::optional<TimePoint> last_run_at;
+    std::optional<model::RunState> last_state;
+    std::string last_error;
+    std::int64_t total_runs = 0;
+    std::int32_t consecutive_failures = 0;
+};
+
+// Selects what ReadJobState takes, from job_state s.
+std::string SelectJobStates(std::string_view rest);
+// Selects what ReadJobState and then ReadDefinition take, from job_state s and jobs j.
+std::string SelectJobs(std::string_view rest);
+// The same of the jobs with the ids that $1::text[] holds, found one by one whatever the planner
+// thinks of their number; `rest` says which of them.
+std::string SelectJobsAmong(std::string_view rest);
+
+JobState ReadJobState(RowReader& row);
+// Definition, version, created_at and updated_at.
+Result<model::Job> ReadDefinition(RowReader& row);
+
+model::Job Combine(const model::Job& definition, const JobState& state);
+
+// Definitions that were read, by their revision: the number that the database gives every version
+// of every job once, so that nothing here is ever outdated. Bounded. Thread-safe.
+class JobCache {
+  public:
+    std::shared_ptr<const model::Job> Find(std::int64_t revision);
+    void Remember(std::int64_t revision, model::Job job);
+
+  private:
+    static constexpr std::size_t kMaxJobs = 50'000;
+
+    std::mutex mutex_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const model::Job>> jobs_;  // guarded by mutex_
+};
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,199 @@
+#include "ksana/store_postgres/rows/lock_order.hpp"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include "ksana/store_kit/kit_store.hpp"
+#include "ksana/store_postgres/open_postgres.hpp"
+#include "support/postgres_server.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+using ksana::testing::PostgresSchema;
+using model::EventKind;
+
+TEST(LockOrderTest, JobsAreWaitedForFirst) {
+    LockOrder order({});
+    EXPECT_EQ(order.ForJobs(LockOrder::Jobs{"a"}), Patience::kWait);
+    EXPECT_EQ(order.ForJobs(LockOrder::Jobs{"b"}), Patience::kNoWait);
+    EXPECT_EQ(order.ForRuns(), Patience::kWait);
+    EXPECT_EQ(order.asked(), (LockOrder::Jobs{"a", "b"}));
+    EXPECT_EQ(LockOrder({"a"}).NextJobs(), Patience::kNoWait) << "some were locked before";
+}
+
+TEST(LockOrderTest, WhoTookRunsOutOfTurnWaitsForNothing) {
+    LockOrder order({});
+    order.NoteOutOfTurn();
+    EXPECT_EQ(order.NextJobs(), Patience::kNoWait);
+    EXPECT_EQ(order.ForRuns(), Patience::kNoWait);
+    EXPECT_EQ(order.ForRunsById(), Patience::kNoWait);
+}
+
+TEST(LockOrderTest, RunsAreWaitedForOnceInTheOrderOfTheirIds) {
+    LockOrder order({});
+    EXPECT_EQ(order.NextJobs(), Patience::kWait);
+    order.NoteHeld("a");
+    EXPECT_TRUE(order.Holds("a"));
+    EXPECT_EQ(order.ForRunsById(), Patience::kWait);
+    EXPECT_EQ(order.ForRunsById(), Patience::kNoWait);
+    EXPECT_EQ(order.ForRuns(), Patience::kWait) << "of the jobs that it holds";
+}
+
+// Everything that takes locks of jobs and runs, at once, on few jobs. The server counts deadlocks
+// for each database: this one has its own.
+class DeadlockTest : public ::testing::Test {
+  protected:
+    static constexpr int kJobs = 3;
+
+    void SetUp() override {
+        schema_.Run("CREATE DATABASE " + schema_.name());
+        options_.url.replace(options_.url.rfind('/') + 1, std::string::npos, schema_.name());
+        options_.url += "?application_name=" + schema_.name();
+        auto backend = OpenPostgres(options_);
+        ASSERT_TRUE(backend) << backend.error().Describe();
+        store_ = store_kit::MakeStore(std::move(*backend), ids_);
+        for (int i = 0; i < kJobs; ++i) WriteJob(i);
+    }
+
+    void TearDown() override {
+        store_.reset();
+        AwaitEnd();
+        schema_.Run("DROP DATABASE " + schema_.name());
+    }
+
+    // Numbers of a server process are there when it has ended.
+    void AwaitEnd() {
+        for (;;) {
+            const Rows rows = schema_.Run(
+                fmt::format("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}'",
+                            schema_.name()));
+            if (RowReader(rows, 0).Int64() == 0) return;
+            std::this_thread::yield();
+        }
+    }
+
+    std::int64_t Deadlocks() {
+        const Rows rows = schema_.Run(fmt::format(
+            "SELECT deadlocks FROM pg_stat_database WHERE datname = '{}'", schema_.name()));
+        return RowReader(rows, 0).Int64();
+    }
+
+    static std::string JobId(int number) { return "j" + std::to_string(number % kJobs); }
+
+    void WriteJob(int number) {
+        model::Job job;
+        job.id = JobId(number);
+        job.action = model::HttpAction{.url = "http://127.0.0.1/"};
+        job.schedule.kind = schedule::ScheduleKind::kEvery;
+        job.schedule.every = std::chrono::minutes(1);
+        const auto written = store_->jobs().Write({.writes = {{.job = job}}});
+        EXPECT_TRUE(written) << written.error().Describe();
+    }
+
+    // Runs of all jobs, each of which cancels the others of its job.
+    std::vector<model::Run> Fires() {
+        std::vector<model::Run> runs;
+        for (int i = 0; i < 2 * kJobs; ++i) {
+            model::Run run;
+            run.id = ids_.Next();
+            run.kind = model::ActionKind::kHttp;
+            run.type = "http";
+            run.job_id = JobId(i);
+            run.policy.overlap = model::OverlapPolicy::kCancelOther;
+            run.policy.retry.max_retries = 3;
+            run.policy.retry.interval = std::chrono::milliseconds(1);
+            runs.push_back(std::move(run));
+        }
+        return runs;
+    }
+
+    template <class T>
+    void Expect(const Result<T>& result) {
+        EXPECT_TRUE(result) << result.error().Describe();
+    }
+
+    // Claims, and reports of what was claimed before, some of them to be tried again.
+    void Work(int number) {
+        std::vector<store::RunEvent> events;
+        for (int round = 0; round < kRounds; ++round) {
+            Expect(store_->runs().Submit({.runs = Fires()}));
+            auto exchanged = store_->runs().Exchange(
+                {.events = std::exchange(events, {}),
+                 .claim = store::ClaimParams{.filter = {.kind = model::ActionKind::kHttp},
+                                             .owner = fmt::format("w{}", number),
+                                             .limit = 5}});
+            Expect(exchanged);
+            if (!exchanged) return;
+            for (const model::Run& run : exchanged->claimed.runs) {
+                const bool well = events.size() % 2 == 0;
+                events.push_back(
+                    {run.id,
+                     {.kind = well ? EventKind::kSuccess : EventKind::kRetryableFailure,
+                      .exec_id = run.status.exec_id}});
+            }
+        }
+    }
+
+    void CancelSome() {
+        for (int round = 0; round < kRounds; ++round) {
+            auto page = store_->runs().List(
+                {.filter = {.states = model::kUnfinishedStates}, .descending = false, .limit = 8});
+            Expect(page);
+            if (!page || page->items.empty()) continue;
+            std::vector<store::RunEvent> events;
+            for (const model::Run& run : page->items) {
+                events.push_back({run.id, {.kind = EventKind::kCancel}});
+            }
+            Expect(store_->runs().Exchange({.events = std::move(events)}));
+        }
+    }
+
+    void DeleteAndMakeAgain() {
+        for (int round = 0; round < kRounds / 2; ++round) {
+            Expect(store_->jobs().Delete({.id = JobId(round)}));
+            WriteJob(round);
+        }
+    }
+
+    void Reap() {
+        for (int round = 0; round < kRounds; ++round) {
+            Expect(
+                store_->runs().Reap({.lost_owners = {fmt::format("w{}", round % 4)}, .limit = 5}));
+        }
+    }
+
+    static constexpr int kRounds = 60;
+
+    PostgresSchema schema_;
+    PostgresOptions options_ = schema_.Options();
+    UuidGenerator ids_{schema_.clock(), schema_.random()};
+    std::unique_ptr<store::Store> store_;
+};
+
+TEST_F(DeadlockTest, NobodyWaitsInACircle) {
+    const std::vector<std::function<void()>> bodies = {
+        [&] { Work(0); }, [&] { Work(1); },      [&] { Work(2); },
+        [&] { Work(3); }, [&] { CancelSome(); }, [&] { DeleteAndMakeAgain(); },
+        [&] { Reap(); }};
+    std::latch start(static_cast<std::ptrdiff_t>(bodies.size()));
+    {
+        std::vector<std::jthread> threads;
+        for (const auto& body : bodies) {
+            threads.emplace_back([&] {
+                start.arrive_and_wait();
+                body();
+            });
+        }
+    }
+    store_.reset();
+    AwaitEnd();
+    EXPECT_EQ(Deadlocks(), 0);
+}
+
+}  // namespace
+}  // namespace ksana::store_postgres

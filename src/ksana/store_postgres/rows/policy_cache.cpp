@@ -1,0 +1,125 @@
+#include "ksana/store_postgres/rows/policy_cache.hpp"
+
+#include <map>
+#include <string>
+
+#include "ksana/codec/records/record_codec.hpp"
+
+namespace ksana::store_postgres {
+namespace {
+
+// A run with a policy and nothing else: the form in which records keep one.
+std::string PolicyText(const model::RunPolicy& policy) {
+    return codec::RecordToLine(model::Run{.policy = policy});
+}
+
+Result<model::RunPolicy> PolicyOf(std::string_view text) {
+    KSANA_TRY(const auto record, codec::RecordFromLine(text));
+    const auto* run = std::get_if<model::Run>(&record);
+    if (run == nullptr) return Error(Code::kDataLoss, "a stored policy is not one");
+    return run->policy;
+}
+
+// In the order of the texts: two who store the same ones do not wait for each other.
+constexpr std::string_view kInsert =
+    "INSERT INTO ksana.policies (body) SELECT body FROM unnest($1::text[]) AS v(body) "
+    "ON CONFLICT DO NOTHING";
+constexpr std::string_view kFindTexts =
+    "SELECT id, body FROM ksana.policies WHERE body = ANY($1::text[])";
+constexpr std::string_view kFindIds =
+    "SELECT id, body FROM ksana.policies WHERE id = ANY($1::integer[])";
+
+// Beyond this many different ones the memory of them starts anew.
+constexpr std::size_t kMaxRemembered = 10'000;
+
+}  // namespace
+
+std::size_t PolicyCache::Hash::operator()(const model::RunPolicy& policy) const {
+    std::uint64_t hash = 0;
+    const auto mix = [&hash](std::int64_t value) {
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 29U;
+    };
+    mix(policy.timeout.count());
+    mix(policy.stop_grace.count());
+    mix(policy.retry.interval.count());
+    mix(policy.retry.max_retries);
+    mix(static_cast<int>(policy.retry.strategy));
+    mix(static_cast<int>(policy.overlap));
+    mix((policy.need_manual ? 1 : 0) + (policy.success_callback ? 2 : 0) +
+        (policy.error_callback ? 4 : 0));
+    return hash;
+}
+
+std::optional<std::int32_t> PolicyCache::IdOf(const model::RunPolicy& policy) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = ids_.find(policy);
+    if (found == ids_.end()) return std::nullopt;
+    return found->second;
+}
+
+Result<void> PolicyCache::Store(const Policies& policies, Session& session) {
+    std::map<std::string, const model::RunPolicy*> by_text;
+    for (const model::RunPolicy& policy : policies) by_text.emplace(PolicyText(policy), &policy);
+    const auto text = [](const auto& item) -> const std::string& { return item.first; };
+    session.Defer(kInsert, Params().Array(by_text, text));
+    KSANA_TRY(const Rows rows, session.Query(kFindTexts, Params().Array(by_text, text)));
+    ById stored;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        RowReader row(rows, i);
+        const std::int32_t id = row.Int32();
+        stored.emplace(id, *by_text.at(row.Text()));
+    }
+    KSANA_TRY_VOID(session.Commit());
+    Remember(stored);
+    return {};
+}
+
+Result<std::vector<model::RunPolicy>> PolicyCache::Find(const std::vector<std::int32_t>& ids,
+                                                        Session& session) {
+    for (int round = 0;; ++round) {
+        std::vector<model::RunPolicy> found;
+        std::vector<std::int32_t> missing;
+        {
+            const std::shared_lock lock(mutex_);
+            found.reserve(ids.size());
+            for (const std::int32_t id : ids) {
+                const auto known = policies_.find(id);
+                if (known == policies_.end()) {
+                    missing.push_back(id);
+                } else {
+                    found.push_back(known->second);
+                }
+            }
+        }
+        if (missing.empty()) return found;
+        if (round == 2) return Error(Code::kDataLoss, "a run names a policy that is not there");
+        KSANA_TRY_VOID(Load(missing, session));
+    }
+}
+
+Result<void> PolicyCache::Load(const std::vector<std::int32_t>& ids, Session& session) {
+    KSANA_TRY(const Rows rows, session.Query(kFindIds, Params().Array(ids)));
+    ById read;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        RowReader row(rows, i);
+        const std::int32_t id = row.Int32();
+        KSANA_TRY(read[id], PolicyOf(row.Text()));
+    }
+    Remember(read);
+    return {};
+}
+
+void PolicyCache::Remember(const ById& policies) {
+    const std::unique_lock lock(mutex_);
+    if (policies_.size() + policies.size() > kMaxRemembered) {
+        policies_.clear();
+        ids_.clear();
+    }
+    for (const auto& [id, policy] : policies) {
+        policies_.insert_or_assign(id, policy);
+        ids_.insert_or_assign(policy, id);
+    }
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,88 @@
+#include "ksana/store_postgres/wire/connection_pool.hpp"
+
+#include <fmt/core.h>
+
+namespace ksana::store_postgres {
+
+std::variant<ConnectionPool::Lease, Fault> ConnectionPool::Acquire(const Deadline& deadline) {
+    auto slot = TakeSlot(deadline);
+    if (auto* fault = std::get_if<Fault>(&slot)) return std::move(*fault);
+    auto& connection = std::get<0>(slot);
+    if (connection) return Lease(*this, std::move(connection));
+    auto made = ConnectPatiently(deadline);
+    if (auto* fault = std::get_if<Fault>(&made)) {
+        FreeSlot();
+        return std::move(*fault);
+    }
+    return Lease(*this, std::move(std::get<0>(made)));
+}
+
+// An idle connection, or none with the right to make one.
+std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::TakeSlot(
+    const Deadline& deadline) {
+    std::unique_lock lock(mutex_);
+    const auto available = [this] { return !idle_.empty() || taken_ < options_.size; };
+    if (!freed_.wait_for(lock, deadline.Remaining(), available)) {
+        return DeadlineFault(
+            fmt::format("none of the pool's {} connections became free", options_.size));
+    }
+    if (idle_.empty()) {
+        ++taken_;
+        return std::unique_ptr<Connection>();
+    }
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    return connection;
+}
+
+std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::Connect(
+    const Deadline& deadline) const {
+    return Connection::Open(options_.connection, deadline.Sooner(options_.connect_timeout));
+}
+
+// What waiting may cure is tried again: no server, one that starts, one without a free slot.
+std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::ConnectPatiently(
+    const Deadline& deadline) {
+    for (int tries = 1;; ++tries) {
+        auto made = Connect(deadline);
+        auto* fault = std::get_if<Fault>(&made);
+        if (fault == nullptr) return made;
+        const bool curable =
+            fault->kind != FaultKind::kFinal || fault->error.code == Code::kExhausted;
+        if (!curable || !backoff_.Wait(tries, kConnectBackoff, deadline)) return made;
+        if (deadline.Passed()) return made;
+    }
+}
+
+void ConnectionPool::Return(std::unique_ptr<Connection> connection) {
+    if (connection->broken()) {
+        connection.reset();
+        FreeSlot();
+        return;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(connection));
+    }
+    freed_.notify_one();
+}
+
+void ConnectionPool::FreeSlot() {
+    {
+        const std::lock_guard lock(mutex_);
+        --taken_;
+    }
+    freed_.notify_one();
+}
+
+void ConnectionPool::DropIdle() {
+    std::vector<std::unique_ptr<Connection>> dropped;
+    {
+        const std::lock_guard lock(mutex_);
+        dropped.swap(idle_);
+        taken_ -= dropped.size();
+    }
+    freed_.notify_all();
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,23 @@
+#include "ksana/store_postgres/wire/deadline.hpp"
+
+#include <algorithm>
+
+namespace ksana::store_postgres {
+
+std::uint64_t Backoff::Draw() {
+    const std::lock_guard lock(mutex_);
+    return random_.Next();
+}
+
+bool Backoff::Wait(int tries, Range range, const Deadline& deadline, const std::stop_token& stop) {
+    if (deadline.Passed()) return false;
+    const Duration full = std::min(range.most, range.first * (1 << std::clamp(tries - 1, 0, 16)));
+    // Between half of it and all of it.
+    const auto half = static_cast<std::uint64_t>(full.count() / 2);
+    const Duration wait(static_cast<std::int64_t>(half + Draw() % (half + 1)));
+    const SteadyPoint until = std::min<SteadyPoint>(deadline.at(), clock_.SteadyNow() + wait);
+    Wakeup nobody;
+    return clock_.Wait(nobody, until, stop) != WaitOutcome::kStopped;
+}
+
+}  // namespace ksana::store_postgres

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/time/time.hpp"
+#include "ksana/store_postgres/wire/params.hpp"
+
+struct pg_result;
+
+namespace ksana::store_postgres {
+
+// The answer to one statement, in binary form. Owns it.
+class Rows {
+  public:
+    Rows() = default;
+    explicit Rows(pg_result* result) : result_(result) {}
+
+    std::size_t size() const;
+    bool IsNull(std::size_t row, int column) const;
+    std::string_view Bytes(std::size_t row, int column) const;
+    std::string_view CommandTag() const;  // "COMMIT"
+    std::size_t AffectedRows() const;
+
+  private:
+    struct Clear {
+        void operator()(pg_result* result) const;
+    };
+    std::unique_ptr<pg_result, Clear> result_;
+};
+
+// Takes the columns of one row from left to right. The Rows must outlive it. The statement decides
+// what a column is; asking for another type is a mistake in this module.
+class RowReader {
+  public:
+    RowReader(const Rows& rows, std::size_t row, int column = 0)
+        : rows_(rows), row_(row), column_(column) {}
+
+    bool Bool() { return Next().front() != 0; }
+    std::int16_t Int16() { return static_cast<std::int16_t>(Number()); }
+    std::int32_t Int32() { return static_cast<std::int32_t>(Number()); }
+    std::int64_t Int64() { return Number(); }
+    std::string Text() { return std::string(Next()); }  // empty for NULL
+    std::string_view Bytes() { return Next(); }         // likewise; as long as the Rows
+    Uuid Id();
+    RowPlace Place();  // tid
+    TimePoint Time() { return TimePoint(Duration(Number())); }
+    TimePoint Timestamp();             // timestamptz
+    std::vector<std::string> Texts();  // text[]
+
+    template <class E>
+    E Enum() {
+        return static_cast<E>(Number());
+    }
+
+    std::optional<TimePoint> MaybeTime() {
+        if (SkipNull()) return std::nullopt;
+        return Time();
+    }
+    std::optional<Uuid> MaybeId() {
+        if (SkipNull()) return std::nullopt;
+        return Id();
+    }
+    template <class E>
+    std::optional<E> MaybeEnum() {
+        if (SkipNull()) return std::nullopt;
+        return Enum<E>();
+    }
+    std::optional<std::int64_t> MaybeInt64() {
+        if (SkipNull()) return std::nullopt;
+        return Number();
+    }
+    std::int32_t Int32Or(std::int32_t fallback) { return SkipNull() ? fallback : Int32(); }
+    std::int64_t Int64Or(std::int64_t fallback) { return SkipNull() ? fallback : Int64(); }
+    bool BoolOr(bool fallback) { return SkipNull() ? fallback : Bool(); }
+    // True: the column is NULL, and passed by.
+    bool SkipNull() {
+        if (!rows_.IsNull(row_, column_)) return false;
+        ++column_;
+        return true;
+    }
+    // For a column in which kNoTime, or NULL, stands for none.
+    std::optional<TimePoint> TimeOrNone();
+
+  private:
+    std::string_view Next() { return rows_.Bytes(row_, column_++); }
+    std::int64_t Number();
+
+    const Rows& rows_;
+    std::size_t row_;
+    int column_;
+};
+
+}  // namespace ksana::store_postgres

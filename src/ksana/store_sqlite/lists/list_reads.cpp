@@ -1,0 +1,301 @@
+#include <algorithm>
+#include <compare>
+#include <tuple>
+#include <utility>
+
+#include "ksana/store_kit/lists/lists.hpp"
+#include "ksana/store_sqlite/lists/list_sql.hpp"
+#include "ksana/store_sqlite/lists/reads.hpp"
+#include "ksana/store_sqlite/rows/job_rows.hpp"
+#include "ksana/store_sqlite/rows/run_rows.hpp"
+
+namespace ksana::store_sqlite::reads {
+
+using model::Job;
+using model::Run;
+using store_kit::JobList;
+using store_kit::kNoTime;
+using store_kit::RunList;
+
+namespace {
+
+std::int64_t Micros(const std::optional<TimePoint>& time) {
+    return time ? time->time_since_epoch().count() : kNoTime;
+}
+
+// Up to so many runs are sorted for a page; it takes some milliseconds.
+constexpr std::int64_t kMaxSorted = 10'000;
+
+// How many rows a walk may look at; each is counted.
+class Looks {
+  public:
+    explicit Looks(std::size_t most) : most_(most) {}
+    bool Left() const { return most_ == 0 || count_ < most_; }
+    void Count() { ++count_; }
+
+  private:
+    std::size_t most_;  // 0: no bound
+    std::size_t count_ = 0;
+};
+
+// Calls take(run) for what belongs to the list, until it says false. The place of the last run that
+// was looked at, if it ended because there were enough of them.
+template <class F>
+Result<std::optional<RunList::After>> WalkRuns(ReadSession& session, const ListSql& part,
+                                               const RunList& list, Looks& looks, const F& take) {
+    Query numbers = session.connection.Dynamic(part.text);
+    part.BindTo(numbers);
+    Query rows = session.connection.Prepared(Sql::kLoadRow);
+    std::optional<RunList::After> place;
+    for (;;) {
+        KSANA_TRY(const bool more, numbers.Next());
+        if (!more) return std::optional<RunList::After>();
+        if (!looks.Left()) return place;
+        looks.Count();
+        KSANA_TRY(const bool row, rows.Again().Int(numbers.Int()).Next());
+        if (!row) continue;
+        Run run;
+        KSANA_TRY_VOID(ReadInto(session, rows, run));
+        place = store_kit::PlaceOf(run, list.sort);
+        if (store_kit::Matches(list, run) && !take(std::move(run))) {
+            return std::optional<RunList::After>();
+        }
+    }
+}
+
+// Whether more than kMaxSorted rows would have to be sorted.
+Result<bool> IsTooMuchToSort(ReadSession& session, const RunList& list) {
+    std::int64_t count = 0;
+    for (const RunListPart& part : RunListSql(list, ListPurpose::kCount)) {
+        if (!part.sorts) continue;
+        Query query = session.connection.Dynamic(part.sql.text);
+        part.sql.BindTo(query);
+        for (;;) {
+            KSANA_TRY(const bool row, query.Next());
+            if (!row) break;
+            if (++count > kMaxSorted) return true;
+        }
+    }
+    return false;
+}
+
+// The parts of a list. A large one by id goes along all ids instead: what is so frequent comes
+// soon.
+Result<std::vector<ListSql>> PartsOf(ReadSession& session, const RunList& list) {
+    std::vector<ListSql> parts;
+    if (list.sort == store::RunSort::kId) {
+        KSANA_TRY(const bool too_much, IsTooMuchToSort(session, list));
+        if (too_much) {
+            parts.push_back(RunsByIdSql(list));
+            return parts;
+        }
+    }
+    for (RunListPart& part : RunListSql(list, ListPurpose::kRows)) {
+        parts.push_back(std::move(part.sql));
+    }
+    return parts;
+}
+
+// Puts the parts of a list together: each is sorted, and no longer than the list may be.
+template <class T, class KeyOf>
+std::vector<T> Merge(std::vector<std::vector<T>> parts, std::size_t limit, bool descending,
+                     const KeyOf& key_of) {
+    if (parts.empty()) return {};
+    std::vector<T> all = std::move(parts.front());
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        std::ranges::move(parts[i], std::back_inserter(all));
+    }
+    if (parts.size() > 1) {
+        std::ranges::sort(all, [&](const T& a, const T& b) {
+            return descending ? key_of(b) < key_of(a) : key_of(a) < key_of(b);
+        });
+    }
+    if (all.size() > limit) all.erase(all.begin() + static_cast<std::ptrdiff_t>(limit), all.end());
+    return all;
+}
+
+// Whether the first comes before the second in the list.
+bool IsBefore(const RunList& list, const RunList::After& a, const RunList::After& b) {
+    const auto first = std::pair(a.time, a.id);
+    const auto second = std::pair(b.time, b.id);
+    return list.descending ? second < first : first < second;
+}
+
+bool IsBefore(const JobList& list, const JobList::After& a, const JobList::After& b) {
+    const auto key = [](const JobList::After& place) {
+        return std::tie(place.name, place.time, place.id);
+    };
+    return list.descending ? key(b) < key(a) : key(a) < key(b);
+}
+
+// The one that comes first of those that there are.
+template <class List>
+void TakeFirst(const List& list, std::optional<typename List::After>& first,
+               const std::optional<typename List::After>& other) {
+    if (other && (!first || IsBefore(list, *other, *first))) first = other;
+}
+
+Result<std::int64_t> CountNumbers(ReadSession& session, const ListSql& part, std::int64_t most) {
+    Query query = session.connection.Dynamic(part.text);
+    part.BindTo(query);
+    for (std::int64_t count = 0;; ++count) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row || count == most) return count;
+    }
+}
+
+// Where list.look rows of the index that the list goes along end, if there are so many.
+Result<std::optional<JobList::After>> HorizonOf(ReadSession& session, const JobList& list) {
+    std::optional<JobList::After> horizon;
+    for (const ListSql& part : JobHorizonSql(list)) {
+        Query query = session.connection.Dynamic(part.text);
+        part.BindTo(query);
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) continue;
+        JobList::After place;
+        place.name = query.Text();
+        place.time = query.Int();
+        place.id = query.Text();
+        TakeFirst(list, horizon, std::optional(std::move(place)));
+    }
+    return horizon;
+}
+
+// Whether an index of another order has no more for the filter than may be looked at: sorted, they
+// are the list.
+Result<bool> AreFew(ReadSession& session, const JobList& list) {
+    if (list.look == 0) return false;
+    const auto most = static_cast<std::int64_t>(list.look);
+    const ListSql sql = FewJobsSql(list, most + 1);
+    if (sql.text.empty()) return false;
+    KSANA_TRY(const std::int64_t count, CountNumbers(session, sql, most + 1));
+    return count <= most;
+}
+
+// Likewise the runs, if the filter asks for something that few of them have.
+Result<std::optional<std::vector<Run>>> FewRuns(ReadSession& session, const RunList& list) {
+    std::optional<std::vector<Run>> found;
+    if (list.look == 0 || list.sort == store::RunSort::kId || !AsksForNarrow(list)) return found;
+    RunList all = list;
+    all.sort = store::RunSort::kId;
+    all.after.reset();
+    std::vector<ListSql> ways;
+    auto left = static_cast<std::int64_t>(list.look);
+    for (RunListPart& part : RunListSql(all, ListPurpose::kCount)) {
+        KSANA_TRY(const std::int64_t count, CountNumbers(session, part.sql, left + 1));
+        left -= count;
+        if (left < 0) return found;
+        ways.push_back(std::move(part.sql));
+    }
+    std::vector<Run>& runs = found.emplace();
+    Looks looks(0);
+    for (const ListSql& way : ways) {
+        KSANA_TRY_VOID(WalkRuns(session, way, all, looks, [&](Run&& run) {
+            const RunList::After place = store_kit::PlaceOf(run, list.sort);
+            if (!list.after || IsBefore(list, *list.after, place)) runs.push_back(std::move(run));
+            return true;
+        }));
+    }
+    std::ranges::sort(runs, [&](const Run& a, const Run& b) {
+        return IsBefore(list, store_kit::PlaceOf(a, list.sort), store_kit::PlaceOf(b, list.sort));
+    });
+    if (runs.size() > list.limit) {
+        runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(list.limit), runs.end());
+    }
+    return found;
+}
+
+}  // namespace
+
+Result<store_kit::ListedRuns> ListRuns(ReadSession& session, const RunList& list) {
+    store_kit::ListedRuns listed;
+    KSANA_TRY(auto few, FewRuns(session, list));
+    if (few) {
+        listed.rows = *std::move(few);
+        return listed;
+    }
+    std::vector<std::vector<Run>> parts;
+    KSANA_TRY(const std::vector<ListSql> ways, PartsOf(session, list));
+    // Each part may look at its share.
+    const std::size_t parts_count = std::max<std::size_t>(ways.size(), 1);
+    const std::size_t share = (list.look + parts_count - 1) / parts_count;
+    for (const ListSql& part : ways) {
+        std::vector<Run>& runs = parts.emplace_back();
+        Looks looks(share);
+        KSANA_TRY(const auto looked_to, WalkRuns(session, part, list, looks, [&](Run&& run) {
+                      runs.push_back(std::move(run));
+                      return runs.size() < list.limit;
+                  }));
+        TakeFirst(list, listed.looked_to, looked_to);
+    }
+    listed.rows = Merge(std::move(parts), list.limit, list.descending, [&list](const Run& run) {
+        return std::pair(store_kit::SortTime(run, list.sort), run.id);
+    });
+    // What another part has beyond that place comes with a later page.
+    while (listed.looked_to && !listed.rows.empty() &&
+           IsBefore(list, *listed.looked_to, store_kit::PlaceOf(listed.rows.back(), list.sort))) {
+        listed.rows.pop_back();
+    }
+    return listed;
+}
+
+Result<store::Counted> CountRuns(ReadSession& session, const RunList& list, std::int64_t most) {
+    store::Counted counted;
+    Looks looks(list.look);
+    for (const RunListPart& part : RunListSql(list, ListPurpose::kCount)) {
+        if (counted.count >= most) break;
+        if (part.exact) {
+            KSANA_TRY(const std::int64_t more,
+                      CountNumbers(session, part.sql, most - counted.count));
+            counted.count += more;
+            continue;
+        }
+        KSANA_TRY(const auto looked_to,
+                  WalkRuns(session, part.sql, list, looks,
+                           [&](const Run& /*run*/) { return ++counted.count < most; }));
+        if (looked_to || !looks.Left()) counted.complete = false;
+    }
+    return counted;
+}
+
+// Several parts only when sorted by the next fire.
+Result<store_kit::ListedJobs> ListJobs(ReadSession& session, const JobList& list) {
+    store_kit::ListedJobs listed;
+    KSANA_TRY(const bool few, AreFew(session, list));
+    if (few) {
+        const ListSql sql = SortedJobsSql(list);
+        Query query = session.connection.Dynamic(sql.text);
+        sql.BindTo(query);
+        KSANA_TRY(listed.rows, ReadJobs(query));
+        return listed;
+    }
+    KSANA_TRY(listed.looked_to, HorizonOf(session, list));
+    std::vector<std::vector<Job>> parts;
+    const auto limit = static_cast<std::int64_t>(list.limit);
+    for (const ListSql& part : JobListSql(list, ListPurpose::kRows, limit, listed.looked_to)) {
+        Query query = session.connection.Dynamic(part.text);
+        part.BindTo(query);
+        KSANA_TRY(std::vector<Job> jobs, ReadJobs(query));
+        parts.push_back(std::move(jobs));
+    }
+    listed.rows = Merge(std::move(parts), list.limit, list.descending, [](const Job& job) {
+        return std::pair(Micros(job.next_run_at), std::string_view(job.id));
+    });
+    return listed;
+}
+
+Result<store::Counted> CountJobs(ReadSession& session, const JobList& list, std::int64_t most) {
+    store::Counted counted;
+    KSANA_TRY(const auto horizon, HorizonOf(session, list));
+    for (const ListSql& part : JobListSql(list, ListPurpose::kCount, most, horizon)) {
+        Query query = session.connection.Dynamic(part.text);
+        part.BindTo(query);
+        KSANA_TRY(const bool row, query.Next());
+        if (row) counted.count += query.Int();
+        if (counted.count >= most) return store::Counted{.count = most};
+    }
+    counted.complete = !horizon;
+    return counted;
+}
+
+}  // namespace ksana::store_sqlite::reads

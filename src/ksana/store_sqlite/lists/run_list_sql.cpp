@@ -1,0 +1,296 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "ksana/store_sqlite/lists/list_sql.hpp"
+#include "ksana/store_sqlite/rows/run_lanes.hpp"
+#include "ksana/store_sqlite/rows/run_tags.hpp"
+#include "ksana/store_sqlite/wire/statements.hpp"
+
+namespace ksana::store_sqlite {
+
+using model::RunState;
+using store::RunFilter;
+using store::RunSort;
+using store_kit::RunList;
+
+namespace {
+
+// What a part of a list walks along.
+struct Way {
+    std::string number = "seq";  // of the run
+    std::string from;
+    std::string condition;               // that chooses the part of the index
+    std::vector<ListSql::Value> values;  // of the condition
+    std::string sorted_by;               // the key of the order, then the id
+    bool sorts = false;                  // which is not the order of the index
+    std::string after;                   // condition for what follows on the last page
+    std::vector<ListSql::Value> after_values;
+    bool exact = false;  // nothing else is asked for than the condition says
+    bool few = false;    // RunListPart
+};
+
+std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
+
+std::string_view Beyond(const RunList& list) { return list.descending ? "<" : ">"; }
+
+// By a column that stands in front of the id, in the index or in the row.
+void SortByTime(Way& way, const RunList& list, std::string_view column, std::string_view id) {
+    const std::string_view direction = list.descending ? "DESC" : "ASC";
+    way.sorted_by = fmt::format("{0} {2}, {1} {2}", column, id, direction);
+    if (!list.after) return;
+    way.after = fmt::format("({}, {}){}(?, ?)", column, id, Beyond(list));
+    way.after_values = {list.after->time, list.after->id};
+}
+
+// By one column that decides alone.
+void SortByKey(Way& way, const RunList& list, std::string_view column, ListSql::Value after) {
+    way.sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC");
+    if (!list.after) return;
+    way.after = fmt::format("{}{}?", column, Beyond(list));
+    way.after_values = {std::move(after)};
+}
+
+// Along a column that decides alone, within a range of it. What follows on the last page is a
+// narrower range: of two bounds on one side SQLite seeks by the first, and walks to the other.
+Way WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
+               std::string after) {
+    if (list.after && list.descending) range.to = std::min(range.to, after);
+    if (list.after && !list.descending) range.from = std::max(range.from, after + '\0');
+    return {.from = std::move(from),
+            .condition = fmt::format("{0}>=? AND {0}<?", column),
+            .values = {std::move(range.from), std::move(range.to)},
+            .sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC")};
+}
+
+// A way along an index whose entries are in the order of the id.
+Way ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
+         std::string_view id, const RunList& list) {
+    Way way{
+        .from = std::move(from), .condition = std::move(condition), .values = std::move(values)};
+    if (list.sort == RunSort::kReady) {
+        way.sorts = true;
+        SortByTime(way, list, "ready_at", id);
+    } else {
+        SortByKey(way, list, id, list.after ? ListSql::Value(list.after->id) : ListSql::Value());
+    }
+    return way;
+}
+
+Way Tagged(Tag tag, ListSql::Value value, const RunList& list) {
+    return ById("run_tags CROSS JOIN runs ON id=run_id",
+                fmt::format("tag={} AND tag_value=?", static_cast<int>(tag)), {std::move(value)},
+                "run_id", list);
+}
+
+ListSql::Value AsBytes(const std::string& text) { return ListSql::Bytes{text}; }
+
+constexpr const char* kRecentRuns = KSANA_RECENT_RUNS;
+
+// Those that have not ended, those that have just ended, and the others (job_history.hpp).
+std::vector<Way> OfJob(const RunList& list) {
+    const ListSql::Value job(list.filter.job_id);
+    Way recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
+    recent.number = "runs.seq";
+    recent.sorts = true;
+    recent.few = true;
+    const bool by_ready = list.sort == RunSort::kReady;
+    Way ended = ById(by_ready ? "job_runs j CROSS JOIN runs ON runs.seq=j.seq" : "job_runs j",
+                     "j.job_id=?", {job}, "j.id", list);
+    ended.number = "j.seq";
+    return {ById("runs INDEXED BY runs_open", "job_id=? AND final_at IS NULL", {job}, "id", list),
+            std::move(recent), std::move(ended)};
+}
+
+// Whether the filter lets everything through.
+bool IsOpen(const RunFilter& filter) {
+    return filter.states == model::kAllStates && filter.tenant.empty() && filter.job_id.empty() &&
+           filter.type.empty() && filter.category.empty() && filter.creator.empty() &&
+           filter.owner.empty() && !filter.kind && !filter.trigger && !filter.parent &&
+           !filter.finished_from && !filter.finished_until;
+}
+
+// Likewise, apart from one of its members.
+template <class T>
+bool IsOpenBut(RunFilter filter, T RunFilter::*member) {
+    filter.*member = RunFilter{}.*member;
+    return IsOpen(filter);
+}
+
+std::vector<Way> Exact(std::vector<Way> ways, bool exact) {
+    for (Way& way : ways) way.exact = exact;
+    return ways;
+}
+
+// Along something that few runs have; none: the filter names no such thing.
+std::vector<Way> NarrowWays(const RunList& list) {
+    const RunFilter& filter = list.filter;
+    const auto only = [&](auto member) { return list.words.empty() && IsOpenBut(filter, member); };
+    if (filter.parent) {
+        return Exact({Tagged(Tag::kParent, *filter.parent, list)}, only(&RunFilter::parent));
+    }
+    if (!filter.job_id.empty()) return Exact(OfJob(list), only(&RunFilter::job_id));
+    if (!filter.creator.empty()) {
+        return Exact({Tagged(Tag::kCreator, AsBytes(filter.creator), list)},
+                     only(&RunFilter::creator));
+    }
+    if (!filter.category.empty()) {
+        return Exact({Tagged(Tag::kCategory, AsBytes(filter.category), list)},
+                     only(&RunFilter::category));
+    }
+    if (!filter.type.empty()) {
+        return Exact({ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)},
+                     only(&RunFilter::type));
+    }
+    if (!filter.tenant.empty() && filter.tenant != model::Run{}.tenant) {
+        return Exact({Tagged(Tag::kTenant, AsBytes(filter.tenant), list)},
+                     only(&RunFilter::tenant));
+    }
+    return {};
+}
+
+// Lanes that have another order than the list.
+Way InPlaces(PlaceRange range, const RunList& list) {
+    Way way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
+                   {std::move(range.from), std::move(range.to)}, "id", list);
+    way.sorts = true;
+    return way;
+}
+
+// A lane whose order is the time that the list is sorted by.
+Way ByPlace(Lane lane, PlaceRange range, const RunList& list) {
+    return WithinKeys("runs INDEXED BY runs_place", "place", std::move(range), list,
+                      list.after ? PlaceAt(lane, list.after->time, list.after->id) : "");
+}
+
+// The lanes of a state that is not final, so that a list of it does not walk through the others.
+std::vector<Way> WaysOf(RunState state, const RunList& list) {
+    if (state == RunState::kQueued) {
+        return {InPlaces(InLanes(kReadyLanes, kLastLane), list),
+                InPlaces(InLane(kBlockedLane), list)};
+    }
+    if (state == RunState::kScheduled && list.sort == RunSort::kReady) {
+        return {ByPlace(kScheduledLane, InLane(kScheduledLane), list)};
+    }
+    return {InPlaces(InLane(LaneOf(state)), list)};
+}
+
+Way FinalByTime(RunState state, const RunList& list) {
+    const Lane lane = LaneOf(state);
+    PlaceRange range = InLane(lane);
+    if (list.filter.finished_from) {
+        range.from = FirstPlace(lane, Micros(*list.filter.finished_from));
+    }
+    if (list.filter.finished_until) {
+        range.to = FirstPlace(lane, Micros(*list.filter.finished_until));
+    }
+    return list.sort == RunSort::kFinished ? ByPlace(lane, std::move(range), list)
+                                           : InPlaces(std::move(range), list);
+}
+
+// What has no final key is sorted, or found among all runs where it is too much for that.
+Way FinalById(RunState state, const RunList& list) {
+    PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
+    if (list.sort == RunSort::kReady || !HasFinalKey(state))
+        return InPlaces(std::move(range), list);
+    return WithinKeys("runs INDEXED BY runs_final", "final_key", std::move(range), list,
+                      list.after ? FinalKey(state, list.after->id) : "");
+}
+
+// The place of the last page narrows the times, as in WithinKeys; which of those of its time follow
+// is then asked for each.
+std::vector<Way> FinalOfJob(const RunList& list) {
+    std::int64_t from = INT64_MIN;
+    std::int64_t to = INT64_MAX;
+    if (list.filter.finished_from) from = Micros(*list.filter.finished_from);
+    if (list.filter.finished_until) to = Micros(*list.filter.finished_until) - 1;
+    if (list.after && list.descending) to = std::min(to, list.after->time);
+    if (list.after && !list.descending) from = std::max(from, list.after->time);
+    Way recent{.number = "runs.seq",
+               .from = kRecentRuns,
+               .condition = "s.job_id=? AND runs.final_at>=? AND runs.final_at<=?",
+               .values = {std::string_view(list.filter.job_id), from, to},
+               .sorts = true,
+               .few = true};
+    SortByTime(recent, list, "runs.final_at", "runs.id");
+    Way ended{.from = "job_runs INDEXED BY job_runs_final",
+              .condition = "job_id=? AND final_at>=? AND final_at<=?",
+              .values = {std::string_view(list.filter.job_id), from, to}};
+    SortByTime(ended, list, "final_at", "id");
+    return {std::move(recent), std::move(ended)};
+}
+
+Way AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
+
+bool AsksForFinishedTime(const RunList& list) {
+    return list.sort == RunSort::kFinished || list.filter.finished_from.has_value() ||
+           list.filter.finished_until.has_value();
+}
+
+// For every state asked for, the ways that together hold its runs.
+std::vector<Way> WaysByState(const RunList& list) {
+    const bool by_time = AsksForFinishedTime(list);
+    std::vector<Way> ways;
+    for (std::size_t i = 0; i < model::kEnumCount<RunState>; ++i) {
+        const auto state = static_cast<RunState>(i);
+        if ((list.filter.states & model::SetOf(state)) == 0) continue;
+        if (model::IsFinal(state)) {
+            ways.push_back(by_time ? FinalByTime(state, list) : FinalById(state, list));
+        } else if (!by_time) {
+            std::ranges::move(WaysOf(state, list), std::back_inserter(ways));
+        }
+    }
+    return ways;
+}
+
+std::vector<Way> WaysOf(const RunList& list) {
+    if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return FinalOfJob(list);
+    if (list.sort != RunSort::kFinished) {
+        std::vector<Way> narrow = NarrowWays(list);
+        if (!narrow.empty()) return narrow;
+    }
+    const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
+    if (all && list.sort == RunSort::kId) {
+        return Exact({AllById(list)}, list.words.empty() && IsOpen(list.filter));
+    }
+    RunFilter filter = list.filter;  // what the lanes know
+    filter.finished_from.reset();
+    filter.finished_until.reset();
+    return Exact(WaysByState(list),
+                 list.words.empty() && IsOpenBut(std::move(filter), &RunFilter::states));
+}
+
+ListSql SqlOf(Way way, ListPurpose purpose) {
+    ListSql sql;
+    sql.text = fmt::format("SELECT {} FROM {}", way.number, way.from);
+    if (!way.condition.empty()) sql.Where(way.condition);
+    sql.values = std::move(way.values);
+    if (!way.after.empty()) sql.Where(way.after);
+    std::ranges::move(way.after_values, std::back_inserter(sql.values));
+    if (purpose == ListPurpose::kRows) sql.text += " ORDER BY " + way.sorted_by;
+    return sql;
+}
+
+}  // namespace
+
+bool AsksForNarrow(const RunList& list) {
+    const bool in_order = list.sort == RunSort::kFinished && !list.filter.job_id.empty();
+    return !in_order && !NarrowWays(list).empty();
+}
+
+std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {
+    std::vector<RunListPart> parts;
+    for (Way& way : WaysOf(list)) {
+        const bool sorts = way.sorts;
+        const bool exact = way.exact;
+        const bool few = way.few;
+        parts.push_back({SqlOf(std::move(way), purpose), sorts, exact, few});
+    }
+    return parts;
+}
+
+ListSql RunsByIdSql(const RunList& list) { return SqlOf(AllById(list), ListPurpose::kRows); }
+
+}  // namespace ksana::store_sqlite

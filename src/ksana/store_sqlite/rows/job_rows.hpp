@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ksana/base/error/result.hpp"
+#include "ksana/model/job/job.hpp"
+#include "ksana/model/job/job_tally.hpp"
+#include "ksana/store_sqlite/wire/session.hpp"
+
+// Jobs as rows: the definition in jobs, what the engine keeps about it in job_state.
+
+namespace ksana::store_sqlite {
+
+// All rows that are left of a query whose columns are KSANA_JOB_COLUMNS.
+Result<std::vector<model::Job>> ReadJobs(Query& query);
+Result<std::vector<model::Job>> LoadJobs(ReadSession& session, const std::vector<std::string>& ids);
+
+Result<std::vector<bool>> InsertJobRows(ReadSession& session, const std::vector<model::Job>& jobs);
+Result<void> UpdateJobRows(ReadSession& session, const std::vector<model::Job>& jobs);
+Result<void> UpdatePlanRows(ReadSession& session, const std::vector<model::Job>& jobs);
+Result<void> DeleteJobRow(ReadSession& session, const std::string& id);
+
+}  // namespace ksana::store_sqlite

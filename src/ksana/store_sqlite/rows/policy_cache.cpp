@@ -1,0 +1,158 @@
+#include "ksana/store_sqlite/rows/policy_cache.hpp"
+
+#include <charconv>
+#include <iterator>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include "ksana/base/ids/hash.hpp"
+
+namespace ksana::store_sqlite {
+namespace {
+
+// Reads numbers with one blank between them.
+class Numbers {
+  public:
+    explicit Numbers(std::string_view text) : text_(text) {}
+
+    template <class T>
+    T Take() {
+        T value{};
+        const auto [end, fault] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+        ok_ = ok_ && fault == std::errc();
+        text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+        if (!text_.empty()) text_.remove_prefix(1);
+        return value;
+    }
+    Duration TakeDuration() { return Duration(Take<std::int64_t>()); }
+    template <class E>
+    E TakeEnum() {
+        const auto value = Take<unsigned>();
+        ok_ = ok_ && value < model::kEnumCount<E>;
+        return static_cast<E>(value);
+    }
+    bool TakeBool() { return Take<int>() != 0; }
+    bool more() const { return ok_ && !text_.empty(); }
+    bool ok() const { return ok_; }
+
+  private:
+    std::string_view text_;
+    bool ok_ = true;
+};
+
+}  // namespace
+
+// Taken apart by name, so that a new member does not go unnoticed here.
+std::string PolicyToText(const model::RunPolicy& policy) {
+    const auto& [retry, timeout, stop_grace, overlap, ignores_overlap, run_log, need_manual,
+                 success_callback, error_callback] = policy;
+    const auto& [strategy, max_retries, interval, sequence, max_interval, jitter] = retry;
+    std::string out = fmt::format(
+        "{:d} {} {} {} {} {} {} {:d} {:d} {:d} {:d} {:d} {:d}", static_cast<int>(strategy),
+        max_retries, interval.count(), max_interval.count(), jitter, timeout.count(),
+        stop_grace.count(), static_cast<int>(overlap), ignores_overlap, static_cast<int>(run_log),
+        need_manual, success_callback, error_callback);
+    for (const Duration step : sequence) {
+        fmt::format_to(std::back_inserter(out), " {}", step.count());
+    }
+    return out;
+}
+
+Result<model::RunPolicy> PolicyFromText(std::string_view text) {
+    Numbers numbers(text);
+    model::RunPolicy policy;
+    policy.retry.strategy = numbers.TakeEnum<model::RetryStrategy>();
+    policy.retry.max_retries = numbers.Take<int>();
+    policy.retry.interval = numbers.TakeDuration();
+    policy.retry.max_interval = numbers.TakeDuration();
+    policy.retry.jitter = numbers.Take<double>();
+    policy.timeout = numbers.TakeDuration();
+    policy.stop_grace = numbers.TakeDuration();
+    policy.overlap = numbers.TakeEnum<model::OverlapPolicy>();
+    policy.ignores_overlap = numbers.TakeBool();
+    policy.run_log = numbers.TakeEnum<model::RunLog>();
+    policy.need_manual = numbers.TakeBool();
+    policy.success_callback = numbers.TakeBool();
+    policy.error_callback = numbers.TakeBool();
+    while (numbers.more()) policy.retry.sequence.push_back(numbers.TakeDuration());
+    if (!numbers.ok()) return Error(Code::kDataLoss, "sqlite: a stored policy cannot be read");
+    return policy;
+}
+
+namespace {
+
+// There are few policies; whoever makes a new one for every run gets no cache, but no leak either.
+constexpr std::size_t kMaxCached = 4'096;
+
+}  // namespace
+
+Result<void> PolicyCache::Fill(Connection& connection) {
+    Query query = connection.Prepared(Sql::kListPolicies);
+    query.Int(static_cast<std::int64_t>(kMaxCached));
+    for (;;) {
+        KSANA_TRY(const bool row, query.Next());
+        if (!row) return {};
+        const std::int64_t id = query.Int();
+        KSANA_TRY(const model::RunPolicy policy, PolicyFromText(query.View()));
+        Add(id, policy);
+    }
+}
+
+Result<model::RunPolicy> PolicyCache::Load(Connection& connection, std::int64_t id) {
+    {
+        const std::shared_lock lock(mutex_);
+        const auto found = by_id_.find(id);
+        if (found != by_id_.end()) return found->second;
+    }
+    Query query = connection.Prepared(Sql::kLoadPolicy);
+    KSANA_TRY(const bool row, query.Int(id).Next());
+    if (!row) return Error(Code::kDataLoss, fmt::format("sqlite: policy {} is missing", id));
+    // Not kept: the row may be one that this very transaction made.
+    return PolicyFromText(query.View());
+}
+
+void PolicyCache::Add(std::int64_t id, const model::RunPolicy& policy) {
+    const std::unique_lock lock(mutex_);
+    if (by_id_.size() >= kMaxCached) by_id_.clear();
+    by_id_.emplace(id, policy);
+}
+
+std::size_t PolicyWriter::Hash::operator()(const model::RunPolicy& policy) const {
+    std::uint64_t hash = MixBits(static_cast<std::uint64_t>(policy.timeout.count()));
+    hash = MixBits(hash ^ static_cast<std::uint64_t>(policy.retry.interval.count()));
+    hash = MixBits(hash ^ static_cast<std::uint64_t>(policy.retry.max_retries));
+    hash = MixBits(hash ^ static_cast<std::uint64_t>(policy.stop_grace.count()));
+    return MixBits(hash ^ static_cast<std::uint64_t>(policy.overlap));
+}
+
+Result<std::int64_t> PolicyWriter::IdOf(Connection& connection, const model::RunPolicy& policy) {
+    const auto found = ids_.find(policy);
+    if (found != ids_.end()) return found->second;
+    const std::string text = PolicyToText(policy);
+    Query find = connection.Prepared(Sql::kFindPolicy);
+    KSANA_TRY(const bool known, find.Text(text).Next());
+    std::int64_t id = 0;
+    if (known) {
+        id = find.Int();
+    } else {
+        KSANA_TRY_VOID(connection.Prepared(Sql::kInsertPolicy).Text(text).Run());
+        id = sqlite3_last_insert_rowid(connection.handle());
+    }
+    if (ids_.size() >= kMaxCached) ids_.clear();
+    ids_.emplace(policy, id);
+    fresh_.emplace_back(id, policy);
+    return id;
+}
+
+void PolicyWriter::Committed(PolicyCache& cache) {
+    for (const auto& [id, policy] : fresh_) cache.Add(id, policy);
+    fresh_.clear();
+}
+
+void PolicyWriter::RolledBack() {
+    for (const auto& [id, policy] : fresh_) ids_.erase(policy);
+    fresh_.clear();
+}
+
+}  // namespace ksana::store_sqlite

@@ -1,0 +1,172 @@
+#include "ksana/store_sqlite/wire/log_vfs.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace ksana::store_sqlite {
+namespace {
+
+constexpr const char* kName = "ksana_log";
+// SQLite writes less than 128 KB at a time: of more it takes the remainder.
+constexpr int kRoom = 64 * 1024;
+
+sqlite3_vfs* Default() {
+    static sqlite3_vfs* const found = sqlite3_vfs_find(nullptr);
+    return found;
+}
+
+// A log, and the file of the default VFS that it is.
+class Log {
+  public:
+    explicit Log(int inner_size)
+        : memory_(static_cast<std::size_t>(inner_size) / sizeof(std::max_align_t) + 1) {}
+
+    sqlite3_file* inner() { return static_cast<sqlite3_file*>(static_cast<void*>(memory_.data())); }
+    const sqlite3_io_methods& real() { return *inner()->pMethods; }
+
+    // After the inner file was opened.
+    void Begin() {
+        // On a disk without this SQLite writes on after the sync, up to the end of a sector.
+        gathers_ = (real().xDeviceCharacteristics(inner()) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;
+    }
+
+    // Where it fails what was gathered is gone: its transaction fails with it.
+    int Flush() {
+        if (count_ == 0) return SQLITE_OK;
+        const int count = std::exchange(count_, 0);
+        return real().xWrite(inner(), gathered_.data(), count, start_);
+    }
+
+    int Write(const void* bytes, int count, sqlite3_int64 offset) {
+        const bool follows = offset == start_ + count_ && count_ + count <= kRoom;
+        if (!follows) {
+            const int rc = Flush();
+            if (rc != SQLITE_OK) return rc;
+        }
+        if (!gathers_ || count > kRoom) return real().xWrite(inner(), bytes, count, offset);
+        if (count_ == 0) start_ = offset;
+        std::memcpy(gathered_.data() + count_, bytes, static_cast<std::size_t>(count));
+        count_ += count;
+        return SQLITE_OK;
+    }
+
+  private:
+    std::vector<std::max_align_t> memory_;  // of the inner file; zeros until it is opened
+    bool gathers_ = false;
+    int count_ = 0;  // bytes gathered, for `start_` of the file
+    sqlite3_int64 start_ = 0;
+    std::array<char, kRoom> gathered_{};
+};
+
+// What stands in the memory that SQLite gives for a file.
+struct Handle : sqlite3_file {
+    Log* log;  // owned, from Open to Close
+};
+
+Log& Of(sqlite3_file* file) { return *static_cast<Handle*>(file)->log; }
+
+// Calls the inner file, with all in it that was written.
+template <class Call>
+int Flushed(sqlite3_file* file, const Call& call) {
+    Log& log = Of(file);
+    const int rc = log.Flush();
+    return rc != SQLITE_OK ? rc : call(log.real(), log.inner());
+}
+
+int Close(sqlite3_file* file) {
+    const std::unique_ptr<Log> log(&Of(file));
+    const int flushed = log->Flush();
+    const int closed = log->real().xClose(log->inner());
+    return flushed != SQLITE_OK ? flushed : closed;
+}
+
+const sqlite3_io_methods kMethods = {
+    .iVersion = 1,
+    .xClose = Close,
+    .xRead =
+        [](sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
+            return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
+                return real.xRead(inner, out, count, offset);
+            });
+        },
+    .xWrite = [](sqlite3_file* file, const void* bytes, int count,
+                 sqlite3_int64 offset) { return Of(file).Write(bytes, count, offset); },
+    .xTruncate =
+        [](sqlite3_file* file, sqlite3_int64 size) {
+            return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
+                return real.xTruncate(inner, size);
+            });
+        },
+    .xSync =
+        [](sqlite3_file* file, int flags) {
+            return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
+                return real.xSync(inner, flags);
+            });
+        },
+    .xFileSize =
+        [](sqlite3_file* file, sqlite3_int64* out) {
+            return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
+                return real.xFileSize(inner, out);
+            });
+        },
+    .xLock = [](sqlite3_file* file,
+                int level) { return Of(file).real().xLock(Of(file).inner(), level); },
+    .xUnlock = [](sqlite3_file* file,
+                  int level) { return Of(file).real().xUnlock(Of(file).inner(), level); },
+    .xCheckReservedLock =
+        [](sqlite3_file* file, int* out) {
+            return Of(file).real().xCheckReservedLock(Of(file).inner(), out);
+        },
+    .xFileControl =
+        [](sqlite3_file* file, int what, void* argument) {
+            return Flushed(file, [=](const sqlite3_io_methods& real, sqlite3_file* inner) {
+                return real.xFileControl(inner, what, argument);
+            });
+        },
+    .xSectorSize = [](sqlite3_file* file) { return Of(file).real().xSectorSize(Of(file).inner()); },
+    .xDeviceCharacteristics =
+        [](sqlite3_file* file) { return Of(file).real().xDeviceCharacteristics(Of(file).inner()); },
+};
+
+int Open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out) {
+    sqlite3_vfs* const vfs = Default();
+    if ((flags & SQLITE_OPEN_WAL) == 0) return vfs->xOpen(vfs, name, file, flags, out);
+    file->pMethods = nullptr;
+    auto log = std::make_unique<Log>(vfs->szOsFile);
+    const int rc = vfs->xOpen(vfs, name, log->inner(), flags, out);
+    if (rc != SQLITE_OK) {
+        if (log->inner()->pMethods != nullptr) log->real().xClose(log->inner());
+        return rc;
+    }
+    log->Begin();
+    static_cast<Handle*>(file)->log = log.release();
+    file->pMethods = &kMethods;
+    return SQLITE_OK;
+}
+
+// The default one but for its files.
+bool Register() {
+    if (Default() == nullptr) return false;
+    static sqlite3_vfs vfs = *Default();
+    vfs.zName = kName;
+    vfs.pNext = nullptr;
+    vfs.szOsFile = std::max(vfs.szOsFile, static_cast<int>(sizeof(Handle)));
+    vfs.xOpen = Open;
+    return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
+}
+
+}  // namespace
+
+const char* GatheringLogVfs() {
+    static const bool registered = Register();
+    return registered ? kName : nullptr;
+}
+
+}  // namespace ksana::store_sqlite

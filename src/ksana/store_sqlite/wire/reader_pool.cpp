@@ -1,0 +1,74 @@
+#include "ksana/store_sqlite/wire/reader_pool.hpp"
+
+#include <fmt/core.h>
+
+#include <chrono>
+
+#include "ksana/store_sqlite/sqlite_transaction.hpp"
+
+namespace ksana::store_sqlite {
+namespace {
+
+constexpr std::chrono::seconds kMaxWaitForReader{10};
+// The writer stands still for so long at most, and only when the log has become far too long.
+constexpr std::chrono::milliseconds kMaxWaitForQuiet{100};
+
+// Never a checkpoint: only the writer may make one (a fault of SQLite 3.40 with several of them).
+constexpr std::string_view kReaderPragmas =
+    "PRAGMA query_only=1; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8000; "
+    "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0";
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> ReaderPool::OpenOne() const {
+    KSANA_TRY(auto connection, Connection::Open(path_, OpenMode::kReadOnly));
+    KSANA_TRY_VOID(connection->Execute(std::string(kReaderPragmas)));
+    return connection;
+}
+
+Result<std::unique_ptr<Connection>> ReaderPool::Acquire() {
+    std::unique_lock lock(mutex_);
+    const bool free =
+        changed_.wait_for(lock, kMaxWaitForReader, [this] { return holds_ == 0 && busy_ < size_; });
+    if (!free) {
+        return Error(Code::kUnavailable, fmt::format("sqlite: all {} readers are busy", size_));
+    }
+    ++busy_;
+    if (!free_.empty()) {
+        auto connection = std::move(free_.back());
+        free_.pop_back();
+        return connection;
+    }
+    lock.unlock();
+    auto opened = OpenOne();
+    if (!opened) Release(nullptr);
+    return opened;
+}
+
+void ReaderPool::Release(std::unique_ptr<Connection> connection) {
+    {
+        const std::lock_guard lock(mutex_);
+        --busy_;
+        if (connection != nullptr) free_.push_back(std::move(connection));
+    }
+    changed_.notify_all();
+}
+
+bool ReaderPool::AwaitQuiet(std::unique_lock<std::mutex>& lock) {
+    return changed_.wait_for(lock, kMaxWaitForQuiet, [this] { return busy_ == 0; });
+}
+
+Result<void> ReaderPool::Read(const store_kit::Backend::ReadBody& body) {
+    KSANA_TRY(auto connection, Acquire());
+    auto result = connection->BeginRead();
+    if (result) {
+        ReadSession session{*connection, shared_};
+        SqliteReader reader(session);
+        result = body(reader);
+    }
+    connection->Rollback();
+    Release(std::move(connection));
+    return result;
+}
+
+}  // namespace ksana::store_sqlite

@@ -237,7 +237,7 @@ TEST_F(TimerRoutesTest, PatchesAtTheSameTimeBothCount) {
     const Response both = Get("/jobs/j");
     EXPECT_TRUE(Has(both, fmt::format(R"("name":"name {}")", kPatches))) << both.body;
     EXPECT_TRUE(Has(both, fmt::format(R"("timeout":"{}s")", kPatches))) << both.body;
-    EXPECT_EQ(store_->jobs().Get("j")->version, 1 + 2 * kPatches);
+    EXPECT_EQ(store_->jobs().Get("j")->state.version, 1 + 2 * kPatches);
 }
 
 TEST_F(TimerRoutesTest, PauseAndResume) {  // K-07

@@ -23,7 +23,7 @@ TEST_P(StoreTest, AFireAheadOfItsTimeIsStartedAtItsTime) {
     EXPECT_EQ(run.status.started_at, nominal);
     EXPECT_GT(*run.status.lease_until, nominal);
     EXPECT_EQ(Read(run.id).run, run);
-    EXPECT_EQ(jobs().Get("j1")->next_run_at, nominal + minutes(1));
+    EXPECT_EQ(jobs().Get("j1")->state.next_run_at, nominal + minutes(1));
     EXPECT_EQ(PlanAhead(seconds(10)).jobs, 0U) << "once";
     now_ = nominal;
     EXPECT_EQ(Report(run, EventKind::kSuccess).verdict, store::ApplyVerdict::kApplied);
@@ -70,7 +70,7 @@ TEST_P(StoreTest, AFireAheadThatCannotBeStartedIsScheduled) {
     now_ += seconds(50);
     auto planned = jobs().PlanDue({.now = now_, .look_ahead = seconds(30), .start = {}},
                                   [this](const model::Job& job, TimePoint) {
-                                      return PlanEveryMinute(job, *job.next_run_at);
+                                      return PlanEveryMinute(job, *job.state.next_run_at);
                                   });
     ASSERT_TRUE(planned);
     EXPECT_EQ(planned->runs, 1U);

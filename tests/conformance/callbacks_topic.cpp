@@ -178,7 +178,7 @@ TEST_P(StoreTest, TheCallbacksOfAJobsRunsAreToldToo) {
     }
     EXPECT_EQ(callbacks, 1);
     EXPECT_EQ(StateOf(fires[0].id), RunState::kSucceeded);
-    EXPECT_EQ(jobs().Get("j1")->total_runs, 1);
+    EXPECT_EQ(jobs().Get("j1")->state.total_runs, 1);
 }
 
 // Many at once, in one transaction.

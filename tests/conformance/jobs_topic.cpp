@@ -35,9 +35,9 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     job.depends_on = {{"j0", model::OnDependencyFailure::kWait}};
     job.run_log = model::RunLog::kTrigger;
     const model::Job created = Create(job);
-    job.version = 1;
-    job.created_at = now_;
-    job.updated_at = now_;
+    job.state.version = 1;
+    job.state.created_at = now_;
+    job.state.updated_at = now_;
     EXPECT_EQ(created, job);
     auto read = jobs().Get("j1");
     ASSERT_TRUE(read);
@@ -96,15 +96,15 @@ TEST_P(StoreTest, JobsHaveVersions) {
     now_ += seconds(1);
     auto second = Write(job, WriteMode::kReplace, 1);
     ASSERT_TRUE(second);
-    EXPECT_EQ(second->version, 2);
-    EXPECT_EQ(second->updated_at, now_);
-    EXPECT_EQ(second->created_at, job.created_at);
+    EXPECT_EQ(second->state.version, 2);
+    EXPECT_EQ(second->state.updated_at, now_);
+    EXPECT_EQ(second->state.created_at, job.state.created_at);
     job.name = "too late";
     EXPECT_EQ(Write(job, WriteMode::kReplace, 1).error().code, Code::kConflict);
     EXPECT_EQ(jobs().Get("j1")->name, "renamed");
     EXPECT_EQ(Write(MakeJob("j2"), WriteMode::kReplace).error().code, Code::kNotFound);
     EXPECT_TRUE(Write(MakeJob("j2"), WriteMode::kUpsert));
-    EXPECT_EQ(Write(MakeJob("j2"), WriteMode::kUpsert)->version, 2);
+    EXPECT_EQ(Write(MakeJob("j2"), WriteMode::kUpsert)->state.version, 2);
     EXPECT_EQ(jobs().Delete({.id = "j2", .expected_version = 1}).error().code, Code::kConflict);
     EXPECT_TRUE(jobs().Delete({.id = "j2", .expected_version = 2}));
     EXPECT_EQ(jobs().Get("j2").error().code, Code::kNotFound);
@@ -181,9 +181,9 @@ TEST_P(StoreTest, PlanningWritesRunsAndTheNextFire) {
     EXPECT_EQ(planned.duplicates, 0U);
     EXPECT_FALSE(planned.more);
     const auto job = jobs().Get("j1");
-    EXPECT_EQ(job->planned_until, now_);
-    EXPECT_EQ(job->next_run_at, now_ + minutes(1));
-    EXPECT_EQ(job->version, 1) << "the engine's own bookkeeping is no edit";
+    EXPECT_EQ(job->state.planned_until, now_);
+    EXPECT_EQ(job->state.next_run_at, now_ + minutes(1));
+    EXPECT_EQ(job->state.version, 1) << "the engine's own bookkeeping is no edit";
     auto fire = jobs().FindFire("j1", first);
     ASSERT_TRUE(fire);
     ASSERT_TRUE(*fire);
@@ -211,11 +211,11 @@ TEST_P(StoreTest, GivenJobsArePlannedWhetherDueOrNot) {
     EXPECT_EQ(planned->jobs, 2U);
     EXPECT_EQ(planned->now, now_);
     const auto job = jobs().Get("j1");
-    EXPECT_EQ(job->planned_until, now_);
-    EXPECT_EQ(job->next_run_at, now_ + minutes(7));
-    EXPECT_EQ(job->version, 1) << "the definition is what it was";
-    EXPECT_EQ(jobs().Get("paused")->next_run_at, std::nullopt);
-    EXPECT_EQ(jobs().Get("j2")->next_run_at, now_ + minutes(1)) << "was not asked for";
+    EXPECT_EQ(job->state.planned_until, now_);
+    EXPECT_EQ(job->state.next_run_at, now_ + minutes(7));
+    EXPECT_EQ(job->state.version, 1) << "the definition is what it was";
+    EXPECT_EQ(jobs().Get("paused")->state.next_run_at, std::nullopt);
+    EXPECT_EQ(jobs().Get("j2")->state.next_run_at, now_ + minutes(1)) << "was not asked for";
     EXPECT_EQ(jobs().Ledger({.job_id = "j1"})->items.size(), 1U);
     EXPECT_EQ(runs().NextWake()->plan, now_ + minutes(1));
     EXPECT_EQ(jobs().PlanJobs({.now = now_, .ids = {}}, planner)->jobs, 0U);
@@ -224,9 +224,9 @@ TEST_P(StoreTest, GivenJobsArePlannedWhetherDueOrNot) {
 TEST_P(StoreTest, PlanningLooksAheadAndStopsAtItsLimit) {
     for (const char* id : {"a", "b", "c"}) Create(MakeJob(id));
     const auto planner = [this](const model::Job& job, TimePoint) {
-        store::JobPlan plan{.planned_until = *job.next_run_at};
-        plan.runs.push_back(MakeFire(job, *job.next_run_at));
-        plan.next_run_at = *job.next_run_at + minutes(1);
+        store::JobPlan plan{.planned_until = *job.state.next_run_at};
+        plan.runs.push_back(MakeFire(job, *job.state.next_run_at));
+        plan.next_run_at = *job.state.next_run_at + minutes(1);
         return plan;
     };
     store::PlanParams params{.now = now_, .look_ahead = seconds(59), .limit = 2};
@@ -254,7 +254,7 @@ TEST_P(StoreTest, AFireHasOneRun) {
     EXPECT_EQ(planned.jobs, 1U);
     EXPECT_EQ(planned.runs, 0U);
     EXPECT_EQ(planned.duplicates, 1U);
-    EXPECT_EQ(jobs().Get("j1")->next_run_at, now_ + minutes(1)) << "it goes on";
+    EXPECT_EQ(jobs().Get("j1")->state.next_run_at, now_ + minutes(1)) << "it goes on";
     const auto again = Submit({MakeFire(job, now_)});
     EXPECT_EQ(again[0].verdict, store::SubmitVerdict::kSameFire);
     EXPECT_EQ(again[0].id, early.id);
@@ -281,7 +281,7 @@ TEST_P(StoreTest, ThePlanStartsWhatItCan) {
     const auto fire = *jobs().FindFire("j1", now_);
     EXPECT_EQ(fire->status.state, RunState::kSkipped);
     EXPECT_EQ(fire->status.skip_reason, model::SkipReason::kOverlap);
-    EXPECT_EQ(jobs().Get("j1")->last_state, RunState::kSkipped);
+    EXPECT_EQ(jobs().Get("j1")->state.last_state, RunState::kSkipped);
 }
 
 // The answer of a write is the job as it is stored, with what its plan says about missed fires.
@@ -293,7 +293,7 @@ TEST_P(StoreTest, AWriteAnswersWithWhatItsPlanChanged) {
         const auto written =
             jobs().Write({.now = now_, .writes = {{.job = job, .mode = mode, .plan = plan}}});
         ASSERT_TRUE(written && written->at(0));
-        EXPECT_EQ(written->at(0)->last_state, RunState::kMissed);
+        EXPECT_EQ(written->at(0)->state.last_state, RunState::kMissed);
         EXPECT_EQ(*written->at(0), *jobs().Get("j1"));
         job = *written->at(0);
         plan.tally->last_error = "again";
@@ -308,13 +308,13 @@ TEST_P(StoreTest, TheLedgerKeepsWhatMadeNoRun) {
     const auto planner = [](const model::Job& job, TimePoint now) {
         store::JobPlan plan{.planned_until = now, .next_run_at = now + minutes(1)};
         plan.ranges.push_back(
-            {model::FireFate::kMissed, {.count = 10, .first = *job.next_run_at, .last = now}});
+            {model::FireFate::kMissed, {.count = 10, .first = *job.state.next_run_at, .last = now}});
         plan.tally = model::JobTally{.last_state = RunState::kMissed};
         return plan;
     };
     ASSERT_TRUE(jobs().PlanDue({.now = now_}, planner));
-    EXPECT_EQ(jobs().Get("j1")->last_state, RunState::kMissed);
-    EXPECT_EQ(jobs().Get("j1")->total_runs, 0);
+    EXPECT_EQ(jobs().Get("j1")->state.last_state, RunState::kMissed);
+    EXPECT_EQ(jobs().Get("j1")->state.total_runs, 0);
     auto all = jobs().Ledger({.limit = 1});
     ASSERT_TRUE(all);
     ASSERT_EQ(all->items.size(), 1U);
@@ -349,23 +349,23 @@ TEST_P(StoreTest, RunsUpdateTheirJob) {
     };
     end(EventKind::kPermanentFailure);
     model::Job after = end(EventKind::kPermanentFailure);
-    EXPECT_EQ(after.total_runs, 2);
-    EXPECT_EQ(after.consecutive_failures, 2);
-    EXPECT_EQ(after.last_state, RunState::kFailed);
-    EXPECT_EQ(after.last_error, "boom");
-    EXPECT_EQ(after.last_run_at, now_);
+    EXPECT_EQ(after.state.total_runs, 2);
+    EXPECT_EQ(after.state.consecutive_failures, 2);
+    EXPECT_EQ(after.state.last_state, RunState::kFailed);
+    EXPECT_EQ(after.state.last_error, "boom");
+    EXPECT_EQ(after.state.last_run_at, now_);
     after = end(EventKind::kSuccess);
-    EXPECT_EQ(after.total_runs, 3);
-    EXPECT_EQ(after.consecutive_failures, 0);
-    EXPECT_EQ(after.last_state, RunState::kSucceeded);
-    EXPECT_EQ(after.last_error, "");
-    EXPECT_EQ(after.next_run_at, job.next_run_at) << "K-06: the cadence is left alone";
+    EXPECT_EQ(after.state.total_runs, 3);
+    EXPECT_EQ(after.state.consecutive_failures, 0);
+    EXPECT_EQ(after.state.last_state, RunState::kSucceeded);
+    EXPECT_EQ(after.state.last_error, "");
+    EXPECT_EQ(after.state.next_run_at, job.state.next_run_at) << "K-06: the cadence is left alone";
     // An edit keeps all of it.
     job.name = "renamed";
     auto edited = Write(job, WriteMode::kReplace);
     ASSERT_TRUE(edited);
-    EXPECT_EQ(edited->total_runs, 3);
-    EXPECT_EQ(jobs().Get("j1")->last_state, RunState::kSucceeded);
+    EXPECT_EQ(edited->state.total_runs, 3);
+    EXPECT_EQ(jobs().Get("j1")->state.last_state, RunState::kSucceeded);
 }
 
 // An edit that changes the schedule accounts for the old one in the same transaction.
@@ -378,13 +378,13 @@ TEST_P(StoreTest, AnEditMayBringItsPlan) {
         return jobs().Write(
             {.now = now_, .writes = {{.job = to, .mode = WriteMode::kReplace, .plan = plan}}});
     };
-    job.planned_until = now_ - seconds(1);
+    job.state.planned_until = now_ - seconds(1);
     EXPECT_EQ(write(job)->at(0).error().code, Code::kConflict) << "the planner was faster";
     EXPECT_EQ(*runs().Count({}, 10), 0);
-    job.planned_until = jobs().Get("j1")->planned_until;
+    job.state.planned_until = jobs().Get("j1")->state.planned_until;
     ASSERT_TRUE(write(job)->at(0));
-    EXPECT_EQ(jobs().Get("j1")->next_run_at, now_ + minutes(30));
-    EXPECT_EQ(jobs().Get("j1")->planned_until, now_);
+    EXPECT_EQ(jobs().Get("j1")->state.next_run_at, now_ + minutes(30));
+    EXPECT_EQ(jobs().Get("j1")->state.planned_until, now_);
     EXPECT_EQ(*runs().Count({}, 10), 1);
 }
 

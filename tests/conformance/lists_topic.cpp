@@ -143,8 +143,8 @@ TEST_P(StoreTest, SortsAndFilters) {
     for (int i = 0; i < 5; ++i) {
         model::Job job = MakeJob("j" + std::to_string(i));
         job.name = names[i];
-        job.next_run_at = now_ + minutes(10 - i);
-        if (i == 2) job.next_run_at.reset();
+        job.state.next_run_at = now_ + minutes(10 - i);
+        if (i == 2) job.state.next_run_at.reset();
         job.group = i % 2 == 0 ? "even" : "odd";
         job.owner = i == 3 ? "Ann" : "bob";
         job.enabled = i != 4;

@@ -50,7 +50,7 @@ TEST_P(StoreTest, SearchesOfJobsThatEndEarlyMissNothing) {
         job.enabled = i % 6 != 0;
         job.labels = {{"team", std::to_string(i % 2)}, {"zone", std::to_string(i % 3)}};
         job.schedule.calendar = i % 9 == 0 ? "c" : "";
-        job.next_run_at = now_ + seconds(i * 37 % 11);
+        job.state.next_run_at = now_ + seconds(i * 37 % 11);
         Create(job);
         if (i % 4 == 1) continue;  // it has never run
         now_ += seconds(i % 3);

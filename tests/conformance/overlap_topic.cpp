@@ -135,7 +135,7 @@ TEST_P(StoreTest, CancelOtherTakesThePlaceOfARunThatWasGivenBack) {
         EXPECT_EQ(next[0].id, fresh) << "nothing is under way any more, so it starts";
         if (log == model::RunLog::kFull) {
             EXPECT_EQ(StateOf(old), RunState::kCancelled);
-            EXPECT_EQ(jobs().Get(job.id)->last_state, RunState::kCancelled);
+            EXPECT_EQ(jobs().Get(job.id)->state.last_state, RunState::kCancelled);
         }
         EXPECT_EQ(Report(next[0], EventKind::kSuccess).verdict, store::ApplyVerdict::kApplied);
         EXPECT_TRUE(ClaimHttp().empty());

@@ -216,7 +216,7 @@ TEST_P(StoreTest, OneEditorWins) {
         }
     });
     EXPECT_EQ(won, 1);
-    EXPECT_EQ(jobs().Get("j1")->version, 2);
+    EXPECT_EQ(jobs().Get("j1")->state.version, 2);
 }
 
 TEST_P(StoreTest, OneCreatorWins) {

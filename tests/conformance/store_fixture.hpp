@@ -127,8 +127,8 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         job.action = model::HttpAction{.url = "http://127.0.0.1/" + id};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = std::chrono::minutes(1);
-        job.planned_until = now_;
-        job.next_run_at = now_ + std::chrono::minutes(1);
+        job.state.planned_until = now_;
+        job.state.next_run_at = now_ + std::chrono::minutes(1);
         return job;
     }
 
@@ -173,14 +173,14 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         auto planned =
             jobs().PlanDue({.now = now_, .look_ahead = ahead, .start = start},
                            [this](const model::Job& job, TimePoint now) {
-                               return PlanEveryMinute(job, std::max(now, *job.next_run_at));
+                               return PlanEveryMinute(job, std::max(now, *job.state.next_run_at));
                            });
         EXPECT_TRUE(planned) << planned.error().Describe();
         return planned ? *planned : store::Planned{};
     }
     store::JobPlan PlanEveryMinute(const model::Job& job, TimePoint now) {
         store::JobPlan plan{.planned_until = now};
-        TimePoint next = *job.next_run_at;
+        TimePoint next = *job.state.next_run_at;
         for (; next <= now; next += std::chrono::minutes(1)) {
             plan.runs.push_back(MakeFire(job, next));
         }

@@ -142,7 +142,7 @@ TEST_P(StoreTest, RecordsThatNoStoreMadeAreRefused) {
         refused(bad, path, "job j");
     };
     job([&](model::Job& bad) { bad.name = nul; }, "/name");
-    job([&](model::Job& bad) { bad.last_error = nul; }, "/last_error");
+    job([&](model::Job& bad) { bad.state.last_error = nul; }, "/last_error");
     job([&](model::Job& bad) { bad.action = model::HttpAction{.url = nul}; }, "/http/url");
     job([&](model::Job& bad) { bad.schedule.zone = nul; }, "/schedule/zone");
     model::Job nameless = MakeJob("j");

@@ -76,12 +76,12 @@ class Changer {
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = std::chrono::minutes(1);
-        job.planned_until = kStart;
-        job.next_run_at = kStart + std::chrono::minutes(1);
+        job.state.planned_until = kStart;
+        job.state.next_run_at = kStart + std::chrono::minutes(1);
         auto written = store_.jobs().Write(
             {.now = kStart, .writes = {{.job = job, .mode = store::WriteMode::kUpsert}}});
         if (written && written->at(0)) {
-            Say(fmt::format("job {} {}", job.id, written->at(0)->version));
+            Say(fmt::format("job {} {}", job.id, written->at(0)->state.version));
         } else if (written || Failure(written.error()) == "failed") {
             Say(fmt::format("refused {} {}", job.id, step));
         } else {
@@ -101,7 +101,7 @@ class Changer {
         std::map<std::string, TimePoint> until;
         const auto planner = [&](const model::Job& job, TimePoint) {
             store::JobPlan plan{.planned_until = now};
-            TimePoint next = *job.next_run_at;
+            TimePoint next = *job.state.next_run_at;
             for (; next <= now; next += std::chrono::minutes(1)) {
                 model::Run run = MakeRun(ids_);
                 run.kind = model::ActionKind::kHttp;
@@ -181,7 +181,7 @@ class Checker {
     void CheckLine(const std::string& what, const std::string& id, std::int64_t number) {
         if (what == "job") {
             const auto job = store_.jobs().Get(id);
-            if (!job || job->version < number) Wrong(fmt::format("lost: {} {}", id, number));
+            if (!job || job->state.version < number) Wrong(fmt::format("lost: {} {}", id, number));
         } else if (what == "refused") {
             const auto job = store_.jobs().Get(id);
             if (job && job->name == NameOf(number)) {
@@ -189,7 +189,7 @@ class Checker {
             }
         } else if (what == "planned") {
             const auto job = store_.jobs().Get(id);
-            if (!job || job->planned_until < kStart + Duration(number)) {
+            if (!job || job->state.planned_until < kStart + Duration(number)) {
                 Wrong(fmt::format("planned_until went back: {}", id));
             }
         } else if (what == "run" || what == "started" || what == "done" || what == "failed") {
@@ -228,7 +228,7 @@ class Checker {
         const auto jobs = store_.jobs().List({.limit = 1'000});
         if (!jobs) return Wrong(jobs.error().Describe());
         for (const model::Job& job : jobs->items) {
-            for (TimePoint at = kStart + std::chrono::minutes(1); at <= job.planned_until;
+            for (TimePoint at = kStart + std::chrono::minutes(1); at <= job.state.planned_until;
                  at += std::chrono::minutes(1)) {
                 if (!fires.contains({job.id, at})) Wrong(fmt::format("fire lost: {}", job.id));
             }

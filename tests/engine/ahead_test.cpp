@@ -16,7 +16,7 @@ using std::chrono::seconds;
 class AheadTest : public DispatcherTest {
   protected:
     // As the planner does: stored as started, `after` before their time.
-    std::vector<Task> Planned(const store::StartAs& room, int count, Duration after) {
+    std::vector<AttemptPointer> Planned(const store::StartAs& room, int count, Duration after) {
         model::Run run;
         run.job_id = "job";
         run.kind = model::ActionKind::kHttp;
@@ -26,11 +26,11 @@ class AheadTest : public DispatcherTest {
         start.ahead = after;
         const auto submitted = store_->runs().Submit(
             {.now = {}, .runs = std::vector(static_cast<std::size_t>(count), run), .start = start});
-        std::vector<Task> tasks;
+        std::vector<AttemptPointer> attempts;
         for (const auto& one : *submitted) {
-            if (one.started) tasks.push_back({.run = *one.started, .job = nullptr});
+            if (one.started) attempts.push_back(MakeAttempt(*one.started));
         }
-        return tasks;
+        return attempts;
     }
 
     // Four thousand land in a second, so that some may wait in front of the forty slots.
@@ -48,8 +48,8 @@ class AheadTest : public DispatcherTest {
     }
 
     void EndAll() {
-        while (!executor_.tasks.empty()) {
-            executor_.End(std::string(executor_.tasks.begin()->first), EventKind::kSuccess);
+        while (!executor_.attempts.empty()) {
+            executor_.End(std::string(executor_.attempts.begin()->first), EventKind::kSuccess);
         }
     }
 };
@@ -60,7 +60,7 @@ TEST_F(AheadTest, AStartWaitsForItsTimeAndNotForACommit) {
     ASSERT_EQ(tasks.size(), 1U);
     const Uuid id = tasks[0].run.id;
     EXPECT_EQ(tasks[0].run.status.started_at, clock_.Now() + milliseconds(80));
-    dispatcher_->Begin(std::move(tasks), room);
+    dispatcher_->Begin(std::move(attempts), room);
     EXPECT_TRUE(executor_.started.empty());
     EXPECT_EQ(starter_wakes_, 1);
     EXPECT_EQ(dispatcher_->StartDue().within, milliseconds(80));
@@ -120,7 +120,7 @@ TEST_F(AheadTest, AShutdownGivesBackWhatHasNotStarted) {  // K-18
     const store::StartAs room = dispatcher_->Reserve();
     auto tasks = Planned(room, 2, milliseconds(80));
     const Uuid id = tasks[0].run.id;
-    dispatcher_->Begin(std::move(tasks), room);
+    dispatcher_->Begin(std::move(attempts), room);
     dispatcher_->Close();
     clock_.Advance(milliseconds(80));
     dispatcher_->StartDue();
@@ -138,7 +138,7 @@ TEST_F(AheadTest, WhatThePlannerBringsAfterTheCloseIsGivenBackToo) {
     const store::StartAs room = dispatcher_->Reserve();
     auto tasks = Planned(room, 1, {});
     dispatcher_->Close();
-    dispatcher_->Begin(std::move(tasks), room);
+    dispatcher_->Begin(std::move(attempts), room);
     EXPECT_TRUE(executor_.started.empty());
     RunOnce();
     EXPECT_TRUE(dispatcher_->Idle());
@@ -148,7 +148,7 @@ TEST_F(AheadTest, WhatIsCancelledWhileItWaitsIsNotStarted) {
     const store::StartAs room = dispatcher_->Reserve();
     auto tasks = Planned(room, 1, milliseconds(80));
     const Uuid id = tasks[0].run.id;
-    dispatcher_->Begin(std::move(tasks), room);
+    dispatcher_->Begin(std::move(attempts), room);
     model::Event cancel;
     cancel.kind = EventKind::kCancel;
     ASSERT_TRUE(store_->runs().Apply({{.run_id = id, .event = cancel}}));

@@ -307,7 +307,7 @@ TEST_F(BackfillTest, WhatIsToComeIsThePlanners) {
     wish.to = clock_.Now();
     const auto preview = backfills_.Preview(wish);
     ASSERT_TRUE(preview);
-    EXPECT_LE(preview->fires.back(), *store_->jobs().Get("j")->planned_until);
+    EXPECT_LE(preview->fires.back(), *store_->jobs().Get("j")->state.planned_until);
 }
 
 TEST_F(BackfillTest, WhatSomebodyLeftHalfMadeIsTakenAway) {

@@ -51,7 +51,7 @@ class CalendarServiceTest : public ServiceFixture {
     }
 
     std::optional<TimePoint> NextOf(const std::string& id) {
-        return store_->jobs().Get(id)->next_run_at;
+        return store_->jobs().Get(id)->state.next_run_at;
     }
 
     std::vector<model::LedgerEntry> Ledger(const std::string& id) {
@@ -100,7 +100,7 @@ TEST_F(CalendarServiceTest, AChangeMovesTheNextFires) {
     Watch();
     EXPECT_EQ(NextOf("j"), noon_ + days(2));
     EXPECT_EQ(NextOf("other"), noon_);
-    EXPECT_EQ(store_->jobs().Get("j")->version, 1) << "the definition is what it was";
+    EXPECT_EQ(store_->jobs().Get("j")->state.version, 1) << "the definition is what it was";
     ASSERT_TRUE(Put("c", Excluding({{2026, 1, 1}})));
     Watch();
     EXPECT_EQ(NextOf("j"), noon_ + days(1));
@@ -216,9 +216,9 @@ TEST_F(CalendarServiceTest, AJobThatIsMadeDuringAChangeFollowsIt) {
     const auto made = slow.Create(Daily("j", "c"));
     ASSERT_TRUE(made) << made.error().Describe();
     EXPECT_EQ(asked, 4);
-    EXPECT_EQ(made->next_run_at, noon_ + days(1));
+    EXPECT_EQ(made->state.next_run_at, noon_ + days(1));
     EXPECT_EQ(NextOf("j"), noon_ + days(1));
-    EXPECT_EQ(made->version, 1);
+    EXPECT_EQ(made->state.version, 1);
 }
 
 TEST_F(CalendarServiceTest, OneThatCannotBeReadIsNotThere) {
@@ -240,7 +240,7 @@ TEST_F(CalendarServiceTest, ManyJobsAreLookedAtPageByPage) {
     store::JobQuery query;
     query.limit = store::kMaxPageSize;
     query.sort = store::JobSort::kNextRun;
-    EXPECT_EQ(store_->jobs().List(query)->items[0].next_run_at, noon_ + days(1));
+    EXPECT_EQ(store_->jobs().List(query)->items[0].state.next_run_at, noon_ + days(1));
 }
 
 }  // namespace

@@ -59,10 +59,10 @@ class CallbackTest : public DispatcherTest {
     Uuid Succeeded() { return Ended({.kind = EventKind::kSuccess, .result = "[2]"}); }
 
     // The attempt that the executor has.
-    const Task& Started() {
+    const ActiveAttempt& Started() {
         RunOnce();
-        EXPECT_EQ(executor_.tasks.size(), 1U);
-        return executor_.tasks.begin()->second.first;
+        EXPECT_EQ(executor_.attempts.size(), 1U);
+        return *executor_.attempts.begin()->second.first;
     }
 
     TypeCache types_{*store_};
@@ -72,15 +72,15 @@ class CallbackTest : public DispatcherTest {
 TEST_F(CallbackTest, SuccessIsTold) {  // T-10
     const Uuid id = Succeeded();
     EXPECT_EQ(StateOf(id), RunState::kCompleting);
-    const Task& task = Started();
-    ASSERT_TRUE(task.callback);
-    EXPECT_EQ(task.run.parent, id);
-    EXPECT_EQ(task.callback->url, "http://127.0.0.1:9/done");
-    EXPECT_EQ(task.callback->method, model::CallbackMethod::kPost);
-    EXPECT_EQ(task.callback->body, R"({"ext":{"n": 1.0},"result":[2]})") << "byte by byte";
-    EXPECT_EQ(task.callback->access_key, "shop");
-    EXPECT_EQ(task.callback->secrets, (std::vector<std::string>{"new", "old"}));
-    EXPECT_EQ(task.run.payload.find("\"old\""), std::string::npos) << "no secret is stored";
+    const ActiveAttempt& attempt = Started();
+    ASSERT_TRUE(attempt.callback);
+    EXPECT_EQ(attempt.run.parent, id);
+    EXPECT_EQ(attempt.callback->url, "http://127.0.0.1:9/done");
+    EXPECT_EQ(attempt.callback->method, model::CallbackMethod::kPost);
+    EXPECT_EQ(attempt.callback->body, R"({"ext":{"n": 1.0},"result":[2]})") << "byte by byte";
+    EXPECT_EQ(attempt.callback->access_key, "shop");
+    EXPECT_EQ(attempt.callback->secrets, (std::vector<std::string>{"new", "old"}));
+    EXPECT_EQ(attempt.run.payload.find("\"old\""), std::string::npos) << "no secret is stored";
     executor_.End(executor_.started.at(0), EventKind::kSuccess);
     RunOnce();
     EXPECT_EQ(StateOf(id), RunState::kSucceeded);
@@ -89,10 +89,10 @@ TEST_F(CallbackTest, SuccessIsTold) {  // T-10
 TEST_F(CallbackTest, AnErrorIsTold) {  // T-10
     const Uuid id = Ended({.kind = EventKind::kPermanentFailure, .error = "no \"such\" thing"});
     EXPECT_EQ(StateOf(id), RunState::kFailed);
-    const Task& task = Started();
-    EXPECT_EQ(task.callback->url, "http://127.0.0.1:9/oops");
-    EXPECT_EQ(task.callback->method, model::CallbackMethod::kPut);
-    EXPECT_EQ(task.callback->body, R"({"task_id":")" + id.ToString() +
+    const ActiveAttempt& attempt = Started();
+    EXPECT_EQ(attempt.callback->url, "http://127.0.0.1:9/oops");
+    EXPECT_EQ(attempt.callback->method, model::CallbackMethod::kPut);
+    EXPECT_EQ(attempt.callback->body, R"({"task_id":")" + id.ToString() +
                                        R"(","error_info":"no \"such\" thing","ext":{"n": 1.0}})");
 }
 
@@ -102,13 +102,13 @@ TEST_F(CallbackTest, IsTriedForHoursAndIsADeadLetterThen) {
     std::size_t tries = 0;
     for (; tries < 100; ++tries) {
         RunOnce();
-        if (executor_.tasks.empty()) {
+        if (executor_.attempts.empty()) {
             const auto ready = store_->runs().NextWake()->ready;
             if (!ready) break;
             clock_.Advance(*ready - clock_.Now());
             RunOnce();
         }
-        ASSERT_EQ(executor_.tasks.size(), 1U);
+        ASSERT_EQ(executor_.attempts.size(), 1U);
         executor_.End(executor_.started.back(), EventKind::kRetryableFailure, "HTTP 500");
     }
     EXPECT_EQ(tries, 21U);
@@ -128,17 +128,17 @@ TEST_F(CallbackTest, AnEditOfTheTypeCountsForWhatWaits) {
     type.callbacks.secret_key = "newer";
     type.callbacks.previous_secret_key = "";
     ASSERT_TRUE(store_->types().Put({.type = type})) << "the book has not seen it yet";
-    const Task& task = Started();
-    EXPECT_EQ(task.callback->url, "http://127.0.0.1:9/moved");
-    EXPECT_EQ(task.callback->method, model::CallbackMethod::kPut);
-    EXPECT_EQ(task.callback->secrets, std::vector<std::string>{"newer"});
+    const ActiveAttempt& attempt = Started();
+    EXPECT_EQ(attempt.callback->url, "http://127.0.0.1:9/moved");
+    EXPECT_EQ(attempt.callback->method, model::CallbackMethod::kPut);
+    EXPECT_EQ(attempt.callback->secrets, std::vector<std::string>{"newer"});
 }
 
 TEST_F(CallbackTest, WithoutItsTypeItCannotBeSigned) {
     Succeeded();
     ASSERT_TRUE(store_->types().Delete({.code = "mail"}));
-    const Task& task = Started();
-    EXPECT_NE(task.callback->fault.find("the type \"mail\""), std::string::npos);
+    const ActiveAttempt& attempt = Started();
+    EXPECT_NE(attempt.callback->fault.find("the type \"mail\""), std::string::npos);
 }
 
 TEST_F(CallbackTest, WithoutItsTypeItGoesWhereItWasToGo) {
@@ -147,10 +147,10 @@ TEST_F(CallbackTest, WithoutItsTypeItGoesWhereItWasToGo) {
     Put(type);
     Succeeded();
     ASSERT_TRUE(store_->types().Delete({.code = "mail"}));
-    const Task& task = Started();
-    EXPECT_EQ(task.callback->fault, "");
-    EXPECT_EQ(task.callback->url, "http://127.0.0.1:9/done");
-    EXPECT_TRUE(task.callback->secrets.empty());
+    const ActiveAttempt& attempt = Started();
+    EXPECT_EQ(attempt.callback->fault, "");
+    EXPECT_EQ(attempt.callback->url, "http://127.0.0.1:9/done");
+    EXPECT_TRUE(attempt.callback->secrets.empty());
 }
 
 // The node that takes the report may not know yet of a type that another has made.
@@ -166,14 +166,14 @@ TEST_F(CallbackTest, WhereTheTypeIsGoneNobodyIsToBeTold) {
     ASSERT_TRUE(store_->types().Delete({.code = "mail"}));
     ASSERT_TRUE(types_.Refresh());
     Succeeded();
-    const Task& task = Started();
-    EXPECT_EQ(task.callback->url, "");
-    EXPECT_EQ(task.callback->fault, "") << "so the executor lets it pass";
+    const ActiveAttempt& attempt = Started();
+    EXPECT_EQ(attempt.callback->url, "");
+    EXPECT_EQ(attempt.callback->fault, "") << "so the executor lets it pass";
 }
 
 // A callback's host is held to its limits and its breaker; the type's limit is not for callbacks.
 TEST_F(CallbackTest, TheHostIsLimited) {
-    const Task& task = (Succeeded(), Started());
+    const ActiveAttempt& attempt = (Succeeded(), Started());
     const LimitSubject subject = SubjectOf(task);
     EXPECT_EQ(subject.host, "127.0.0.1:9");
     EXPECT_EQ(subject.type, "");

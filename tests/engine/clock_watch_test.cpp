@@ -54,12 +54,12 @@ TEST_F(ClockWatchTest, AClockThatWasAheadLeavesNobodySilent) {
     EXPECT_EQ(Watch(watch), 0U);
     clock_.JumpWall(kTenYears);
     Minute();
-    EXPECT_GT(*store_->jobs().Get("job")->planned_until, clock_.Now() - minutes(2));
+    EXPECT_GT(*store_->jobs().Get("job")->state.planned_until, clock_.Now() - minutes(2));
     EXPECT_EQ(Watch(watch), 0U);
     clock_.JumpWall(-kTenYears);
     EXPECT_EQ(Watch(watch), 1U);
     const auto job = store_->jobs().Get("job");
-    EXPECT_LE(*job->next_run_at, clock_.Now() + minutes(1));
+    EXPECT_LE(*job->state.next_run_at, clock_.Now() + minutes(1));
     EXPECT_EQ(Watch(watch), 0U) << "once";
 }
 
@@ -92,10 +92,10 @@ TEST_F(ClockWatchTest, ASmallStepBackIsWaitedFor) {
     ClockWatch watch(*store_, plans_, clock_, {});
     Minute();
     EXPECT_EQ(Watch(watch), 0U);
-    const auto before = store_->jobs().Get("job")->next_run_at;
+    const auto before = store_->jobs().Get("job")->state.next_run_at;
     clock_.JumpWall(-hours(1));
     EXPECT_EQ(Watch(watch), 0U);
-    EXPECT_EQ(store_->jobs().Get("job")->next_run_at, before) << "nothing fires twice";
+    EXPECT_EQ(store_->jobs().Get("job")->state.next_run_at, before) << "nothing fires twice";
 }
 
 TEST_F(ClockWatchTest, RetentionDoesNotTrustAClockThatWasSet) {

@@ -63,7 +63,7 @@ TEST_F(DirectSubmitTest, LeavesWhatNeedsItsJobToTheClaim) {
     EXPECT_TRUE(executor_.started.empty());
     RunOnce();
     ASSERT_EQ(executor_.started.size(), 1U);
-    EXPECT_NE(executor_.tasks.at(executor_.started[0]).first.job, nullptr);
+    EXPECT_NE(executor_.attempts.at(executor_.started[0]).first->job, nullptr);
 }
 
 TEST_F(DirectSubmitTest, GivesItsRoomBackWhenNothingIsStarted) {

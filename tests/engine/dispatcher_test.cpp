@@ -17,9 +17,9 @@ TEST_F(DispatcherTest, StartsWhatIsReadyWithItsJobAndReportsTheEnd) {
     const auto ids = Submit(1);
     RunOnce();
     ASSERT_EQ(executor_.started.size(), 1U);
-    const Task& task = executor_.tasks.begin()->second.first;
-    ASSERT_TRUE(task.job);
-    EXPECT_EQ(task.job->name, "name of job");
+    const ActiveAttempt& attempt = *executor_.attempts.begin()->second.first;
+    ASSERT_TRUE(attempt.job);
+    EXPECT_EQ(attempt.job->name, "name of job");
     EXPECT_EQ(StateOf(ids[0]), RunState::kRunning);
     executor_.End(executor_.started[0], EventKind::kSuccess);
     EXPECT_EQ(wakes_, 1);
@@ -63,7 +63,7 @@ TEST_F(DispatcherTest, ComesAgainForARetry) {
     executor_.End(executor_.started[1], EventKind::kRetryableFailure, "503 again");
     RunOnce();
     EXPECT_EQ(StateOf(ids[0]), RunState::kFailed);
-    EXPECT_EQ(store_->jobs().Get("job")->last_error, "503 again");
+    EXPECT_EQ(store_->jobs().Get("job")->state.last_error, "503 again");
 }
 
 TEST_F(DispatcherTest, KeepsTheLeasesOfWhatIsUnderWay) {
@@ -287,8 +287,8 @@ TEST_F(DispatcherTest, ADeletedJobIsNoTask) {
     back.exec_id = claimed->runs[0].status.exec_id;
     ASSERT_TRUE(store_->runs().Apply({{.run_id = claimed->runs[0].id, .event = back}}));
     RunOnce();
-    ASSERT_EQ(executor_.tasks.size(), 1U);
-    EXPECT_FALSE(executor_.tasks.begin()->second.first.job);
+    ASSERT_EQ(executor_.attempts.size(), 1U);
+    EXPECT_FALSE(executor_.attempts.begin()->second.first->job);
 }
 
 }  // namespace

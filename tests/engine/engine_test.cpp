@@ -20,12 +20,12 @@ class TestExecutor final : public Executor {
   public:
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
 
-    void Start(Task task, Done done) override {
+    void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) override {
         {
             const std::lock_guard lock(mutex_);
             ++started_;
             if (keep_) {
-                kept_.emplace(task.run.status.exec_id, std::move(done));
+                kept_.emplace(attempt->run.status.exec_id, std::move(done));
                 changed_.notify_all();
                 return;
             }

@@ -45,8 +45,8 @@ TEST_F(JobServiceTest, ANewJobHasAnIdAndANextFire) {  // K-03
     const auto job = service_.Create(Every(minutes(5)));
     ASSERT_TRUE(job);
     EXPECT_TRUE(Uuid::Parse(job->id));
-    EXPECT_EQ(job->version, 1);
-    EXPECT_EQ(job->next_run_at, start_ + minutes(5)) << "the grid starts when it was made";
+    EXPECT_EQ(job->state.version, 1);
+    EXPECT_EQ(job->state.next_run_at, start_ + minutes(5)) << "the grid starts when it was made";
     model::Job same = Every(minutes(1));
     same.id = job->id;
     EXPECT_EQ(service_.Create(same).error().code, Code::kAlreadyExists);
@@ -67,8 +67,8 @@ TEST_F(JobServiceTest, ABadJobIsNotStored) {  // K-20
 TEST_F(JobServiceTest, AnExpiredOnceIsMissedAndNeverRuns) {  // K-02
     const auto job = service_.Create(Once(start_ - hours(1)));
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->last_state, RunState::kMissed);
-    EXPECT_FALSE(job->next_run_at);
+    EXPECT_EQ(job->state.last_state, RunState::kMissed);
+    EXPECT_FALSE(job->state.next_run_at);
     const auto entries = Ledger(job->id);
     ASSERT_EQ(entries.size(), 1U);
     EXPECT_EQ(entries[0].range.fate, FireFate::kMissed);
@@ -86,13 +86,13 @@ TEST_F(JobServiceTest, WhatIsPausedDoesNotAccumulate) {  // K-07
     const auto paused = service_.Pause(job->id, "holidays");
     ASSERT_TRUE(paused);
     EXPECT_FALSE(paused->enabled);
-    EXPECT_FALSE(paused->next_run_at);
+    EXPECT_FALSE(paused->state.next_run_at);
     EXPECT_EQ(paused->paused_reason, "holidays");
     clock_.Advance(minutes(10) + seconds(30));
     EXPECT_EQ(planner_.RunOnce({})->runs, 0U);
     const auto resumed = service_.Resume(job->id);
     ASSERT_TRUE(resumed);
-    EXPECT_EQ(resumed->next_run_at, start_ + minutes(11));
+    EXPECT_EQ(resumed->state.next_run_at, start_ + minutes(11));
     EXPECT_EQ(Runs(job->id), 0U);
     const auto entries = Ledger(job->id);
     ASSERT_EQ(entries.size(), 1U) << "one entry, however many";
@@ -104,7 +104,7 @@ TEST_F(JobServiceTest, WhatWasDueBeforeAChangeIsAccountedForAsItWas) {
     const auto job = service_.Create(Every(minutes(1)));
     clock_.Advance(minutes(1) + seconds(1));  // the planner was slow
     const auto changed =
-        service_.Change(job->id, job->version, [](model::Job& edited) -> Result<void> {
+        service_.Change(job->id, job->state.version, [](model::Job& edited) -> Result<void> {
             edited.schedule.every = hours(1);
             return {};
         });
@@ -121,14 +121,14 @@ TEST_F(JobServiceTest, AChangeOfOtherThingsLeavesTheFiresAlone) {
         return {};
     });
     ASSERT_TRUE(changed);
-    EXPECT_EQ(changed->next_run_at, job->next_run_at);
-    EXPECT_EQ(changed->planned_until, job->planned_until);
+    EXPECT_EQ(changed->state.next_run_at, job->state.next_run_at);
+    EXPECT_EQ(changed->state.planned_until, job->state.planned_until);
 }
 
 TEST_F(JobServiceTest, AnOldVersionIsRefused) {
     const auto job = service_.Create(Every(minutes(1)));
     ASSERT_TRUE(service_.Pause(job->id, ""));
-    const auto refused = service_.Change(job->id, job->version, [](model::Job&) -> Result<void> {
+    const auto refused = service_.Change(job->id, job->state.version, [](model::Job&) -> Result<void> {
         ADD_FAILURE() << "the edit is not even made";
         return {};
     });
@@ -149,7 +149,7 @@ TEST_F(JobServiceTest, AnEditMeetsThePlannerAndIsMadeAgain) {
     ASSERT_TRUE(changed);
     EXPECT_EQ(edits, 2);
     EXPECT_EQ(Runs(job->id), 1U) << "not twice";
-    EXPECT_EQ(changed->next_run_at, start_ + minutes(2));
+    EXPECT_EQ(changed->state.next_run_at, start_ + minutes(2));
 }
 
 TEST_F(JobServiceTest, AFailedEditChangesNothing) {
@@ -182,8 +182,8 @@ TEST_F(JobServiceTest, AChangeAfterTheClockWasSetBackPlansNoFireAgain) {
     clock_.JumpWall(-hours(1));
     ASSERT_TRUE(service_.Pause(job->id, ""));
     const auto resumed = service_.Resume(job->id);
-    EXPECT_EQ(resumed->planned_until, planned.planned_until);
-    EXPECT_EQ(resumed->next_run_at, planned.next_run_at);
+    EXPECT_EQ(resumed->state.planned_until, planned.state.planned_until);
+    EXPECT_EQ(resumed->state.next_run_at, planned.state.next_run_at);
 }
 
 TEST_F(JobServiceTest, AOnceMovedToThePastIsMissedOnce) {
@@ -194,8 +194,8 @@ TEST_F(JobServiceTest, AOnceMovedToThePastIsMissedOnce) {
             return {};
         });
     };
-    ASSERT_EQ(move(start_ - hours(1))->last_state, RunState::kMissed);
-    ASSERT_EQ(move(start_ + hours(2))->next_run_at, start_ + hours(2));
+    ASSERT_EQ(move(start_ - hours(1))->state.last_state, RunState::kMissed);
+    ASSERT_EQ(move(start_ + hours(2))->state.next_run_at, start_ + hours(2));
     ASSERT_TRUE(move(start_ - hours(1)));
     EXPECT_EQ(Ledger(job->id).size(), 1U) << "one entry for one nominal time";
 }

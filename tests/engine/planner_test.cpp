@@ -26,8 +26,8 @@ class PlannerTest : public ::testing::Test {
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = every;
-        job.planned_until = clock_.Now();
-        job.next_run_at = clock_.Now() + every;
+        job.state.planned_until = clock_.Now();
+        job.state.next_run_at = clock_.Now() + every;
         auto written = store_->jobs().Write({.now = {}, .writes = {{.job = job, .plan = {}}}});
         ASSERT_TRUE(written);
         ASSERT_TRUE(written->at(0));

@@ -16,13 +16,13 @@ class ScriptedExecutor final : public Executor {
   public:
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
 
-    std::function<void()> before_start;  // once: what happens before it knows of the next task
+    std::function<void()> before_start;  // once: what happens before it knows of the next attempt
 
-    void Start(Task task, Done done) override {
+    void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) override {
         if (before_start) std::exchange(before_start, {})();
-        const std::string exec_id = task.run.status.exec_id;
+        const std::string exec_id = attempt->run.status.exec_id;
         started.push_back(exec_id);
-        tasks.emplace(exec_id, std::pair(std::move(task), std::move(done)));
+        attempts.emplace(exec_id, std::pair(std::move(attempt), std::move(done)));
     }
 
     void Cancel(std::string_view exec_id) override { cancelled.emplace_back(exec_id); }
@@ -42,13 +42,13 @@ class ScriptedExecutor final : public Executor {
         End(exec_id, std::move(event));
     }
     void End(const std::string& exec_id, model::Event event) {
-        auto node = tasks.extract(exec_id);
+        auto node = attempts.extract(exec_id);
         node.mapped().second(std::move(event));
     }
 
     std::vector<std::string> started;  // exec_ids
     std::vector<std::string> cancelled;
-    std::map<std::string, std::pair<Task, Done>> tasks;  // under way
+    std::map<std::string, std::pair<std::shared_ptr<const ActiveAttempt>, Done>> attempts;  // under way
 };
 
 }  // namespace ksana::engine

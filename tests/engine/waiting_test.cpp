@@ -33,10 +33,10 @@ class WaitingTest : public DispatcherTest {
         while (clock_.Now() < end) {
             RunOnce();
             dispatcher_->StartDue();
-            for (const auto& [exec_id, task] : executor_.tasks) {
+            for (const auto& [exec_id, task] : executor_.attempts) {
                 began_.try_emplace(exec_id, clock_.Now());
             }
-            most_at_once_ = std::max(most_at_once_, executor_.tasks.size());
+            most_at_once_ = std::max(most_at_once_, executor_.attempts.size());
             clock_.Advance(milliseconds(50));
             if (!takes) continue;
             for (const std::string& exec_id : Ended(*takes)) {
@@ -46,7 +46,7 @@ class WaitingTest : public DispatcherTest {
     }
     std::vector<std::string> Ended(Duration takes) const {
         std::vector<std::string> ended;
-        for (const auto& [exec_id, task] : executor_.tasks) {
+        for (const auto& [exec_id, task] : executor_.attempts) {
             const auto began = began_.find(exec_id);
             if (began != began_.end() && clock_.Now() - began->second >= takes) {
                 ended.push_back(exec_id);
@@ -61,13 +61,13 @@ class WaitingTest : public DispatcherTest {
             std::ranges::count_if(ids, [&](const Uuid& id) { return StateOf(id) == state; }));
     }
     std::string OnlyOne() {
-        EXPECT_EQ(executor_.tasks.size(), 1U);
-        return executor_.tasks.empty() ? "" : executor_.tasks.begin()->first;
+        EXPECT_EQ(executor_.attempts.size(), 1U);
+        return executor_.attempts.empty() ? "" : executor_.attempts.begin()->first;
     }
     // The target of everything under way is not there.
     void TargetIsDown() {
-        while (!executor_.tasks.empty()) {
-            executor_.Down(std::string(executor_.tasks.begin()->first));
+        while (!executor_.attempts.empty()) {
+            executor_.Down(std::string(executor_.attempts.begin()->first));
         }
         RunOnce();
     }
@@ -125,7 +125,7 @@ TEST_F(WaitingTest, OthersAreNotHeldUp) {
     run.status.ready_at = clock_.Now();
     const auto submitted = store_->runs().Submit({.now = {}, .runs = {run}, .start = {}});
     RunFor(seconds(3));
-    ASSERT_EQ(executor_.tasks.size(), 2U);
+    ASSERT_EQ(executor_.attempts.size(), 2U);
     EXPECT_EQ(Read(submitted->at(0).id).status.state, RunState::kRunning);
 }
 
@@ -137,9 +137,9 @@ TEST_F(WaitingTest, TheTimeOfAnAttemptBeginsWithItsCall) {
     executor_.End(first, EventKind::kSuccess);
     const TimePoint began = clock_.Now();
     RunFor(milliseconds(100));
-    const Task& task = executor_.tasks.at(OnlyOne()).first;
-    EXPECT_GE(*task.run.status.deadline, began + minutes(5) - milliseconds(50));
-    const model::Run run = Read(task.run.id);
+    const ActiveAttempt& attempt = *executor_.attempts.at(OnlyOne()).first;
+    EXPECT_GE(*attempt.run.status.deadline, began + minutes(5) - milliseconds(50));
+    const model::Run run = Read(attempt.run.id);
     EXPECT_GE(*run.status.deadline, began + minutes(5));
     EXPECT_GE(*run.status.started_at, began) << "it started when it was called";
     EXPECT_EQ(run.status.detail, "");
@@ -222,18 +222,18 @@ TEST_F(WaitingTest, AfterAPauseLongerThanTheLeaseNothingIsStarted) {
 TEST_F(WaitingTest, ARaisedLimitIsSeenAtOnceAndALoweredOneCountsWhatRuns) {
     Submit(10);
     RunFor(milliseconds(100));
-    EXPECT_EQ(executor_.tasks.size(), 10U);
+    EXPECT_EQ(executor_.attempts.size(), 10U);
     Limit(4);
     Submit(10);
     RunFor(milliseconds(100));
-    EXPECT_EQ(executor_.tasks.size(), 10U) << "ten of four are under way";
+    EXPECT_EQ(executor_.attempts.size(), 10U) << "ten of four are under way";
     Limit(15);
     RunFor(milliseconds(100));
-    EXPECT_EQ(executor_.tasks.size(), 15U);
+    EXPECT_EQ(executor_.attempts.size(), 15U);
     limits_.Configure({});
     dispatcher_->LimitsChanged();
     RunFor(milliseconds(100));
-    EXPECT_EQ(executor_.tasks.size(), 20U);
+    EXPECT_EQ(executor_.attempts.size(), 20U);
 }
 
 TEST_F(WaitingTest, ADeadTargetUsesUpNoAttempts) {
@@ -261,7 +261,7 @@ TEST_F(WaitingTest, ADeadTargetUsesUpNoAttempts) {
     }
     for (int n = 0; n < 600; ++n) {  // for ten minutes
         RunFor(seconds(1));
-        EXPECT_LE(executor_.tasks.size(), 1U) << "one sees whether it is back";
+        EXPECT_LE(executor_.attempts.size(), 1U) << "one sees whether it is back";
         TargetIsDown();
     }
     EXPECT_GT(executor_.started.size(), 5U);
@@ -284,11 +284,11 @@ TEST_F(WaitingTest, WhatThePlannerStartsPassesTheSameGate) {
     run.status.ready_at = clock_.Now();
     const auto submitted =
         store_->runs().Submit({.now = {}, .runs = std::vector(3, run), .start = room});
-    std::vector<Task> tasks;
+    std::vector<AttemptPointer> attempts;
     const auto job = std::make_shared<const model::Job>(*store_->jobs().Get("job"));
-    for (const auto& one : *submitted) tasks.push_back({.run = *one.started, .job = job});
-    dispatcher_->Begin(std::move(tasks), room);
-    EXPECT_EQ(executor_.tasks.size(), 1U);
+    for (const auto& one : *submitted) attempts.push_back(MakeAttempt(*one.started, job));
+    dispatcher_->Begin(std::move(attempts), room);
+    EXPECT_EQ(executor_.attempts.size(), 1U);
     EXPECT_EQ(dispatcher_->WaitingForLimits().at("group:default"), 2U);
     RunFor(seconds(1), milliseconds(50));
     EXPECT_EQ(executor_.started.size(), 3U);
@@ -305,7 +305,7 @@ TEST_F(WaitingTest, TheNodesOwnRateHoldsUpAll) {
     RunFor(seconds(2));
     EXPECT_GE(executor_.started.size(), 19U);
     EXPECT_LE(executor_.started.size(), 21U);
-    for (auto& [exec_id, task] : std::exchange(executor_.tasks, {})) task.second({});
+    for (auto& [exec_id, task] : std::exchange(executor_.attempts, {})) task.second({});
     dispatcher_.reset();
 }
 

@@ -30,7 +30,7 @@ void CheckJobsFile(std::string_view text) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         model::Job expected = *jobs[i];
         // The file says "paused" of a job that is not enabled, whatever its last run.
-        if (!expected.enabled) expected.last_state.reset();
+        if (!expected.enabled) expected.state.last_state.reset();
         KSANA_CHECK(back->jobs[i] == expected, "a job does not read back the same");
     }
 }

@@ -58,12 +58,12 @@ class ExplainWorld {
 
     // Made now: what comes is planned, what has been is not.
     void Create(model::Job job) {
-        job.created_at = now;
-        job.planned_until = now;
+        job.state.created_at = now;
+        job.state.planned_until = now;
         if (job.schedule.kind == schedule::ScheduleKind::kOnce) {
-            job.planned_until = std::min(now, job.schedule.run_at - Duration(1));
+            job.state.planned_until = std::min(now, job.schedule.run_at - Duration(1));
         }
-        job.next_run_at = Compile(job).Next(*job.planned_until);
+        job.state.next_run_at = Compile(job).Next(*job.state.planned_until);
         Write({.job = job, .mode = store::WriteMode::kCreate, .expected_version = {}, .plan = {}});
     }
     // What was due is accounted for as the job was.
@@ -148,7 +148,7 @@ class ExplainWorld {
 
     schedule::Schedule Compile(const model::Job& job) {
         auto compiled =
-            schedule::Schedule::Compile(job.schedule, {zones_, job.created_at, FindCalendar()});
+            schedule::Schedule::Compile(job.schedule, {zones_, job.state.created_at, FindCalendar()});
         EXPECT_TRUE(compiled) << compiled.error().Describe();
         return *std::move(compiled);
     }

@@ -146,15 +146,15 @@ void CallbackChecks::CheckParents() {
     }
 }
 
-void CallbackChecks::Arrived(const engine::Task& task) {
+void CallbackChecks::Arrived(const engine::ActiveAttempt& attempt) {
     ++arrived_;
-    const auto found = books_.find(task.run.id);
-    if (found == books_.end()) return Fail(task.run, "a callback that is in no store was sent");
-    if (!task.callback->url.ends_with(found->second.success ? "/done" : "/failed")) {
-        Fail(task.run, "a callback was sent to " + task.callback->url);
+    const auto found = books_.find(attempt.run.id);
+    if (found == books_.end()) return Fail(attempt.run, "a callback that is in no store was sent");
+    if (!attempt.callback->url.ends_with(found->second.success ? "/done" : "/failed")) {
+        Fail(attempt.run, "a callback was sent to " + attempt.callback->url);
     }
-    if (task.callback->body != found->second.body) {
-        Fail(task.run, fmt::format("the receiver got {} instead of {}", task.callback->body,
+    if (attempt.callback->body != found->second.body) {
+        Fail(attempt.run, fmt::format("the receiver got {} instead of {}", attempt.callback->body,
                                    found->second.body));
     }
 }

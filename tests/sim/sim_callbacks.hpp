@@ -26,7 +26,7 @@ class CallbackChecks {
     void OnCommit(const Commit& commit);
 
     // A callback comes to its receiver.
-    void Arrived(const engine::Task& task);
+    void Arrived(const engine::ActiveAttempt& attempt);
     // A person makes another one of one that is over.
     void MaySendAgain(const Uuid& new_id, const Uuid& old) { again_[new_id] = old; }
 

@@ -39,7 +39,7 @@ void FireChecks::Fail(std::string_view invariant, const std::string& job_id, std
 
 Schedule FireChecks::Compile(const Job& job) {
     auto compiled = Schedule::Compile(
-        job.schedule, {.zones = zones_, .created_at = job.created_at, .find_calendar = {}});
+        job.schedule, {.zones = zones_, .created_at = job.state.created_at, .find_calendar = {}});
     KSANA_CHECK(compiled.has_value(), "a job with a bad schedule was stored");
     return *std::move(compiled);
 }
@@ -87,8 +87,8 @@ void FireChecks::AddDue(std::vector<Due>& due, const Book& book, TimePoint after
 void FireChecks::Insert(const Job& job, const Touched& touched) {
     world_.Note(job.id, 11, [&] {
         return fmt::format("job made: enabled {} next {} planned until {}", job.enabled,
-                           job.next_run_at ? FormatTime(*job.next_run_at) : "-",
-                           job.planned_until ? FormatTime(*job.planned_until) : "-");
+                           job.state.next_run_at ? FormatTime(*job.state.next_run_at) : "-",
+                           job.state.planned_until ? FormatTime(*job.state.planned_until) : "-");
     });
     if (books_.contains(job.id)) return Fail("I3", job.id, "a job was made a second time");
     gone_.erase(job.id);
@@ -96,8 +96,8 @@ void FireChecks::Insert(const Job& job, const Touched& touched) {
     std::vector<Due> due;
     const bool once = job.schedule.kind == ScheduleKind::kOnce;
     const TimePoint begin =
-        once ? std::min(job.created_at, job.schedule.run_at - kTick) : job.created_at;
-    if (job.enabled) AddDue(due, book, begin, job.created_at, job.created_at);
+        once ? std::min(job.state.created_at, job.schedule.run_at - kTick) : job.state.created_at;
+    if (job.enabled) AddDue(due, book, begin, job.state.created_at, job.state.created_at);
     Account(book, due, touched);
     CheckNext(book);
 }
@@ -108,20 +108,20 @@ void FireChecks::Update(const Job& job, const Touched& touched) {
     const auto found = books_.find(job.id);
     if (found == books_.end()) return Fail("I3", job.id, "a job that is not there was changed");
     Book& book = found->second;
-    const TimePoint now = job.updated_at;
+    const TimePoint now = job.state.updated_at;
     world_.Note(job.id, 12, [&] {
         return fmt::format("job changed: enabled {} next {} planned until {}, {} runs {} ranges",
-                           job.enabled, job.next_run_at ? FormatTime(*job.next_run_at) : "-",
-                           FormatTime(*job.planned_until), touched.runs.size(),
+                           job.enabled, job.state.next_run_at ? FormatTime(*job.state.next_run_at) : "-",
+                           FormatTime(*job.state.planned_until), touched.runs.size(),
                            touched.ranges.size());
     });
     std::vector<Due> due;
     const bool differ = FiresDiffer(book.job, job);
     const bool moved = book.job.schedule != job.schedule;
-    const TimePoint before = *book.job.planned_until;
+    const TimePoint before = *book.job.state.planned_until;
     const bool once = job.schedule.kind == ScheduleKind::kOnce;
     if (differ) AddDue(due, book, before, now, now);
-    const bool back = *job.planned_until < before;
+    const bool back = *job.state.planned_until < before;
     if (back && !(once && moved)) Fail("I2", job.id, "planned_until went back");
     book.job = job;
     if (moved) book.schedule = Compile(job);
@@ -147,13 +147,13 @@ void FireChecks::Planned(const Commit::JobPlanned& planned, const Touched& touch
                            touched.runs.size(), touched.ranges.size());
     });
     if (!book.job.enabled) Fail("I1", planned.id, "a paused job was planned");
-    if (*planned.planned_until < *book.job.planned_until) {
+    if (*planned.planned_until < *book.job.state.planned_until) {
         Fail("I2", planned.id, "planned_until went back");
     }
     std::vector<Due> due;
-    AddDue(due, book, *book.job.planned_until, *planned.planned_until, now);
-    book.job.planned_until = planned.planned_until;
-    book.job.next_run_at = planned.next_run_at;
+    AddDue(due, book, *book.job.state.planned_until, *planned.planned_until, now);
+    book.job.state.planned_until = planned.planned_until;
+    book.job.state.next_run_at = planned.next_run_at;
     Account(book, due, touched);
     CheckNext(book);
 }
@@ -230,19 +230,19 @@ void FireChecks::AccountOne(const Book& book, const Due& fire, const Touched& to
 
 void FireChecks::CheckNext(const Book& book) {
     std::optional<TimePoint> expected;
-    if (book.job.enabled) expected = book.schedule.Next(*book.job.planned_until);
-    if (book.job.next_run_at == expected) return;
+    if (book.job.enabled) expected = book.schedule.Next(*book.job.state.planned_until);
+    if (book.job.state.next_run_at == expected) return;
     const auto text = [](const std::optional<TimePoint>& time) {
         return time ? FormatTime(*time) : std::string("never");
     };
     Fail("I1", book.job.id,
-         fmt::format("next_run_at is {}, the schedule says {}", text(book.job.next_run_at),
+         fmt::format("next_run_at is {}, the schedule says {}", text(book.job.state.next_run_at),
                      text(expected)));
 }
 
 void FireChecks::Acknowledged(const Job& job) {
     const Job* there = Find(job.id);
-    if (there == nullptr ? !gone_.contains(job.id) : there->version < job.version) {
+    if (there == nullptr ? !gone_.contains(job.id) : there->state.version < job.state.version) {
         Fail("I3", job.id, "an acknowledged job is not in the store");
     }
 }
@@ -264,8 +264,8 @@ void FireChecks::CompareWith(store::Store& store) {
     if (stored->size() != books_.size()) Fail("I3", {}, "a job is missing in the store");
     for (const Job& job : *stored) {
         const Book& book = books_.at(job.id);
-        if (job.version != book.job.version || job.planned_until != book.job.planned_until ||
-            job.next_run_at != book.job.next_run_at || job.schedule != book.job.schedule) {
+        if (job.state.version != book.job.state.version || job.state.planned_until != book.job.state.planned_until ||
+            job.state.next_run_at != book.job.state.next_run_at || job.schedule != book.job.schedule) {
             Fail("I3", job.id, "the stored job is not what was committed");
         }
         const auto entries = store.jobs().Ledger({.job_id = job.id,
@@ -281,9 +281,9 @@ void FireChecks::CompareWith(store::Store& store) {
 
 void FireChecks::CheckPlannedUpTo(TimePoint due) {
     for (const auto& [id, book] : books_) {
-        if (!book.job.next_run_at || *book.job.next_run_at > due) continue;
+        if (!book.job.state.next_run_at || *book.job.state.next_run_at > due) continue;
         Fail("I1", id,
-             fmt::format("the fire of {} is not accounted for", FormatTime(*book.job.next_run_at)));
+             fmt::format("the fire of {} is not accounted for", FormatTime(*book.job.state.next_run_at)));
     }
 }
 

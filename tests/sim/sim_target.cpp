@@ -61,32 +61,33 @@ std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
     return found == answers_.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool Targets::Arrive(const engine::Task& task) {
-    if (task.callback && on_callback_) on_callback_(task);
-    return Arrive(task.run);
+bool Targets::Arrive(const engine::ActiveAttempt& attempt) {
+    if (attempt.callback && on_callback_) on_callback_(task);
+    return Arrive(attempt.run);
 }
 
 // As the executor for HTTP does: nobody to tell is well told, what cannot be signed is not sent.
-bool SimExecutor::CanBeSent(const engine::Task& task) {
-    return task.callback->fault.empty() && !task.callback->url.empty();
+bool SimExecutor::CanBeSent(const engine::ActiveAttempt& attempt) {
+    return attempt.callback->fault.empty() && !attempt.callback->url.empty();
 }
 
-model::Event SimExecutor::Unsent(const engine::Task& task) {
-    const std::string& fault = task.callback->fault;
+model::Event SimExecutor::Unsent(const engine::ActiveAttempt& attempt) {
+    const std::string& fault = attempt.callback->fault;
     const EventKind kind = fault.empty() ? EventKind::kSuccess : EventKind::kPermanentFailure;
-    targets_.Answered(task.run, kind);
+    targets_.Answered(attempt.run, kind);
     return {.kind = kind, .error = fault};
 }
 
-void SimExecutor::Start(engine::Task task, Done done) {
+void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Done done) {
+    const engine::ActiveAttempt& attempt = *started;
     if (dead_) return;
-    if (task.callback && !CanBeSent(task)) return done(Unsent(task));
-    const std::string exec_id = task.run.status.exec_id;
+    if (attempt.callback && !CanBeSent(task)) return done(Unsent(task));
+    const std::string exec_id = attempt.run.status.exec_id;
     const Fate fate = Draw(task);
     const bool at_once = world_.Chance(30);
     const Duration travel = at_once ? Duration::zero() : world_.Between({}, milliseconds(20));
-    const std::string group = task.job ? task.job->group : "";
-    calls_.emplace(exec_id, Call{task.run, group, std::move(done), fate.deaf, fate.hangs});
+    const std::string group = attempt.job ? attempt.job->group : "";
+    calls_.emplace(exec_id, Call{attempt.run, group, std::move(done), fate.deaf, fate.hangs});
     CheckLimit(task);
     if (at_once) {
         const bool welcome = targets_.Arrive(task);
@@ -100,25 +101,25 @@ void SimExecutor::Start(engine::Task task, Done done) {
         const bool welcome = self->targets_.Arrive(task);
         model::Event event = fate.event;
         if (!welcome) event = {.kind = EventKind::kPermanentFailure, .error = "an old fence"};
-        self->AnswerAfter(fate.after, task.run.status.exec_id, std::move(event));
+        self->AnswerAfter(fate.after, attempt.run.status.exec_id, std::move(event));
     });
 }
 
 // What a node has under way of a group, whatever became of the runs meanwhile.
-void SimExecutor::CheckLimit(const engine::Task& task) const {
-    if (!task.job) return;
+void SimExecutor::CheckLimit(const engine::ActiveAttempt& attempt) const {
+    if (!attempt.job) return;
     const auto now = std::ranges::count_if(
-        calls_, [&](const auto& call) { return call.second.group == task.job->group; });
-    targets_.CheckLimit(task.job->group, static_cast<std::size_t>(now), task.run);
+        calls_, [&](const auto& call) { return call.second.group == attempt.job->group; });
+    targets_.CheckLimit(attempt.job->group, static_cast<std::size_t>(now), attempt.run);
 }
 
-SimExecutor::Fate SimExecutor::Draw(const engine::Task& task) {
+SimExecutor::Fate SimExecutor::Draw(const engine::ActiveAttempt& attempt) {
     Fate fate;
     fate.event.kind = EventKind::kSuccess;
     fate.event.target = model::TargetHealth::kAnswered;
     fate.after = world_.Between(milliseconds(1), milliseconds(200));
     if (targets_.healed()) return fate;
-    if (task.callback ? targets_.receivers_down() : targets_.down()) {
+    if (attempt.callback ? targets_.receivers_down() : targets_.down()) {
         fate.event.kind = EventKind::kRetryableFailure;
         fate.event.error = "connection refused";
         fate.event.target = model::TargetHealth::kDown;
@@ -139,7 +140,7 @@ SimExecutor::Fate SimExecutor::Draw(const engine::Task& task) {
         fate.event.error = "404";
         return fate;
     }
-    return DrawBad(task.run.policy.timeout);
+    return DrawBad(attempt.run.policy.timeout);
 }
 
 SimExecutor::Fate SimExecutor::DrawBad(Duration timeout) {

@@ -21,7 +21,7 @@ class Targets {
     explicit Targets(World& world) : world_(world) {}
 
     // The call arrives. False: an attempt with a higher fence was there before; it is refused.
-    bool Arrive(const engine::Task& task);
+    bool Arrive(const engine::ActiveAttempt& attempt);
     // The same of whoever fetches runs.
     bool Arrive(const model::Run& run);
     // Of an attempt that is under way or ends with this.
@@ -32,7 +32,7 @@ class Targets {
     // Whether somebody took it, at whatever attempt.
     bool WasDone(const Uuid& id) const { return done_.contains(id); }
     // What a callback brings is looked at when it arrives.
-    void OnCallback(std::function<void(const engine::Task&)> look) {
+    void OnCallback(std::function<void(const engine::ActiveAttempt&)> look) {
         on_callback_ = std::move(look);
     }
     // What the executor said of an attempt; nothing while it is under way.
@@ -62,7 +62,7 @@ class Targets {
     std::map<std::string, std::size_t> most_;  // by group
     std::int64_t fenced_out_ = 0;
     std::set<Uuid> done_;
-    std::function<void(const engine::Task&)> on_callback_;
+    std::function<void(const engine::ActiveAttempt&)> on_callback_;
     TimePoint down_until_{};
     TimePoint receivers_down_until_{};
     bool healed_ = false;
@@ -79,7 +79,7 @@ class SimExecutor final : public engine::Executor,
         : world_(world), targets_(targets), post_(std::move(post)) {}
 
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
-    void Start(engine::Task task, Done done) override;
+    void Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) override;
     void Cancel(std::string_view exec_id) override;
 
     // The process is gone: nobody hears an answer any more. What was sent may still arrive.
@@ -103,10 +103,10 @@ class SimExecutor final : public engine::Executor,
         bool hangs = false;
     };
 
-    void CheckLimit(const engine::Task& task) const;
-    static bool CanBeSent(const engine::Task& task);
-    model::Event Unsent(const engine::Task& task);
-    Fate Draw(const engine::Task& task);
+    void CheckLimit(const engine::ActiveAttempt& attempt) const;
+    static bool CanBeSent(const engine::ActiveAttempt& attempt);
+    model::Event Unsent(const engine::ActiveAttempt& attempt);
+    Fate Draw(const engine::ActiveAttempt& attempt);
     Fate DrawBad(Duration timeout);
     void AnswerAfter(Duration delay, const std::string& exec_id, model::Event event);
     void Answer(const std::string& exec_id, model::Event event);

@@ -61,41 +61,29 @@ void AddDifferences(const std::string& place, const Json& before, const Json& af
     }
 }
 
-Result<Json> DefinitionOf(const model::Job& job) { return Json::Parse(codec::JobToJson(job)); }
+Result<Json> DefinitionOf(const model::JobDefinition& job) { return Json::Parse(codec::JobToJson(job)); }
 
-// The job as a user defines it: without marks, without what a pause sets, and without what the
-// engine keeps.
-model::Job Bare(const model::Job& job) {
-    model::Job bare = job;
+// The job as a user defines it: without marks and without what a pause sets.
+model::JobDefinition Bare(const model::JobDefinition& job) {
+    model::JobDefinition bare = job;
     bare.labels.clear();
     for (const auto& [name, value] : job.labels) {
         if (name != kSetLabel && name != kHashLabel) bare.labels[name] = value;
     }
     bare.enabled = true;
     bare.paused_reason.clear();
-    const model::Job fresh;
-    bare.version = fresh.version;
-    bare.created_at = fresh.created_at;
-    bare.updated_at = fresh.updated_at;
-    bare.planned_until.reset();
-    bare.next_run_at.reset();
-    bare.last_run_at.reset();
-    bare.last_state.reset();
-    bare.last_error.clear();
-    bare.total_runs = fresh.total_runs;
-    bare.consecutive_failures = fresh.consecutive_failures;
     return bare;
 }
 
 // The form of jobs.json leaves out what has its default, so a later program with more members
 // still finds the same hash.
-std::string HashOf(const model::Job& job) {
-    const model::Job bare = Bare(job);
+std::string HashOf(const model::JobDefinition& job) {
+    const model::Job bare{Bare(job)};
     const std::array<const model::Job*, 1> one = {&bare};
     return fmt::format("{:016x}", HashText(codec::JobsFileToJson(one, TimePoint{})));
 }
 
-std::string LabelOf(const model::Job& job, std::string_view label) {
+std::string LabelOf(const model::JobDefinition& job, std::string_view label) {
     const auto found = job.labels.find(label);
     return found == job.labels.end() ? "" : found->second;
 }
@@ -108,9 +96,9 @@ std::string TagOf(const Json& thing) {
 
 Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const PlanOptions& options) {
     PlanItem item{ThingKind::kJob, wanted.job.id, PlanVerb::kCreate, {}, false, false, "", {}};
-    model::Job job = wanted.job;
+    model::JobDefinition job = wanted.job;
     const std::string hash = HashOf(job);
-    std::optional<model::Job> there;
+    std::optional<model::JobDefinition> there;
     if (stored != nullptr) {
         KSANA_TRY(there, codec::JobFromView(stored->Compact()));
         if (!wanted.says_enabled) {

@@ -45,8 +45,8 @@ class ApplyPlanTest : public ::testing::Test {
     }
     // As the server would show it after the item was sent.
     void Store(const PlanItem& item, std::int64_t version = 1) {
-        model::Job job = codec::JobFromJson(item.body.Compact()).value();
-        job.version = version;
+        model::JobDefinition job = codec::JobFromJson(item.body.Compact()).value();
+        job.state.version = version;
         stored_.jobs[job.id] = Parsed(codec::JobViewToJson(job));
     }
 

@@ -83,7 +83,7 @@ class Gatherer {
         const auto tree = is_json ? codec::Json::Parse(text) : codec::Json::ParseToml(text);
         if (!tree) return Refuse(shown, tree.error());
         for (std::size_t n = 0; n < definitions->jobs.size(); ++n) {
-            model::Job& job = definitions->jobs[n];
+            model::JobDefinition& job = definitions->jobs[n];
             const std::string place = fmt::format("/jobs/{}", n);
             if (job.id.empty()) {
                 Fault(shown, place + "/id", "is missing: without it the job is not found again");

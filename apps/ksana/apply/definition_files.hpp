@@ -11,7 +11,7 @@ namespace ksana::app {
 
 // A job as a file wants it.
 struct WantedJob {
-    model::Job job;
+    model::JobDefinition job;
     bool says_enabled = false;  // otherwise a job that somebody has paused stays so
     std::string place;          // "jobs.toml/jobs/0"
 };

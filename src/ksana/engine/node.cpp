@@ -196,7 +196,7 @@ Result<Step> Node::Plan() {
     auto answer = planner_.RunOnce(start && start->limit > 0 ? start : std::nullopt);
     planning_ = false;
     if (start) {
-        dispatchers_.front()->Begin(answer ? std::move(answer->started) : std::vector<Task>(),
+        dispatchers_.front()->Begin(answer ? std::move(answer->started) : std::vector<AttemptPointer>(),
                                     *start, answer ? answer->store_offset : Duration());
     }
     next_fire_.reset();
@@ -281,10 +281,10 @@ std::vector<LimitUse> Node::LimitUses() const {
     return uses;
 }
 
-ActiveAttempts::GroupUse Node::UseOfGroup(const std::string& group) const {
-    ActiveAttempts::GroupUse use;
+GroupUse Node::UseOfGroup(const std::string& group) const {
+    GroupUse use;
     for (const auto& dispatcher : dispatchers_) {
-        const ActiveAttempts::GroupUse one = dispatcher->UseOfGroup(group);
+        const GroupUse one = dispatcher->UseOfGroup(group);
         use.under_way += one.under_way;
         use.waiting += one.waiting;
     }

@@ -91,7 +91,7 @@ class Node {
     // The node's own first, then by key. Any thread.
     std::vector<LimitUse> LimitUses() const;
     // What runs of a group's jobs there are on this node. Any thread.
-    ActiveAttempts::GroupUse UseOfGroup(const std::string& group) const;
+    GroupUse UseOfGroup(const std::string& group) const;
 
     void Open();
     // Shutdown, in this order: no further starts; ask what runs to stop; give up on what does not.

@@ -5,7 +5,7 @@
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/codec/json/json_text.hpp"
 #include "ksana/exec/answer_outcome.hpp"
-#include "ksana/exec/task_fixture.hpp"
+#include "ksana/exec/attempt_fixture.hpp"
 #include "ksana/store/run_store.hpp"
 
 namespace ksana::exec {

@@ -19,10 +19,10 @@ TemplateValue Number(std::int64_t number) {
 
 }  // namespace
 
-Result<CallValues> CallValues::Make(const engine::Task& task) {
-    CallValues values(task);
-    if (task.run.payload.empty()) return values;
-    auto members = codec::JsonMembers(task.run.payload);
+Result<CallValues> CallValues::Make(const engine::ActiveAttempt& attempt) {
+    CallValues values(attempt);
+    if (attempt.run.payload.empty()) return values;
+    auto members = codec::JsonMembers(attempt.run.payload);
     if (!members) return std::move(members).error().WithContext("the run's parameters");
     values.parameters_ = std::move(members).value();
     return values;
@@ -36,9 +36,9 @@ std::optional<TemplateValue> CallValues::Find(std::string_view name) const {
 }
 
 std::optional<TemplateValue> CallValues::FindBuiltIn(std::string_view name) const {
-    const model::Run& run = task_.run;
+    const model::Run& run = attempt_.run;
     if (name == "job_id") return Text(run.job_id);
-    if (name == "job_name") return Text(task_.job ? task_.job->name : "");
+    if (name == "job_name") return Text(attempt_.job ? attempt_.job->name : "");
     if (name == "run_id") return Text(run.id.ToString());
     if (name == "exec_id") return Text(run.status.exec_id);
     if (name == "tenant") return Text(run.tenant);

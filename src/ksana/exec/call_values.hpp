@@ -15,21 +15,21 @@ namespace ksana::exec {
 // What an attempt's placeholders stand for: job_id, job_name, run_id, exec_id, tenant, attempt,
 // fence, scheduled_at (of the fire; else when the run was made), triggered_at (the attempt's
 // start), params (all parameters of the run, as JSON), params.NAME, and NAME alone where it is none
-// of the above. The task must outlive it.
+// of the above. The attempt must outlive it.
 class CallValues {
   public:
     // Fails when the run's payload is neither empty nor a JSON object.
-    static Result<CallValues> Make(const engine::Task& task);
+    static Result<CallValues> Make(const engine::ActiveAttempt& attempt);
 
     std::optional<TemplateValue> Find(std::string_view name) const;
 
   private:
-    explicit CallValues(const engine::Task& task) : task_(task) {}
+    explicit CallValues(const engine::ActiveAttempt& attempt) : attempt_(attempt) {}
 
     std::optional<TemplateValue> FindBuiltIn(std::string_view name) const;
     std::optional<TemplateValue> FindParameter(std::string_view name) const;
 
-    const engine::Task& task_;
+    const engine::ActiveAttempt& attempt_;
     std::vector<codec::JsonMember> parameters_;
 };
 

@@ -54,9 +54,9 @@ http_client::Method MethodOf(model::HttpMethod method) {
 
 Error Impossible(std::string text) { return Error(Code::kInvalidArgument, std::move(text)); }
 
-Result<const model::HttpAction*> ActionOf(const engine::Task& task) {
-    if (!task.job) return Error(Code::kNotFound, "the job does not exist any more");
-    const auto* action = std::get_if<model::HttpAction>(&task.job->action);
+Result<const model::HttpAction*> ActionOf(const engine::ActiveAttempt& attempt) {
+    if (!attempt.job) return Error(Code::kNotFound, "the job does not exist any more");
+    const auto* action = std::get_if<model::HttpAction>(&attempt.job->action);
     if (action == nullptr) return Impossible("the job does not call a URL any more");
     return action;
 }
@@ -148,37 +148,37 @@ Result<CallRequest> CheckedCall(CallRequest request) {
 }
 
 // What is signed is sent as it is, without placeholders.
-Result<CallRequest> BuildCallback(const engine::Task& task, TimePoint now,
+Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoint now,
                                   const HttpCallOptions& options) {
-    const engine::CallbackCall& call = *task.callback;
+    const engine::CallbackCall& call = *attempt.callback;
     if (!call.fault.empty()) return Impossible(call.fault);
-    KSANA_TRY(CallRequest request, FrameOf(task.run, now, options));
+    KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
     request.method = call.method == model::CallbackMethod::kPut ? http_client::Method::kPut
                                                                 : http_client::Method::kPost;
     request.url = call.url;
     if (auto fault = model::FaultOfHttpUrl(request.url)) return Impossible("the URL " + *fault);
     request.body = call.body;
     request.headers.push_back({"Content-Type", "application/json"});
-    for (auto& [name, value] : WebhookHeaders({.id = task.run.id.ToString(),
+    for (auto& [name, value] : WebhookHeaders({.id = attempt.run.id.ToString(),
                                .at = now,
                                .body = call.body,
                                .access_key = call.access_key,
                                .secrets = call.secrets})) {
         request.headers.push_back({std::move(name), std::move(value)});
     }
-    AddOurHeaders(task.run, request.headers);
+    AddOurHeaders(attempt.run, request.headers);
     return CheckedCall(std::move(request));
 }
 
 }  // namespace
 
-Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
+Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint now,
                               const HttpCallOptions& options) {
-    if (task.callback) return BuildCallback(task, now, options);
-    KSANA_TRY(const model::HttpAction* action, ActionOf(task));
-    KSANA_TRY(const CallValues values, CallValues::Make(task));
+    if (attempt.callback) return BuildCallback(attempt, now, options);
+    KSANA_TRY(const model::HttpAction* action, ActionOf(attempt));
+    KSANA_TRY(const CallValues values, CallValues::Make(attempt));
     const TemplateLookup lookup = [&values](std::string_view name) { return values.Find(name); };
-    KSANA_TRY(CallRequest request, FrameOf(task.run, now, options));
+    KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
     request.method = MethodOf(action->method);
     KSANA_TRY(request.url, UrlOf(*action, lookup));
     KSANA_TRY(request.headers, OwnHeaders(*action, lookup));
@@ -186,7 +186,7 @@ Result<CallRequest> BuildCall(const engine::Task& task, TimePoint now,
     if (StartsLikeJson(request.body)) {
         AddUnlessThere(request.headers, "Content-Type", "application/json");
     }
-    AddOurHeaders(task.run, request.headers);
+    AddOurHeaders(attempt.run, request.headers);
     return CheckedCall(std::move(request));
 }
 

@@ -22,7 +22,7 @@ std::string UserAgent();
 // headers win over ours, except for those named Ksana-… and X-Ksana-….
 // A callback's is what the callback says, signed where it is to be (webhook_signature.hpp).
 // Fails with kDeadlineExceeded when no time is left, else with what makes the job impossible.
-Result<http_client::CallRequest> BuildCall(const engine::Task& task, TimePoint now,
+Result<http_client::CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint now,
                                            const HttpCallOptions& options = {});
 
 }  // namespace ksana::exec

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ksana/exec/task_fixture.hpp"
+#include "ksana/exec/attempt_fixture.hpp"
 #include "ksana/model/run/attempt_log.hpp"
 
 namespace ksana::exec {
@@ -12,10 +12,10 @@ using http_client::CallRequest;
 using http_client::FindHeader;
 using std::chrono::seconds;
 
-Result<CallRequest> Build(const engine::Task& task) { return BuildCall(task, StartOfTask()); }
+Result<CallRequest> Build(const engine::ActiveAttempt& attempt) { return BuildCall(attempt, StartOfAttempt()); }
 
-CallRequest Built(const engine::Task& task) {
-    auto call = Build(task);
+CallRequest Built(const engine::ActiveAttempt& attempt) {
+    auto call = Build(attempt);
     EXPECT_TRUE(call) << call.error().message;
     return call ? std::move(call).value() : CallRequest{};
 }
@@ -25,13 +25,13 @@ std::string HeaderOf(const CallRequest& call, std::string_view name) {
     return value == nullptr ? "(none)" : *value;
 }
 
-std::string FaultOf(const engine::Task& task) {
-    const auto call = Build(task);
+std::string FaultOf(const engine::ActiveAttempt& attempt) {
+    const auto call = Build(attempt);
     return call ? "(none)" : call.error().message;
 }
 
 TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
-    const auto call = Built(TaskOf({.url = "http://host/path"}));
+    const auto call = Built(AttemptOf({.url = "http://host/path"}));
     EXPECT_EQ(call.method, http_client::Method::kGet);
     EXPECT_EQ(call.url, "http://host/path");
     EXPECT_EQ(HeaderOf(call, "X-Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
@@ -51,16 +51,16 @@ TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
 }
 
 TEST(BuildCall, EveryAttemptIsItsOwnSpanOfTheRunsTrace) {
-    engine::Task task = TaskOf({.url = "http://host/"});
-    const std::string first = model::TraceParentOf(task.run);
-    task.run.status.exec_id = "exec-3";
-    const std::string second = model::TraceParentOf(task.run);
+    engine::ActiveAttempt attempt = AttemptOf({.url = "http://host/"});
+    const std::string first = model::TraceParentOf(attempt.run);
+    attempt.run.status.exec_id = "exec-3";
+    const std::string second = model::TraceParentOf(attempt.run);
     EXPECT_EQ(first.substr(0, 36), second.substr(0, 36));
     EXPECT_NE(first, second);
 }
 
 TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
-    const auto call = Built(TaskOf({.method = model::HttpMethod::kPost,
+    const auto call = Built(AttemptOf({.method = model::HttpMethod::kPost,
                                     .url = "http://host/",
                                     .headers = {{"user-agent", "mine"},
                                                 {"content-type", "text/plain"},
@@ -79,7 +79,7 @@ TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
 }
 
 TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
-    engine::Task task = TaskOf({.method = model::HttpMethod::kPost,
+    engine::ActiveAttempt attempt = AttemptOf({.method = model::HttpMethod::kPost,
                                 .url = "http://host/{{job_id}}/{{params.city}}?n={{n}}",
                                 .body = R"({"job":"{{job_id}}","name":"{{job_name}}",)"
                                         R"("run":"{{run_id}}","exec":"{{exec_id}}",)"
@@ -88,8 +88,8 @@ TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
                                         R"("tenant":{{tenant}},"city":"{{city}}","n":{{params.n}},)"
                                         R"("all":{{params}},)"
                                         R"("attempt_param":"{{params.attempt}}"})"});
-    task.run.payload = R"({"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"})";
-    const auto call = Built(task);
+    attempt.run.payload = R"({"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"})";
+    const auto call = Built(attempt);
     EXPECT_EQ(call.url, "http://host/job-1/K%C3%B6ln%20%26%20%22Bonn%22?n=1.5");
     EXPECT_EQ(call.body,
               R"({"job":"job-1","name":"Nightly \"report\"",)"
@@ -102,24 +102,24 @@ TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
 }
 
 TEST(BuildCall, ServiceValuesOfAJsonBodyAreFilled) {  // K-10
-    const auto json = Built(TaskOf({.method = model::HttpMethod::kPost,
+    const auto json = Built(AttemptOf({.method = model::HttpMethod::kPost,
                                     .url = "http://host/",
                                     .body = R"({ "job_id": "<filled-by-service>", "x": 1.0 })"}));
     EXPECT_EQ(json.body, R"({ "job_id": "job-1", "x": 1.0 })");
-    const auto text = Built(TaskOf({.method = model::HttpMethod::kPost,
+    const auto text = Built(AttemptOf({.method = model::HttpMethod::kPost,
                                     .url = "http://host/",
                                     .body = R"(text "job_id": "<filled-by-service>")"}));
     EXPECT_EQ(text.body, R"(text "job_id": "<filled-by-service>")");
 }
 
 TEST(BuildCall, ARunWithoutANominalTimeWasScheduledWhenItWasMade) {
-    engine::Task task = TaskOf({.url = "http://host/{{scheduled_at}}"});
-    task.run.nominal_at.reset();
-    EXPECT_EQ(Built(task).url, "http://host/2026-03-01T07%3A59%3A00Z");
+    engine::ActiveAttempt attempt = AttemptOf({.url = "http://host/{{scheduled_at}}"});
+    attempt.run.nominal_at.reset();
+    EXPECT_EQ(Built(attempt).url, "http://host/2026-03-01T07%3A59%3A00Z");
 }
 
 TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
-    const auto call = Built(TaskOf({.method = model::HttpMethod::kPut,
+    const auto call = Built(AttemptOf({.method = model::HttpMethod::kPut,
                                     .url = "http://host/",
                                     .body = "{{job_name}} is {{{{literal}}"}));
     EXPECT_EQ(call.body, "Nightly \"report\" is {{literal}}");
@@ -127,26 +127,26 @@ TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
 }
 
 TEST(BuildCall, WhatCannotBeSentSaysWhy) {
-    EXPECT_EQ(FaultOf(TaskOf({.url = "http://host/{{nobody}}"})),
+    EXPECT_EQ(FaultOf(AttemptOf({.url = "http://host/{{nobody}}"})),
               "there is no value for the placeholder \"nobody\"");
-    EXPECT_EQ(FaultOf(TaskOf({.url = "http://host/", .body = "{{params.x}}"})),
+    EXPECT_EQ(FaultOf(AttemptOf({.url = "http://host/", .body = "{{params.x}}"})),
               "the body: there is no value for the placeholder \"params.x\"");
-    EXPECT_EQ(FaultOf(TaskOf({.url = "http://host/", .headers = {{"X-A", "{{x}}"}}})),
+    EXPECT_EQ(FaultOf(AttemptOf({.url = "http://host/", .headers = {{"X-A", "{{x}}"}}})),
               "the header X-A: there is no value for the placeholder \"x\"");
-    EXPECT_NE(FaultOf(TaskOf({.url = "ftp://host/"})), "(none)");
-    EXPECT_NE(FaultOf(TaskOf({.url = "http://user@host/"})), "(none)");
-    EXPECT_NE(FaultOf(TaskOf({.url = "http://host/", .headers = {{"Host", "x"}}})), "(none)");
-    engine::Task injected = TaskOf({.url = "http://host/", .headers = {{"X-A", "{{v}}"}}});
+    EXPECT_NE(FaultOf(AttemptOf({.url = "ftp://host/"})), "(none)");
+    EXPECT_NE(FaultOf(AttemptOf({.url = "http://user@host/"})), "(none)");
+    EXPECT_NE(FaultOf(AttemptOf({.url = "http://host/", .headers = {{"Host", "x"}}})), "(none)");
+    engine::ActiveAttempt injected = AttemptOf({.url = "http://host/", .headers = {{"X-A", "{{v}}"}}});
     injected.run.payload = R"({"v":"1\r\nX-B: 2"})";
     EXPECT_EQ(FaultOf(injected),
               "the header X-A holds a control character or is longer than 8192 bytes");
-    engine::Task bad_payload = TaskOf({.url = "http://host/"});
+    engine::ActiveAttempt bad_payload = AttemptOf({.url = "http://host/"});
     bad_payload.run.payload = "[1]";
     EXPECT_EQ(FaultOf(bad_payload), "the run's parameters: not a JSON object");
-    engine::Task deleted = TaskOf({.url = "http://host/"});
+    engine::ActiveAttempt deleted = AttemptOf({.url = "http://host/"});
     deleted.job = nullptr;
     EXPECT_EQ(FaultOf(deleted), "the job does not exist any more");
-    engine::Task changed = TaskOf({.url = "http://host/"});
+    engine::ActiveAttempt changed = AttemptOf({.url = "http://host/"});
     auto job = std::make_shared<model::Job>(*changed.job);
     job->action = model::CommandAction{};
     changed.job = job;
@@ -154,13 +154,13 @@ TEST(BuildCall, WhatCannotBeSentSaysWhy) {
 }
 
 TEST(BuildCall, TheTimeoutIsWhatIsLeftOfTheAttempt) {
-    engine::Task task = TaskOf({.url = "http://host/"});
-    EXPECT_EQ(BuildCall(task, StartOfTask()).value().timeout, seconds(10));
-    EXPECT_EQ(BuildCall(task, StartOfTask() + seconds(7)).value().timeout, seconds(3));
-    EXPECT_EQ(BuildCall(task, StartOfTask() + seconds(7)).value().connect_timeout, seconds(3));
-    EXPECT_EQ(BuildCall(task, StartOfTask() - seconds(60)).value().timeout, seconds(10))
+    engine::ActiveAttempt attempt = AttemptOf({.url = "http://host/"});
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt()).value().timeout, seconds(10));
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt() + seconds(7)).value().timeout, seconds(3));
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt() + seconds(7)).value().connect_timeout, seconds(3));
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt() - seconds(60)).value().timeout, seconds(10))
         << "a clock that was set back gives no more time than the policy";
-    const auto late = BuildCall(task, StartOfTask() + seconds(10));
+    const auto late = BuildCall(attempt, StartOfAttempt() + seconds(10));
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
 }

@@ -73,21 +73,22 @@ HttpExecutor::HttpExecutor(http_client::Client& client, const Clock& clock, Http
                            mail::Mailer* mailer)
     : client_(client), clock_(clock), options_(options), mailer_(mailer) {}
 
-void HttpExecutor::Start(engine::Task task, Done done) {
-    const bool callback = task.callback != nullptr;
-    if (callback && task.callback->url.empty() && task.callback->fault.empty()) {
+void HttpExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Done done) {
+    const engine::ActiveAttempt& attempt = *started;
+    const bool callback = attempt.callback != nullptr;
+    if (callback && attempt.callback->url.empty() && attempt.callback->fault.empty()) {
         return done(NobodyToTell());
     }
-    if (callback && task.callback->url.starts_with(engine::kMailTo)) {
-        return SendMail(task, std::move(done));
+    if (callback && attempt.callback->url.starts_with(engine::kMailTo)) {
+        return SendMail(attempt, std::move(done));
     }
-    auto request = BuildCall(task, clock_.Now(), options_);
+    auto request = BuildCall(attempt, clock_.Now(), options_);
     if (!request) return done(EventOf(request.error()));
     CallContext context{.target = TargetOf(request->url),
-                        .timeout = task.run.policy.timeout,
+                        .timeout = attempt.run.policy.timeout,
                         .connect_timeout = request->connect_timeout,
-                        .trace_id = model::TraceIdOf(task.run)};
-    const std::string exec_id = task.run.status.exec_id;
+                        .trace_id = model::TraceIdOf(attempt.run)};
+    const std::string exec_id = attempt.run.status.exec_id;
     Enter(exec_id);
     auto answered = [this, exec_id, callback, context = std::move(context),
                      done = std::move(done)](const http_client::CallAnswer& answer) {
@@ -106,13 +107,13 @@ void HttpExecutor::Start(engine::Task task, Done done) {
     NoteSent(exec_id, client_.Send(std::move(request).value(), std::move(answered)));
 }
 
-void HttpExecutor::SendMail(const engine::Task& task, Done done) {
+void HttpExecutor::SendMail(const engine::ActiveAttempt& attempt, Done done) {
     if (mailer_ == nullptr) {
         return done(EventOf(Error(Code::kUnimplemented, "the server has no smtp_url")));
     }
-    auto text = codec::MailTextFromJson(task.callback->body);
+    auto text = codec::MailTextFromJson(attempt.callback->body);
     if (!text) return done(EventOf(text.error()));
-    const model::Run& run = task.run;
+    const model::Run& run = attempt.run;
     const TimePoint now = clock_.Now();
     // Others may wait for the mail server, too: what counts is the end of the attempt, not when it
     // is its turn. Where the clocks of store and node differ it has its timeout at most.
@@ -123,7 +124,7 @@ void HttpExecutor::SendMail(const engine::Task& task, Done done) {
     }
     mailer_->Send(
         {.id = run.id.ToString(),
-         .to = AddressesOf(task.callback->url),
+         .to = AddressesOf(attempt.callback->url),
          .subject = std::move(text->subject),
          .text = std::move(text->text),
          .at = now,
@@ -137,8 +138,8 @@ void HttpExecutor::Cancel(std::string_view exec_id) {
     std::optional<http_client::CallId> call;
     {
         const std::lock_guard lock(mutex_);
-        const auto found = attempts_.find(exec_id);
-        if (found == attempts_.end()) return;
+        const auto found = calls_.find(exec_id);
+        if (found == calls_.end()) return;
         found->second.cancelled = true;
         call = found->second.call;
     }
@@ -147,7 +148,7 @@ void HttpExecutor::Cancel(std::string_view exec_id) {
 
 void HttpExecutor::Enter(const std::string& exec_id) {
     const std::lock_guard lock(mutex_);
-    attempts_.insert_or_assign(exec_id, Attempt{});
+    calls_.insert_or_assign(exec_id, Call{});
 }
 
 // Its answer may have come already; and somebody may have asked to cancel it meanwhile.
@@ -155,8 +156,8 @@ void HttpExecutor::NoteSent(const std::string& exec_id, http_client::CallId call
     bool cancelled = false;
     {
         const std::lock_guard lock(mutex_);
-        const auto found = attempts_.find(exec_id);
-        if (found == attempts_.end()) return;
+        const auto found = calls_.find(exec_id);
+        if (found == calls_.end()) return;
         found->second.call = call;
         cancelled = found->second.cancelled;
     }
@@ -166,10 +167,10 @@ void HttpExecutor::NoteSent(const std::string& exec_id, http_client::CallId call
 // Whether somebody asked to cancel it.
 bool HttpExecutor::Leave(const std::string& exec_id) {
     const std::lock_guard lock(mutex_);
-    const auto found = attempts_.find(exec_id);
-    if (found == attempts_.end()) return false;
+    const auto found = calls_.find(exec_id);
+    if (found == calls_.end()) return false;
     const bool cancelled = found->second.cancelled;
-    attempts_.erase(found);
+    calls_.erase(found);
     return cancelled;
 }
 

@@ -28,12 +28,12 @@ class HttpExecutor final : public engine::Executor {
                  mail::Mailer* mailer = nullptr);
 
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
-    void Start(engine::Task task, Done done) override;
+    void Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) override;
     void Cancel(std::string_view exec_id) override;
 
   private:
-    // An attempt under way.
-    struct Attempt {
+    // A call of an attempt under way.
+    struct Call {
         std::optional<http_client::CallId> call;  // none: about to be sent
         bool cancelled = false;
     };
@@ -42,7 +42,7 @@ class HttpExecutor final : public engine::Executor {
         using is_transparent = void;
     };
 
-    void SendMail(const engine::Task& task, Done done);
+    void SendMail(const engine::ActiveAttempt& attempt, Done done);
     void Enter(const std::string& exec_id);
     void NoteSent(const std::string& exec_id, http_client::CallId call);
     bool Leave(const std::string& exec_id);
@@ -53,7 +53,7 @@ class HttpExecutor final : public engine::Executor {
     mail::Mailer* const mailer_;
     std::mutex mutex_;
     // By exec_id; guarded by mutex_.
-    std::unordered_map<std::string, Attempt, TextHash, std::equal_to<>> attempts_;
+    std::unordered_map<std::string, Call, TextHash, std::equal_to<>> calls_;
 };
 
 }  // namespace ksana::exec

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "ksana/base/time/fake_clock.hpp"
-#include "ksana/exec/task_fixture.hpp"
+#include "ksana/exec/attempt_fixture.hpp"
 #include "support/raw_server.hpp"
 
 namespace ksana::exec {
 namespace {
+
+std::shared_ptr<const engine::ActiveAttempt> Shared(engine::ActiveAttempt attempt) {
+    return std::make_shared<const engine::ActiveAttempt>(std::move(attempt));
+}
 
 using model::EventKind;
 using testing::RawPeer;
@@ -97,35 +101,35 @@ class HttpExecutorTest : public ::testing::Test {
         };
     }
 
-    // A task that has its ten seconds from now on.
-    engine::Task Fresh(model::HttpAction action) {
-        engine::Task task = TaskOf(std::move(action));
-        task.run.status.started_at = clock_.Now();
-        task.run.status.deadline = clock_.Now() + task.run.policy.timeout;
-        return task;
+    // A attempt that has its ten seconds from now on.
+    engine::ActiveAttempt Fresh(model::HttpAction action) {
+        engine::ActiveAttempt attempt = AttemptOf(std::move(action));
+        attempt.run.status.started_at = clock_.Now();
+        attempt.run.status.deadline = clock_.Now() + attempt.run.policy.timeout;
+        return attempt;
     }
 
     model::Event Run(model::HttpAction action) {
-        executor_.Start(Fresh(std::move(action)), record_.Done());
+        executor_.Start(Shared(Fresh(std::move(action))), record_.Done());
         return record_.AwaitEvents(1).front();
     }
 
-    engine::Task CallbackOf(engine::CallbackCall call) {
-        engine::Task task = Fresh({});
-        task.job = nullptr;
-        task.run.job_id.clear();
-        task.run.trigger = model::RunTrigger::kCallback;
-        task.callback = std::make_shared<const engine::CallbackCall>(std::move(call));
-        return task;
+    engine::ActiveAttempt CallbackOf(engine::CallbackCall call) {
+        engine::ActiveAttempt attempt = Fresh({});
+        attempt.job = nullptr;
+        attempt.run.job_id.clear();
+        attempt.run.trigger = model::RunTrigger::kCallback;
+        attempt.callback = std::make_shared<const engine::CallbackCall>(std::move(call));
+        return attempt;
     }
-    engine::Task MailTask() {
+    engine::ActiveAttempt MailAttempt() {
         return CallbackOf(
             {.url = "mailto:a@example.com,b@example.com", .body = R"({"subject":"s","text":"t"})"});
     }
 
     // The same of a callback.
     model::Event Tell(engine::CallbackCall call) {
-        executor_.Start(CallbackOf(std::move(call)), record_.Done());
+        executor_.Start(Shared(CallbackOf(std::move(call))), record_.Done());
         return record_.AwaitEvents(1).front();
     }
 
@@ -188,9 +192,9 @@ TEST_F(HttpExecutorTest, AForbiddenAddressIsAPermanentFailure) {
 
 TEST_F(HttpExecutorTest, ATargetThatHangsTimesOut) {  // K-09
     const RawServer server(Hanging());
-    engine::Task task = Fresh({.url = server.Url()});
-    task.run.policy.timeout = std::chrono::milliseconds(50);
-    executor_.Start(std::move(task), record_.Done());
+    engine::ActiveAttempt attempt = Fresh({.url = server.Url()});
+    attempt.run.policy.timeout = std::chrono::milliseconds(50);
+    executor_.Start(Shared(std::move(attempt)), record_.Done());
     const auto event = record_.AwaitEvents(1).front();
     EXPECT_EQ(event.kind, EventKind::kTimeout);
     EXPECT_EQ(event.error,
@@ -202,14 +206,14 @@ TEST_F(HttpExecutorTest, WhatCannotBeSentFailsAtOnce) {
     const auto event = Run({.url = server.Url("/{{nobody}}")});
     EXPECT_EQ(event.kind, EventKind::kPermanentFailure);
     EXPECT_EQ(event.error, "there is no value for the placeholder \"nobody\"");
-    executor_.Start(TaskOf({.url = server.Url()}), record_.Done());  // long ago
+    executor_.Start(Shared(AttemptOf({.url = server.Url()})), record_.Done());  // long ago
     EXPECT_EQ(record_.AwaitEvents(2).back().kind, EventKind::kTimeout);
     EXPECT_EQ(record_.requests(), 0U);
 }
 
 TEST_F(HttpExecutorTest, CancelEndsTheAttempt) {
     const RawServer server(Hanging());
-    executor_.Start(Fresh({.url = server.Url()}), record_.Done());
+    executor_.Start(Shared(Fresh({.url = server.Url()})), record_.Done());
     record_.AwaitRequests(1);
     executor_.Cancel("another");
     executor_.Cancel("exec-2");
@@ -219,13 +223,13 @@ TEST_F(HttpExecutorTest, CancelEndsTheAttempt) {
 
 TEST_F(HttpExecutorTest, AStoppingClientDoesNotCancelRuns) {
     const RawServer server(Hanging());
-    executor_.Start(Fresh({.url = server.Url()}), record_.Done());
+    executor_.Start(Shared(Fresh({.url = server.Url()})), record_.Done());
     record_.AwaitRequests(1);
     client_.Stop();
     const auto event = record_.AwaitEvents(1).front();
     EXPECT_EQ(event.kind, EventKind::kRetryableFailure);
     EXPECT_EQ(event.error, "the server stopped while the call was under way");
-    executor_.Start(Fresh({.url = server.Url()}), record_.Done());
+    executor_.Start(Shared(Fresh({.url = server.Url()})), record_.Done());
     EXPECT_EQ(record_.AwaitEvents(2).back().kind, EventKind::kRetryableFailure);
 }
 
@@ -236,10 +240,10 @@ TEST_F(HttpExecutorTest, ManyAttemptsAtOnceEachEndOnce) {
         for (int t = 0; t < 4; ++t) {
             crowd.emplace_back([&, t] {
                 for (int i = 0; i < 50; ++i) {
-                    engine::Task task = Fresh({.url = server.Url()});
+                    engine::ActiveAttempt attempt = Fresh({.url = server.Url()});
                     const std::string id = "exec-" + std::to_string(t * 1000 + i);
-                    task.run.status.exec_id = id;
-                    executor_.Start(std::move(task), record_.Done());
+                    attempt.run.status.exec_id = id;
+                    executor_.Start(Shared(std::move(attempt)), record_.Done());
                     if (i % 3 == 0) executor_.Cancel(id);
                 }
             });
@@ -304,14 +308,14 @@ TEST_F(HttpExecutorTest, AMailHasTheTimeThatIsLeftOfItsAttempt) {
     KeepingMailer mailer;
     FakeClock clock;
     HttpExecutor executor(client_, clock, {}, &mailer);
-    engine::Task task = MailTask();
-    task.run.status.deadline = clock.Now() + std::chrono::seconds(3);  // of ten
-    executor.Start(task, record_.Done());
+    engine::ActiveAttempt attempt = MailAttempt();
+    attempt.run.status.deadline = clock.Now() + std::chrono::seconds(3);  // of ten
+    executor.Start(Shared(attempt), record_.Done());
     ASSERT_EQ(mailer.mails.size(), 1U);
     EXPECT_EQ(mailer.mails[0].to, (std::vector<std::string>{"a@example.com", "b@example.com"}));
     EXPECT_EQ(mailer.mails[0].deadline, clock.SteadyNow() + std::chrono::seconds(3));
     clock.Advance(std::chrono::seconds(3));
-    executor.Start(std::move(task), record_.Done());
+    executor.Start(Shared(std::move(attempt)), record_.Done());
     EXPECT_EQ(record_.AwaitEvents(1).front().kind, EventKind::kTimeout);
     EXPECT_EQ(mailer.mails.size(), 1U) << "none was left";
 }
@@ -319,7 +323,7 @@ TEST_F(HttpExecutorTest, AMailHasTheTimeThatIsLeftOfItsAttempt) {
 TEST_F(HttpExecutorTest, WhomAMailWasNotTakenForIsNoted) {
     KeepingMailer mailer;
     HttpExecutor executor(client_, clock_, {}, &mailer);
-    executor.Start(MailTask(), record_.Done());
+    executor.Start(Shared(MailAttempt()), record_.Done());
     mailer.dones.at(0)({mail::MailOutcome::Kind::kSent, "not taken for b@example.com (550 no)"});
     const auto event = record_.AwaitEvents(1).front();
     EXPECT_EQ(event.kind, EventKind::kSuccess);
@@ -329,7 +333,7 @@ TEST_F(HttpExecutorTest, WhomAMailWasNotTakenForIsNoted) {
 TEST_F(HttpExecutorTest, AMailThatWaitsCanBeCancelled) {
     KeepingMailer mailer;
     HttpExecutor executor(client_, clock_, {}, &mailer);
-    executor.Start(MailTask(), record_.Done());
+    executor.Start(Shared(MailAttempt()), record_.Done());
     executor.Cancel("another");
     executor.Cancel("exec-2");
     EXPECT_EQ(record_.AwaitEvents(1).front().kind, EventKind::kCancelled);

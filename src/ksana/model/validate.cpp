@@ -148,7 +148,7 @@ void CheckRetry(Checker& check, const RetryPolicy& retry) {
     }
 }
 
-void CheckDependencies(Checker& check, const Job& job) {
+void CheckDependencies(Checker& check, const JobDefinition& job) {
     if (job.depends_on.size() > kMaxDependencies) {
         return check.Add("/depends_on", fmt::format("has more than {} jobs", kMaxDependencies));
     }
@@ -162,7 +162,7 @@ void CheckDependencies(Checker& check, const Job& job) {
     }
 }
 
-void CheckLabels(Checker& check, const Job& job) {
+void CheckLabels(Checker& check, const JobDefinition& job) {
     if (job.labels.size() > kMaxLabels) {
         return check.Add("/labels", fmt::format("has more than {} labels", kMaxLabels));
     }
@@ -173,7 +173,7 @@ void CheckLabels(Checker& check, const Job& job) {
     }
 }
 
-void CheckSchedule(Checker& check, const Job& job, const schedule::ScheduleContext& context) {
+void CheckSchedule(Checker& check, const JobDefinition& job, const schedule::ScheduleContext& context) {
     const auto compiled = schedule::Schedule::Compile(job.schedule, context);
     if (compiled) {
         if (!compiled->EverFires()) check.Add("/schedule", "is valid, but never fires");
@@ -222,7 +222,7 @@ void CheckKeys(Checker& check, const Callbacks& callbacks) {
 
 }  // namespace
 
-std::vector<Problem> ValidateJob(const Job& job, const schedule::ScheduleContext& context) {
+std::vector<Problem> ValidateJob(const JobDefinition& job, const schedule::ScheduleContext& context) {
     std::vector<Problem> problems;
     Checker check(problems);
     check.Identifier("/id", job.id, true);

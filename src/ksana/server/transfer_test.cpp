@@ -95,7 +95,7 @@ class TransferTest : public ::testing::Test {
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = std::chrono::minutes(1);
-        job.total_runs = 7;
+        job.state.total_runs = 7;
         records.emplace_back(job);
         for (int i = 0; i < 1'200; ++i) records.emplace_back(MakeRun());
         model::Run ended = MakeRun();

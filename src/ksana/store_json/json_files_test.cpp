@@ -73,7 +73,7 @@ class JsonFilesTest : public ::testing::Test {
         job.schedule.every = minutes(5);
         job.timeout = seconds(10);
         job.retry = model::RetryPolicy{};
-        job.next_run_at = clock_.Now() + minutes(5);
+        job.state.next_run_at = clock_.Now() + minutes(5);
         return job;
     }
     static void Create(store::Store& store, model::Job job) {
@@ -111,8 +111,8 @@ TEST_F(JsonFilesTest, AJobWhoseDeletionWasCutShortGoesOnAsItWas) {
     ASSERT_TRUE(store);
     const auto job = (*store)->jobs().Get("j");
     ASSERT_TRUE(job);
-    EXPECT_EQ(job->created_at, made);
-    EXPECT_EQ(job->version, 1);
+    EXPECT_EQ(job->state.created_at, made);
+    EXPECT_EQ(job->state.version, 1);
 }
 
 // K-11: version, updated_at and jobs, each job with the documented members and no others.
@@ -187,8 +187,8 @@ TEST_F(JsonFilesTest, PeopleMayEditIt) {
     ASSERT_TRUE(store) << store.error().Describe();
     EXPECT_EQ(*(*store)->jobs().Count({}, 10), 3);
     EXPECT_EQ((*store)->jobs().Get("a")->name, "PING A");
-    EXPECT_EQ((*store)->jobs().Get("a")->version, 2);
-    EXPECT_EQ((*store)->jobs().Get("b")->version, 1);
+    EXPECT_EQ((*store)->jobs().Get("a")->state.version, 2);
+    EXPECT_EQ((*store)->jobs().Get("b")->state.version, 1);
     auto found = (*store)->jobs().List({.filter = {.text = "new"}});
     ASSERT_EQ(found->items.size(), 1U);
     EXPECT_FALSE(found->items[0].id.empty()) << "an id is drawn";

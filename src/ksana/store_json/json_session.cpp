@@ -105,7 +105,7 @@ Result<void> JsonSession::WriteJobs() {
     jobs.reserve(tables_.jobs().size());
     for (const model::Job& job : tables_.jobs()) jobs.push_back(&job);
     std::ranges::sort(jobs, [](const model::Job* a, const model::Job* b) {
-        return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
+        return std::tie(a->state.created_at, a->id) < std::tie(b->state.created_at, b->id);
     });
     const std::string text = codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n";
     KSANA_TRY(AppendFile placed, AppendFile::Replace(options_.path, text));

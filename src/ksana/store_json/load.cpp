@@ -26,19 +26,16 @@ bool SameDefinition(const Job& a, const Job& b) {
 // A job of the file with what the log knows about it.
 Job Combine(Job written, const Job* logged, TimePoint file_time) {
     if (logged == nullptr) {
-        written.version = 1;
-        written.created_at = file_time;
-        written.updated_at = file_time;
+        written.state.version = 1;
+        written.state.created_at = file_time;
+        written.state.updated_at = file_time;
         return written;
     }
     if (SameDefinition(written, *logged)) return *logged;
     // Edited by hand: a new version of the same job.
-    written.version = logged->version + 1;
-    written.created_at = logged->created_at;
-    written.updated_at = file_time;
-    written.planned_until = logged->planned_until;
-    written.next_run_at = logged->next_run_at;
-    model::CopyRunRecord(*logged, written);
+    written.state = logged->state;
+    ++written.state.version;
+    written.state.updated_at = file_time;
     return written;
 }
 

@@ -253,7 +253,7 @@ Result<std::vector<store::QueueDepth>> TableReader<Base>::Depths() {
 template <class Base>
 Result<store::WakeTimes> TableReader<Base>::NextWake() {
     store::WakeTimes times;
-    if (!rows_.due().empty()) times.plan = rows_.due().front()->next_run_at;
+    if (!rows_.due().empty()) times.plan = rows_.due().front()->state.next_run_at;
     if (!rows_.scheduled().empty()) times.ready = rows_.scheduled().begin()->first;
     if (!rows_.running().empty()) times.expiry = rows_.running().begin()->first;
     times.queued = !rows_.ready().empty();

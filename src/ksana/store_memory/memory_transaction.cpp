@@ -22,7 +22,7 @@ Result<std::vector<Job>> MemoryTransaction::LockJobs(const std::vector<std::stri
 Result<std::vector<Job>> MemoryTransaction::LockDueJobs(TimePoint until, std::size_t limit) {
     std::vector<Job> jobs;
     tables_.due().Walk([&](const Job* job) {
-        if (job->next_run_at > until || jobs.size() == limit) return false;
+        if (job->state.next_run_at > until || jobs.size() == limit) return false;
         jobs.push_back(*job);
         return true;
     });
@@ -42,9 +42,11 @@ Result<void> MemoryTransaction::UpdateJobs(const std::vector<Job>& jobs) {
     for (const Job& job : jobs) {
         const Job* there = tables_.FindJob(job.id);
         if (there == nullptr) continue;
-        Job next = job;
-        next.created_at = there->created_at;
-        model::CopyRunRecord(*there, next);
+        Job next{job.definition(), there->state};
+        next.state.version = job.state.version;
+        next.state.updated_at = job.state.updated_at;
+        next.state.planned_until = job.state.planned_until;
+        next.state.next_run_at = job.state.next_run_at;
         tables_.Set(JobKey{job.id}, std::move(next));
     }
     return {};
@@ -55,8 +57,8 @@ Result<void> MemoryTransaction::UpdatePlans(const std::vector<Job>& jobs) {
         const Job* there = tables_.FindJob(job.id);
         if (there == nullptr) continue;
         Job next = *there;
-        next.planned_until = job.planned_until;
-        next.next_run_at = job.next_run_at;
+        next.state.planned_until = job.state.planned_until;
+        next.state.next_run_at = job.state.next_run_at;
         tables_.Set(JobKey{job.id}, std::move(next));
     }
     return {};

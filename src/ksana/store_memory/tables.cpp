@@ -48,7 +48,7 @@ std::optional<Value> Exchange(Map& map, const Key& key, std::optional<Value> val
 }  // namespace
 
 void Tables::Set(const JobKey& key, std::optional<Job> job) {
-    const auto is_due = [](const Job& row) { return row.enabled && row.next_run_at; };
+    const auto is_due = [](const Job& row) { return row.enabled && row.state.next_run_at; };
     std::optional<Job> before;
     if (const auto found = jobs_.find(key.id); found != jobs_.end()) {
         if (is_due(*found)) due_.Remove(&*found);

@@ -105,7 +105,7 @@ class Tables {
     // Enabled jobs with a next fire, by that and the id.
     struct DueOrder {
         bool operator()(const model::Job* a, const model::Job* b) const {
-            return std::tie(*a->next_run_at, a->id) < std::tie(*b->next_run_at, b->id);
+            return std::tie(*a->state.next_run_at, a->id) < std::tie(*b->state.next_run_at, b->id);
         }
     };
     using Due = SortedBlocks<const model::Job*, DueOrder>;

@@ -82,10 +82,10 @@ class SqliteBackendTest : public BackendFixture {
         job.action = model::QueueAction{.type = "mail"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = std::chrono::seconds(1);
-        job.version = 1;
-        job.created_at = job.updated_at = clock_.Now();
-        job.planned_until = clock_.Now();
-        job.next_run_at = clock_.Now() + std::chrono::seconds(1);
+        job.state.version = 1;
+        job.state.created_at = job.state.updated_at = clock_.Now();
+        job.state.planned_until = clock_.Now();
+        job.state.next_run_at = clock_.Now() + std::chrono::seconds(1);
         return job;
     }
 };
@@ -132,9 +132,9 @@ TEST_F(SqliteBackendTest, JobsComeBackAsTheyWere) {
     Job job = MakeJob("j1");
     job.labels = {{"a", "b"}};
     job.depends_on = {{"j0", model::OnDependencyFailure::kWait}};
-    job.last_state = RunState::kFailed;
-    job.last_error = "no";
-    job.total_runs = 7;
+    job.state.last_state = RunState::kFailed;
+    job.state.last_error = "no";
+    job.state.total_runs = 7;
     const std::vector<Job> jobs = {job, MakeJob("j2")};
     EXPECT_EQ(Written(*backend, [&](Transaction& tx) { return tx.InsertJobs(jobs); }),
               (std::vector<bool>{true, true}));
@@ -153,17 +153,17 @@ TEST_F(SqliteBackendTest, JobsComeBackAsTheyWere) {
 
     job.labels = {{"c", "d"}};
     job.enabled = false;
-    job.next_run_at.reset();
+    job.state.next_run_at.reset();
     ASSERT_TRUE(backend->Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY_VOID(tx.UpdateJobs({job}));
         model::JobTally tally{.job_id = "j1", .runs = 1, .failures_reset = true, .failures = 2};
         tally.last_state = RunState::kSucceeded;
         return tx.AddTallies({tally, {.job_id = "gone"}});
     }));
-    job.total_runs = 8;
-    job.consecutive_failures = 2;
-    job.last_state = RunState::kSucceeded;
-    job.last_error = "";
+    job.state.total_runs = 8;
+    job.state.consecutive_failures = 2;
+    job.state.last_state = RunState::kSucceeded;
+    job.state.last_error = "";
     ASSERT_TRUE(backend->Read([&](Reader& reader) -> Result<void> {
         KSANA_TRY(const auto found, reader.Jobs({"j1"}));
         EXPECT_EQ(found, std::vector<Job>{job});

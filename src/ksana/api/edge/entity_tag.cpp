@@ -13,7 +13,7 @@ using http_server::Response;
 std::string HashOf(std::string_view body) { return Sha256(body).substr(0, 16); }
 
 std::string VersionOf(const model::Job& job) {
-    return fmt::format("{}.{:x}", job.version, job.created_at.time_since_epoch().count());
+    return fmt::format("{}.{:x}", job.state.version, job.state.created_at.time_since_epoch().count());
 }
 
 // Calls `is_match` with each tag of a list, without its quotes, until one matches. Weak ones are
@@ -64,7 +64,7 @@ std::string DocumentTag(std::int64_t version, std::string_view body) {
 
 MatchWish IfMatch(const Request& request, const model::Job& job) {
     const std::string version = VersionOf(job);
-    return Wish(request, job.version,
+    return Wish(request, job.state.version,
                 [&](std::string_view tag) { return tag.substr(0, tag.find('-')) == version; });
 }
 

@@ -10,8 +10,8 @@ using http_server::Response;
 
 model::Job JobAt(std::int64_t version, int made) {
     model::Job job;
-    job.version = version;
-    job.created_at = TimePoint(Duration(made));
+    job.state.version = version;
+    job.state.created_at = TimePoint(Duration(made));
     return job;
 }
 

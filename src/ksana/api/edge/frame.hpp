@@ -32,7 +32,7 @@ namespace ksana::api {
 // What limits do on this node, now.
 struct LimitUses {
     std::function<std::vector<engine::LimitUse>()> all;
-    std::function<engine::ActiveAttempts::GroupUse(const std::string& group)> of_group;
+    std::function<engine::GroupUse(const std::string& group)> of_group;
 };
 
 // A setting of the server as people may see it.

@@ -29,7 +29,7 @@ struct Group {
     std::optional<StoredLimit> stored;
     std::int64_t jobs = 0;
     std::int64_t paused = 0;
-    engine::ActiveAttempts::GroupUse use;  // on this node
+    engine::GroupUse use;  // on this node
 };
 
 std::string TextOf(const Group& group) {

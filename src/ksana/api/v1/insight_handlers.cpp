@@ -102,7 +102,7 @@ class Handlers {
         KSANA_TRY(const model::Job job, services_.store.jobs().Get(id));
         const auto schedule = services_.schedules.Of(job);
         if (!schedule) return now;
-        const TimePoint before = job.created_at;  // the first fire comes after it
+        const TimePoint before = job.state.created_at;  // the first fire comes after it
         const TimePoint last = std::max(schedule->Previous(now + kTick).value_or(before), before);
         const schedule::FireRange blocked = schedule->Blocked(last, now);
         if (blocked.count > 0) return blocked.last;

@@ -61,7 +61,7 @@ class Handlers {
     explicit Handlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
 
     Result<Response> Create(const Call& call) const {
-        KSANA_TRY(Job job, codec::JobFromView(call.request.body));
+        KSANA_TRY(model::JobDefinition job, codec::JobFromView(call.request.body));
         const bool drawn = job.id.empty() && call.id;
         if (drawn) job.id = call.id->ToString();
         const std::string id = job.id;
@@ -83,7 +83,8 @@ class Handlers {
     }
 
     Result<Response> Put(const Call& call) const {
-        KSANA_TRY(const Job definition, codec::JobFromView(call.request.body));
+        KSANA_TRY(const model::JobDefinition definition,
+                  codec::JobFromView(call.request.body));
         if (call.request.headers.Find("If-None-Match") == "*") return PutNew(call, definition);
         return Edit(call, true, [&](Job& job) { return codec::ReplaceJob(job, definition); });
     }
@@ -99,7 +100,7 @@ class Handlers {
         if (wish == MatchWish::kDiffers) return Changed412(call.request);
         const bool insists = wish == MatchWish::kMatches;
         const auto deleted =
-            jobs_.Delete(id, insists ? std::optional(job.version) : std::nullopt, ByOf(call));
+            jobs_.Delete(id, insists ? std::optional(job.state.version) : std::nullopt, ByOf(call));
         if (deleted) return http_server::NoContent();
         if (insists && deleted.error().code == Code::kConflict) {
             // Changed since, or another job depends on it?
@@ -153,7 +154,7 @@ class Handlers {
         text.Put("missed", found.missed).Put("success_rate", found.success_rate);
         text.Put("average", found.average).Put("p50", found.p50).Put("p90", found.p90);
         text.Put("p99", found.p99).Put("longest", found.longest).Put("sampled", found.sampled);
-        text.Put("consecutive_failures", std::int64_t{job.consecutive_failures});
+        text.Put("consecutive_failures", std::int64_t{job.state.consecutive_failures});
         return JsonResponse(200, text.Take());
     }
 
@@ -200,7 +201,7 @@ class Handlers {
         return Show(*job, 200);
     }
 
-    Result<Response> PutNew(const Call& call, Job definition) const {
+    Result<Response> PutNew(const Call& call, model::JobDefinition definition) const {
         if (definition.id.empty()) definition.id = IdOf(call);
         if (definition.id != IdOf(call)) {
             return Error(std::vector<Problem>{{"/id", "is not that of the path", "immutable", {}}});

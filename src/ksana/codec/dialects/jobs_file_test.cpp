@@ -103,7 +103,7 @@ TEST(JobsFile, IsTheDocumentedOne) {
     expected.action =
         HttpAction{HttpMethod::kGet, "https://example.com/ping", {{"X-Token", "abc"}}, ""};
     expected.schedule.jitter = std::chrono::seconds(5);
-    expected.next_run_at = ParseTime("2025-09-19T11:05:00Z").value();
+    expected.state.next_run_at = ParseTime("2025-09-19T11:05:00Z").value();
     EXPECT_EQ(file->jobs[0], expected);
     const std::string written = Write(file->jobs, file->updated_at);
     EXPECT_EQ(WriteJson(*ParseJson(written)), WriteJson(*ParseJson(kDocumented))) << written;
@@ -180,13 +180,13 @@ void KeepToTheDefinition(Job& job) {
     job.schedule = spec;
     if (auto* handler = std::get_if<HandlerAction>(&job.action)) handler->input = R"([1,"x"])";
     if (auto* queue = std::get_if<QueueAction>(&job.action)) queue->payload = R"({"a":1.5})";
-    job.version = 0;
-    job.created_at = {};
-    job.updated_at = {};
-    job.planned_until.reset();
-    job.total_runs = 0;
-    job.consecutive_failures = 0;
-    job.last_state.reset();
+    job.state.version = 0;
+    job.state.created_at = {};
+    job.state.updated_at = {};
+    job.state.planned_until.reset();
+    job.state.total_runs = 0;
+    job.state.consecutive_failures = 0;
+    job.state.last_state.reset();
 }
 
 // K-11: each member alone and all together, with every character and any byte.
@@ -223,7 +223,7 @@ TEST(JobsFile, IsAlwaysReadable) {
     const std::string deep = std::string(64, '[') + std::string(64, ']');
     for (const std::string& payload : {deep, std::string("{,"), std::string("\xFF"),
                                        std::string("[1e999]"), std::string("null")}) {
-        const std::string text = Write({Job{.action = QueueAction{"t", "c", payload}}});
+        const std::string text = Write({Job{{.action = QueueAction{"t", "c", payload}}}});
         EXPECT_TRUE(JobsFileFromJson(text)) << text;
     }
     EXPECT_TRUE(JobsFileFromJson(Write(std::vector<Job>(8'000, PlainJob()))));
@@ -248,23 +248,23 @@ TEST(JobsFile, HasTheDocumentedStatus) {
     ASSERT_EQ(expected.size(), kEnumCount<RunState>);
     Job job = PlainJob();
     for (const auto& [state, status] : expected) {
-        job.last_state = state;
+        job.state.last_state = state;
         EXPECT_EQ(Written(job).at("last_status").as_string(), status.first) << NameOf(state);
-        EXPECT_EQ(JobsFileFromJson(Write({job}))->jobs.at(0).last_state, status.second);
+        EXPECT_EQ(JobsFileFromJson(Write({job}))->jobs.at(0).state.last_state, status.second);
     }
     job.enabled = false;
     EXPECT_EQ(Written(job).at("last_status").as_string(), "paused");
     const Job back = JobsFileFromJson(Write({job}))->jobs.at(0);
     EXPECT_FALSE(back.enabled);
-    EXPECT_EQ(back.last_state, std::nullopt);
+    EXPECT_EQ(back.state.last_state, std::nullopt);
 }
 
 // K-15, K-16
 TEST(JobsFile, KeepsTimesAndTheLastError) {
     Job job = PlainJob();
-    job.last_run_at = *ParseTime("2026-01-02T03:04:05.000006Z");
-    job.next_run_at = *ParseTime("2026-01-02T03:09:05Z");
-    job.last_error = "connection refused";
+    job.state.last_run_at = *ParseTime("2026-01-02T03:04:05.000006Z");
+    job.state.next_run_at = *ParseTime("2026-01-02T03:09:05Z");
+    job.state.last_error = "connection refused";
     job.schedule.start_at = MinTime();
     const auto written = Written(job);
     EXPECT_EQ(written.at("last_run_at").as_string(), "2026-01-02T03:04:05.000006Z");

@@ -57,8 +57,8 @@ void WriteTask(JsonOutput& output, const Job& job) {
     writer.Member("log", static_cast<LogWord>(job.run_log));
     writer.Member("category", action.category);
     WriteExt(output, action.payload);
-    writer.Member("create_date", job.created_at);
-    writer.Member("update_date", job.updated_at);
+    writer.Member("create_date", job.state.created_at);
+    writer.Member("update_date", job.state.updated_at);
     output.EndObject();
 }
 

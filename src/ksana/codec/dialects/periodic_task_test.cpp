@@ -48,13 +48,13 @@ TEST(PeriodicTask, StatusTellsNewFromOffline) {
 TEST(PeriodicTask, AReplacementKeepsWhatItDoesNotSay) {
     Job job = *PeriodicTaskFromJson(kText);
     job.id = "p";
-    job.version = 3;
+    job.state.version = 3;
     job.schedule.zone = "Asia/Shanghai";
     job.enabled = true;
     job.paused_reason.clear();
     ASSERT_TRUE(ReplacePeriodicTask(job, R"({"type": "x", "cron_expressions": "5 * * * *"})"));
     EXPECT_EQ(job.id, "p");
-    EXPECT_EQ(job.version, 3);
+    EXPECT_EQ(job.state.version, 3);
     EXPECT_TRUE(job.enabled);
     EXPECT_EQ(job.schedule.zone, "Asia/Shanghai") << "document T has no word for it";
     EXPECT_EQ(job.schedule.cron, "5 * * * *");

@@ -70,8 +70,7 @@ Result<void> PatchTimerJob(Job& job, std::string_view patch) {
     DropReplacedParts(merged.as_object(), *object);
     MergePatch(merged, changes);
     KSANA_TRY(Job changed, ReadOne(merged));
-    KeepBookkeeping(job, changed);
-    job = std::move(changed);
+    job.definition() = std::move(changed.definition());
     return {};
 }
 

@@ -12,6 +12,7 @@
 namespace ksana::codec {
 
 using model::Job;
+using model::JobDefinition;
 using model::RetryPolicy;
 using model::RunState;
 using schedule::ScheduleKind;
@@ -36,8 +37,8 @@ constexpr std::array<StatusWord, 7> kStatusWords = {{{"", std::nullopt},
 
 std::string_view LastStatus(const Job& job) {
     if (!job.enabled) return kPaused;
-    if (!job.last_state) return "";
-    return model::WordFor(model::Dialect::kTimer, *job.last_state, 0).value_or("");
+    if (!job.state.last_state) return "";
+    return model::WordFor(model::Dialect::kTimer, *job.state.last_state, 0).value_or("");
 }
 
 // The policy that max_retries and retry_backoff stand for.
@@ -152,7 +153,7 @@ void WriteTimerJob(JsonOutput& output, const Job& job, const model::PolicyDefaul
     writer.Member("id", job.id);
     writer.Member("name", job.name);
     writer.Member("enabled", job.enabled);
-    FieldWriter<Job>(writer, job, false).Choice<model::ActionKind>("type", &Job::action);
+    FieldWriter<JobDefinition>(writer, job, false).Choice<model::ActionKind>("type", &JobDefinition::action);
     output.Key("schedule");
     WriteSchedule(writer, job.schedule);
     const RetryPolicy* retry = job.retry ? &*job.retry : nullptr;
@@ -165,12 +166,12 @@ void WriteTimerJob(JsonOutput& output, const Job& job, const model::PolicyDefaul
         writer.Member("max_retries", retry->max_retries);
         writer.Member("retry_backoff", retry->interval);
     }
-    TimeOrBlank(writer, "last_run_at", job.last_run_at);
-    TimeOrBlank(writer, "next_run_at", job.next_run_at);
+    TimeOrBlank(writer, "last_run_at", job.state.last_run_at);
+    TimeOrBlank(writer, "next_run_at", job.state.next_run_at);
     output.Key("last_status");
     output.Text(LastStatus(job));
-    writer.Member("last_error", job.last_error);
-    WriteRest<Job>(writer, job, [](const Job& in, std::string_view key) {
+    writer.Member("last_error", job.state.last_error);
+    WriteRest<JobDefinition>(writer, job, [](const JobDefinition& in, std::string_view key) {
         return key == "id" || key == "name" || key == "enabled" || key == "schedule" ||
                key == "timeout" || (key == "retry" && in.retry && IsPlain(*in.retry));
     });
@@ -203,7 +204,7 @@ void ReadLastStatus(ObjectReader& object, Job& job) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         words.at(i) = kStatusWords.at(i).word;
         if (words.at(i) != text) continue;
-        job.last_state = kStatusWords.at(i).state;
+        job.state.last_state = kStatusWords.at(i).state;
         return;
     }
     object.reader().FaultUnknownName(object.path() + "/last_status", text,
@@ -214,13 +215,13 @@ void ReadLastStatus(ObjectReader& object, Job& job) {
 
 void ReadTimerJob(JsonReader& reader, const Node& node, Job& job) {
     ObjectReader object(reader, node);
-    FieldReader<Job> definition(object, job);
-    FieldsOf<Job>::Visit(definition);
+    FieldReader<JobDefinition> definition(object, job);
+    FieldsOf<JobDefinition>::Visit(definition);
     ReadRetry(object, job);
-    object.Optional("last_run_at", job.last_run_at);
-    object.Optional("next_run_at", job.next_run_at);
+    object.Optional("last_run_at", job.state.last_run_at);
+    object.Optional("next_run_at", job.state.next_run_at);
     ReadLastStatus(object, job);
-    object.Optional("last_error", job.last_error);
+    object.Optional("last_error", job.state.last_error);
     object.Finish();
 }
 

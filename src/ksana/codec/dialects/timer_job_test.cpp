@@ -34,7 +34,7 @@ TEST(TimerJob, ReadsTheDocumentedExample) {  // K-14, K-15
     EXPECT_EQ(job->name, "ping service");
     EXPECT_EQ(job->schedule.every, minutes(5));
     EXPECT_EQ(job->schedule.jitter, seconds(5));
-    EXPECT_FALSE(job->next_run_at) << "the service's own";
+    EXPECT_FALSE(job->state.next_run_at) << "the service's own";
     EXPECT_EQ(job->retry->max_retries, 3);
 }
 
@@ -92,8 +92,8 @@ TEST(TimerJob, ADefaultThatIsNotPlainStandsAmongTheRest) {
 TEST(TimerJob, APatchChangesWhatItNames) {
     model::Job job = *TimerJobFromJson(kPing);
     job.id = "a";
-    job.version = 4;
-    job.last_state = model::RunState::kFailed;
+    job.state.version = 4;
+    job.state.last_state = model::RunState::kFailed;
     ASSERT_TRUE(PatchTimerJob(job, R"({"name": "pong", "http": {"headers": {"X-Token": null}},
                                        "schedule": {"every": "1m"}, "timeout": null})"));
     EXPECT_EQ(job.name, "pong");
@@ -102,8 +102,8 @@ TEST(TimerJob, APatchChangesWhatItNames) {
     EXPECT_EQ(job.schedule.every, minutes(1));
     EXPECT_EQ(job.schedule.jitter, seconds(5)) << "not named";
     EXPECT_FALSE(job.timeout) << "back to the server's";
-    EXPECT_EQ(job.version, 4);
-    EXPECT_EQ(job.last_state, model::RunState::kFailed);
+    EXPECT_EQ(job.state.version, 4);
+    EXPECT_EQ(job.state.last_state, model::RunState::kFailed);
 }
 
 TEST(TimerJob, AScheduleOfAnotherKindIsANewOne) {

@@ -24,6 +24,7 @@ enum class JsonForm : std::uint8_t {
 //   v.Rare("key", …)             shown only where it has not its default
 //   v.Json("key", …)             a text that is JSON itself
 //   v.Flat(&T::part)             a part whose members stand among those of T
+//   v.template Base<B>()         a base class whose members do
 //   v.Choice<Kind>("key", …)     a variant: its kind, and a member named like the kind
 //   v.Is(&T::kind, Kind::kOne)   whether the members of this kind are asked for; all in a record
 //   v.form()

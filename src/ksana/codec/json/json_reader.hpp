@@ -193,6 +193,11 @@ class FieldReader {
         FieldReader<Part> reader(object_, out_.*part);
         FieldsOf<Part>::Visit(reader);
     }
+    template <class B>
+    void Base() {
+        FieldReader<B> reader(object_, out_);
+        FieldsOf<B>::Visit(reader);
+    }
     template <class Kind>
     bool Is(Kind T::*kind, Kind value) const {
         return IsRecord() || out_.*kind == value;

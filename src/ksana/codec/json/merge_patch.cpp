@@ -59,15 +59,6 @@ void DropReplacedParts(json::object& job, const json::object& patch) {
     DropOldAction(job, patch);
 }
 
-void KeepBookkeeping(const model::Job& from, model::Job& to) {
-    to.version = from.version;
-    to.created_at = from.created_at;
-    to.updated_at = from.updated_at;
-    to.planned_until = from.planned_until;
-    to.next_run_at = from.next_run_at;
-    model::CopyRunRecord(from, to);
-}
-
 std::vector<std::string> ChangedMembersOf(std::string_view before, std::string_view after) {
     std::vector<std::string> names;
     const auto old_members = JsonMembers(before);

@@ -6,8 +6,6 @@
 
 #include <boost/json/value.hpp>
 
-#include "ksana/model/job/job.hpp"
-
 // Inside codec/ only. What the dialects have in common when a job is changed in parts.
 
 namespace ksana::codec {
@@ -19,9 +17,6 @@ void MergePatch(boost::json::value& target, const boost::json::value& patch);
 // Prepares the JSON of a job for a patch: a schedule of another kind, and an action of another
 // type, take the place of the old one as a whole, as what is left of the old would be faults.
 void DropReplacedParts(boost::json::object& job, const boost::json::object& patch);
-
-// What the server keeps about a job, from one to the other.
-void KeepBookkeeping(const model::Job& from, model::Job& to);
 
 // The text of a member; empty where there is none.
 std::string_view TextAt(const boost::json::object& object, std::string_view key);

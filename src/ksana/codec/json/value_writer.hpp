@@ -108,6 +108,11 @@ class FieldWriter {
         FieldWriter<Part> writer(writer_, in_.*part, whole_);
         FieldsOf<Part>::Visit(writer);
     }
+    template <class B>
+    void Base() {
+        FieldWriter<B> writer(writer_, in_, whole_);
+        FieldsOf<B>::Visit(writer);
+    }
     template <class Kind>
     bool Is(Kind T::*kind, Kind value) const {
         return IsRecord() || in_.*kind == value;

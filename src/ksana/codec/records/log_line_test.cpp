@@ -22,8 +22,8 @@ TEST(LogLine, NamesItsRow) {
     job.name = "another";
     EXPECT_EQ(RowOfLine(RecordToLine(job)), R"({"job":{"id":"j")");
     EXPECT_NE(RowOfLine(RecordToLine(model::Run{})), "");
-    EXPECT_EQ(RowOfLine(RecordToLine(model::Job{.id = "a\"b"})), "") << "ids need to be read";
-    EXPECT_EQ(RowOfLine(RecordToLine(model::Job{.id = "a\\b"})), "");
+    EXPECT_EQ(RowOfLine(RecordToLine(model::Job{{.id = "a\"b"}})), "") << "ids need to be read";
+    EXPECT_EQ(RowOfLine(RecordToLine(model::Job{{.id = "a\\b"}})), "");
     EXPECT_EQ(RowOfLine(RecordToLine(model::Attempt{})), "") << "a run has many";
     EXPECT_EQ(RowOfLine(DropToLine({"run", "x", ""})), "");
     EXPECT_EQ(RowOfLine(CommitToLine({12})), "");
@@ -33,7 +33,7 @@ TEST(LogLine, NamesItsRow) {
 // Whatever is cut off a line is noticed.
 TEST(LogLine, TornLinesAreRefused) {
     for (const std::string& line :
-         {DropToLine({"run", "x", ""}), CommitToLine({12}), RecordToLine(model::Job{.id = "j"})}) {
+         {DropToLine({"run", "x", ""}), CommitToLine({12}), RecordToLine(model::Job{{.id = "j"}})}) {
         for (std::size_t length = 0; length < line.size(); ++length) {
             EXPECT_FALSE(LogLineFromText(line.substr(0, length))) << line.substr(0, length);
         }

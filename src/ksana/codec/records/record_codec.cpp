@@ -114,13 +114,8 @@ std::string RecordToLine(const Record& record) {
     });
 }
 
-std::string DefinitionToLine(const model::Job& job) {
-    return LineOf(kNames.front(), [&job](const ValueWriter& writer) {
-        writer.output().BeginObject();
-        FieldWriter<model::Job> fields(writer, job, false);
-        FieldsOf<model::Job>::VisitDefinition(fields);
-        writer.output().EndObject();
-    });
+std::string DefinitionToLine(const model::JobDefinition& job) {
+    return LineOf(kNames.front(), [&job](const ValueWriter& writer) { writer.Write(job); });
 }
 
 Result<Record> RecordFromLine(std::string_view line) {

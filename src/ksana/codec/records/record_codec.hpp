@@ -24,7 +24,7 @@ std::string RecordToLine(const Record& record);
 Result<Record> RecordFromLine(std::string_view line);
 
 // The line of the job without what a store keeps about it (version, times, how its runs went).
-std::string DefinitionToLine(const model::Job& job);
+std::string DefinitionToLine(const model::JobDefinition& job);
 
 // A record inside another document, whatever the form of that is.
 void ReadRecord(JsonReader& reader, const Node& node, Record& record);

@@ -110,8 +110,8 @@ TEST(RecordCodec, KeepsNoneApartFromEmpty) {
     Job job;
     job.retry = RetryPolicy{};
     job.timeout = Duration::zero();
-    job.next_run_at = TimePoint{};
-    job.last_state = RunState::kScheduled;
+    job.state.next_run_at = TimePoint{};
+    job.state.last_state = RunState::kScheduled;
     job.labels[""] = "";
     job.depends_on.emplace_back();
     EXPECT_TRUE(Survives(job));
@@ -127,8 +127,8 @@ TEST(RecordCodec, KeepsNoneApartFromEmpty) {
 TEST(RecordCodec, KeepsJsonInsideByteByByte) {
     for (const char* text : {"null", "", " { \"b\" : 1.0 , \"a\":12345678901234567890123 } ", "{,",
                              "\"\\u00e9\"", "[1e999]"}) {
-        EXPECT_TRUE(Survives(Job{.action = HandlerAction{"h", text}})) << text;
-        EXPECT_TRUE(Survives(Job{.action = QueueAction{"t", "c", text}})) << text;
+        EXPECT_TRUE(Survives(Job{{.action = HandlerAction{"h", text}}})) << text;
+        EXPECT_TRUE(Survives(Job{{.action = QueueAction{"t", "c", text}}})) << text;
         EXPECT_TRUE(Survives(model::Run{.payload = text})) << text;
         EXPECT_TRUE(Survives(Document{.kind = "k", .key = "k", .body = text})) << text;
     }
@@ -161,8 +161,8 @@ TEST(RecordCodec, WritesTheseLines) {
     Job job{.id = "j", .name = "n", .action = HttpAction{HttpMethod::kPost, "http://h/", {}, "b"}};
     job.schedule.kind = schedule::ScheduleKind::kEvery;
     job.schedule.every = std::chrono::minutes(5);
-    job.created_at = at;
-    job.total_runs = 7;
+    job.state.created_at = at;
+    job.state.total_runs = 7;
     EXPECT_EQ(RecordToLine(job), R"({"job":{"id":"j","name":"n","type":"http",)"
                                  R"("http":{"method":"POST","url":"http://h/","body":"b"},)"
                                  R"("schedule":{"kind":"every","every":"5m"},)"
@@ -301,14 +301,7 @@ TEST(RecordCodec, ADefinitionIsTheJobWithoutWhatIsKeptAboutIt) {
     testing::Filler filler(random);
     for (int i = 0; i < 50; ++i) {
         const auto job = filler.Populated<Job>();
-        const Job fresh;
-        Job definition = job;
-        definition.version = fresh.version;
-        definition.created_at = fresh.created_at;
-        definition.updated_at = fresh.updated_at;
-        definition.planned_until.reset();
-        definition.next_run_at.reset();
-        CopyRunRecord(fresh, definition);
+        const Job definition{job.definition()};
         EXPECT_EQ(DefinitionToLine(job), RecordToLine(definition));
     }
 }

@@ -64,7 +64,7 @@ Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
     Definitions definitions;
     ObjectReader object(reader, Node{value, ""});
     if (const auto jobs = object.Find("jobs")) {
-        reader.ReadEach(*jobs, definitions.jobs, [&reader](const Node& node, model::Job& job) {
+        reader.ReadEach(*jobs, definitions.jobs, [&reader](const Node& node, model::JobDefinition& job) {
             ReadJob(reader, node, job);
         });
     }
@@ -113,7 +113,7 @@ std::string DefinitionsToJson(const Definitions& definitions) {
     output.BeginObject();
     output.Key("jobs");
     output.BeginArray();
-    for (const model::Job& job : definitions.jobs) WriteJob(output, job);
+    for (const model::JobDefinition& job : definitions.jobs) WriteJob(output, job);
     output.EndArray();
     output.Key("calendars");
     output.BeginArray();
@@ -129,11 +129,11 @@ std::string DefinitionsToJson(const Definitions& definitions) {
     return output.Take();
 }
 
-Result<model::Job> JobFromJson(std::string_view text) {
-    return FromJson<model::Job>(text, ReadJob);
+Result<model::JobDefinition> JobFromJson(std::string_view text) {
+    return FromJson<model::JobDefinition>(text, ReadJob);
 }
 
-std::string JobToJson(const model::Job& job) {
+std::string JobToJson(const model::JobDefinition& job) {
     JsonOutput output;
     WriteJob(output, job);
     return output.Take();

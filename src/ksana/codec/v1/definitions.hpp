@@ -31,7 +31,7 @@ struct DefinedGroup {
 // What a definition file holds: {"jobs": […], "calendars": […], "groups": […]}, or in TOML
 // [[jobs]], [[calendars]] and [[groups]].
 struct Definitions {
-    std::vector<model::Job> jobs;
+    std::vector<model::JobDefinition> jobs;
     std::vector<schedule::Calendar> calendars;
     std::vector<DefinedGroup> groups;
     friend bool operator==(const Definitions&, const Definitions&) = default;
@@ -43,8 +43,8 @@ Result<Definitions> DefinitionsFromJson(std::string_view text);
 Result<Definitions> DefinitionsFromToml(std::string_view text);
 std::string DefinitionsToJson(const Definitions& definitions);
 
-Result<model::Job> JobFromJson(std::string_view text);
-std::string JobToJson(const model::Job& job);
+Result<model::JobDefinition> JobFromJson(std::string_view text);
+std::string JobToJson(const model::JobDefinition& job);
 Result<schedule::Calendar> CalendarFromJson(std::string_view text);
 std::string CalendarToJson(const schedule::Calendar& calendar);
 // Without what is not said.

@@ -115,18 +115,11 @@ struct FieldsOf<schedule::ScheduleSpec> {
 };
 
 template <>
-struct FieldsOf<model::Job> {
-    using Job = model::Job;
+struct FieldsOf<model::JobDefinition> {
+    using Job = model::JobDefinition;
 
     template <class V>
     static void Visit(V& v) {
-        VisitDefinition(v);
-        // Nobody but a store says how often a job has run: a definition with this is refused.
-        if (v.form() == JsonForm::kRecord) VisitBookkeeping(v);
-    }
-
-    template <class V>
-    static void VisitDefinition(V& v) {
         v.Key("id", &Job::id);
         v("tenant", &Job::tenant);
         v("group", &Job::group);
@@ -147,20 +140,34 @@ struct FieldsOf<model::Job> {
         v("depends_on", &Job::depends_on);
         v("run_log", &Job::run_log);
     }
+};
 
-    // What the server keeps.
+template <>
+struct FieldsOf<model::JobState> {
+    using State = model::JobState;
+
     template <class V>
-    static void VisitBookkeeping(V& v) {
-        v("version", &Job::version);
-        v("created_at", &Job::created_at);
-        v("updated_at", &Job::updated_at);
-        v("planned_until", &Job::planned_until);
-        v("next_run_at", &Job::next_run_at);
-        v("last_run_at", &Job::last_run_at);
-        v("last_state", &Job::last_state);
-        v("last_error", &Job::last_error);
-        v("total_runs", &Job::total_runs);
-        v("consecutive_failures", &Job::consecutive_failures);
+    static void Visit(V& v) {
+        v("version", &State::version);
+        v("created_at", &State::created_at);
+        v("updated_at", &State::updated_at);
+        v("planned_until", &State::planned_until);
+        v("next_run_at", &State::next_run_at);
+        v("last_run_at", &State::last_run_at);
+        v("last_state", &State::last_state);
+        v("last_error", &State::last_error);
+        v("total_runs", &State::total_runs);
+        v("consecutive_failures", &State::consecutive_failures);
+    }
+};
+
+// A record: both. A definition that a client sends is a model::JobDefinition.
+template <>
+struct FieldsOf<model::Job> {
+    template <class V>
+    static void Visit(V& v) {
+        v.template Base<model::JobDefinition>();
+        v.Flat(&model::Job::state);
     }
 };
 

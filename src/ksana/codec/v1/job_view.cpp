@@ -12,6 +12,8 @@ namespace ksana::codec {
 
 namespace json = boost::json;
 using model::Job;
+using model::JobDefinition;
+using model::JobState;
 
 template <>
 struct FieldsOf<RunRequest> {
@@ -68,26 +70,26 @@ namespace {
 
 struct Nothing {};
 
-// Takes away what VisitBookkeeping names, so that the list of it stands in one place.
-struct KeptEraser {
+// Takes away the members of a job's state.
+struct StateEraser {
     json::object& object;
 
     template <class M>
-    void operator()(std::string_view key, M Job::* /*member*/) const {
+    void operator()(std::string_view key, M JobState::* /*member*/) const {
         object.erase(key);
     }
 };
 
-void EraseKept(json::value& value) {
+void EraseState(json::value& value) {
     json::object* const object = value.if_object();
     if (object == nullptr) return;
-    KeptEraser eraser{*object};
-    FieldsOf<Job>::VisitBookkeeping(eraser);
+    StateEraser eraser{*object};
+    FieldsOf<JobState>::Visit(eraser);
 }
 
-Result<Job> ReadDefinition(const json::value& value) {
+Result<JobDefinition> ReadDefinition(const json::value& value) {
     JsonReader reader(JsonForm::kDefinition);
-    Job job;
+    JobDefinition job;
     reader.Read(Node{value, ""}, job);
     if (!reader.Clean()) return Error(reader.TakeProblems());
     return job;
@@ -128,39 +130,37 @@ std::string JobViewToJson(const Job& job) {
     FieldWriter<Job> fields(writer, job, true);
     output.BeginObject();
     FieldsOf<Job>::Visit(fields);
-    FieldsOf<Job>::VisitBookkeeping(fields);
     output.EndObject();
     return output.Take();
 }
 
-Result<Job> JobFromView(std::string_view text) {
+Result<JobDefinition> JobFromView(std::string_view text) {
     KSANA_TRY(json::value value, ParseJson(text));
-    EraseKept(value);
+    EraseState(value);
     return ReadDefinition(value);
 }
 
-Result<void> ReplaceJob(Job& job, Job definition) {
+Result<void> ReplaceJob(Job& job, JobDefinition definition) {
     if (!definition.id.empty() && definition.id != job.id) {
         return Error(std::vector<Problem>{{"/id", "cannot be changed", "immutable", {}}});
     }
     definition.id = job.id;
-    KeepBookkeeping(job, definition);
-    job = std::move(definition);
+    job.definition() = std::move(definition);
     return {};
 }
 
 Result<void> PatchJob(Job& job, std::string_view patch) {
     KSANA_TRY(json::value changes, ParseJson(patch));
-    EraseKept(changes);
+    EraseState(changes);
     const json::object* const object = changes.if_object();
     if (object == nullptr) {
         return Error(std::vector<Problem>{{"", "must be an object", "wrong_type", {}}});
     }
-    const std::string before = FieldsToJson(job, JsonForm::kDefinition);
+    const std::string before = FieldsToJson(job.definition(), JsonForm::kDefinition);
     KSANA_TRY(json::value merged, ParseJson(before, LimitsOfOurs(before)));
     DropReplacedParts(merged.as_object(), *object);
     MergePatch(merged, changes);
-    KSANA_TRY(Job changed, ReadDefinition(merged));
+    KSANA_TRY(JobDefinition changed, ReadDefinition(merged));
     if (changed.id.empty()) {
         return Error(std::vector<Problem>{{"/id", "cannot be taken away", "immutable", {}}});
     }
@@ -205,9 +205,9 @@ Result<void> CheckEmptyBody(std::string_view text) {
     return {};
 }
 
-void ReadJob(JsonReader& reader, const Node& node, model::Job& job) { reader.Read(node, job); }
+void ReadJob(JsonReader& reader, const Node& node, JobDefinition& job) { reader.Read(node, job); }
 
-void WriteJob(JsonOutput& output, const model::Job& job) {
+void WriteJob(JsonOutput& output, const JobDefinition& job) {
     ValueWriter(JsonForm::kDefinition, output).Write(job);
 }
 

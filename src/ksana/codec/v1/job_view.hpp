@@ -18,10 +18,10 @@ std::string JobViewToJson(const model::Job& job);
 
 // A definition that a client sends. What the server keeps may stand in it, as in a copy of an
 // answer, and is not looked at; any other unknown member is refused.
-Result<model::Job> JobFromView(std::string_view text);
+Result<model::JobDefinition> JobFromView(std::string_view text);
 
-// Puts a definition in the place of the job's, which keeps its id and its bookkeeping.
-Result<void> ReplaceJob(model::Job& job, model::Job definition);
+// Puts a definition in the place of the job's, which keeps its id and its state.
+Result<void> ReplaceJob(model::Job& job, model::JobDefinition definition);
 // The same as a merge patch (RFC 7396) says. A schedule of another kind, and an action of another
 // type, take the place of the old one as a whole.
 Result<void> PatchJob(model::Job& job, std::string_view patch);
@@ -67,9 +67,8 @@ Result<PurgeRequest> PurgeRequestFromJson(std::string_view text);
 // For verbs that need no body: none, or an object without members.
 Result<void> CheckEmptyBody(std::string_view text);
 
-// The definition of a job: what a user writes. What the engine keeps about it is not part of this.
-void ReadJob(JsonReader& reader, const Node& node, model::Job& job);
-void WriteJob(JsonOutput& output, const model::Job& job);
+void ReadJob(JsonReader& reader, const Node& node, model::JobDefinition& job);
+void WriteJob(JsonOutput& output, const model::JobDefinition& job);
 
 void ReadSchedule(JsonReader& reader, const Node& node, schedule::ScheduleSpec& spec);
 

@@ -12,11 +12,11 @@ constexpr std::string_view kJob =
 
 TEST(JobViewTest, AViewIsADefinitionOfTheSameJob) {
     model::Job job = JobFromView(kJob).value();
-    job.version = 7;
-    job.total_runs = 9;
-    job.created_at = TimePoint(std::chrono::seconds(1));
-    job.next_run_at = job.created_at;
-    job.last_state = model::RunState::kFailed;
+    job.state.version = 7;
+    job.state.total_runs = 9;
+    job.state.created_at = TimePoint(std::chrono::seconds(1));
+    job.state.next_run_at = job.state.created_at;
+    job.state.last_state = model::RunState::kFailed;
     const std::string view = JobViewToJson(job);
     for (const std::string_view part :
          {R"("version":7)", R"("total_runs":9)", R"("next_run_at":"1970-01-01T00:00:01Z")",
@@ -29,17 +29,17 @@ TEST(JobViewTest, AViewIsADefinitionOfTheSameJob) {
 
 TEST(JobViewTest, AReplacementKeepsWhatTheServerKeeps) {
     model::Job job = JobFromView(kJob).value();
-    job.version = 7;
-    job.total_runs = 9;
+    job.state.version = 7;
+    job.state.total_runs = 9;
     job.owner = "ada";
     ASSERT_TRUE(ReplaceJob(job, JobFromView(kJob).value()));
-    EXPECT_EQ(job.version, 7);
-    EXPECT_EQ(job.total_runs, 9);
+    EXPECT_EQ(job.state.version, 7);
+    EXPECT_EQ(job.state.total_runs, 9);
     EXPECT_EQ(job.owner, "");
     ASSERT_TRUE(PatchJob(job, R"({"owner":"bob","version":1,"total_runs":0})"));
     EXPECT_EQ(job.owner, "bob");
-    EXPECT_EQ(job.version, 7);
-    EXPECT_EQ(job.total_runs, 9);
+    EXPECT_EQ(job.state.version, 7);
+    EXPECT_EQ(job.state.total_runs, 9);
     for (const std::string_view wrong : {R"({"id":"k"})", R"({"id":null})", R"({"ownr":"x"})"}) {
         const model::Job before = job;
         EXPECT_FALSE(PatchJob(job, wrong)) << wrong;

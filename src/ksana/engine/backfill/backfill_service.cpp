@@ -59,7 +59,7 @@ Result<std::vector<TimePoint>> BackfillService::FiresOf(const model::Job& job,
     KSANA_TRY_VOID(CheckWish(wish, now));
     KSANA_TRY(const schedule::Schedule schedule, schedules_.Of(job));
     TimePoint last = wish.to - kTick;
-    if (job.enabled) last = std::min(last, job.planned_until.value_or(job.created_at));
+    if (job.enabled) last = std::min(last, job.state.planned_until.value_or(job.state.created_at));
     const TimePoint before = wish.from - kTick;
     if (last <= before) return std::vector<TimePoint>();
     const std::int64_t max = wish.max.value_or(kDefaultMax);

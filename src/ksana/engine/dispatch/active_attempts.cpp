@@ -2,19 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "ksana/codec/records/wait_cause_codec.hpp"
 
 namespace ksana::engine {
 namespace {
 
-// An executor keeps the time by itself; this long after it, it is reminded.
+// An executor keeps the time of an attempt by itself; this long after it, it is reminded.
 constexpr Duration kOverdueSlack = std::chrono::milliseconds(500);
 
 constexpr SteadyPoint kNever = SteadyPoint::max();
 
-// Who waits longer than this for a limit is stored as waiting, and who has waited longer than this
-// has its time counted from its start: a write each, which short waits are spared.
+// An attempt that waits longer than this for a limit is stored as waiting, and one that has waited
+// longer than this has its timeout counted from its start: a write each, which short waits save.
 constexpr Duration kLongWait = std::chrono::seconds(1);
 constexpr Duration kNoticedWait = std::chrono::milliseconds(50);
 
@@ -22,7 +23,7 @@ constexpr Duration kNoticedWait = std::chrono::milliseconds(50);
 // else each few would take a transaction.
 constexpr std::size_t kHeldBackRoom = 64;
 
-// What a report is, seen from why the attempt was asked to stop.
+// The event of an attempt that was asked to stop, for the reason that it was asked for.
 model::Event AsStopped(model::Event event, StopReason reason) {
     if (event.kind != model::EventKind::kCancelled) return event;
     if (reason == StopReason::kTimeout) {
@@ -43,7 +44,7 @@ model::Event SentAwayEvent(const LimitQueue::SentAway& away) {
     return event;
 }
 
-// The lease ran out while it waited (the process was stopped): it may be somebody else's by now.
+// The lease ran out while the attempt waited (the process was stopped): another node may have it.
 model::Event LeaseRanOut() {
     model::Event event;
     event.kind = model::EventKind::kShutdown;
@@ -58,48 +59,48 @@ Duration Until(SteadyPoint when, SteadyPoint now) {
 }  // namespace
 
 void ActiveAttempts::LetWait(std::size_t claimed, std::size_t planned) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     claimed_may_wait_ = claimed;
     planned_may_wait_ = planned;
 }
 
 std::size_t ActiveAttempts::Reserve(std::size_t most) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::size_t may_wait = claims_wait_ ? 0 : planned_may_wait_;
-    return Keep(std::min(most, Room(may_wait, landed_.size())));
+    return Keep(std::min(most, Room(may_wait, ended_.size())));
 }
 
 std::size_t ActiveAttempts::ReserveForClaim(std::size_t most) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return Keep(std::min(most, (RoomForClaim() + 1) / 2));
 }
 
 bool ActiveAttempts::HasRoomForClaim() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::size_t room = RoomForClaim();
     if (room == 0) wanted_ = true;
     return room > claimed_may_wait_ / 2;
 }
 
-void ActiveAttempts::ClaimsWait(bool wait) {
-    const std::lock_guard lock(mutex_);
+void ActiveAttempts::SetClaimsWait(bool wait) {
+    const MutexLock lock(mutex_);
     claims_wait_ = wait;
 }
 
 bool ActiveAttempts::claims_wait() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return claims_wait_;
 }
 
-// What has landed is reported in the claim's own transaction.
+// Attempts that have ended are reported in the claim's own transaction.
 std::size_t ActiveAttempts::RoomForClaim() const {
     const bool held_back = !limit_queue_.empty() || (sent_away_ && limit_queue_.active());
     return Room(claimed_may_wait_ + (held_back ? kHeldBackRoom : 0), 0);
 }
 
-std::size_t ActiveAttempts::Room(std::size_t may_wait, std::size_t landed) const {
-    // Who waits for a limit keeps nobody else from a slot.
-    const std::size_t used = flights_.size() - limit_queue_.size() + landed + reserved_;
+std::size_t ActiveAttempts::Room(std::size_t may_wait, std::size_t ended) const {
+    // An attempt that waits for a limit keeps no other from a slot.
+    const std::size_t used = attempts_.size() - limit_queue_.size() + ended + reserved_;
     const std::size_t most = slots_ + may_wait;
     return closed_ || used >= most ? 0 : most - used;
 }
@@ -114,191 +115,177 @@ void ActiveAttempts::GiveBack(std::size_t slots) {
     if (slots == 0) return;
     bool tell = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         reserved_ -= std::min(reserved_, slots);
         tell = std::exchange(wanted_, false);
     }
-    if (tell) news_.landed();
+    if (tell) signals_.ended();
 }
 
-void ActiveAttempts::Take(const model::Run& run) {
-    auto flight = NewFlight(run);
-    const std::lock_guard lock(mutex_);
-    Add(std::move(flight));
+void ActiveAttempts::Add(AttemptPointer attempt) {
+    const MutexLock lock(mutex_);
+    AddLocked(std::move(attempt));
 }
 
-void ActiveAttempts::TakeToDepart(std::unique_ptr<Task> task, SteadyPoint due) {
-    auto flight = NewFlight(task->run);
-    flight->job = task->job;
-    flight->callback = task->callback;
-    const std::lock_guard lock(mutex_);
-    Add(std::move(flight));
-    departures_.emplace(due, std::move(task));
+void ActiveAttempts::AddReady(AttemptPointer attempt, SteadyPoint due) {
+    attempt->due = due;
+    const MutexLock lock(mutex_);
+    ready_.emplace(due, attempt);
+    AddLocked(std::move(attempt));
 }
 
-std::unique_ptr<ActiveAttempt> ActiveAttempts::NewFlight(const model::Run& run) const {
+void ActiveAttempts::AddLocked(AttemptPointer attempt) {
     const SteadyPoint now = clock_.SteadyNow();
-    auto flight = std::make_unique<ActiveAttempt>();
-    flight->run = run;
-    flight->leased_at = now;
-    flight->renew_at = now + lease_ / 3;
-    flight->overdue_at = kNever;
-    return flight;
-}
-
-void ActiveAttempts::Add(std::unique_ptr<ActiveAttempt> flight) {
+    attempt->leased_at = now;
+    attempt->renew_at = now + lease_ / 3;
+    attempt->overdue_at = kNever;
     reserved_ -= std::min<std::size_t>(reserved_, 1);
-    attention_ = std::min(attention_, flight->renew_at);
-    const std::string& exec_id = flight->run.status.exec_id;
-    flights_.emplace(exec_id, std::move(flight));
+    attention_ = std::min(attention_, attempt->renew_at);
+    const std::string_view exec_id = attempt->run.status.exec_id;
+    attempts_.emplace(exec_id, std::move(attempt));
 }
 
-void ActiveAttempts::Depart(std::unique_ptr<Task> task, SteadyPoint due) {
-    const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(task->run.status.exec_id);
-    if (found == flights_.end()) return;
-    found->second->job = task->job;
-    found->second->callback = task->callback;
-    departures_.emplace(due, std::move(task));
+void ActiveAttempts::MakeReady(ActiveAttempt& attempt, std::shared_ptr<const model::Job> job,
+                               std::shared_ptr<const CallbackCall> callback, SteadyPoint due) {
+    const MutexLock lock(mutex_);
+    if (attempt.ended) return;
+    attempt.job = std::move(job);
+    attempt.callback = std::move(callback);
+    attempt.due = due;
+    ready_.emplace(due, attempts_.at(attempt.run.status.exec_id));
 }
 
-std::vector<Departure> ActiveAttempts::TakeDue(SteadyPoint now) {
-    std::vector<Departure> taken;
+std::vector<AttemptPointer> ActiveAttempts::TakeDue(SteadyPoint now) {
+    std::vector<AttemptPointer> taken;
     bool tell = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (limit_queue_.active()) {
-            const std::size_t landed = landed_.size();
+            const std::size_t ended = ended_.size();
             TakeLimited(now, taken);
-            tell = landed_.size() > landed || attention_ <= now;
+            tell = ended_.size() > ended || attention_ <= now;
         }
-        while (!limit_queue_.active() && CanDepart(now)) {
-            auto node = departures_.extract(departures_.begin());
-            const auto found = flights_.find(node.mapped()->run.status.exec_id);
-            if (found == flights_.end()) continue;  // stopped while it waited
-            Begin(*found->second, now);
-            taken.push_back({.task = std::move(node.mapped()), .due = node.key()});
+        while (!limit_queue_.active() && CanStart(now)) {
+            AttemptPointer attempt = std::move(ready_.extract(ready_.begin()).mapped());
+            if (attempt->ended) continue;  // stopped while it waited
+            Begin(*attempt, now);
+            taken.push_back(std::move(attempt));
         }
     }
-    if (tell) news_.landed();
+    if (tell) signals_.ended();
     return taken;
 }
 
-void ActiveAttempts::Begin(ActiveAttempt& flight, SteadyPoint now) {
-    flight.begun = true;
-    flight.started_at = now;
-    flight.overdue_at = now + flight.run.policy.timeout + kOverdueSlack;
-    attention_ = std::min(attention_, flight.overdue_at);
+void ActiveAttempts::Begin(ActiveAttempt& attempt, SteadyPoint now) {
+    attempt.begun = true;
+    attempt.started_at = now;
+    attempt.overdue_at = now + attempt.run.policy.timeout + kOverdueSlack;
+    attention_ = std::min(attention_, attempt.overdue_at);
     ++under_way_;
 }
 
-void ActiveAttempts::TakeLimited(SteadyPoint now, std::vector<Departure>& taken) {
+void ActiveAttempts::TakeLimited(SteadyPoint now, std::vector<AttemptPointer>& taken) {
     if (closed_ || under_way_ >= slots_) return;
     LimitQueue::Passage passage;
     passage.room = slots_ - under_way_;
     limit_queue_.Advance(now, passage);
-    while (passage.room > 0 && !departures_.empty() && departures_.begin()->first <= now &&
+    while (passage.room > 0 && !ready_.empty() && ready_.begin()->first <= now &&
            !limit_queue_.shut(now)) {
-        auto node = departures_.extract(departures_.begin());
-        const std::string exec_id = node.mapped()->run.status.exec_id;
-        if (!flights_.contains(exec_id)) continue;
-        limit_queue_.Enter({.task = std::move(node.mapped()), .due = node.key()}, now, passage);
-        NoteWaiting(exec_id, now);
+        const AttemptPointer attempt = std::move(ready_.extract(ready_.begin()).mapped());
+        if (attempt->ended) continue;
+        limit_queue_.Enter(attempt, now, passage);
+        NoteWaiting(*attempt, now);
     }
     for (LimitQueue::Admitted& admitted : passage.admitted) {
         BeginAdmitted(std::move(admitted), now, taken);
     }
     sent_away_ = !passage.sent_away.empty();
     for (const LimitQueue::SentAway& away : passage.sent_away) {
-        LandHeld(away.exec_id, SentAwayEvent(away), now);
+        away.attempt->held_back = away.cause;
+        EndLocked(*away.attempt, SentAwayEvent(away), now);
     }
 }
 
-// The time that an attempt has begins with it. What is stored about it is set right by a renewal.
+// The timeout of an attempt counts from its start. A renewal corrects what is stored about it.
 void ActiveAttempts::BeginAdmitted(LimitQueue::Admitted admitted, SteadyPoint now,
-                                   std::vector<Departure>& taken) {
-    Task& task = *admitted.departure.task;
-    const auto found = flights_.find(task.run.status.exec_id);
-    if (found == flights_.end()) return limits_.GiveBack(admitted.ticket, now);
-    ActiveAttempt& flight = *found->second;
-    flight.ticket = std::move(admitted.ticket);
-    if (admitted.waited && now >= flight.leased_at + lease_) {
-        return LandHeld(task.run.status.exec_id, LeaseRanOut(), now);
+                                   std::vector<AttemptPointer>& taken) {
+    ActiveAttempt& attempt = *admitted.attempt;
+    if (attempt.ended) return limits_.GiveBack(admitted.ticket, now);
+    attempt.ticket = std::move(admitted.ticket);
+    if (admitted.waited && now >= attempt.leased_at + lease_) {
+        return EndLocked(attempt, LeaseRanOut(), now);
     }
-    const auto waited = std::chrono::duration_cast<Duration>(now - admitted.departure.due);
-    Begin(flight, now);
-    if (admitted.waited && task.run.status.deadline) *task.run.status.deadline += waited;
-    if (admitted.waited && waited > kNoticedWait && flight.renew_at != kNever) {
-        flight.has_waited = true;
-        flight.renew_at = now;
+    const auto waited = std::chrono::duration_cast<Duration>(now - attempt.due);
+    Begin(attempt, now);
+    if (admitted.waited && attempt.run.status.deadline) *attempt.run.status.deadline += waited;
+    if (admitted.waited && waited > kNoticedWait && attempt.renew_at != kNever) {
+        attempt.has_waited = true;
+        attempt.renew_at = now;
         attention_ = now;
     }
-    taken.push_back(std::move(admitted.departure));
+    taken.push_back(std::move(admitted.attempt));
 }
 
-// Soon enough for the deadline that was stored when it was claimed.
-void ActiveAttempts::NoteWaiting(const std::string& exec_id, SteadyPoint now) {
-    if (!limit_queue_.CauseOf(exec_id)) return;
-    ActiveAttempt& flight = *flights_.at(exec_id);
-    if (flight.renew_at == kNever) return;
-    flight.renew_at =
-        std::min(flight.renew_at, now + std::min(kLongWait, flight.run.policy.timeout / 2));
-    attention_ = std::min(attention_, flight.renew_at);
+// The lease is renewed soon enough for the deadline that was stored with the claim.
+void ActiveAttempts::NoteWaiting(ActiveAttempt& attempt, SteadyPoint now) {
+    if (attempt.renew_at == kNever || !limit_queue_.CauseOf(attempt)) return;
+    attempt.renew_at =
+        std::min(attempt.renew_at, now + std::min(kLongWait, attempt.run.policy.timeout / 2));
+    attention_ = std::min(attention_, attempt.renew_at);
 }
 
-bool ActiveAttempts::CanDepart(SteadyPoint now) const {
-    return !closed_ && under_way_ < slots_ && !departures_.empty() &&
-           departures_.begin()->first <= now;
+bool ActiveAttempts::CanStart(SteadyPoint now) const {
+    return !closed_ && under_way_ < slots_ && !ready_.empty() && ready_.begin()->first <= now;
 }
 
-std::optional<Duration> ActiveAttempts::UntilDeparture(SteadyPoint now) const {
-    const std::lock_guard lock(mutex_);
+std::optional<Duration> ActiveAttempts::UntilDue(SteadyPoint now) const {
+    const MutexLock lock(mutex_);
     if (closed_ || under_way_ >= slots_) return std::nullopt;
-    SteadyPoint next = departures_.empty() ? kNever : departures_.begin()->first;
+    SteadyPoint next = ready_.empty() ? kNever : ready_.begin()->first;
     if (limit_queue_.active())
         next = std::max(std::min(next, limit_queue_.NextAt()), limits_.NodeFreeAt());
     if (next == kNever) return std::nullopt;
     return Until(next, now);
 }
 
-void ActiveAttempts::Land(const std::string& exec_id, model::Event event) {
+void ActiveAttempts::End(ActiveAttempt& attempt, model::Event event) {
     const SteadyPoint now = clock_.SteadyNow();
     bool tell = false;
-    bool departs = false;
+    bool due = false;
     {
-        const std::lock_guard lock(mutex_);
-        const std::size_t landed = landed_.size();
-        LandHeld(exec_id, std::move(event), now);
-        if (landed_.size() == landed) return;
-        tell = landed_.size() >= tell_;
+        const MutexLock lock(mutex_);
+        if (attempt.ended) return;
+        EndLocked(attempt, std::move(event), now);
+        tell = ended_.size() >= tell_;
         // Also for what waits at other dispatchers: they share the limits.
-        departs = CanDepart(now) || (!closed_ && limit_queue_.active());
+        due = CanStart(now) || (!closed_ && limit_queue_.active());
     }
-    if (departs) news_.departs();
-    if (tell) news_.landed();
+    if (due) signals_.due();
+    if (tell) signals_.ended();
 }
 
-void ActiveAttempts::LandHeld(const std::string& exec_id, model::Event event, SteadyPoint now) {
-    auto node = flights_.extract(exec_id);
-    if (node.empty()) return;
-    ActiveAttempt& flight = *node.mapped();
-    if (flight.begun) --under_way_;
-    if (!limit_queue_.empty()) limit_queue_.Remove(exec_id);
-    if (limits_.active() || event.target == model::TargetHealth::kDown) GiveUp(flight, event, now);
-    event = AsStopped(std::move(event), flight.stop);
-    event.exec_id = exec_id;
-    landed_.push_back({.flight = std::move(node.mapped()), .event = std::move(event), .at = now});
+void ActiveAttempts::EndLocked(ActiveAttempt& attempt, model::Event event, SteadyPoint now) {
+    if (attempt.begun) --under_way_;
+    if (!limit_queue_.empty()) limit_queue_.Remove(attempt);
+    if (limits_.active() || event.target == model::TargetHealth::kDown) {
+        ReleaseLimits(attempt, event, now);
+    }
+    attempt.event = AsStopped(std::move(event), attempt.stop);
+    attempt.event.exec_id = attempt.run.status.exec_id;
+    attempt.ended_at = now;
+    attempt.ended = true;
+    ended_.push_back(std::move(attempts_.extract(attempt.run.status.exec_id).mapped()));
 }
 
 // What it held of limits, and what it tells about its destination. That a destination which is
 // known to be down is still down is no failure of the run that was sent to see.
-void ActiveAttempts::GiveUp(ActiveAttempt& flight, model::Event& event, SteadyPoint now) {
-    limits_.GiveBack(flight.ticket, now);
-    const bool probe = std::exchange(flight.ticket, {}).probe;
+void ActiveAttempts::ReleaseLimits(ActiveAttempt& attempt, model::Event& event, SteadyPoint now) {
+    limits_.GiveBack(attempt.ticket, now);
+    const bool probe = std::exchange(attempt.ticket, {}).probe;
     if (!probe && event.target == model::TargetHealth::kNone) return;
-    const auto next_probe = limits_.Tell({.host = SubjectOf(flight).host,
+    const auto next_probe = limits_.Tell({.host = SubjectOf(attempt).host,
                                           .sign = event.target,
-                                          .began = flight.started_at,
+                                          .began = attempt.started_at,
                                           .probe = probe,
                                           .retry_after = event.after},
                                          now);
@@ -309,102 +296,98 @@ void ActiveAttempts::GiveUp(ActiveAttempt& flight, model::Event& event, SteadyPo
     event.after = next_probe;
 }
 
-std::vector<Landing> ActiveAttempts::TakeLanded() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(landed_, {});
+std::vector<AttemptPointer> ActiveAttempts::TakeEnded() {
+    const MutexLock lock(mutex_);
+    return std::exchange(ended_, {});
 }
 
-std::size_t ActiveAttempts::Landed(std::size_t tell) {
-    const std::lock_guard lock(mutex_);
+std::size_t ActiveAttempts::CountEnded(std::size_t tell) {
+    const MutexLock lock(mutex_);
     tell_ = tell;
-    return landed_.size();
+    return ended_.size();
 }
 
-void ActiveAttempts::PutBack(std::vector<Landing> landings) {
-    const std::lock_guard lock(mutex_);
-    landed_.insert(landed_.begin(), std::make_move_iterator(landings.begin()),
-                   std::make_move_iterator(landings.end()));
+void ActiveAttempts::PutBack(std::vector<AttemptPointer> ended) {
+    const MutexLock lock(mutex_);
+    ended_.insert(ended_.begin(), std::make_move_iterator(ended.begin()),
+                  std::make_move_iterator(ended.end()));
 }
 
-std::vector<store::RunEvent> ActiveAttempts::Renewals(SteadyPoint now, bool all) {
-    std::vector<store::RunEvent> events;
-    const std::lock_guard lock(mutex_);
-    if (!all && now < attention_) return events;
-    for (const auto& [exec_id, flight] : flights_) {
-        if (flight->renew_at == kNever || (!all && flight->renew_at > now)) continue;
+std::vector<ActiveAttempts::Renewal> ActiveAttempts::Renewals(SteadyPoint now, bool all) {
+    std::vector<Renewal> renewals;
+    const MutexLock lock(mutex_);
+    if (!all && now < attention_) return renewals;
+    for (const auto& [exec_id, attempt] : attempts_) {
+        if (attempt->renew_at == kNever || (!all && attempt->renew_at > now)) continue;
         model::Event event;
         event.kind = model::EventKind::kProgress;
         event.exec_id = exec_id;
         event.lease = lease_;
-        if (flight->has_waited) event.not_begun = flight->told_begun = true;
-        if (const auto cause = flight->begun ? std::nullopt : limit_queue_.CauseOf(exec_id)) {
+        if (attempt->has_waited) event.not_begun = attempt->told_begun = true;
+        if (const auto cause = attempt->begun ? std::nullopt : limit_queue_.CauseOf(*attempt)) {
             event.not_begun = true;
             event.detail = codec::WaitCauseToDetail(*cause);
         }
-        events.push_back({.run_id = flight->run.id, .event = std::move(event)});
+        renewals.push_back({.attempt = attempt, .event = std::move(event)});
     }
-    return events;
+    return renewals;
 }
 
-void ActiveAttempts::Renewed(const std::string& exec_id, SteadyPoint asked_at) {
-    const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(exec_id);
-    if (found == flights_.end()) return;
-    ActiveAttempt& flight = *found->second;
-    flight.renew_at = asked_at + lease_ / 3;
-    flight.leased_at = asked_at;
-    if (std::exchange(flight.told_begun, false)) {
-        flight.has_waited = false;
-    } else if (flight.has_waited) {  // began while the renewal was under way
-        flight.renew_at = asked_at;
+void ActiveAttempts::NoteRenewed(ActiveAttempt& attempt, SteadyPoint asked_at) {
+    const MutexLock lock(mutex_);
+    if (attempt.ended) return;
+    attempt.renew_at = asked_at + lease_ / 3;
+    attempt.leased_at = asked_at;
+    if (std::exchange(attempt.told_begun, false)) {
+        attempt.has_waited = false;
+    } else if (attempt.has_waited) {  // began while the renewal was under way
+        attempt.renew_at = asked_at;
     }
-    attention_ = std::min(attention_, flight.renew_at);
+    attention_ = std::min(attention_, attempt.renew_at);
 }
 
-void ActiveAttempts::Lost(const std::string& exec_id) {
-    const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(exec_id);
-    if (found != flights_.end()) found->second->renew_at = kNever;
+void ActiveAttempts::NoteLost(ActiveAttempt& attempt) {
+    const MutexLock lock(mutex_);
+    attempt.renew_at = kNever;
 }
 
-std::optional<StopReason> ActiveAttempts::StopOf(const std::string& exec_id) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(exec_id);
-    return found == flights_.end() ? std::nullopt : std::optional(found->second->stop);
+std::optional<StopReason> ActiveAttempts::StopOf(const ActiveAttempt& attempt) const {
+    const MutexLock lock(mutex_);
+    return attempt.ended ? std::nullopt : std::optional(attempt.stop);
 }
 
-ActiveAttempts::Stopping ActiveAttempts::Stop(const std::string& exec_id, StopReason reason) {
-    const std::lock_guard lock(mutex_);
-    const auto found = flights_.find(exec_id);
-    if (found == flights_.end() || found->second->stop != StopReason::kNone) return Stopping::kNot;
-    found->second->stop = reason;
+ActiveAttempts::Stopping ActiveAttempts::Stop(ActiveAttempt& attempt, StopReason reason) {
+    const MutexLock lock(mutex_);
+    if (attempt.ended || attempt.stop != StopReason::kNone) return Stopping::kNot;
+    attempt.stop = reason;
     ++stops_;
-    return found->second->begun ? Stopping::kUnderWay : Stopping::kWaits;
+    return attempt.begun ? Stopping::kUnderWay : Stopping::kWaits;
 }
 
-std::vector<std::string> ActiveAttempts::Overdue(SteadyPoint now) {
-    std::vector<std::string> overdue;
-    const std::lock_guard lock(mutex_);
+std::vector<AttemptPointer> ActiveAttempts::Overdue(SteadyPoint now) {
+    std::vector<AttemptPointer> overdue;
+    const MutexLock lock(mutex_);
     if (now < attention_) return overdue;
-    for (const auto& [exec_id, flight] : flights_) {
-        if (flight->stop == StopReason::kNone && flight->overdue_at <= now)
-            overdue.push_back(exec_id);
+    for (const auto& [exec_id, attempt] : attempts_) {
+        if (attempt->stop == StopReason::kNone && attempt->overdue_at <= now) {
+            overdue.push_back(attempt);
+        }
     }
     return overdue;
 }
 
-std::vector<std::string> ActiveAttempts::All() const {
-    std::vector<std::string> all;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [exec_id, flight] : flights_) all.push_back(exec_id);
+std::vector<AttemptPointer> ActiveAttempts::All() const {
+    std::vector<AttemptPointer> all;
+    const MutexLock lock(mutex_);
+    for (const auto& [exec_id, attempt] : attempts_) all.push_back(attempt);
     return all;
 }
 
-std::vector<std::string> ActiveAttempts::Waiting() const {
-    std::vector<std::string> waiting;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [exec_id, flight] : flights_) {
-        if (!flight->begun) waiting.push_back(exec_id);
+std::vector<AttemptPointer> ActiveAttempts::Waiting() const {
+    std::vector<AttemptPointer> waiting;
+    const MutexLock lock(mutex_);
+    for (const auto& [exec_id, attempt] : attempts_) {
+        if (!attempt->begun) waiting.push_back(attempt);
     }
     return waiting;
 }
@@ -412,42 +395,43 @@ std::vector<std::string> ActiveAttempts::Waiting() const {
 void ActiveAttempts::LimitsChanged() {
     const SteadyPoint now = clock_.SteadyNow();
     {
-        const std::lock_guard lock(mutex_);
-        for (const auto& [exec_id, flight] : flights_) {
-            if (!flight->begun) continue;
-            limits_.Join(flight->ticket, SubjectOf(*flight), now);
+        const MutexLock lock(mutex_);
+        for (const auto& [exec_id, attempt] : attempts_) {
+            if (!attempt->begun) continue;
+            limits_.Join(attempt->ticket, SubjectOf(*attempt), now);
         }
-        for (Departure& departure : limit_queue_.TakeAll()) {
-            departures_.emplace(departure.due, std::move(departure.task));
+        for (AttemptPointer& attempt : limit_queue_.TakeAll()) {
+            const SteadyPoint due = attempt->due;
+            ready_.emplace(due, std::move(attempt));
         }
     }
-    news_.departs();
+    signals_.due();
 }
 
 std::map<std::string, std::size_t> ActiveAttempts::WaitingForLimits() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return limit_queue_.Lengths();
 }
 
-ActiveAttempts::GroupUse ActiveAttempts::UseOfGroup(const std::string& group) const {
+GroupUse ActiveAttempts::UseOfGroup(const std::string& group) const {
     GroupUse use;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [exec_id, flight] : flights_) {
-        if (!flight->job || flight->job->group != group) continue;
-        ++(flight->begun ? use.under_way : use.waiting);
+    const MutexLock lock(mutex_);
+    for (const auto& [exec_id, attempt] : attempts_) {
+        if (!attempt->job || attempt->job->group != group) continue;
+        ++(attempt->begun ? use.under_way : use.waiting);
     }
     return use;
 }
 
-// Looked for only when the earliest that was known has passed: it may have landed since.
+// Looked for only when the earliest that was known has passed: that attempt may have ended since.
 std::optional<Duration> ActiveAttempts::UntilAttention(SteadyPoint now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (attention_ <= now) {
         attention_ = kNever;
-        for (const auto& [exec_id, flight] : flights_) {
-            attention_ = std::min(attention_, flight->renew_at);
-            if (flight->stop == StopReason::kNone) {
-                attention_ = std::min(attention_, flight->overdue_at);
+        for (const auto& [exec_id, attempt] : attempts_) {
+            attention_ = std::min(attention_, attempt->renew_at);
+            if (attempt->stop == StopReason::kNone) {
+                attention_ = std::min(attention_, attempt->overdue_at);
             }
         }
     }
@@ -456,28 +440,28 @@ std::optional<Duration> ActiveAttempts::UntilAttention(SteadyPoint now) {
 }
 
 void ActiveAttempts::Close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
 }
 
 void ActiveAttempts::Open() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = false;
 }
 
 bool ActiveAttempts::closed() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return closed_;
 }
 
 std::size_t ActiveAttempts::UnderWay() const {
-    const std::lock_guard lock(mutex_);
-    return flights_.size() - limit_queue_.size();
+    const MutexLock lock(mutex_);
+    return attempts_.size() - limit_queue_.size();
 }
 
 bool ActiveAttempts::Idle() const {
-    const std::lock_guard lock(mutex_);
-    return flights_.empty() && landed_.empty() && reserved_ == 0;
+    const MutexLock lock(mutex_);
+    return attempts_.empty() && ended_.empty() && reserved_ == 0;
 }
 
 }  // namespace ksana::engine

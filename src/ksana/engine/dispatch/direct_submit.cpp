@@ -20,14 +20,14 @@ Result<std::vector<store::Submitted>> SubmitAndStart(store::Store& store, Dispat
     const store::StartAs reserved = dispatcher.Reserve(params.runs.size());
     if (reserved.limit > 0) params.start = reserved;
     auto submitted = store.runs().Submit(std::move(params));
-    std::vector<Task> tasks;
+    std::vector<AttemptPointer> attempts;
     if (submitted) {
         for (const store::Submitted& one : *submitted) {
             if (one.verdict != store::SubmitVerdict::kStarted) continue;
-            tasks.push_back({.run = *one.started, .job = nullptr});
+            attempts.push_back(MakeAttempt(*one.started));  // a copy: the submitter is told, too
         }
     }
-    dispatcher.Begin(std::move(tasks), reserved);
+    dispatcher.Begin(std::move(attempts), reserved);
     return submitted;
 }
 

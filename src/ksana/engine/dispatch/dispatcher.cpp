@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "ksana/base/log/log.hpp"
-#include "ksana/codec/records/wait_cause_codec.hpp"
 
 namespace ksana::engine {
 
@@ -15,10 +14,10 @@ namespace {
 
 using Jobs = std::unordered_map<std::string, std::shared_ptr<const model::Job>>;
 
-Result<Jobs> JobsOf(store::Store& store, const std::vector<Run>& runs) {
+Result<Jobs> JobsOf(store::Store& store, const std::vector<AttemptPointer>& attempts) {
     std::vector<std::string> ids;
-    for (const Run& run : runs) {
-        if (!run.job_id.empty()) ids.push_back(run.job_id);
+    for (const AttemptPointer& attempt : attempts) {
+        if (!attempt->run.job_id.empty()) ids.push_back(attempt->run.job_id);
     }
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -32,24 +31,23 @@ Result<Jobs> JobsOf(store::Store& store, const std::vector<Run>& runs) {
     return jobs;
 }
 
-// What is to be started, with all that its executor has to know. Leaves `runs` alone where it
-// fails, else empty.
-Result<std::vector<std::unique_ptr<Task>>> TasksOf(store::Store& store, std::vector<Run>& runs) {
-    KSANA_TRY(const Jobs jobs, JobsOf(store, runs));
-    std::vector<std::shared_ptr<const CallbackCall>> callbacks(runs.size());
-    for (std::size_t n = 0; n < runs.size(); ++n) {
-        KSANA_TRY(callbacks[n], CallbackCallOf(store, runs[n]));
+// What executors have to know beside the run.
+struct Facts {
+    std::shared_ptr<const model::Job> job;
+    std::shared_ptr<const CallbackCall> callback;
+};
+
+Result<std::vector<Facts>> FactsOf(store::Store& store,
+                                   const std::vector<AttemptPointer>& attempts) {
+    KSANA_TRY(const Jobs jobs, JobsOf(store, attempts));
+    std::vector<Facts> facts(attempts.size());
+    for (std::size_t n = 0; n < attempts.size(); ++n) {
+        const Run& run = attempts[n]->run;
+        KSANA_TRY(facts[n].callback, CallbackCallOf(store, run));
+        const auto job = jobs.find(run.job_id);
+        if (job != jobs.end()) facts[n].job = job->second;
     }
-    std::vector<std::unique_ptr<Task>> tasks;
-    tasks.reserve(runs.size());
-    for (std::size_t n = 0; n < runs.size(); ++n) {
-        const auto job = jobs.find(runs[n].job_id);
-        tasks.push_back(std::make_unique<Task>(std::move(runs[n]),
-                                               job == jobs.end() ? nullptr : job->second,
-                                               std::move(callbacks[n])));
-    }
-    runs.clear();
-    return tasks;
+    return facts;
 }
 
 Duration LatenessOf(const Run& run) {
@@ -85,12 +83,12 @@ Dispatcher::Dispatcher(store::Store& store, Executor& executor, const Clock& clo
       executor_(executor),
       clock_(clock),
       options_(std::move(options)),
-      flights_(std::make_shared<ActiveAttempts>(
+      attempts_(std::make_shared<ActiveAttempts>(
           clock, *options_.limits, options_.slots, options_.lease,
-          AttemptSignals{.landed = options_.wake ? options_.wake : [] {},
-                         .departs = options_.wake_starter ? options_.wake_starter : [] {}})),
+          AttemptSignals{.ended = options_.wake ? options_.wake : [] {},
+                         .due = options_.wake_starter ? options_.wake_starter : [] {}})),
       late_starts_(options_.late_start_rate),
-      turnover_(options_.slots) {}
+      throughput_(options_.slots) {}
 
 void Dispatcher::Hint(store::Topics topics) {
     if (topics.Has(topic())) look_for_ready_ = true;
@@ -107,19 +105,18 @@ Result<Step> Dispatcher::RunOnce() {
         step.NotAfter(std::chrono::ceil<Duration>(exchanged_at_ + kLinger - now));
         return step;
     }
-    std::vector<Landing> landed = flights_->TakeLanded();
-    pace_.Count(landed.size(), now);
-    LetWait(landed, now);
+    std::vector<AttemptPointer> ended = attempts_->TakeEnded();
+    end_rate_.Count(ended.size(), now);
+    LetWait(ended, now);
     std::vector<store::RunEvent> events;
-    events.reserve(landed.size());
-    for (const Landing& landing : landed) {
-        events.push_back({.run_id = landing.flight->run.id, .event = landing.event});
+    events.reserve(ended.size());
+    for (const AttemptPointer& attempt : ended) {
+        events.push_back({.run_id = attempt->run.id, .event = attempt->event});
     }
     const bool ask_all = look_for_cancel_.exchange(false);
-    std::vector<std::string> renewed;  // their exec_ids, in the order of the events behind those
-    for (store::RunEvent& renewal : flights_->Renewals(now, ask_all)) {
-        renewed.push_back(renewal.event.exec_id);
-        events.push_back(std::move(renewal));
+    std::vector<ActiveAttempts::Renewal> renewals = attempts_->Renewals(now, ask_all);
+    for (ActiveAttempts::Renewal& renewal : renewals) {
+        events.push_back({.run_id = renewal.attempt->run.id, .event = std::move(renewal.event)});
     }
     if (events.empty() && !claim) return NextStep(now);
     exchanged_at_ = now;
@@ -130,46 +127,53 @@ Result<Step> Dispatcher::RunOnce() {
                                              .follow_up = options_.follow_up,
                                              .claim = std::move(claim)});
     if (!exchanged) {
-        flights_->PutBack(std::move(landed));
-        flights_->GiveBack(room);
+        attempts_->PutBack(std::move(ended));
+        attempts_->GiveBack(room);
         if (room > 0) look_for_ready_ = true;
         if (ask_all) look_for_cancel_ = true;
         return std::move(exchanged).error();
     }
-    Report(landed, exchanged->applied);
-    for (std::size_t n = 0; n < renewed.size(); ++n) {
-        Kept(renewed[n], exchanged->applied[landed.size() + n], now);
+    {
+        const LogTogether one_write;
+        for (std::size_t n = 0; n < ended.size(); ++n) {
+            NoteReported(*ended[n], exchanged->applied[n]);
+        }
+    }
+    for (std::size_t n = 0; n < renewals.size(); ++n) {
+        NoteRenewed(*renewals[n].attempt, exchanged->applied[ended.size() + n], now);
     }
     if (exchanged->claimed.more) look_for_ready_ = true;
-    flights_->ClaimsWait(exchanged->claimed.more);
+    attempts_->SetClaimsWait(exchanged->claimed.more);
     Accept(std::move(exchanged->claimed.runs), room);
     return NextStep(now);
 }
 
-void Dispatcher::LetWait(const std::vector<Landing>& landed, SteadyPoint now) {
-    std::size_t ended = 0;
+void Dispatcher::LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint now) {
+    std::size_t count = 0;
     SteadyPoint::duration together{};
-    for (const Landing& landing : landed) {
-        if (!landing.flight->begun) continue;
-        ++ended;
-        together += landing.at - landing.flight->started_at;
+    for (const AttemptPointer& attempt : ended) {
+        if (!attempt->begun) continue;
+        ++count;
+        together += attempt->ended_at - attempt->started_at;
     }
-    turnover_.Count(ended, std::chrono::duration_cast<Duration>(together), now);
-    flights_->LetWait(turnover_.Within(kClaimedWait, now), turnover_.Within(kPlannedWait, now));
+    throughput_.Count(count, std::chrono::duration_cast<Duration>(together), now);
+    attempts_->LetWait(throughput_.Within(kClaimedWait, now), throughput_.Within(kPlannedWait, now));
 }
 
 // With many a second reports wait for each other a little: nobody waits for them, and a commit
 // costs the same for one and for hundreds.
 bool Dispatcher::Lingers(SteadyPoint now, bool claims) {
-    const bool many = pace_.per_second() > RateMeter::kMany;
+    const bool many = end_rate_.per_second() > RateMeter::kMany;
     const bool lingers = many && !claims && now - exchanged_at_ < kLinger && !look_for_cancel_;
     const std::size_t enough = lingers ? options_.batch : 1;
-    return flights_->Landed(enough) < enough && lingers;
+    return attempts_->CountEnded(enough) < enough && lingers;
 }
 
 // The executor keeps an attempt's time by itself; this is for one that does not.
 void Dispatcher::StopOverdue(SteadyPoint now) {
-    for (const std::string& exec_id : flights_->Overdue(now)) Stop(exec_id, StopReason::kTimeout);
+    for (const AttemptPointer& attempt : attempts_->Overdue(now)) {
+        Stop(*attempt, StopReason::kTimeout);
+    }
 }
 
 // Asks only when there can be something: after a commit that says so, or when a run comes due. Not
@@ -177,16 +181,16 @@ void Dispatcher::StopOverdue(SteadyPoint now) {
 std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
     const bool due = next_ready_ && *next_ready_ <= clock_.Now();
     if (!look_for_ready_ && !due) return std::nullopt;
-    if (!flights_->HasRoomForClaim()) {
-        flights_->ClaimsWait(true);
+    if (!attempts_->HasRoomForClaim()) {
+        attempts_->SetClaimsWait(true);
         return std::nullopt;
     }
     std::size_t most = options_.batch;
     {
-        const std::lock_guard lock(late_mutex_);
+        const MutexLock lock(late_mutex_);
         most = std::min(most, late_starts_.Allowed(now));
     }
-    const std::size_t room = flights_->ReserveForClaim(most);
+    const std::size_t room = attempts_->ReserveForClaim(most);
     if (room == 0) return std::nullopt;
     look_for_ready_ = false;
     next_ready_.reset();
@@ -196,24 +200,18 @@ std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
                               .limit = room};
 }
 
-void Dispatcher::Report(const std::vector<Landing>& landed,
-                        const std::vector<store::Applied>& applied) {
-    const LogTogether one_write;
-    for (std::size_t n = 0; n < landed.size(); ++n) Told(landed[n], applied[n]);
-}
-
 // K-19: one line for every attempt that ended.
-void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
-    const Run& run = landing.flight->run;
+void Dispatcher::NoteReported(const ActiveAttempt& attempt, const store::Applied& applied) {
+    const Run& run = attempt.run;
+    const model::Event& event = attempt.event;
     static const std::string kNoName;
-    const std::string& name = landing.flight->job ? landing.flight->job->name : kNoName;
-    const SteadyPoint began = landing.flight->begun ? landing.flight->started_at : landing.at;
-    const auto took = std::chrono::duration_cast<Duration>(landing.at - began);
+    const std::string& name = attempt.job ? attempt.job->name : kNoName;
+    const SteadyPoint began = attempt.begun ? attempt.started_at : attempt.ended_at;
+    const auto took = std::chrono::duration_cast<Duration>(attempt.ended_at - began);
     const bool taken = applied.verdict == store::ApplyVerdict::kApplied ||
                        applied.verdict == store::ApplyVerdict::kDuplicate;
-    const bool well = taken && landing.event.kind == model::EventKind::kSuccess;
-    const bool deferred =
-        taken && landing.event.kind == model::EventKind::kSnooze && landing.event.not_begun;
+    const bool well = taken && event.kind == model::EventKind::kSuccess;
+    const bool deferred = taken && attempt.held_back;
     const LogLevel level = deferred ? LogLevel::kDebug : well ? LogLevel::kInfo : LogLevel::kWarn;
     if (LogEnabled(level)) {
         Log(level,
@@ -224,185 +222,180 @@ void Dispatcher::Told(const Landing& landing, const store::Applied& applied) {
              {"name", name},
              {"run_id", run.id.ToString()},
              {"attempt", run.status.attempt},
-             {"status", model::NameOf(landing.event.kind)},
+             {"status", model::NameOf(event.kind)},
              {"run_state", model::NameOf(applied.state)},
              {"latency_ms", std::chrono::duration<double, std::milli>(took).count()},
-             {"error", taken ? landing.event.error : applied.reason}});
+             {"error", taken ? event.error : applied.reason}});
     }
     if (options_.observer == nullptr) return;
-    if (deferred) {
-        const auto cause = codec::WaitCauseFromDetail(landing.event.detail);
-        return options_.observer->Deferred(run, cause.value_or(model::WaitCause{}));
-    }
+    if (deferred) return options_.observer->Deferred(run, *attempt.held_back);
     options_.observer->Ended(
-        {.run = run, .job_name = name, .event = landing.event, .applied = applied, .took = took});
+        {.run = run, .job_name = name, .event = event, .applied = applied, .took = took});
 }
 
-void Dispatcher::Kept(const std::string& exec_id, const store::Applied& applied,
-                      SteadyPoint asked_at) {
+void Dispatcher::NoteRenewed(ActiveAttempt& attempt, const store::Applied& applied,
+                             SteadyPoint asked_at) {
     if (applied.verdict != store::ApplyVerdict::kApplied) {
-        flights_->Lost(exec_id);
-        Stop(exec_id, StopReason::kLost);
+        attempts_->NoteLost(attempt);
+        Stop(attempt, StopReason::kLost);
         return;
     }
-    flights_->Renewed(exec_id, asked_at);
-    if (applied.cancel_requested) Stop(exec_id, StopReason::kCancelled);
+    attempts_->NoteRenewed(attempt, asked_at);
+    if (applied.cancel_requested) Stop(attempt, StopReason::kCancelled);
 }
 
-// Their leases are kept from now on, also while their jobs cannot be read.
+// The leases of claimed runs are kept from now on, also while their jobs cannot be read.
 void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
-    for (const Run& run : runs) flights_->Take(run);
-    flights_->GiveBack(room - std::min(room, runs.size()));
-    if (jobless_.empty()) {
-        jobless_ = std::move(runs);
-    } else {
-        std::ranges::move(runs, std::back_inserter(jobless_));
+    for (Run& run : runs) {
+        jobless_.push_back(MakeAttempt(std::move(run)));
+        attempts_->Add(jobless_.back());
     }
+    attempts_->GiveBack(room - std::min(room, runs.size()));
     StartJobless();
 }
 
 void Dispatcher::StartJobless() {
     if (jobless_.empty()) return;
-    auto tasks = TasksOf(store_, jobless_);
-    if (!tasks) {
+    auto facts = FactsOf(store_, jobless_);
+    if (!facts) {
         Log(LogLevel::kWarn, "the jobs of claimed runs cannot be read",
-            {{"runs", jobless_.size()}, {"error", tasks.error().Describe()}});
+            {{"runs", jobless_.size()}, {"error", facts.error().Describe()}});
         return;
     }
     std::size_t late = 0;
     const SteadyPoint now = clock_.SteadyNow();
-    for (auto& task : *tasks) {
-        if (LatenessOf(task->run) > LateStarts::kLate) ++late;
-        flights_->Depart(std::move(task), now);
+    for (std::size_t n = 0; n < jobless_.size(); ++n) {
+        if (LatenessOf(jobless_[n]->run) > LateStarts::kLate) ++late;
+        attempts_->MakeReady(*jobless_[n], std::move((*facts)[n].job),
+                             std::move((*facts)[n].callback), now);
     }
+    jobless_.clear();
     CountLate(late);
     StartDue();
-    if (flights_->closed()) GiveBackWaiting();
+    if (attempts_->closed()) GiveBackWaiting();
 }
 
 Step Dispatcher::StartDue() {
-    const std::uint64_t stops = flights_->stops();
-    for (Departure& departure : flights_->TakeDue(clock_.SteadyNow())) {
-        Start(std::move(departure), stops);
+    const std::uint64_t stops = attempts_->stops();
+    for (AttemptPointer& attempt : attempts_->TakeDue(clock_.SteadyNow())) {
+        Start(std::move(attempt), stops);
     }
     Step step;
-    const auto wait = flights_->UntilDeparture(clock_.SteadyNow());
+    const auto wait = attempts_->UntilDue(clock_.SteadyNow());
     if (wait) step.NotAfter(std::max(*wait, kBetweenStarts));
     return step;
 }
 
-// Between claim and start it may have been lost, cancelled or given back; then it is not started. A
-// wish to stop that comes in the middle has found nothing to stop, and is passed on afterwards.
-// `stops`: of ActiveAttempts, before it was taken.
-void Dispatcher::Start(Departure departure, std::uint64_t stops) {
-    Task& task = *departure.task;
-    const std::string exec_id = task.run.status.exec_id;
-    if (flights_->stops() != stops && flights_->StopOf(exec_id) != StopReason::kNone) {
-        flights_->Land(exec_id, NotStarted());
+// Between claim and start the attempt may have been lost, cancelled or given back; then it is not
+// started. A stop that is asked for in the middle finds nothing to stop, and is passed on
+// afterwards. `stops`: of ActiveAttempts, before the attempt was taken.
+void Dispatcher::Start(AttemptPointer attempt, std::uint64_t stops) {
+    if (attempts_->stops() != stops && attempts_->StopOf(*attempt) != StopReason::kNone) {
+        attempts_->End(*attempt, NotStarted());
         return;
     }
     if (options_.observer != nullptr) {
-        const auto waited =
-            std::chrono::duration_cast<Duration>(clock_.SteadyNow() - departure.due);
-        options_.observer->Started(task.run, LatenessOf(task.run) + waited);
+        const auto waited = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - attempt->due);
+        options_.observer->Started(attempt->run, LatenessOf(attempt->run) + waited);
     }
-    executor_.Start(std::move(task), [flights = flights_, exec_id](model::Event event) {
-        flights->Land(exec_id, std::move(event));
+    executor_.Start(attempt, [attempts = attempts_, attempt](model::Event event) {
+        attempts->End(*attempt, std::move(event));
     });
-    if (flights_->stops() != stops &&
-        flights_->StopOf(exec_id).value_or(StopReason::kNone) != StopReason::kNone) {
-        executor_.Cancel(exec_id);
+    if (attempts_->stops() != stops &&
+        attempts_->StopOf(*attempt).value_or(StopReason::kNone) != StopReason::kNone) {
+        executor_.Cancel(attempt->run.status.exec_id);
     }
 }
 
 void Dispatcher::CountLate(std::size_t late) {
-    const std::lock_guard lock(late_mutex_);
+    const MutexLock lock(late_mutex_);
     late_starts_.Spend(late);
 }
 
 store::StartAs Dispatcher::Reserve(std::size_t most) {
     most = std::min(most, options_.batch);
     {
-        const std::lock_guard lock(late_mutex_);
+        const MutexLock lock(late_mutex_);
         most = std::min(most, late_starts_.Allowed(clock_.SteadyNow()));
     }
     return {.owner = options_.owner,
             .lease = options_.lease,
             .kind = executor_.kind(),
-            .limit = flights_->Reserve(most)};
+            .limit = attempts_->Reserve(most)};
 }
 
-void Dispatcher::Begin(std::vector<Task> tasks, const store::StartAs& reserved,
+void Dispatcher::Begin(std::vector<AttemptPointer> attempts, const store::StartAs& reserved,
                        Duration store_offset) {
     std::size_t late = 0;
-    const std::size_t count = tasks.size();
+    const std::size_t count = attempts.size();
     const SteadyPoint now = clock_.SteadyNow();
     const TimePoint store_now = clock_.Now() + store_offset;
-    for (Task& task : tasks) {
-        if (LatenessOf(task.run) > LateStarts::kLate) ++late;
-        const Duration early = task.run.status.ready_at - store_now;
-        flights_->TakeToDepart(std::make_unique<Task>(std::move(task)),
-                               now + std::max(early, Duration::zero()));
+    for (AttemptPointer& attempt : attempts) {
+        if (LatenessOf(attempt->run) > LateStarts::kLate) ++late;
+        const Duration early = attempt->run.status.ready_at - store_now;
+        attempts_->AddReady(std::move(attempt), now + std::max(early, Duration::zero()));
     }
-    flights_->GiveBack(reserved.limit - std::min(reserved.limit, count));
+    attempts_->GiveBack(reserved.limit - std::min(reserved.limit, count));
     CountLate(late);
     // Renewals and timeouts of these are not in the loop's plans; it never sleeps longer than
     // kAskAgain, which is soon enough for them.
     if (StartDue().within && options_.wake_starter) options_.wake_starter();
-    if (flights_->closed()) GiveBackWaiting();
+    if (attempts_->closed()) GiveBackWaiting();
 }
 
 DispatchLoad Dispatcher::Load() {
-    const std::lock_guard lock(late_mutex_);
+    const MutexLock lock(late_mutex_);
     return {.slots = options_.slots,
-            .busy = flights_->UnderWay(),
+            .busy = attempts_->UnderWay(),
             .starts_held_back = late_starts_.UsedUp(clock_.SteadyNow())};
 }
 
 void Dispatcher::Close() {
-    flights_->Close();
+    attempts_->Close();
     GiveBackWaiting();
 }
 
 void Dispatcher::GiveBackWaiting() {
-    for (const std::string& exec_id : flights_->Waiting()) Stop(exec_id, StopReason::kShutdown);
+    for (const AttemptPointer& attempt : attempts_->Waiting()) {
+        Stop(*attempt, StopReason::kShutdown);
+    }
 }
 
-void Dispatcher::Stop(const std::string& exec_id, StopReason reason) {
-    switch (flights_->Stop(exec_id, reason)) {
+void Dispatcher::Stop(ActiveAttempt& attempt, StopReason reason) {
+    switch (attempts_->Stop(attempt, reason)) {
         case ActiveAttempts::Stopping::kNot:
             return;
         case ActiveAttempts::Stopping::kWaits:
-            flights_->Land(exec_id, NotStarted());
+            attempts_->End(attempt, NotStarted());
             return;
         case ActiveAttempts::Stopping::kUnderWay:
-            executor_.Cancel(exec_id);
+            executor_.Cancel(attempt.run.status.exec_id);
             return;
     }
 }
 
 void Dispatcher::StopAll() {
-    for (const std::string& exec_id : flights_->All()) Stop(exec_id, StopReason::kShutdown);
+    for (const AttemptPointer& attempt : attempts_->All()) Stop(*attempt, StopReason::kShutdown);
 }
 
 void Dispatcher::Abandon() {
-    for (const std::string& exec_id : flights_->All()) {
+    for (const AttemptPointer& attempt : attempts_->All()) {
         model::Event event;
         event.kind = model::EventKind::kShutdown;
         event.error = "did not stop in time";
-        flights_->Land(exec_id, std::move(event));
+        attempts_->End(*attempt, std::move(event));
     }
 }
 
 Result<Step> Dispatcher::NextStep(SteadyPoint now) {
     Step step;
     step.NotAfter(kAskAgain);
-    if (const auto attention = flights_->UntilAttention(now)) step.NotAfter(*attention);
+    if (const auto attention = attempts_->UntilAttention(now)) step.NotAfter(*attention);
     if (!jobless_.empty()) step.NotAfter(kJoblessPause);
     // Without room nothing can be claimed: what lands, or is given back, wakes the loop.
-    if (!flights_->HasRoomForClaim()) return step;
+    if (!attempts_->HasRoomForClaim()) return step;
     if (look_for_ready_) {
-        const std::lock_guard lock(late_mutex_);
+        const MutexLock lock(late_mutex_);
         const Duration wait = late_starts_.UntilOne(now);
         if (wait > Duration::zero()) step.NotAfter(wait);
         step.again = wait == Duration::zero();

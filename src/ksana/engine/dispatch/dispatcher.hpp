@@ -3,12 +3,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/dispatch/active_attempts.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
@@ -68,71 +68,71 @@ class Dispatcher {
     store::StartAs Reserve(std::size_t most = store::kMaxBatch);
     // Those whose time has not come by the store's clock, which is ahead of this node's by
     // `store_offset`, wait for it.
-    void Begin(std::vector<Task> tasks, const store::StartAs& reserved, Duration store_offset = {});
+    void Begin(std::vector<AttemptPointer> attempts, const store::StartAs& reserved,
+               Duration store_offset = {});
 
     // Something waits to be claimed, or may. Any thread.
-    bool Behind() const { return look_for_ready_ || flights_->claims_wait(); }
+    bool Behind() const { return look_for_ready_ || attempts_->claims_wait(); }
 
     // Hands what is due to the executor, so far as there are slots. A loop of its own, as RunOnce
     // may be waiting for a commit. Any thread.
     Step StartDue();
 
     // The limits are others. Any thread.
-    void LimitsChanged() { flights_->LimitsChanged(); }
+    void LimitsChanged() { attempts_->LimitsChanged(); }
     std::map<std::string, std::size_t> WaitingForLimits() const {
-        return flights_->WaitingForLimits();
+        return attempts_->WaitingForLimits();
     }
-    ActiveAttempts::GroupUse UseOfGroup(const std::string& group) const {
-        return flights_->UseOfGroup(group);
+    GroupUse UseOfGroup(const std::string& group) const {
+        return attempts_->UseOfGroup(group);
     }
 
-    void Open() { flights_->Open(); }
+    void Open() { attempts_->Open(); }
     // No further starts: what waits for its time or a slot is given back; what is under way goes
     // on.
     void Close();
-    // Whoever is under way is asked to stop, and is given back unharmed.
+    // Asks every attempt under way to stop; their runs are given back unharmed.
     void StopAll();
     // Gives back what does not stop: for the end of the time that a shutdown has.
     void Abandon();
-    bool Idle() const { return flights_->Idle(); }
-    std::size_t UnderWay() const { return flights_->UnderWay(); }
+    bool Idle() const { return attempts_->Idle(); }
+    std::size_t UnderWay() const { return attempts_->UnderWay(); }
     // Any thread.
     DispatchLoad Load();
 
   private:
-    void LetWait(const std::vector<Landing>& landed, SteadyPoint now);
+    void LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint now);
     bool Lingers(SteadyPoint now, bool claims);
     void StopOverdue(SteadyPoint now);
     std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
-    void Report(const std::vector<Landing>& landed, const std::vector<store::Applied>& applied);
-    void Told(const Landing& landing, const store::Applied& applied);
-    void Kept(const std::string& exec_id, const store::Applied& applied, SteadyPoint asked_at);
+    void NoteReported(const ActiveAttempt& attempt, const store::Applied& applied);
+    void NoteRenewed(ActiveAttempt& attempt, const store::Applied& applied, SteadyPoint asked_at);
     void Accept(std::vector<model::Run> runs, std::size_t room);
     void StartJobless();
-    void Start(Departure departure, std::uint64_t stops);
+    void Start(AttemptPointer attempt, std::uint64_t stops);
     void GiveBackWaiting();
     void CountLate(std::size_t late);
-    void Stop(const std::string& exec_id, StopReason reason);
+    void Stop(ActiveAttempt& attempt, StopReason reason);
     Result<Step> NextStep(SteadyPoint now);
 
     store::Store& store_;
     Executor& executor_;
     const Clock& clock_;
     const Options options_;
-    const std::shared_ptr<ActiveAttempts> flights_;  // shared with the answers of the executor
+    const std::shared_ptr<ActiveAttempts> attempts_;  // shared with the answers of the executor
 
-    std::mutex late_mutex_;
-    LateStarts late_starts_;  // guarded by late_mutex_
+    Mutex late_mutex_;
+    LateStarts late_starts_ KSANA_GUARDED_BY(late_mutex_);
 
     std::atomic<bool> look_for_ready_{true};  // a commit may have made something ready
     std::atomic<bool> look_for_cancel_{false};
     // These: only RunOnce.
-    RateMeter pace_;  // of what lands
-    SlotThroughput turnover_;
+    RateMeter end_rate_;  // of attempts that end
+    SlotThroughput throughput_;
     SteadyPoint exchanged_at_{};           // the last transaction
     std::optional<TimePoint> next_ready_;  // by this node's wall clock
     SteadyPoint asked_at_{};               // when the store was last asked for it
-    std::vector<model::Run> jobless_;      // claimed, but their jobs could not be read yet
+    std::vector<AttemptPointer> jobless_;  // claimed, but their jobs could not be read yet
 };
 
 }  // namespace ksana::engine

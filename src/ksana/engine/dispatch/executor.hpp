@@ -4,23 +4,14 @@
 #include <memory>
 #include <string_view>
 
-#include "ksana/base/time/time.hpp"
-#include "ksana/engine/callbacks/callback_call.hpp"
-#include "ksana/model/job/job.hpp"
+#include "ksana/engine/dispatch/attempt.hpp"
+#include "ksana/model/job/action.hpp"
 #include "ksana/model/run/decide.hpp"
-#include "ksana/model/run/run.hpp"
 
 namespace ksana::engine {
 
-// One attempt to be carried out.
-struct Task {
-    model::Run run;                         // running, with its exec_id, deadline and payload
-    std::shared_ptr<const model::Job> job;  // null: submitted directly, or deleted meanwhile
-    std::shared_ptr<const CallbackCall> callback = {};  // only of a callback
-};
-
 // Carries out attempts of one action kind. It knows nothing of stores and leases: it starts, it
-// stops when asked, and it says how it went. Thread-safe.
+// stops when asked, and it says how the attempt ended. Thread-safe.
 class Executor {
   public:
     // How the attempt ended: kSuccess, kRetryableFailure, kPermanentFailure, kTimeout or
@@ -33,7 +24,7 @@ class Executor {
 
     // Returns at once. `done` is called exactly once, on any thread, also before Start returns; it
     // returns soon and does not call the executor.
-    virtual void Start(Task task, Done done) = 0;
+    virtual void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) = 0;
 
     // Asks the attempt to stop now; its `done` tells how it ended, perhaps well. Nothing happens
     // for one that is over.

@@ -11,7 +11,7 @@ namespace {
 // In all lines together: they are renewed again and again.
 constexpr std::size_t kMostWaiting = 2'000;
 
-// As runs are claimed, but by the time that they were made for: one that was sent away and comes
+// The order of claims, but by the time that a run was made for: one that was sent away and comes
 // back stands before those that came meanwhile.
 std::int64_t RankOf(const model::Run& run) {
     return model::ClaimRank(run.nominal_at.value_or(run.created_at), run.priority);
@@ -26,8 +26,8 @@ void LimitQueue::Advance(SteadyPoint now, Passage& passage) {
     for (const std::string& key : keys) Advance(key, now, passage);
 }
 
-// The first of a line whom another limit refuses stands there from now on, so that it is not in the
-// way of those behind.
+// When another limit refuses the first of a line, it moves to the line of that limit, so that it
+// does not hold up those behind it.
 void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passage) {
     while (passage.room > 0 && !shut(now)) {
         const auto line = lines_.find(key);
@@ -45,35 +45,34 @@ void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passa
             continue;
         }
         --passage.room;
-        passage.admitted.push_back({.departure = std::move(waiter.departure),
+        passage.admitted.push_back({.attempt = std::move(waiter.attempt),
                                     .ticket = std::move(answer.ticket),
                                     .waited = true});
     }
 }
 
-// Whoever waits in a line was refused by its limit just now, by Advance, and so is a newcomer that
-// needs it: nobody is overtaken.
-void LimitQueue::Enter(Departure departure, SteadyPoint now, Passage& passage) {
-    LimitSubject subject = SubjectOf(*departure.task);
+// Advance has just seen that the limit of a line refuses its first attempt, and it refuses a newcomer
+// likewise: no attempt is overtaken.
+void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage) {
+    LimitSubject subject = SubjectOf(*attempt);
     LimitTracker::Answer answer = limits_.TryTake(subject, now);
     if (answer.kind == LimitTracker::Answer::Kind::kGranted) {
         --passage.room;
         passage.admitted.push_back(
-            {.departure = std::move(departure), .ticket = std::move(answer.ticket)});
+            {.attempt = std::move(attempt), .ticket = std::move(answer.ticket)});
         return;
     }
-    Refuse({.departure = std::move(departure), .subject = std::move(subject)}, answer, now,
-           passage);
+    Refuse({.attempt = std::move(attempt), .subject = std::move(subject)}, answer, now, passage);
 }
 
 void LimitQueue::Refuse(Waiter waiter, const LimitTracker::Answer& answer, SteadyPoint now,
                         Passage& passage) {
-    const model::Run& run = waiter.departure.task->run;
+    const model::Run& run = waiter.attempt->run;
     if (answer.kind == LimitTracker::Answer::Kind::kLater) {
         const model::WaitCause cause{
             .reason = model::WaitReason::kBreakerOpen, .key = answer.key, .before = 0};
         passage.sent_away.push_back(
-            {.exec_id = run.status.exec_id, .cause = cause, .after = answer.after});
+            {.attempt = std::move(waiter.attempt), .cause = cause, .after = answer.after});
         return;
     }
     waiter.breaker = answer.breaker;
@@ -94,7 +93,7 @@ void LimitQueue::SendAway(const Waiter& waiter, const std::string& key, SteadyPo
     const std::size_t waiting = line == lines_.end() ? 0 : line->second.waiters.size();
     const LimitTracker::Place place = limits_.TakePlace(key, waiting, now);
     passage.sent_away.push_back(
-        {.exec_id = waiter.departure.task->run.status.exec_id,
+        {.attempt = waiter.attempt,
          .cause = {.reason = waiter.breaker ? model::WaitReason::kBreakerOpen
                                             : model::WaitReason::kLimited,
                    .key = key,
@@ -105,7 +104,7 @@ void LimitQueue::SendAway(const Waiter& waiter, const std::string& key, SteadyPo
 LimitQueue::Waiter LimitQueue::Take(Lines::iterator line,
                                     std::map<Place, Waiter>::iterator waiter) {
     Waiter taken = std::move(waiter->second);
-    places_.erase(taken.departure.task->run.status.exec_id);
+    places_.erase(taken.attempt->run.status.exec_id);
     line->second.waiters.erase(waiter);
     if (line->second.waiters.empty()) lines_.erase(line);
     return taken;
@@ -117,25 +116,25 @@ SteadyPoint LimitQueue::NextAt() const {
     return next;
 }
 
-void LimitQueue::Remove(const std::string& exec_id) {
-    const auto place = places_.find(exec_id);
+void LimitQueue::Remove(const ActiveAttempt& attempt) {
+    const auto place = places_.find(attempt.run.status.exec_id);
     if (place == places_.end()) return;
     const auto line = lines_.find(place->second.first);
     Take(line, line->second.waiters.find(place->second.second));
 }
 
-std::vector<Departure> LimitQueue::TakeAll() {
-    std::vector<Departure> all;
+std::vector<AttemptPointer> LimitQueue::TakeAll() {
+    std::vector<AttemptPointer> all;
     for (auto& [key, line] : lines_) {
-        for (auto& [place, waiter] : line.waiters) all.push_back(std::move(waiter.departure));
+        for (auto& [place, waiter] : line.waiters) all.push_back(std::move(waiter.attempt));
     }
     lines_.clear();
     places_.clear();
     return all;
 }
 
-std::optional<model::WaitCause> LimitQueue::CauseOf(const std::string& exec_id) const {
-    const auto place = places_.find(exec_id);
+std::optional<model::WaitCause> LimitQueue::CauseOf(const ActiveAttempt& attempt) const {
+    const auto place = places_.find(attempt.run.status.exec_id);
     if (place == places_.end()) return std::nullopt;
     const Line& line = lines_.at(place->second.first);
     const auto waiter = line.waiters.find(place->second.second);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -11,30 +12,25 @@
 
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/time/time.hpp"
-#include "ksana/engine/dispatch/executor.hpp"
+#include "ksana/engine/dispatch/attempt.hpp"
 #include "ksana/engine/limits/limits.hpp"
 #include "ksana/model/run/wait_cause.hpp"
 
 namespace ksana::engine {
 
-// An attempt to be handed to the executor. A task is large, and goes through several hands.
-struct Departure {
-    std::unique_ptr<Task> task;
-    SteadyPoint due{};
-};
-
 // Where attempts wait whose limit is used up: a line for each limit, in the order in which runs are
-// claimed, and of a few seconds' length; who finds no place, or would wait for a breaker, is sent
-// away. A line stands in nobody's way but of those that need the same limit. Not thread-safe.
+// claimed, and of a few seconds' length. An attempt that finds no place, or would wait for a
+// breaker, is sent away. A line holds up only attempts that need the same limit. Owned by
+// ActiveAttempts and guarded by its mutex.
 class LimitQueue {
   public:
     struct Admitted {
-        Departure departure;
+        AttemptPointer attempt;
         LimitTracker::Ticket ticket;
         bool waited = false;
     };
     struct SentAway {
-        std::string exec_id;
+        AttemptPointer attempt;
         model::WaitCause cause;
         Duration after{};
     };
@@ -47,25 +43,25 @@ class LimitQueue {
     // The limits must outlive it.
     explicit LimitQueue(LimitTracker& limits) : limits_(limits) {}
 
-    // Whether it has anything to do; else whoever comes may go on.
+    // Whether it has anything to do; else every attempt may go on.
     bool active() const { return limits_.active() || !empty(); }
-    // Nobody at all may go on: the node's own rate is used up.
+    // No attempt may go on: the node's own rate is used up.
     bool shut(SteadyPoint now) const { return limits_.NodeFreeAt() > now; }
 
-    // Those who wait and may go on by now. Comes before Enter: who waits is first.
+    // Those that wait and may go on by now. Comes before Enter: what waits is first.
     void Advance(SteadyPoint now, Passage& passage);
-    // Somebody new. There must be room, and the gate not shut.
-    void Enter(Departure departure, SteadyPoint now, Passage& passage);
+    // A new attempt. There must be room, and the queue must not be shut.
+    void Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage);
 
-    // When Advance may have somebody because time has passed; max(): not before something ends.
+    // When Advance may admit one because time has passed; max(): not before an attempt ends.
     SteadyPoint NextAt() const;
 
-    // Does not wait any more.
-    void Remove(const std::string& exec_id);
-    // Everybody: limits have changed.
-    std::vector<Departure> TakeAll();
+    // The attempt does not wait any more.
+    void Remove(const ActiveAttempt& attempt);
+    // All of them: limits have changed.
+    std::vector<AttemptPointer> TakeAll();
     // What one of them waits for; nothing for others.
-    std::optional<model::WaitCause> CauseOf(const std::string& exec_id) const;
+    std::optional<model::WaitCause> CauseOf(const ActiveAttempt& attempt) const;
 
     bool empty() const { return places_.empty(); }
     std::size_t size() const { return places_.size(); }
@@ -76,7 +72,7 @@ class LimitQueue {
     // the earlier one was lost.
     using Place = std::tuple<std::int64_t, Uuid, std::int64_t>;
     struct Waiter {
-        Departure departure;
+        AttemptPointer attempt;
         LimitSubject subject;
         bool breaker = false;
     };
@@ -94,7 +90,7 @@ class LimitQueue {
 
     LimitTracker& limits_;
     Lines lines_;                                                            // none is empty
-    std::unordered_map<std::string, std::pair<std::string, Place>> places_;  // by exec_id
+    std::unordered_map<std::string_view, std::pair<std::string, Place>> places_;  // by exec_id
 };
 
 }  // namespace ksana::engine

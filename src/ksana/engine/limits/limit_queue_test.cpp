@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class GateTest : public ::testing::Test {
+class LimitQueueTest : public ::testing::Test {
   protected:
     void Limit(const std::string& key, int most) {
         configured_[key] = {.description = {}, .max_concurrency = most, .rate = {}};
@@ -39,9 +39,10 @@ class GateTest : public ::testing::Test {
         run.status.exec_id = wish.name;
         LimitQueue::Passage passage;
         passage.room = 100;
-        limit_queue_.Enter(
-            {.task = std::make_unique<Task>(Task{.run = run, .job = job}), .due = now_}, now_,
-            passage);
+        AttemptPointer attempt = MakeAttempt(run, job);
+        attempt->due = now_;
+        limit_queue_.Enter(attempt, now_, passage);
+        attempts_[wish.name] = std::move(attempt);
         return Note(std::move(passage));
     }
 
@@ -55,7 +56,7 @@ class GateTest : public ::testing::Test {
     std::vector<std::string> Note(LimitQueue::Passage passage) {
         std::vector<std::string> names;
         for (auto& one : passage.admitted) {
-            names.push_back(one.departure.task->run.status.exec_id);
+            names.push_back(one.attempt->run.status.exec_id);
             tickets_[names.back()] = one.ticket;
         }
         for (const auto& away : passage.sent_away) away_.push_back(away);
@@ -70,37 +71,38 @@ class GateTest : public ::testing::Test {
     LimitQueue limit_queue_{limits_};
     std::map<std::string, model::Limit> configured_;
     std::map<std::string, LimitTracker::Ticket> tickets_;
+    std::map<std::string, AttemptPointer> attempts_;  // by name
     std::vector<LimitQueue::SentAway> away_;
     FakeClock clock_;
     SeededRandom random_{1};
     UuidGenerator ids_{clock_, random_};
 };
 
-TEST_F(GateTest, WhoFindsNoRoomWaitsAndGoesOnWhenSomebodyEnds) {
+TEST_F(LimitQueueTest, WhoFindsNoRoomWaitsAndGoesOnWhenSomebodyEnds) {
     Limit("group:g", 1);
     EXPECT_EQ(Enter({.name = "a"}), Names{"a"});
     EXPECT_EQ(Enter({.name = "b"}), Names{});
-    EXPECT_EQ(limit_queue_.CauseOf("b")->key, "group:g");
+    EXPECT_EQ(limit_queue_.CauseOf(*attempts_.at("b"))->key, "group:g");
     EXPECT_EQ(Advance(), Names{});
     End("a");
     EXPECT_EQ(Advance(), Names{"b"});
     EXPECT_TRUE(limit_queue_.empty());
 }
 
-TEST_F(GateTest, ALineStandsInNobodyElsesWay) {
+TEST_F(LimitQueueTest, ALineStandsInNobodyElsesWay) {
     Limit("group:g", 1);
     Enter({.name = "a"});
     Enter({.name = "b"});
     EXPECT_EQ(Enter({.name = "c", .group = "other"}), Names{"c"});
 }
 
-TEST_F(GateTest, TheOrderIsPriorityThenTime) {
+TEST_F(LimitQueueTest, TheOrderIsPriorityThenTime) {
     Limit("group:g", 1);
     Enter({.name = "first"});
     Enter({.name = "late", .minute = 9});
     Enter({.name = "early", .minute = 1});
     Enter({.name = "important", .priority = 7, .minute = 9});
-    EXPECT_EQ(limit_queue_.CauseOf("late")->before, 2);
+    EXPECT_EQ(limit_queue_.CauseOf(*attempts_.at("late"))->before, 2);
     Names order;
     for (std::string last = "first"; !limit_queue_.empty();) {
         End(last);
@@ -111,7 +113,7 @@ TEST_F(GateTest, TheOrderIsPriorityThenTime) {
     EXPECT_EQ(order, (Names{"important", "early", "late"}));
 }
 
-TEST_F(GateTest, WhoWaitsForAnotherLimitTooIsNotInTheWay) {
+TEST_F(LimitQueueTest, WhoWaitsForAnotherLimitTooIsNotInTheWay) {
     Limit("group:g", 1);
     Limit("type:slow", 1);
     Enter({.name = "slow", .group = "x", .type = "slow"});
@@ -120,15 +122,15 @@ TEST_F(GateTest, WhoWaitsForAnotherLimitTooIsNotInTheWay) {
     Enter({.name = "c", .minute = 2});
     End("a");
     EXPECT_EQ(Advance(), Names{"c"}) << "b comes before, and waits for its type";
-    EXPECT_EQ(limit_queue_.CauseOf("b")->key, "type:slow");
+    EXPECT_EQ(limit_queue_.CauseOf(*attempts_.at("b"))->key, "type:slow");
     End("slow");
     EXPECT_EQ(Advance(), Names{}) << "now the group is taken again";
-    EXPECT_EQ(limit_queue_.CauseOf("b")->key, "group:g");
+    EXPECT_EQ(limit_queue_.CauseOf(*attempts_.at("b"))->key, "group:g");
     End("c");
     EXPECT_EQ(Advance(), Names{"b"});
 }
 
-TEST_F(GateTest, TheLastIsSentAwayWhenALineIsTooLong) {
+TEST_F(LimitQueueTest, TheLastIsSentAwayWhenALineIsTooLong) {
     Limit("group:g", 1);
     Enter({.name = "first"});
     const std::size_t most = limits_.MayWait("group:g");
@@ -136,16 +138,16 @@ TEST_F(GateTest, TheLastIsSentAwayWhenALineIsTooLong) {
     EXPECT_TRUE(away_.empty());
     Enter({.name = "important", .priority = 9, .minute = 6});
     ASSERT_EQ(away_.size(), 1U);
-    EXPECT_EQ(away_[0].exec_id, fmt::format("w{}", most - 1));
+    EXPECT_EQ(away_[0].attempt->run.status.exec_id, fmt::format("w{}", most - 1));
     EXPECT_EQ(away_[0].cause.reason, model::WaitReason::kLimited);
     EXPECT_GE(away_[0].after, seconds(1));
     EXPECT_EQ(limit_queue_.size(), most);
     Enter({.name = "again", .minute = 4});
-    EXPECT_EQ(limit_queue_.CauseOf("again")->before, 1)
+    EXPECT_EQ(limit_queue_.CauseOf(*attempts_.at("again"))->before, 1)
         << "who was there before others stays before them";
 }
 
-TEST_F(GateTest, ARateAdmitsThemOneByOne) {
+TEST_F(LimitQueueTest, ARateAdmitsThemOneByOne) {
     configured_["group:g"].rate = model::Rate{.count = 5};
     limits_.Configure(configured_);
     Enter({.name = "a"});
@@ -157,7 +159,7 @@ TEST_F(GateTest, ARateAdmitsThemOneByOne) {
     EXPECT_EQ(limit_queue_.NextAt(), now_ + milliseconds(200));
 }
 
-TEST_F(GateTest, SlotsAreABoundToo) {
+TEST_F(LimitQueueTest, SlotsAreABoundToo) {
     Limit("group:g", 2);
     Enter({.name = "a"});
     Enter({.name = "b"});
@@ -169,18 +171,18 @@ TEST_F(GateTest, SlotsAreABoundToo) {
     EXPECT_EQ(limit_queue_.size(), 1U);
 }
 
-TEST_F(GateTest, WhoIsRemovedIsGone) {
+TEST_F(LimitQueueTest, WhoIsRemovedIsGone) {
     Limit("group:g", 1);
     Enter({.name = "a"});
     Enter({.name = "b"});
-    limit_queue_.Remove("b");
-    limit_queue_.Remove("nobody");
+    limit_queue_.Remove(*attempts_.at("b"));
+    limit_queue_.Remove(*attempts_.at("nobody"));
     End("a");
     EXPECT_EQ(Advance(), Names{});
     EXPECT_TRUE(limit_queue_.empty());
 }
 
-TEST_F(GateTest, EverybodyAsksAnewWhenLimitsChange) {
+TEST_F(LimitQueueTest, EverybodyAsksAnewWhenLimitsChange) {
     Limit("group:g", 1);
     Enter({.name = "a"});
     Enter({.name = "b"});

@@ -65,7 +65,7 @@ Result<void> ClockWatch::LookAtJobs(Answer& answer) {
     query.cursor = cursor_;
     KSANA_TRY(store::Page<model::Job> page, store_.jobs().List(query));
     for (model::Job& job : page.items) {
-        if (!job.planned_until || *job.planned_until <= now + kFar) continue;
+        if (!job.state.planned_until || *job.state.planned_until <= now + kFar) continue;
         KSANA_TRY(const bool back, BringBack(std::move(job), now));
         if (back) ++answer.brought_back;
     }
@@ -76,9 +76,9 @@ Result<void> ClockWatch::LookAtJobs(Answer& answer) {
 
 // False: somebody else was faster, or its schedule cannot be compiled.
 Result<bool> ClockWatch::BringBack(model::Job job, TimePoint now) {
-    const TimePoint was = *job.planned_until;
+    const TimePoint was = *job.state.planned_until;
     model::Job present = job;
-    present.planned_until = now;
+    present.state.planned_until = now;
     const store::JobPlan next = plans_.Plan(present, now);
     store::JobPlan plan{.runs = {},
                         .ranges = {},
@@ -86,7 +86,7 @@ Result<bool> ClockWatch::BringBack(model::Job job, TimePoint now) {
                         .next_run_at = next.next_run_at,
                         .tally = {}};
     const std::string id = job.id;
-    const std::int64_t version = job.version;
+    const std::int64_t version = job.state.version;
     std::vector<store::JobWrite> writes;
     writes.push_back({.job = std::move(job),
                       .mode = store::WriteMode::kReplace,

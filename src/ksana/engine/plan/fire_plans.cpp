@@ -68,10 +68,10 @@ Run FirePlans::RunOf(const Job& job) const {
 
 store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job& job,
                                    TimePoint now, bool ahead) const {
-    const TimePoint until = ahead ? std::max(now, job.next_run_at.value_or(now)) : now;
+    const TimePoint until = ahead ? std::max(now, job.state.next_run_at.value_or(now)) : now;
     const model::PlanResult planned =
         model::Plan(schedule, {.job_id = job.id,
-                               .planned_until = job.planned_until.value_or(job.created_at),
+                               .planned_until = job.state.planned_until.value_or(job.state.created_at),
                                .paused = !job.enabled,
                                .misfire = job.misfire,
                                .now = now,
@@ -102,7 +102,7 @@ store::JobPlan FirePlans::Postponed(const Job& job, TimePoint now, const Error& 
         {{"job_id", job.id}, {"name", job.name}, {"error", error.Describe()}});
     return {.runs = {},
             .ranges = {},
-            .planned_until = job.planned_until.value_or(job.created_at),
+            .planned_until = job.state.planned_until.value_or(job.state.created_at),
             .next_run_at = now + kPostponed,
             .tally = std::nullopt};
 }

@@ -17,12 +17,12 @@ class FirePlansTest : public ::testing::Test {
     static model::Job MinuteJob() {
         model::Job job;
         job.id = "j";
-        job.version = 1;
-        job.created_at = FakeClock::DefaultStart();
+        job.state.version = 1;
+        job.state.created_at = FakeClock::DefaultStart();
         job.action = model::HttpAction{.url = "http://127.0.0.1/"};
         job.schedule.kind = ScheduleKind::kEvery;
         job.schedule.every = minutes(1);
-        job.planned_until = job.created_at;
+        job.state.planned_until = job.state.created_at;
         return job;
     }
 
@@ -135,7 +135,7 @@ TEST_F(FirePlansTest, ANewVersionHasItsNewSchedule) {
     model::Job job = MinuteJob();
     EXPECT_EQ(Plan(job, start_).next_run_at, start_ + minutes(1));
     job.schedule.every = minutes(7);
-    job.version = 2;
+    job.state.version = 2;
     EXPECT_EQ(Plan(job, start_).next_run_at, start_ + minutes(7));
 }
 

@@ -59,7 +59,7 @@ std::size_t Planner::BatchFor(std::size_t room) const {
     return std::clamp(room, std::min(kLeastBatch, most), most);
 }
 
-bool Planner::IsBurst() const { return more_ || pace_.per_second() >= RateMeter::kMany; }
+bool Planner::IsBurst() const { return more_ || plan_rate_.per_second() >= RateMeter::kMany; }
 
 // How long room may still be waited for; none: some are planned without.
 std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
@@ -77,7 +77,7 @@ std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
 
 // With a thousand runs a second commits are small and many; from there on it grows.
 Duration Planner::Ahead() const {
-    const double many = std::max(0.0, pace_.per_second() - RateMeter::kMany);
+    const double many = std::max(0.0, plan_rate_.per_second() - RateMeter::kMany);
     const auto ahead = Duration(static_cast<Duration::rep>(many * 50));
     return std::clamp(ahead, options_.least_ahead, options_.most_ahead);
 }
@@ -106,7 +106,7 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
             {.now = {}, .look_ahead = ahead_, .limit = batch, .start = std::move(start)},
             [&](const model::Job& job, TimePoint now) { return plans_.Plan(job, now, true); }));
     offset_.Note(planned_at_, clock_.Now(), planned.now);
-    pace_.Count(planned.runs, clock_.SteadyNow());
+    plan_rate_.Count(planned.runs, clock_.SteadyNow());
     more_ = planned.more;
     last_jobs_ = planned.jobs;
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
@@ -116,13 +116,13 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
                   .store_offset = offset_.Least(),
                   .full = false};
     unseen_ += planned.runs - std::min(planned.runs, planned.skipped + planned.started.size());
-    answer.started = TasksOf(planned);
+    answer.started = AttemptsOf(planned);
     return answer;
 }
 
-std::vector<Task> Planner::TasksOf(store::Planned& planned) {
-    std::vector<Task> tasks;
-    tasks.reserve(planned.started.size());
+std::vector<AttemptPointer> Planner::AttemptsOf(store::Planned& planned) {
+    std::vector<AttemptPointer> attempts;
+    attempts.reserve(planned.started.size());
     auto job = planned.of_started.begin();
     std::shared_ptr<const model::Job> shared;
     for (model::Run& run : planned.started) {
@@ -131,9 +131,9 @@ std::vector<Task> Planner::TasksOf(store::Planned& planned) {
             KSANA_CHECK(job != planned.of_started.end(), "a fire was started without its job");
             shared = Share(*job);
         }
-        tasks.push_back({.run = std::move(run), .job = shared});
+        attempts.push_back(MakeAttempt(std::move(run), shared));
     }
-    return tasks;
+    return attempts;
 }
 
 // What fires once is not asked for again.
@@ -143,7 +143,7 @@ std::shared_ptr<const model::Job> Planner::Share(model::Job& job) {
     }
     if (kept_.size() > kMaxKept) kept_.clear();
     std::shared_ptr<const model::Job>& kept = kept_[job.id];
-    if (!kept || kept->version != job.version || kept->created_at != job.created_at) {
+    if (!kept || kept->state.version != job.state.version || kept->state.created_at != job.state.created_at) {
         kept = std::make_shared<const model::Job>(std::move(job));
     }
     return kept;

@@ -42,7 +42,7 @@ class Planner {
         std::size_t jobs = 0;
         std::size_t runs = 0;
         // To be carried out by whoever `start` spoke for, each when its ready_at has come.
-        std::vector<Task> started;
+        std::vector<AttemptPointer> started;
         Duration store_offset{};  // the store's clock, by which that is meant, is so far ahead
         bool full = false;        // nothing was planned: too much waits already
     };
@@ -60,7 +60,7 @@ class Planner {
     std::optional<Duration> WaitForRoom(std::size_t room);
     std::size_t BatchFor(std::size_t room) const;
     Duration Ahead() const;
-    std::vector<Task> TasksOf(store::Planned& planned);
+    std::vector<AttemptPointer> AttemptsOf(store::Planned& planned);
     std::shared_ptr<const model::Job> Share(model::Job& job);
 
     store::Store& store_;
@@ -72,7 +72,7 @@ class Planner {
     bool more_ = false;          // were due the last time than could be taken
     std::size_t last_jobs_ = 0;  // taken the last time
     std::optional<SteadyPoint> no_room_since_;
-    RateMeter pace_;          // of the runs that were made
+    RateMeter plan_rate_;     // of the runs that were made
     Duration ahead_{};        // of the last time
     TimePoint planned_at_{};  // likewise, by this node's wall clock
     StoreOffset offset_;

@@ -17,8 +17,8 @@ Result<schedule::Schedule> ScheduleCache::Of(const model::Job& job) {
         const std::lock_guard lock(mutex_);
         age = age_;
         const auto found = entries_.find(job.id);
-        if (found != entries_.end() && found->second.version == job.version &&
-            found->second.created_at == job.created_at) {
+        if (found != entries_.end() && found->second.version == job.state.version &&
+            found->second.created_at == job.state.created_at) {
             return found->second.schedule;
         }
     }
@@ -27,14 +27,14 @@ Result<schedule::Schedule> ScheduleCache::Of(const model::Job& job) {
     // Compiled with what has changed meanwhile: right for whoever asked, not to be kept.
     if (age != age_) return compiled;
     if (entries_.size() >= kMaxEntries) entries_.clear();
-    entries_.insert_or_assign(job.id, Entry{job.version, job.created_at, compiled});
+    entries_.insert_or_assign(job.id, Entry{job.state.version, job.state.created_at, compiled});
     return compiled;
 }
 
 Result<schedule::Schedule> ScheduleCache::Compiled(const model::Job& job) const {
     return schedule::Schedule::Compile(
         job.schedule,
-        {.zones = zones_, .created_at = job.created_at, .find_calendar = find_calendar_});
+        {.zones = zones_, .created_at = job.state.created_at, .find_calendar = find_calendar_});
 }
 
 void ScheduleCache::Forget() {

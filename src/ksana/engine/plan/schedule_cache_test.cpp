@@ -28,7 +28,7 @@ TEST(ScheduleCache, DoesNotKeepWhatWasCompiledWithWhatHasChangedSince) {
     to_forget = &book;
     model::Job job;
     job.id = "j";
-    job.version = 1;
+    job.state.version = 1;
     job.schedule.kind = schedule::ScheduleKind::kCron;
     job.schedule.cron = "0 12 * * *";
     job.schedule.calendar = "c";

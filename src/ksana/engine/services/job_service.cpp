@@ -72,24 +72,24 @@ model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) 
 // Every fault of the job, or its schedule.
 Result<schedule::Schedule> JobService::Check(const Job& job) const {
     const schedule::ScheduleContext context{
-        .zones = zones_, .created_at = job.created_at, .find_calendar = find_calendar_};
+        .zones = zones_, .created_at = job.state.created_at, .find_calendar = find_calendar_};
     if (auto problems = model::ValidateJob(job, context); !problems.empty()) {
         return Error(std::move(problems));
     }
     return schedule::Schedule::Compile(job.schedule, context);
 }
 
-Result<Job> JobService::Create(Job job, const Actor& by) {
-    if (job.id.empty()) job.id = ids_.Next().ToString();
+Result<Job> JobService::Create(model::JobDefinition definition, const Actor& by) {
+    if (definition.id.empty()) definition.id = ids_.Next().ToString();
     KSANA_TRY(const TimePoint now, store_.Now());
-    job.created_at = now;
+    Job job{std::move(definition)};
+    job.state.created_at = now;
     const auto calendar = CalendarOf(job);
     KSANA_TRY(const schedule::Schedule schedule, Check(job));
-    job.planned_until = job.enabled ? CursorOf(job, now) : now;
-    job.next_run_at.reset();
+    job.state.planned_until = job.enabled ? CursorOf(job, now) : now;
     store::JobPlan plan{.runs = {},
                         .ranges = {},
-                        .planned_until = *job.planned_until,
+                        .planned_until = *job.state.planned_until,
                         .next_run_at = {},
                         .tally = {}};
     if (job.enabled) plan = plans_.PlanWith(schedule, job, now);
@@ -122,22 +122,21 @@ Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t
     const std::lock_guard lock(changing_.at(std::hash<std::string>{}(id) % changing_.size()));
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const Job before, store_.jobs().Get(id));
-        if (expected_version && *expected_version != before.version) {
+        if (expected_version && *expected_version != before.state.version) {
             return Error(Code::kConflict, "the job has been changed since it was read");
         }
         Job after = before;
         KSANA_TRY_VOID(edit(after));
         after.id = before.id;
-        after.created_at = before.created_at;
+        after.state = before.state;
         const auto calendar = CalendarOf(after);
         KSANA_TRY(const schedule::Schedule schedule, Check(after));
         KSANA_TRY(const TimePoint now, store_.Now());
         KSANA_TRY(auto plan, Replan(before, after, schedule, now));
-        after.planned_until = before.planned_until;
         model::AuditEvent audit = Changed(before, after, by);
         auto written = Write({.job = std::move(after),
                               .mode = store::WriteMode::kReplace,
-                              .expected_version = before.version,
+                              .expected_version = before.state.version,
                               .plan = std::move(plan),
                               .audit = std::move(audit)},
                              now);
@@ -155,7 +154,7 @@ Result<std::optional<store::JobPlan>> JobService::Replan(const Job& before, cons
     Job cursor = before;
     for (int piece = 0; piece < kMaxPieces; ++piece) {
         Append(plan, plans_.Plan(cursor, now));
-        cursor.planned_until = plan.planned_until;
+        cursor.state.planned_until = plan.planned_until;
         if (plan.planned_until >= now) break;
     }
     if (plan.planned_until < now) {  // more than one change can make up for: the rest is missed
@@ -168,10 +167,10 @@ Result<std::optional<store::JobPlan>> JobService::Replan(const Job& before, cons
     if (!after.enabled) return std::optional(std::move(plan));
     // Where the clock was set back, what was planned stays planned: a fire is accounted for once.
     Job next = after;
-    next.planned_until = plan.planned_until;
+    next.state.planned_until = plan.planned_until;
     if (before.schedule != after.schedule && after.schedule.kind == ScheduleKind::kOnce) {
         KSANA_TRY(const bool known, IsAccountedFor(after.id, after.schedule.run_at));
-        if (!known) next.planned_until = CursorOf(after, plan.planned_until);
+        if (!known) next.state.planned_until = CursorOf(after, plan.planned_until);
     }
     store::JobPlan coming = plans_.PlanWith(schedule, next, now);
     if (!coming.next_run_at) {

@@ -50,7 +50,7 @@ class JobService {
 
     // An id is drawn where there is none. kAlreadyExists: the id is taken. A `once` whose time has
     // passed is recorded as missed (K-02).
-    Result<model::Job> Create(model::Job job, const Actor& by = {});
+    Result<model::Job> Create(model::JobDefinition definition, const Actor& by = {});
 
     // Changes the definition. An edit that fails leaves everything as it is. Without an expected
     // version the edit is made again on what somebody else has stored meanwhile.

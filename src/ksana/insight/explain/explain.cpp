@@ -48,7 +48,7 @@ Result<Explanation> Explain(const Sources& sources, const ExplainParams& params)
     explanation.asked_at = params.at;
     explanation.now = c.now;
     explanation.zone = c.zone->name();
-    if (c.job) explanation.planned_until = c.job->planned_until;
+    if (c.job) explanation.planned_until = c.job->state.planned_until;
     KSANA_TRY(const FoundFire found, FindMeantFire(c));
     Describe(c, found, explanation);
     KSANA_TRY_VOID(Judge(c, found, explanation));

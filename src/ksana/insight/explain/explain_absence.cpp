@@ -125,7 +125,7 @@ class AbsenceExplainer {
         if (!c_.job || c_.job->enabled || out_.ledger) return {};
         // Still the same pause, so what the job itself says is about it.
         if (!out_.actor) {
-            out_.actor = Actor{.user = {}, .at = c_.job->updated_at, .reason = {}};
+            out_.actor = Actor{.user = {}, .at = c_.job->state.updated_at, .reason = {}};
         }
         if (out_.actor->reason.empty()) out_.actor->reason = Printable(c_.job->paused_reason);
         return {};
@@ -156,7 +156,7 @@ class AbsenceExplainer {
     // Accounted for, but there is neither a run nor an entry.
     Result<void> NoRecord(const std::vector<LedgerEntry>& others) {
         // The first fire of a job comes after it was made.
-        if (fire_.at <= c_.job->created_at) {
+        if (fire_.at <= c_.job->state.created_at) {
             out_.verdict = Verdict::kNotAFire;
             out_.reason = Reason::kBeforeCreated;
             return {};
@@ -207,7 +207,7 @@ class AbsenceExplainer {
 bool FiresWith(const ExplainCase& c, const schedule::DstPolicy& dst, TimePoint at) {
     schedule::ScheduleSpec spec = c.job->schedule;
     spec.dst = dst;
-    const auto other = schedule::Schedule::Compile(spec, c.sources.ContextFor(c.job->created_at));
+    const auto other = schedule::Schedule::Compile(spec, c.sources.ContextFor(c.job->state.created_at));
     return other && other->Next(at - kTick) == std::optional(at);
 }
 
@@ -249,7 +249,7 @@ Result<bool> WasAnotherSchedule(const ExplainCase& c) {
         query.limit = 1;
         KSANA_TRY(const auto page, c.sources.store.runs().List(query));
         for (const model::Run& run : page.items) {
-            const bool before_change = run.created_at < c.job->updated_at;
+            const bool before_change = run.created_at < c.job->state.updated_at;
             if (before_change && run.nominal_at && is_other(*run.nominal_at)) return true;
         }
     }
@@ -287,7 +287,7 @@ Result<void> ExplainNoFire(const ExplainCase& c, Explanation& explanation) {
     const schedule::ScheduleSpec& spec = c.job->schedule;
     explanation.verdict = Verdict::kNotAFire;
     explanation.reason = Reason::kOffSchedule;
-    if (at < c.job->created_at) {
+    if (at < c.job->state.created_at) {
         explanation.reason = Reason::kBeforeCreated;
     } else if (spec.start_at && at < *spec.start_at) {
         explanation.reason = Reason::kBeforeStart;

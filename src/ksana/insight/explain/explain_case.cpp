@@ -25,11 +25,11 @@ bool ExplainCase::IsBlocked(TimePoint at) const {
 }
 
 bool ExplainCase::ChangedSince(TimePoint at) const {
-    return !job || (job->version > 1 && job->updated_at > at);
+    return !job || (job->state.version > 1 && job->state.updated_at > at);
 }
 
 TimePoint ExplainCase::PlannedUntil() const {
-    return job ? job->planned_until.value_or(job->created_at) : TimePoint::max();
+    return job ? job->state.planned_until.value_or(job->state.created_at) : TimePoint::max();
 }
 
 Result<ExplainCase> OpenCase(const Sources& sources, const ExplainParams& params) {
@@ -63,7 +63,7 @@ void AddNearest(const ExplainCase& c, TimePoint around, Explanation& explanation
     if (!c.schedule) return;
     const auto before = c.schedule->Previous(around);
     const bool once = c.job->schedule.kind == schedule::ScheduleKind::kOnce;
-    if (before && (once || *before >= c.job->created_at)) explanation.before = c.FireAt(*before);
+    if (before && (once || *before >= c.job->state.created_at)) explanation.before = c.FireAt(*before);
     if (const auto after = c.schedule->Next(around)) explanation.after = c.FireAt(*after);
 }
 

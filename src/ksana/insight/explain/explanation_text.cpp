@@ -246,12 +246,12 @@ class Teller {
                                    T(*spec.end_at));
             case Reason::kBeforeCreated:
                 return fmt::format("{} is not a fire: the job was made at {}", at,
-                                   T(c_.job->created_at));
+                                   T(c_.job->state.created_at));
             case Reason::kScheduleChanged:
                 return fmt::format(
                     "{} was not a fire: the job had another schedule before it was "
                     "changed at {}",
-                    at, T(c_.job->updated_at));
+                    at, T(c_.job->state.updated_at));
             default:
                 return fmt::format("{} is not a fire of this job{}", at, NearestText());
         }

@@ -63,7 +63,7 @@ void ReadChange(JsonReader& reader, const Node& node, model::Job& job) {
         }
         return;
     }
-    job = *std::move(read);
+    job.definition() = *std::move(read);
     if (job.id.empty()) reader.Fault(node.path + "/id", "is missing", "missing");
 }
 

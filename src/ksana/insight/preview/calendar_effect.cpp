@@ -87,7 +87,7 @@ class Comparison {
         spec.calendar = params_.calendar.name.empty() ? "unnamed" : params_.calendar.name;
         const auto after =
             Schedule::Compile(spec, {.zones = sources_.zones,
-                                     .created_at = job.created_at,
+                                     .created_at = job.state.created_at,
                                      .find_calendar = [this](std::string_view) { return index_; }});
         if (!after) {
             effect.error = Printable(Excerpt(after.error().Describe(), 400));

@@ -95,7 +95,7 @@ Result<void> AddCollisions(const Sources& sources, const PreviewParams& params, 
         KSANA_TRY(const auto page, sources.store.jobs().List(query));
         seen += page.items.size();
         for (const model::Job& job : page.items) {
-            if (job.id == params.job_id || !job.next_run_at) continue;
+            if (job.id == params.job_id || !job.state.next_run_at) continue;
             const auto schedule = sources.schedules.Of(job);
             if (!schedule) continue;  // it cannot fire either
             ++preview.compared_jobs;
@@ -110,7 +110,7 @@ Result<void> AddCollisions(const Sources& sources, const PreviewParams& params, 
 Result<TimePoint> OriginOf(const Sources& sources, const PreviewParams& params, TimePoint from) {
     if (params.job_id.empty()) return from;
     KSANA_TRY(const auto stored, sources.store.jobs().GetMany({params.job_id}));
-    return stored.empty() ? from : stored.front().created_at;
+    return stored.empty() ? from : stored.front().state.created_at;
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Result<void> MeasureDurations(store::Store& store, std::span<const model::Job> j
     for (auto& [id, durations] : samples) measured[id] = Median(durations);
     std::size_t asked = 0;
     for (const model::Job& job : jobs) {
-        if (job.total_runs == 0 || measured.contains(job.id)) continue;
+        if (job.state.total_runs == 0 || measured.contains(job.id)) continue;
         if (++asked > kAskedJobs) break;
         KSANA_TRY(const auto statistics,
                   store.jobs().Statistics({.job_id = job.id, .from = {}, .until = {}}));

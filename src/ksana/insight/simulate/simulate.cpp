@@ -64,8 +64,8 @@ Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
             const auto change = changes.find(job.id);
             if (change == changes.end()) {
                 if (!left_out.contains(job.id)) loaded.jobs.push_back(std::move(job));
-            } else if (change->second.created_at == TimePoint{}) {
-                change->second.created_at = job.created_at;  // an `every` goes on in its grid
+            } else if (change->second.state.created_at == TimePoint{}) {
+                change->second.state.created_at = job.state.created_at;  // an `every` goes on in its grid
             }
         }
         query.cursor = page.next;
@@ -83,9 +83,9 @@ Result<schedule::Schedule> ScheduleOf(const Sources& sources, const Job& job,
                                       const SimulateParams& params,
                                       const std::set<std::string, std::less<>>& changed) {
     if (!changed.contains(job.id)) return sources.schedules.Of(job);
-    const bool fresh = job.created_at == TimePoint{};
+    const bool fresh = job.state.created_at == TimePoint{};
     return schedule::Schedule::Compile(job.schedule,
-                                       sources.ContextFor(fresh ? params.from : job.created_at));
+                                       sources.ContextFor(fresh ? params.from : job.state.created_at));
 }
 
 class Simulator {

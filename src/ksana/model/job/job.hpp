@@ -14,9 +14,9 @@
 
 namespace ksana::model {
 
-// What to do and when. The first part is what a user writes; the last is kept by the engine. Small
-// members stand together: a store in memory may hold millions of jobs.
-struct Job {
+// What to do and when, as a user writes it. Small members stand together: a store in memory may
+// hold millions of jobs.
+struct JobDefinition {
     std::string id;
     std::string tenant = "default";
     std::string group = "default";
@@ -24,7 +24,6 @@ struct Job {
     std::string name;
     std::string description;
     TextMap labels;
-
     Action action;
     schedule::ScheduleSpec schedule;
     std::string paused_reason;
@@ -37,19 +36,29 @@ struct Job {
     std::optional<Duration> timeout;   // of an attempt; none: likewise
     Duration stop_grace = std::chrono::seconds(30);
     std::vector<Dependency> depends_on;
+    friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
+};
 
+// What the store and the engine keep about a job.
+struct JobState {
     std::int64_t version = 0;  // grows with every change by a user
     TimePoint created_at{};
     TimePoint updated_at{};
-    // Every nominal fire up to here is in the ledger.
-    std::optional<TimePoint> planned_until;
+    std::optional<TimePoint> planned_until;  // every nominal fire up to here is in the ledger
     std::optional<TimePoint> next_run_at;
     std::optional<TimePoint> last_run_at;
     std::string last_error;
     std::optional<RunState> last_state;
     std::int32_t consecutive_failures = 0;
     std::int64_t total_runs = 0;
+    friend bool operator==(const JobState&, const JobState&) = default;
+};
 
+// A job is its definition, and its state beside it: either is replaced as a whole.
+struct Job : JobDefinition {
+    JobState state = {};
+    JobDefinition& definition() { return *this; }
+    const JobDefinition& definition() const { return *this; }
     friend bool operator==(const Job&, const Job&) = default;
 };
 

@@ -27,22 +27,14 @@ void AddToTally(JobTally& tally, const Run& run) {
 }
 
 void ApplyTally(const JobTally& tally, Job& job) {
-    job.total_runs += tally.runs;
-    if (tally.failures_reset) job.consecutive_failures = 0;
-    job.consecutive_failures += tally.failures;
-    if (tally.last_run_at) job.last_run_at = tally.last_run_at;
+    job.state.total_runs += tally.runs;
+    if (tally.failures_reset) job.state.consecutive_failures = 0;
+    job.state.consecutive_failures += tally.failures;
+    if (tally.last_run_at) job.state.last_run_at = tally.last_run_at;
     if (tally.last_state) {
-        job.last_state = tally.last_state;
-        job.last_error = tally.last_error;
+        job.state.last_state = tally.last_state;
+        job.state.last_error = tally.last_error;
     }
-}
-
-void CopyRunRecord(const Job& from, Job& to) {
-    to.last_run_at = from.last_run_at;
-    to.last_state = from.last_state;
-    to.last_error = from.last_error;
-    to.total_runs = from.total_runs;
-    to.consecutive_failures = from.consecutive_failures;
 }
 
 }  // namespace ksana::model

@@ -36,9 +36,6 @@ void AddToTally(JobTally& tally, const Run& run);
 
 void ApplyTally(const JobTally& tally, Job& job);
 
-// All that runs have left in a job's bookkeeping, for a definition that takes its place.
-void CopyRunRecord(const Job& from, Job& to);
-
 // Whether a job's bookkeeping changes when a run goes from one state to the other.
 constexpr bool EndsForJob(RunState before, RunState after) {
     const auto over = [](RunState state) {

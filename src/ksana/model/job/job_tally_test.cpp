@@ -21,7 +21,7 @@ TEST(JobTally, AddsUpLikeOneByOne) {
                              RunState::kCancelled, RunState::kMissed};
     for (std::size_t from = 0; from < std::size(ends); ++from) {
         Job one_by_one;
-        one_by_one.consecutive_failures = 4;
+        one_by_one.state.consecutive_failures = 4;
         Job batch = one_by_one;
         JobTally all;
         for (std::size_t i = from; i < std::size(ends); ++i) {
@@ -44,10 +44,10 @@ TEST(JobTally, CountsWhatRan) {
     AddToTally(tally, Ended(RunState::kFailed));
     AddToTally(tally, Ended(RunState::kSkipped, 0));
     ApplyTally(tally, job);
-    EXPECT_EQ(job.total_runs, 2);
-    EXPECT_EQ(job.consecutive_failures, 2);
-    EXPECT_EQ(job.last_state, RunState::kSkipped);
-    EXPECT_EQ(job.last_run_at, TimePoint(Duration(1)));
+    EXPECT_EQ(job.state.total_runs, 2);
+    EXPECT_EQ(job.state.consecutive_failures, 2);
+    EXPECT_EQ(job.state.last_state, RunState::kSkipped);
+    EXPECT_EQ(job.state.last_run_at, TimePoint(Duration(1)));
 }
 
 TEST(JobTally, EndsOnce) {

@@ -25,7 +25,7 @@ class RecordCheck {
 
     void operator()(const model::Job& job) {
         CheckJob(job, path_, problems_);
-        Text(job.last_error, "last_error");
+        Text(job.state.last_error, "last_error");
         Priority(job.priority);
     }
 

@@ -31,7 +31,7 @@ void Count(store::Planned& planned, store::Submitted& outcome) {
     ++planned.runs;
 }
 
-bool IsAhead(const model::Job& job, TimePoint now) { return job.next_run_at.value_or(now) > now; }
+bool IsAhead(const model::Job& job, TimePoint now) { return job.state.next_run_at.value_or(now) > now; }
 
 // Takes out jobs whose time has not come and whose fire must not overlap with a run that is there:
 // by then it may be over. Answers with the gates of the other jobs that are ahead of their time.
@@ -67,8 +67,8 @@ void JobPlans::Add(model::Job& job, store::JobPlan plan) {
         plan.tally->job_id = job.id;
         tallies_.push_back(*std::move(plan.tally));
     }
-    job.planned_until = plan.planned_until;
-    job.next_run_at = plan.next_run_at;
+    job.state.planned_until = plan.planned_until;
+    job.state.next_run_at = plan.next_run_at;
 }
 
 Result<store::Planned> JobPlans::Write() {

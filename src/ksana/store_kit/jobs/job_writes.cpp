@@ -31,30 +31,26 @@ Error AlreadyThere(const std::string& id) {
 }
 
 Result<void> CheckVersion(const Job& job, const std::optional<std::int64_t>& expected) {
-    if (!expected || *expected == job.version) return {};
+    if (!expected || *expected == job.state.version) return {};
     return Error(Code::kConflict, fmt::format("job \"{}\" is at version {}, not {}", job.id,
-                                              job.version, *expected));
+                                              job.state.version, *expected));
 }
 
-// The new definition with the bookkeeping that is there.
+// The new definition with the state that is stored.
 Job Merge(const Job& definition, const Job& stored, TimePoint now) {
-    Job job = definition;
-    job.version = stored.version + 1;
-    job.created_at = stored.created_at;
-    job.updated_at = now;
-    job.planned_until = stored.planned_until;
-    job.next_run_at = stored.next_run_at;
-    model::CopyRunRecord(stored, job);
+    Job job{definition.definition(), stored.state};
+    ++job.state.version;
+    job.state.updated_at = now;
     return job;
 }
 
 Job Fresh(const Job& definition, TimePoint now) {
-    Job job = definition;
-    job.version = 1;
-    job.created_at = now;
-    job.updated_at = now;
-    model::CopyRunRecord(Job{}, job);
-    return job;
+    return {definition.definition(),
+            {.version = 1,
+             .created_at = now,
+             .updated_at = now,
+             .planned_until = definition.state.planned_until,
+             .next_run_at = definition.state.next_run_at}};
 }
 
 // One call of WriteJobs: sorts the writes into inserts and updates, then writes both at once.
@@ -93,7 +89,7 @@ class Writer {
         KSANA_TRY_VOID(CheckVersion(found->second, write.expected_version));
         Job job = Merge(write.job, found->second, now_);
         if (write.plan) {
-            if (write.job.planned_until != found->second.planned_until) {
+            if (write.job.state.planned_until != found->second.state.planned_until) {
                 return Error(Code::kConflict, "the job was planned meanwhile; read it again");
             }
             plans_.Add(job, *write.plan);

@@ -75,13 +75,13 @@ std::int64_t SortTime(const model::Job& job, JobSort sort) {
         case JobSort::kName:
             return 0;
         case JobSort::kNextRun:
-            return Count(job.next_run_at);
+            return Count(job.state.next_run_at);
         case JobSort::kLastRun:
-            return Count(job.last_run_at);
+            return Count(job.state.last_run_at);
         case JobSort::kCreated:
-            return job.created_at.time_since_epoch().count();
+            return job.state.created_at.time_since_epoch().count();
         case JobSort::kUpdated:
-            return job.updated_at.time_since_epoch().count();
+            return job.state.updated_at.time_since_epoch().count();
     }
     return 0;
 }
@@ -202,9 +202,9 @@ bool Matches(const JobList& list, const model::Job& job) {
     return Is(filter.tenant, job.tenant) && Is(filter.name, job.name) &&
            Is(filter.group, job.group) && Is(filter.owner, job.owner) &&
            Is(filter.enabled, job.enabled) && Is(filter.kind, model::KindOf(job.action)) &&
-           Is(filter.type, type) && (!filter.last_state || filter.last_state == job.last_state) &&
+           Is(filter.type, type) && (!filter.last_state || filter.last_state == job.state.last_state) &&
            Is(filter.calendar, job.schedule.calendar) && HasAll(filter.labels, job.labels) &&
-           store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.last_error});
+           store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.state.last_error});
 }
 
 bool Matches(const EventList& list, const model::AuditEvent& event) {

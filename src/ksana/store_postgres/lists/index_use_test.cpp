@@ -94,7 +94,7 @@ TEST_F(IndexUseTest, Jobs) {
     CheckCall("dependants", [](Transaction& tx) { return tx.DependantsOf("j7"); });
     Check("change", [](Transaction& tx) -> Result<void> {
         KSANA_TRY(auto jobs, tx.LockJobs({"j1", "j2"}));
-        jobs[0].version += 1;
+        jobs[0].state.version += 1;
         KSANA_TRY_VOID(tx.UpdateJobs(jobs));
         KSANA_TRY_VOID(tx.UpdatePlans(jobs));
         jobs[0].id = "fresh";

@@ -34,10 +34,11 @@ std::string SelectJobsAmong(std::string_view rest) {
         kStateColumns, kDefinitionColumns, rest);
 }
 
-JobState ReadJobState(RowReader& row) {
-    JobState state;
-    state.id = row.Text();
-    state.revision = row.Int64();
+JobStateRow ReadJobState(RowReader& row) {
+    JobStateRow read;
+    read.id = row.Text();
+    read.revision = row.Int64();
+    model::JobState& state = read.state;
     state.planned_until = row.MaybeTime();
     state.next_run_at = row.TimeOrNone();
     state.last_run_at = row.TimeOrNone();
@@ -45,27 +46,23 @@ JobState ReadJobState(RowReader& row) {
     state.last_error = row.Text();
     state.total_runs = row.Int64();
     state.consecutive_failures = row.Int32();
-    return state;
+    return read;
 }
 
 Result<model::Job> ReadDefinition(RowReader& row) {
     auto job = store_kit::DefinitionFromText(row.Text());
     if (!job) return job;
-    job->version = row.Int64();
-    job->created_at = row.Time();
-    job->updated_at = row.Time();
+    job->state.version = row.Int64();
+    job->state.created_at = row.Time();
+    job->state.updated_at = row.Time();
     return job;
 }
 
-model::Job Combine(const model::Job& definition, const JobState& state) {
-    model::Job job = definition;
-    job.planned_until = state.planned_until;
-    job.next_run_at = state.next_run_at;
-    job.last_run_at = state.last_run_at;
-    job.last_state = state.last_state;
-    job.last_error = state.last_error;
-    job.total_runs = state.total_runs;
-    job.consecutive_failures = state.consecutive_failures;
+model::Job Combine(const model::Job& stored, const JobStateRow& row) {
+    model::Job job{stored.definition(), row.state};
+    job.state.version = stored.state.version;
+    job.state.created_at = stored.state.created_at;
+    job.state.updated_at = stored.state.updated_at;
     return job;
 }
 

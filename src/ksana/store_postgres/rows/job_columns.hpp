@@ -14,17 +14,11 @@
 
 namespace ksana::store_postgres {
 
-// A row of job_state.
-struct JobState {
+// A row of the table job_state.
+struct JobStateRow {
     std::string id;
     std::int64_t revision = 0;  // names the definition that belongs to it
-    std::optional<TimePoint> planned_until;
-    std::optional<TimePoint> next_run_at;
-    std::optional<TimePoint> last_run_at;
-    std::optional<model::RunState> last_state;
-    std::string last_error;
-    std::int64_t total_runs = 0;
-    std::int32_t consecutive_failures = 0;
+    model::JobState state;      // without version, created_at and updated_at: those are in jobs
 };
 
 // Selects what ReadJobState takes, from job_state s.
@@ -35,11 +29,12 @@ std::string SelectJobs(std::string_view rest);
 // thinks of their number; `rest` says which of them.
 std::string SelectJobsAmong(std::string_view rest);
 
-JobState ReadJobState(RowReader& row);
+JobStateRow ReadJobState(RowReader& row);
 // Definition, version, created_at and updated_at.
 Result<model::Job> ReadDefinition(RowReader& row);
 
-model::Job Combine(const model::Job& definition, const JobState& state);
+// `stored` is what ReadDefinition has read.
+model::Job Combine(const model::Job& stored, const JobStateRow& row);
 
 // Definitions that were read, by their revision: the number that the database gives every version
 // of every job once, so that nothing here is ever outdated. Bounded. Thread-safe.

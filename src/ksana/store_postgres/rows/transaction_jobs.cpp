@@ -117,7 +117,7 @@ Params DefinitionParams(const JobRefs& jobs) {
     return std::move(
         Params()
             .Array(jobs, text(&Job::id))
-            .Array(jobs, [](const Job* job) { return job->version; })
+            .Array(jobs, [](const Job* job) { return job->state.version; })
             .Array(jobs, [](const Job* job) { return store_kit::DefinitionText(*job); })
             .Array(jobs, text(&Job::tenant))
             .Array(jobs, text(&Job::group))
@@ -127,11 +127,11 @@ Params DefinitionParams(const JobRefs& jobs) {
             .Array(jobs, [](const Job* job) { return store::RunTypeOf(*job); })
             .Array(jobs, [](const Job* job) { return ArrayText(PairTexts(job->labels)); })
             .Array(jobs, [](const Job* job) { return ArrayText(DependenciesOf(*job)); })
-            .Array(jobs, [](const Job* job) { return Micros(job->created_at); })
-            .Array(jobs, [](const Job* job) { return Micros(job->updated_at); })
+            .Array(jobs, [](const Job* job) { return Micros(job->state.created_at); })
+            .Array(jobs, [](const Job* job) { return Micros(job->state.updated_at); })
             .Array(jobs, [](const Job* job) { return job->enabled; })
-            .Array(jobs, [](const Job* job) { return Micros(job->planned_until); })
-            .Array(jobs, [](const Job* job) { return OrNoTime(job->next_run_at); })
+            .Array(jobs, [](const Job* job) { return Micros(job->state.planned_until); })
+            .Array(jobs, [](const Job* job) { return OrNoTime(job->state.next_run_at); })
             .Array(jobs,
                    [](const Job* job) -> const std::string& { return job->schedule.calendar; }));
 }
@@ -159,7 +159,7 @@ Result<std::vector<Job>> PostgresTransaction::ReadJobs(const Rows& rows) {
     jobs.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
-        const JobState state = ReadJobState(row);
+        const JobStateRow state = ReadJobState(row);
         auto definition = jobs_.Find(state.revision);
         if (!definition) {
             KSANA_TRY(Job read, ReadDefinition(row));
@@ -174,13 +174,13 @@ Result<std::vector<Job>> PostgresTransaction::ReadJobs(const Rows& rows) {
 // A lock may have waited for a change of the definition, which its statement does not see: the
 // definition that belongs to the locked row is read by a later one, unless it is known.
 Result<std::vector<Job>> PostgresTransaction::ReadLockedJobs(const Rows& rows) {
-    std::vector<JobState> states;
+    std::vector<JobStateRow> states;
     std::vector<std::int64_t> missing;
     std::vector<std::string> missing_ids;
     std::unordered_map<std::int64_t, std::shared_ptr<const Job>> definitions;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
-        const JobState& state = states.emplace_back(ReadJobState(row));
+        const JobStateRow& state = states.emplace_back(ReadJobState(row));
         locks_.NoteHeld(state.id);
         auto known = jobs_.Find(state.revision);
         if (known) {
@@ -203,7 +203,7 @@ Result<std::vector<Job>> PostgresTransaction::ReadLockedJobs(const Rows& rows) {
     }
     std::vector<Job> jobs;
     jobs.reserve(states.size());
-    for (const JobState& state : states) {
+    for (const JobStateRow& state : states) {
         const auto found = definitions.find(state.revision);
         if (found == definitions.end()) {
             return Error(Code::kDataLoss, "a job has no definition: " + state.id);
@@ -231,11 +231,11 @@ Result<std::vector<bool>> PostgresTransaction::InsertJobs(const std::vector<Job>
     if (jobs.empty()) return std::vector<bool>();
     const JobRefs refs = Distinct(jobs);
     Params params = DefinitionParams(refs);
-    params.Array(refs, [](const Job* job) { return OrNoTime(job->last_run_at); })
-        .Array(refs, [](const Job* job) { return Small(job->last_state); })
-        .Array(refs, [](const Job* job) -> const std::string& { return job->last_error; })
-        .Array(refs, [](const Job* job) { return job->total_runs; })
-        .Array(refs, [](const Job* job) { return job->consecutive_failures; });
+    params.Array(refs, [](const Job* job) { return OrNoTime(job->state.last_run_at); })
+        .Array(refs, [](const Job* job) { return Small(job->state.last_state); })
+        .Array(refs, [](const Job* job) -> const std::string& { return job->state.last_error; })
+        .Array(refs, [](const Job* job) { return job->state.total_runs; })
+        .Array(refs, [](const Job* job) { return job->state.consecutive_failures; });
     KSANA_TRY(const Rows rows, session_.Query(kInsertJobs, std::move(params)));
     std::unordered_set<std::string> inserted;
     for (std::size_t i = 0; i < rows.size(); ++i) inserted.insert(RowReader(rows, i).Text());
@@ -254,8 +254,8 @@ Result<void> PostgresTransaction::UpdatePlans(const std::vector<Job>& jobs) {
     session_.Defer(kUpdatePlans,
                    Params()
                        .Array(jobs, [](const Job& job) -> const std::string& { return job.id; })
-                       .Array(jobs, [](const Job& job) { return Micros(job.planned_until); })
-                       .Array(jobs, [](const Job& job) { return OrNoTime(job.next_run_at); }));
+                       .Array(jobs, [](const Job& job) { return Micros(job.state.planned_until); })
+                       .Array(jobs, [](const Job& job) { return OrNoTime(job.state.next_run_at); }));
     return {};
 }
 

@@ -162,8 +162,8 @@ TEST_F(ListCostTest, Jobs) {
         job.schedule.calendar = "c";
         job.action = model::QueueAction{.type = "t"};
         job.enabled = i % 2 == 0;
-        job.created_at = job.updated_at = at(i);
-        job.next_run_at = job.last_run_at = at(i);
+        job.state.created_at = job.state.updated_at = at(i);
+        job.state.next_run_at = job.state.last_run_at = at(i);
     }
     Write([&](store_kit::Transaction& tx) -> Result<void> {
         KSANA_TRY_VOID(tx.InsertJobs(jobs));

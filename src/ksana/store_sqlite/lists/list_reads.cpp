@@ -279,7 +279,7 @@ Result<store_kit::ListedJobs> ListJobs(ReadSession& session, const JobList& list
         parts.push_back(std::move(jobs));
     }
     listed.rows = Merge(std::move(parts), list.limit, list.descending, [](const Job& job) {
-        return std::pair(Micros(job.next_run_at), std::string_view(job.id));
+        return std::pair(Micros(job.state.next_run_at), std::string_view(job.id));
     });
     return listed;
 }

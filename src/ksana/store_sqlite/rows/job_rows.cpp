@@ -22,16 +22,16 @@ Result<void> ReadInto(Query& query, Job& job) {
                      fmt::format("sqlite: the stored job \"{}\" cannot be read: {}", id,
                                  unpacked.error().Describe()));
     }
-    job.version = query.Int();
-    job.created_at = query.Time();
-    job.updated_at = query.Time();
-    job.planned_until = query.OptionalTime();
-    job.next_run_at = query.TimeUnless(kNoTime);
-    job.last_run_at = query.TimeUnless(kNoTime);
-    job.last_state = query.OptionalEnum<model::RunState>();
-    query.Into(job.last_error);
-    job.total_runs = query.Int();
-    job.consecutive_failures = static_cast<std::int32_t>(query.Int());
+    job.state.version = query.Int();
+    job.state.created_at = query.Time();
+    job.state.updated_at = query.Time();
+    job.state.planned_until = query.OptionalTime();
+    job.state.next_run_at = query.TimeUnless(kNoTime);
+    job.state.last_run_at = query.TimeUnless(kNoTime);
+    job.state.last_state = query.OptionalEnum<model::RunState>();
+    query.Into(job.state.last_error);
+    job.state.total_runs = query.Int();
+    job.state.consecutive_failures = static_cast<std::int32_t>(query.Int());
     return {};
 }
 
@@ -56,13 +56,13 @@ Result<void> InsertState(ReadSession& session, const Job& job) {
     return session.connection.Prepared(Sql::kInsertJobState)
         .Text(job.id)
         .Int(job.enabled ? 1 : 0)
-        .Time(job.planned_until)
-        .TimeOr(job.next_run_at, kNoTime)
-        .TimeOr(job.last_run_at, kNoTime)
-        .Enum(job.last_state)
-        .Text(job.last_error)
-        .Int(job.total_runs)
-        .Int(job.consecutive_failures)
+        .Time(job.state.planned_until)
+        .TimeOr(job.state.next_run_at, kNoTime)
+        .TimeOr(job.state.last_run_at, kNoTime)
+        .Enum(job.state.last_state)
+        .Text(job.state.last_error)
+        .Int(job.state.total_runs)
+        .Int(job.state.consecutive_failures)
         .Run();
 }
 
@@ -106,9 +106,9 @@ Result<std::vector<bool>> InsertJobRows(ReadSession& session, const std::vector<
                            .Int(job.enabled ? 1 : 0)
                            .Enum(KindOf(job.action))
                            .Text(type)
-                           .Time(job.created_at)
-                           .Time(job.updated_at)
-                           .Int(job.version)
+                           .Time(job.state.created_at)
+                           .Time(job.state.updated_at)
+                           .Int(job.state.version)
                            .Text(definition)
                            .Text(job.schedule.calendar)
                            .Run());
@@ -134,16 +134,16 @@ Result<void> UpdateJobRows(ReadSession& session, const std::vector<Job>& jobs) {
                            .Int(job.enabled ? 1 : 0)
                            .Enum(KindOf(job.action))
                            .Text(type)
-                           .Time(job.updated_at)
-                           .Int(job.version)
+                           .Time(job.state.updated_at)
+                           .Int(job.state.version)
                            .Text(definition)
                            .Text(job.schedule.calendar)
                            .Text(job.id)
                            .Run());
         KSANA_TRY_VOID(state.Again()
                            .Int(job.enabled ? 1 : 0)
-                           .Time(job.planned_until)
-                           .TimeOr(job.next_run_at, kNoTime)
+                           .Time(job.state.planned_until)
+                           .TimeOr(job.state.next_run_at, kNoTime)
                            .Text(job.id)
                            .Run());
         KSANA_TRY_VOID(DeleteLinks(session, job.id));
@@ -156,8 +156,8 @@ Result<void> UpdatePlanRows(ReadSession& session, const std::vector<Job>& jobs) 
     Query query = session.connection.Prepared(Sql::kUpdatePlan);
     for (const Job& job : jobs) {
         KSANA_TRY_VOID(query.Again()
-                           .Time(job.planned_until)
-                           .TimeOr(job.next_run_at, kNoTime)
+                           .Time(job.state.planned_until)
+                           .TimeOr(job.state.next_run_at, kNoTime)
                            .Text(job.id)
                            .Run());
     }

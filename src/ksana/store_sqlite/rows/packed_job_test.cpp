@@ -13,16 +13,16 @@ using model::Job;
 // Without the bookkeeping, which has columns.
 Job DefinitionOf(Job job) {
     const Job plain;
-    job.version = plain.version;
-    job.created_at = plain.created_at;
-    job.updated_at = plain.updated_at;
-    job.planned_until.reset();
-    job.next_run_at.reset();
-    job.last_run_at.reset();
-    job.last_error.clear();
-    job.last_state.reset();
-    job.consecutive_failures = 0;
-    job.total_runs = 0;
+    job.state.version = plain.state.version;
+    job.state.created_at = plain.state.created_at;
+    job.state.updated_at = plain.state.updated_at;
+    job.state.planned_until.reset();
+    job.state.next_run_at.reset();
+    job.state.last_run_at.reset();
+    job.state.last_error.clear();
+    job.state.last_state.reset();
+    job.state.consecutive_failures = 0;
+    job.state.total_runs = 0;
     return job;
 }
 

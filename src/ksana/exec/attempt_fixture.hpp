@@ -14,7 +14,7 @@ namespace ksana::exec {
 inline TimePoint At(std::string_view text) { return ParseTime(text).value(); }
 
 // The second attempt of a fire, started at 08:00:01 with ten seconds.
-inline engine::Task TaskOf(model::HttpAction action) {
+inline engine::ActiveAttempt AttemptOf(model::HttpAction action) {
     auto job = std::make_shared<model::Job>();
     job->id = "job-1";
     job->name = "Nightly \"report\"";
@@ -33,9 +33,12 @@ inline engine::Task TaskOf(model::HttpAction action) {
     run.status.fence = 5;
     run.status.started_at = At("2026-03-01T08:00:01Z");
     run.status.deadline = At("2026-03-01T08:00:11Z");
-    return {std::move(run), std::move(job)};
+    engine::ActiveAttempt attempt;
+    attempt.run = std::move(run);
+    attempt.job = std::move(job);
+    return attempt;
 }
 
-inline TimePoint StartOfTask() { return At("2026-03-01T08:00:01Z"); }
+inline TimePoint StartOfAttempt() { return At("2026-03-01T08:00:01Z"); }
 
 }  // namespace ksana::exec

@@ -32,6 +32,9 @@
 #define KSANA_RELEASE_SHARED(...) KSANA_THREAD_ATTRIBUTE(release_shared_capability(__VA_ARGS__))
 #define KSANA_RELEASE_GENERIC(...) KSANA_THREAD_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
 
+// Of a function: the lock is held, though the check cannot see where it was taken.
+#define KSANA_ASSERT_CAPABILITY(...) KSANA_THREAD_ATTRIBUTE(assert_capability(__VA_ARGS__))
+
 // Of a function: returns a reference to the lock named.
 #define KSANA_RETURN_CAPABILITY(mutex) KSANA_THREAD_ATTRIBUTE(lock_returned(mutex))
 

@@ -18,6 +18,8 @@ class KSANA_CAPABILITY("shared mutex") SharedMutex {
     void Unlock() KSANA_RELEASE() { mutex_.unlock(); }
     void LockShared() KSANA_ACQUIRE_SHARED() { mutex_.lock_shared(); }
     void UnlockShared() KSANA_RELEASE_SHARED() { mutex_.unlock_shared(); }
+    // Tells the check that this thread holds it for writing; does nothing.
+    void AssertHeld() const KSANA_ASSERT_CAPABILITY(this) {}
 
   private:
     std::shared_mutex mutex_;

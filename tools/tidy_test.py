@@ -96,6 +96,10 @@ class BannedCallTest(TidyCase):
         ("src/ksana/a/x.cpp", "std::thread t(f);",
          "std::jthread t; std::this_thread::yield(); std::thread::id i;"
          " std::thread::hardware_concurrency();"),
+        *(("src/ksana/a/x.cpp", f"std::{name} x;", f"ksana::{name} x;") for name in (
+            "mutex", "shared_mutex", "lock_guard", "unique_lock", "scoped_lock", "shared_lock",
+            "condition_variable", "condition_variable_any")),
+        ("apps/x.cpp", "#include <mutex>", '#include "ksana/base/process/mutex.hpp"'),
         ("src/ksana/a/x.cpp", "worker.detach();", "asio::detached; Detach();"),
         ("src/ksana/a/x.cpp", "std::regex r;", "ksana::regex r;"),
         ("src/ksana/a/x.cpp", "#include <regex>", "#include <string>"),
@@ -300,6 +304,7 @@ class BuildTest(TidyCase):
             # The bare name in the parent now means the parent's own file.
             self.assert_found(rule, path, "", 1, {f"src/{name}": ""})
             (self.root / f"src/{name}").unlink()
+            (self.root / path).unlink()
             self.assert_clean(rule, f"bench/{name}", "", {listing: f"m({name})\n"})
             for taken in ("ksana_module(m RANK 1)\n",
                           "file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)\n"):

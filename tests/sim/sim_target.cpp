@@ -62,7 +62,7 @@ std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
 }
 
 bool Targets::Arrive(const engine::ActiveAttempt& attempt) {
-    if (attempt.callback && on_callback_) on_callback_(task);
+    if (attempt.callback && on_callback_) on_callback_(attempt);
     return Arrive(attempt.run);
 }
 
@@ -81,24 +81,24 @@ model::Event SimExecutor::Unsent(const engine::ActiveAttempt& attempt) {
 void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Done done) {
     const engine::ActiveAttempt& attempt = *started;
     if (dead_) return;
-    if (attempt.callback && !CanBeSent(task)) return done(Unsent(task));
+    if (attempt.callback && !CanBeSent(attempt)) return done(Unsent(attempt));
     const std::string exec_id = attempt.run.status.exec_id;
-    const Fate fate = Draw(task);
+    const Fate fate = Draw(attempt);
     const bool at_once = world_.Chance(30);
     const Duration travel = at_once ? Duration::zero() : world_.Between({}, milliseconds(20));
     const std::string group = attempt.job ? attempt.job->group : "";
     calls_.emplace(exec_id, Call{attempt.run, group, std::move(done), fate.deaf, fate.hangs});
-    CheckLimit(task);
+    CheckLimit(attempt);
     if (at_once) {
-        const bool welcome = targets_.Arrive(task);
+        const bool welcome = targets_.Arrive(attempt);
         return Answer(exec_id,
                       {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure,
                        .target = model::TargetHealth::kAnswered});
     }
     // It is on its way, also when the node dies meanwhile.
-    world_.After(travel, [self = shared_from_this(), task = std::move(task), fate] {
+    world_.After(travel, [self = shared_from_this(), started, fate] {
         if (self->dead_ && self->world_.Chance(300)) return;
-        const bool welcome = self->targets_.Arrive(task);
+        const bool welcome = self->targets_.Arrive(attempt);
         model::Event event = fate.event;
         if (!welcome) event = {.kind = EventKind::kPermanentFailure, .error = "an old fence"};
         self->AnswerAfter(fate.after, attempt.run.status.exec_id, std::move(event));

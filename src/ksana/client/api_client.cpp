@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/text/escape.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/client/api_error.hpp"
@@ -72,8 +72,8 @@ Error NotKsana(const std::string& server, const ApiAnswer& answer) {
 // What the caller and the client's thread share; the last of them lets go.
 struct Pending {
     Wakeup wakeup;
-    std::mutex mutex;
-    std::optional<CallAnswer> answer;  // guarded by mutex
+    Mutex mutex;
+    std::optional<CallAnswer> answer KSANA_GUARDED_BY(mutex);
 };
 
 }  // namespace
@@ -139,7 +139,7 @@ CallAnswer ApiClient::Await(const CallRequest& request) {
     const auto pending = std::make_shared<Pending>();
     const http_client::CallId id = client_.Send(request, [pending](CallAnswer answer) {
         {
-            const std::lock_guard lock(pending->mutex);
+            const MutexLock lock(pending->mutex);
             pending->answer = std::move(answer);
         }
         pending->wakeup.Notify();
@@ -147,7 +147,7 @@ CallAnswer ApiClient::Await(const CallRequest& request) {
     for (bool cancelled = false;;) {
         clock_.Wait(pending->wakeup, clock_.SteadyNow() + kLookEvery, {});
         {
-            const std::lock_guard lock(pending->mutex);
+            const MutexLock lock(pending->mutex);
             if (pending->answer) return std::move(*pending->answer);
         }
         if (!cancelled && options_.interrupted && options_.interrupted()) {

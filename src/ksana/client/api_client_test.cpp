@@ -1,8 +1,7 @@
 #include "ksana/client/api_client.hpp"
+#include "ksana/base/process/mutex.hpp"
 
 #include <gtest/gtest.h>
-
-#include <mutex>
 
 #include "ksana/base/ids/random.hpp"
 #include "ksana/client/api_list.hpp"
@@ -27,7 +26,7 @@ class ApiClientTest : public ::testing::Test {
         server_ = std::make_unique<RawServer>([this, answer = std::move(answer)](RawPeer& peer) {
             while (const auto request = peer.Read()) {
                 {
-                    const std::lock_guard lock(mutex_);
+                    const MutexLock lock(mutex_);
                     requests_.push_back(*request);
                 }
                 answer(peer, *request);
@@ -39,11 +38,11 @@ class ApiClientTest : public ::testing::Test {
         return *client_;
     }
     RawRequest Asked(std::size_t n) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return requests_.at(n);
     }
     std::size_t AskedCount() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return requests_.size();
     }
 
@@ -51,8 +50,8 @@ class ApiClientTest : public ::testing::Test {
     SystemRandom random_;
     UuidGenerator ids_{clock_, random_};
     std::atomic<bool> closes_{false};  // the server closes after every answer
-    std::mutex mutex_;
-    std::vector<RawRequest> requests_;  // guarded by mutex_
+    Mutex mutex_;
+    std::vector<RawRequest> requests_ KSANA_GUARDED_BY(mutex_);
     std::unique_ptr<RawServer> server_;
     std::unique_ptr<ApiClient> client_;
 };

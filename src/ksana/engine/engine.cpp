@@ -24,7 +24,7 @@ Engine::Engine(Node& node, store::Store& store, Clock& clock, Observer* observer
 }
 
 Result<void> Engine::Start() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (running_) return {};
     node_.Open();
     KSANA_TRY_VOID(node_.Prepare());
@@ -39,7 +39,7 @@ Result<void> Engine::Start() {
 }
 
 void Engine::Stop() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!running_) return;
     node_.Close();
     const std::size_t dispatchers = node_.dispatchers().size();

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/loop_runner.hpp"
@@ -43,8 +43,8 @@ class Engine final : public Service {
     const Options options_;
     Wakeup stepped_;  // a dispatcher has made a step
     std::vector<std::unique_ptr<LoopRunner>> runners_;
-    std::mutex mutex_;
-    bool running_ = false;  // guarded by mutex_
+    Mutex mutex_;
+    bool running_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ksana::engine

@@ -14,7 +14,7 @@ LoopRunner::LoopRunner(Loop loop, Clock& clock, store::ChangeFeed& changes, Obse
       thread_(loop_.name, [this](const std::stop_token& stop) { Run(stop); }) {}
 
 Result<void> LoopRunner::Start() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!subscription_ && !loop_.topics.Empty()) {
         subscription_ = changes_.Subscribe(loop_.topics, [this](store::Topics topics) {
             if (!loop_.hint || loop_.hint(topics)) wakeup_.Notify();
@@ -26,7 +26,7 @@ Result<void> LoopRunner::Start() {
 }
 
 void LoopRunner::Stop() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     subscription_.reset();
     thread_.Stop();
 }

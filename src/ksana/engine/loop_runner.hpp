@@ -1,11 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
@@ -47,8 +47,8 @@ class LoopRunner final : public Service {
     Wakeup wakeup_;
     std::atomic<std::int64_t> last_step_{0};
     Duration backoff_{};  // only the thread; zero: the last step went well
-    std::mutex mutex_;
-    std::optional<store::ChangeFeed::Subscription> subscription_;  // guarded by mutex_
+    Mutex mutex_;
+    std::optional<store::ChangeFeed::Subscription> subscription_ KSANA_GUARDED_BY(mutex_);
     LoopThread thread_;
 };
 

@@ -137,7 +137,7 @@ void HttpExecutor::Cancel(std::string_view exec_id) {
     if (mailer_ != nullptr) mailer_->Cancel(exec_id);  // it may be a mail
     std::optional<http_client::CallId> call;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto found = calls_.find(exec_id);
         if (found == calls_.end()) return;
         found->second.cancelled = true;
@@ -147,7 +147,7 @@ void HttpExecutor::Cancel(std::string_view exec_id) {
 }
 
 void HttpExecutor::Enter(const std::string& exec_id) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     calls_.insert_or_assign(exec_id, Call{});
 }
 
@@ -155,7 +155,7 @@ void HttpExecutor::Enter(const std::string& exec_id) {
 void HttpExecutor::NoteSent(const std::string& exec_id, http_client::CallId call) {
     bool cancelled = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto found = calls_.find(exec_id);
         if (found == calls_.end()) return;
         found->second.call = call;
@@ -166,7 +166,7 @@ void HttpExecutor::NoteSent(const std::string& exec_id, http_client::CallId call
 
 // Whether somebody asked to cancel it.
 bool HttpExecutor::Leave(const std::string& exec_id) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = calls_.find(exec_id);
     if (found == calls_.end()) return false;
     const bool cancelled = found->second.cancelled;

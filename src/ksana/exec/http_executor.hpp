@@ -1,12 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/exec/http_call.hpp"
@@ -51,9 +51,10 @@ class HttpExecutor final : public engine::Executor {
     const Clock& clock_;
     const HttpCallOptions options_;
     mail::Mailer* const mailer_;
-    std::mutex mutex_;
-    // By exec_id; guarded by mutex_.
-    std::unordered_map<std::string, Call, TextHash, std::equal_to<>> calls_;
+    Mutex mutex_;
+    // By exec_id.
+    std::unordered_map<std::string, Call, TextHash, std::equal_to<>> calls_
+        KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::exec

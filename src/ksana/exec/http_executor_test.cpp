@@ -1,9 +1,9 @@
 #include "ksana/exec/http_executor.hpp"
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -27,37 +27,37 @@ using testing::RawServer;
 class Record {
   public:
     void Got(RawRequest request) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         requests_.push_back(std::move(request));
-        changed_.notify_all();
+        changed_.NotifyAll();
     }
     engine::Executor::Done Done() {
         return [this](model::Event event) {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             events_.push_back(std::move(event));
-            changed_.notify_all();
+            changed_.NotifyAll();
         };
     }
     std::vector<RawRequest> AwaitRequests(std::size_t count) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return requests_.size() >= count; });
+        MutexLock lock(mutex_);
+        changed_.Wait(lock, [&]() KSANA_REQUIRES(mutex_) { return requests_.size() >= count; });
         return requests_;
     }
     std::vector<model::Event> AwaitEvents(std::size_t count) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return events_.size() >= count; });
+        MutexLock lock(mutex_);
+        changed_.Wait(lock, [&]() KSANA_REQUIRES(mutex_) { return events_.size() >= count; });
         return events_;
     }
     std::size_t requests() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return requests_.size();
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<RawRequest> requests_;  // guarded by mutex_
-    std::vector<model::Event> events_;  // guarded by mutex_
+    Mutex mutex_;
+    CondVar changed_;
+    std::vector<RawRequest> requests_ KSANA_GUARDED_BY(mutex_);
+    std::vector<model::Event> events_ KSANA_GUARDED_BY(mutex_);
 };
 
 // Keeps mails and sends none.

@@ -39,7 +39,7 @@ Client::Client(ClientOptions options, const Clock& clock)
 Client::~Client() { Stop(); }
 
 Result<void> Client::Start() {
-    const std::lock_guard lock(life_);
+    const MutexLock lock(life_);
     if (running_) return {};
     KSANA_TRY_VOID(inbox_->Open());
     const MultiLoop::Parts parts{options_, clock_, *inbox_, *counters_};
@@ -62,7 +62,7 @@ Result<void> Client::Start() {
 }
 
 void Client::Stop() {
-    const std::lock_guard lock(life_);
+    const MutexLock lock(life_);
     if (!running_) return;
     thread_.Stop();
     loop_.reset();

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_client/call.hpp"
@@ -73,9 +73,11 @@ class Client final : public Service {
     std::atomic<CallId> last_id_{0};
     std::unique_ptr<Counters> counters_;
     std::unique_ptr<Inbox> inbox_;
-    std::mutex life_;                  // held over the whole of Start and Stop
-    bool running_ = false;             // guarded by life_
-    std::unique_ptr<MultiLoop> loop_;  // guarded by life_; used by the thread while it runs
+    Mutex life_;  // held over the whole of Start and Stop
+    bool running_ KSANA_GUARDED_BY(life_) = false;
+    // Of the thread while it runs; made before its start and dropped after its end, with life_
+    // held.
+    std::unique_ptr<MultiLoop> loop_;
     LoopThread thread_;
 };
 

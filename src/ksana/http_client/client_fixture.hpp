@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_client/client.hpp"
 #include "support/raw_server.hpp"
@@ -25,52 +25,52 @@ class Answers {
   public:
     CallDone Slot(int number) {
         return [this, number](CallAnswer answer) {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             EXPECT_TRUE(answers_.emplace(number, std::move(answer)).second) << "called twice";
-            changed_.notify_all();
+            changed_.NotifyAll();
         };
     }
 
     CallAnswer Await(int number) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return answers_.count(number) > 0; });
+        MutexLock lock(mutex_);
+        changed_.Wait(lock, [&]() KSANA_REQUIRES(mutex_) { return answers_.count(number) > 0; });
         return answers_.at(number);
     }
 
     std::map<int, CallAnswer> AwaitAll(std::size_t count) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return answers_.size() >= count; });
+        MutexLock lock(mutex_);
+        changed_.Wait(lock, [&]() KSANA_REQUIRES(mutex_) { return answers_.size() >= count; });
         return answers_;
     }
 
     std::size_t size() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return answers_.size();
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<int, CallAnswer> answers_;  // guarded by mutex_
+    Mutex mutex_;
+    CondVar changed_;
+    std::map<int, CallAnswer> answers_ KSANA_GUARDED_BY(mutex_);
 };
 
 // A flag that one thread raises and another waits for.
 class Signal {
   public:
     void Raise() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         raised_ = true;
-        changed_.notify_all();
+        changed_.NotifyAll();
     }
     void Await() {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return raised_; });
+        MutexLock lock(mutex_);
+        changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return raised_; });
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool raised_ = false;  // guarded by mutex_
+    Mutex mutex_;
+    CondVar changed_;
+    bool raised_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 enum class Way { kPlain, kLibcurl };

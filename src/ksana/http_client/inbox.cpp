@@ -15,7 +15,7 @@ Inbox::~Inbox() {
 }
 
 Result<void> Inbox::Open() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (wake_fd_ < 0) {
         wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (wake_fd_ < 0) {
@@ -30,7 +30,7 @@ Result<void> Inbox::Open() {
 bool Inbox::Put(Submission& submission) {
     bool wake = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!open_) return false;
         batch_.submissions.push_back(std::move(submission));
         wake = std::exchange(sleeping_, false);
@@ -42,7 +42,7 @@ bool Inbox::Put(Submission& submission) {
 void Inbox::Cancel(CallId id) {
     bool wake = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!open_) return;
         batch_.cancels.push_back(id);
         wake = std::exchange(sleeping_, false);
@@ -59,13 +59,13 @@ void Inbox::Wake() {
 void Inbox::Take(InboxBatch& batch) {
     batch.submissions.clear();
     batch.cancels.clear();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sleeping_ = false;
     std::swap(batch, batch_);
 }
 
 bool Inbox::PrepareToSleep() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sleeping_ = batch_.Empty();
     return sleeping_;
 }
@@ -76,7 +76,7 @@ void Inbox::DrainWakes() {
 }
 
 InboxBatch Inbox::Close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_ = false;
     sleeping_ = false;
     return std::exchange(batch_, {});

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/http_client/call.hpp"
 #include "ksana/http_client/plain/plain_request.hpp"
 
@@ -56,11 +56,11 @@ class Inbox {
     InboxBatch Close();
 
   private:
-    std::mutex mutex_;
-    InboxBatch batch_;       // guarded by mutex_
-    bool open_ = false;      // guarded by mutex_
-    bool sleeping_ = false;  // guarded by mutex_
-    int wake_fd_ = -1;       // made by the first Open
+    Mutex mutex_;
+    InboxBatch batch_ KSANA_GUARDED_BY(mutex_);
+    bool open_ KSANA_GUARDED_BY(mutex_) = false;
+    bool sleeping_ KSANA_GUARDED_BY(mutex_) = false;
+    int wake_fd_ = -1;  // made by the first Open
 };
 
 }  // namespace ksana::http_client

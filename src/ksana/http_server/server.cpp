@@ -30,8 +30,8 @@ Server::Server(ServerOptions options, Router router, const Clock& clock, Random&
 Server::~Server() { Stop(); }
 
 Result<void> Server::Start() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return state_ != State::kStopping; });
+    MutexLock lock(mutex_);
+    changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return state_ != State::kStopping; });
     if (state_ == State::kRunning) return {};
     auto running = std::make_unique<Running>(*this);
     KSANA_TRY_VOID(running->pool.Start());
@@ -45,23 +45,23 @@ Result<void> Server::Start() {
 }
 
 void Server::Stop() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (state_ == State::kStopping) {
-        changed_.wait(lock, [this] { return state_ != State::kStopping; });
+        changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return state_ != State::kStopping; });
         return;
     }
     if (state_ == State::kIdle) return;
     state_ = State::kStopping;
     std::unique_ptr<Running> ending = std::move(running_);
     // Without the lock: others may come to wait meanwhile.
-    lock.unlock();
+    lock.Unlock();
     if (options_.on_drain) options_.on_drain();
     ending->network.Close();
     ending->pool.Stop();
     ending.reset();
-    lock.lock();
+    lock.Lock();
     state_ = State::kIdle;
-    changed_.notify_all();
+    changed_.NotifyAll();
 }
 
 }  // namespace ksana::http_server

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
 #include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_server/routing/router.hpp"
@@ -52,10 +52,10 @@ class Server final : public Service {
     Random& random_;
     Statistics statistics_;
     std::atomic<std::uint16_t> port_{0};
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    State state_ = State::kIdle;        // guarded by mutex_
-    std::unique_ptr<Running> running_;  // guarded by mutex_; there while kRunning
+    Mutex mutex_;
+    CondVar changed_;
+    State state_ KSANA_GUARDED_BY(mutex_) = State::kIdle;
+    std::unique_ptr<Running> running_ KSANA_GUARDED_BY(mutex_);  // there while kRunning
 };
 
 }  // namespace ksana::http_server

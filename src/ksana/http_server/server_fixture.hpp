@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_server/server.hpp"
 #include "support/raw_client.hpp"
@@ -19,20 +19,21 @@ namespace ksana::http_server {
 class Signal {
   public:
     void Set() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         set_ = true;
-        changed_.notify_all();
+        changed_.NotifyAll();
     }
     // False after twenty seconds.
     bool Wait() {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, std::chrono::seconds(20), [this] { return set_; });
+        MutexLock lock(mutex_);
+        return changed_.WaitFor(lock, std::chrono::seconds(20),
+                                [this]() KSANA_REQUIRES(mutex_) { return set_; });
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool set_ = false;  // guarded by mutex_
+    Mutex mutex_;
+    CondVar changed_;
+    bool set_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 inline std::string Get(std::string_view path, std::string_view more = "") {

@@ -1,4 +1,5 @@
 #include "ksana/http_server/server.hpp"
+#include "ksana/base/process/mutex.hpp"
 
 #include <fmt/core.h>
 
@@ -199,11 +200,11 @@ TEST_F(ServerTest, CountsWhatItDoes) {
 }
 
 TEST_F(ServerTest, RequestsAreLogged) {
-    std::mutex mutex;
+    Mutex mutex;
     std::vector<std::string> lines;
     ASSERT_TRUE(ConfigureLog({.level = LogLevel::kDebug}));
     SetLogSinkForTest([&](LogLevel, std::string_view line) {
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         lines.emplace_back(line);
     });
     Start();

@@ -117,7 +117,7 @@ void SmtpMailer::Stop() {
 void SmtpMailer::TurnAway() {
     std::deque<Letter> letters;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         letters.swap(letters_);
     }
     for (auto& [mail, done] : letters)
@@ -126,10 +126,10 @@ void SmtpMailer::TurnAway() {
 
 void SmtpMailer::Send(Mail mail, Done done) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (letters_.size() < kMaxWaiting) {
             letters_.emplace_back(std::move(mail), std::move(done));
-            changed_.notify_one();
+            changed_.NotifyOne();
             return;
         }
     }
@@ -139,7 +139,7 @@ void SmtpMailer::Send(Mail mail, Done done) {
 void SmtpMailer::Cancel(std::string_view attempt) {
     Done done;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto found = std::ranges::find_if(
             letters_, [&](const Letter& letter) { return letter.first.attempt == attempt; });
         if (found == letters_.end()) return;
@@ -153,8 +153,9 @@ void SmtpMailer::Run(const std::stop_token& stop) {
     for (;;) {
         Letter letter;
         {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, stop, [this] { return !letters_.empty(); });
+            MutexLock lock(mutex_);
+            changed_.Wait(lock, stop,
+                          [this]() KSANA_REQUIRES(mutex_) { return !letters_.empty(); });
             if (stop.stop_requested()) return;
             letter = std::move(letters_.front());
             letters_.pop_front();

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "ksana/base/process/cond_var.hpp"
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/mail/mailer.hpp"
@@ -54,9 +54,9 @@ class SmtpMailer final : public Mailer, public Service {
 
     const SmtpOptions options_;
     const Clock& clock_;
-    std::mutex mutex_;
-    std::condition_variable_any changed_;
-    std::deque<Letter> letters_;  // guarded by mutex_
+    Mutex mutex_;
+    StopCondVar changed_;
+    std::deque<Letter> letters_ KSANA_GUARDED_BY(mutex_);
     LoopThread thread_;
 };
 

@@ -372,7 +372,7 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
 }
 
 Result<void> Application::Start() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (running_) return {};
     if (auto started = StartParts(); !started) {
         all_->server.Stop();
@@ -408,7 +408,7 @@ Result<void> Application::StartParts() {
 }
 
 void Application::Stop() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!running_) return;
     Log(LogLevel::kInfo, "ksana is stopping", {{"under_way", all_->node.UnderWay()}});
     all_->running = false;

@@ -3,13 +3,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/services/job_service.hpp"
@@ -55,8 +55,8 @@ class Application final : public Service {
     Result<void> StartParts();
 
     std::unique_ptr<Everything> all_;
-    std::mutex mutex_;
-    bool running_ = false;  // guarded by mutex_
+    Mutex mutex_;
+    bool running_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ksana::server

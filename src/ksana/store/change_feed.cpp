@@ -18,19 +18,19 @@ ChangeFeed::Subscription::~Subscription() {
 }
 
 ChangeFeed::Subscription ChangeFeed::Subscribe(Topics topics, Listener listener) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_.push_back({++last_id_, topics, std::move(listener)});
     return {this, last_id_};
 }
 
 void ChangeFeed::Unsubscribe(std::uint64_t id) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(entries_, [id](const Entry& entry) { return entry.id == id; });
 }
 
 void ChangeFeed::Publish(Topics topics) {
     if (topics.Empty()) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Entry& entry : entries_) {
         if (const Topics wanted = entry.topics & topics; !wanted.Empty()) entry.listener(wanted);
     }

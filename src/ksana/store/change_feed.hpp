@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <mutex>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store/topics.hpp"
 
 namespace ksana::store {
@@ -49,9 +49,9 @@ class ChangeFeed {
 
     void Unsubscribe(std::uint64_t id);
 
-    std::mutex mutex_;  // held while listeners are called
-    std::list<Entry> entries_;
-    std::uint64_t last_id_ = 0;
+    Mutex mutex_;  // held while listeners are called
+    std::list<Entry> entries_ KSANA_GUARDED_BY(mutex_);
+    std::uint64_t last_id_ KSANA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ksana::store

@@ -11,30 +11,30 @@ constexpr std::uint64_t kMillion = 1'000'000;
 }  // namespace
 
 void FaultPlan::At(std::string_view operation, std::int64_t ordinal, Fault fault) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     exact_[{std::string(operation), ordinal}] = fault;
 }
 
 void FaultPlan::Next(std::string_view operation, Fault fault) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto calls = calls_.find(operation);
     const std::int64_t next = calls == calls_.end() ? 1 : calls->second + 1;
     exact_[{std::string(operation), next}] = fault;
 }
 
 void FaultPlan::Randomly(std::string_view operation_prefix, FaultChances chances) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     chances_[std::string(operation_prefix)] = chances;
 }
 
 void FaultPlan::Clear() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     exact_.clear();
     chances_.clear();
 }
 
 Fault FaultPlan::Take(std::string_view operation) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int64_t ordinal = ++calls_[std::string(operation)];
     const auto exact = exact_.find({std::string(operation), ordinal});
     const Fault fault = exact == exact_.end() ? Draw(operation, ordinal) : exact->second;
@@ -64,13 +64,13 @@ Fault FaultPlan::Draw(std::string_view operation, std::int64_t ordinal) const {
 }
 
 std::int64_t FaultPlan::Calls(std::string_view operation) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto calls = calls_.find(operation);
     return calls == calls_.end() ? 0 : calls->second;
 }
 
 std::int64_t FaultPlan::Injected(FaultKind kind) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::int64_t sum = 0;
     for (const auto& [key, count] : injected_) {
         if (key.first == kind) sum += count;
@@ -79,7 +79,7 @@ std::int64_t FaultPlan::Injected(FaultKind kind) const {
 }
 
 std::int64_t FaultPlan::Injected(FaultKind kind, std::string_view operation) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = injected_.find({kind, std::string(operation)});
     return found == injected_.end() ? 0 : found->second;
 }

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/time.hpp"
 
 namespace ksana::store {
@@ -61,15 +61,14 @@ class FaultPlan {
     std::int64_t Injected(FaultKind kind, std::string_view operation) const;
 
   private:
-    Fault Draw(std::string_view operation, std::int64_t ordinal) const;
+    Fault Draw(std::string_view operation, std::int64_t ordinal) const KSANA_REQUIRES(mutex_);
 
     const std::uint64_t seed_;
-    mutable std::mutex mutex_;
-    // All guarded by mutex_.
-    std::map<std::string, std::int64_t, std::less<>> calls_;
-    std::map<std::pair<std::string, std::int64_t>, Fault> exact_;
-    std::map<std::string, FaultChances, std::less<>> chances_;
-    std::map<std::pair<FaultKind, std::string>, std::int64_t> injected_;
+    mutable Mutex mutex_;
+    std::map<std::string, std::int64_t, std::less<>> calls_ KSANA_GUARDED_BY(mutex_);
+    std::map<std::pair<std::string, std::int64_t>, Fault> exact_ KSANA_GUARDED_BY(mutex_);
+    std::map<std::string, FaultChances, std::less<>> chances_ KSANA_GUARDED_BY(mutex_);
+    std::map<std::pair<FaultKind, std::string>, std::int64_t> injected_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::store

@@ -27,6 +27,7 @@ bool TouchesJobs(const Tables::Journal& journal) {
 }  // namespace
 
 Result<void> JsonSession::Open(const Loaded& loaded) {
+    const ReaderLock lock(mutex_);
     seq_ = loaded.last_seq;
     if (loaded.rewrite_log) {
         KSANA_TRY_VOID(RewriteLog());
@@ -48,17 +49,19 @@ JsonSession::~JsonSession() {
 }
 
 Result<void> JsonSession::Begin() {
-    mutex_.lock();
+    mutex_.Lock();
     auto settled = Settle();
-    if (!settled) mutex_.unlock();
+    if (!settled) mutex_.Unlock();
     return settled;
 }
 
 store_kit::Transaction& JsonSession::NextBody() {
+    mutex_.AssertHeld();
     return transaction_.emplace(options_.clock, tables_);
 }
 
 Result<void> JsonSession::Commit() {
+    mutex_.AssertHeld();
     const SteadyPoint begun = pace_.SteadyNow();
     Tables::Journal journal = tables_.TakeJournal();
     auto persisted = Persist(journal);
@@ -66,14 +69,15 @@ Result<void> JsonSession::Commit() {
         tables_.TakeBack(std::move(journal));
         (void)Settle();  // tried again before the next transaction
     }
-    mutex_.unlock();
+    mutex_.Unlock();
     last_commit_ = std::chrono::duration_cast<Duration>(pace_.SteadyNow() - begun);
     return persisted;
 }
 
 void JsonSession::Rollback() {
+    mutex_.AssertHeld();
     tables_.TakeBack(tables_.TakeJournal());
-    mutex_.unlock();
+    mutex_.Unlock();
 }
 
 // The log first: a run without its job's new bookkeeping is put right by planning again, because
@@ -126,7 +130,7 @@ Result<void> JsonSession::RewriteLog() {
 
 bool JsonSession::Maintain(bool idle) {
     if (log_.size() > std::max(options_.small_log, kGrowth * rewritten_size_)) {
-        const std::shared_lock lock(mutex_);
+        const ReaderLock lock(mutex_);
         if (const auto rewritten = RewriteLog(); !rewritten) {
             // Either file is good, and nothing is acknowledged before the log is settled; the next
             // time is after it has grown again.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <optional>
-#include <shared_mutex>
 
+#include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/store_json/durable_file.hpp"
 #include "ksana/store_json/load.hpp"
 #include "ksana/store_kit/group_commit.hpp"
@@ -11,11 +11,12 @@
 namespace ksana::store_json {
 
 // The writer thread's view of the two files. Between Begin and the end of Commit nobody reads: what
-// is not yet on disk is seen by no one.
+// is not yet on disk is seen by no one. Begin takes the lock of the tables, Commit and Rollback
+// give it back; the check of locks cannot follow that through the interface.
 class JsonSession final : public store_kit::CommitSession {
   public:
-    JsonSession(JsonOptions options, store_memory::Tables& tables, std::shared_mutex& mutex)
-        : options_(std::move(options)), tables_(tables), mutex_(mutex) {}
+    JsonSession(JsonOptions options, store_memory::Tables& tables, SharedMutex& mutex)
+        : options_(std::move(options)), mutex_(mutex), tables_(tables) {}
 
     ~JsonSession() override;
 
@@ -23,9 +24,10 @@ class JsonSession final : public store_kit::CommitSession {
     Result<void> Open(const Loaded& loaded);
 
     // Fails while what an earlier error left in the files cannot be put right.
-    Result<void> Begin() override;
+    Result<void> Begin() override KSANA_NO_THREAD_SAFETY_ANALYSIS;
     store_kit::Transaction& NextBody() override;
     std::int64_t changes() const override {
+        mutex_.AssertHeld();
         return static_cast<std::int64_t>(tables_.journal_size());
     }
     Result<void> Commit() override;
@@ -33,15 +35,15 @@ class JsonSession final : public store_kit::CommitSession {
     bool Maintain(bool idle) override;
 
   private:
-    Result<void> Persist(const store_memory::Tables::Journal& journal);
-    Result<void> Settle();
-    Result<void> WriteJobs();
-    Result<void> RewriteLog();
+    Result<void> Persist(const store_memory::Tables::Journal& journal) KSANA_REQUIRES(mutex_);
+    Result<void> Settle() KSANA_REQUIRES_SHARED(mutex_);
+    Result<void> WriteJobs() KSANA_REQUIRES_SHARED(mutex_);
+    Result<void> RewriteLog() KSANA_REQUIRES_SHARED(mutex_);
 
     const JsonOptions options_;
-    store_memory::Tables& tables_;
-    std::shared_mutex& mutex_;  // of the tables
-    SystemClock pace_;          // real time, whatever the options' clock is
+    SharedMutex& mutex_;  // of the tables
+    store_memory::Tables& tables_ KSANA_GUARDED_BY(mutex_);
+    SystemClock pace_;  // real time, whatever the options' clock is
     AppendFile log_;
     std::int64_t seq_ = 0;
     std::int64_t rewritten_size_ = 0;

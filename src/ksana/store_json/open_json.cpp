@@ -1,8 +1,8 @@
 #include "ksana/store_json/open_json.hpp"
 
 #include <filesystem>
-#include <shared_mutex>
 
+#include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/store_json/json_session.hpp"
 #include "ksana/store_kit/file_lock.hpp"
 #include "ksana/store_kit/group_commit.hpp"
@@ -21,7 +21,7 @@ class JsonBackend final : public store_kit::Backend {
           commits_("json-writer", session_, changes_) {}
 
     Result<void> Open(const JsonOptions& options) {
-        KSANA_TRY(const Loaded loaded, Load(options, tables_));
+        KSANA_TRY(const Loaded loaded, LoadTables(options));
         KSANA_TRY_VOID(session_.Open(loaded));
         return commits_.Start();
     }
@@ -29,7 +29,7 @@ class JsonBackend final : public store_kit::Backend {
     Result<void> Write(const WriteBody& body) override { return commits_.Run(body); }
 
     Result<void> Read(const ReadBody& body) override {
-        const std::shared_lock lock(mutex_);
+        const ReaderLock lock(mutex_);
         store_memory::TableReader<store_kit::Reader> reader(clock_, tables_);
         return body(reader);
     }
@@ -41,11 +41,16 @@ class JsonBackend final : public store_kit::Backend {
     }
 
   private:
+    Result<Loaded> LoadTables(const JsonOptions& options) {
+        const WriterLock lock(mutex_);
+        return Load(options, tables_);
+    }
+
     const std::string path_;
     Clock& clock_;
     store_kit::FileLock lock_;
-    std::shared_mutex mutex_;
-    store_memory::Tables tables_;  // guarded by mutex_
+    SharedMutex mutex_;
+    store_memory::Tables tables_ KSANA_GUARDED_BY(mutex_);
     store::ChangeFeed changes_;
     JsonSession session_;
     store_kit::GroupCommit commits_;  // last: its thread uses all of the above

@@ -22,34 +22,34 @@ Result<void> GroupCommit::Run(const Backend::WriteBody& body) {
     Operation operation{.body = body};
     bool wake = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         pending_.push_back(&operation);
         wake = std::exchange(sleeping_, false);
     }
-    if (wake) arrived_.notify_one();
-    std::unique_lock lock(operation.mutex);
-    operation.finished.wait(lock, [&] { return operation.done; });
+    if (wake) arrived_.NotifyOne();
+    MutexLock lock(operation.mutex);
+    operation.finished.Wait(lock, [&]() KSANA_REQUIRES(operation.mutex) { return operation.done; });
     if (operation.error) return std::move(*operation.error);
     return {};
 }
 
 std::size_t GroupCommit::waiting() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return pending_.size();
 }
 
 // Notified under the lock: the operation is gone as soon as its caller can take it.
 void GroupCommit::Wake(Operation& operation) {
-    const std::lock_guard lock(operation.mutex);
+    const MutexLock lock(operation.mutex);
     operation.done = true;
-    operation.finished.notify_one();
+    operation.finished.NotifyOne();
 }
 
 bool GroupCommit::Take(const std::stop_token& stop, bool wait) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (wait) {
         sleeping_ = pending_.empty();
-        arrived_.wait(lock, stop, [this] { return !pending_.empty(); });
+        arrived_.Wait(lock, stop, [this]() KSANA_REQUIRES(mutex_) { return !pending_.empty(); });
         sleeping_ = false;
     }
     batch_.clear();
@@ -58,11 +58,11 @@ bool GroupCommit::Take(const std::stop_token& stop, bool wait) {
 }
 
 bool GroupCommit::Join() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return MovePending();
 }
 
-// With mutex_. False: there was nothing, or no room.
+// False: there was nothing, or no room.
 bool GroupCommit::MovePending() {
     const std::size_t count = std::min(pending_.size(), kMaxBatch - batch_.size());
     const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(count);

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/cond_var.hpp"
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store/change_feed.hpp"
 #include "ksana/store_kit/driver/backend.hpp"
 #include "ksana/store_kit/driver/transaction.hpp"
@@ -63,14 +63,14 @@ class GroupCommit {
     std::size_t waiting();
 
   private:
-    // Lives on the stack of its caller, which leaves when `done` is set under `mutex`.
+    // Lives on the stack of its caller, which leaves when `done` is set.
     struct Operation {
         const Backend::WriteBody& body;
         std::optional<Error> error;
         bool out = false;  // failed by itself: not run again
-        bool done = false;
-        std::mutex mutex;
-        std::condition_variable finished;
+        bool done KSANA_GUARDED_BY(mutex) = false;
+        Mutex mutex;
+        CondVar finished;
     };
 
     void Loop(const std::stop_token& stop);
@@ -78,7 +78,7 @@ class GroupCommit {
     bool Take(const std::stop_token& stop, bool wait);
     // Takes into the batch who has come since.
     bool Join();
-    bool MovePending();
+    bool MovePending() KSANA_REQUIRES(mutex_);
     void RunBatch();
     Result<bool> TryBatch(bool join);
     void RunAlone(Operation& operation);
@@ -87,11 +87,11 @@ class GroupCommit {
 
     CommitSession& session_;
     store::ChangeFeed& changes_;
-    std::mutex mutex_;
-    std::condition_variable_any arrived_;
-    std::deque<Operation*> pending_;  // guarded by mutex_
-    bool sleeping_ = false;           // guarded by mutex_; the writer waits for arrived_
-    std::vector<Operation*> batch_;   // of the writer thread
+    Mutex mutex_;
+    StopCondVar arrived_;
+    std::deque<Operation*> pending_ KSANA_GUARDED_BY(mutex_);
+    bool sleeping_ KSANA_GUARDED_BY(mutex_) = false;  // the writer waits for arrived_
+    std::vector<Operation*> batch_;                   // of the writer thread
     LoopThread thread_;
 };
 

@@ -1,8 +1,6 @@
 #include "ksana/store_memory/memory_backend.hpp"
 
-#include <mutex>
-#include <shared_mutex>
-
+#include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/store_memory/memory_transaction.hpp"
 #include "ksana/store_memory/tables.hpp"
 
@@ -14,22 +12,24 @@ class MemoryBackend final : public store_kit::Backend {
     explicit MemoryBackend(Clock& clock) : clock_(clock) {}
 
     Result<void> Write(const WriteBody& body) override {
-        MemoryTransaction tx(clock_, tables_);
+        store::Topics touched;
         {
-            const std::lock_guard lock(mutex_);
+            const WriterLock lock(mutex_);
+            MemoryTransaction tx(clock_, tables_);
             Result<void> done = body(tx);
             Tables::Journal journal = tables_.TakeJournal();
             if (!done) {
                 tables_.TakeBack(std::move(journal));
                 return done;
             }
+            touched = tx.touched();
         }
-        changes_.Publish(tx.touched());
+        changes_.Publish(touched);
         return {};
     }
 
     Result<void> Read(const ReadBody& body) override {
-        const std::shared_lock lock(mutex_);
+        const ReaderLock lock(mutex_);
         TableReader<store_kit::Reader> reader(clock_, tables_);
         return body(reader);
     }
@@ -42,8 +42,8 @@ class MemoryBackend final : public store_kit::Backend {
 
   private:
     Clock& clock_;
-    std::shared_mutex mutex_;
-    Tables tables_;  // guarded by mutex_
+    SharedMutex mutex_;
+    Tables tables_ KSANA_GUARDED_BY(mutex_);
     store::ChangeFeed changes_;
 };
 

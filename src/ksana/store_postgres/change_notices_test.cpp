@@ -1,9 +1,8 @@
 #include "ksana/store_postgres/change_notices.hpp"
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 
 #include <gtest/gtest.h>
-
-#include <condition_variable>
-#include <mutex>
 
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "support/postgres_server.hpp"
@@ -20,25 +19,26 @@ class Ear {
   public:
     explicit Ear(store_kit::Backend& backend)
         : subscription_(backend.changes().Subscribe(Topics::All(), [this](Topics topics) {
-              const std::lock_guard lock(mutex_);
+              const MutexLock lock(mutex_);
               heard_ |= topics;
-              changed_.notify_all();
+              changed_.NotifyAll();
           })) {}
 
     bool Hears(Topics topics) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, std::chrono::seconds(10),
-                                 [&] { return (heard_ & topics) == topics; });
+        MutexLock lock(mutex_);
+        return changed_.WaitFor(lock, std::chrono::seconds(10), [&]() KSANA_REQUIRES(mutex_) {
+            return (heard_ & topics) == topics;
+        });
     }
     Topics Forget() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return std::exchange(heard_, {});
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    Topics heard_;
+    Mutex mutex_;
+    CondVar changed_;
+    Topics heard_ KSANA_GUARDED_BY(mutex_);
     store::ChangeFeed::Subscription subscription_;
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store_postgres/wire/bell.hpp"
 #include "ksana/store_postgres/wire/deadline.hpp"
 #include "ksana/store_postgres/wire/fault.hpp"
@@ -52,8 +52,10 @@ class Gatherer {
     // One slow group is no reason to let the next one wait.
     static constexpr Duration kMaxTook = std::chrono::milliseconds(20);
 
-    // With mutex_: nobody else is to be expected, or there would be no room.
-    bool Complete() const { return waiting_.size() >= company_ || weight_ >= most_weight_; }
+    // Nobody else is to be expected, or there would be no room.
+    bool Complete() const KSANA_REQUIRES(mutex_) {
+        return waiting_.size() >= company_ || weight_ >= most_weight_;
+    }
     bool Join(Part& part);
     bool Leave(Part& part);
     void Lead(Part& leader);
@@ -70,13 +72,13 @@ class Gatherer {
     const std::size_t most_weight_;
     const Prepare prepare_;
     const RunGroup run_;
-    std::mutex mutex_;
-    std::deque<Part*> waiting_;  // guarded by mutex_; the leader, too, until it has gathered
-    std::size_t weight_ = 0;     // guarded by mutex_; of those who wait
-    Part* leader_ = nullptr;     // guarded by mutex_
-    bool gathering_ = false;     // guarded by mutex_; the leader wants to be told of its company
-    std::size_t company_ = 1;    // guarded by mutex_; callers that there were lately
-    Duration last_took_{};       // guarded by mutex_
+    Mutex mutex_;
+    std::deque<Part*> waiting_ KSANA_GUARDED_BY(mutex_);  // the leader, too, until it has gathered
+    std::size_t weight_ KSANA_GUARDED_BY(mutex_) = 0;     // of those who wait
+    Part* leader_ KSANA_GUARDED_BY(mutex_) = nullptr;
+    bool gathering_ KSANA_GUARDED_BY(mutex_) = false;  // the leader wants to be told of its company
+    std::size_t company_ KSANA_GUARDED_BY(mutex_) = 1;  // callers that there were lately
+    Duration last_took_ KSANA_GUARDED_BY(mutex_){};
 };
 
 template <class Work>
@@ -97,7 +99,7 @@ Result<void> Gatherer<Work>::Do(Work& work, const Deadline& deadline, std::size_
 // True: nobody leads, so that it has to.
 template <class Work>
 bool Gatherer<Work>::Join(Part& part) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_.push_back(&part);
     weight_ += part.weight;
     if (leader_ == nullptr) {
@@ -114,7 +116,7 @@ bool Gatherer<Work>::Join(Part& part) {
 // False: too late, its bell will ring.
 template <class Work>
 bool Gatherer<Work>::Leave(Part& part) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (part.taken || leader_ == &part) return false;
     std::erase(waiting_, &part);
     weight_ -= part.weight;
@@ -124,13 +126,13 @@ bool Gatherer<Work>::Leave(Part& part) {
 // Those who have waited longest.
 template <class Work>
 typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (!Complete()) {
         gathering_ = true;
         const Duration patience = last_took_ / kPatience;
-        lock.unlock();
+        lock.Unlock();
         leader.bell.AwaitUntil(clock_.SteadyNow() + patience);
-        lock.lock();
+        lock.Lock();
         gathering_ = false;
     }
     // The leader leads its own group, however many were before it.
@@ -151,7 +153,7 @@ typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
 // group has waited longest.
 template <class Work>
 typename Gatherer<Work>::Part* Gatherer<Work>::HandOver(Part& leader, const Led& led) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last_took_ = std::min(led.took, kMaxTook);
     for (Part* part : led.rest) {
         part->taken = false;

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <future>
-#include <mutex>
 #include <set>
 #include <thread>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store_postgres/backend_fixture.hpp"
 
 // Exchanges that come together share transactions (G3p); what they mean then is tested without
@@ -68,7 +68,7 @@ class ShareTest : public BackendTest {
                 EXPECT_EQ(applied.verdict, store::ApplyVerdict::kApplied) << applied.reason;
             }
             events.clear();
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             for (const model::Run& run : exchanged->claimed.runs) {
                 EXPECT_EQ(run.status.owner, owner);
                 EXPECT_EQ(run.type, type);
@@ -95,13 +95,13 @@ class ShareTest : public BackendTest {
     }
 
     std::size_t Seen() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return seen_.size();
     }
 
   private:
-    std::mutex mutex_;
-    std::set<Uuid> seen_;  // guarded by mutex_
+    Mutex mutex_;
+    std::set<Uuid> seen_ KSANA_GUARDED_BY(mutex_);
 };
 
 // Each run is given to one of them, and what each reports is what it was given.

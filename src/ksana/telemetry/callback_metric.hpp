@@ -5,9 +5,9 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/telemetry/exposition.hpp"
 #include "ksana/telemetry/metric.hpp"
 
@@ -47,7 +47,7 @@ class CallbackMetric final : public Metric {
     bool alive() const override { return alive_; }
 
     void Write(Exposition& out) const override {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!collect_) return;
         Samples samples(spec());
         collect_(samples);
@@ -57,14 +57,14 @@ class CallbackMetric final : public Metric {
 
     // When it returns the callback is not running, and will not be called again.
     void Drop() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         collect_ = nullptr;
         alive_ = false;
     }
 
   private:
-    mutable std::mutex mutex_;
-    Collect collect_;  // guarded by mutex_
+    mutable Mutex mutex_;
+    Collect collect_ KSANA_GUARDED_BY(mutex_);
     std::atomic<bool> alive_ = true;
 };
 

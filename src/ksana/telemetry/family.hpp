@@ -4,9 +4,9 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/telemetry/exposition.hpp"
 #include "ksana/telemetry/metric.hpp"
 
@@ -29,7 +29,7 @@ class Family final : public Metric {
     }
     Instrument& With(std::span<const std::string_view> values) {
         LabelValues clean = CleanValues(spec(), values);
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto found = members_.find(clean);
         if (found != members_.end()) return *found->second;
         if (members_.size() >= spec().max_label_sets) clean = OtherValues(spec());
@@ -40,15 +40,15 @@ class Family final : public Metric {
 
     void Write(Exposition& out) const override {
         out.Head(*this);
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         for (const auto& [values, member] : members_) out.Write(spec(), values, *member);
     }
 
   private:
     const Make make_;
-    mutable std::mutex mutex_;
-    // Guarded by mutex_; what it points to is not, and stays where it is. Nothing is taken out.
-    std::map<LabelValues, std::unique_ptr<Instrument>> members_;
+    mutable Mutex mutex_;
+    // What it points to is not guarded, and stays where it is. Nothing is taken out.
+    std::map<LabelValues, std::unique_ptr<Instrument>> members_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::telemetry

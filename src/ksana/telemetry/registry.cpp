@@ -63,7 +63,7 @@ CallbackHandle Registry::AddCallback(MetricKind kind, MetricSpec spec, Collect c
 }
 
 void Registry::Add(std::shared_ptr<Metric> metric) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(metrics_, [](const auto& old) { return !old->alive(); });
     const bool taken =
         std::ranges::any_of(metrics_, [&](const auto& old) { return NamesMeet(*old, *metric); });
@@ -77,7 +77,7 @@ std::string Registry::Scrape() const {
     // register itself.
     std::vector<std::shared_ptr<Metric>> metrics;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         metrics = metrics_;
     }
     Exposition out;

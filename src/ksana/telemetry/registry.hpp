@@ -1,10 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/telemetry/callback_metric.hpp"
 #include "ksana/telemetry/family.hpp"
 #include "ksana/telemetry/instruments.hpp"
@@ -44,8 +44,8 @@ class Registry {
     CallbackHandle AddCallback(MetricKind kind, MetricSpec spec, Collect collect);
     void Add(std::shared_ptr<Metric> metric);
 
-    mutable std::mutex mutex_;
-    std::vector<std::shared_ptr<Metric>> metrics_;  // guarded by mutex_; sorted by name
+    mutable Mutex mutex_;
+    std::vector<std::shared_ptr<Metric>> metrics_ KSANA_GUARDED_BY(mutex_);  // sorted by name
 };
 
 }  // namespace ksana::telemetry

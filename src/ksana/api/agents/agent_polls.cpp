@@ -66,13 +66,13 @@ void AgentPolls::Ring() {
 }
 
 Result<void> AgentPolls::Start() {
-    const std::lock_guard service(service_mutex_);
+    const MutexLock service(service_mutex_);
     draining_ = false;
     return thread_.Start();
 }
 
 void AgentPolls::Stop() {
-    const std::lock_guard service(service_mutex_);
+    const MutexLock service(service_mutex_);
     Drain();
     thread_.Stop();
     Drain();  // those that it had asked for
@@ -97,7 +97,7 @@ void AgentPolls::Settle(AgentPoll poll, std::vector<model::Run> runs,
 
 bool AgentPolls::OthersWait(const model::AgentClaim& claim) const {
     if (claim.wait == Duration::zero() || parked_ == 0) return false;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return groups_.contains(KeyOf(claim));
 }
 
@@ -108,9 +108,9 @@ void AgentPolls::Park(AgentPoll poll, std::optional<std::uint64_t> seen) {
         bell->gone = true;
         bell->wakeup.Notify();
     });
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (draining_ || parked_ >= options_.max_polls) {
-        lock.unlock();
+        lock.Unlock();
         return Refuse(poll);
     }
     Group& group = groups_[key];
@@ -123,7 +123,7 @@ void AgentPolls::Park(AgentPoll poll, std::optional<std::uint64_t> seen) {
     group.push_back({std::move(poll), deadline});
     // Who went before that rang for a poll that nobody could find yet.
     if (group.back().poll.reply.client_gone()) bell_->gone = true;
-    lock.unlock();
+    lock.Unlock();
     bell_->wakeup.Notify();
 }
 
@@ -158,7 +158,7 @@ void AgentPolls::Drain() {
     draining_ = true;
     std::vector<Waiting> all;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         for (auto& [key, group] : groups_) std::ranges::move(group, std::back_inserter(all));
         groups_.clear();
         parked_ -= all.size();
@@ -198,7 +198,7 @@ SteadyPoint AgentPolls::RunOnce() {
         }
     }
     if (waiting() == 0) return now + std::chrono::hours(1);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (due_at_) next = std::min(next, std::max(*due_at_, now));
     if (desk_.limits() != nullptr)
         next = std::min(next, std::max(desk_.limits()->RoomAgainAt(), now));
@@ -210,7 +210,7 @@ void AgentPolls::Sweep(SteadyPoint now) {
     const bool gone = bell_->gone.exchange(false);
     std::vector<Waiting> over;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (parked_ == 0 || (!gone && now < first_deadline_)) return;
         first_deadline_ = SteadyPoint::max();
         for (auto& [key, group] : groups_) {
@@ -233,7 +233,7 @@ bool AgentPolls::WantsLook(SteadyPoint now) {
     bool ask_time = false;
     bool look = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         ask_time = std::exchange(ask_time_, false);
         look = look_;
     }
@@ -271,7 +271,7 @@ Result<bool> AgentPolls::Look() {
 // The first polls of every group, beginning with the group of this turn.
 std::vector<AgentPolls::Asked> AgentPolls::TakeFirst() {
     std::vector<Asked> asked;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     look_ = false;
     if (groups_.empty()) return asked;
     const auto turn = static_cast<std::ptrdiff_t>(turn_++ % groups_.size());
@@ -306,20 +306,21 @@ bool AgentPolls::Serve(std::vector<Asked> asked, std::vector<store::Claimed> cla
     }
     in_vain_ = served > 0 ? 0 : in_vain_ + 1;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         parked_ -= served;
     }
     PutBack(std::move(unserved));
-    const std::lock_guard lock(mutex_);
-    return look_ ||
-           std::ranges::any_of(filled, [this](const Key& key) { return groups_.contains(key); });
+    const MutexLock lock(mutex_);
+    return look_ || std::ranges::any_of(filled, [this](const Key& key) KSANA_REQUIRES(mutex_) {
+               return groups_.contains(key);
+           });
 }
 
 // In front of those that came after them.
 void AgentPolls::PutBack(std::vector<Asked> asked) {
     std::vector<Waiting> over;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         for (auto entry = asked.rbegin(); entry != asked.rend(); ++entry) {
             if (draining_) {
                 over.push_back(std::move(entry->waiting));
@@ -365,7 +366,7 @@ std::unique_ptr<engine::WaitingConsumer> AgentPolls::TakerFor(const model::Run& 
     // A store starts no run at once that makes demands on who takes it.
     if (parked_ == 0 || !run.selector.empty()) return nullptr;
     if (desk_.limits() != nullptr && desk_.limits()->Concern(run.type)) return nullptr;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // What was ready before goes first: RunOnce is about to look for it.
     if (groups_.empty() || look_ || draining_ || commits_ != seen_) return nullptr;
     auto group =
@@ -386,7 +387,7 @@ std::unique_ptr<engine::WaitingConsumer> AgentPolls::TakerFor(const model::Run& 
 
 void AgentPolls::Give(Asked& asked, model::Run run) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         --parked_;
         const auto group = groups_.find(asked.key);
         if (group != groups_.end() && group->second.empty()) groups_.erase(group);
@@ -403,7 +404,7 @@ void AgentPolls::WaitOn(Asked asked) {
     one.push_back(std::move(asked));
     PutBack(std::move(one));
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         look_ = true;
     }
     bell_->wakeup.Notify();

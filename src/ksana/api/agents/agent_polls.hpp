@@ -5,12 +5,12 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
@@ -124,12 +124,12 @@ class AgentPolls final : public Service {
     // Those that are being asked for, too. Changed under mutex_.
     std::atomic<std::size_t> parked_{0};
 
-    mutable std::mutex mutex_;
-    std::map<Key, Group> groups_;   // guarded by mutex_; an empty one is being asked for
-    SteadyPoint first_deadline_{};  // guarded by mutex_; of all, or before it
-    bool look_ = false;             // guarded by mutex_; something may be ready
-    std::size_t offer_turn_ = 0;    // guarded by mutex_; the group that is offered a run first
-    bool ask_time_ = false;         // guarded by mutex_; due_at_ is not known
+    mutable Mutex mutex_;
+    std::map<Key, Group> groups_ KSANA_GUARDED_BY(mutex_);   // an empty one is being asked for
+    SteadyPoint first_deadline_ KSANA_GUARDED_BY(mutex_){};  // of all, or before it
+    bool look_ KSANA_GUARDED_BY(mutex_) = false;             // something may be ready
+    std::size_t offer_turn_ KSANA_GUARDED_BY(mutex_) = 0;  // the group that is offered a run first
+    bool ask_time_ KSANA_GUARDED_BY(mutex_) = false;       // due_at_ is not known
     std::atomic<std::uint64_t> seen_{0};  // commits before the last look; set by RunOnce
     // These: only RunOnce.
     SteadyPoint looked_at_{};            // the last time
@@ -139,7 +139,7 @@ class AgentPolls final : public Service {
     std::optional<SteadyPoint> due_at_;  // a run that waits for its time
     bool failing_ = false;
 
-    std::mutex service_mutex_;  // one Start or Stop at a time
+    Mutex service_mutex_;  // one Start or Stop at a time
     LoopThread thread_;
     const store::ChangeFeed::Subscription subscription_;
 };

@@ -137,7 +137,7 @@ Result<std::string> Cursors::Open(std::string_view scope, std::string_view text)
 }
 
 Result<std::string> Cursors::Key() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!key_.empty()) return key_;
     auto key = ReadKey();
     if (!key && key.error().code == Code::kNotFound) {

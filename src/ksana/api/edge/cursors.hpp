@@ -1,12 +1,12 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::api {
@@ -43,8 +43,8 @@ class Cursors {
 
     store::Store& store_;
     Random& random_;
-    std::mutex mutex_;
-    std::string key_;  // guarded by mutex_; empty: not read yet
+    Mutex mutex_;
+    std::string key_ KSANA_GUARDED_BY(mutex_);  // empty: not read yet
 };
 
 }  // namespace ksana::api

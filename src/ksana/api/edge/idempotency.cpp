@@ -169,7 +169,7 @@ Result<void> Idempotency::Keep(const std::string& key, Held& held, const Respons
 // Counted once, and then by those that come; what other nodes make and what expires is seen when
 // there seem to be too many.
 Result<void> Idempotency::CheckRoom() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (keys_ && *keys_ < max_keys_) {
         ++*keys_;
         return {};

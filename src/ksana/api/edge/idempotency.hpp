@@ -1,12 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/codec/records/stored_answer.hpp"
 #include "ksana/http_server/routing/message.hpp"
 #include "ksana/store/store.hpp"
@@ -59,9 +59,9 @@ class Idempotency {
     store::Store& store_;
     UuidGenerator& ids_;
     const std::size_t max_keys_;
-    std::mutex mutex_;
-    std::optional<std::size_t> keys_;   // guarded by mutex_; about how many there are
-    std::optional<TimePoint> counted_;  // guarded by mutex_; when
+    Mutex mutex_;
+    std::optional<std::size_t> keys_ KSANA_GUARDED_BY(mutex_);   // about how many there are
+    std::optional<TimePoint> counted_ KSANA_GUARDED_BY(mutex_);  // when
 };
 
 }  // namespace ksana::api

@@ -27,7 +27,7 @@ TimelyCheck::~TimelyCheck() { Stop(); }
 Result<void> TimelyCheck::Start() {
     KSANA_TRY_VOID(carrier_.Start());
     KSANA_TRY_VOID(watcher_.Start());
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_ = true;
     return {};
 }
@@ -35,14 +35,14 @@ Result<void> TimelyCheck::Start() {
 void TimelyCheck::Stop() {
     Line left;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         open_ = false;
         left = std::exchange(waiting_, {});
     }
     for (const Waiting& one : left) one.answer(Error(Code::kUnavailable, "stopping"));
     carrier_.Stop();
     watcher_.Stop();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     since_.reset();
 }
 
@@ -52,7 +52,7 @@ void TimelyCheck::Ask(Answer answer) {
 
 // Takes the answer into the line, or says why not.
 std::optional<Error> TimelyCheck::Join(Answer& answer) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!open_) return Error(Code::kUnavailable, "starting or stopping");
     const SteadyPoint now = clock_.SteadyNow();
     if (since_ && now - *since_ >= patience_) {
@@ -81,7 +81,7 @@ void TimelyCheck::CarryOut(const std::stop_token& stop) {
         const Result<void> result = check_();
         Line line;
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             since_.reset();
             line = std::exchange(waiting_, {});
         }
@@ -90,12 +90,12 @@ void TimelyCheck::CarryOut(const std::stop_token& stop) {
 }
 
 SteadyPoint TimelyCheck::NextDeadline() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return waiting_.empty() ? clock_.SteadyNow() + kLongSleep : waiting_.front().until;
 }
 
 TimelyCheck::Line TimelyCheck::TakeLate() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Line late;
     while (!waiting_.empty() && waiting_.front().until <= clock_.SteadyNow()) {
         late.push_back(std::move(waiting_.front()));

@@ -2,12 +2,12 @@
 
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 
 namespace ksana::api {
@@ -57,10 +57,10 @@ class TimelyCheck {
     const Duration patience_;
     Wakeup asked_;
     Wakeup joined_;
-    std::mutex mutex_;
-    bool open_ = false;                 // guarded by mutex_
-    Line waiting_;                      // guarded by mutex_; who came first stands first
-    std::optional<SteadyPoint> since_;  // guarded by mutex_; a check is wanted or under way
+    Mutex mutex_;
+    bool open_ KSANA_GUARDED_BY(mutex_) = false;
+    Line waiting_ KSANA_GUARDED_BY(mutex_);                      // who came first stands first
+    std::optional<SteadyPoint> since_ KSANA_GUARDED_BY(mutex_);  // a check is wanted or under way
     LoopThread carrier_;
     LoopThread watcher_;
 };

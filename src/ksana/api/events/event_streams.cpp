@@ -36,18 +36,18 @@ EventStreams::EventStreams(store::Store& store, Clock& clock, const Options& opt
 EventStreams::~EventStreams() { Stop(); }
 
 Result<void> EventStreams::Start() {
-    const std::lock_guard service(service_mutex_);
+    const MutexLock service(service_mutex_);
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         stopped_ = false;
     }
     return thread_.Start();
 }
 
 void EventStreams::Stop() {
-    const std::lock_guard service(service_mutex_);
+    const MutexLock service(service_mutex_);
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         stopped_ = true;
     }
     thread_.Stop();
@@ -59,7 +59,7 @@ void EventStreams::Stop() {
 
 Result<std::shared_ptr<http_server::Stream>> EventStreams::Open(EventWish wish) {
     KSANA_TRY(const std::int64_t newest, NewestSeq(store_));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopped_) return Error(Code::kUnavailable, "the server is stopping");
     if (open_ >= options_.max_streams) {
         return Error(Code::kExhausted,
@@ -87,7 +87,7 @@ void EventStreams::Hint(store::Topics topics) {
 }
 
 void EventStreams::TakeIn() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::ranges::move(coming_, std::back_inserter(streams_));
     coming_.clear();
 }

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "ksana/api/events/event_stream.hpp"
 #include "ksana/api/events/finished_runs.hpp"
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/store/store.hpp"
@@ -72,11 +72,11 @@ class EventStreams final : public Service {
     SteadyPoint next_look_{};
     bool held_back_ = false;  // behind a hole
     bool failing_ = false;
-    Streams streams_;           // only the thread
-    std::mutex service_mutex_;  // one Start or Stop at a time
-    std::mutex mutex_;
-    Streams coming_;        // guarded by mutex_
-    bool stopped_ = false;  // guarded by mutex_
+    Streams streams_;      // only the thread
+    Mutex service_mutex_;  // one Start or Stop at a time
+    Mutex mutex_;
+    Streams coming_ KSANA_GUARDED_BY(mutex_);
+    bool stopped_ KSANA_GUARDED_BY(mutex_) = false;
     LoopThread thread_;
     const store::ChangeFeed::Subscription subscription_;
 };

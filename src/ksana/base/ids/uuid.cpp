@@ -64,7 +64,7 @@ std::optional<Uuid> Uuid::Parse(std::string_view text) { return ParseDigits(text
 std::optional<Uuid> Uuid::ParseExact(std::string_view text) { return ParseDigits(text, 0); }
 
 Uuid UuidGenerator::Next() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int64_t now_ms =
         std::chrono::floor<std::chrono::milliseconds>(clock_.Now()).time_since_epoch().count();
     if (now_ms > last_ms_) {

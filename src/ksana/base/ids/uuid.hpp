@@ -4,13 +4,13 @@
 #include <compare>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "ksana/base/ids/hash.hpp"
 #include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 
 namespace ksana {
@@ -63,10 +63,10 @@ class UuidGenerator {
 
   private:
     const Clock& clock_;
-    Random& random_;
-    std::mutex mutex_;
-    std::int64_t last_ms_ = -1;  // guarded by mutex_
-    std::uint32_t counter_ = 0;  // guarded by mutex_; 12 bits of rand_a
+    Random& random_ KSANA_GUARDED_BY(mutex_);
+    Mutex mutex_;
+    std::int64_t last_ms_ KSANA_GUARDED_BY(mutex_) = -1;
+    std::uint32_t counter_ KSANA_GUARDED_BY(mutex_) = 0;  // 12 bits of rand_a
 };
 
 }  // namespace ksana

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "ksana/base/log/log_file.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/text/names.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/clock.hpp"
@@ -23,9 +23,9 @@ namespace {
 struct LogState {
     std::atomic<LogLevel> level{LogLevel::kInfo};
     std::atomic<LogFormat> format{LogFormat::kText};
-    std::mutex mutex;
-    LogFile file;                                               // guarded by mutex
-    std::function<void(LogLevel, std::string_view)> test_sink;  // guarded by mutex
+    Mutex mutex;
+    LogFile file KSANA_GUARDED_BY(mutex);
+    std::function<void(LogLevel, std::string_view)> test_sink KSANA_GUARDED_BY(mutex);
 };
 
 LogState& State() {
@@ -45,8 +45,7 @@ Gathered& OfThisThread() {
     return gathered;
 }
 
-// With state.mutex.
-void WriteGathered(LogState& state, Gathered& gathered) {
+void WriteGathered(LogState& state, Gathered& gathered) KSANA_REQUIRES(state.mutex) {
     if (gathered.lines.empty()) return;
     state.file.Write(gathered.lines);
     gathered.lines.clear();
@@ -60,7 +59,7 @@ LogTogether::~LogTogether() {
     Gathered& gathered = OfThisThread();
     if (--gathered.depth > 0 || gathered.lines.empty()) return;
     LogState& state = State();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     WriteGathered(state, gathered);
 }
 
@@ -82,7 +81,7 @@ Result<void> ConfigureLog(const LogOptions& options) {
         KSANA_TRY(file, LogFile::Open(options.file));
     }
     LogState& state = State();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     state.level = options.level;
     state.format = options.format;
     state.file = std::move(file);
@@ -97,7 +96,7 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
     const std::string line =
         FormatLogLine(state.format, SystemClock().Now(), level, message,
                       std::span<const LogField>(fields.begin(), fields.size()));
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     if (state.test_sink) {
         state.test_sink(level, line);
         return;
@@ -111,7 +110,7 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
 
 void SetLogSinkForTest(std::function<void(LogLevel, std::string_view line)> sink) {
     LogState& state = State();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     state.test_sink = std::move(sink);
 }
 

@@ -16,8 +16,8 @@ LoopThread::LoopThread(std::string name, Body body)
 LoopThread::~LoopThread() { Stop(); }
 
 Result<void> LoopThread::Start() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return state_ != State::kStopping; });
+    MutexLock lock(mutex_);
+    changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return state_ != State::kStopping; });
     if (state_ == State::kRunning) {
         if (!body_ended_) return {};
         thread_.join();  // the body is over: this does not wait for anything
@@ -34,26 +34,26 @@ Result<void> LoopThread::Start() {
 }
 
 void LoopThread::Stop() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (running_id_ == std::this_thread::get_id()) {
         thread_.request_stop();  // does nothing when another Stop has taken the thread already
         return;
     }
     if (state_ == State::kStopping) {
-        changed_.wait(lock, [this] { return state_ != State::kStopping; });
+        changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return state_ != State::kStopping; });
         return;
     }
     if (state_ == State::kIdle) return;
     state_ = State::kStopping;
     std::jthread ending = std::move(thread_);
     // Joined without the lock: the body may call Stop itself, and others may come to wait.
-    lock.unlock();
+    lock.Unlock();
     ending.request_stop();
     ending.join();
-    lock.lock();
+    lock.Lock();
     running_id_ = {};
     state_ = State::kIdle;
-    changed_.notify_all();
+    changed_.NotifyAll();
 }
 
 void LoopThread::Run(const std::stop_token& stop) {
@@ -63,7 +63,7 @@ void LoopThread::Run(const std::stop_token& stop) {
     } catch (const std::exception& error) {
         KSANA_CHECK(false, "the loop " + name_ + " threw: " + error.what());
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     body_ended_ = true;
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
 
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 
 namespace ksana {
@@ -39,12 +39,12 @@ class LoopThread final : public Service {
 
     const std::string name_;
     const Body body_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    State state_ = State::kIdle;  // guarded by mutex_
-    std::jthread thread_;         // guarded by mutex_
-    bool body_ended_ = false;     // guarded by mutex_; the body returned of its own accord
-    std::thread::id running_id_;  // guarded by mutex_; also while thread_ is being joined
+    Mutex mutex_;
+    CondVar changed_;
+    State state_ KSANA_GUARDED_BY(mutex_) = State::kIdle;
+    std::jthread thread_ KSANA_GUARDED_BY(mutex_);
+    bool body_ended_ KSANA_GUARDED_BY(mutex_) = false;     // the body returned of its own accord
+    std::thread::id running_id_ KSANA_GUARDED_BY(mutex_);  // also while thread_ is being joined
 };
 
 }  // namespace ksana

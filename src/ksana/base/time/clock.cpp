@@ -7,10 +7,10 @@ namespace ksana {
 
 void Wakeup::Notify() {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         notified_ = true;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
 }
 
 WaitOutcome Clock::WaitUntil(Wakeup& wakeup, TimePoint instant, const std::stop_token& stop) {
@@ -32,9 +32,10 @@ TimePoint SystemClock::Now() const {
 SteadyPoint SystemClock::SteadyNow() const { return std::chrono::steady_clock::now(); }
 
 WaitOutcome SystemClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) {
-    std::unique_lock lock(wakeup.mutex_);
-    const bool notified =
-        wakeup.changed_.wait_until(lock, stop, deadline, [&wakeup] { return wakeup.notified_; });
+    MutexLock lock(wakeup.mutex_);
+    const bool notified = wakeup.changed_.WaitUntil(
+        lock, stop, deadline,
+        [&wakeup]() KSANA_REQUIRES(wakeup.mutex_) { return wakeup.notified_; });
     if (stop.stop_requested()) return WaitOutcome::kStopped;
     if (!notified) return WaitOutcome::kDeadline;
     wakeup.notified_ = false;

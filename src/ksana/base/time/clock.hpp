@@ -1,9 +1,9 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <stop_token>
 
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/time.hpp"
 
 namespace ksana {
@@ -18,9 +18,9 @@ class Wakeup {
     friend class SystemClock;
     friend class FakeClock;
 
-    std::mutex mutex_;
-    std::condition_variable_any changed_;
-    bool notified_ = false;  // guarded by mutex_
+    Mutex mutex_;
+    StopCondVar changed_;
+    bool notified_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 enum class WaitOutcome { kNotified, kDeadline, kStopped };

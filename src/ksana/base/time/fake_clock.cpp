@@ -20,27 +20,28 @@ SteadyPoint FakeClock::SteadyNow() const { return SteadyPoint(Duration(steady_us
 WaitOutcome FakeClock::Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) {
     Waiter waiter{wakeup, deadline};
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         waiters_.push_back(&waiter);
     }
-    waiters_changed_.notify_all();
+    waiters_changed_.NotifyAll();
 
     WaitOutcome outcome = WaitOutcome::kDeadline;
     {
-        std::unique_lock lock(wakeup.mutex_);
-        wakeup.changed_.wait(lock, stop, [this, &wakeup, deadline] {
-            return wakeup.notified_ || SteadyNow() >= deadline;
-        });
+        MutexLock lock(waiter.wakeup.mutex_);
+        const auto over = [this, &waiter]() KSANA_REQUIRES(waiter.wakeup.mutex_) {
+            return waiter.wakeup.notified_ || SteadyNow() >= waiter.deadline;
+        };
+        wakeup.changed_.Wait(lock, stop, over);
         if (stop.stop_requested()) {
             outcome = WaitOutcome::kStopped;
-        } else if (wakeup.notified_) {
-            wakeup.notified_ = false;
+        } else if (waiter.wakeup.notified_) {
+            waiter.wakeup.notified_ = false;
             outcome = WaitOutcome::kNotified;
         }
         waiter.over = true;
     }
 
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiters_.erase(std::find(waiters_.begin(), waiters_.end(), &waiter));
     return outcome;
 }
@@ -49,11 +50,11 @@ void FakeClock::Advance(Duration by) {
     KSANA_CHECK(by >= Duration::zero(), "time does not run backwards; JumpWall sets the wall");
     wall_us_ += by.count();
     steady_us_ += by.count();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Waiter* waiter : waiters_) {
         // Taking the lock makes sure that the waiter is either asleep or about to look again.
-        { const std::lock_guard waiter_lock(waiter->wakeup.mutex_); }
-        waiter->wakeup.changed_.notify_all();
+        { const MutexLock waiter_lock(waiter->wakeup.mutex_); }
+        waiter->wakeup.changed_.NotifyAll();
     }
 }
 
@@ -61,11 +62,11 @@ void FakeClock::JumpWall(Duration by) { wall_us_ += by.count(); }
 
 void FakeClock::AwaitWaiters(std::size_t count) {
     const auto asleep = [this](const Waiter* waiter) {
-        const std::lock_guard waiter_lock(waiter->wakeup.mutex_);
+        const MutexLock waiter_lock(waiter->wakeup.mutex_);
         return !waiter->over && !waiter->wakeup.notified_ && SteadyNow() < waiter->deadline;
     };
-    std::unique_lock lock(mutex_);
-    waiters_changed_.wait(lock, [this, count, &asleep] {
+    MutexLock lock(mutex_);
+    waiters_changed_.Wait(lock, [this, count, &asleep]() KSANA_REQUIRES(mutex_) {
         const auto sleeping = std::count_if(waiters_.begin(), waiters_.end(), asleep);
         return static_cast<std::size_t>(sleeping) >= count;
     });

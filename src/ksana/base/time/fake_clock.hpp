@@ -1,11 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 
 namespace ksana {
@@ -39,7 +39,7 @@ class FakeClock final : public Clock {
     struct Waiter {
         Wakeup& wakeup;
         SteadyPoint deadline;
-        bool over = false;  // guarded by the wakeup's lock; the wait has ended, the list not yet
+        bool over KSANA_GUARDED_BY(wakeup.mutex_) = false;  // the wait has ended, the list not yet
     };
 
     // The clock readings are atomics because Wait reads them under a Wakeup's lock, while Advance
@@ -47,9 +47,9 @@ class FakeClock final : public Clock {
     std::atomic<std::int64_t> wall_us_;
     std::atomic<std::int64_t> steady_us_{0};
 
-    std::mutex mutex_;
-    std::condition_variable waiters_changed_;
-    std::vector<Waiter*> waiters_;  // guarded by mutex_
+    Mutex mutex_;
+    CondVar waiters_changed_;
+    std::vector<Waiter*> waiters_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana

@@ -48,7 +48,7 @@ Result<CalendarCache::Entries> CalendarCache::Read() const {
 }
 
 Result<std::vector<std::string>> CalendarCache::Refresh() {
-    const std::lock_guard refreshing(refreshing_);
+    const MutexLock refreshing(refreshing_);
     const auto before = Known();
     KSANA_TRY(Entries read, Read());
     std::vector<std::string> changed;
@@ -65,13 +65,13 @@ Result<std::vector<std::string>> CalendarCache::Refresh() {
     for (const auto& [name, entry] : *before) {
         if (!read.contains(name)) changed.push_back(name);
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_ = std::make_shared<const Entries>(std::move(read));
     return changed;
 }
 
 std::shared_ptr<const CalendarCache::Entries> CalendarCache::Known() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return entries_;
 }
 

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/model/document.hpp"
 #include "ksana/schedule/calendar/calendar.hpp"
@@ -53,9 +53,11 @@ class CalendarCache {
     std::shared_ptr<const Entries> Known() const;
 
     store::Store& store_;
-    std::mutex refreshing_;  // one at a time, so that an older answer never follows a newer one
-    mutable std::mutex mutex_;
-    std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();  // by mutex_
+    // One at a time, so that an older answer never follows a newer one.
+    Mutex refreshing_ KSANA_ACQUIRED_BEFORE(mutex_);
+    mutable Mutex mutex_;
+    std::shared_ptr<const Entries> entries_ KSANA_GUARDED_BY(mutex_) =
+        std::make_shared<const Entries>();
 };
 
 }  // namespace ksana::engine

@@ -83,7 +83,7 @@ Result<store::Page<StoredCalendar>> CalendarService::List(store::ListParams para
 
 Result<StoredCalendar> CalendarService::Change(const std::string& name, const Edit& edit,
                                                const Actor& by) {
-    const std::lock_guard lock(changing_);
+    const MutexLock lock(changing_);
     for (int tries = 1;; ++tries) {
         std::optional<StoredCalendar> before;
         if (auto found = Find(name)) {
@@ -151,7 +151,7 @@ Result<void> CalendarService::RefuseWhileUsed(const std::string& name) {
 }
 
 Result<void> CalendarService::Delete(const std::string& name, const Check& check, const Actor& by) {
-    const std::lock_guard lock(changing_);
+    const MutexLock lock(changing_);
     KSANA_TRY(const StoredCalendar stored, Find(name));
     KSANA_TRY_VOID(check(stored));
     KSANA_TRY_VOID(RefuseWhileUsed(name));

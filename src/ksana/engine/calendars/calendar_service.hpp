@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/engine/actor.hpp"
 #include "ksana/engine/calendars/calendar_cache.hpp"
 #include "ksana/engine/calendars/calendar_watch.hpp"
@@ -59,7 +59,7 @@ class CalendarService {
     CalendarCache& book_;
     CalendarWatch& watch_;
     FirePlans& plans_;
-    std::mutex changing_;  // changes through this service come one after the other
+    Mutex changing_;  // changes through this service come one after the other
 };
 
 }  // namespace ksana::engine

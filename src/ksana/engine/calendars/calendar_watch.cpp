@@ -7,7 +7,7 @@ Result<void> CalendarWatch::Refresh() {
     if (changed.empty()) return {};
     schedules_.Forget();
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         changed_.insert(changed.begin(), changed.end());
         ++changes_;
     }
@@ -42,7 +42,7 @@ Result<void> CalendarWatch::RefreshIfNeeded(Step& step) {
 
 Result<void> CalendarWatch::LookAtJobs(Step& step) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (changed_.empty()) return {};
         if (looking_since_ != changes_) {  // more have changed: from the beginning, for all
             looking_for_ = changed_;
@@ -57,7 +57,7 @@ Result<void> CalendarWatch::LookAtJobs(Step& step) {
         step.NotAfter(options_.pause);
         return {};
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (looking_since_ == changes_) {
         changed_.clear();
     } else {

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/calendars/calendar_cache.hpp"
 #include "ksana/engine/calendars/calendar_users.hpp"
@@ -62,9 +62,9 @@ class CalendarWatch {
     const Options options_;
     std::atomic<bool> hinted_{true};
 
-    std::mutex mutex_;
-    CalendarNames changed_;      // guarded by mutex_; their jobs are to be looked at
-    std::uint64_t changes_ = 0;  // likewise; grows when changed_ does
+    Mutex mutex_;
+    CalendarNames changed_ KSANA_GUARDED_BY(mutex_);      // their jobs are to be looked at
+    std::uint64_t changes_ KSANA_GUARDED_BY(mutex_) = 0;  // grows when changed_ does
     // These: only RunOnce.
     std::optional<SteadyPoint> read_at_;
     CalendarNames looking_for_;

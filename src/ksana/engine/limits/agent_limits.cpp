@@ -57,7 +57,7 @@ bool AgentLimits::Turn::Narrow(store::ClaimParams& claim) {
 
 void AgentLimits::Turn::Note(const std::vector<model::Run>& taken, Duration lease) {
     const SteadyPoint now = limits_.clock_.SteadyNow();
-    const std::lock_guard lock(limits_.mutex_);
+    const MutexLock lock(limits_.mutex_);
     for (const model::Run& run : taken) {
         LimitTracker::Ticket ticket = limits_.book_.TakeType(run.type, now);
         if (ticket.lines.empty()) continue;
@@ -68,14 +68,14 @@ void AgentLimits::Turn::Note(const std::vector<model::Run>& taken, Duration leas
 }
 
 void AgentLimits::Extend(const std::string& exec_id, Duration lease) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto held = held_.find(exec_id);
     if (held != held_.end()) held->second.until = clock_.SteadyNow() + lease + kAfterLease;
 }
 
 void AgentLimits::Release(const std::string& exec_id) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const auto held = held_.find(exec_id);
         if (held == held_.end()) return;
         book_.GiveBack(held->second.ticket, clock_.SteadyNow());
@@ -86,10 +86,10 @@ void AgentLimits::Release(const std::string& exec_id) {
 
 // Of whoever was not heard of: the reaper has taken his runs, on this node or another.
 void AgentLimits::DropSilent(SteadyPoint now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (first_silence_ <= now) {
         first_silence_ = SteadyPoint::max();
-        std::erase_if(held_, [&](const auto& entry) {
+        std::erase_if(held_, [&](const auto& entry) KSANA_REQUIRES(mutex_) {
             const bool silent = entry.second.until <= now;
             if (silent) {
                 book_.GiveBack(entry.second.ticket, now);

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/limits/limits.hpp"
 #include "ksana/store/run_store.hpp"
@@ -42,7 +42,7 @@ class AgentLimits {
 
       private:
         AgentLimits& limits_;
-        const std::lock_guard<std::mutex> lock_;
+        const MutexLock lock_;
         std::map<std::string, std::size_t> promised_;  // by type
     };
 
@@ -68,11 +68,11 @@ class AgentLimits {
     LimitTracker& book_;
     Clock& clock_;
     std::function<void()> ring_;
-    std::mutex claiming_;  // before mutex_
+    Mutex claiming_ KSANA_ACQUIRED_BEFORE(mutex_);
     std::atomic<SteadyPoint> again_{SteadyPoint::max()};
-    std::mutex mutex_;
-    std::unordered_map<std::string, Held> held_;      // by exec_id; guarded by mutex_
-    SteadyPoint first_silence_ = SteadyPoint::max();  // guarded by mutex_; or before it
+    Mutex mutex_;
+    std::unordered_map<std::string, Held> held_ KSANA_GUARDED_BY(mutex_);      // by exec_id
+    SteadyPoint first_silence_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();  // or before it
 };
 
 }  // namespace ksana::engine

@@ -176,7 +176,7 @@ TEST_F(LimitQueueTest, WhoIsRemovedIsGone) {
     Enter({.name = "a"});
     Enter({.name = "b"});
     limit_queue_.Remove(*attempts_.at("b"));
-    limit_queue_.Remove(*attempts_.at("nobody"));
+    limit_queue_.Remove(*MakeAttempt({}));
     End("a");
     EXPECT_EQ(Advance(), Names{});
     EXPECT_TRUE(limit_queue_.empty());

@@ -100,7 +100,7 @@ LimitTracker::LimitTracker(Options options) : options_(std::move(options)) {
 void LimitTracker::NoteActive() { active_ = node_ || !lines_.empty() || !hosts_.empty(); }
 
 SteadyPoint LimitTracker::NodeFreeAt() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return node_ ? node_->NextAt() : SteadyPoint::min();
 }
 
@@ -144,7 +144,7 @@ std::optional<LimitTracker::Answer> LimitTracker::AskBreaker(const std::string& 
 
 // All or nothing: what is refused by one has taken nothing from the others.
 LimitTracker::Answer LimitTracker::TryTake(const LimitSubject& subject, SteadyPoint now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (auto refused = AskBreaker(subject.host, now)) return *std::move(refused);
     Answer answer;
     std::vector<std::shared_ptr<Line>> lines = LinesOf(subject);
@@ -169,7 +169,7 @@ LimitTracker::Answer LimitTracker::TryTake(const LimitSubject& subject, SteadyPo
 }
 
 void LimitTracker::Join(Ticket& ticket, const LimitSubject& subject, SteadyPoint now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ticket.lines.empty()) ticket.since = now;
     for (const auto& line : LinesOf(subject)) {
         if (std::ranges::find(ticket.lines, line) != ticket.lines.end()) continue;
@@ -181,7 +181,7 @@ void LimitTracker::Join(Ticket& ticket, const LimitSubject& subject, SteadyPoint
 std::vector<LimitTracker::TypeRoom> LimitTracker::TypeRooms(SteadyPoint now) const {
     std::vector<TypeRoom> rooms;
     const std::string first = LimitKey(LimitKind::kType, "");
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto line = lines_.lower_bound(first);
          line != lines_.end() && line->first.starts_with(first); ++line) {
         const Line& of = *line->second;
@@ -203,7 +203,7 @@ std::vector<LimitTracker::TypeRoom> LimitTracker::TypeRooms(SteadyPoint now) con
 LimitTracker::Ticket LimitTracker::TakeType(std::string_view type, SteadyPoint now) {
     Ticket ticket;
     ticket.since = now;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto line = lines_.find(LimitKey(LimitKind::kType, type));
     if (line == lines_.end()) return ticket;
     ++line->second->in_use;
@@ -214,7 +214,7 @@ LimitTracker::Ticket LimitTracker::TakeType(std::string_view type, SteadyPoint n
 
 void LimitTracker::GiveBack(const Ticket& ticket, SteadyPoint now) {
     if (ticket.lines.empty()) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& line : ticket.lines) {
         line->in_use -= std::min<std::size_t>(line->in_use, 1);
         line->hold = (line->hold * 3 + std::max(now - ticket.since, nanoseconds(0))) / 4;
@@ -223,7 +223,7 @@ void LimitTracker::GiveBack(const Ticket& ticket, SteadyPoint now) {
 
 std::optional<Duration> LimitTracker::Tell(const Sign& sign, SteadyPoint now) {
     if (sign.host.empty() || options_.breaker.failures <= 0) return std::nullopt;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto found = hosts_.find(sign.host);
     if (found == hosts_.end()) {
         if (sign.sign != TargetHealth::kDown || hosts_.size() >= kMaxHosts) return std::nullopt;
@@ -262,7 +262,7 @@ std::optional<Duration> LimitTracker::Tell(const Sign& sign, SteadyPoint now) {
 }
 
 std::size_t LimitTracker::MayWait(const std::string& key) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto line = lines_.find(key);
     const nanoseconds interval = line == lines_.end() ? kGuessedHold : line->second->Interval();
     return static_cast<std::size_t>(
@@ -273,7 +273,7 @@ std::size_t LimitTracker::MayWait(const std::string& key) const {
 // half of it is waited: too early costs a transaction, too late leaves a place empty.
 LimitTracker::Place LimitTracker::TakePlace(const std::string& key, std::size_t waiting,
                                             SteadyPoint now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = lines_.find(key);
     if (found == lines_.end()) return {.after = kShortestAway, .before = waiting};
     Line& line = *found->second;
@@ -288,7 +288,7 @@ LimitTracker::Place LimitTracker::TakePlace(const std::string& key, std::size_t 
 }
 
 bool LimitTracker::Configure(const std::map<std::string, model::Limit>& limits) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto same = [](const auto& line, const auto& given) {
         return line.first == given.first && line.second->limit == given.second;
     };
@@ -322,7 +322,7 @@ std::vector<LimitUse> LimitTracker::Uses(SteadyPoint now) const {
         use.name = NameOfLimitKey(key);
         return use;
     };
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [key, line] : lines_) {
         LimitUse& use = use_of(key);
         use.limit = line->limit;

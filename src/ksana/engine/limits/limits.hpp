@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/engine/limits/breaker.hpp"
@@ -145,17 +145,18 @@ class LimitTracker {
     };
     using Lines = std::map<std::string, std::shared_ptr<Line>, std::less<>>;
 
-    // These: with mutex_ held.
-    std::vector<std::shared_ptr<Line>> LinesOf(const LimitSubject& subject) const;
-    std::optional<Answer> AskBreaker(const std::string& host, SteadyPoint now);
-    void NoteActive();
+    std::vector<std::shared_ptr<Line>> LinesOf(const LimitSubject& subject) const
+        KSANA_REQUIRES(mutex_);
+    std::optional<Answer> AskBreaker(const std::string& host, SteadyPoint now)
+        KSANA_REQUIRES(mutex_);
+    void NoteActive() KSANA_REQUIRES(mutex_);
 
     const Options options_;
     std::atomic<bool> active_{false};
-    mutable std::mutex mutex_;
-    std::optional<TokenBucket> node_;
-    Lines lines_;
-    std::map<std::string, Host, std::less<>> hosts_;
+    mutable Mutex mutex_;
+    std::optional<TokenBucket> node_ KSANA_GUARDED_BY(mutex_);
+    Lines lines_ KSANA_GUARDED_BY(mutex_);  // and what is in the lines
+    std::map<std::string, Host, std::less<>> hosts_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::engine

@@ -14,7 +14,7 @@ Result<schedule::Schedule> ScheduleCache::Of(const model::Job& job) {
     if (job.schedule.kind == schedule::ScheduleKind::kOnce) return Compiled(job);
     std::uint64_t age = 0;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         age = age_;
         const auto found = entries_.find(job.id);
         if (found != entries_.end() && found->second.version == job.state.version &&
@@ -23,7 +23,7 @@ Result<schedule::Schedule> ScheduleCache::Of(const model::Job& job) {
         }
     }
     KSANA_TRY(schedule::Schedule compiled, Compiled(job));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // Compiled with what has changed meanwhile: right for whoever asked, not to be kept.
     if (age != age_) return compiled;
     if (entries_.size() >= kMaxEntries) entries_.clear();
@@ -38,7 +38,7 @@ Result<schedule::Schedule> ScheduleCache::Compiled(const model::Job& job) const 
 }
 
 void ScheduleCache::Forget() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_.clear();
     ++age_;
 }

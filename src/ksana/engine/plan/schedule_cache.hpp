@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/model/job/job.hpp"
 #include "ksana/schedule/calendar/calendar_index.hpp"
 #include "ksana/schedule/schedule.hpp"
@@ -44,9 +44,9 @@ class ScheduleCache {
 
     schedule::ZoneDatabase& zones_;
     const FindCalendar find_calendar_;
-    std::mutex mutex_;
-    std::unordered_map<std::string, Entry> entries_;  // guarded by mutex_
-    std::uint64_t age_ = 0;                           // likewise; grows when all is forgotten
+    Mutex mutex_;
+    std::unordered_map<std::string, Entry> entries_ KSANA_GUARDED_BY(mutex_);
+    std::uint64_t age_ KSANA_GUARDED_BY(mutex_) = 0;  // grows when all is forgotten
 };
 
 }  // namespace ksana::engine

@@ -119,7 +119,7 @@ Result<Job> JobService::Settled(Result<Job> written,
 
 Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t> expected_version,
                                const Edit& edit, const Actor& by) {
-    const std::lock_guard lock(changing_.at(std::hash<std::string>{}(id) % changing_.size()));
+    const MutexLock lock(changing_.at(std::hash<std::string>{}(id) % changing_.size()));
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const Job before, store_.jobs().Get(id));
         if (expected_version && *expected_version != before.state.version) {

@@ -2,13 +2,13 @@
 
 #include <array>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/engine/actor.hpp"
 #include "ksana/engine/plan/fire_plans.hpp"
@@ -89,7 +89,7 @@ class JobService {
     UuidGenerator& ids_;
     // By a hash of the job's id: changes of one job through this service come one after the other,
     // so that only the planner and other nodes can be in each other's way.
-    std::array<std::mutex, 64> changing_;
+    std::array<Mutex, 64> changing_;
 };
 
 }  // namespace ksana::engine

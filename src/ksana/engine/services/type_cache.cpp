@@ -5,7 +5,7 @@
 namespace ksana::engine {
 
 Result<void> TypeCache::Refresh() {
-    const std::lock_guard refreshing(refreshing_);
+    const MutexLock refreshing(refreshing_);
     auto types = std::make_shared<Types>();
     store::ListParams params{.prefix = {}, .limit = store::kMaxPageSize, .cursor = {}};
     do {
@@ -17,7 +17,7 @@ Result<void> TypeCache::Refresh() {
         }
         params.cursor = page.next;
     } while (!params.cursor.empty());
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     types_ = std::move(types);
     return {};
 }
@@ -25,7 +25,7 @@ Result<void> TypeCache::Refresh() {
 std::shared_ptr<const model::RunType> TypeCache::Find(const std::string& code) const {
     std::shared_ptr<const Types> types;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         types = types_;
     }
     const auto found = types->find(code);
@@ -33,7 +33,7 @@ std::shared_ptr<const model::RunType> TypeCache::Find(const std::string& code) c
 }
 
 std::size_t TypeCache::size() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return types_->size();
 }
 

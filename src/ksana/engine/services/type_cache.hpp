@@ -2,10 +2,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/model/run/run_type.hpp"
 #include "ksana/store/store.hpp"
 
@@ -30,9 +30,9 @@ class TypeCache {
     using Types = std::map<std::string, std::shared_ptr<const model::RunType>>;
 
     store::Store& store_;
-    std::mutex refreshing_;  // held while the store is asked; before mutex_
-    mutable std::mutex mutex_;
-    std::shared_ptr<const Types> types_ = std::make_shared<const Types>();  // guarded by mutex_
+    Mutex refreshing_ KSANA_ACQUIRED_BEFORE(mutex_);  // held while the store is asked
+    mutable Mutex mutex_;
+    std::shared_ptr<const Types> types_ KSANA_GUARDED_BY(mutex_) = std::make_shared<const Types>();
 };
 
 }  // namespace ksana::engine

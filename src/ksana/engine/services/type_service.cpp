@@ -50,7 +50,7 @@ Result<std::optional<StoredType>> TypeService::Find(const std::string& code) {
 }
 
 Result<StoredType> TypeService::Change(const std::string& code, const Edit& edit, const Actor& by) {
-    const std::lock_guard lock(changing_);
+    const MutexLock lock(changing_);
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const std::optional<StoredType> before, Find(code));
         KSANA_TRY(RunType after, edit(before));
@@ -80,7 +80,7 @@ Result<StoredType> TypeService::Change(const std::string& code, const Edit& edit
 }
 
 Result<void> TypeService::Delete(const std::string& code, const Check& check, const Actor& by) {
-    const std::lock_guard lock(changing_);
+    const MutexLock lock(changing_);
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const StoredType stored, Get(code));
         KSANA_TRY_VOID(check(stored));

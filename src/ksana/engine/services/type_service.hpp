@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/engine/actor.hpp"
 #include "ksana/engine/services/type_cache.hpp"
 #include "ksana/model/run/run_type.hpp"
@@ -44,7 +44,7 @@ class TypeService {
 
     store::Store& store_;
     TypeCache& book_;
-    std::mutex changing_;  // changes through this service come one after the other
+    Mutex changing_;  // changes through this service come one after the other
 };
 
 // All of them are read into memory by every node.

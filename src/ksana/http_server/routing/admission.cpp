@@ -5,7 +5,7 @@
 namespace ksana::http_server {
 
 bool Admission::Enter(const std::string& address) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (open_ >= total_) return false;
     const auto found = by_address_.find(address);
     const std::size_t there = found == by_address_.end() ? 0 : found->second;
@@ -16,7 +16,7 @@ bool Admission::Enter(const std::string& address) {
 }
 
 void Admission::Leave(const std::string& address) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = by_address_.find(address);
     KSANA_CHECK(found != by_address_.end() && open_ > 0, "a connection left that never came");
     --open_;

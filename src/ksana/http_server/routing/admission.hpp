@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <unordered_map>
+
+#include "ksana/base/process/mutex.hpp"
 
 namespace ksana::http_server {
 
@@ -20,9 +21,9 @@ class Admission {
   private:
     const std::size_t total_;
     const std::size_t per_address_;
-    std::mutex mutex_;
-    std::size_t open_ = 0;                                     // guarded by mutex_
-    std::unordered_map<std::string, std::size_t> by_address_;  // guarded by mutex_
+    Mutex mutex_;
+    std::size_t open_ KSANA_GUARDED_BY(mutex_) = 0;
+    std::unordered_map<std::string, std::size_t> by_address_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::http_server

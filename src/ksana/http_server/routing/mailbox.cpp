@@ -5,21 +5,21 @@
 namespace ksana::http_server {
 
 void Mailbox::Post(Task task) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!wake_) return;
     tasks_.push_back(std::move(task));
     if (tasks_.size() == 1) wake_();
 }
 
 std::vector<Mailbox::Task> Mailbox::TakeAll() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(tasks_, {});
 }
 
 void Mailbox::Close() {
     // Let go outside the lock: a task may hold the last reference to something that posts.
     std::vector<Task> dropped;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wake_ = nullptr;
     dropped.swap(tasks_);
 }

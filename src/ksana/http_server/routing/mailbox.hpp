@@ -1,8 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <vector>
+
+#include "ksana/base/process/mutex.hpp"
 
 namespace ksana::http_server {
 
@@ -21,9 +22,9 @@ class Mailbox {
     void Close();
 
   private:
-    std::mutex mutex_;
-    std::function<void()> wake_;  // guarded by mutex_; empty when closed
-    std::vector<Task> tasks_;     // guarded by mutex_
+    Mutex mutex_;
+    std::function<void()> wake_ KSANA_GUARDED_BY(mutex_);  // empty when closed
+    std::vector<Task> tasks_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::http_server

@@ -1,10 +1,10 @@
 #include "ksana/http_server/routing/reply.hpp"
 
-#include <mutex>
 #include <utility>
 
 #include "ksana/base/error/check.hpp"
 #include "ksana/base/log/log.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/http_server/routing/problem.hpp"
 
 namespace ksana::http_server {
@@ -22,20 +22,20 @@ class ReplyState {
     // Reply itself, is let go outside the lock.
     Reply::Deliver TakeDeliver() {
         std::function<void()> forgotten;
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         forgotten.swap(on_gone_);
         return std::exchange(deliver_, nullptr);
     }
 
     bool gone() const {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return gone_;
     }
 
     void MarkGone() {
         std::function<void()> callback;
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             gone_ = true;
             callback.swap(on_gone_);
         }
@@ -44,7 +44,7 @@ class ReplyState {
 
     void OnGone(std::function<void()> callback) {
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             if (!deliver_) return;
             if (!gone_) {
                 on_gone_.swap(callback);
@@ -57,10 +57,10 @@ class ReplyState {
   private:
     const std::string path_;
     const std::string request_id_;
-    mutable std::mutex mutex_;
-    Reply::Deliver deliver_;         // guarded by mutex_; empty when answered
-    std::function<void()> on_gone_;  // guarded by mutex_
-    bool gone_ = false;              // guarded by mutex_
+    mutable Mutex mutex_;
+    Reply::Deliver deliver_ KSANA_GUARDED_BY(mutex_);  // empty when answered
+    std::function<void()> on_gone_ KSANA_GUARDED_BY(mutex_);
+    bool gone_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 Reply::Reply(Deliver deliver, std::string path, std::string request_id)

@@ -5,39 +5,39 @@
 namespace ksana::http_server {
 
 bool Stream::TryPush(std::string_view text) {
-    std::unique_lock lock(mutex_);
-    if (ended_ || gone_) return false;
-    if (text.size() > limit_ - waiting_.size()) {
-        refused_ = true;
-        return false;
+    std::function<void()> wake;
+    {
+        const MutexLock lock(mutex_);
+        if (ended_ || gone_) return false;
+        if (text.size() > limit_ - waiting_.size()) {
+            refused_ = true;
+            return false;
+        }
+        if (waiting_.empty()) wake = wake_;
+        waiting_ += text;
     }
-    const bool first = waiting_.empty();
-    waiting_ += text;
-    if (first) Wake(std::move(lock));
+    if (wake) wake();  // outside the lock: it takes others
     return true;
 }
 
 void Stream::End() {
-    std::unique_lock lock(mutex_);
-    if (ended_ || gone_) return;
-    ended_ = true;
-    Wake(std::move(lock));
+    std::function<void()> wake;
+    {
+        const MutexLock lock(mutex_);
+        if (ended_ || gone_) return;
+        ended_ = true;
+        wake = wake_;
+    }
+    if (wake) wake();  // outside the lock: it takes others
 }
 
 bool Stream::over() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return ended_ || gone_;
 }
 
-// Outside the lock: it takes others.
-void Stream::Wake(std::unique_lock<std::mutex> lock) {
-    const std::function<void()> wake = wake_;
-    lock.unlock();
-    if (wake) wake();
-}
-
 void Stream::Attach(std::function<void()> wake) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wake_ = std::move(wake);
 }
 
@@ -45,7 +45,7 @@ Stream::Piece Stream::Take() {
     Piece piece;
     bool room = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         piece.text.swap(waiting_);
         piece.last = ended_;
         room = std::exchange(refused_, false);
@@ -57,7 +57,7 @@ Stream::Piece Stream::Take() {
 void Stream::Abandon() {
     std::function<void()> dropped;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         gone_ = true;
         waiting_ = std::string();
         dropped.swap(wake_);

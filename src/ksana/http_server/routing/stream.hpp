@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "ksana/base/process/mutex.hpp"
 
 namespace ksana::http_server {
 
@@ -40,16 +41,14 @@ class Stream {
     void Abandon();
 
   private:
-    void Wake(std::unique_lock<std::mutex> lock);
-
     const std::size_t limit_;
     std::function<void()> on_room_;
-    mutable std::mutex mutex_;
-    std::function<void()> wake_;  // guarded by mutex_
-    std::string waiting_;         // guarded by mutex_
-    bool ended_ = false;          // guarded by mutex_
-    bool gone_ = false;           // guarded by mutex_
-    bool refused_ = false;        // guarded by mutex_
+    mutable Mutex mutex_;
+    std::function<void()> wake_ KSANA_GUARDED_BY(mutex_);
+    std::string waiting_ KSANA_GUARDED_BY(mutex_);
+    bool ended_ KSANA_GUARDED_BY(mutex_) = false;
+    bool gone_ KSANA_GUARDED_BY(mutex_) = false;
+    bool refused_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ksana::http_server

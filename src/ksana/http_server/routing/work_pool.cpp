@@ -18,13 +18,13 @@ WorkPool::WorkPool(const Options& options, std::function<void(Work)> run)
 WorkPool::~WorkPool() { Stop(); }
 
 Result<void> WorkPool::Start() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = false;
     if (started_ > 0) return {};
     return StartOneMore();
 }
 
-// With mutex_. The fresh thread waits for it, and then finds the work.
+// The fresh thread waits for mutex_, and then finds the work.
 Result<void> WorkPool::StartOneMore() {
     KSANA_TRY_VOID(threads_[started_]->Start());
     ++started_;
@@ -33,41 +33,42 @@ Result<void> WorkPool::StartOneMore() {
 
 void WorkPool::Stop() {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         stopped_ = true;
     }
     for (const auto& thread : threads_) thread->Stop();
     std::deque<Work> dropped;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     dropped.swap(queue_);
     started_ = 0;
 }
 
 bool WorkPool::TrySubmit(Work& work) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (queue_.size() >= options_.queue) return false;
         queue_.push_back(std::move(work));
         const bool busy = queue_.size() > idle_ && started_ < threads_.size();
         // Where no further thread can be had, those that are there do it.
         if (busy && !stopped_) (void)StartOneMore();
     }
-    arrived_.notify_one();
+    arrived_.NotifyOne();
     return true;
 }
 
 void WorkPool::Loop(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     for (;;) {
         ++idle_;
-        const bool found = arrived_.wait(lock, stop, [this] { return !queue_.empty(); });
+        const bool found =
+            arrived_.Wait(lock, stop, [this]() KSANA_REQUIRES(mutex_) { return !queue_.empty(); });
         --idle_;
         if (!found || stop.stop_requested()) return;
         Work work = std::move(queue_.front());
         queue_.pop_front();
-        lock.unlock();
+        lock.Unlock();
         run_(std::move(work));
-        lock.lock();
+        lock.Lock();
     }
 }
 

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <vector>
 
+#include "ksana/base/process/cond_var.hpp"
 #include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/http_server/routing/reply.hpp"
 #include "ksana/http_server/routing/router.hpp"
 
@@ -45,18 +45,18 @@ class WorkPool {
     bool TrySubmit(Work& work);
 
   private:
-    Result<void> StartOneMore();
+    Result<void> StartOneMore() KSANA_REQUIRES(mutex_);
     void Loop(const std::stop_token& stop);
 
     const Options options_;
     const std::function<void(Work)> run_;
-    std::mutex mutex_;
-    std::condition_variable_any arrived_;
-    std::deque<Work> queue_;   // guarded by mutex_, as are these
-    std::size_t started_ = 0;  // the first so many of threads_
-    std::size_t idle_ = 0;     // of these
-    bool stopped_ = false;
-    std::vector<std::unique_ptr<LoopThread>> threads_;
+    Mutex mutex_;
+    StopCondVar arrived_;
+    std::deque<Work> queue_ KSANA_GUARDED_BY(mutex_);
+    std::size_t started_ KSANA_GUARDED_BY(mutex_) = 0;  // the first so many of threads_
+    std::size_t idle_ KSANA_GUARDED_BY(mutex_) = 0;     // of these
+    bool stopped_ KSANA_GUARDED_BY(mutex_) = false;
+    std::vector<std::unique_ptr<LoopThread>> threads_;  // as the constructor made them
 };
 
 }  // namespace ksana::http_server

@@ -77,7 +77,7 @@ ZoneDatabase::ZoneDatabase(std::string folder) : folder_(std::move(folder)) {}
 Result<std::shared_ptr<const Zone>> ZoneDatabase::Find(std::string_view name) {
     if (name == "UTC") return Zone::Utc();
     if (!IsWellFormed(name) || IsReserved(name)) return Unknown(name);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = known_.find(name);
     if (known != known_.end()) return known->second.zone;
     KSANA_TRY(Entry entry, Load(std::string(name)));
@@ -138,7 +138,7 @@ std::vector<std::string> ZoneDatabase::Names() const {
 
 std::vector<std::string> ZoneDatabase::Refresh() {
     std::vector<std::string> changed;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto& [name, entry] : known_) {
         struct stat status {};
         if (stat((folder_ + "/" + name).c_str(), &status) != 0) continue;

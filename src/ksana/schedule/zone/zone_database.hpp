@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/schedule/zone/zone.hpp"
 
 namespace ksana::schedule {
@@ -52,8 +52,8 @@ class ZoneDatabase {
     Error Unknown(std::string_view name) const;
 
     const std::string folder_;
-    std::mutex mutex_;
-    std::map<std::string, Entry, std::less<>> known_;  // guarded by mutex_
+    Mutex mutex_;
+    std::map<std::string, Entry, std::less<>> known_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::schedule

@@ -238,10 +238,11 @@ Result<std::optional<JobList::After>> PostgresTransaction::HorizonOf(const JobLi
                   where.Take()));
     if (rows.size() == 0) return horizon;
     RowReader row(rows, 0);
-    horizon.emplace();
-    horizon->name = row.Text();
-    horizon->time = row.Int64();
-    horizon->id = row.Text();
+    JobList::After last;
+    last.name = row.Text();
+    last.time = row.Int64();
+    last.id = row.Text();
+    horizon = std::move(last);
     return horizon;
 }
 

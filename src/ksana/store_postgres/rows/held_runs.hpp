@@ -1,10 +1,10 @@
 #pragma once
 
 #include <list>
-#include <mutex>
 #include <vector>
 
 #include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/process/mutex.hpp"
 
 namespace ksana::store_postgres {
 
@@ -21,14 +21,14 @@ class HeldRuns {
       public:
         explicit Hold(HeldRuns& all) : all_(all) {}
         ~Hold() {
-            const std::lock_guard lock(all_.mutex_);
+            const MutexLock lock(all_.mutex_);
             for (const auto claim : own_) all_.claims_.erase(claim);
         }
         Hold(const Hold&) = delete;
         Hold& operator=(const Hold&) = delete;
 
         void Add(std::vector<Uuid> ids) {
-            const std::lock_guard lock(all_.mutex_);
+            const MutexLock lock(all_.mutex_);
             own_.push_back(all_.claims_.insert(all_.claims_.end(), std::move(ids)));
         }
         std::vector<Uuid> OfAll() const { return all_.Some(); }
@@ -42,7 +42,7 @@ class HeldRuns {
     static constexpr std::size_t kEnough = 5'000;
 
     std::vector<Uuid> Some() const {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         std::vector<Uuid> ids;
         for (const std::vector<Uuid>& claim : claims_) {
             if (ids.size() + claim.size() > kEnough) break;
@@ -51,8 +51,8 @@ class HeldRuns {
         return ids;
     }
 
-    mutable std::mutex mutex_;
-    Claims claims_;  // guarded by mutex_
+    mutable Mutex mutex_;
+    Claims claims_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::store_postgres

@@ -67,7 +67,7 @@ model::Job Combine(const model::Job& stored, const JobStateRow& row) {
 }
 
 std::shared_ptr<const model::Job> JobCache::Find(std::int64_t revision) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = jobs_.find(revision);
     return found == jobs_.end() ? nullptr : found->second;
 }
@@ -75,7 +75,7 @@ std::shared_ptr<const model::Job> JobCache::Find(std::int64_t revision) {
 // Makes room by forgetting everything: seldom, and read again as needed.
 void JobCache::Remember(std::int64_t revision, model::Job job) {
     auto kept = std::make_shared<const model::Job>(std::move(job));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (jobs_.size() >= kMaxJobs) jobs_.clear();
     jobs_.insert_or_assign(revision, std::move(kept));
 }

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/model/job/job.hpp"
 #include "ksana/store_postgres/wire/rows.hpp"
 
@@ -46,8 +46,9 @@ class JobCache {
   private:
     static constexpr std::size_t kMaxJobs = 50'000;
 
-    std::mutex mutex_;
-    std::unordered_map<std::int64_t, std::shared_ptr<const model::Job>> jobs_;  // guarded by mutex_
+    Mutex mutex_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const model::Job>> jobs_
+        KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::store_postgres

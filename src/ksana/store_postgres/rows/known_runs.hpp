@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/model/run/run.hpp"
 #include "ksana/store_postgres/wire/params.hpp"
 
@@ -34,7 +34,7 @@ class KnownRuns {
     using Runs = std::unordered_map<Uuid, KnownRun, UuidHash>;
 
     void Put(Runs runs) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         while (!runs.empty()) {
             auto added = runs_.insert(runs.extract(runs.begin()));
             if (added.inserted) {
@@ -52,7 +52,7 @@ class KnownRuns {
     // All of these, or nothing if one of them is not known. They are forgotten in any case.
     template <class Ids>
     std::optional<std::vector<Runs::node_type>> Take(const Ids& ids) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         std::vector<Runs::node_type> taken;
         taken.reserve(ids.size());
         for (const Uuid& id : ids) {
@@ -73,9 +73,9 @@ class KnownRuns {
     static constexpr std::size_t kMost = 20'000;
     static constexpr std::size_t kMaxPayload = 1'024;
 
-    std::mutex mutex_;
-    Runs runs_;               // guarded by mutex_
-    std::deque<Uuid> order_;  // guarded by mutex_
+    Mutex mutex_;
+    Runs runs_ KSANA_GUARDED_BY(mutex_);
+    std::deque<Uuid> order_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::store_postgres

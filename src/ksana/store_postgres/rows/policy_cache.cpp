@@ -52,7 +52,7 @@ std::size_t PolicyCache::Hash::operator()(const model::RunPolicy& policy) const 
 }
 
 std::optional<std::int32_t> PolicyCache::IdOf(const model::RunPolicy& policy) const {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     const auto found = ids_.find(policy);
     if (found == ids_.end()) return std::nullopt;
     return found->second;
@@ -81,7 +81,7 @@ Result<std::vector<model::RunPolicy>> PolicyCache::Find(const std::vector<std::i
         std::vector<model::RunPolicy> found;
         std::vector<std::int32_t> missing;
         {
-            const std::shared_lock lock(mutex_);
+            const ReaderLock lock(mutex_);
             found.reserve(ids.size());
             for (const std::int32_t id : ids) {
                 const auto known = policies_.find(id);
@@ -111,7 +111,7 @@ Result<void> PolicyCache::Load(const std::vector<std::int32_t>& ids, Session& se
 }
 
 void PolicyCache::Remember(const ById& policies) {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     if (policies_.size() + policies.size() > kMaxRemembered) {
         policies_.clear();
         ids_.clear();

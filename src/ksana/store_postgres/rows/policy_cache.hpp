@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <shared_mutex>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/model/job/policy.hpp"
 #include "ksana/store_postgres/wire/session.hpp"
 
@@ -37,9 +37,9 @@ class PolicyCache {
     Result<void> Load(const std::vector<std::int32_t>& ids, Session& session);
     void Remember(const ById& policies);
 
-    mutable std::shared_mutex mutex_;
-    std::unordered_map<model::RunPolicy, std::int32_t, Hash> ids_;  // guarded by mutex_
-    ById policies_;                                                 // guarded by mutex_
+    mutable SharedMutex mutex_;
+    std::unordered_map<model::RunPolicy, std::int32_t, Hash> ids_ KSANA_GUARDED_BY(mutex_);
+    ById policies_ KSANA_GUARDED_BY(mutex_);
 };
 
 // Of a transaction that is to be run again when its policies are stored; a caller sees it only if

@@ -20,9 +20,11 @@ std::variant<ConnectionPool::Lease, Fault> ConnectionPool::Acquire(const Deadlin
 // An idle connection, or none with the right to make one.
 std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::TakeSlot(
     const Deadline& deadline) {
-    std::unique_lock lock(mutex_);
-    const auto available = [this] { return !idle_.empty() || taken_ < options_.size; };
-    if (!freed_.wait_for(lock, deadline.Remaining(), available)) {
+    MutexLock lock(mutex_);
+    const auto available = [this]() KSANA_REQUIRES(mutex_) {
+        return !idle_.empty() || taken_ < options_.size;
+    };
+    if (!freed_.WaitFor(lock, deadline.Remaining(), available)) {
         return DeadlineFault(
             fmt::format("none of the pool's {} connections became free", options_.size));
     }
@@ -61,28 +63,28 @@ void ConnectionPool::Return(std::unique_ptr<Connection> connection) {
         return;
     }
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         idle_.push_back(std::move(connection));
     }
-    freed_.notify_one();
+    freed_.NotifyOne();
 }
 
 void ConnectionPool::FreeSlot() {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         --taken_;
     }
-    freed_.notify_one();
+    freed_.NotifyOne();
 }
 
 void ConnectionPool::DropIdle() {
     std::vector<std::unique_ptr<Connection>> dropped;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         dropped.swap(idle_);
         taken_ -= dropped.size();
     }
-    freed_.notify_all();
+    freed_.NotifyAll();
 }
 
 }  // namespace ksana::store_postgres

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <variant>
 #include <vector>
 
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store_postgres/wire/connection.hpp"
 #include "ksana/store_postgres/wire/deadline.hpp"
 
@@ -57,10 +57,11 @@ class ConnectionPool {
 
     const Options options_;
     Backoff& backoff_;
-    std::mutex mutex_;
-    std::condition_variable freed_;
-    std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_; the last used at the end
-    std::size_t taken_ = 0;                          // guarded by mutex_; idle ones included
+    Mutex mutex_;
+    CondVar freed_;
+    // The last used at the end.
+    std::vector<std::unique_ptr<Connection>> idle_ KSANA_GUARDED_BY(mutex_);
+    std::size_t taken_ KSANA_GUARDED_BY(mutex_) = 0;  // idle ones included
 };
 
 }  // namespace ksana::store_postgres

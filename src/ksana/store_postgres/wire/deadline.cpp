@@ -5,7 +5,7 @@
 namespace ksana::store_postgres {
 
 std::uint64_t Backoff::Draw() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return random_.Next();
 }
 

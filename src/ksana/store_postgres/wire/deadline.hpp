@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <stop_token>
 
 #include "ksana/base/ids/random.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 
 namespace ksana::store_postgres {
@@ -52,8 +52,8 @@ class Backoff {
 
   private:
     Clock& clock_;
-    std::mutex mutex_;
-    Random& random_;  // guarded by mutex_
+    Mutex mutex_;
+    Random& random_ KSANA_GUARDED_BY(mutex_);
 };
 
 inline constexpr Backoff::Range kConflictBackoff{std::chrono::milliseconds(1),

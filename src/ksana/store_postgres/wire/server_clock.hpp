@@ -1,8 +1,8 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 
 namespace ksana::store_postgres {
@@ -17,7 +17,7 @@ class ServerClock {
 
     void Note(TimePoint server_time) {
         const SteadyPoint now = clock_.SteadyNow();
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         last_ = server_time;
         read_at_ = now;
     }
@@ -25,7 +25,7 @@ class ServerClock {
     // Nothing when the last reading is too old: somebody may have set the server's clock.
     std::optional<TimePoint> Estimate() const {
         const SteadyPoint now = clock_.SteadyNow();
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!last_ || now - read_at_ > kMaxAge) return std::nullopt;
         return *last_ + std::chrono::duration_cast<Duration>(now - read_at_);
     }
@@ -34,9 +34,9 @@ class ServerClock {
     static constexpr auto kMaxAge = std::chrono::seconds(1);
 
     const Clock& clock_;
-    mutable std::mutex mutex_;
-    std::optional<TimePoint> last_;  // guarded by mutex_
-    SteadyPoint read_at_;            // guarded by mutex_
+    mutable Mutex mutex_;
+    std::optional<TimePoint> last_ KSANA_GUARDED_BY(mutex_);
+    SteadyPoint read_at_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::store_postgres

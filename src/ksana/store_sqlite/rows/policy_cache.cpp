@@ -101,7 +101,7 @@ Result<void> PolicyCache::Fill(Connection& connection) {
 
 Result<model::RunPolicy> PolicyCache::Load(Connection& connection, std::int64_t id) {
     {
-        const std::shared_lock lock(mutex_);
+        const ReaderLock lock(mutex_);
         const auto found = by_id_.find(id);
         if (found != by_id_.end()) return found->second;
     }
@@ -113,7 +113,7 @@ Result<model::RunPolicy> PolicyCache::Load(Connection& connection, std::int64_t 
 }
 
 void PolicyCache::Add(std::int64_t id, const model::RunPolicy& policy) {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     if (by_id_.size() >= kMaxCached) by_id_.clear();
     by_id_.emplace(id, policy);
 }

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/model/job/policy.hpp"
 #include "ksana/store_sqlite/wire/connection.hpp"
 
@@ -32,8 +31,8 @@ class PolicyCache {
     friend class PolicyWriter;
     void Add(std::int64_t id, const model::RunPolicy& policy);
 
-    std::shared_mutex mutex_;
-    std::unordered_map<std::int64_t, model::RunPolicy> by_id_;  // guarded by mutex_
+    SharedMutex mutex_;
+    std::unordered_map<std::int64_t, model::RunPolicy> by_id_ KSANA_GUARDED_BY(mutex_);
 };
 
 // Finds the number of a policy or gives it one. Of the writer thread.

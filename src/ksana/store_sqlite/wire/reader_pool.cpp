@@ -27,9 +27,10 @@ Result<std::unique_ptr<Connection>> ReaderPool::OpenOne() const {
 }
 
 Result<std::unique_ptr<Connection>> ReaderPool::Acquire() {
-    std::unique_lock lock(mutex_);
-    const bool free =
-        changed_.wait_for(lock, kMaxWaitForReader, [this] { return holds_ == 0 && busy_ < size_; });
+    MutexLock lock(mutex_);
+    const bool free = changed_.WaitFor(lock, kMaxWaitForReader, [this]() KSANA_REQUIRES(mutex_) {
+        return holds_ == 0 && busy_ < size_;
+    });
     if (!free) {
         return Error(Code::kUnavailable, fmt::format("sqlite: all {} readers are busy", size_));
     }
@@ -39,7 +40,7 @@ Result<std::unique_ptr<Connection>> ReaderPool::Acquire() {
         free_.pop_back();
         return connection;
     }
-    lock.unlock();
+    lock.Unlock();
     auto opened = OpenOne();
     if (!opened) Release(nullptr);
     return opened;
@@ -47,15 +48,16 @@ Result<std::unique_ptr<Connection>> ReaderPool::Acquire() {
 
 void ReaderPool::Release(std::unique_ptr<Connection> connection) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         --busy_;
         if (connection != nullptr) free_.push_back(std::move(connection));
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
 }
 
-bool ReaderPool::AwaitQuiet(std::unique_lock<std::mutex>& lock) {
-    return changed_.wait_for(lock, kMaxWaitForQuiet, [this] { return busy_ == 0; });
+bool ReaderPool::AwaitQuiet(MutexLock& lock) {
+    return changed_.WaitFor(lock, kMaxWaitForQuiet,
+                            [this]() KSANA_REQUIRES(mutex_) { return busy_ == 0; });
 }
 
 Result<void> ReaderPool::Read(const store_kit::Backend::ReadBody& body) {

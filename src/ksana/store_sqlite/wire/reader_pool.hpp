@@ -1,12 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store_kit/driver/backend.hpp"
 #include "ksana/store_sqlite/wire/session.hpp"
 
@@ -25,13 +25,13 @@ class ReaderPool {
     // readers do not end in time.
     template <class F>
     bool WithoutReaders(const F& work) {
-        std::unique_lock lock(mutex_);
+        MutexLock lock(mutex_);
         ++holds_;
         const bool quiet = AwaitQuiet(lock);
         if (quiet) work();
         --holds_;
-        lock.unlock();
-        changed_.notify_all();
+        lock.Unlock();
+        changed_.NotifyAll();
         return quiet;
     }
 
@@ -39,16 +39,16 @@ class ReaderPool {
     Result<std::unique_ptr<Connection>> Acquire();
     void Release(std::unique_ptr<Connection> connection);
     Result<std::unique_ptr<Connection>> OpenOne() const;
-    bool AwaitQuiet(std::unique_lock<std::mutex>& lock);
+    bool AwaitQuiet(MutexLock& lock) KSANA_REQUIRES(mutex_);
 
     const std::string path_;
     const std::size_t size_;
     Shared& shared_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<std::unique_ptr<Connection>> free_;  // guarded by mutex_
-    std::size_t busy_ = 0;                           // guarded by mutex_
-    int holds_ = 0;                                  // guarded by mutex_; readers wait
+    Mutex mutex_;
+    CondVar changed_;
+    std::vector<std::unique_ptr<Connection>> free_ KSANA_GUARDED_BY(mutex_);
+    std::size_t busy_ KSANA_GUARDED_BY(mutex_) = 0;
+    int holds_ KSANA_GUARDED_BY(mutex_) = 0;  // readers wait
 };
 
 }  // namespace ksana::store_sqlite

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Agents over /api/v1 of the built server. Every answer goes through the description.
+"""Agents over /api/v1 of the built server. Every answer is compared with the description.
 
 usage: agent_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -11,17 +11,12 @@ import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-import v1_cases
-from agent_client import (CLAIM, EXCHANGE, RUNS, await_polls, claim, claim_one, pointers, show,
-                          submit, tell)
-from v1_cases import PATIENCE, check, equal
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.agent_client import (CLAIM, EXCHANGE, RUNS, await_polls, claim, claim_one, pointers, show,
+                              submit, tell)
+from kit.api_client import run_api_cases
+from kit.cases import case
+from kit.checks import check, equal
+from kit.waiting import PATIENCE, let_pass, wait_until
 
 
 @case
@@ -88,7 +83,7 @@ def a_lease_that_ends_gives_the_run_to_another(api, server, _):
                                             "interval": "0s"})
     first = claim_one(api, lease="3s")
     for _ in range(3):      # longer than its lease: it is kept by heartbeats
-        time.sleep(1.2)
+        let_pass(1.2, "a part of the lease")
         told = tell(api, first, "heartbeat", 200, lease="3s")
         equal((told["lease_expires_in"], told["directives"]), (3, []), "still mine")
     second = claim_one(api, wait="30s", worker="other")
@@ -244,10 +239,7 @@ def many_polls_are_served_one_run_each_in_order(api, _, __):
         await_polls(api, number + 1)
     for number in range(6):
         submit(api, payload=number)
-        deadline = time.monotonic() + PATIENCE
-        while len(order) <= number:
-            check(time.monotonic() < deadline, f"nobody got {number}")
-            time.sleep(0.002)
+        wait_until(lambda: len(order) > number, f"a poll that gets task {number}", pause=0.002)
     for thread in threads:
         thread.join()
     equal(order, [(number, number) for number in range(6)], "who came first is served first")
@@ -417,4 +409,4 @@ def hostile_input_is_refused_with_the_reason(api, server, _):
 
 
 if __name__ == "__main__":
-    v1_cases.main(CASES)
+    run_api_cases()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Audit, deletion of runs, backfills, the stream of events and settings, from outside.
+"""Audit, deletion of runs, backfills, the stream of events and settings of the built server.
 
 usage: history_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -8,15 +8,10 @@ import socket
 import time
 from datetime import datetime, timedelta, timezone
 
-import v1_cases
-from v1_cases import PATIENCE, check, equal
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.api_client import run_api_cases
+from kit.cases import case
+from kit.checks import check, equal
+from kit.waiting import PATIENCE, wait_for
 
 
 class Events:
@@ -86,13 +81,8 @@ def hourly(api, url, **more):
 
 
 def await_backfill(api, backfill_id, is_so, patience=PATIENCE):
-    deadline = time.monotonic() + patience
-    while True:
-        found = api.call("GET", f"/api/v1/backfills/{backfill_id}")
-        if is_so(found):
-            return found
-        check(time.monotonic() < deadline, f"it did not become so: {found}")
-        time.sleep(0.01)
+    return wait_for(lambda: api.call("GET", f"/api/v1/backfills/{backfill_id}"), is_so,
+                    "progress of the backfill", patience)
 
 
 @case
@@ -287,4 +277,4 @@ def settings_are_told_with_their_source(api, server, _):
 
 
 if __name__ == "__main__":
-    v1_cases.main(CASES)
+    run_api_cases()

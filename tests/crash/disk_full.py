@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A disk that is really full under a store at work.
+"""A store at work on a disk that is really full.
 
 usage: disk_full.py CHILD DRIVER
 
@@ -10,17 +10,19 @@ nothing that was refused is, and what cannot be opened for want of space can be 
 
 Mounting needs root. Without it a limit on the size of files (RLIMIT_FSIZE) stands in for the disk.
 """
+import contextlib
 import ctypes
 import fcntl
 import os
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
-import time
 
 import crash
+
+from kit.cases import arguments, case, run, say
+from kit.checks import fail
 
 DISK_BYTES = 32 << 20
 # What a store fills in some hundred changes. So much is free at first, and is freed so many times.
@@ -113,12 +115,12 @@ def small_disk(folder, room):
     try:
         return Disk(folder, room)
     except OSError as error:
-        print(f"no disk of our own ({error}): files are limited instead")
+        say(f"no disk of our own ({error}): files are limited instead")
         return Limit(folder, room)
 
 
 class Child:
-    """At work until it is killed; what it says is kept in a file."""
+    """The child works until it is killed; its output goes to a file."""
 
     def __init__(self, disk, command, lines):
         self.process = disk.start(command)
@@ -133,7 +135,7 @@ class Child:
                 size -= len(line)
             if size < 0:
                 return
-        sys.exit(f"the child ended: {self.process.wait()}")
+        fail(f"the child ended: {self.process.wait()}")
 
     def kill(self):
         self.process.kill()
@@ -147,18 +149,19 @@ def check_copy(child, driver, disk, folder, lines):
     copy = os.path.join(folder, "copy")
     shutil.copytree(disk.folder, copy,
                     ignore=shutil.ignore_patterns("ballast*", "lost+found", "*-shm"))
-    crash.check(child, driver, os.path.join(copy, crash.FILES[driver]), lines, "a copy")
+    crash.check_store(child, driver, os.path.join(copy, crash.FILES[driver]), lines, "a copy")
 
 
 def reopen_without_room(child, driver, path, lines):
     """It may refuse to open, in words; it may not crash or find less."""
     done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
     if done.returncode not in (0, CANNOT_OPEN):
-        sys.exit(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        fail(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return "opens" if done.returncode == 0 else done.stdout.strip()
 
 
-def fill(child, driver, disk, folder):
+@case
+def a_full_disk_loses_nothing(child, driver, disk, folder):
     path = os.path.join(disk.folder, crash.FILES[driver])
     lines = os.path.join(folder, "lines")
     worker = Child(disk, [child, driver, path, "work", str(THREADS), "100000000"], lines)
@@ -173,24 +176,23 @@ def fill(child, driver, disk, folder):
     check_copy(child, driver, disk, folder, lines)
     said = reopen_without_room(child, driver, path, lines)
     disk.free(worker.process)
-    crash.check(child, driver, path, lines, "after space was freed")
+    crash.check_store(child, driver, path, lines, "after space was freed")
     with open(lines, encoding="utf-8") as file:
         refused = sum(line.startswith(("failed", "refused")) for line in file)
-    print(f"{disk.kind}: {crash.acknowledged(lines) - refused} changes acknowledged and there, "
+    say(f"{disk.kind}: {crash.acknowledged(lines) - refused} changes acknowledged and there, "
           f"{refused} refused and not; the full store: {said}")
 
 
-def main():
-    child, driver = sys.argv[1:3]
-    began = time.monotonic()
+@contextlib.contextmanager
+def full_place(given):
     with tempfile.TemporaryDirectory(prefix="ksana_full_") as folder:
-        disk = small_disk(folder, ROOM_BYTES[driver])
+        disk = small_disk(folder, ROOM_BYTES[given.driver])
         try:
-            fill(child, driver, disk, folder)
+            yield given.child, given.driver, disk, folder
         finally:
             disk.close()
-    print(f"{time.monotonic() - began:.1f} s")
 
 
 if __name__ == "__main__":
-    main()
+    words = arguments("CHILD DRIVER")
+    run(words, lambda _: full_place(words))

@@ -6,12 +6,10 @@ usage: agent.py work TENANT JOURNAL CONCURRENCY LEASE GRACE
 """
 import json
 import os
-import pathlib
 import signal
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "sdk" / "python"))
-import ksana  # noqa: E402  (found by the line above)
+import ksana        # of sdk/python, by PYTHONPATH
 
 
 def work(tenant, journal, concurrency, lease, grace):

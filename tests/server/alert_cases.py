@@ -1,45 +1,42 @@
 #!/usr/bin/env python3
-"""Alerts from outside: by webhook and by mail, to real receivers (K-25).
+"""Alerts of the built server, by webhook and by mail, to real receivers (K-25).
 
 usage: alert_cases.py KSANA STORE DOCS [CASE…]      STORE: sqlite, postgres; DOCS: callbacks.md
 """
 import json
 import pathlib
-import re
 import tempfile
-import time
 from datetime import timedelta
 
-from ksana_server import PATIENCE, Server, Target, after, check, equal, store_of, utc_now
-from smtp_sink import SmtpSink
-from world_run import run_in_worlds
+from kit.cases import arguments, case, run
+from kit.checks import check, equal
+from kit.documents import python_names
+from kit.places import Place
+from kit.postgres import store_of
+from kit.server import Server
+from kit.smtp_sink import SmtpSink
+from kit.targets import Target
+from kit.times import after, utc_now
+from kit.waiting import let_pass, stays_so, wait_for, wait_until
 
-CASES = []
 SETTINGS = {"KSANA_CALLBACK_BACKOFF": "50ms", "KSANA_CALLBACK_MAX_BACKOFF": "200ms",
             "KSANA_CALLBACK_RETRIES": "1000", "KSANA_NODE_NAME": "one",
             "KSANA_SMTP_FROM": "ksana@example.com"}
 
 
-def case(function):
-    CASES.append(function)
-    return function
-
-
-class World:
-    def __init__(self, binary, store, docs):
-        self.binary, self.store = binary, store_of(store)
-        self.docs, self.server, self.sinks = docs, None, []
-        self.target = Target()
+class World(Place):
+    def open(self):
+        self.store, self.docs = store_of(self.given.store), self.given.docs
+        self.server, self.target = None, Target()
+        self.callback(lambda: self.target.close())      # a case may have replaced it
 
     def start(self, **settings):
-        self.server = Server(self.binary, self.store, environment={**SETTINGS, **settings})
-        self.server.start()
-        return self.server
+        self.server = self.enter_context(Server(self.given.ksana, self.store,
+                                                environment={**SETTINGS, **settings}))
+        return self.server.start()
 
     def sink(self, **options):
-        sink = SmtpSink(**options)
-        self.sinks.append(sink)
-        return sink
+        return self.enter_context(SmtpSink(**options))
 
     def api(self, method, path, body=None, expect=200):
         return self.server.call(method, "/api/v1" + path, body, expect)
@@ -54,15 +51,13 @@ class World:
                            **members)
 
     def run_job(self, name, path=None, wait=True):
-        """One run of it, to its end; with `path` it calls another place from now on."""
+        """One run of the job, to its end; with `path` the job calls another place from now on."""
         if path:
             self.server.call("PATCH", f"/jobs/{name}", {"http": {"url": self.target.url + path}})
         before = self.runs_of(name)
         self.server.call("POST", f"/jobs/{name}/run-now", expect=202)
-        deadline = time.monotonic() + PATIENCE
-        while wait and self.runs_of(name) == before:
-            check(time.monotonic() < deadline, f"{name} did not run")
-            time.sleep(0.01)
+        if wait:
+            wait_until(lambda: self.runs_of(name) != before, f"a run of {name}")
 
     def runs_of(self, name):
         return self.api("GET", f"/jobs/{name}")["total_runs"]
@@ -72,29 +67,14 @@ class World:
         return [call.json() for call in calls]
 
     def incident(self, rule, is_so, what):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = self.api("GET", f"/alert-incidents?rule={rule}")["items"]
-            if found and is_so(found[0]):
-                return found[0]
-            check(time.monotonic() < deadline, f"no incident of {rule} is {what}: {found}")
-            time.sleep(0.02)
+        return wait_for(lambda: self.api("GET", f"/alert-incidents?rule={rule}")["items"],
+                        lambda found: found and is_so(found[0]), f"an incident of {rule}: {what}",
+                        pause=0.02)[0]
 
     def await_letter(self, is_so):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = [one for one in self.api("GET", "/callbacks")["items"] if is_so(one)]
-            if found:
-                return found[0]
-            check(time.monotonic() < deadline, self.api("GET", "/callbacks")["items"])
-            time.sleep(0.02)
-
-    def close(self):
-        self.target.close()
-        for sink in self.sinks:
-            sink.close()
-        if self.server:
-            self.server.close()
+        found = wait_for(lambda: self.api("GET", "/callbacks")["items"],
+                         lambda items: any(map(is_so, items)), "such a letter", pause=0.02)
+        return next(filter(is_so, found))
 
 
 @case
@@ -133,8 +113,9 @@ def k25_only_after_several_failures_and_in_scope(world):
         world.run_job("often")
         world.run_job("other")
     world.run_job("often", "/ok")
-    time.sleep(1.5)     # two looks: what must not happen has no event to wait for
-    equal(world.api("GET", "/alert-incidents?rule=three")["items"], [], "a success in between")
+    # Long enough for two rounds of the alerter.
+    stays_so(lambda: not world.api("GET", "/alert-incidents?rule=three")["items"],
+             "no incident after a success in between", during=1.5, pause=0.1)
     for number in range(3):
         world.run_job("often", "/status/404" if number == 0 else None)
     notice = world.notices("three", 1)[0]
@@ -154,12 +135,9 @@ def k25_signed_by_webhook(world):
     world.api("PUT", "/alerts/safe", body)
     world.run_job("j")
     call = world.target.await_calls("/alert/safe")[0]
-    with open(world.docs, encoding="utf-8") as file:
-        snippet = "".join(re.findall(r"```python\n(.*?)```", file.read(), re.S))
-    names = {}
-    exec(compile(snippet, world.docs, "exec"), names)  # it is ours
     headers = {name.lower(): value for name, value in call.headers.items()}
-    check(names["verify"]("hush-hush", headers, call.body.encode()), "the signature")
+    verify = python_names(world.docs)["verify"]
+    check(verify("hush-hush", headers, call.body.encode()), "the signature")
     equal(headers["ksana-access-key"], "ops", "who")
     letter, = world.api("GET", "/callbacks")["items"]
     check("hush" not in json.dumps([letter, world.api("GET", f"/runs/{letter['id']}")]), "a leak")
@@ -271,7 +249,7 @@ def k25_missed_late_and_long(world):
                         http={"method": "GET", "url": world.target.url + "/ok"})
     world.target.await_calls("/ok")
     world.server.kill()
-    time.sleep(2.5)
+    let_pass(2.5, "fires of the job are missed while the server is down")
     world.server.start()
     notices = world.notices("missed", 1)
     equal(notices[0]["incident"]["subject"], "job:fires", "missed")
@@ -353,4 +331,5 @@ def k25_hostile_rules_are_refused(world):
 
 
 if __name__ == "__main__":
-    run_in_worlds(CASES, World)
+    given = arguments("KSANA STORE DOCS")
+    run(given, lambda _: World(given))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How the server starts, and does not: refused configurations with their message and exit code; and
-who may ask it: TLS, token, origin.
+"""The start of the server: refused configurations with their message and exit code. Then the rules
+for its clients: TLS, token, origin.
 
 usage: start_cases.py KSANA [CASE…]
 """
@@ -14,19 +14,14 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-from case_place import run_cases
-from ksana_server import PATIENCE, Failure, check, equal
+from kit.cases import arguments, case
+from kit.checks import Failure, check, equal
+from kit.places import run_in_server_places
+from kit.waiting import PATIENCE
 
 # As base/error.cpp has them.
 UNIMPLEMENTED, INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 1, 2, 5, 6, 124
 TOKEN = "0123456789abcdef0123456789abcdef"
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def check_refusal(got, code, *parts):
@@ -93,7 +88,7 @@ def a_store_of_another_server_is_refused(place):
         equal(second.stop(), 0, "exit code")
 
 
-@case
+@case(first=True)
 def an_unreachable_postgres_is_refused_soon(place):
     """Within the ten seconds that a database gets to come up."""
     def refuse(port):
@@ -192,7 +187,7 @@ def tls_is_spoken_when_configured(place):
     equal(server.stop(), 0, "exit code")
 
 
-@case
+@case(first=True)
 def clients_that_end_no_handshake_are_cut(place):
     certificate, key = make_certificate(place)
     server = place.server({"KSANA_TLS_CERTIFICATE": certificate, "KSANA_TLS_KEY": key}).start()
@@ -267,5 +262,4 @@ def pages_of_other_sites_change_nothing(place):
 
 
 if __name__ == "__main__":
-    run_cases(CASES, longest=[an_unreachable_postgres_is_refused_soon,
-                              clients_that_end_no_handshake_are_cut])
+    run_in_server_places(arguments("KSANA"))

@@ -1,27 +1,24 @@
 #!/usr/bin/env python3
-"""Async tasks as document T has them, seen from outside: the built server, and agents that fetch.
-Periodic tasks are in periodic_cases.py, callbacks (T-10, T-11) have cases of their own.
+"""Async tasks of document T: the built server, and agents that fetch tasks. Periodic tasks are in
+periodic_cases.py, callbacks (T-10, T-11) in callback_cases.py.
 
 usage: t_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from ksana_server import PATIENCE, after, check, equal, time_of, utc_now
-from task_client import faults, main
+from kit.cases import arguments, case
+from kit.checks import check, equal
+from kit.places import run_on_store
+from kit.task_client import Tasks, faults
+from kit.times import after, time_of, utc_now
+from kit.waiting import PATIENCE
 
-CASES = []
 UUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")
 MEMBERS = ["id", "tenant_id", "type", "creator", "start_time", "status", "executing_deadline",
            "exec_id", "error_count", "error_info", "category", "remark", "ext", "result",
            "exec_time", "create_date", "update_date"]
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 @case
@@ -369,4 +366,4 @@ def hostile_reports_change_nothing(tasks):
 
 
 if __name__ == "__main__":
-    main(CASES)
+    run_on_store(arguments("KSANA STORE"), lambda server, _: Tasks(server))

@@ -1,5 +1,5 @@
-"""Holds answers against openapi.json: status, content type, headers and body. Python's standard
-library only: the part of JSON Schema that the description uses, and an error for any other."""
+"""Compares answers with openapi.json: status, content type, headers and body. It knows the part of
+JSON Schema that the description uses, and raises an error for any other."""
 import json
 import pathlib
 import re

@@ -191,7 +191,8 @@ def a_cancel_comes_with_the_heartbeat(api, _, __):
 
 @case
 def a_poll_is_answered_by_the_commit(api, _, __):
-    """Not by a look now and then: half of the waits are far shorter than that."""
+    """A commit wakes the poll. The server also looks once a second; half of the waits are far
+    shorter than that."""
     took = []
     with ThreadPoolExecutor(1) as pool:
         for _ in range(15):
@@ -263,7 +264,7 @@ def polls_for_other_runs_wait_on(api, _, __):
 
 @case
 def what_nobody_takes_is_given_back(api, server, _):
-    """A poll whose client has gone gets nothing; the run is free for the next one at once."""
+    """A poll whose client has gone gets no run; the next agent gets the run at once."""
     for _ in range(5):
         gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         gone.request("POST", CLAIM, json.dumps({"worker": "gone", "wait": "60s"}))
@@ -279,16 +280,16 @@ def what_nobody_takes_is_given_back(api, server, _):
 
 @case
 def polls_of_clients_that_leave_at_once_leave_too(api, server, _):
-    """Also of those who go while their poll is being parked: once in twelve, so many are tried."""
+    """Some clients leave while the server parks their poll: one in twelve, so there are many."""
     for number in range(100):
         gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         gone.request("POST", CLAIM, json.dumps({"worker": "gone", "wait": "60s"}))
         until = time.perf_counter() + 0.00003 * number
-        while time.perf_counter() < until:      # a sleep is longer than what is to be met
+        while time.perf_counter() < until:      # a sleep would be longer than this time
             pass
         gone.close()
-        # After each: the next one who goes would take a forgotten poll along. Several times, as the
-        # poll may come to be parked only now.
+        # After each client: the next one that leaves would end a forgotten poll, too. Several
+        # times: the server may park the poll only now.
         for _ in range(5):
             await_polls(api, 0)
 

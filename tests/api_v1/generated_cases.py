@@ -26,14 +26,14 @@ TIMES = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z
 NUMBERS = [0, 1, -1, 5, 9, 10, 100, 500, 501, 2**31 - 1, 2**31, -2**31, 2**63 - 1, 2**63, 2**64,
            1e300]
 YESTERDAY = datetime.now(timezone.utc).replace(hour=23, minute=30) - timedelta(days=1)
-# The only one with fires in the past, and whose runs are not over at once.
+# The only job with fires in the past. Its runs do not end at once.
 HOURLY = {"id": "hourly", "name": "n", "http": {"url": "http://127.0.0.1:9/"},
           "schedule": {"kind": "cron", "cron": "0 * * * *"},
           "retry": {"strategy": "fixed", "max_retries": 1, "interval": "1h"}}
 
 
 class Maker:
-    """Values for schemas. About one in eight is not what the schema says."""
+    """Values for schemas. The schema does not allow about one in eight."""
 
     def __init__(self, description, source):
         self.description, self.source = description, source
@@ -121,7 +121,7 @@ class Requests:
             return job
         good = {"type": "http", "http": {"url": "http://127.0.0.1:9/"}, "name": "n",
                 "schedule": {"kind": "every", "every": "1h"}}
-        if self.source.random() < 0.3:      # its runs are not over at once
+        if self.source.random() < 0.3:      # its runs do not end at once
             good["retry"] = {"strategy": "fixed", "max_retries": 3, "interval": "1h"}
         extra = self.source.sample(sorted(job), min(len(job), self.source.randrange(3)))
         good.update({name: job[name] for name in extra if name not in ("id", "type", "enabled")})
@@ -176,7 +176,7 @@ class Requests:
             method = "HEAD"         # a stream has no end
         token = None
         if "/agent/runs/" in pattern and self.claimed and self.source.random() < 0.6:
-            # Most are over after one report, as a person's work on them makes them, too.
+            # Most runs end with one report, so most tokens are used once.
             token = self.claimed.pop() if self.source.random() < 0.7 else self.claimed[0]
         body, headers = self.body(method, operation, token)
         for parameter in operation["parameters"]:

@@ -69,7 +69,7 @@ class Events:
 
 
 def past_hours(count):
-    """From and to, with so many full hours between them."""
+    """The members `from` and `to`, with so many full hours between them."""
     to = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
     return {"from": (to - timedelta(hours=count)).isoformat(), "to": to.isoformat()}
 
@@ -185,7 +185,7 @@ def a_backfill_outlives_the_server(api, server, target):
     await_backfill(api, made["id"], lambda one: one["submitted"] >= 2)
     server.kill()
     server.start()
-    # Where several may share a store, what ran is taken back when its lease of 30 s is over.
+    # In a store that servers can share, a run is taken back when its lease of 30 s is over.
     over = await_backfill(api, made["id"], lambda one: one["state"] == "finished", 3 * PATIENCE)
     equal(over["submitted"] + over["skipped"], 12, "all")
     runs = api.walk(f"/api/v1/runs?parent={made['id']}")
@@ -233,7 +233,7 @@ def events_go_on_after_an_id(api, server, target):
     of_b = Events(server, "?after=0&job_id=b&types=job")
     equal([event[0] for event in of_b.until("job.run_now")], ["job.created", "job.run_now"], "of b")
     unknown = Events(server, last_id=999999)
-    equal(unknown.next()[0], "gap", "an id of nobody")
+    equal(unknown.next()[0], "gap", "an unknown id")
 
 
 @case

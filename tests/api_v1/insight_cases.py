@@ -49,7 +49,7 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
     job = api.await_job("j", is_far, "excluded")
     equal(job["version"], 1, "the definition is what it was")
     check(job["next_run_at"][:10] > days_around()[-10:], f"{job['next_run_at']} is excluded")
-    # A fire of the grid well inside the exclusion, and what is told about it while it holds.
+    # A fire well inside the exclusion, and its explanation while the exclusion holds.
     made = time_of(job["created_at"])
     number = int((utc_now() - made).total_seconds()) + 2
     inside = made + timedelta(seconds=number)
@@ -62,7 +62,7 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
     nominal = [run["nominal_at"] for run in api.walk("/api/v1/jobs/j/runs?limit=500")]
     late = [at for at in nominal if time_of(at) > excluded_from + timedelta(seconds=1)]
     equal(late, [], "runs of excluded fires")
-    # Let through again: what was excluded stays accounted for as excluded, and it goes on.
+    # Without the exclusion the job fires again; excluded fires stay excluded in the ledger.
     before = len(target.of("/ok/j"))
     put(api, {})
     target.await_calls("/ok/j", before + 2)
@@ -74,7 +74,7 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
     told = explain(api, "j", text_of(inside), tolerance="0s")
     equal(told["verdict"], "skipped_calendar", "still")
     equal(told["ledger"]["fate"], "skipped_calendar", "by the ledger")
-    # Every fire since it was made is exactly one entry: a run or a part of a stretch.
+    # Every fire since the creation has exactly one entry: a run, or a part of a stretch.
     api.call("POST", "/api/v1/jobs/j/pause")
     until = time_of(api.call("GET", "/api/v1/jobs/j")["planned_until"])
     runs = [time_of(run["nominal_at"]) for run in api.walk("/api/v1/jobs/j/runs?limit=500")]
@@ -123,7 +123,7 @@ def calendars_are_listed_page_by_page(api, _, __):
 
 @case
 def a_calendar_survives_a_kill(api, server, target):
-    """The last thing that a server did: jobs follow after the start."""
+    """A change just before a kill: the jobs follow it after the start."""
     put(api, {"exclude": [{"dates": days_around()}]}, 201)
     api.create("j", target.url + "/ok/j", schedule=SECOND)
     api.await_job("j", is_far, "excluded")
@@ -139,7 +139,7 @@ def a_calendar_survives_a_kill(api, server, target):
 
 @case
 def another_node_follows(api, server, target):
-    """What one node is told, others obey; where a store has only one node, after a restart."""
+    """A change through one node holds for the other, too. Not all stores allow a second node."""
     put(api, {}, 201)
     shared = server.store.startswith("postgresql")
     other = server
@@ -154,7 +154,7 @@ def another_node_follows(api, server, target):
         target.await_calls("/ok/j")
         put(api, {"exclude": [{"dates": days_around()}]})
         mine.await_job("j", is_far, "excluded")
-        # Until both have heard of it, either may plan by the old rules; then neither does.
+        # Either node may plan by the old rules until both know the change.
         fire = text_of(utc_now() + timedelta(hours=1))
         wait_until(lambda: explain(mine, "j", fire)["verdict"] == "will_be_skipped",
                    "the other node to learn of the exclusion")
@@ -247,7 +247,7 @@ def time_text(text):
 
 @case
 def one_simulation_at_a_time(api, server, _):
-    """One that takes its time keeps nobody from reading, and a second one is told to come later."""
+    """A long simulation does not block reads; a second one is refused with Retry-After."""
     jobs = [{"id": f"s{number}", "name": "s", "http": {"url": "http://127.0.0.1:9/"},
              "schedule": {"kind": "cron", "cron": "* * * * *", "zone": "Europe/Paris"}}
             for number in range(40)]

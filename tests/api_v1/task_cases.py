@@ -130,7 +130,7 @@ def tasks_are_submitted_inside_a_transaction(api, server, _):
         first, again = sql(f"BEGIN; {submitted} {submitted} COMMIT;")
         equal(first, again, "one run holds the key")
         run = waits.result(PATIENCE)
-        check(time.monotonic() - began < 5, "nobody told it, so it looks once a second")
+        check(time.monotonic() - began < 5, "the poll had no notification")
     equal((run["run_id"], run["payload"], run["attempt"]), (first, {"n": 1}, 1), "the run")
     through_http = api.call("POST", RUNS, {"type": "sql"}, 201)
     equal(show(api, first)["policy"], show(api, through_http["id"])["policy"], "the same defaults")

@@ -73,7 +73,7 @@ def a_cancel_reaches_the_executor(api, _, target):
     run = api.call("POST", "/api/v1/jobs/j/run", expect=202)["id"]
     target.await_calls("/hang/cancel")
     began = time.monotonic()
-    # Its owner is quick: it may be over before the answer is written.
+    # The run may end before the server writes this answer.
     status, _, asked = api.send("POST", f"/api/v1/runs/{run}/cancel")
     check(status in (200, 202), f"{status}: {asked}")
     equal(asked["state"], "running" if status == 202 else "cancelled", "state")
@@ -103,7 +103,7 @@ def failures_are_found_by_their_words(api, _, target):
 
 @case
 def pages_lose_and_repeat_nothing_while_others_write(api, server, _):
-    """Those that were there all the time are seen exactly once, whatever comes and goes."""
+    """A walk sees each job that is not deleted exactly once, while other jobs come and go."""
     stay = [f"s{number:03}" for number in range(60)]
     for job_id in stay:
         api.create(job_id, group="g")
@@ -170,7 +170,7 @@ def cursors_survive_a_restart(api, server, _):
 
 @case
 def of_many_who_change_what_they_read_one_wins(api, server, _):
-    """ETag races: no change is lost, every loser is told."""
+    """ETag races: no change is lost, every refused writer gets 412."""
     api.create("j", labels={"n": "0"})
     rounds, writers = 5, 6
 

@@ -139,7 +139,7 @@ class Apply(Place):
 
     @case
     def test_somebody_else_is_faster(self):
-        """Between the plan and the change: the version that the plan saw is insisted on."""
+        """A change between plan and apply: apply insists on the version that the plan saw."""
         path = self.write("a.toml", job("a"))
         self.apply("-f", path, "--yes")
         self.write("a.toml", job("a", "0 4 * * *"))

@@ -20,7 +20,7 @@ from kit.postgres import new_database, psql, test_server
 LATER = 99              # a version of the schema that does not exist yet
 EXIT_CONFLICT = 5
 RUNS = 1_200            # more than one page of an export
-DEFAULTS = ({}, "", True, "scheduled", "missed")      # left out of a record, where they stand below
+DEFAULTS = ({}, "", True, "scheduled", "missed")      # a record leaves these out
 
 
 def one_of_everything():
@@ -53,7 +53,7 @@ def one_of_everything():
 
 
 def records_of(path):
-    """Without the header, which says when and from where."""
+    """The lines without the header, which has the time and the store."""
     return path.read_text(encoding="utf-8").rstrip("\n").split("\n")[1:]
 
 
@@ -100,7 +100,7 @@ class Moves(StoreCase):
         contains("the store is not empty", said)
 
     def assert_holds(self, written, stored):
-        """All that was written is there; what was not said has become a default."""
+        """The store has all that was written; members that were left out have their default."""
         key = lambda line: json.dumps([next(iter(line)), *[
             next(iter(line.values())).get(name) for name in ("id", "run_id", "key", "seq")]])
         found = {key(line): line for line in map(json.loads, stored)}
@@ -137,7 +137,7 @@ class LaterSchema(StoreCase):
         with database:
             database.execute("INSERT INTO ksana_schema VALUES (?, 'later', 0)", (LATER,))
         database.close()
-        # Not one byte of the file, and no byte in a log of changes to it. Looking may leave one.
+        # No byte of the file changes, and no byte of its log. A read may create an empty log.
         self.refuse(self.sqlite, lambda: b"".join(
             part.read_bytes() for part in (path, self.folder / "ksana.db-wal") if part.exists()))
 

@@ -112,7 +112,7 @@ class TerminalCase(Place):
         equal(json.loads(kept.read_text())["schedule"]["every"], "120h")
         job = self.server.call("GET", f"/api/v1/jobs/{self.job}")
         equal((job["owner"], job["schedule"]["every"]), ("bob", "240h"))
-        # What is told to be typed next works.
+        # The command that the message suggests works.
         code, text = self.screen("job", "edit", self.job, "-f", str(kept)).end()
         equal(code, 0, text)
 
@@ -158,7 +158,7 @@ class TerminalCase(Place):
         contains("the run goes on", text)
         state = self.server.call("GET", f"/api/v1/runs/{run}")["state"]
         equal(state, "running")
-        # It ends when its time to be watched is over, too.
+        # The watch also ends with --max-wait.
         code, text = self.screen("run", "watch", run, "--max-wait", "300ms").end()
         equal(code, 124, text)
         code, text = self.screen("run", "cancel", run).end()

@@ -103,10 +103,10 @@ def random_kills(child, driver, folder):
 
 
 def inject(child, driver, path, lines, what):
-    """Exit code, what was said on standard error, and whether the last call before the injected
-    one gave a new log its name."""
+    """Exit code, standard error, and whether the last call before the injected one gave a new log
+    its name."""
     trace = lines + ".trace"
-    # Of opened files only the folder: a program opens many before it is the store's turn.
+    # Of openat only calls for the folder: a program opens many files before the store does.
     traced = ["-e", f"trace={CALLS[driver]}"]
     if what.startswith("openat:"):
         traced = ["-e", "trace=openat", "-P", os.path.dirname(path)]
@@ -128,16 +128,16 @@ def fresh(folder, driver):
 
 
 def prepared(child, driver, folder):
-    """Files that are there already. The counter of strace is for each thread, so that opening new
-    ones on the main thread would keep the first calls of the writer thread from being reached."""
+    """A store that exists already. strace counts calls for each thread. If the main thread created
+    the files, the count would not reach the first calls of the writer thread."""
     path, lines = fresh(folder, driver)
     run_child([child, driver, path, "work", "1", "3"], lines)
     return path, lines
 
 
 def sweep(child, driver, folder, tries=5):
-    """The counter of strace is for each call, too: every call gets its own sweep. When a log is
-    written anew is up to the threads; a sweep that met none is made again."""
+    """strace counts each kind of call, too: every kind gets its own sweep. The threads decide when
+    the log is written anew; a sweep that did not meet this is repeated."""
     crashes = 0
     new_logs = 0
     place = os.path.join(folder, "sweep")
@@ -170,8 +170,7 @@ def errors(child, driver, folder):
                                   ("pwrite64", "EIO"), ("rename", "EIO"), ("openat", "EMFILE")):
         if call not in CALLS[driver].split(",") and (driver, call) != ("json", "openat"):
             continue
-        # Many: what the writer does while it has nothing else to do (the log grows in pieces) meets
-        # errors that no call hears of.
+        # Many: some errors hit the writer while it prepares the log, and no caller gets them.
         for number in range(1, 31):
             path, lines = prepared(child, driver, os.path.join(folder, "errors"))
             what = f"{call}:error={number_of_error}:when={number}"

@@ -25,19 +25,19 @@ from kit.cases import arguments, case, run, say
 from kit.checks import fail
 
 DISK_BYTES = 32 << 20
-# What a store fills in some hundred changes. So much is free at first, and is freed so many times.
+# A store fills this in some hundred changes. It is free at first, and is freed TIMES times.
 ROOM_BYTES = {"json": 256 << 10, "sqlite": 4 << 20}
 TIMES = 4
 LAST_ROOM_BYTES = 4 << 20               # freed at the end
 THREADS = 4
-REFUSED_BYTES = 2_000                   # so much said of refusals, and the disk is taken to be full
-PIPE_BYTES = 4096                       # what may be on its way from the child
+REFUSED_BYTES = 2_000                   # of output about refusals: then the disk counts as full
+PIPE_BYTES = 4096                       # output that the child may have in its pipe
 CANNOT_OPEN = 4                         # exit code of the child
 CLONE_NEWNS = 0x20000
 
 
 class Disk:
-    """A small disk in a mount namespace of our own; it is gone when this process is."""
+    """A small disk in a mount namespace of its own, which ends with this process."""
 
     def __init__(self, folder, room):
         self.folder = os.path.join(folder, "disk")
@@ -94,7 +94,7 @@ class Limit:
         self.limits = [room * (time + 1) for time in range(TIMES + 1)]
 
     def start(self, command):
-        # Python ignores SIGXFSZ, and so does what it starts with its signals as they are.
+        # Python ignores SIGXFSZ; without restore_signals its child does, too.
         limit = self.limits[0]
         return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0,
                                 restore_signals=False,
@@ -128,7 +128,7 @@ class Child:
         self.lines = open(lines, "ab")
 
     def wait_for(self, size, refused):
-        """Reads on until so much was said of changes that were refused, or acknowledged."""
+        """Reads so many bytes of output about refused, or acknowledged, changes."""
         for line in self.process.stdout:
             self.lines.write(line)
             if line.startswith((b"failed ", b"refused ", b"unknown ")) == refused:
@@ -145,7 +145,7 @@ class Child:
 
 
 def check_copy(child, driver, disk, folder, lines):
-    """With room: what was acknowledged has reached the disk, full as it is."""
+    """Checks a copy on a disk with room: every acknowledged change is on the full disk."""
     copy = os.path.join(folder, "copy")
     shutil.copytree(disk.folder, copy,
                     ignore=shutil.ignore_patterns("ballast*", "lost+found", "*-shm"))
@@ -153,7 +153,7 @@ def check_copy(child, driver, disk, folder, lines):
 
 
 def reopen_without_room(child, driver, path, lines):
-    """It may refuse to open, in words; it may not crash or find less."""
+    """The store may refuse to open, with a message; it may not crash or lose changes."""
     done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
     if done.returncode not in (0, CANNOT_OPEN):
         fail(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")

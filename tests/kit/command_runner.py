@@ -81,7 +81,7 @@ class CommandRunner:
                         else "YYYY-MM-DDTHH:MM:SSZ", text)
         text = LOCAL.sub(r"DAY YYYY-MM-DD HH:MM:SS \1", text)
         text = RECENT.sub(lambda found: "recently" + " " * (len(found.group(0)) - 8), text)
-        # How far off 1 January is, and how many years ago 2020 was, is up to the day of the test.
+        # The time until 1 January, and since 2020, depends on the day of the test.
         text = COMING.sub(lambda found: "in N".ljust(len(found.group(0)) if found.group(1) else 0),
                           text)
         text = YEARS.sub("Ny ago", text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The agent of the conformance cases, in Python: what each type does is said in conformance.py.
+"""The agent of the conformance cases, in Python: conformance.py describes the types.
 
 usage: agent.py work TENANT JOURNAL CONCURRENCY LEASE GRACE
        agent.py client TENANT

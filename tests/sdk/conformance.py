@@ -144,7 +144,7 @@ def heartbeats_keep_a_lease(place):
     run_id = place.submit("slow", {"seconds": 1.5 * place.shortest + 1})
     run = place.await_state(run_id, "succeeded")
     equal((run["result"], len(run["attempts"])), ("slow", 1), "in one attempt")
-    # A server may notice the end of a lease a little late, so they are counted, too.
+    # A server may notice the end of a lease a little late, so the case counts the heartbeats.
     beats = len(place.wire.of("exchange") + place.wire.of("heartbeat"))
     check(beats >= 3, f"{beats} heartbeats")
 
@@ -171,7 +171,7 @@ def a_lost_lease_ends_the_work_and_late_answers_are_refused(place):
         late = place.submit("stubborn", {"file": str(files[1])})
         place.await_note("has", late)
         mine.append(late)
-    os.killpg(agent.pid, signal.SIGSTOP)    # longer than its lease: the tasks go to somebody else
+    os.killpg(agent.pid, signal.SIGSTOP)    # longer than its lease: another agent gets the tasks
     for run in [place.claim(lease="1h") for _ in mine]:
         check(run["run_id"] in mine and run["attempt"] == 2, run)
         token = {"exec_id": run["exec_id"], "result": "of another"}
@@ -189,7 +189,7 @@ def a_lost_lease_ends_the_work_and_late_answers_are_refused(place):
 
 @case(variants=ALL)
 def a_heartbeat_that_is_refused_ends_the_work(place):
-    """Whatever the agent's own clock says of its lease."""
+    """The lease lasts by the clock of the agent, but the server refuses the heartbeat."""
     place.agent(lease=6)
     held = place.submit("hold", {"file": str(place.new_file())})
     place.await_state(held, "running")
@@ -202,7 +202,7 @@ def a_heartbeat_that_is_refused_ends_the_work(place):
 
 @case(variants=FULL)
 def what_a_heartbeat_may_not_say_is_not_said_again(place):
-    """Else one note that is refused would cost the agent all that it holds."""
+    """Otherwise one refused note would cost the agent all its tasks."""
     problem = {"status": 400, "code": "invalid_argument", "detail": "no such note"}
     place.wire.answer("exchange", answer_of(400, problem))
     place.agent(lease=place.shortest)
@@ -279,7 +279,7 @@ def drain_makes_an_agent_fetch_nothing_for_a_moment(place):
     beats = len(place.wire.of("exchange"))
     told = {"reports": [{"run_id": held, "verdict": "ok", "directives": ["drain"]}], "runs": []}
     place.wire.answer("exchange", answer_of(200, told))
-    place.wire.await_calls("exchange", beats + 2)       # so the first of them was heard
+    place.wire.await_calls("exchange", beats + 2)       # it has the first answer
     drained = place.wire.of("exchange")[beats][1]
     place.await_state(place.submit("echo"), "succeeded")    # to the poll that was there before
     place.wire.await_calls("claim", 3)
@@ -323,7 +323,7 @@ def an_idle_agent_ends_at_once(place):
     check(time.monotonic() - before < 8, "it waited for its poll")
     place.await_polls(0)                                # the server has learned of it
     run_id = place.submit("echo")
-    equal(place.claim()["run_id"], run_id, "nobody else has it")
+    equal(place.claim()["run_id"], run_id, "no other agent has it")
     equal(place.show(run_id)["attempts"][0]["owner"], "test", "owner")
 
 
@@ -341,7 +341,7 @@ def a_stop_lets_tasks_finish(place):
     equal(place.show(after)["state"], "queued", "what came later")
 
 
-# Several times: how the two meet is a matter of luck.
+# Several times: the order of the two ends is random.
 @case(variants=ALL)
 def a_task_that_ends_with_the_stop_is_told(place):
     for _ in range(5):
@@ -360,7 +360,7 @@ def a_stop_releases_what_does_not_finish(place):
     place.await_exit(agent)
     run = place.show(stuck)
     equal((run["state"], run["failures"]), ("queued", 0), "given back unharmed")
-    equal(place.claim()["run_id"], stuck, "to somebody else")
+    equal(place.claim()["run_id"], stuck, "to another agent")
 
 
 @case(variants=ALL)

@@ -30,7 +30,7 @@ LINES = 35      # "about thirty"
 
 
 def programs(root, folder):
-    """Name, command and folder of each."""
+    """Name, command and folder of each program."""
     for page in PAGES:
         text = (root / page).read_text(encoding="utf-8")
         blocks = re.findall(r"^```(python|js|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

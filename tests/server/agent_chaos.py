@@ -33,7 +33,7 @@ UNFINISHED = "state=scheduled&state=queued&state=running&state=completing&state=
 # ---- the agent: a process of its own
 
 class Agent:
-    """Fetches tasks and reports on them; writes down what it was told of each report."""
+    """Fetches tasks and reports on them; writes the answer to each report into its journal."""
 
     def __init__(self, port, name, journal):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -74,8 +74,8 @@ class Crowd:
     def __init__(self, server, folder, seed):
         self.server, self.folder, self.random = server, folder, random.Random(seed)
         self.processes = [None] * AGENTS
-        self.named = {}         # the process of each agent there ever was
-        self.stopped = {}       # place: when it goes on
+        self.named = {}         # the process of each agent, also of dead ones
+        self.stopped = {}       # place: the time of its SIGCONT
         self.starts = self.kills = self.stops = 0
 
     def start(self, place):
@@ -92,7 +92,7 @@ class Crowd:
                 self.start(place)
 
     def step(self):
-        """One thing happens to one of them."""
+        """Kills or stops one agent, and lets stopped ones go on when their time has come."""
         now = time.monotonic()
         for place in [place for place, until in self.stopped.items() if until <= now]:
             del self.stopped[place]
@@ -125,7 +125,7 @@ class Crowd:
         for path in sorted(pathlib.Path(self.folder).glob("journal-*")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 words = line.split()
-                if len(words) == 4:     # the last one may have been cut
+                if len(words) == 4:     # a kill may have cut the last line
                     yield words
 
 
@@ -208,7 +208,7 @@ def judge(server, ids, crowd):
             check(results[run_id] != exec_id, f"a refused result of {run_id} was kept")
             late += 1
     check(accepted >= 0.5 * len(ids), f"only {accepted} were told that they are accepted")
-    check(late > 0, "nobody was late: this tested nothing")
+    check(late > 0, "no report was late: this tested nothing")
     metrics = server.request("GET", "/metrics")[2]
     refused = next(line for line in metrics.splitlines()
                    if line.startswith("ksana_reports_refused_total "))

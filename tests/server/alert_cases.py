@@ -89,14 +89,14 @@ def k25_failure_and_recovery_by_webhook(world):
     equal((incident["subject"], incident["state"], incident["count"]), ("job:nightly", "open", 1),
           "the incident")
     check("404" in incident["message"], incident)
-    # More of the same is one incident, and nobody is told again.
+    # The same failure again belongs to the incident, without another notice.
     world.run_job("nightly")
     world.incident("broken", lambda one: one["count"] == 2, "seen twice")
     world.run_job("nightly", "/ok")
     recovered = world.notices("broken", 2)[1]
     equal((recovered["event"], recovered["incident"]["state"]), ("recovered", "closed"), "notice")
     equal(recovered["incident"]["id"], incident["id"], "the same incident")
-    # The next time is another one.
+    # The next failure opens another incident.
     world.run_job("nightly", "/status/404")
     again = world.notices("broken", 3)[2]
     equal(again["event"], "opened", "again")
@@ -129,7 +129,7 @@ def k25_signed_by_webhook(world):
     made = world.alert("safe", webhook={"url": f"{world.target.url}/alert/safe",
                                         "access_key": "ops", "secret": "hush-hush"})
     equal(made["webhook"]["secret"], "***", "the secret is not shown")
-    # What is shown can be sent back.
+    # The answer can be sent back as it is.
     body = {name: value for name, value in made.items()
             if name not in ("id", "version", "created_at", "updated_at")}
     world.api("PUT", "/alerts/safe", body)
@@ -167,8 +167,8 @@ def k25_by_mail(world):
 
 @case
 def k25_mail_that_does_not_get_through(world):
-    """A wrong password and a certificate that nobody has signed are tried again; a recipient that
-    is refused is a dead letter."""
+    """After a wrong password or an untrusted certificate the mail is tried again; a refused
+    recipient makes it a dead letter."""
     sink = world.sink(refuse=["gone@example.com"])
     world.start(KSANA_SMTP_URL=sink.url)
     for name, address in (("refused", "gone@example.com"), ("taken", "here@example.com")):
@@ -200,7 +200,7 @@ def k25_mail_that_does_not_get_through(world):
 
 @case
 def k25_one_recipient_is_refused(world):
-    """The others get the mail; it is a dead letter only if nobody does, and for good."""
+    """The others get the mail. It is a dead letter only if all recipients are refused for good."""
     sink = world.sink(refuse=["gone@example.com", "left@example.com"], later=["busy@example.com"])
     world.start(KSANA_SMTP_URL=sink.url)
 
@@ -228,7 +228,7 @@ def k25_missed_late_and_long(world):
     world.alert("missed", on="missed")
     world.alert("late", on="late", longer_than="500ms", scope={"job": "waits"})
     world.alert("long", on="long", longer_than="700ms")
-    # Two that hang take all slots; what comes after them is late, and that is told once they end.
+    # Two jobs that hang take all slots. The next job is late; its notice comes when they end.
     for name in ("hang1", "hang2"):
         world.job(name, "/hang", timeout="4s")
         world.run_job(name, wait=False)
@@ -243,7 +243,7 @@ def k25_missed_late_and_long(world):
     world.target.await_calls("/ok")
     world.run_job("waits")
     equal(world.notices("late", 2)[1]["event"], "recovered", "one that was in time")
-    # A fire that comes while nobody is there.
+    # A fire while the server is down.
     world.server.create(id="fires", schedule={"kind": "every", "every": "1s"},
                         misfire={"policy": "skip", "grace": "300ms"},
                         http={"method": "GET", "url": world.target.url + "/ok"})
@@ -254,7 +254,7 @@ def k25_missed_late_and_long(world):
     notices = world.notices("missed", 1)
     equal(notices[0]["incident"]["subject"], "job:fires", "missed")
     check("missed" in notices[0]["incident"]["message"], notices)
-    # The next fire may have come before anybody looked: then one notice tells both.
+    # If the next fire comes before the alerter looks, one notice has both events.
     if notices[0]["event"] == "opened":
         notices = world.notices("missed", 2)
     equal(notices[-1]["event"], "recovered", "the next fire")
@@ -272,7 +272,7 @@ def k25_quiet_hours_hold_back_and_sum_up(world):
     world.run_job("night")
     world.run_job("night")
     world.incident("quiet", lambda one: one["count"] == 2, "seen twice")
-    equal(world.target.of("/alert/quiet"), [], "nobody is told")
+    equal(world.target.of("/alert/quiet"), [], "no notice")
     quiet["from"], quiet["to"] = text(now + timedelta(hours=2)), text(now + timedelta(hours=3))
     world.alert("quiet", quiet=quiet, expect=200)
     notice, = world.notices("quiet", 1)
@@ -287,7 +287,7 @@ def k25_told_across_restarts(world):
     world.alert("once")
     world.run_job("j")
     world.notices("once", 1)
-    # The receiver is away, and the server dies; it is told all the same, and once.
+    # The receiver is down, and the server is killed; the notice arrives all the same, and once.
     world.server.call("PATCH", "/jobs/j", {"http": {"url": world.target.url + "/ok"}})
     world.run_job("j")
     world.server.kill()

@@ -81,9 +81,9 @@ class World(Place):
                         {"worker": "w", "types": [code], "wait": "10s"})["runs"][0]
 
     def done(self, code, payload=None, result=None, **more):
-        """A task that an agent has done; its id."""
+        """Submits a task, and succeeds as its agent; the id of the run."""
         self.submit(code, payload)
-        taken = self.claim(code)    # perhaps one that was left behind by a kill
+        taken = self.claim(code)    # or a run from before a kill
         run_id = taken["run_id"]
         self.api("POST", f"/agent/runs/{run_id}/succeed",
                  {"exec_id": taken["exec_id"], "result": result, **more}, 204)
@@ -91,7 +91,7 @@ class World(Place):
 
     def failed(self, code, payload=None, message="broken"):
         self.submit(code, payload)
-        taken = self.claim(code)    # perhaps one that was left behind by a kill
+        taken = self.claim(code)    # or a run from before a kill
         run_id = taken["run_id"]
         self.api("POST", f"/agent/runs/{run_id}/fail",
                  {"exec_id": taken["exec_id"], "error": {"message": message}}, 204)
@@ -151,7 +151,7 @@ def t10_without_a_callback_straight_to_success(world):
     equal(world.run(world.done("plain", {}, 1))["state"], "succeeded", "no callback is configured")
     world.callbacks("told")
     run_id = world.done("told", {}, 1, callback=False)
-    equal(world.run(run_id)["state"], "succeeded", "the agent has told whoever had to know")
+    equal(world.run(run_id)["state"], "succeeded", "the agent has told the receiver itself")
     equal(world.listed(f"parent={run_id}"), [], "none is sent")
     equal(world.run(world.done("unknown-type", {}, 1))["state"], "succeeded", "a type is optional")
 
@@ -244,7 +244,7 @@ def a_type_that_is_deleted_meanwhile(world):
 
 @case
 def none_is_lost_while_target_and_server_are_down(world):
-    """The target comes and goes, the server is killed again and again; each callback arrives."""
+    """The target goes down and up, the server is killed several times; each callback arrives."""
     secret, count, kills = "hush-hush", 60, 5
     port = int(world.target.url.rsplit(":", 1)[1])
     world.callbacks("many", secure=secret)

@@ -66,7 +66,7 @@ def jump_case(server, target, clock, jump):
     target.await_calls("/beat", 2)
     before = len(target.of("/beat"))
     clock.jump(jump)
-    # A small step back is waited for: what fires then has fired before.
+    # After a small step back the server waits: these fires have happened before.
     silent = timedelta(hours=-3) < jump < timedelta()
     if not silent:
         calls = target.await_calls("/beat", before + 4, patience=8)

@@ -71,7 +71,7 @@ def once(seconds):
 
 
 def start_steady(server, target):
-    """A job that must stay on time whatever happens beside it."""
+    """A job that must stay on time during the attack."""
     server.create(id="steady", schedule={"kind": "every", "every": "200ms"}, overlap="allow",
                   http=http_job(target.url + "/ok/steady"))
     target.await_calls("/ok/steady")
@@ -203,7 +203,7 @@ def what_is_allowed_is_open_again(server, target, hostile):
 def parameters_of_a_run_stay_where_they_stand(server, target, hostile):
     """A user who may start a run cannot write headers, other paths or other members with it."""
     def send(number, value):
-        """The call, or none where it was refused."""
+        """The call, or None where the server refused it."""
         job_id = f"j{number}"
         server.create(id=job_id, schedule={"kind": "every", "every": "1h"}, max_retries=0,
                       http={"method": "POST", "headers": {"X-Given": "{{params.x}}"},
@@ -252,7 +252,7 @@ def headers_of_the_connection_cannot_be_set(server, target, hostile):
 # ---- clients
 
 def check_quick(server, seconds=1.0):
-    """That it answers, reads and writes, and soon."""
+    """Checks that the server answers, reads and writes quickly."""
     for method, path, body in (("GET", "/health", None), ("GET", "/jobs?limit=1", None),
                                ("GET", "/readyz", None),
                                ("POST", "/jobs", job_body(f"quick-{random.random()}"))):
@@ -304,7 +304,7 @@ def slow_clients_are_cut_and_harm_nobody(server, target, hostile):
     wait_until(all_are_cut, lambda: f"the end of {len(selector.get_map())} slow clients",
                within=16 - (time.monotonic() - start), pause=0)
     check(time.monotonic() - start > 5, "they were cut before their time")
-    check(asked >= 5, "nobody was asked meanwhile")
+    check(asked >= 5, "the server was not asked meanwhile")
     check_memory(server, before)
     check_steady(target)
 
@@ -358,7 +358,7 @@ def pipelined_requests_are_answered_in_order(server, target, hostile):
         content += f"GET /jobs/p{number} HTTP/1.1\r\nHost: h\r\n\r\n".encode()
         expected += [(201, f"p{number}"), (200, f"p{number}")]
     with Raw(server) as raw:
-        # Sent beside the reading, as nobody promises to read all before the first answer.
+        # Sent by a thread: the server need not read all requests before its first answer.
         sender = threading.Thread(target=raw.send, args=(content,))
         sender.start()
         reader = raw.socket.makefile("rb")

@@ -32,9 +32,9 @@ FIRST_FIRE = 2.0
 # Unoptimised, a log of JSON lines is read ten times slower than by a release.
 FIRST_FIRE_UNOPTIMISED = {"sqlite": 2.0, "postgres": 2.0, "json": 5.0}
 LONGEST_LIFE = 1.2      # seconds until the next kill
-# Jobs at a time, and seconds between two calls of the client: a few hundred kills would otherwise
-# end with fires that no store keeps up with, and the JSON store reads all that ever ran at its
-# start, which is for a few hundred runs a second at most.
+# Jobs at a time, and seconds between two calls of the client. Without these limits a few hundred
+# kills would end with more fires than a store can keep up with; and the JSON store reads all runs
+# at its start.
 MOST_JOBS = {"sqlite": 500, "postgres": 500, "json": 100}
 PAUSE = {"sqlite": 0, "postgres": 0, "json": 0.005}
 
@@ -106,7 +106,7 @@ def export(server):
 
 
 def nominals(job):
-    """Every fire of the job that its cursor says is accounted for."""
+    """Every fire of the job up to its cursor."""
     until = micros(job["planned_until"])
     schedule = job["schedule"]
     if schedule.get("kind", "once") == "once":

@@ -179,7 +179,7 @@ def a_waiting_run_is_cancelled_at_once(api, target):
     first, second = api.start("one", 2)
     target.await_calls("/hang")
     waiting = second if target.of("/hang")[0].headers["X-Ksana-Run-Id"] == first else first
-    # It waits at its owner, who must be told.
+    # It waits at its owner, which must learn of the cancel.
     api.await_end([waiting], "running")
     api.call("POST", f"/api/v1/runs/{waiting}/cancel", None, 202)
     api.await_end([waiting], "cancelled")
@@ -188,7 +188,7 @@ def a_waiting_run_is_cancelled_at_once(api, target):
 
 @case
 def a_dead_target_uses_up_no_attempts(api, target):
-    """The breaker opens, runs wait, one call sees whether the target is back, and it closes."""
+    """The breaker opens and runs wait. A probe finds that the target is back, and it closes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -224,7 +224,7 @@ def a_dead_target_uses_up_no_attempts(api, target):
 
 @case
 def another_node_learns_of_a_limit(api, target):
-    """Where several share a store; each keeps the limit for itself."""
+    """Nodes that share a store: each keeps the limit for itself."""
     if "postgres" not in api.server.store:
         return
     other = Server(api.server.binary, api.server.store)

@@ -30,19 +30,19 @@ BATCH = 500             # tasks in one exchange
 SUBMITTED = 2_000       # in one call
 TASKS = {"sqlite": 30_000, "postgres": 15_000}
 FOR_EVER = "0s"
-AT_ONCE = "1s"          # what has ended goes a moment later
+AT_ONCE = "1s"          # retention deletes a run soon after its end
 
-# Bounds; what was measured with a million is in docs/testing.md.
+# Bounds; docs/testing.md has the values that a million tasks took.
 MOST_MEMORY = 200 * 1_000_000           # of the server, whatever the number of tasks
 MOST_LOG = 40 * 1_000_000               # the write-ahead log of SQLite
 MOST_FIXED, MOST_BYTES = 4_000_000, 1_200      # of the store: empty, and for each task
-MOST_GROWTH = 1.05                      # of the store by what goes through after a purge
+MOST_GROWTH = 1.05                      # of the store by tasks after a purge
 
 
 # ---- the agent: a process of its own
 
 def work(port, name, path):
-    """Until nothing is left. Writes down the number of each task whose success was accepted."""
+    """Works until no task is left. Writes the number of each task whose success was accepted."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     claim = {"types": ["million"], "max": BATCH, "lease": "10m"}
     accepted, reports, numbers = array.array("I"), [], []
@@ -151,7 +151,7 @@ def await_purge(server, count):
 # ---- the rounds
 
 def keep_all(server, count, watch):
-    """Everything in, everything done, everything kept."""
+    """Submits all tasks, drains them, and finds them all in the history."""
     watch.phase("submit")
     ids = submit(server, count)
     equal(depths(server), (count, 0, 0), "after the submits")
@@ -166,7 +166,7 @@ def keep_all(server, count, watch):
 
 
 def purge(server, count, watch):
-    """How large the store has been before: PostgreSQL may have given back what was the queue."""
+    """Purges all; the largest size of the store before. PostgreSQL may have freed the queue."""
     equal(server.stop(), 0, "exit code")
     full = watch.store_size()       # the log is empty now
     largest = max(full, watch.most("store"))
@@ -180,7 +180,7 @@ def purge(server, count, watch):
 
 
 def once_more(server, before, count, watch):
-    """While retention is at work; the room of what has gone is used again."""
+    """More tasks while retention works; the store uses the room of deleted ones again."""
     watch.phase("submit again")
     submit(server, count)
     watch.phase("drain again")

@@ -60,7 +60,7 @@ def a_second_signal_ends_it_at_once(place):
             pass
         server.process.send_signal(number)
         equal(server.process.wait(5), -number, "exit code")
-        # What was under way is taken back at the next start.
+        # The next start takes back the run that was under way.
         place.target.released.set()
         server.environment["KSANA_SHUTDOWN_TIMEOUT"] = "5s"
         server.start()
@@ -71,7 +71,7 @@ def a_second_signal_ends_it_at_once(place):
 
 @case
 def readiness_ends_before_the_server(place):
-    """A stop takes no more requests, so that balancers go elsewhere."""
+    """A stopping server takes no more requests, so that balancers use other servers."""
     server = place.server({"KSANA_SHUTDOWN_TIMEOUT": "20s"}).start()
     server.create(id="j", schedule=once(0), timeout="20s",
                   http={"url": place.target.url + "/hang/ready"})
@@ -285,7 +285,7 @@ def deleting_a_job_cancels_what_waits(place):
     server.call("POST", "/jobs/waits/run-now", expect=202)
     server.call("POST", "/jobs/waits/run-now", expect=202)
     equal(server.request("DELETE", "/jobs/waits")[0], 204, "DELETE")
-    # And what runs may end: its answer is taken.
+    # The run that is under way may end: the server takes its answer.
     equal(server.request("DELETE", "/jobs/first")[0], 204, "DELETE")
     place.target.released.set()
     server.create(id="after", schedule=once(0), http={"url": place.target.url + "/ok/after"})

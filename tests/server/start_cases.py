@@ -70,7 +70,7 @@ def a_data_folder_that_cannot_be_used_is_refused(place):
         place.folder.chmod(0o755)
         as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     for store in ("sqlite", "json"):
-        # The folder that the server is started in must be readable to nobody, too.
+        # The user nobody must be able to read the working folder of the server.
         code, text = place.refusal({"DATA_DIR": str(locked)}, store=store, wrapper=as_nobody)
         check(code != 0 and str(locked) in text, f"{store}: {code} {text}")
     equal(list(locked.iterdir()), [], "files")
@@ -102,7 +102,7 @@ def an_unreachable_postgres_is_refused_soon(place):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         refusing = closed.getsockname()[1]
     with (socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(2) as pool):
-        ports = refusing, silent.getsockname()[1]       # the second accepts, and says nothing
+        ports = refusing, silent.getsockname()[1]       # the second accepts, and sends nothing
         first, second = pool.map(refuse, ports)
     check_refusal(first, UNAVAILABLE, "PostgreSQL", str(refusing), "refused")
     check_refusal(second, TOO_LATE, "PostgreSQL", "in time")
@@ -255,7 +255,7 @@ def pages_of_other_sites_change_nothing(place):
             equal(server.request(method, path, None, headers)[0], 403, f"{method} {path}")
     equal(server.call("GET", "/jobs"), [], "jobs")
     equal(server.request("POST", "/jobs", job, {"Origin": server.url})[0], 201, "our own")
-    # No answer invites a browser to show it to another site.
+    # No answer allows a browser to show it to another site.
     _, headers, _ = server.request("GET", "/jobs", None, {"Origin": "https://evil.example"})
     check(not any(name.lower().startswith("access-control") for name in headers), headers)
     equal(server.stop(), 0, "exit code")

@@ -58,7 +58,7 @@ def main():
                                             server_port=server.port, user=server.username))
         os.chmod(folder, 0o755)
         command = ["/usr/sbin/pgbouncer", "-q", str(settings)]
-        if os.getuid() == 0:  # which it refuses to be
+        if os.getuid() == 0:  # PgBouncer refuses to run as root
             command[1:1] = ["-u", "postgres"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as pooler:
             try:

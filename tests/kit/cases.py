@@ -15,6 +15,7 @@ The command line is: the words that the suite names, then names of cases (none: 
 `--list` prints the names. The exit code is 0 only if at least one case ran and all passed.
 """
 import os
+import signal
 import sys
 import threading
 import time
@@ -120,6 +121,8 @@ def run_one(one, place):
 
 def run(given, place, parallel=1):
     """Runs the chosen cases, so many at a time, prints a summary line, and exits."""
+    # A shell starts background commands with SIGINT ignored. Servers would inherit that from here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     cases = sorted(given.cases, key=lambda one: not one.options.get("first"))
     if parallel == 1:
         passed = [run_one(one, place) for one in cases]

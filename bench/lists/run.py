@@ -23,9 +23,8 @@ import subprocess
 import sys
 import time
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from data import Data
-from machine import (KSANA, QUIET, ROOT, Http, OthersShare, cpu_name, folder, ksana_on)
+from machine import KSANA, QUIET, ROOT, Http, OthersShare, cpu_name, folder, ksana_on
 from questions import all_questions
 
 RESULTS = ROOT / "bench" / "results" / "lists.md"

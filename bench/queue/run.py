@@ -11,11 +11,9 @@ SQLite is durable (synchronous=FULL), so is PostgreSQL (fsync, synchronous_commi
 durability is named with it. Rivals come from ../shared/bench/peers; where that is not there, the
 table says so. KSANA_BENCH_BINARY names another ksana than build/release/ksana.
 """
-import pathlib
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-import part_runner
+import part_runner        # of bench/, by PYTHONPATH
 from parts import PARTS
 
 HEAD = ("Durable: SQLite synchronous=FULL, PostgreSQL fsync and synchronous_commit on, as "

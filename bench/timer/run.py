@@ -10,11 +10,9 @@ The server keeps its jobs in SQLite, durable (synchronous=FULL). Rivals come fro
 ../shared/bench/peers; where that is not there, the table says so. KSANA_BENCH_BINARY names another
 ksana than build/release/ksana.
 """
-import pathlib
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-import part_runner
+import part_runner        # of bench/, by PYTHONPATH
 from parts import PARTS
 
 HEAD = ("Durable (SQLite synchronous=FULL); server, target and clients share the cores. Use the "

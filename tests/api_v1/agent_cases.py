@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Agents over /api/v1 of the built server. Every answer goes through the description.
+"""Agents over /api/v1 of the built server. Every answer is compared with the description.
 
 usage: agent_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -11,17 +11,12 @@ import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-import v1_cases
-from agent_client import (CLAIM, EXCHANGE, RUNS, await_polls, claim, claim_one, pointers, show,
-                          submit, tell)
-from v1_cases import PATIENCE, check, equal
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.agent_client import (CLAIM, EXCHANGE, RUNS, await_polls, claim, claim_one, pointers, show,
+                              submit, tell)
+from kit.api_client import run_api_cases
+from kit.cases import case
+from kit.checks import check, equal
+from kit.waiting import PATIENCE, let_pass, wait_until
 
 
 @case
@@ -88,7 +83,7 @@ def a_lease_that_ends_gives_the_run_to_another(api, server, _):
                                             "interval": "0s"})
     first = claim_one(api, lease="3s")
     for _ in range(3):      # longer than its lease: it is kept by heartbeats
-        time.sleep(1.2)
+        let_pass(1.2, "a part of the lease")
         told = tell(api, first, "heartbeat", 200, lease="3s")
         equal((told["lease_expires_in"], told["directives"]), (3, []), "still mine")
     second = claim_one(api, wait="30s", worker="other")
@@ -196,7 +191,8 @@ def a_cancel_comes_with_the_heartbeat(api, _, __):
 
 @case
 def a_poll_is_answered_by_the_commit(api, _, __):
-    """Not by a look now and then: half of the waits are far shorter than that."""
+    """A commit wakes the poll. The server also looks once a second; half of the waits are far
+    shorter than that."""
     took = []
     with ThreadPoolExecutor(1) as pool:
         for _ in range(15):
@@ -244,10 +240,7 @@ def many_polls_are_served_one_run_each_in_order(api, _, __):
         await_polls(api, number + 1)
     for number in range(6):
         submit(api, payload=number)
-        deadline = time.monotonic() + PATIENCE
-        while len(order) <= number:
-            check(time.monotonic() < deadline, f"nobody got {number}")
-            time.sleep(0.002)
+        wait_until(lambda: len(order) > number, f"a poll that gets task {number}", pause=0.002)
     for thread in threads:
         thread.join()
     equal(order, [(number, number) for number in range(6)], "who came first is served first")
@@ -271,7 +264,7 @@ def polls_for_other_runs_wait_on(api, _, __):
 
 @case
 def what_nobody_takes_is_given_back(api, server, _):
-    """A poll whose client has gone gets nothing; the run is free for the next one at once."""
+    """A poll whose client has gone gets no run; the next agent gets the run at once."""
     for _ in range(5):
         gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         gone.request("POST", CLAIM, json.dumps({"worker": "gone", "wait": "60s"}))
@@ -287,16 +280,16 @@ def what_nobody_takes_is_given_back(api, server, _):
 
 @case
 def polls_of_clients_that_leave_at_once_leave_too(api, server, _):
-    """Also of those who go while their poll is being parked: once in twelve, so many are tried."""
+    """Some clients leave while the server parks their poll: one in twelve, so there are many."""
     for number in range(100):
         gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         gone.request("POST", CLAIM, json.dumps({"worker": "gone", "wait": "60s"}))
         until = time.perf_counter() + 0.00003 * number
-        while time.perf_counter() < until:      # a sleep is longer than what is to be met
+        while time.perf_counter() < until:      # a sleep would be longer than this time
             pass
         gone.close()
-        # After each: the next one who goes would take a forgotten poll along. Several times, as the
-        # poll may come to be parked only now.
+        # After each client: the next one that leaves would end a forgotten poll, too. Several
+        # times: the server may park the poll only now.
         for _ in range(5):
             await_polls(api, 0)
 
@@ -417,4 +410,4 @@ def hostile_input_is_refused_with_the_reason(api, server, _):
 
 
 if __name__ == "__main__":
-    v1_cases.main(CASES)
+    run_api_cases()

@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""The checker itself: it finds planted breaches, and the examples of the description are valid."""
-import copy
-import sys
+"""The checker of answers, kit/contract.py: it finds planted breaches, and accepts the examples of
+the description.
 
-from contract import Breach, Description
+usage: contract_test.py [CASE…]
+"""
+import contextlib
+import copy
+
+from kit.cases import arguments, case, run
+from kit.checks import check
+from kit.contract import Breach, Description
 
 PROBLEM = {"type": "urn:ksana:problem:not_found", "title": "Not found", "status": 404,
            "detail": "x", "instance": "/api/v1/jobs/x", "code": "not_found", "request_id": "r"}
@@ -11,9 +17,9 @@ HEADERS = {"X-Request-Id": "r", "Ksana-Version": "1", "Content-Type": "applicati
 PROBLEM_HEADERS = {**HEADERS, "Content-Type": "application/problem+json"}
 
 
-def breaks(function, *arguments):
+def breaks(function, *words):
     try:
-        function(*arguments)
+        function(*words)
     except Breach:
         return True
     return False
@@ -34,18 +40,21 @@ def examples(description, node, schema=None):
             yield from examples(description, value, schema)
 
 
-def main():
-    description = Description()
+@case
+def examples_of_the_description_are_valid(description):
     count = 0
     for example, schema in examples(description, description.document):
         description.check(example, schema, f"example {count}")
         count += 1
-    assert count > 30, count
+    check(count > 30, f"{count} examples")
 
-    check = description.check_answer
+
+@case
+def breaches_of_answers_are_found(description):
+    answer = description.check_answer
     page = {"items": [], "next_cursor": None}
-    check("GET", "/api/v1/jobs", 200, HEADERS, page)
-    check("GET", "/api/v1/jobs/x", 404, PROBLEM_HEADERS, PROBLEM)
+    answer("GET", "/api/v1/jobs", 200, HEADERS, page)
+    answer("GET", "/api/v1/jobs/x", 404, PROBLEM_HEADERS, PROBLEM)
     wrong = [
         ("GET", "/api/v1/jobs", 200, HEADERS, {"items": []}),
         ("GET", "/api/v1/jobs", 200, HEADERS, {**page, "more": 1}),
@@ -60,9 +69,12 @@ def main():
         ("GET", "/api/v1/jobs/x", 404, PROBLEM_HEADERS, {**PROBLEM, "request_id": "other"}),
         ("GET", "/api/v1/jobs/x", 404, PROBLEM_HEADERS, {**PROBLEM, "errors": [{}]}),
     ]
-    for number, arguments in enumerate(wrong):
-        assert breaks(check, *arguments), f"breach {number} was not found"
+    for number, words in enumerate(wrong):
+        check(breaks(answer, *words), f"breach {number} was not found")
 
+
+@case
+def breaches_of_members_are_found(description):
     entry = {"seq": 1, "job_id": "j", "fate": "missed", "count": 1, "first": "2026-01-01T00:00:00Z",
              "last": "2026-01-01T00:00:00.000001Z", "recorded_at": "2026-01-01T00:00:00Z"}
     schema = {"$ref": "#/components/schemas/LedgerEntry"}
@@ -71,16 +83,18 @@ def main():
                         ("last", 5), ("count", 1.5)):
         changed = copy.deepcopy(entry)
         changed[name] = value
-        assert breaks(description.check, changed, schema), (name, value)
+        check(breaks(description.check, changed, schema), f"{name}: {value}")
 
+
+@case
+def breaches_of_alternatives_are_found(description):
     failure = {"exec_id": "x", "error": {"message": "m"}}
     schema = {"$ref": "#/components/schemas/AgentFailure"}
     for retry in ("default", "no", {"after": "30s"}):
         description.check({**failure, "retry": retry}, schema)
     for retry in ("maybe", {}, {"after": "30s", "more": 1}, 5):
-        assert breaks(description.check, {**failure, "retry": retry}, schema), retry
-    print(f"{count} examples, {len(wrong)} breaches")
+        check(breaks(description.check, {**failure, "retry": retry}, schema), retry)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(arguments(""), lambda _: contextlib.nullcontext(Description()))

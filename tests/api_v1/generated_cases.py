@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
-"""Requests made from openapi.json, right ones and broken ones: never a 5xx, every answer valid.
+"""Valid and broken requests generated from openapi.json: never a 5xx, every answer valid.
 
 usage: generated_cases.py KSANA STORE [SEED [COUNT]]      STORE: sqlite, json, postgres
 """
+import contextlib
 import copy
 import json
-import os
-import pathlib
 import random
-import sys
 from datetime import datetime, timedelta, timezone
 from urllib.parse import quote
 
-from contract import Breach, Client
-
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "server"))
-from ksana_server import Failure, Server, check, store_of  # noqa: E402
+from kit.cases import arguments, case, run, say
+from kit.checks import Failure, check
+from kit.contract import Breach, Client
+from kit.postgres import store_of
+from kit.server import Server
 
 PER_OPERATION = 120
 TEXTS = ["", "a", "j1", "j2", "default", "billing", "0", "ä€", "a b", "x" * 300, "{{run_id}}",
@@ -27,14 +26,14 @@ TIMES = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z
 NUMBERS = [0, 1, -1, 5, 9, 10, 100, 500, 501, 2**31 - 1, 2**31, -2**31, 2**63 - 1, 2**63, 2**64,
            1e300]
 YESTERDAY = datetime.now(timezone.utc).replace(hour=23, minute=30) - timedelta(days=1)
-# The only one with fires in the past, and whose runs are not over at once.
+# The only job with fires in the past. Its runs do not end at once.
 HOURLY = {"id": "hourly", "name": "n", "http": {"url": "http://127.0.0.1:9/"},
           "schedule": {"kind": "cron", "cron": "0 * * * *"},
           "retry": {"strategy": "fixed", "max_retries": 1, "interval": "1h"}}
 
 
 class Maker:
-    """Values for schemas. About one in eight is not what the schema says."""
+    """Values for schemas. The schema does not allow about one in eight."""
 
     def __init__(self, description, source):
         self.description, self.source = description, source
@@ -88,7 +87,7 @@ class Maker:
 
 
 class Requests:
-    """Fills in an operation with things that are there, now and then with things that are not."""
+    """Fills in an operation with known ids, and now and then with unknown ones."""
 
     def __init__(self, description, source):
         self.description, self.source = description, source
@@ -99,7 +98,7 @@ class Requests:
         self.dead_letters = []
 
     def report(self, schema, token):
-        """What an agent says of a run that it has."""
+        """The report of an agent on a run that it holds."""
         made = self.maker.value(schema)
         if not isinstance(made, dict) or self.source.random() < 0.5:
             made = {"after": "1s"} if schema["$ref"].endswith("Snooze") else {}
@@ -109,20 +108,20 @@ class Requests:
 
     @staticmethod
     def impatient(made):
-        """A claim that does not wait for long: nobody comes."""
+        """Makes the wait of a claim short: no task comes."""
         for claim in (made, made.get("claim")) if isinstance(made, dict) else ():
             if isinstance(claim, dict) and "wait" in claim:
                 claim["wait"] = "10ms"
         return made
 
     def job(self, method):
-        """Something like a job; half of the time one that is taken."""
+        """A job; half of the jobs are valid."""
         job = self.maker.value({"$ref": "#/components/schemas/JobDefinition"})
         if not isinstance(job, dict) or self.source.random() < 0.3:
             return job
         good = {"type": "http", "http": {"url": "http://127.0.0.1:9/"}, "name": "n",
                 "schedule": {"kind": "every", "every": "1h"}}
-        if self.source.random() < 0.3:      # its runs are not over at once
+        if self.source.random() < 0.3:      # its runs do not end at once
             good["retry"] = {"strategy": "fixed", "max_retries": 3, "interval": "1h"}
         extra = self.source.sample(sorted(job), min(len(job), self.source.randrange(3)))
         good.update({name: job[name] for name in extra if name not in ("id", "type", "enabled")})
@@ -177,7 +176,7 @@ class Requests:
             method = "HEAD"         # a stream has no end
         token = None
         if "/agent/runs/" in pattern and self.claimed and self.source.random() < 0.6:
-            # Most are over after one report, as a person's work on them makes them, too.
+            # Most runs end with one report, so most tokens are used once.
             token = self.claimed.pop() if self.source.random() < 0.7 else self.claimed[0]
         body, headers = self.body(method, operation, token)
         for parameter in operation["parameters"]:
@@ -205,7 +204,7 @@ class Requests:
         return self.source.choice(self.tags[-3:] + ["*", "*", "*", '"1"', "nonsense"])
 
     def learn(self, headers, content):
-        """What an answer told, for later requests."""
+        """Keeps ids, cursors and tags of an answer for later requests."""
         if "ETag" in headers:
             self.tags.append(headers["ETag"])
         if not isinstance(content, dict):
@@ -244,30 +243,27 @@ def explore(client, seed, count):
     return seen
 
 
-def main():
-    binary, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else None
-    # Nobody answers at the URLs: without retries there are failed runs to work on.
-    server = Server(binary, store_of(kind), environment={"MAX_RETRIES": "0"})
-    try:
+@case
+def generated_requests_get_valid_answers(server, seed, count):
+    client = Client(server)
+    client.call("POST", "/api/v1/jobs", HOURLY, 201)
+    made = count or PER_OPERATION * len(client.description.operations)
+    seen = explore(client, seed, made)
+    for method, pattern, _ in client.description.operations:
+        statuses = seen.get((method, pattern), set())
+        check(count or any(status < 400 for status in statuses),
+              f"{method} {pattern} never succeeded: {statuses}")
+    say(f"seed {seed}, {made} requests, statuses {sorted(set().union(*seen.values()))}")
+
+
+@contextlib.contextmanager
+def generated_place(given):
+    # No target answers at the URLs: without retries some runs have failed.
+    with Server(given.ksana, store_of(given.store), environment={"MAX_RETRIES": "0"}) as server:
         server.start()
-        client = Client(server)
-        client.call("POST", "/api/v1/jobs", HOURLY, 201)
-        made = count or PER_OPERATION * len(client.description.operations)
-        seen = explore(client, seed, made)
-        for method, pattern, _ in client.description.operations:
-            statuses = seen.get((method, pattern), set())
-            check(count or any(status < 400 for status in statuses),
-                  f"{method} {pattern} never succeeded: {statuses}")
-        print(f"{kind}: seed {seed}, {made} requests,",
-              f"statuses {sorted(set().union(*seen.values()))}")
-    except Failure as failure:
-        print(f"FAILED {failure}\n{server.log()}", file=sys.stderr)
-        sys.exit(1)
-    finally:
-        server.close()
+        yield server, int(given.seed or 1), int(given.count or 0)
 
 
 if __name__ == "__main__":
-    main()
+    words = arguments("KSANA STORE", "SEED COUNT")
+    run(words, lambda _: generated_place(words))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Audit, deletion of runs, backfills, the stream of events and settings, from outside.
+"""Audit, deletion of runs, backfills, the stream of events and settings of the built server.
 
 usage: history_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -8,15 +8,10 @@ import socket
 import time
 from datetime import datetime, timedelta, timezone
 
-import v1_cases
-from v1_cases import PATIENCE, check, equal
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.api_client import run_api_cases
+from kit.cases import case
+from kit.checks import check, equal
+from kit.waiting import PATIENCE, wait_for
 
 
 class Events:
@@ -74,7 +69,7 @@ class Events:
 
 
 def past_hours(count):
-    """From and to, with so many full hours between them."""
+    """The members `from` and `to`, with so many full hours between them."""
     to = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
     return {"from": (to - timedelta(hours=count)).isoformat(), "to": to.isoformat()}
 
@@ -86,13 +81,8 @@ def hourly(api, url, **more):
 
 
 def await_backfill(api, backfill_id, is_so, patience=PATIENCE):
-    deadline = time.monotonic() + patience
-    while True:
-        found = api.call("GET", f"/api/v1/backfills/{backfill_id}")
-        if is_so(found):
-            return found
-        check(time.monotonic() < deadline, f"it did not become so: {found}")
-        time.sleep(0.01)
+    return wait_for(lambda: api.call("GET", f"/api/v1/backfills/{backfill_id}"), is_so,
+                    "progress of the backfill", patience)
 
 
 @case
@@ -195,7 +185,7 @@ def a_backfill_outlives_the_server(api, server, target):
     await_backfill(api, made["id"], lambda one: one["submitted"] >= 2)
     server.kill()
     server.start()
-    # Where several may share a store, what ran is taken back when its lease of 30 s is over.
+    # In a store that servers can share, a run is taken back when its lease of 30 s is over.
     over = await_backfill(api, made["id"], lambda one: one["state"] == "finished", 3 * PATIENCE)
     equal(over["submitted"] + over["skipped"], 12, "all")
     runs = api.walk(f"/api/v1/runs?parent={made['id']}")
@@ -243,7 +233,7 @@ def events_go_on_after_an_id(api, server, target):
     of_b = Events(server, "?after=0&job_id=b&types=job")
     equal([event[0] for event in of_b.until("job.run_now")], ["job.created", "job.run_now"], "of b")
     unknown = Events(server, last_id=999999)
-    equal(unknown.next()[0], "gap", "an id of nobody")
+    equal(unknown.next()[0], "gap", "an unknown id")
 
 
 @case
@@ -287,4 +277,4 @@ def settings_are_told_with_their_source(api, server, _):
 
 
 if __name__ == "__main__":
-    v1_cases.main(CASES)
+    run_api_cases()

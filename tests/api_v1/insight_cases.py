@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
-"""Calendars, explain, preview and simulate of the built server, from outside. Every answer goes
-through the description.
+"""Calendars, explain, preview and simulate of the built server. Every answer is compared with the
+description.
 
 usage: insight_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
 import threading
-import time
 from datetime import timedelta
 from urllib.parse import quote
 
-from v1_cases import Api, PATIENCE, check, equal, main
-from ksana_server import Server, text_of, time_of, utc_now
+from kit.api_client import Api, run_api_cases
+from kit.cases import case
+from kit.checks import check, equal
+from kit.server import Server
+from kit.times import text_of, time_of, utc_now
+from kit.waiting import wait_for, wait_until
 
-CASES = []
 SECOND = {"kind": "every", "every": "1s", "calendar": "c"}
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def days_around(before=1, after=30):
@@ -37,16 +34,6 @@ def explain(api, job, at=None, **more):
     return api.call("GET", f"/api/v1/jobs/{job}/explain?{query}")
 
 
-def await_job(api, job_id, is_so, what):
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        job = api.call("GET", f"/api/v1/jobs/{job_id}")
-        if is_so(job):
-            return job
-        check(time.monotonic() < deadline, f"{job_id} did not become {what}: {job}")
-        time.sleep(0.01)
-
-
 def is_far(job):
     return time_of(job["next_run_at"]) > utc_now() + timedelta(days=2)
 
@@ -59,25 +46,23 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
     target.await_calls("/ok/j", 2)
     calendar = put(api, {"exclude": [{"dates": days_around()}]})
     excluded_from = time_of(calendar["updated_at"])
-    job = await_job(api, "j", is_far, "excluded")
+    job = api.await_job("j", is_far, "excluded")
     equal(job["version"], 1, "the definition is what it was")
     check(job["next_run_at"][:10] > days_around()[-10:], f"{job['next_run_at']} is excluded")
-    # A fire of the grid well inside the exclusion, and what is told about it while it holds.
+    # A fire well inside the exclusion, and its explanation while the exclusion holds.
     made = time_of(job["created_at"])
     number = int((utc_now() - made).total_seconds()) + 2
     inside = made + timedelta(seconds=number)
     told = explain(api, "j", text_of(inside + timedelta(hours=1)), tolerance="0s")
     equal((told["verdict"], told["calendar"]["name"]), ("will_be_skipped", "c"), "to come")
     check(days_around()[:10] in told["calendar"]["rule"], f"no rule: {told}")
-    deadline = time.monotonic() + PATIENCE
-    while told["verdict"] != "skipped_calendar":
-        check(time.monotonic() < deadline, f"it stays {told}")
-        told = explain(api, "j", text_of(inside), tolerance="0s")
+    wait_for(lambda: explain(api, "j", text_of(inside), tolerance="0s"),
+             lambda told: told["verdict"] == "skipped_calendar", "a fire skipped by the calendar")
     equal(explain(api, "j")["verdict"], "skipped_calendar", "the last one, too")
     nominal = [run["nominal_at"] for run in api.walk("/api/v1/jobs/j/runs?limit=500")]
     late = [at for at in nominal if time_of(at) > excluded_from + timedelta(seconds=1)]
     equal(late, [], "runs of excluded fires")
-    # Let through again: what was excluded stays accounted for as excluded, and it goes on.
+    # Without the exclusion the job fires again; excluded fires stay excluded in the ledger.
     before = len(target.of("/ok/j"))
     put(api, {})
     target.await_calls("/ok/j", before + 2)
@@ -89,7 +74,7 @@ def k22_an_exclusion_is_obeyed_and_accounted_for(api, _, target):
     told = explain(api, "j", text_of(inside), tolerance="0s")
     equal(told["verdict"], "skipped_calendar", "still")
     equal(told["ledger"]["fate"], "skipped_calendar", "by the ledger")
-    # Every fire since it was made is exactly one entry: a run or a part of a stretch.
+    # Every fire since the creation has exactly one entry: a run, or a part of a stretch.
     api.call("POST", "/api/v1/jobs/j/pause")
     until = time_of(api.call("GET", "/api/v1/jobs/j")["planned_until"])
     runs = [time_of(run["nominal_at"]) for run in api.walk("/api/v1/jobs/j/runs?limit=500")]
@@ -138,15 +123,15 @@ def calendars_are_listed_page_by_page(api, _, __):
 
 @case
 def a_calendar_survives_a_kill(api, server, target):
-    """The last thing that a server did: jobs follow after the start."""
+    """A change just before a kill: the jobs follow it after the start."""
     put(api, {"exclude": [{"dates": days_around()}]}, 201)
     api.create("j", target.url + "/ok/j", schedule=SECOND)
-    await_job(api, "j", is_far, "excluded")
+    api.await_job("j", is_far, "excluded")
     put(api, {"exclude": [{"dates": days_around(before=3, after=60)}]})
     server.kill()
     server.start()
     last = days_around(3, 60)[-10:]
-    job = await_job(api, "j", lambda job: job["next_run_at"][:10] > last, "right")
+    job = api.await_job("j", lambda job: job["next_run_at"][:10] > last, "right")
     put(api, {})
     target.await_calls("/ok/j")
     equal(job["version"], 1, "the definition is what it was")
@@ -154,7 +139,7 @@ def a_calendar_survives_a_kill(api, server, target):
 
 @case
 def another_node_follows(api, server, target):
-    """What one node is told, others obey; where a store has only one node, after a restart."""
+    """A change through one node holds for the other, too. Not all stores allow a second node."""
     put(api, {}, 201)
     shared = server.store.startswith("postgresql")
     other = server
@@ -168,12 +153,11 @@ def another_node_follows(api, server, target):
         mine.create("j", target.url + "/ok/j", schedule=SECOND)     # known there at once
         target.await_calls("/ok/j")
         put(api, {"exclude": [{"dates": days_around()}]})
-        await_job(mine, "j", is_far, "excluded")
-        # Until both have heard of it, either may plan by the old rules; then neither does.
-        deadline = time.monotonic() + PATIENCE
+        mine.await_job("j", is_far, "excluded")
+        # Either node may plan by the old rules until both know the change.
         fire = text_of(utc_now() + timedelta(hours=1))
-        while explain(mine, "j", fire)["verdict"] != "will_be_skipped":
-            check(time.monotonic() < deadline, "the other node has not heard of it")
+        wait_until(lambda: explain(mine, "j", fire)["verdict"] == "will_be_skipped",
+                   "the other node to learn of the exclusion")
         put(mine, {})
         before = len(target.of("/ok/j"))
         target.await_calls("/ok/j", before + 2)
@@ -238,12 +222,9 @@ def fates_are_explained(api, _, target):
     target.await_calls("/ok/ran", 2)
     job = api.call("GET", "/api/v1/jobs/ran")
     fire = text_of(time_of(job["created_at"]) + timedelta(seconds=1))
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        told = explain(api, "ran", fire, tolerance="0s")
-        if told["verdict"] in ("ran", "ran_late") and told["run"]["state"] == "succeeded":
-            break
-        check(time.monotonic() < deadline, f"it has run: {told}")
+    told = wait_for(lambda: explain(api, "ran", fire, tolerance="0s"),
+                    lambda told: told["verdict"] in ("ran", "ran_late") and
+                    told["run"]["state"] == "succeeded", "the explanation of a run that succeeded")
     check("run" in told and "fire" in told, f"facts: {told}")
     half = text_of(time_of(fire) + timedelta(milliseconds=500))
     told = explain(api, "ran", half, tolerance="0s")
@@ -253,10 +234,8 @@ def fates_are_explained(api, _, target):
     paused = time_of(api.call("GET", "/api/v1/jobs/ran")["updated_at"])
     seconds = int((paused - time_of(job["created_at"])).total_seconds()) + 1
     skipped = text_of(time_of(job["created_at"]) + timedelta(seconds=seconds))
-    deadline = time.monotonic() + PATIENCE
-    while explain(api, "ran", skipped, tolerance="0s")["verdict"] != "skipped_paused":
-        check(time.monotonic() < deadline, "it is paused")
-    told = explain(api, "ran", skipped, tolerance="0s")
+    told = wait_for(lambda: explain(api, "ran", skipped, tolerance="0s"),
+                    lambda told: told["verdict"] == "skipped_paused", "a fire skipped by the pause")
     equal(told["actor"]["reason"], "the target moves", "why")
     api.call("GET", "/api/v1/jobs/none/explain", expect=404)
 
@@ -268,7 +247,7 @@ def time_text(text):
 
 @case
 def one_simulation_at_a_time(api, server, _):
-    """One that takes its time keeps nobody from reading, and a second one is told to come later."""
+    """A long simulation does not block reads; a second one is refused with Retry-After."""
     jobs = [{"id": f"s{number}", "name": "s", "http": {"url": "http://127.0.0.1:9/"},
              "schedule": {"kind": "cron", "cron": "* * * * *", "zone": "Europe/Paris"}}
             for number in range(40)]
@@ -280,9 +259,7 @@ def one_simulation_at_a_time(api, server, _):
         status, headers, content = mine.send("POST", "/api/v1/simulate", {**march, "slots": 20})
         seen.add((status, headers.get("Retry-After"), content.get("totals", {}).get("fires")))
 
-    deadline = time.monotonic() + PATIENCE
-    while (429, "1", None) not in seen:
-        check(time.monotonic() < deadline, f"never refused: {seen}")
+    def one_was_refused():
         threads = [threading.Thread(target=simulate) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -290,6 +267,9 @@ def one_simulation_at_a_time(api, server, _):
             api.call("GET", "/api/v1/jobs")
         for thread in threads:
             thread.join()
+        return (429, "1", None) in seen
+
+    wait_until(one_was_refused, lambda: f"a refused simulation; answers: {seen}")
     equal(seen - {(429, "1", None)}, {(200, None, 40 * 31 * 24 * 60)}, "answers")
     api.create("s0", schedule={"kind": "cron", "cron": "0 * * * *"})
     wish = {**march, "changes": [], "durations": {"s0": "90m"}}
@@ -299,4 +279,4 @@ def one_simulation_at_a_time(api, server, _):
 
 
 if __name__ == "__main__":
-    main(CASES)
+    run_api_cases()

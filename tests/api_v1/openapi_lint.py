@@ -8,7 +8,7 @@ import json
 import re
 import sys
 
-from contract import DESCRIPTION, NOTES, Breach, Description
+from kit.contract import DESCRIPTION, NOTES, Breach, Description
 
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 PLACES = {"query", "path", "header", "cookie"}

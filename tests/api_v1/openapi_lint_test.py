@@ -2,17 +2,20 @@
 """openapi.json has no finding, and the lint finds each fault that is planted in it."""
 import copy
 import json
-import unittest
 
-from contract import DESCRIPTION
 from openapi_lint import lint
+
+from kit.cases import arguments, case, run
+from kit.checks import check, equal
+from kit.contract import DESCRIPTION
+from kit.places import Place
 
 with open(DESCRIPTION, encoding="utf-8") as opened:
     DOCUMENT = json.load(opened)
 
 
-class LintTest(unittest.TestCase):
-    def setUp(self):
+class LintTest(Place):
+    def open(self):
         self.document = copy.deepcopy(DOCUMENT)
         self.list = self.document["paths"]["/api/v1/jobs"]["get"]
         self.one = self.document["paths"]["/api/v1/jobs/{id}"]
@@ -20,11 +23,13 @@ class LintTest(unittest.TestCase):
 
     def expect(self, part):
         findings = lint(self.document)
-        self.assertTrue(any(part in finding for finding in findings), findings[:5])
+        check(any(part in finding for finding in findings), findings[:5])
 
+    @case
     def test_the_description_is_clean(self):
-        self.assertEqual(lint(self.document), [])
+        equal(lint(self.document), [])
 
+    @case
     def test_members_and_version(self):
         self.document["openapi"] = "3.0.3"
         self.document["path"] = {}
@@ -33,24 +38,29 @@ class LintTest(unittest.TestCase):
         self.expect("unknown members ['path']")
         self.expect("/info: has no license")
 
+    @case
     def test_references(self):
         self.list["parameters"][0] = {"$ref": "#/components/parameters/None"}
         self.expect("#/components/parameters/None leads nowhere")
 
+    @case
     def test_what_is_not_used(self):
         self.schemas["Lonely"] = {"type": "string"}
         self.expect("/components/schemas/Lonely: is not used")
 
+    @case
     def test_security(self):
         self.list["security"] = [{"password": []}]
         self.expect("there is no security scheme password")
 
+    @case
     def test_tags(self):
         self.list["tags"] = ["job"]
         self.expect("only here or only used: {'job'}")
         self.list["tags"] = ["jobs", "runs"]
         self.expect("must have one tag")
 
+    @case
     def test_names_of_operations(self):
         self.list["operationId"] = self.one["get"]["operationId"]
         self.expect("has the operationId of")
@@ -59,10 +69,12 @@ class LintTest(unittest.TestCase):
         self.list["summary"] = "Lists jobs."
         self.expect("without a full stop")
 
+    @case
     def test_paths(self):
         self.document["paths"]["/api/v1/jobs/{name}"] = self.one
         self.expect("is the same as /api/v1/jobs/{id}")
 
+    @case
     def test_parameters(self):
         self.list["parameters"] += [self.list["parameters"][1],
                                     {"name": "bare", "in": "query"},
@@ -71,6 +83,7 @@ class LintTest(unittest.TestCase):
                      "parameters of the path are ['id']", "of a path must be required"):
             self.expect(part)
 
+    @case
     def test_bodies_and_answers(self):
         self.list["requestBody"] = {"content": {"json": {}}}
         self.list["responses"]["2xx"] = {"content": {"application/json": {}}}
@@ -81,6 +94,7 @@ class LintTest(unittest.TestCase):
                      "must not have content", "does not describe its errors"):
             self.expect(part)
 
+    @case
     def test_schemas(self):
         self.schemas["Problem"]["properties"].update({
             "a": {"type": "array"}, "b": {"typ": "string"}, "c": {"properties": {"d": {}}},
@@ -95,4 +109,4 @@ class LintTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run(arguments(""), lambda one: one.owner())

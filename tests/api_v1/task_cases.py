@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tasks come in over /api/v1 of the built server. Every answer goes through the description.
+"""Tasks over /api/v1 of the built server. Every answer is compared with the description.
 
 usage: task_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -9,17 +9,12 @@ import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-import v1_cases
-from agent_client import (EXCHANGE, RUNS, await_polls, claim, claim_one, pointers, show,
-                          submit, tell)
-from v1_cases import PATIENCE, check, equal
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.agent_client import (EXCHANGE, RUNS, await_polls, claim, claim_one, pointers, show, submit,
+                              tell)
+from kit.api_client import run_api_cases
+from kit.cases import case
+from kit.checks import check, equal
+from kit.waiting import PATIENCE
 
 
 @case
@@ -114,7 +109,7 @@ def what_is_sent_twice_is_there_once(api, _, __):
 
 @case
 def tasks_are_submitted_inside_a_transaction(api, server, _):
-    """Of the caller's: they are there exactly if its data is. PostgreSQL only."""
+    """A transaction of the caller stores its data and the tasks, or neither. PostgreSQL only."""
     if not server.store.startswith("postgres"):
         return
 
@@ -135,7 +130,7 @@ def tasks_are_submitted_inside_a_transaction(api, server, _):
         first, again = sql(f"BEGIN; {submitted} {submitted} COMMIT;")
         equal(first, again, "one run holds the key")
         run = waits.result(PATIENCE)
-        check(time.monotonic() - began < 5, "nobody told it, so it looks once a second")
+        check(time.monotonic() - began < 5, "the poll had no notification")
     equal((run["run_id"], run["payload"], run["attempt"]), (first, {"n": 1}, 1), "the run")
     through_http = api.call("POST", RUNS, {"type": "sql"}, 201)
     equal(show(api, first)["policy"], show(api, through_http["id"])["policy"], "the same defaults")
@@ -144,4 +139,4 @@ def tasks_are_submitted_inside_a_transaction(api, server, _):
 
 
 if __name__ == "__main__":
-    v1_cases.main(CASES)
+    run_api_cases()

@@ -1,62 +1,20 @@
 #!/usr/bin/env python3
-"""/api/v1 of the built server, from outside. Every answer goes through the description.
+"""/api/v1 of the built server. Every answer is compared with the description.
 
 usage: v1_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
 import os
-import pathlib
 import re
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from contract import Breach, Client
+from kit.api_client import HOUR, Api, run_api_cases
+from kit.cases import case
+from kit.checks import Failure, check, equal
+from kit.contract import Breach
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "server"))
-from ksana_server import PATIENCE, Failure, check, equal  # noqa: E402
-from store_run import run_on_store  # noqa: E402
-
-CASES = []
-HOUR = {"kind": "every", "every": "1h"}
 ABSENT_RUN = "/api/v1/runs/0190b6a5-7c1e-7d2a-8f3b-123456789abc"
-
-
-def case(function):
-    CASES.append(function)
-    return function
-
-
-class Api(Client):
-    """Jobs and runs of one server."""
-
-    def create(self, job_id, url="http://127.0.0.1:9/", expect=201, **more):
-        job = {"id": job_id, "name": job_id, "http": {"url": url}, "schedule": HOUR, **more}
-        return self.call("POST", "/api/v1/jobs", job, expect)
-
-    def await_run(self, run_id, is_so, what):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            run = self.call("GET", f"/api/v1/runs/{run_id}")
-            if is_so(run):
-                return run
-            check(time.monotonic() < deadline, f"{run_id} did not become {what}: {run}")
-            time.sleep(0.01)
-
-    def await_state(self, run_id, state):
-        return self.await_run(run_id, lambda run: run["state"] == state, state)
-
-    def walk(self, path, mark=lambda page: None):
-        """Every item of a list, page by page; `mark` is called after each page."""
-        items, cursor = [], None
-        while True:
-            sign = "&" if "?" in path else "?"
-            page = self.call("GET", path + (f"{sign}cursor={cursor}" if cursor else ""))
-            items += page["items"]
-            mark(page)
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return items
 
 
 @case
@@ -115,7 +73,7 @@ def a_cancel_reaches_the_executor(api, _, target):
     run = api.call("POST", "/api/v1/jobs/j/run", expect=202)["id"]
     target.await_calls("/hang/cancel")
     began = time.monotonic()
-    # Its owner is quick: it may be over before the answer is written.
+    # The run may end before the server writes this answer.
     status, _, asked = api.send("POST", f"/api/v1/runs/{run}/cancel")
     check(status in (200, 202), f"{status}: {asked}")
     equal(asked["state"], "running" if status == 202 else "cancelled", "state")
@@ -145,7 +103,7 @@ def failures_are_found_by_their_words(api, _, target):
 
 @case
 def pages_lose_and_repeat_nothing_while_others_write(api, server, _):
-    """Those that were there all the time are seen exactly once, whatever comes and goes."""
+    """A walk sees each job that is not deleted exactly once, while other jobs come and go."""
     stay = [f"s{number:03}" for number in range(60)]
     for job_id in stay:
         api.create(job_id, group="g")
@@ -212,7 +170,7 @@ def cursors_survive_a_restart(api, server, _):
 
 @case
 def of_many_who_change_what_they_read_one_wins(api, server, _):
-    """ETag races: no change is lost, every loser is told."""
+    """ETag races: no change is lost, every refused writer gets 412."""
     api.create("j", labels={"n": "0"})
     rounds, writers = 5, 6
 
@@ -316,9 +274,5 @@ def a_token_guards_everything_but_the_description(api, server, _):
     equal(api.send("GET", "/api/v1/jobs", None, **headers)[0], 200, "with the token")
 
 
-def main(cases):
-    run_on_store(cases, lambda function, server, target: function(Api(server), server, target))
-
-
 if __name__ == "__main__":
-    main(CASES)
+    run_api_cases()

@@ -1,49 +1,47 @@
 #!/usr/bin/env python3
 """The completion scripts in their shells, and the manual pages as man reads them.
 
-usage: shell_cases.py KSANA
+usage: shell_cases.py KSANA [CASE…]
 """
 import os
-import pathlib
-import pty
 import re
-import select
-import shutil
 import socket
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "server"))
-from ksana_server import Server  # noqa: E402
+from kit.cases import arguments, case, run
+from kit.checks import check, contains, equal
+from kit.places import Place
+from kit.server import Server
+from kit.terminal import Screen
+from kit.waiting import PATIENCE
 
-BINARY = os.path.abspath(sys.argv.pop(1))
-PATIENCE = 20
 
+class Shells(Place):
+    """A folder with the completion scripts, and a server with some jobs, for all cases."""
 
-class ShellCase(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="ksana_shell_"))
-        (cls.folder / "bin").mkdir()
-        (cls.folder / "bin" / "ksana").symlink_to(BINARY)
-        (cls.folder / "some_file.toml").write_text("")
-        (cls.folder / "some_folder").mkdir()
-        cls.server = Server(BINARY, "memory:").start()
+    def open(self):
+        self.binary = self.given.ksana
+        self.folder = self.new_folder("ksana_shell_")
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "ksana").symlink_to(self.binary)
+        (self.folder / "some_file.toml").write_text("")
+        (self.folder / "some_folder").mkdir()
+        self.server = self.enter_context(Server(self.binary, "memory:")).start()
         for name in ("nightly", "noon", "weekly"):
-            cls.server.create(id=name, http={"url": cls.server.url + "/health"},
-                              schedule={"kind": "every", "every": "1h"})
+            self.server.create(id=name, http={"url": self.server.url + "/health"},
+                               schedule={"kind": "every", "every": "1h"})
         for shell in ("bash", "zsh", "fish"):
-            script = subprocess.run([BINARY, "completion", shell], check=True, timeout=PATIENCE,
-                                    capture_output=True, text=True).stdout
-            (cls.folder / shell).write_text(script)
+            script = subprocess.run([self.binary, "completion", shell], check=True,
+                                    timeout=PATIENCE, capture_output=True, text=True).stdout
+            (self.folder / shell).write_text(script)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.close()
-        shutil.rmtree(cls.folder)
+
+class ShellCase(Place):
+    """The place of one case; `given` are the Shells."""
+
+    def open(self):
+        self.folder, self.server = self.given.folder, self.given.server
 
     def environment(self, server=None):
         return {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "HOME": str(self.folder),
@@ -51,29 +49,19 @@ class ShellCase(unittest.TestCase):
 
     def run_shell(self, command, server=None):
         done = subprocess.run(command, cwd=self.folder, env=self.environment(server),
-                              capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(done.stderr, "", command)
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        equal(done.stderr, "", command)
         return done.stdout
 
     def type(self, command, text, until):
-        """Types a text into a shell on a terminal, until it shows another; what it showed."""
-        process, terminal = pty.fork()
-        if process == 0:
-            os.chdir(self.folder)
-            os.execvpe(command[0], command, self.environment())
-        shown, deadline = "", time.monotonic() + PATIENCE
-        try:
-            for wanted, typed in (("READY>", text), (until, "")):
-                while wanted not in shown:
-                    left = max(0, deadline - time.monotonic())
-                    self.assertTrue(select.select([terminal], [], [], left)[0],
-                                    f"{command}: {shown!r} does not show {wanted!r}")
-                    shown += os.read(terminal, 65536).decode(errors="replace")
-                os.write(terminal, typed.encode())
-            return shown
-        finally:
-            os.close(terminal)
-            os.waitpid(process, 0)
+        """Types a text into a shell on a terminal, until it shows another; the text that it
+        showed."""
+        screen = Screen(command, self.environment(), self.folder)
+        self.callback(screen.close)
+        screen.expect("READY>")
+        screen.type(text)
+        screen.expect(until)
+        return screen.text
 
 
 class Bash(ShellCase):
@@ -83,46 +71,52 @@ class Bash(ShellCase):
         out = self.run_shell(["bash", "--norc", "-c", script, "x", "ksana", *words], server)
         return out.split()
 
+    @case
     def test_words(self):
-        self.assertIn("cron", self.complete(""))
-        self.assertEqual(self.complete("cr"), ["cron"])
-        self.assertEqual(self.complete("cron", ""), ["next", "explain"])
-        self.assertEqual(self.complete("cron", "e"), ["explain"])
-        self.assertEqual(self.complete("--v"), ["--version"])
-        self.assertEqual(self.complete("completion", ""), ["bash", "zsh", "fish"])
-        self.assertEqual(self.complete("man", "cro"), ["cron"])
+        contains("cron", self.complete(""))
+        equal(self.complete("cr"), ["cron"])
+        equal(self.complete("cron", ""), ["next", "explain"])
+        equal(self.complete("cron", "e"), ["explain"])
+        equal(self.complete("--v"), ["--version"])
+        equal(self.complete("completion", ""), ["bash", "zsh", "fish"])
+        equal(self.complete("man", "cro"), ["cron"])
 
+    @case
     def test_options_and_their_values(self):
-        self.assertEqual(self.complete("cron", "next", "--co"), ["--count"])
-        self.assertEqual(self.complete("cron", "next", "--gap", ""), ["run_after", "skip"])
-        self.assertEqual(self.complete("cron", "next", "--gap", "=", "sk"), ["skip"])
-        self.assertEqual(self.complete("cron", "next", "--gap", "="), ["run_after", "skip"])
-        self.assertEqual(self.complete("cron", "next", "-o", "j"), ["json"])
-        self.assertEqual(self.complete("cron", "next", "--tz", "cron", "--fo"), ["--fold"])
-        self.assertEqual(self.complete("cron", "next", "--", "--"), [])
-        self.assertEqual(self.complete("cron", "--tz"), [])
+        equal(self.complete("cron", "next", "--co"), ["--count"])
+        equal(self.complete("cron", "next", "--gap", ""), ["run_after", "skip"])
+        equal(self.complete("cron", "next", "--gap", "=", "sk"), ["skip"])
+        equal(self.complete("cron", "next", "--gap", "="), ["run_after", "skip"])
+        equal(self.complete("cron", "next", "-o", "j"), ["json"])
+        equal(self.complete("cron", "next", "--tz", "cron", "--fo"), ["--fold"])
+        equal(self.complete("cron", "next", "--", "--"), [])
+        equal(self.complete("cron", "--tz"), [])
 
+    @case
     def test_files(self):
-        self.assertEqual(sorted(self.complete("import", "some_")),
-                         ["some_file.toml", "some_folder"])
-        self.assertEqual(self.complete("man", "--all", "some_"), ["some_folder"])
+        equal(sorted(self.complete("import", "some_")),
+              ["some_file.toml", "some_folder"])
+        equal(self.complete("man", "--all", "some_"), ["some_folder"])
 
+    @case
     def test_names_come_from_the_server(self):
-        self.assertEqual(self.complete("job", "get", "n"), ["nightly", "noon"])
-        self.assertEqual(self.complete("job", "get", "--timeout", "1s", "w"), ["weekly"])
+        equal(self.complete("job", "get", "n"), ["nightly", "noon"])
+        equal(self.complete("job", "get", "--timeout", "1s", "w"), ["weekly"])
         nowhere = "http://127.0.0.1:1"
         for words in (["--server", self.server.url, "job", "get", "w"],
                       ["job", "get", "--server", "=", self.server.url, "w"]):
-            self.assertEqual(self.complete(*words, server=nowhere), ["weekly"], words)
+            equal(self.complete(*words, server=nowhere), ["weekly"], words)
 
+    @case
     def test_a_server_that_does_not_answer_holds_nobody_up(self):
-        self.assertEqual(self.complete("job", "get", "n", server="http://127.0.0.1:1"), [])
+        equal(self.complete("job", "get", "n", server="http://127.0.0.1:1"), [])
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             before = time.monotonic()
             url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-            self.assertEqual(self.complete("job", "get", "n", server=url), [])
-            self.assertLess(time.monotonic() - before, 10)
+            equal(self.complete("job", "get", "n", server=url), [])
+            check(time.monotonic() - before < 10, "it took too long")
 
+    @case
     def test_on_a_terminal(self):
         (self.folder / "bashrc").write_text("source ./bash; PS1='READY>'")
         self.type(["bash", "--rcfile", "bashrc", "-i"], "ksana cron exp\t", "ksana cron explain ")
@@ -134,24 +128,27 @@ class Fish(ShellCase):
                               f"source ./fish; complete -C '{line}'"], server)
         return [entry.split("\t")[0] for entry in out.splitlines()]
 
+    @case
     def test_words(self):
-        self.assertEqual(self.complete("ksana cro"), ["cron"])
-        self.assertEqual(sorted(self.complete("ksana cron ")), ["explain", "next"])
-        self.assertEqual(sorted(self.complete("ksana completion ")), ["bash", "fish", "zsh"])
+        equal(self.complete("ksana cro"), ["cron"])
+        equal(sorted(self.complete("ksana cron ")), ["explain", "next"])
+        equal(sorted(self.complete("ksana completion ")), ["bash", "fish", "zsh"])
 
+    @case
     def test_options_and_their_values(self):
-        self.assertEqual(self.complete("ksana cron next --co"), ["--count"])
-        self.assertEqual(sorted(self.complete("ksana cron next --gap ")), ["run_after", "skip"])
-        self.assertEqual(self.complete("ksana cron next --tz cron --fo"), ["--fold"])
-        self.assertEqual(self.complete("ksana cron --gap"), [])
-        self.assertEqual(self.complete("ksana import some_f"), ["some_file.toml", "some_folder/"])
-        self.assertEqual(self.complete("ksana man --all some_"), ["some_folder/"])
+        equal(self.complete("ksana cron next --co"), ["--count"])
+        equal(sorted(self.complete("ksana cron next --gap ")), ["run_after", "skip"])
+        equal(self.complete("ksana cron next --tz cron --fo"), ["--fold"])
+        equal(self.complete("ksana cron --gap"), [])
+        equal(self.complete("ksana import some_f"), ["some_file.toml", "some_folder/"])
+        equal(self.complete("ksana man --all some_"), ["some_folder/"])
 
+    @case
     def test_names_come_from_the_server(self):
-        self.assertEqual(sorted(self.complete("ksana job get n")), ["nightly", "noon"])
+        equal(sorted(self.complete("ksana job get n")), ["nightly", "noon"])
         for named in (f"--server {self.server.url}", f"--server={self.server.url}"):
-            self.assertEqual(self.complete(f"ksana job get {named} w",
-                                           server="http://127.0.0.1:1"), ["weekly"], named)
+            equal(self.complete(f"ksana job get {named} w",
+                                server="http://127.0.0.1:1"), ["weekly"], named)
 
 
 class Zsh(ShellCase):
@@ -161,18 +158,22 @@ class Zsh(ShellCase):
         shown = self.type(["zsh", "-i", "-o", "no_beep"], line + "\t", until)
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\x08", "", shown)
 
+    @case
     def test_syntax(self):
         self.run_shell(["zsh", "-n", "./zsh"])
 
+    @case
     def test_words(self):
         self.complete("ksana cron exp", "explain ")
-        self.assertIn("Explains a cron", self.complete("ksana cron ", "Prints the next"))
+        contains("Explains a cron", self.complete("ksana cron ", "Prints the next"))
 
+    @case
     def test_options_and_their_values(self):
         self.complete("ksana cron next --cou", "--count ")
         self.complete("ksana cron next --gap r", "run_after ")
         self.complete("ksana cron next --gap=sk", "--gap=skip ")
 
+    @case
     def test_names_come_from_the_server(self):
         self.complete("ksana job get nig", "nightly ")
 
@@ -184,39 +185,50 @@ class Manual(ShellCase):
         return sorted(folder.iterdir())
 
     def run_ksana(self, *words, expect=0):
-        done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(done.returncode, expect, done.stderr)
+        done = subprocess.run([self.given.binary, *words], capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+        equal(done.returncode, expect, done.stderr)
         return done.stdout
 
+    @case
     def test_every_page_is_right(self):
         pages = self.pages()
-        self.assertGreater(len(pages), 5)
+        check(len(pages) > 5, f"{len(pages)} pages")
         for page in pages:
-            self.assertEqual(page.stat().st_mode & 0o777, 0o644)
+            equal(page.stat().st_mode & 0o777, 0o644)
             done = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z", page],
                                   capture_output=True, text=True, timeout=PATIENCE)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), page)
+            equal((done.returncode, done.stderr), (0, ""), page)
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
                                   capture_output=True, text=True, timeout=PATIENCE)
             # A page without a date is the same tomorrow.
             found = [line for line in done.stdout.splitlines() if "missing date" not in line]
-            self.assertEqual(found, [], page)
+            equal(found, [], page)
 
+    @case
     def test_pages_read_well(self):
         for page in self.pages():
             done = subprocess.run(["man", "-l", page], capture_output=True, text=True, check=True,
                                   timeout=PATIENCE,
                                   env={**self.environment(), "MANWIDTH": "80", "MANPAGER": "cat"})
             for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SEE ALSO"):
-                self.assertIn(heading, done.stdout.splitlines(), page)
-            self.assertEqual([line for line in done.stdout.splitlines() if len(line) > 80], [])
+                contains(heading, done.stdout.splitlines(), page)
+            equal([line for line in done.stdout.splitlines() if len(line) > 80], [])
 
+    @case
     def test_one_page(self):
-        self.assertEqual(self.run_ksana("man", "cron"),
-                         next(page for page in self.pages()
-                              if page.name == "ksana-cron.1").read_text())
-        self.assertIn(".SH ENVIRONMENT", self.run_ksana("man"))
+        equal(self.run_ksana("man", "cron"),
+              next(page for page in self.pages()
+                   if page.name == "ksana-cron.1").read_text())
+        contains(".SH ENVIRONMENT", self.run_ksana("man"))
         self.run_ksana("man", "corn", expect=3)
 
 
-unittest.main()
+def main():
+    given = arguments("KSANA")
+    with Shells(given) as shells:
+        run(given, lambda one: one.owner(shells))
+
+
+if __name__ == "__main__":
+    main()

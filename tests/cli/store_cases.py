@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""What the built command line does to whole stores: store_cases.py BINARY
+"""Commands that work on whole stores.
 
-Everything moves from SQLite to PostgreSQL and back and stays the same, and a schema that a later
-program made is refused and left alone. Needs the server of KSANA_TEST_POSTGRES; every case gets a
-database of its own there.
+usage: store_cases.py KSANA [CASE…]
+
+All records move from SQLite to PostgreSQL and back and stay the same. The program refuses a schema
+of a later version, and leaves it unchanged. Every case gets a database of its own on the server of
+KSANA_TEST_POSTGRES.
 """
 import json
-import os
-import pathlib
-import secrets
 import sqlite3
 import subprocess
-import sys
-import tempfile
-import unittest
 import urllib.parse
 
-BINARY = os.path.abspath(sys.argv.pop(1))
-LATER = 99              # a version of the schema that nobody has made yet
+from kit.cases import arguments, case, run
+from kit.checks import contains, equal, matches
+from kit.places import Place
+from kit.postgres import new_database, psql, test_server
+
+LATER = 99              # a version of the schema that does not exist yet
 EXIT_CONFLICT = 5
 RUNS = 1_200            # more than one page of an export
-DEFAULTS = ({}, "", True, "scheduled", "missed")      # left out of a record, where they stand below
+DEFAULTS = ({}, "", True, "scheduled", "missed")      # a record leaves these out
 
 
 def one_of_everything():
@@ -53,34 +53,24 @@ def one_of_everything():
 
 
 def records_of(path):
-    """Without the header, which says when and from where."""
+    """The lines without the header, which has the time and the store."""
     return path.read_text(encoding="utf-8").rstrip("\n").split("\n")[1:]
 
 
-class StoreCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="ksana_cli_")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.server = os.environ.get("KSANA_TEST_POSTGRES") or self.fail(
-            "KSANA_TEST_POSTGRES names no server: tests/support/start_postgres.sh FOLDER")
-        name = f"ksana_cli_{secrets.token_hex(8)}"
-        self.psql(self.server, f"CREATE DATABASE {name}")
-        self.addCleanup(self.psql, self.server, f"DROP DATABASE {name} WITH (FORCE)")
-        self.postgres = urllib.parse.urlsplit(self.server)._replace(path="/" + name).geturl()
+class StoreCase(Place):
+    def open(self):
+        self.folder = self.new_folder("ksana_cli_")
+        self.postgres = new_database("ksana_cli")
+        name = urllib.parse.urlsplit(self.postgres).path[1:]
+        self.callback(psql, test_server(), f"DROP DATABASE {name} WITH (FORCE)")
         self.sqlite = f"sqlite:{self.folder / 'ksana.db'}"
 
-    @staticmethod
-    def psql(url, text):
-        subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", text], check=True,
-                       stdout=subprocess.DEVNULL)
-
     def ksana(self, *words, expect=0):
-        """What it says; the exit code must be the expected one."""
-        done = subprocess.run([BINARY, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
+        """Its output; the exit code must be the expected one."""
+        done = subprocess.run([self.given.ksana, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120)
         said = done.stdout + done.stderr
-        self.assertEqual(done.returncode, expect, f"ksana {' '.join(words)}\n{said}")
+        equal(done.returncode, expect, f"ksana {' '.join(words)}\n{said}")
         return said
 
 
@@ -92,6 +82,7 @@ class Moves(StoreCase):
         self.ksana("import", "--store", target, str(path))
         return records_of(path)
 
+    @case
     def test_everything_goes_to_postgresql_and_back(self):
         first = self.folder / "first.jsonl"
         lines = [json.dumps(line, ensure_ascii=False) for line in one_of_everything()]
@@ -101,15 +92,15 @@ class Moves(StoreCase):
         again = f"sqlite:{self.folder / 'again.db'}"
         back = self.move("back.jsonl", self.postgres, again)
         self.ksana("export", "--store", again, "-o", str(self.folder / "last.jsonl"))
-        self.assertEqual(len(there), len(lines) - 1)
-        self.assertEqual(there, back)
-        self.assertEqual(there, records_of(self.folder / "last.jsonl"))
+        equal(len(there), len(lines) - 1)
+        equal(there, back)
+        equal(there, records_of(self.folder / "last.jsonl"))
         self.assert_holds(records_of(first), there)
         said = self.ksana("import", "--store", self.postgres, str(first), expect=EXIT_CONFLICT)
-        self.assertIn("the store is not empty", said)
+        contains("the store is not empty", said)
 
     def assert_holds(self, written, stored):
-        """All that was written is there; what was not said has become a default."""
+        """The store has all that was written; members that were left out have their default."""
         key = lambda line: json.dumps([next(iter(line)), *[
             next(iter(line.values())).get(name) for name in ("id", "run_id", "key", "seq")]])
         found = {key(line): line for line in map(json.loads, stored)}
@@ -119,25 +110,26 @@ class Moves(StoreCase):
 
     def assert_part(self, said, there, where):
         if not isinstance(said, dict):
-            return self.assertEqual(said, there, where)
+            return equal(said, there, where)
         for name, value in said.items():
             if value not in DEFAULTS:
-                self.assertIn(name, there, where)
+                contains(name, there, where)
                 self.assert_part(value, there[name], f"{where} {name}")
 
 
 class LaterSchema(StoreCase):
     def refuse(self, store, state):
-        """Every command that would touch it says why it does not, and changes nothing."""
+        """Every command that works on the store says why it refuses, and changes nothing."""
         export = self.folder / "all.jsonl"
         self.ksana("export", "--store", "memory:", "-o", str(export))
         before = state()
         for words in (["migrate"], ["migrate", "--status"], ["export"], ["import", str(export)]):
             said = self.ksana(*words, "--store", store, expect=EXIT_CONFLICT)
-            self.assertIn(f"schema version {LATER}", said)
-            self.assertRegex(said, "use (a newer|the later) program")
-            self.assertEqual(state(), before, words)
+            contains(f"schema version {LATER}", said)
+            matches(said, "use (a newer|the later) program")
+            equal(state(), before, words)
 
+    @case
     def test_of_sqlite_is_refused(self):
         self.ksana("migrate", "--store", self.sqlite)
         path = self.folder / "ksana.db"
@@ -145,13 +137,14 @@ class LaterSchema(StoreCase):
         with database:
             database.execute("INSERT INTO ksana_schema VALUES (?, 'later', 0)", (LATER,))
         database.close()
-        # Not one byte of the file, and no byte in a log of changes to it. Looking may leave one.
+        # No byte of the file changes, and no byte of its log. A read may create an empty log.
         self.refuse(self.sqlite, lambda: b"".join(
             part.read_bytes() for part in (path, self.folder / "ksana.db-wal") if part.exists()))
 
+    @case
     def test_of_postgresql_is_refused(self):
         self.ksana("migrate", "--store", self.postgres)
-        self.psql(self.postgres, f"INSERT INTO ksana.migrations VALUES ({LATER}, 'later')")
+        psql(self.postgres, f"INSERT INTO ksana.migrations VALUES ({LATER}, 'later')")
         self.refuse(self.postgres, self.dump)
 
     def dump(self):
@@ -161,4 +154,6 @@ class LaterSchema(StoreCase):
         return [line for line in text.splitlines() if "restrict" not in line]
 
 
-unittest.main()
+if __name__ == "__main__":
+    given = arguments("KSANA")
+    run(given, lambda one: one.owner(given))

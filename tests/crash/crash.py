@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
 """Crashes a store in every way a process can die and checks that nothing acknowledged is lost.
 
-usage: crash.py CHILD DRIVER MODE
+usage: crash.py CHILD DRIVER [CASE…]
 
-MODE  random  kill -9 after a random time, several threads at work, the same files again and again
+CASE  random  kill -9 after a random time, several threads at work, the same files again and again
       sweep   kill -9 at the n-th write, sync and rename, for n = 1, 2, … until it runs to its end
       errors  the n-th sync or write fails (EIO, ENOSPC): the caller is told, and work goes on
 
 The child of the JSON driver writes its log anew every few steps; each mode makes sure that it was
 interrupted there, too.
 """
+import contextlib
 import json
 import os
 import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
-import time
+
+from kit.cases import add_case, arguments, run, say
+from kit.checks import check, fail
+from kit.waiting import wait_until
 
 CALLS = {
     "json": "pwrite64,fsync,fdatasync,rename,ftruncate,unlink",
@@ -29,7 +32,7 @@ NEW_LOG = "jobs.runs.jsonl.tmp"     # takes the place of the log
 SWEEP_STEPS = 9          # of the child, one thread: every kind of transaction at least twice
 MAX_SWEEP = 2000         # calls; a child that makes more is a bug of this test
 RANDOM_ROUNDS = 25
-PATIENCE = 120           # seconds for what has to come
+LONG = 120               # seconds
 SEED = int(os.environ.get("KSANA_CRASH_SEED", "1"))
 
 
@@ -50,18 +53,19 @@ def files_are_sound(driver, path):
         with sqlite3.connect(path) as database:
             answer = database.execute("PRAGMA integrity_check").fetchone()[0]
         database.close()
-        return answer == "ok" or sys.exit(f"integrity_check: {answer}")
+        return answer == "ok" or fail(f"integrity_check: {answer}")
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             json.load(file)
     return True
 
 
-def check(child, driver, path, lines, what):
+def check_store(child, driver, path, lines, what):
+    """The store has every acknowledged change."""
     files_are_sound(driver, path)
     done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{what}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        fail(f"{what}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
 
 def acknowledged(lines):
@@ -73,12 +77,15 @@ def kill_at_new_log(command, lines, log):
     """Kills the child as soon as another file has the name of the log."""
     old = os.stat(log).st_ino
     with open(lines, "ab") as out, subprocess.Popen(command, stdout=out) as process:
-        deadline = time.monotonic() + PATIENCE
-        while os.stat(log).st_ino == old:
-            if process.poll() is not None or time.monotonic() > deadline:
-                process.kill()
-                sys.exit("the log was never written anew")
-        process.kill()
+        def is_new():
+            check(process.poll() is None, "the child ended before it wrote the log anew")
+            return os.stat(log).st_ino != old
+
+        try:
+            # No pause: the kill has to come soon after the new log.
+            wait_until(is_new, "the log to be written anew", within=LONG, pause=0)
+        finally:
+            process.kill()
 
 
 def random_kills(child, driver, folder):
@@ -88,18 +95,18 @@ def random_kills(child, driver, folder):
     command = [child, driver, path, "work", "8", "100000"]
     for number in range(1, RANDOM_ROUNDS + 1):
         run_child(command, lines, chance.uniform(0.02, 0.35))
-        check(child, driver, path, lines, f"random kill {number} (seed {SEED})")
+        check_store(child, driver, path, lines, f"random kill {number} (seed {SEED})")
     if driver == "json":
         kill_at_new_log(command, lines, os.path.join(folder, "jobs.runs.jsonl"))
-        check(child, driver, path, lines, "kill behind a new log")
-    print(f"{RANDOM_ROUNDS} kills, {acknowledged(lines)} acknowledged changes, none lost")
+        check_store(child, driver, path, lines, "kill behind a new log")
+    say(f"{RANDOM_ROUNDS} kills, {acknowledged(lines)} acknowledged changes, none lost")
 
 
 def inject(child, driver, path, lines, what):
-    """Exit code, what was said on standard error, and whether the last call before the injected
-    one gave a new log its name."""
+    """Exit code, standard error, and whether the last call before the injected one gave a new log
+    its name."""
     trace = lines + ".trace"
-    # Of opened files only the folder: a program opens many before it is the store's turn.
+    # Of openat only calls for the folder: a program opens many files before the store does.
     traced = ["-e", f"trace={CALLS[driver]}"]
     if what.startswith("openat:"):
         traced = ["-e", "trace=openat", "-P", os.path.dirname(path)]
@@ -121,16 +128,16 @@ def fresh(folder, driver):
 
 
 def prepared(child, driver, folder):
-    """Files that are there already. The counter of strace is for each thread, so that opening new
-    ones on the main thread would keep the first calls of the writer thread from being reached."""
+    """A store that exists already. strace counts calls for each thread. If the main thread created
+    the files, the count would not reach the first calls of the writer thread."""
     path, lines = fresh(folder, driver)
     run_child([child, driver, path, "work", "1", "3"], lines)
     return path, lines
 
 
 def sweep(child, driver, folder, tries=5):
-    """The counter of strace is for each call, too: every call gets its own sweep. When a log is
-    written anew is up to the threads; a sweep that met none is made again."""
+    """strace counts each kind of call, too: every kind gets its own sweep. The threads decide when
+    the log is written anew; a sweep that did not meet this is repeated."""
     crashes = 0
     new_logs = 0
     place = os.path.join(folder, "sweep")
@@ -141,19 +148,19 @@ def sweep(child, driver, folder, tries=5):
                 code, err, after_new_log = inject(child, driver, path, lines,
                                                   f"{call}:signal=KILL:when={number}")
                 new_logs += after_new_log
-                check(child, driver, path, lines, f"killed at {call} number {number}")
+                check_store(child, driver, path, lines, f"killed at {call} number {number}")
                 if code == 0:
                     break
                 if "strace" in err:
-                    sys.exit(err)
+                    fail(err)
                 crashes += 1
     if crashes < 40:
-        sys.exit(f"only {crashes} crashes: the sweep does not reach the writes")
+        fail(f"only {crashes} crashes: the sweep does not reach the writes")
     if driver == "json" and new_logs == 0 and tries > 1:
         return sweep(child, driver, folder, tries - 1)
     if driver == "json" and new_logs == 0:
-        sys.exit("no crash between a new log and the sync of its folder")
-    print(f"{crashes} crashes, one at every write, sync and rename; nothing acknowledged lost")
+        fail("no crash between a new log and the sync of its folder")
+    say(f"{crashes} crashes, one at every write, sync and rename; nothing acknowledged lost")
 
 
 def errors(child, driver, folder):
@@ -163,8 +170,7 @@ def errors(child, driver, folder):
                                   ("pwrite64", "EIO"), ("rename", "EIO"), ("openat", "EMFILE")):
         if call not in CALLS[driver].split(",") and (driver, call) != ("json", "openat"):
             continue
-        # Many: what the writer does while it has nothing else to do (the log grows in pieces) meets
-        # errors that no call hears of.
+        # Many: some errors hit the writer while it prepares the log, and no caller gets them.
         for number in range(1, 31):
             path, lines = prepared(child, driver, os.path.join(folder, "errors"))
             what = f"{call}:error={number_of_error}:when={number}"
@@ -177,25 +183,29 @@ def errors(child, driver, folder):
                 with open(lines, "w", encoding="utf-8") as file:
                     file.write(said)
             elif not said.endswith("end\n"):
-                sys.exit(f"{what}: the child did not go on: exit {code}\n{said}\n{err}")
+                fail(f"{what}: the child did not go on: exit {code}\n{said}\n{err}")
             failures += said.count("failed ") + said.count("refused ")
-            check(child, driver, path, lines, what)
+            check_store(child, driver, path, lines, what)
     if failures < 10:
-        sys.exit(f"only {failures} calls failed: the errors do not reach the store")
+        fail(f"only {failures} calls failed: the errors do not reach the store")
     if driver == "json" and new_logs == 0:
-        sys.exit("no error between a new log and the sync of its folder")
-    print(f"{failures} calls failed and left nothing; the rest is there")
+        fail("no error between a new log and the sync of its folder")
+    say(f"{failures} calls failed and left nothing; the rest is there")
 
 
-def main():
-    child, driver, mode = sys.argv[1:4]
-    if mode != "random" and shutil.which("strace") is None:
-        sys.exit("strace is missing: ./dev setup installs it")
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="ksana_crash_") as folder:
-        {"random": random_kills, "sweep": sweep, "errors": errors}[mode](child, driver, folder)
-    print(f"{time.monotonic() - began:.1f} s")
+def crash_place(given):
+    """The path of the child, the driver, and an empty folder."""
+    @contextlib.contextmanager
+    def place(one):
+        if one.function is not random_kills and shutil.which("strace") is None:
+            fail("strace is missing: ./dev setup installs it")
+        with tempfile.TemporaryDirectory(prefix="ksana_crash_") as folder:
+            yield given.child, given.driver, folder
+    return place
 
 
 if __name__ == "__main__":
-    main()
+    for function, name in ((random_kills, "random"), (sweep, "sweep"), (errors, "errors")):
+        add_case(function, name)
+    words = arguments("CHILD DRIVER")
+    run(words, crash_place(words))

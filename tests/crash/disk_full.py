@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A disk that is really full under a store at work.
+"""A store at work on a disk that is really full.
 
 usage: disk_full.py CHILD DRIVER
 
@@ -10,32 +10,34 @@ nothing that was refused is, and what cannot be opened for want of space can be 
 
 Mounting needs root. Without it a limit on the size of files (RLIMIT_FSIZE) stands in for the disk.
 """
+import contextlib
 import ctypes
 import fcntl
 import os
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
-import time
 
 import crash
 
+from kit.cases import arguments, case, run, say
+from kit.checks import fail
+
 DISK_BYTES = 32 << 20
-# What a store fills in some hundred changes. So much is free at first, and is freed so many times.
+# A store fills this in some hundred changes. It is free at first, and is freed TIMES times.
 ROOM_BYTES = {"json": 256 << 10, "sqlite": 4 << 20}
 TIMES = 4
 LAST_ROOM_BYTES = 4 << 20               # freed at the end
 THREADS = 4
-REFUSED_BYTES = 2_000                   # so much said of refusals, and the disk is taken to be full
-PIPE_BYTES = 4096                       # what may be on its way from the child
+REFUSED_BYTES = 2_000                   # of output about refusals: then the disk counts as full
+PIPE_BYTES = 4096                       # output that the child may have in its pipe
 CANNOT_OPEN = 4                         # exit code of the child
 CLONE_NEWNS = 0x20000
 
 
 class Disk:
-    """A small disk in a mount namespace of our own; it is gone when this process is."""
+    """A small disk in a mount namespace of its own, which ends with this process."""
 
     def __init__(self, folder, room):
         self.folder = os.path.join(folder, "disk")
@@ -92,7 +94,7 @@ class Limit:
         self.limits = [room * (time + 1) for time in range(TIMES + 1)]
 
     def start(self, command):
-        # Python ignores SIGXFSZ, and so does what it starts with its signals as they are.
+        # Python ignores SIGXFSZ; without restore_signals its child does, too.
         limit = self.limits[0]
         return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0,
                                 restore_signals=False,
@@ -113,12 +115,12 @@ def small_disk(folder, room):
     try:
         return Disk(folder, room)
     except OSError as error:
-        print(f"no disk of our own ({error}): files are limited instead")
+        say(f"no disk of our own ({error}): files are limited instead")
         return Limit(folder, room)
 
 
 class Child:
-    """At work until it is killed; what it says is kept in a file."""
+    """The child works until it is killed; its output goes to a file."""
 
     def __init__(self, disk, command, lines):
         self.process = disk.start(command)
@@ -126,14 +128,14 @@ class Child:
         self.lines = open(lines, "ab")
 
     def wait_for(self, size, refused):
-        """Reads on until so much was said of changes that were refused, or acknowledged."""
+        """Reads so many bytes of output about refused, or acknowledged, changes."""
         for line in self.process.stdout:
             self.lines.write(line)
             if line.startswith((b"failed ", b"refused ", b"unknown ")) == refused:
                 size -= len(line)
             if size < 0:
                 return
-        sys.exit(f"the child ended: {self.process.wait()}")
+        fail(f"the child ended: {self.process.wait()}")
 
     def kill(self):
         self.process.kill()
@@ -143,22 +145,23 @@ class Child:
 
 
 def check_copy(child, driver, disk, folder, lines):
-    """With room: what was acknowledged has reached the disk, full as it is."""
+    """Checks a copy on a disk with room: every acknowledged change is on the full disk."""
     copy = os.path.join(folder, "copy")
     shutil.copytree(disk.folder, copy,
                     ignore=shutil.ignore_patterns("ballast*", "lost+found", "*-shm"))
-    crash.check(child, driver, os.path.join(copy, crash.FILES[driver]), lines, "a copy")
+    crash.check_store(child, driver, os.path.join(copy, crash.FILES[driver]), lines, "a copy")
 
 
 def reopen_without_room(child, driver, path, lines):
-    """It may refuse to open, in words; it may not crash or find less."""
+    """The store may refuse to open, with a message; it may not crash or lose changes."""
     done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
     if done.returncode not in (0, CANNOT_OPEN):
-        sys.exit(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        fail(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return "opens" if done.returncode == 0 else done.stdout.strip()
 
 
-def fill(child, driver, disk, folder):
+@case
+def a_full_disk_loses_nothing(child, driver, disk, folder):
     path = os.path.join(disk.folder, crash.FILES[driver])
     lines = os.path.join(folder, "lines")
     worker = Child(disk, [child, driver, path, "work", str(THREADS), "100000000"], lines)
@@ -173,24 +176,23 @@ def fill(child, driver, disk, folder):
     check_copy(child, driver, disk, folder, lines)
     said = reopen_without_room(child, driver, path, lines)
     disk.free(worker.process)
-    crash.check(child, driver, path, lines, "after space was freed")
+    crash.check_store(child, driver, path, lines, "after space was freed")
     with open(lines, encoding="utf-8") as file:
         refused = sum(line.startswith(("failed", "refused")) for line in file)
-    print(f"{disk.kind}: {crash.acknowledged(lines) - refused} changes acknowledged and there, "
+    say(f"{disk.kind}: {crash.acknowledged(lines) - refused} changes acknowledged and there, "
           f"{refused} refused and not; the full store: {said}")
 
 
-def main():
-    child, driver = sys.argv[1:3]
-    began = time.monotonic()
+@contextlib.contextmanager
+def full_place(given):
     with tempfile.TemporaryDirectory(prefix="ksana_full_") as folder:
-        disk = small_disk(folder, ROOM_BYTES[driver])
+        disk = small_disk(folder, ROOM_BYTES[given.driver])
         try:
-            fill(child, driver, disk, folder)
+            yield given.child, given.driver, disk, folder
         finally:
             disk.close()
-    print(f"{time.monotonic() - began:.1f} s")
 
 
 if __name__ == "__main__":
-    main()
+    words = arguments("CHILD DRIVER")
+    run(words, lambda _: full_place(words))

@@ -1,136 +1,114 @@
 #!/usr/bin/env python3
-"""What happens to PostgreSQL while four processes of several threads work on it.
+"""Faults of PostgreSQL while four processes of several threads work on it.
 
-usage: postgres_faults.py CHILD START_SCRIPT
+usage: postgres_faults.py CHILD [CASE…]
 
-All connections terminated, the server restarted, crashed and stopped for 20 s. The processes go on
-by themselves afterwards; nothing that was acknowledged is lost, no run is started twice under one
+All connections are terminated; the server is restarted, crashed, and stopped for 20 s. The
+processes recover by themselves; no acknowledged change is lost, no run is started twice under one
 fence.
 """
-import glob
+import contextlib
 import os
-import signal
 import subprocess
-import sys
 import tempfile
-import time
+
+from kit.cases import arguments, case, run, say
+from kit.checks import check, fail
+from kit.postgres import OwnPostgres, psql
+from kit.waiting import let_pass, wait_until
 
 PROCESSES = 4
 STOPPED_SECONDS = 20
 CALM_SECONDS = 1.5      # of work between two faults
 
 
-class Server:
-    def __init__(self, script, folder):
-        self.script, self.folder = script, folder
-        self.url = self.run(folder)
-
-    def run(self, *words):
-        return subprocess.run(["bash", self.script, *words], check=True, capture_output=True,
-                              text=True).stdout.strip()
-
-    def pid(self):
-        with open(os.path.join(self.folder, "data", "postmaster.pid"), encoding="ascii") as file:
-            return int(file.readline())
-
-    def signal(self, number):
-        """To the server and all that it has started."""
-        first = self.pid()
-        children = subprocess.run(["pgrep", "-P", str(first)], capture_output=True, text=True)
-        for pid in [first, *map(int, children.stdout.split())]:
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                pass
-
-    def control(self, *words):
-        binary = sorted(glob.glob("/usr/lib/postgresql/*/bin/pg_ctl"))[-1]
-        command = [binary, "-D", os.path.join(self.folder, "data"), "-w", "-t", "60",
-                   "-l", os.path.join(self.folder, "server.log"), *words]
-        if os.getuid() == 0:
-            command = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups",
-                       *command]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
-
-    def query(self, text):
-        subprocess.run(["psql", "-q", "-d", self.url, "-c", text], check=True,
-                       stdout=subprocess.DEVNULL)
-
-
-def count_lines(paths):
-    return sum(open(path, encoding="utf-8").read().count("\n") for path in paths)
+def count_lines(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().count("\n")
 
 
 def await_progress(what, paths, children):
-    """Every process acknowledges more than it had: it has recovered by itself."""
-    before = [count_lines([path]) for path in paths]
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if all(count_lines([path]) > had + 5 for path, had in zip(paths, before)):
-            return
+    """Every process acknowledges more changes than before: it has recovered by itself."""
+    before = [count_lines(path) for path in paths]
+
+    def all_go_on():
         for child in children:
-            if child.poll() is not None:
-                sys.exit(f"{what}: a process ended: {child.returncode}")
-        time.sleep(0.05)
-    sys.exit(f"{what}: no progress within 60 s")
+            check(child.poll() is None, f"{what}: a process ended: {child.returncode}")
+        return all(count_lines(path) > had + 5 for path, had in zip(paths, before))
+
+    wait_until(all_go_on, f"progress of every process ({what})", within=60, pause=0.05)
 
 
-def check(child, url, paths):
+def check_store(child, url, paths):
     lines = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
             lines += file.readlines()
     started = [line for line in lines if line.startswith("started ")]
     if len(started) != len(set(started)):
-        sys.exit("a run was started twice under one fence")
+        fail("a run was started twice under one fence")
     merged = paths[0] + ".all"
     with open(merged, "w", encoding="utf-8") as file:
         file.writelines(lines)
     done = subprocess.run([child, "postgres", url, "check", merged], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"exit {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
+        fail(f"exit {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
     return len(lines), sum(line.startswith(("failed", "refused")) for line in lines)
 
 
-def main():
-    child, script = sys.argv[1:3]
-    with tempfile.TemporaryDirectory(prefix="ksana_faults_") as folder:
-        os.chmod(folder, 0o755)
-        server = Server(script, os.path.join(folder, "server"))
-        children = []
+def terminate_connections(server):
+    psql(server.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+         "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+
+
+def stop_for_a_while(server):
+    frozen = server.freeze()
+    let_pass(STOPPED_SECONDS, "the server gives no answer for longer than its clients wait")
+    server.thaw(frozen)
+
+
+FAULTS = {"connections terminated": terminate_connections,
+          "restart": lambda server: server.control("-m", "fast", "restart"),
+          "crash": lambda server: server.control("-m", "immediate", "restart"),
+          "stopped": stop_for_a_while}
+
+
+@case
+def acknowledged_changes_survive_faults_of_postgresql(server, child, paths, children):
+    for path in paths:
+        with open(path, "wb") as lines:
+            children.append(subprocess.Popen(
+                [child, "postgres", server.url, "work", "4", "100000000"], stdout=lines,
+                stderr=subprocess.DEVNULL))
+    await_progress("start", paths, children)
+    for what, fault in FAULTS.items():
+        let_pass(CALM_SECONDS, "the processes work for a while between two faults")
+        fault(server)
+        await_progress(what, paths, children)
+        say(f"{what}: all {PROCESSES} processes went on")
+    end(children)
+    lines, refused = check_store(child, server.url, paths)
+    say(f"{lines} changes acknowledged by {PROCESSES} processes, {refused} refused meanwhile; none "
+        f"lost, none double")
+
+
+def end(children):
+    for process in children:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def faults_place(child):
+    children = []
+    with tempfile.TemporaryDirectory(prefix="ksana_faults_") as folder, OwnPostgres() as server:
         try:
-            paths = [os.path.join(folder, f"lines{n}") for n in range(PROCESSES)]
-            for path in paths:
-                children.append(subprocess.Popen(
-                    [child, "postgres", server.url, "work", "4", "100000000"],
-                    stdout=open(path, "wb"), stderr=subprocess.DEVNULL))
-            await_progress("start", paths, children)
-            faults = {
-                "connections terminated": lambda: server.query(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                    "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"),
-                "restart": lambda: server.control("-m", "fast", "restart"),
-                "crash": lambda: server.control("-m", "immediate", "restart"),
-                "stopped": lambda: (server.signal(signal.SIGSTOP), time.sleep(STOPPED_SECONDS),
-                                    server.signal(signal.SIGCONT)),
-            }
-            for what, fault in faults.items():
-                time.sleep(CALM_SECONDS)
-                fault()
-                await_progress(what, paths, children)
-                print(f"{what}: all {PROCESSES} processes went on", flush=True)
-            for process in children:
-                process.kill()
-                process.wait()
-            lines, refused = check(child, server.url, paths)
-            print(f"{lines} changes acknowledged by {PROCESSES} processes, {refused} refused "
-                  f"meanwhile; none lost, none double")
+            yield server, child, [os.path.join(folder, f"lines{n}") for n in range(PROCESSES)], \
+                children
         finally:
-            for process in children:
-                process.kill()
-                process.wait()
-            server.run("stop", server.folder)
+            end(children)
 
 
 if __name__ == "__main__":
-    main()
+    words = arguments("CHILD")
+    run(words, lambda _: faults_place(words.child))

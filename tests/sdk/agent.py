@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""The agent of the conformance cases, in Python: what each type does is said in conformance.py.
+"""The agent of the conformance cases, in Python: conformance.py describes the types.
 
 usage: agent.py work TENANT JOURNAL CONCURRENCY LEASE GRACE
        agent.py client TENANT
 """
 import json
 import os
-import pathlib
 import signal
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "sdk" / "python"))
-import ksana  # noqa: E402  (found by the line above)
+import ksana        # of sdk/python, by PYTHONPATH
 
 
 def work(tenant, journal, concurrency, lease, grace):

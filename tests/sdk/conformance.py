@@ -3,7 +3,7 @@
 
 usage: conformance.py KSANA [python|node|shell] [CASE…]
 
-Each client has a little agent here (agent.py, agent.mjs, agent.sh) whose types are:
+Each client has a small agent here (agent.py, agent.mjs, agent.sh). Its types of tasks are:
   echo      {"echo": its payload, "attempt": n}
   flaky     fails the first time (with a line of log), then "at last"
   broken    a permanent failure
@@ -14,33 +14,26 @@ Each client has a little agent here (agent.py, agent.mjs, agent.sh) whose types 
   slow      takes so many seconds, then "slow"
   hold      says 40 %, "page 4", then waits for a file ("held"), or is told to end, which it notes
   last      sends SIGTERM to its agent and ends at once: "last"
-  stubborn  waits for a file whatever it is told, notes what it was told, then "late"
+  stubborn  waits for a file and obeys no request to end, notes the request, then "late"
 
 The shell client works on one task at a time, has no client half, no Retry and no drain (it asks
 for one task after the other, and a stopping server's early answer makes it pause like the others).
 """
+import contextlib
 import json
 import os
 import signal
-import sys
 import time
-import traceback
-from concurrent.futures import ThreadPoolExecutor
 
-from sdk_place import Place, check, equal, new_server
-from ksana_server import time_of
+from kit.cases import arguments, case, run
+from kit.checks import check, equal
+from kit.sdk_place import SdkPlace, new_server
+from kit.times import time_of
+from kit.waiting import let_pass
 
 PARALLEL = 6
 ALL = ("python", "node", "shell")
 FULL = ("python", "node")
-CASES = []
-
-
-def case(kinds, own_server=False):
-    def add(function):
-        CASES.extend((kind, function, own_server) for kind in kinds)
-        return function
-    return add
 
 
 def outcomes(run):
@@ -58,7 +51,7 @@ def answer_of(status, content):
 
 # ---- how tasks end
 
-@case(ALL)
+@case(variants=ALL)
 def happy_path(place):
     place.agent()
     payload = {"text": "żółw 刹那 \"quoted\"\n", "list": [1, None, {"a": 2.5}]}
@@ -71,7 +64,7 @@ def happy_path(place):
     equal(run["result"], {"echo": "a b", "attempt": 1}, "a text")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_failure_is_tried_again(place):
     place.agent()
     run = place.await_state(place.submit("flaky"), "succeeded")
@@ -85,7 +78,7 @@ def a_failure_is_tried_again(place):
         equal(run["attempts"][1]["detail"]["log"], ["fine"], "log")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_terminal_failure_is_not(place):
     place.agent()
     run = place.await_state(place.submit("broken"), "failed")
@@ -93,7 +86,7 @@ def a_terminal_failure_is_not(place):
     check("never" in run["last_error"], run["last_error"])
 
 
-@case(FULL)
+@case(variants=FULL)
 def a_nul_in_a_text_stands_in_nobodys_way(place):
     place.agent(lease=30)
     file = place.new_file()
@@ -106,7 +99,7 @@ def a_nul_in_a_text_stands_in_nobodys_way(place):
     equal(run["attempts"][0]["detail"]["log"], ["c\ufffdd"], "log")
 
 
-@case(FULL)
+@case(variants=FULL)
 def a_retry_may_want_time(place):
     place.agent()
     run = place.await_state(place.submit("after"), "succeeded")
@@ -114,7 +107,7 @@ def a_retry_may_want_time(place):
     check(starts_apart(run) >= 0.5, f"{starts_apart(run)} s")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_snooze_uses_up_nothing(place):
     place.agent()
     run = place.await_state(place.submit("nap", retry={"strategy": "none"}), "succeeded")
@@ -122,7 +115,7 @@ def a_snooze_uses_up_nothing(place):
     check(starts_apart(run) >= 0.5, f"{starts_apart(run)} s")
 
 
-@case(FULL)
+@case(variants=FULL)
 def a_result_that_is_refused_is_a_failure(place):
     place.agent()
     run = place.await_state(place.submit("big", retry={"strategy": "none"}), "failed")
@@ -131,7 +124,7 @@ def a_result_that_is_refused_is_a_failure(place):
 
 # ---- while they run
 
-@case(ALL)
+@case(variants=ALL)
 def progress_is_there_while_it_runs(place):
     place.agent(lease=30 if place.kind != "shell" else place.shortest)
     file = place.new_file()
@@ -145,18 +138,18 @@ def progress_is_there_while_it_runs(place):
         equal(run["attempts"][0]["detail"]["log"], ["holding"], "log")
 
 
-@case(ALL)
+@case(variants=ALL)
 def heartbeats_keep_a_lease(place):
     place.agent()
     run_id = place.submit("slow", {"seconds": 1.5 * place.shortest + 1})
     run = place.await_state(run_id, "succeeded")
     equal((run["result"], len(run["attempts"])), ("slow", 1), "in one attempt")
-    # A server may notice the end of a lease a little late, so they are counted, too.
+    # A server may notice the end of a lease a little late, so the case counts the heartbeats.
     beats = len(place.wire.of("exchange") + place.wire.of("heartbeat"))
     check(beats >= 3, f"{beats} heartbeats")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_cancel_reaches_the_handler(place):
     place.agent()
     run_id = place.submit("hold", {"file": str(place.new_file())})
@@ -167,7 +160,7 @@ def a_cancel_reaches_the_handler(place):
     place.await_state(place.submit("echo"), "succeeded")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_lost_lease_ends_the_work_and_late_answers_are_refused(place):
     agent = place.agent(concurrency=2)
     files = [place.new_file(), place.new_file()]
@@ -178,7 +171,7 @@ def a_lost_lease_ends_the_work_and_late_answers_are_refused(place):
         late = place.submit("stubborn", {"file": str(files[1])})
         place.await_note("has", late)
         mine.append(late)
-    os.killpg(agent.pid, signal.SIGSTOP)    # longer than its lease: the tasks go to somebody else
+    os.killpg(agent.pid, signal.SIGSTOP)    # longer than its lease: another agent gets the tasks
     for run in [place.claim(lease="1h") for _ in mine]:
         check(run["run_id"] in mine and run["attempt"] == 2, run)
         token = {"exec_id": run["exec_id"], "result": "of another"}
@@ -194,9 +187,9 @@ def a_lost_lease_ends_the_work_and_late_answers_are_refused(place):
         equal(place.show(run_id)["result"], "of another", "the accepted one")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_heartbeat_that_is_refused_ends_the_work(place):
-    """Whatever the agent's own clock says of its lease."""
+    """The lease lasts by the clock of the agent, but the server refuses the heartbeat."""
     place.agent(lease=6)
     held = place.submit("hold", {"file": str(place.new_file())})
     place.await_state(held, "running")
@@ -207,9 +200,9 @@ def a_heartbeat_that_is_refused_ends_the_work(place):
     place.await_note("lost", held)
 
 
-@case(FULL)
+@case(variants=FULL)
 def what_a_heartbeat_may_not_say_is_not_said_again(place):
-    """Else one note that is refused would cost the agent all that it holds."""
+    """Otherwise one refused note would cost the agent all its tasks."""
     problem = {"status": 400, "code": "invalid_argument", "detail": "no such note"}
     place.wire.answer("exchange", answer_of(400, problem))
     place.agent(lease=place.shortest)
@@ -219,13 +212,13 @@ def what_a_heartbeat_may_not_say_is_not_said_again(place):
     first, second = (json.loads(body)["reports"][0] for body, _ in place.wire.of("exchange")[:2])
     check("note" in first, first)
     check("note" not in second and "log" not in second, second)
-    time.sleep(1.5 * place.shortest)
+    let_pass(1.5 * place.shortest, "a lease that is not kept would end")
     file.touch()
     run = place.await_state(held, "succeeded")
     equal(len(run["attempts"]), 1, "attempts")
 
 
-@case(FULL)
+@case(variants=FULL)
 def many_are_fetched_and_worked_on_at_once(place):
     file = place.new_file()
     tasks = [{"type": "hold", "payload": {"file": str(file)}, "tenant": place.tenant,
@@ -245,7 +238,7 @@ def many_are_fetched_and_worked_on_at_once(place):
 
 # ---- a network and servers that fail
 
-@case(ALL)
+@case(variants=ALL)
 def a_report_is_sent_until_it_is_answered(place):
     place.wire.lose("succeed", 2)
     place.agent()
@@ -256,7 +249,7 @@ def a_report_is_sent_until_it_is_answered(place):
     equal(place.show(run["id"])["attempts"], run["attempts"], "nothing else happened")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_lost_answer_to_a_claim_costs_a_lease(place):
     place.wire.lose("claim")
     run_id = place.submit("echo")
@@ -264,7 +257,7 @@ def a_lost_answer_to_a_claim_costs_a_lease(place):
     equal(place.await_state(run_id, "succeeded")["result"]["attempt"], 2, "attempt")
 
 
-@case(ALL)
+@case(variants=ALL)
 def pauses_grow_while_a_server_sends_agents_away(place):
     place.wire.answer("claim", (204, {}, b""), (503, {"Retry-After": "1"}, b""), (204, {}, b""),
                       (204, {}, b""), (429, {}, b""))
@@ -276,7 +269,7 @@ def pauses_grow_while_a_server_sends_agents_away(place):
     place.await_state(place.submit("echo"), "succeeded")
 
 
-@case(FULL)
+@case(variants=FULL)
 def drain_makes_an_agent_fetch_nothing_for_a_moment(place):
     place.agent(concurrency=2)
     file = place.new_file()
@@ -286,7 +279,7 @@ def drain_makes_an_agent_fetch_nothing_for_a_moment(place):
     beats = len(place.wire.of("exchange"))
     told = {"reports": [{"run_id": held, "verdict": "ok", "directives": ["drain"]}], "runs": []}
     place.wire.answer("exchange", answer_of(200, told))
-    place.wire.await_calls("exchange", beats + 2)       # so the first of them was heard
+    place.wire.await_calls("exchange", beats + 2)       # it has the first answer
     drained = place.wire.of("exchange")[beats][1]
     place.await_state(place.submit("echo"), "succeeded")    # to the poll that was there before
     place.wire.await_calls("claim", 3)
@@ -296,7 +289,7 @@ def drain_makes_an_agent_fetch_nothing_for_a_moment(place):
     place.await_state(held, "succeeded")
 
 
-@case(ALL, own_server=True)
+@case(variants=ALL, own_server=True)
 def a_server_that_restarts_is_found_again(place):
     place.agent(lease=20)
     place.await_state(place.submit("echo"), "succeeded")
@@ -320,7 +313,7 @@ def a_server_that_restarts_is_found_again(place):
 
 # ---- their end
 
-@case(ALL)
+@case(variants=ALL)
 def an_idle_agent_ends_at_once(place):
     agent = place.agent()
     place.wire.await_calls("claim", 1)
@@ -330,11 +323,11 @@ def an_idle_agent_ends_at_once(place):
     check(time.monotonic() - before < 8, "it waited for its poll")
     place.await_polls(0)                                # the server has learned of it
     run_id = place.submit("echo")
-    equal(place.claim()["run_id"], run_id, "nobody else has it")
+    equal(place.claim()["run_id"], run_id, "no other agent has it")
     equal(place.show(run_id)["attempts"][0]["owner"], "test", "owner")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_stop_lets_tasks_finish(place):
     agent = place.agent(lease=30, grace=20)
     file = place.new_file()
@@ -348,8 +341,8 @@ def a_stop_lets_tasks_finish(place):
     equal(place.show(after)["state"], "queued", "what came later")
 
 
-# Several times: how the two meet is a matter of luck.
-@case(ALL)
+# Several times: the order of the two ends is random.
+@case(variants=ALL)
 def a_task_that_ends_with_the_stop_is_told(place):
     for _ in range(5):
         agent = place.agent(lease=30, grace=2)
@@ -358,7 +351,7 @@ def a_task_that_ends_with_the_stop_is_told(place):
         equal(place.show(last)["state"], "succeeded", "it was done")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_stop_releases_what_does_not_finish(place):
     agent = place.agent(lease=30, grace=0.5)
     stuck = place.submit("stubborn", {"file": str(place.new_file())})
@@ -367,17 +360,17 @@ def a_stop_releases_what_does_not_finish(place):
     place.await_exit(agent)
     run = place.show(stuck)
     equal((run["state"], run["failures"]), ("queued", 0), "given back unharmed")
-    equal(place.claim()["run_id"], stuck, "to somebody else")
+    equal(place.claim()["run_id"], stuck, "to another agent")
 
 
-@case(ALL)
+@case(variants=ALL)
 def a_wrong_token_is_told_at_once(place):
     agent = place.agent(token="wrong")
     check(agent.wait(20) != 0, "exit code")
     check("401" in place.said(), place.said())
 
 
-@case(FULL)
+@case(variants=FULL)
 def a_client_submits_waits_and_cancels(place):
     place.agent(concurrency=2)
     place.wire.lose("batch")
@@ -390,39 +383,21 @@ def a_client_submits_waits_and_cancels(place):
     equal(page["items"][0]["id"][14], "7", "version of an id: lists go by ids")
 
 
-def run_case(binary, shared, kind, function, own_server):
-    server = new_server(binary).start() if own_server else shared
-    place = Place(server, kind, function.__name__)
-    began = time.monotonic()
-    try:
-        function(place)
-        print(f"{kind} {function.__name__}: {time.monotonic() - began:.1f} s")
-        return True
-    except Exception:       # whatever it is: what the agent said belongs to it
-        print(f"FAILED {kind} {function.__name__}: {traceback.format_exc()}\n{place.said()}",
-              file=sys.stderr)
-        return False
-    finally:
-        place.close()
-        if own_server:
-            server.close()
+@contextlib.contextmanager
+def sdk_place(binary, shared, one):
+    """A place at the shared server, or at a server of its own for a case that stops it."""
+    with contextlib.ExitStack() as stack:
+        server = shared
+        if one.options.get("own_server"):
+            server = stack.enter_context(new_server(binary)).start()
+        yield stack.enter_context(SdkPlace(server, one.variant, one.plain_name))
 
 
 def main():
-    binary, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    kinds = [word for word in wanted if word in ALL] or ALL
-    names = [word for word in wanted if word not in ALL]
-    chosen = [entry for entry in CASES
-              if entry[0] in kinds and (not names or entry[1].__name__ in names)]
-    shared = new_server(binary)
-    try:
+    given = arguments("KSANA")
+    with new_server(given.ksana) as shared:
         shared.start()
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            passed = list(pool.map(lambda entry: run_case(binary, shared, *entry), chosen))
-        print(f"{sum(passed)} of {len(passed)} cases")
-    finally:
-        shared.close()
-    sys.exit(0 if passed and all(passed) else 1)
+        run(given, lambda one: sdk_place(given.ksana, shared, one), PARALLEL)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Every agent that a document or an example shows, as a program of its own, works.
+"""Every agent that a document or an example shows works as a program of its own.
 
-usage: example_cases.py KSANA ROOT
+usage: example_cases.py KSANA ROOT [CASE…]      ROOT: the folder of the repository
 
-Each is started with KSANA_SERVER, given a task of type mail and one that must fail, and ended.
+Each program is started with KSANA_SERVER, gets a task of type mail and one that must fail, and is
+ended.
 """
+import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -12,10 +15,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
-from ksana_server import PATIENCE, Failure, Server, check, equal  # noqa: E402
+from kit.cases import add_case, arguments, run
+from kit.checks import Failure, check, equal
+from kit.server import Server
+from kit.waiting import PATIENCE, wait_for, wait_until
 
 PAGES = ["README.md", "docs/agents.md", "sdk/python/README.md", "sdk/node/README.md",
          "sdk/shell/README.md"]
@@ -26,7 +30,7 @@ LINES = 35      # "about thirty"
 
 
 def programs(root, folder):
-    """Name, command and folder of each."""
+    """Name, command and folder of each program."""
     for page in PAGES:
         text = (root / page).read_text(encoding="utf-8")
         blocks = re.findall(r"^```(python|js|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -46,14 +50,12 @@ def programs(root, folder):
 
 
 def await_end(server, run_id, process):
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        run = server.call("GET", f"/api/v1/runs/{run_id}")
-        if run["state"] in ("succeeded", "failed"):
-            return run
-        check(process.poll() is None, f"it ended with {process.poll()}")
-        check(time.monotonic() < deadline, f"nobody worked on it: {run}")
-        time.sleep(0.02)
+    def look():
+        check(process.poll() is None, f"the program ended with {process.poll()}")
+        return server.call("GET", f"/api/v1/runs/{run_id}")
+
+    return wait_for(look, lambda run: run["state"] in ("succeeded", "failed"),
+                    "the end of the task", pause=0.02)
 
 
 def submit(server, payload):
@@ -80,7 +82,7 @@ def run_program(server, command, place, folder):
             output.seek(0)
             raise Failure(f"{failure}\n{output.read()}") from None
         finally:
-            # All of it: a poll that goes on would fetch what is meant for the next program.
+            # The whole group: a poll that goes on would fetch a task of the next program.
             for number in (signal.SIGTERM, signal.SIGKILL):
                 try:
                     os.killpg(process.pid, number)
@@ -91,35 +93,23 @@ def run_program(server, command, place, folder):
 
 
 def await_quiet(server):
-    """Polls of those who have gone go with them, and not only when they end after 20 seconds."""
-    deadline = time.monotonic() + 10
-    while "ksana_agent_polls_waiting 0\n" not in server.request("GET", "/metrics")[2]:
-        check(time.monotonic() < deadline, "somebody still waits for tasks")
-        time.sleep(0.02)
+    """The polls of a program that has gone end with it, and not only after their 20 seconds."""
+    wait_until(lambda: "ksana_agent_polls_waiting 0\n" in server.request("GET", "/metrics")[2],
+               "the end of all polls", within=10, pause=0.02)
 
 
 def main():
-    binary, root = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-    server, count = Server(binary, "sqlite"), 0
+    root = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
     with tempfile.TemporaryDirectory(prefix="ksana_examples_") as name:
         folder = pathlib.Path(name)
-        try:
+        for what, command, place in programs(root, folder) if root else ():
+            add_case(functools.partial(run_program, command=command, place=place, folder=folder),
+                     what)
+        given = arguments("KSANA ROOT")
+        with Server(given.ksana, "sqlite") as server:
             server.start()
-            for what, command, place in programs(root, folder):
-                began = time.monotonic()
-                try:
-                    run_program(server, command, place, folder)
-                    print(f"{what}: {time.monotonic() - began:.1f} s")
-                except Failure as failure:
-                    raise Failure(f"{what}: {failure}") from None
-                count += 1
-            print(f"{count} agents")
-        except Failure as failure:
-            print(f"FAILED: {failure}\n{server.log()}", file=sys.stderr)
-            return 1
-        finally:
-            server.close()
-    return 0
+            run(given, lambda _: contextlib.nullcontext(server))
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    main()

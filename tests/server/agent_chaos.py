@@ -3,8 +3,8 @@
 
 usage: agent_chaos.py KSANA STORE [TASKS [SEED]]      STORE: sqlite, json, postgres
 
-So many tasks as KSANA_CHAOS_TASKS says, else 500. Afterwards every task has exactly one accepted
-result, none is missing, and what an agent reported too late was refused.
+The number of tasks is by default KSANA_CHAOS_TASKS, or 500. Afterwards every task has exactly one
+accepted result, none is missing, and reports that came too late were refused.
 """
 import http.client
 import json
@@ -14,22 +14,26 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-from ksana_server import Failure, Server, check, equal, store_of
+from kit.cases import arguments, case, run, say
+from kit.checks import check, equal
+from kit.places import Place
+from kit.postgres import store_of
+from kit.server import Server
+from kit.waiting import let_pass, wait_for, wait_until
 
 AGENTS = 4
 LEASE = 1.0             # seconds; the shortest there is
 STOPPED = 2.5           # longer than that, and than the reaper needs
-PATIENCE = 200
+LONG = 200              # seconds
 UNFINISHED = "state=scheduled&state=queued&state=running&state=completing&state=held"
 
 
 # ---- the agent: a process of its own
 
 class Agent:
-    """Fetches tasks and reports on them; writes down what it was told of each report."""
+    """Fetches tasks and reports on them; writes the answer to each report into its journal."""
 
     def __init__(self, port, name, journal):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -50,7 +54,8 @@ class Agent:
 
     def work(self, run):
         """Most succeed, some fail the first time."""
-        time.sleep(run["payload"].get("takes", self.random.uniform(0.0, 0.02)))
+        let_pass(run["payload"].get("takes", self.random.uniform(0.0, 0.02)),
+                 "the work of this agent takes time")
         token = {"run_id": run["run_id"], "exec_id": run["exec_id"]}
         if run["attempt"] == 1 and run["payload"]["n"] % 10 == 0:
             return {**token, "outcome": "failed", "error": {"message": "the first time"}}
@@ -63,14 +68,14 @@ class Agent:
             reports = [self.work(run) for run in self.exchange(reports)]
 
 
-# ---- who disturbs them
+# ---- the crowd of agents, and its disturbances
 
 class Crowd:
     def __init__(self, server, folder, seed):
         self.server, self.folder, self.random = server, folder, random.Random(seed)
         self.processes = [None] * AGENTS
-        self.named = {}         # the process of each agent there ever was
-        self.stopped = {}       # place: when it goes on
+        self.named = {}         # the process of each agent, also of dead ones
+        self.stopped = {}       # place: the time of its SIGCONT
         self.starts = self.kills = self.stops = 0
 
     def start(self, place):
@@ -81,13 +86,13 @@ class Crowd:
              os.path.join(self.folder, f"journal-{self.starts}")], stderr=subprocess.PIPE)
 
     def complete(self):
-        """Whoever has died is followed by another."""
+        """Starts a new agent for each one that has died."""
         for place, process in enumerate(self.processes):
             if process is None or process.poll() is not None:
                 self.start(place)
 
     def step(self):
-        """One thing happens to one of them."""
+        """Kills or stops one agent, and lets stopped ones go on when their time has come."""
         now = time.monotonic()
         for place in [place for place, until in self.stopped.items() if until <= now]:
             del self.stopped[place]
@@ -120,7 +125,7 @@ class Crowd:
         for path in sorted(pathlib.Path(self.folder).glob("journal-*")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 words = line.split()
-                if len(words) == 4:     # the last one may have been cut
+                if len(words) == 4:     # a kill may have cut the last line
                     yield words
 
 
@@ -138,28 +143,29 @@ def submit(server, count):
 
 
 def await_end(server, crowd, count):
-    deadline = time.monotonic() + PATIENCE + count * 0.05
-    while True:
+    """Disturbs the agents until all tasks are over; for the last tasks it lets them work."""
+    def unfinished():
         page = server.call("GET", f"/api/v1/runs?{UNFINISHED}&limit=1&total=true")
         left = page["total"]["count"]
-        if left == 0:
-            return
-        check(time.monotonic() < deadline, f"{left} tasks are not over: {page['items']}")
         if left > 20 * AGENTS:
             crowd.step()
-        else:
-            crowd.go_on()       # those who were stopped have their say
-        time.sleep(0.15)
+        elif left > 0:
+            crowd.go_on()
+        return left, page["items"]
+
+    wait_for(unfinished, lambda found: found[0] == 0, "the end of all tasks", LONG + count * 0.05,
+             pause=0.15)
 
 
 def be_late(server, crowd, ids):
-    """The others may or may not have been caught at work. One surely is now: stopped while it works
-    on a task, which is taken from it and ended by another before it goes on."""
+    """The random stops may or may not have met an agent at work. This one does: it stops an agent
+    that works on a task. Another agent gets the task and ends it before the first one goes on."""
     crowd.complete()
     task = {"type": "chaos", "payload": {"n": 1, "takes": 0.4}, "timeout": "10s",
             "retry": {"strategy": "fixed", "max_retries": 1000, "interval": "0s"}}
-    deadline = time.monotonic() + PATIENCE
-    while True:
+
+    def late_run():
+        """The id of a run that came late, or None where the stop did not meet the agent at work."""
         run_id = server.call("POST", "/api/v1/runs", task, 201)["id"]
         ids[run_id] = task["payload"]["n"]
         owner = await_run(server, run_id, lambda run: run["state"] == "running", "running")["owner"]
@@ -167,23 +173,18 @@ def be_late(server, crowd, ids):
         process.send_signal(signal.SIGSTOP)
         run = await_run(server, run_id, lambda run: run["state"] == "succeeded", "succeeded")
         process.send_signal(signal.SIGCONT)
-        # Else it had reported when it was stopped, or was one of the killed, whose poll got it.
-        if process.poll() is None and run["attempts"][-1]["owner"] != owner:
-            break
-        check(time.monotonic() < deadline, "nobody could be stopped at work")
-    while not any(words[:2] == ["stale", run_id] for words in crowd.journals()):
-        check(time.monotonic() < deadline, f"nobody was told that {run_id} came late")
-        time.sleep(0.02)
+        # Otherwise it reported before the stop, or it was a killed agent whose poll got the run.
+        at_work = process.poll() is None and run["attempts"][-1]["owner"] != owner
+        return run_id if at_work else None
+
+    run_id = wait_until(late_run, "an agent that is stopped at work", LONG)
+    wait_until(lambda: any(words[:2] == ["stale", run_id] for words in crowd.journals()),
+               f"the refusal of the late report on {run_id}", LONG)
 
 
 def await_run(server, run_id, is_so, what):
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        run = server.call("GET", f"/api/v1/runs/{run_id}")
-        if is_so(run):
-            return run
-        check(time.monotonic() < deadline, f"{run_id} did not become {what}: {run}")
-        time.sleep(0.01)
+    return wait_for(lambda: server.call("GET", f"/api/v1/runs/{run_id}"), is_so,
+                    f"{run_id} to be {what}", LONG)
 
 
 def judge(server, ids, crowd):
@@ -207,7 +208,7 @@ def judge(server, ids, crowd):
             check(results[run_id] != exec_id, f"a refused result of {run_id} was kept")
             late += 1
     check(accepted >= 0.5 * len(ids), f"only {accepted} were told that they are accepted")
-    check(late > 0, "nobody was late: this tested nothing")
+    check(late > 0, "no report was late: this tested nothing")
     metrics = server.request("GET", "/metrics")[2]
     refused = next(line for line in metrics.splitlines()
                    if line.startswith("ksana_reports_refused_total "))
@@ -215,34 +216,40 @@ def judge(server, ids, crowd):
     return accepted, late
 
 
+@case
+def every_task_has_one_result(server, crowd, count):
+    began = time.monotonic()
+    ids = submit(server, count)
+    for place in range(AGENTS):
+        crowd.start(place)
+    await_end(server, crowd, count)
+    be_late(server, crowd, ids)
+    crowd.close()
+    accepted, late = judge(server, ids, crowd)
+    equal(server.stop(), 0, "exit code")
+    say(f"{count} tasks in {time.monotonic() - began:.0f} s, {crowd.kills} kills, "
+        f"{crowd.stops} stops, {accepted} results known to be accepted, {late} late ones refused")
+
+
+class ChaosPlace(Place):
+    def __enter__(self):
+        super().__enter__()
+        return self.server, self.crowd, self.given.tasks
+
+    def open(self):
+        say(f"seed {self.given.seed}")
+        folder = self.new_folder("ksana_chaos_")
+        self.server = self.enter_context(Server(self.given.ksana, store_of(self.given.store)))
+        self.crowd = Crowd(self.server, folder, self.given.seed)
+        self.callback(self.crowd.close)
+        self.server.start()
+
+
 def main():
-    binary, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
-    count = int(sys.argv[3] if len(sys.argv) > 3 else os.environ.get("KSANA_CHAOS_TASKS", 500))
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
-    print(f"seed {seed}")
-    server = Server(binary, store_of(kind))
-    with tempfile.TemporaryDirectory(prefix="ksana_chaos_") as folder:
-        crowd = Crowd(server, folder, seed)
-        try:
-            server.start()
-            began = time.monotonic()
-            ids = submit(server, count)
-            for place in range(AGENTS):
-                crowd.start(place)
-            await_end(server, crowd, count)
-            be_late(server, crowd, ids)
-            crowd.close()
-            accepted, late = judge(server, ids, crowd)
-            equal(server.stop(), 0, "exit code")
-            print(f"{kind}: {count} tasks in {time.monotonic() - began:.0f} s, "
-                  f"{crowd.kills} kills, {crowd.stops} stops, "
-                  f"{accepted} results known to be accepted, {late} late ones refused")
-        except Failure as failure:
-            print(f"FAILED: {failure}\n{server.log()}", file=sys.stderr)
-            sys.exit(1)
-        finally:
-            crowd.close()
-            server.close()
+    given = arguments("KSANA STORE", "TASKS SEED")
+    given.tasks = int(given.tasks or os.environ.get("KSANA_CHAOS_TASKS", 500))
+    given.seed = int(given.seed or random.randrange(1 << 30))
+    run(given, lambda _: ChaosPlace(given))
 
 
 if __name__ == "__main__":

@@ -1,45 +1,42 @@
 #!/usr/bin/env python3
-"""Alerts from outside: by webhook and by mail, to real receivers (K-25).
+"""Alerts of the built server, by webhook and by mail, to real receivers (K-25).
 
 usage: alert_cases.py KSANA STORE DOCS [CASE…]      STORE: sqlite, postgres; DOCS: callbacks.md
 """
 import json
 import pathlib
-import re
 import tempfile
-import time
 from datetime import timedelta
 
-from ksana_server import PATIENCE, Server, Target, after, check, equal, store_of, utc_now
-from smtp_sink import SmtpSink
-from world_run import run_in_worlds
+from kit.cases import arguments, case, run
+from kit.checks import check, equal
+from kit.documents import python_names
+from kit.places import Place
+from kit.postgres import store_of
+from kit.server import Server
+from kit.smtp_sink import SmtpSink
+from kit.targets import Target
+from kit.times import after, utc_now
+from kit.waiting import let_pass, stays_so, wait_for, wait_until
 
-CASES = []
 SETTINGS = {"KSANA_CALLBACK_BACKOFF": "50ms", "KSANA_CALLBACK_MAX_BACKOFF": "200ms",
             "KSANA_CALLBACK_RETRIES": "1000", "KSANA_NODE_NAME": "one",
             "KSANA_SMTP_FROM": "ksana@example.com"}
 
 
-def case(function):
-    CASES.append(function)
-    return function
-
-
-class World:
-    def __init__(self, binary, store, docs):
-        self.binary, self.store = binary, store_of(store)
-        self.docs, self.server, self.sinks = docs, None, []
-        self.target = Target()
+class World(Place):
+    def open(self):
+        self.store, self.docs = store_of(self.given.store), self.given.docs
+        self.server, self.target = None, Target()
+        self.callback(lambda: self.target.close())      # a case may have replaced it
 
     def start(self, **settings):
-        self.server = Server(self.binary, self.store, environment={**SETTINGS, **settings})
-        self.server.start()
-        return self.server
+        self.server = self.enter_context(Server(self.given.ksana, self.store,
+                                                environment={**SETTINGS, **settings}))
+        return self.server.start()
 
     def sink(self, **options):
-        sink = SmtpSink(**options)
-        self.sinks.append(sink)
-        return sink
+        return self.enter_context(SmtpSink(**options))
 
     def api(self, method, path, body=None, expect=200):
         return self.server.call(method, "/api/v1" + path, body, expect)
@@ -54,15 +51,13 @@ class World:
                            **members)
 
     def run_job(self, name, path=None, wait=True):
-        """One run of it, to its end; with `path` it calls another place from now on."""
+        """One run of the job, to its end; with `path` the job calls another place from now on."""
         if path:
             self.server.call("PATCH", f"/jobs/{name}", {"http": {"url": self.target.url + path}})
         before = self.runs_of(name)
         self.server.call("POST", f"/jobs/{name}/run-now", expect=202)
-        deadline = time.monotonic() + PATIENCE
-        while wait and self.runs_of(name) == before:
-            check(time.monotonic() < deadline, f"{name} did not run")
-            time.sleep(0.01)
+        if wait:
+            wait_until(lambda: self.runs_of(name) != before, f"a run of {name}")
 
     def runs_of(self, name):
         return self.api("GET", f"/jobs/{name}")["total_runs"]
@@ -72,29 +67,14 @@ class World:
         return [call.json() for call in calls]
 
     def incident(self, rule, is_so, what):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = self.api("GET", f"/alert-incidents?rule={rule}")["items"]
-            if found and is_so(found[0]):
-                return found[0]
-            check(time.monotonic() < deadline, f"no incident of {rule} is {what}: {found}")
-            time.sleep(0.02)
+        return wait_for(lambda: self.api("GET", f"/alert-incidents?rule={rule}")["items"],
+                        lambda found: found and is_so(found[0]), f"an incident of {rule}: {what}",
+                        pause=0.02)[0]
 
     def await_letter(self, is_so):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = [one for one in self.api("GET", "/callbacks")["items"] if is_so(one)]
-            if found:
-                return found[0]
-            check(time.monotonic() < deadline, self.api("GET", "/callbacks")["items"])
-            time.sleep(0.02)
-
-    def close(self):
-        self.target.close()
-        for sink in self.sinks:
-            sink.close()
-        if self.server:
-            self.server.close()
+        found = wait_for(lambda: self.api("GET", "/callbacks")["items"],
+                         lambda items: any(map(is_so, items)), "such a letter", pause=0.02)
+        return next(filter(is_so, found))
 
 
 @case
@@ -109,14 +89,14 @@ def k25_failure_and_recovery_by_webhook(world):
     equal((incident["subject"], incident["state"], incident["count"]), ("job:nightly", "open", 1),
           "the incident")
     check("404" in incident["message"], incident)
-    # More of the same is one incident, and nobody is told again.
+    # The same failure again belongs to the incident, without another notice.
     world.run_job("nightly")
     world.incident("broken", lambda one: one["count"] == 2, "seen twice")
     world.run_job("nightly", "/ok")
     recovered = world.notices("broken", 2)[1]
     equal((recovered["event"], recovered["incident"]["state"]), ("recovered", "closed"), "notice")
     equal(recovered["incident"]["id"], incident["id"], "the same incident")
-    # The next time is another one.
+    # The next failure opens another incident.
     world.run_job("nightly", "/status/404")
     again = world.notices("broken", 3)[2]
     equal(again["event"], "opened", "again")
@@ -133,8 +113,9 @@ def k25_only_after_several_failures_and_in_scope(world):
         world.run_job("often")
         world.run_job("other")
     world.run_job("often", "/ok")
-    time.sleep(1.5)     # two looks: what must not happen has no event to wait for
-    equal(world.api("GET", "/alert-incidents?rule=three")["items"], [], "a success in between")
+    # Long enough for two rounds of the alerter.
+    stays_so(lambda: not world.api("GET", "/alert-incidents?rule=three")["items"],
+             "no incident after a success in between", during=1.5, pause=0.1)
     for number in range(3):
         world.run_job("often", "/status/404" if number == 0 else None)
     notice = world.notices("three", 1)[0]
@@ -148,18 +129,15 @@ def k25_signed_by_webhook(world):
     made = world.alert("safe", webhook={"url": f"{world.target.url}/alert/safe",
                                         "access_key": "ops", "secret": "hush-hush"})
     equal(made["webhook"]["secret"], "***", "the secret is not shown")
-    # What is shown can be sent back.
+    # The answer can be sent back as it is.
     body = {name: value for name, value in made.items()
             if name not in ("id", "version", "created_at", "updated_at")}
     world.api("PUT", "/alerts/safe", body)
     world.run_job("j")
     call = world.target.await_calls("/alert/safe")[0]
-    with open(world.docs, encoding="utf-8") as file:
-        snippet = "".join(re.findall(r"```python\n(.*?)```", file.read(), re.S))
-    names = {}
-    exec(compile(snippet, world.docs, "exec"), names)  # it is ours
     headers = {name.lower(): value for name, value in call.headers.items()}
-    check(names["verify"]("hush-hush", headers, call.body.encode()), "the signature")
+    verify = python_names(world.docs)["verify"]
+    check(verify("hush-hush", headers, call.body.encode()), "the signature")
     equal(headers["ksana-access-key"], "ops", "who")
     letter, = world.api("GET", "/callbacks")["items"]
     check("hush" not in json.dumps([letter, world.api("GET", f"/runs/{letter['id']}")]), "a leak")
@@ -189,8 +167,8 @@ def k25_by_mail(world):
 
 @case
 def k25_mail_that_does_not_get_through(world):
-    """A wrong password and a certificate that nobody has signed are tried again; a recipient that
-    is refused is a dead letter."""
+    """After a wrong password or an untrusted certificate the mail is tried again; a refused
+    recipient makes it a dead letter."""
     sink = world.sink(refuse=["gone@example.com"])
     world.start(KSANA_SMTP_URL=sink.url)
     for name, address in (("refused", "gone@example.com"), ("taken", "here@example.com")):
@@ -222,7 +200,7 @@ def k25_mail_that_does_not_get_through(world):
 
 @case
 def k25_one_recipient_is_refused(world):
-    """The others get the mail; it is a dead letter only if nobody does, and for good."""
+    """The others get the mail. It is a dead letter only if all recipients are refused for good."""
     sink = world.sink(refuse=["gone@example.com", "left@example.com"], later=["busy@example.com"])
     world.start(KSANA_SMTP_URL=sink.url)
 
@@ -250,7 +228,7 @@ def k25_missed_late_and_long(world):
     world.alert("missed", on="missed")
     world.alert("late", on="late", longer_than="500ms", scope={"job": "waits"})
     world.alert("long", on="long", longer_than="700ms")
-    # Two that hang take all slots; what comes after them is late, and that is told once they end.
+    # Two jobs that hang take all slots. The next job is late; its notice comes when they end.
     for name in ("hang1", "hang2"):
         world.job(name, "/hang", timeout="4s")
         world.run_job(name, wait=False)
@@ -265,18 +243,18 @@ def k25_missed_late_and_long(world):
     world.target.await_calls("/ok")
     world.run_job("waits")
     equal(world.notices("late", 2)[1]["event"], "recovered", "one that was in time")
-    # A fire that comes while nobody is there.
+    # A fire while the server is down.
     world.server.create(id="fires", schedule={"kind": "every", "every": "1s"},
                         misfire={"policy": "skip", "grace": "300ms"},
                         http={"method": "GET", "url": world.target.url + "/ok"})
     world.target.await_calls("/ok")
     world.server.kill()
-    time.sleep(2.5)
+    let_pass(2.5, "fires of the job are missed while the server is down")
     world.server.start()
     notices = world.notices("missed", 1)
     equal(notices[0]["incident"]["subject"], "job:fires", "missed")
     check("missed" in notices[0]["incident"]["message"], notices)
-    # The next fire may have come before anybody looked: then one notice tells both.
+    # If the next fire comes before the alerter looks, one notice has both events.
     if notices[0]["event"] == "opened":
         notices = world.notices("missed", 2)
     equal(notices[-1]["event"], "recovered", "the next fire")
@@ -294,7 +272,7 @@ def k25_quiet_hours_hold_back_and_sum_up(world):
     world.run_job("night")
     world.run_job("night")
     world.incident("quiet", lambda one: one["count"] == 2, "seen twice")
-    equal(world.target.of("/alert/quiet"), [], "nobody is told")
+    equal(world.target.of("/alert/quiet"), [], "no notice")
     quiet["from"], quiet["to"] = text(now + timedelta(hours=2)), text(now + timedelta(hours=3))
     world.alert("quiet", quiet=quiet, expect=200)
     notice, = world.notices("quiet", 1)
@@ -309,7 +287,7 @@ def k25_told_across_restarts(world):
     world.alert("once")
     world.run_job("j")
     world.notices("once", 1)
-    # The receiver is away, and the server dies; it is told all the same, and once.
+    # The receiver is down, and the server is killed; the notice arrives all the same, and once.
     world.server.call("PATCH", "/jobs/j", {"http": {"url": world.target.url + "/ok"}})
     world.run_job("j")
     world.server.kill()
@@ -353,4 +331,5 @@ def k25_hostile_rules_are_refused(world):
 
 
 if __name__ == "__main__":
-    run_in_worlds(CASES, World)
+    given = arguments("KSANA STORE DOCS")
+    run(given, lambda _: World(given))

@@ -1,45 +1,38 @@
 #!/usr/bin/env python3
-"""Callbacks from outside: who is told, signed how, and that none is lost (T-10, T-11).
+"""Callbacks of the built server: receivers, signatures, and that none is lost (T-10, T-11).
 
 usage: callback_cases.py KSANA STORE DOCS [CASE…]      STORE: sqlite, postgres; DOCS: callbacks.md
 
-The signature is checked by the snippets of the documentation, in Python and Node.js, which share no
-code with the server.
+The code of the documentation, in Python and Node.js, checks the signatures. It shares no code with
+the server.
 """
 import base64
+import http.client
 import json
-import re
 import subprocess
 import threading
-import time
 
-from ksana_server import PATIENCE, Failure, Server, Target, check, equal, store_of
-from world_run import run_in_worlds
+from kit.cases import arguments, case, run, say
+from kit.checks import Failure, check, equal
+from kit.documents import fenced_blocks, python_names
+from kit.places import Place
+from kit.postgres import store_of
+from kit.server import Server
+from kit.targets import Target
+from kit.waiting import PATIENCE, let_pass, wait_for, wait_until
 
-CASES = []
 # Quick retries, and many of them: a target that is down must not make dead letters here.
 SETTINGS = {"KSANA_CALLBACK_BACKOFF": "50ms", "KSANA_CALLBACK_MAX_BACKOFF": "200ms",
             "KSANA_CALLBACK_RETRIES": "1000", "KSANA_BREAKER_PAUSE": "100ms",
             "KSANA_BREAKER_MAX": "200ms", "KSANA_NODE_NAME": "one", "WORKERS": "16"}
 
 
-def case(function):
-    CASES.append(function)
-    return function
-
-
-def blocks(path, language):
-    with open(path, encoding="utf-8") as file:
-        return "".join(re.findall(rf"```{language}\n(.*?)```", file.read(), re.S))
-
-
 class Verifier:
-    """What docs/callbacks.md tells receivers to do."""
+    """Checks signatures with the code that docs/callbacks.md gives to receivers."""
 
     def __init__(self, docs):
-        names = {}
-        exec(compile(blocks(docs, "python"), docs, "exec"), names)  # it is ours
-        self.python, self.node = names["verify"], blocks(docs, "js")
+        self.python = python_names(docs)["verify"]
+        self.node = "".join(fenced_blocks(docs, "js"))
 
     def verify(self, secret, call):
         headers = {name.lower(): value for name, value in call.headers.items()}
@@ -58,12 +51,14 @@ class Verifier:
         return done.stdout.strip() == "true"
 
 
-class World:
-    def __init__(self, binary, store, docs):
-        self.server = Server(binary, store_of(store), environment=SETTINGS)
-        self.server.start()
+class World(Place):
+    def open(self):
+        self.verifier = Verifier(self.given.docs)
         self.target = Target()
-        self.verifier = Verifier(docs)
+        self.callback(lambda: self.target.close())      # a case may have replaced it
+        self.server = self.enter_context(Server(self.given.ksana, store_of(self.given.store),
+                                                environment=SETTINGS))
+        self.server.start()
 
     def api(self, method, path, body=None, expect=200):
         return self.server.call(method, "/api/v1" + path, body, expect)
@@ -86,9 +81,9 @@ class World:
                         {"worker": "w", "types": [code], "wait": "10s"})["runs"][0]
 
     def done(self, code, payload=None, result=None, **more):
-        """A task that an agent has done; its id."""
+        """Submits a task, and succeeds as its agent; the id of the run."""
         self.submit(code, payload)
-        taken = self.claim(code)    # perhaps one that was left behind by a kill
+        taken = self.claim(code)    # or a run from before a kill
         run_id = taken["run_id"]
         self.api("POST", f"/agent/runs/{run_id}/succeed",
                  {"exec_id": taken["exec_id"], "result": result, **more}, 204)
@@ -96,7 +91,7 @@ class World:
 
     def failed(self, code, payload=None, message="broken"):
         self.submit(code, payload)
-        taken = self.claim(code)    # perhaps one that was left behind by a kill
+        taken = self.claim(code)    # or a run from before a kill
         run_id = taken["run_id"]
         self.api("POST", f"/agent/runs/{run_id}/fail",
                  {"exec_id": taken["exec_id"], "error": {"message": message}}, 204)
@@ -106,20 +101,11 @@ class World:
         return self.api("GET", f"/runs/{run_id}")
 
     def await_state(self, run_id, state):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            run = self.run(run_id)
-            if run["state"] == state:
-                return run
-            check(time.monotonic() < deadline, f"{run_id} is {run['state']}, not {state}: {run}")
-            time.sleep(0.01)
+        return wait_for(lambda: self.run(run_id), lambda run: run["state"] == state,
+                        f"{run_id} to be {state}")
 
     def listed(self, query):
         return self.api("GET", f"/callbacks?{query}")["items"]
-
-    def close(self):
-        self.target.close()
-        self.server.close()
 
 
 @case
@@ -165,7 +151,7 @@ def t10_without_a_callback_straight_to_success(world):
     equal(world.run(world.done("plain", {}, 1))["state"], "succeeded", "no callback is configured")
     world.callbacks("told")
     run_id = world.done("told", {}, 1, callback=False)
-    equal(world.run(run_id)["state"], "succeeded", "the agent has told whoever had to know")
+    equal(world.run(run_id)["state"], "succeeded", "the agent has told the receiver itself")
     equal(world.listed(f"parent={run_id}"), [], "none is sent")
     equal(world.run(world.done("unknown-type", {}, 1))["state"], "succeeded", "a type is optional")
 
@@ -218,11 +204,8 @@ def t11_the_secret_of_the_moment_signs(world):
 def a_dead_letter_is_sent_again(world):
     world.callbacks("gone", path="/status/410")
     run_id = world.done("gone", {}, 1)
-    deadline = time.monotonic() + PATIENCE
-    while not world.listed("type=gone&state=failed"):
-        check(time.monotonic() < deadline, world.listed("type=gone"))
-        time.sleep(0.01)
-    letter, = world.listed("type=gone&state=failed")
+    letter, = wait_until(lambda: world.listed("type=gone&state=failed"),
+                         lambda: f"a dead letter among {world.listed('type=gone')}")
     run = world.run(run_id)
     equal(run["state"], "completing", "it is not told yet")
     check("410" in run["last_error"], run)
@@ -261,7 +244,7 @@ def a_type_that_is_deleted_meanwhile(world):
 
 @case
 def none_is_lost_while_target_and_server_are_down(world):
-    """The target comes and goes, the server is killed again and again; each callback arrives."""
+    """The target goes down and up, the server is killed several times; each callback arrives."""
     secret, count, kills = "hush-hush", 60, 5
     port = int(world.target.url.rsplit(":", 1)[1])
     world.callbacks("many", secure=secret)
@@ -277,19 +260,15 @@ def none_is_lost_while_target_and_server_are_down(world):
                 done.append(world.done("many", payload, number) if number % 2 else
                             world.failed("many", payload))
                 number += 1
-            except (OSError, Failure, ValueError, IndexError):
-                time.sleep(0.02)        # it is down; what it has taken meanwhile is found later
-            except Exception as error:  # pylint: disable=broad-except
-                if type(error).__module__ != "http.client":
-                    raise
-                time.sleep(0.02)
+            except (OSError, Failure, ValueError, IndexError, http.client.HTTPException):
+                ended.wait(0.02)        # it is down; tasks that it has taken are found later
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
     arrived = []
     try:
         for kill in range(kills):
-            time.sleep(0.4)             # the moment of the kill is what is random
+            let_pass(0.4, "the kills come at any moment of the work")
             world.server.kill()
             if kill % 2 == 0:
                 world.target = Target(port)
@@ -301,10 +280,8 @@ def none_is_lost_while_target_and_server_are_down(world):
         check(not worker.is_alive(), "the agent came to an end")
     finally:
         ended.set()
-    deadline = time.monotonic() + 2 * PATIENCE
-    while world.listed("type=many&state=pending"):
-        check(time.monotonic() < deadline, world.listed("type=many&state=pending")[:2])
-        time.sleep(0.05)
+    wait_for(lambda: world.listed("type=many&state=pending"), lambda pending: not pending,
+             "the last pending callback", within=2 * PATIENCE, pause=0.05)
     arrived += world.target.calls
     equal(world.listed("type=many&state=failed"), [], "dead letters")
     told = {}
@@ -320,8 +297,9 @@ def none_is_lost_while_target_and_server_are_down(world):
         check(world.verifier.python(secret, {name.lower(): value for name, value
                                              in call.headers.items()}, call.body.encode()),
               "a signature is wrong")
-    print(f"  {len(done)} runs, {len(arrived)} calls, {len(told)} callbacks")
+    say(f"  {len(done)} runs, {len(arrived)} calls, {len(told)} callbacks")
 
 
 if __name__ == "__main__":
-    run_in_worlds(CASES, World)
+    given = arguments("KSANA STORE DOCS")
+    run(given, lambda _: World(given))

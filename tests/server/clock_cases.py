@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Somebody sets the wall clock under a running server (libfaketime; only the server is under it).
+"""The wall clock is set while the server runs (libfaketime changes the time of the server alone).
 
-usage: clock_cases.py KSANA
+usage: clock_cases.py KSANA [CASE…]
 
-One hour, a day and ten years ahead, one hour and a day back: the work that a jump makes is bounded,
-no fire happens twice, and the next fires are where the new time says.
+One hour, a day and ten years ahead, one hour and a day back: the work after a jump is bounded, no
+fire happens twice, and the next fires follow the new time.
 """
+import contextlib
+import functools
 import glob
 import os
-import sys
-import threading
 from collections import Counter
 from datetime import timedelta
 
-from ksana_server import Failure, Server, Target, check, equal, text_of, time_of, utc_now
+from kit.cases import add_case, arguments, run
+from kit.checks import check, equal
+from kit.server import Server
+from kit.targets import Target
+from kit.times import text_of, time_of, utc_now
 
 LIBRARY = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 JUMPS = {"+1h": timedelta(hours=1), "-1h": timedelta(hours=-1), "+1d": timedelta(days=1),
@@ -21,7 +25,7 @@ JUMPS = {"+1h": timedelta(hours=1), "-1h": timedelta(hours=-1), "+1d": timedelta
 
 
 class Clock:
-    """What the server takes for the time: ours and an offset."""
+    """The time that the server sees: the real time and an offset."""
 
     def __init__(self, folder):
         self.file = os.path.join(folder, "clock")
@@ -62,7 +66,7 @@ def jump_case(server, target, clock, jump):
     target.await_calls("/beat", 2)
     before = len(target.of("/beat"))
     clock.jump(jump)
-    # A small step back is waited for: what fires then has fired before.
+    # After a small step back the server waits: these fires have happened before.
     silent = timedelta(hours=-3) < jump < timedelta()
     if not silent:
         calls = target.await_calls("/beat", before + 4, patience=8)
@@ -84,7 +88,7 @@ def jump_case(server, target, clock, jump):
 
 
 def back_again(server, target, clock):
-    """Ten years ahead by mistake: after the correction nobody is silent."""
+    """Ten years ahead by mistake: after the correction the job fires again."""
     origin = text_of(utc_now() - timedelta(days=30))
     server.create(id="beat", schedule={"kind": "every", "every": "500ms", "start_at": origin},
                   http={"method": "GET", "url": target.url + "/beat"})
@@ -97,40 +101,19 @@ def back_again(server, target, clock):
     check(abs(nominal_times(calls)[-1] - clock.now()) < timedelta(seconds=5), "not the present")
 
 
-def run(binary, name, function):
-    target = Target()
-    server = Server(binary, "sqlite")
-    clock = Clock(server.folder)
-    server.environment.update(clock.environment())
-    try:
+@contextlib.contextmanager
+def clock_place(binary):
+    with Target() as target, Server(binary, "sqlite") as server:
+        clock = Clock(server.folder)
+        server.environment.update(clock.environment())
         server.start()
-        function(server, target, clock)
+        yield server, target, clock
         equal(server.stop(), 0, "exit code")
-        return True
-    except Failure as failure:
-        print(f"FAILED {name}: {failure}\n{server.log()}", file=sys.stderr)
-        return False
-    finally:
-        target.close()
-        server.close()
-
-
-def main():
-    binary = os.path.abspath(sys.argv[1])
-    cases = {name: (lambda jump: lambda server, target, clock:
-                    jump_case(server, target, clock, jump))(jump) for name, jump in JUMPS.items()}
-    cases["there and back"] = back_again
-    passed = [None] * len(cases)
-    threads = [threading.Thread(target=lambda n=n, name=name, function=function:
-                                passed.__setitem__(n, run(binary, name, function)))
-               for n, (name, function) in enumerate(cases.items())]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(f"{sum(map(bool, passed))} of {len(passed)} cases")
-    sys.exit(0 if all(passed) else 1)
 
 
 if __name__ == "__main__":
-    main()
+    for name, jump in JUMPS.items():
+        add_case(functools.partial(jump_case, jump=jump), name)
+    add_case(back_again, "there and back")
+    given = arguments("KSANA")
+    run(given, lambda _: clock_place(given.ksana), parallel=len(given.cases))

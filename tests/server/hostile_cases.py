@@ -1,38 +1,31 @@
 #!/usr/bin/env python3
-"""Targets and clients that mean no good, seen from outside: the built server on SQLite stays on
-time, within bounds and right about how each call ended.
+"""Hostile targets and clients: the built server on SQLite stays on time and within its bounds, and
+reports the right end of each call.
 
 usage: hostile_cases.py KSANA [CASE…]
 """
+import contextlib
 import json
 import os
 import random
 import selectors
 import socket
 import subprocess
-import sys
 import threading
 import time
-import traceback
-from concurrent.futures import ThreadPoolExecutor
 
-from hostile_target import MODES, HostileTarget
-from ksana_server import (PATIENCE, Failure, Server, Target, after, check, equal, time_of)
-from raw_client import Raw, hidden_request, job_body, post, smuggling_shapes, statuses
+from kit.cases import arguments, case, run
+from kit.checks import Failure, check, equal
+from kit.hostile_target import MODES, HostileTarget
+from kit.raw_client import Raw, hidden_request, job_body, post, smuggling_shapes, statuses
+from kit.server import Server
+from kit.targets import Target
+from kit.times import after, time_of
+from kit.waiting import PATIENCE, wait_for, wait_until
 
 PARALLEL = 3
 MOST_GROWTH = 40 << 20      # bytes of memory that an attack may cost, without optimisation
 LATEST = 1.0                # seconds that a well-behaved job may be late meanwhile
-
-CASES = []
-
-
-def case(**environment):
-    """A case gets a server with these settings."""
-    def add(function):
-        CASES.append((function, environment))
-        return function
-    return add
 
 
 def memory_of(server, key="VmRSS"):
@@ -78,7 +71,7 @@ def once(seconds):
 
 
 def start_steady(server, target):
-    """A job that must stay on time whatever happens beside it."""
+    """A job that must stay on time during the attack."""
     server.create(id="steady", schedule={"kind": "every", "every": "200ms"}, overlap="allow",
                   http=http_job(target.url + "/ok/steady"))
     target.await_calls("/ok/steady")
@@ -93,7 +86,7 @@ def check_steady(target):
     check(late < LATEST, f"a fire was {late:.3f} s late")
 
 
-@case()
+@case
 def targets_end_as_they_must(server, target, hostile):
     start_steady(server, target)
     before = memory_of(server)
@@ -124,7 +117,7 @@ def targets_end_as_they_must(server, target, hostile):
     check_steady(target)
 
 
-@case()
+@case
 def nasty_bytes_are_stored_and_shown_harmlessly(server, target, hostile):
     for mode, status in (("nasty_success", "success"), ("nasty_failure", "failed")):
         server.create(id=mode, schedule=once(0.1), max_retries=0,
@@ -138,15 +131,13 @@ def nasty_bytes_are_stored_and_shown_harmlessly(server, target, hostile):
     check("\x1b[31m" not in "".join(server.lines), "an escape is in the log")
 
 
-@case()
+@case
 def kept_connections_that_close_harm_no_call(server, target, hostile):
     for mode in ("close", "drop"):
         server.create(id=mode, schedule={"kind": "every", "every": "100ms"}, timeout="5s",
                       max_retries=0, overlap="allow", http=http_job(f"{hostile.url}/keep/{mode}"))
-    deadline = time.monotonic() + PATIENCE
-    while len(hostile.of("/keep/close")) < 15 or len(hostile.of("/keep/drop")) < 15:
-        check(time.monotonic() < deadline, "no calls")
-        time.sleep(0.02)
+    wait_until(lambda: min(len(hostile.of("/keep/close")), len(hostile.of("/keep/drop"))) >= 15,
+               "15 calls of each kind")
     check(hostile.of("/dropped"), "no connection was used again")
     for mode in ("close", "drop"):
         server.call("POST", f"/jobs/{mode}/pause")
@@ -155,7 +146,7 @@ def kept_connections_that_close_harm_no_call(server, target, hostile):
         equal({run["status"]["state"] for run in over}, {"succeeded"}, f"runs of {mode}")
 
 
-@case(MAX_RETRIES="3", RETRY_BACKOFF="50ms")
+@case(settings={"MAX_RETRIES": "3", "RETRY_BACKOFF": "50ms"})
 def metadata_addresses_are_never_called(server, target, hostile):
     for number, url in enumerate(("http://169.254.169.254/latest/meta-data/",
                                   "http://2852039166/", "http://[fe80::1]/",
@@ -182,7 +173,7 @@ def spellings(port):
              "[::1]", "localhost", "127.0.0.2")]
 
 
-@case(KSANA_EGRESS="public", MAX_RETRIES="3", RETRY_BACKOFF="50ms")
+@case(settings={"KSANA_EGRESS": "public", "MAX_RETRIES": "3", "RETRY_BACKOFF": "50ms"})
 def public_egress_reaches_nothing_of_ours(server, target, hostile):
     for number, url in enumerate([*spellings(hostile.port), "http://10.0.0.1/",
                                   "http://192.168.1.1/", "http://[fd00::1]/",
@@ -197,7 +188,7 @@ def public_egress_reaches_nothing_of_ours(server, target, hostile):
     equal(hostile.accepted, 0, "connections")
 
 
-@case(KSANA_EGRESS="public", KSANA_EGRESS_ALLOW="127.0.0.0/8")
+@case(settings={"KSANA_EGRESS": "public", "KSANA_EGRESS_ALLOW": "127.0.0.0/8"})
 def what_is_allowed_is_open_again(server, target, hostile):
     server.create(id="open", schedule=once(0.1), http=http_job(hostile.url + "/nasty_success"))
     server.await_status("open", "success")
@@ -208,11 +199,11 @@ def what_is_allowed_is_open_again(server, target, hostile):
     server.await_status("redirected", "failed")
 
 
-@case()
+@case
 def parameters_of_a_run_stay_where_they_stand(server, target, hostile):
-    """Whoever may start a run cannot write headers, other paths or other members with it."""
+    """A user who may start a run cannot write headers, other paths or other members with it."""
     def send(number, value):
-        """The call, or none where it was refused."""
+        """The call, or None where the server refused it."""
         job_id = f"j{number}"
         server.create(id=job_id, schedule={"kind": "every", "every": "1h"}, max_retries=0,
                       http={"method": "POST", "headers": {"X-Given": "{{params.x}}"},
@@ -239,7 +230,7 @@ def parameters_of_a_run_stay_where_they_stand(server, target, hostile):
     equal(target.of("/evil"), [], "smuggled requests")
 
 
-@case()
+@case
 def headers_of_the_connection_cannot_be_set(server, target, hostile):
     for name, value in (("Host", "other"), ("Content-Length", "0"), ("Connection", "close"),
                         ("Transfer-Encoding", "chunked"), ("X-A", "b\r\nX-Evil: 1"),
@@ -261,7 +252,7 @@ def headers_of_the_connection_cannot_be_set(server, target, hostile):
 # ---- clients
 
 def check_quick(server, seconds=1.0):
-    """That it answers, reads and writes, and soon."""
+    """Checks that the server answers, reads and writes quickly."""
     for method, path, body in (("GET", "/health", None), ("GET", "/jobs?limit=1", None),
                                ("GET", "/readyz", None),
                                ("POST", "/jobs", job_body(f"quick-{random.random()}"))):
@@ -272,7 +263,7 @@ def check_quick(server, seconds=1.0):
         check(took < seconds, f"{method} {path} took {took:.2f} s")
 
 
-@case()
+@case(first=True)
 def slow_clients_are_cut_and_harm_nobody(server, target, hostile):
     start_steady(server, target)
     before = memory_of(server)
@@ -287,9 +278,10 @@ def slow_clients_are_cut_and_harm_nobody(server, target, hostile):
         connection.setblocking(False)
         selector.register(connection, selectors.EVENT_READ)
     next_byte, asked = start + 1, 0
-    while selector.get_map():
-        left = len(selector.get_map())
-        check(time.monotonic() - start < 16, f"{left} slow clients are still connected")
+
+    def all_are_cut():
+        """Serves the connections until the next second; each client sends a byte a second."""
+        nonlocal next_byte, asked
         for key, _ in selector.select(max(0, next_byte - time.monotonic())):
             try:
                 if key.fileobj.recv(65536):
@@ -307,13 +299,17 @@ def slow_clients_are_cut_and_harm_nobody(server, target, hostile):
                     pass
             check_quick(server)
             asked += 1
+        return not selector.get_map()
+
+    wait_until(all_are_cut, lambda: f"the end of {len(selector.get_map())} slow clients",
+               within=16 - (time.monotonic() - start), pause=0)
     check(time.monotonic() - start > 5, "they were cut before their time")
-    check(asked >= 5, "nobody was asked meanwhile")
+    check(asked >= 5, "the server was not asked meanwhile")
     check_memory(server, before)
     check_steady(target)
 
 
-@case()
+@case
 def large_and_deep_bodies_are_refused(server, target, hostile):
     before = memory_of(server)
     ten = bytes(10_000_000)
@@ -338,7 +334,7 @@ def large_and_deep_bodies_are_refused(server, target, hostile):
     check_memory(server, before)
 
 
-@case()
+@case
 def smuggled_requests_are_not_seen(server, target, hostile):
     for name, shape in smuggling_shapes("smuggled").items():
         with Raw(server) as raw:
@@ -352,7 +348,7 @@ def smuggled_requests_are_not_seen(server, target, hostile):
         equal(statuses(raw.read_to_end()), [201], "in the open")
 
 
-@case()
+@case
 def pipelined_requests_are_answered_in_order(server, target, hostile):
     """Half of them on the pool of threads, half on the thread that reads them."""
     expected, content = [], b""
@@ -362,7 +358,7 @@ def pipelined_requests_are_answered_in_order(server, target, hostile):
         content += f"GET /jobs/p{number} HTTP/1.1\r\nHost: h\r\n\r\n".encode()
         expected += [(201, f"p{number}"), (200, f"p{number}")]
     with Raw(server) as raw:
-        # Sent beside the reading, as nobody promises to read all before the first answer.
+        # Sent by a thread: the server need not read all requests before its first answer.
         sender = threading.Thread(target=raw.send, args=(content,))
         sender.start()
         reader = raw.socket.makefile("rb")
@@ -377,7 +373,7 @@ def pipelined_requests_are_answered_in_order(server, target, hostile):
         sender.join()
 
 
-@case()
+@case
 def garbage_and_half_closed_connections(server, target, hostile):
     before = memory_of(server)
     seed = random.randrange(1 << 32)
@@ -405,7 +401,7 @@ def garbage_and_half_closed_connections(server, target, hostile):
     check_memory(server, before)
 
 
-@case()
+@case
 def idle_connections_cost_little(server, target, hostile):
     start_steady(server, target)
     before = memory_of(server)
@@ -426,7 +422,7 @@ def idle_connections_cost_little(server, target, hostile):
     check_steady(target)
 
 
-@case(wrapper="prlimit --nofile=64")
+@case(wrapper=["prlimit", "--nofile=64"])
 def a_server_without_descriptors_recovers(server, target, hostile):
     """M28"""
     server.create(id="steady", schedule={"kind": "every", "every": "200ms"}, max_retries=0,
@@ -440,51 +436,24 @@ def a_server_without_descriptors_recovers(server, target, hostile):
     check(busy < 0.5, f"it was busy for {busy:.2f} s of one second in which it could do nothing")
     for connection in many:
         connection.close()
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            check_quick(server)
-            break
-        except (OSError, Failure):
-            check(time.monotonic() < deadline, "it does not answer any more")
-            time.sleep(0.1)
+    wait_for(lambda: check_quick(server), lambda _: True, "quick answers again", pause=0.1,
+             ignoring=(OSError, Failure))
     server.await_status("steady", "success")
 
 
-def run(binary, function, environment):
-    target, hostile = Target(), HostileTarget()
-    wrapper = environment.get("wrapper", "").split()
-    server = Server(binary, "sqlite", wrapper=wrapper,
-                    environment={"WORKERS": "128", "MAX_RETRIES": "0", **{
-                        name: value for name, value in environment.items() if name != "wrapper"}})
-    start = time.monotonic()
-    try:
+@contextlib.contextmanager
+def hostile_place(binary, one):
+    """A server with the settings of the case, a target and a hostile target."""
+    server = Server(binary, "sqlite", wrapper=one.options.get("wrapper", ()),
+                    environment={"WORKERS": "128", "MAX_RETRIES": "0",
+                                 **one.options.get("settings", {})})
+    with Target() as target, HostileTarget() as hostile, server:
         server.start()
-        function(server, target, hostile)
+        yield server, target, hostile
         hostile.close()
         equal(server.stop(), 0, "exit code")
-        print(f"{function.__name__}: {time.monotonic() - start:.1f} s")
-        return True
-    except Exception:       # whatever it is: what the servers said belongs to it
-        print(f"FAILED {function.__name__}: {traceback.format_exc()}\n{server.log()}",
-              file=sys.stderr)
-        return False
-    finally:
-        hostile.close()
-        target.close()
-        server.close()
-
-
-def main():
-    binary, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    chosen = [entry for entry in CASES if not wanted or entry[0].__name__ in wanted]
-    # The longest first, so that the others run beside it.
-    chosen.sort(key=lambda entry: entry[0] is not slow_clients_are_cut_and_harm_nobody)
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        passed = list(pool.map(lambda entry: run(binary, *entry), chosen))
-    print(f"{sum(passed)} of {len(passed)} cases")
-    sys.exit(0 if passed and all(passed) else 1)
 
 
 if __name__ == "__main__":
-    main()
+    given = arguments("KSANA")
+    run(given, lambda one: hostile_place(given.ksana, one), PARALLEL)

@@ -1,22 +1,17 @@
 #!/usr/bin/env python3
-"""Every behaviour of document K, seen from outside: the built server and a target that records.
+"""Every behaviour of document K: the built server and a target that records its calls.
 
 usage: k_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
 import json
 import os
-import time
 from datetime import timedelta
 
-from ksana_server import PATIENCE, after, check, equal, text_of, time_of, utc_now
-from store_run import run_on_store
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.cases import arguments, case
+from kit.checks import check, equal
+from kit.places import run_on_store
+from kit.times import after, text_of, time_of, utc_now
+from kit.waiting import let_pass, stays_so, wait_for, wait_until
 
 
 def http_job(url, method="GET", **more):
@@ -70,11 +65,12 @@ def k02_once_fires_at_its_time_and_an_expired_one_is_missed(server, target):
 @case
 def k02_once_that_expires_while_the_server_is_down_is_missed(server, target):
     """K-02"""
-    server.create(id="k02-down", schedule=once(after(0.3)), misfire={"grace": "1ms"},
+    run_at = utc_now() + timedelta(seconds=0.3)
+    server.create(id="k02-down", schedule=once(text_of(run_at)), misfire={"grace": "1ms"},
                   http=http_job(target.url + "/ok/k02-down"))
     server.create(id="k02-up", schedule=once(after(3600)), http=http_job(target.url + "/ok/no"))
     server.kill()
-    time.sleep(0.5)  # the time itself is what is tested: the job's must pass
+    wait_until(lambda: utc_now() > run_at + timedelta(seconds=0.2), "the time of the job to pass")
     server.start()
     if not target.of("/ok/k02-down"):
         server.await_status("k02-down", "missed")
@@ -123,7 +119,7 @@ def k05_a_restart_goes_straight_to_the_next_fire(server, target):
     server.kill()
     before = len(target.of("/ok/k05"))
     down = utc_now()
-    time.sleep(1.5)  # several fires pass, and none may be made up for
+    let_pass(1.5, "several fires pass, and the server must not make up for them")
     server.start()
     up = utc_now()
     calls = target.await_calls("/ok/k05", before + 2)[before:]
@@ -159,10 +155,9 @@ def k07_pause_and_resume(server, target):
     equal(paused["enabled"], False, "enabled")
     equal(paused["last_status"], "paused", "last_status")
     equal(paused["next_run_at"], "", "next_run_at")
-    time.sleep(0.3)  # what was under way may still arrive
+    let_pass(0.3, "a call that was under way may still arrive, or not")
     count = len(target.of("/ok/k07"))
-    time.sleep(0.7)
-    equal(len(target.of("/ok/k07")), count, "calls while paused")
+    stays_so(lambda: len(target.of("/ok/k07")) == count, "no call while paused", during=0.7)
     resumed = server.call("POST", "/jobs/k07/resume")
     equal(resumed["enabled"], True, "enabled")
     target.await_calls("/ok/k07", count + 1)
@@ -420,15 +415,17 @@ def k23_metrics_tell_what_happened(server, target):
     """K-23, the part of /metrics"""
     server.create(id="k23", schedule=once(after(0.1)), http=http_job(target.url + "/ok/k23"))
     server.await_status("k23", "success")
-    # Counted after the commit, which is what the job's status shows.
-    deadline = time.monotonic() + PATIENCE
-    values = {}
-    while not values.get("ksana_attempt_duration_seconds_count") and time.monotonic() < deadline:
+
+    def metrics():
         status, headers, text = server.request("GET", "/metrics")
         equal(status, 200, "status")
         check(headers["Content-Type"].startswith("text/plain; version=0.0.4"), headers)
-        values = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
-                  for line in text.splitlines() if not line.startswith("#")}
+        return text, {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+                      for line in text.splitlines() if not line.startswith("#")}
+
+    # The server counts an attempt after the commit, which the job's status shows.
+    text, values = wait_for(metrics, lambda got: got[1].get("ksana_attempt_duration_seconds_count"),
+                            "the attempt to be counted")
     for name in ("ksana_fires_total", "ksana_start_lateness_seconds_count",
                  "ksana_attempt_duration_seconds_count", "ksana_store_commits_total",
                  'ksana_runs_finished_total{state="succeeded"}'):
@@ -438,5 +435,5 @@ def k23_metrics_tell_what_happened(server, target):
 
 
 if __name__ == "__main__":
-    run_on_store(CASES, lambda function, server, target: function(server, target),
-                 environment={"MAX_RETRIES": "2", "RETRY_BACKOFF": "100ms"})
+    run_on_store(arguments("KSANA STORE"), lambda server, target: (server, target),
+                 environment={"WORKERS": "16", "MAX_RETRIES": "2", "RETRY_BACKOFF": "100ms"})

@@ -3,31 +3,38 @@
 
 usage: kill_cases.py KSANA STORE [KILLS [SEED]]      STORE: sqlite, json, postgres
 
-So often as KSANA_KILLS says, else 10 times; the program that KSANA_RELEASE names, if it is set.
+The number of kills is by default KSANA_KILLS, or 10. KSANA_RELEASE may name another program.
 
-Afterwards every job that was acknowledged is there, every nominal fire has exactly one entry in the
+Afterwards the store has every acknowledged job, every nominal fire has exactly one entry in the
 ledger (a run, or a stretch of missed fires), and each restart fired within two seconds.
 """
+import contextlib
+import http.client
 import json
 import os
 import random
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from datetime import datetime, timezone
 
-from ksana_server import Failure, Server, Target, after, check, store_of, time_of
+from kit.cases import arguments, case, run, say
+from kit.checks import Failure, check, equal
+from kit.postgres import store_of
+from kit.server import Server
+from kit.targets import Target
+from kit.times import after, time_of
+from kit.waiting import let_pass, wait_on
 
 # Seconds from the start of the process to the first call.
 FIRST_FIRE = 2.0
 # Unoptimised, a log of JSON lines is read ten times slower than by a release.
 FIRST_FIRE_UNOPTIMISED = {"sqlite": 2.0, "postgres": 2.0, "json": 5.0}
 LONGEST_LIFE = 1.2      # seconds until the next kill
-# Jobs at a time, and seconds between two calls of the client: a few hundred kills would otherwise
-# end with fires that no store keeps up with, and the JSON store reads all that ever ran at its
-# start, which is for a few hundred runs a second at most.
+# Jobs at a time, and seconds between two calls of the client. Without these limits a few hundred
+# kills would end with more fires than a store can keep up with; and the JSON store reads all runs
+# at its start.
 MOST_JOBS = {"sqlite": 500, "postgres": 500, "json": 100}
 PAUSE = {"sqlite": 0, "postgres": 0, "json": 0.005}
 
@@ -39,7 +46,7 @@ def micros(text):
 
 
 class Clients(threading.Thread):
-    """Makes jobs, starts runs and deletes jobs; keeps what was acknowledged."""
+    """Makes jobs, starts runs and deletes jobs; keeps the acknowledged ones."""
 
     def __init__(self, server, target, seed, kind):
         super().__init__(daemon=True)
@@ -53,12 +60,8 @@ class Clients(threading.Thread):
             try:
                 self.step()
                 self.ended.wait(self.pause)
-            except (OSError, ValueError, Failure, json.JSONDecodeError):
-                time.sleep(0.01)  # it is down, or was killed in the middle of the answer
-            except Exception as error:  # pylint: disable=broad-except
-                if type(error).__module__ != "http.client":
-                    raise
-                time.sleep(0.01)
+            except (OSError, ValueError, Failure, http.client.HTTPException):
+                self.ended.wait(0.01)   # it is down, or was killed in the middle of the answer
 
     def step(self):
         if self.leaving:
@@ -103,7 +106,7 @@ def export(server):
 
 
 def nominals(job):
-    """Every fire of the job that its cursor says is accounted for."""
+    """Every fire of the job up to its cursor."""
     until = micros(job["planned_until"])
     schedule = job["schedule"]
     if schedule.get("kind", "once") == "once":
@@ -150,56 +153,61 @@ def kill_once(server, target, chance, limit):
     before = len(target.calls)
     started = time.monotonic()
     server.start()
-    with target.changed:
-        while len(target.calls) == before:
-            left = limit - (time.monotonic() - started)
-            check(left > 0, f"no fire within {limit} s of the start\n{server.log()}")
-            target.changed.wait(left)
+    wait_on(target.changed, lambda: len(target.calls) > before,
+            f"a fire within {limit} s of the start", max(0, limit - (time.monotonic() - started)))
     first = time.monotonic() - started
-    time.sleep(chance.uniform(0, LONGEST_LIFE))  # the moment of the kill is what is random
+    let_pass(chance.uniform(0, LONGEST_LIFE), "the kill comes at a random moment")
     server.kill()
     return first
 
 
-def main():
-    release, kind = os.environ.get("KSANA_RELEASE"), sys.argv[2]
-    binary = os.path.abspath(release or sys.argv[1])
-    limit = FIRST_FIRE if release else FIRST_FIRE_UNOPTIMISED[kind]
-    kills = int(sys.argv[3] if len(sys.argv) > 3 else os.environ.get("KSANA_KILLS", "10"))
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
-    chance = random.Random(seed)
-    target = Target()
-    server = Server(binary, store_of(kind), environment={"WORKERS": "64"})
-    clients = Clients(server, target, seed, kind)
+@case
+def acknowledged_work_survives_kills(server, target, options):
+    clients = Clients(server, target, options.seed, options.store)
+    chance = random.Random(options.seed)
+    server.start()
+    server.create(id="beat", schedule={"kind": "every", "every": "100ms"}, overlap="allow",
+                  http={"method": "GET", "url": target.url + "/beat"})
+    clients.start()
     try:
-        server.start()
-        server.create(id="beat", schedule={"kind": "every", "every": "100ms"}, overlap="allow",
-                      http={"method": "GET", "url": target.url + "/beat"})
-        clients.start()
-        time.sleep(chance.uniform(0.2, LONGEST_LIFE))
+        let_pass(chance.uniform(0.2, LONGEST_LIFE), "the kill comes at a random moment")
         server.kill()
-        firsts = [kill_once(server, target, chance, limit) for _ in range(kills - 1)]
+        firsts = [kill_once(server, target, chance, options.limit)
+                  for _ in range(options.kills - 1)]
         clients.ended.set()
         server.start()
         clients.join()
-        check(server.stop() == 0, "exit code")
-        content = export(server)
-        there = {job["id"] for job in content["job"]}
-        lost = set(clients.created) - there
-        check(not lost, f"acknowledged jobs are lost: {sorted(lost)}")
-        runs = {run["id"] for run in content["run"]}
-        gone = [run for run in clients.runs if run not in runs]
-        check(not gone, f"acknowledged runs are lost: {gone}")
-        fires, missed = check_ledger(content)
-        print(f"{kind}: {kills} kills, {len(there)} jobs, {fires} fires ({missed} missed), "
-              f"{len(target.calls)} calls, first call after {max(firsts, default=0):.2f} s at most")
-    except Failure as failure:
-        print(f"FAILED, seed {seed}: {failure}\n{server.log()}", file=sys.stderr)
-        sys.exit(1)
     finally:
         clients.ended.set()
-        target.close()
-        server.close()
+    equal(server.stop(), 0, "exit code")
+    content = export(server)
+    stored = {job["id"] for job in content["job"]}
+    lost = set(clients.created) - stored
+    check(not lost, f"acknowledged jobs are lost: {sorted(lost)}")
+    runs = {run["id"] for run in content["run"]}
+    gone = [run for run in clients.runs if run not in runs]
+    check(not gone, f"acknowledged runs are lost: {gone}")
+    fires, missed = check_ledger(content)
+    say(f"{options.store}: {options.kills} kills, {len(stored)} jobs, {fires} fires ({missed} "
+        f"missed), {len(target.calls)} calls, first call after {max(firsts, default=0):.2f} s at "
+        f"most")
+
+
+@contextlib.contextmanager
+def kill_place(options):
+    say(f"seed {options.seed}")
+    server = Server(options.ksana, store_of(options.store), environment={"WORKERS": "64"})
+    with Target() as target, server:
+        yield server, target, options
+
+
+def main():
+    given, release = arguments("KSANA STORE", "KILLS SEED"), os.environ.get("KSANA_RELEASE")
+    given.ksana = os.path.abspath(release or given.ksana)
+    given.limit = FIRST_FIRE if release else FIRST_FIRE_UNOPTIMISED[given.store]
+    given.kills = int(given.kills or os.environ.get("KSANA_KILLS", "10"))
+    given.seed = int(given.seed or random.randrange(1 << 30))
+    run(given, lambda _: kill_place(given))
 
 
 if __name__ == "__main__":

@@ -1,27 +1,20 @@
 #!/usr/bin/env python3
-"""Limits and breakers seen from outside: the built server and a target that counts.
+"""Limits and breakers: the built server and a target that counts its calls.
 
 usage: limit_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
-import pathlib
 import socket
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
-from ksana_server import PATIENCE, Server, Target, check, equal
-from store_run import run_on_store
+from kit.cases import arguments, case
+from kit.checks import check, equal
+from kit.contract import Client
+from kit.places import run_on_store
+from kit.server import Server
+from kit.targets import Target
+from kit.waiting import PATIENCE, stays_so, wait_for, wait_until
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "api_v1"))
-from contract import Client  # noqa: E402
-
-CASES = []
 HOUR = {"kind": "every", "every": "1h"}
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 class Api(Client):
@@ -38,15 +31,15 @@ class Api(Client):
         return [self.call("POST", path, {}, 202)["id"] for _ in range(count)]
 
     def limit(self, path, expect=201, **limit):
-        """Stored, and this node has learned of it."""
+        """Stores the limit, and waits until this node has learned of it."""
         answer = self.call("PUT", path, limit, expect)
-        deadline = time.monotonic() + PATIENCE
         kind, name = path.split("/")[-2:]
         kind = "group" if kind == "groups" else kind
-        while f'ksana_limit_in_use{{kind="{kind}",name="{name}"}}' not in self.metrics():
-            check(time.monotonic() < deadline, f"{path} is not obeyed")
-            time.sleep(0.01)
+        wait_until(lambda: self.knows(kind, name), f"the node to learn of {path}")
         return answer
+
+    def knows(self, kind, name):
+        return f'ksana_limit_in_use{{kind="{kind}",name="{name}"}}' in self.metrics()
 
     def metrics(self):
         return self.server.request("GET", "/metrics")[2]
@@ -61,11 +54,18 @@ class Api(Client):
         return self.call("GET", f"/api/v1/runs/{run_id}")
 
     def await_all(self, run_ids, is_so, what, patience=PATIENCE):
-        deadline = time.monotonic() + patience
-        for run_id in run_ids:
-            while not is_so(run := self.run_of(run_id)):
-                check(time.monotonic() < deadline, f"{run_id} did not become {what}: {run}")
-                time.sleep(0.02)
+        left = list(run_ids)
+
+        def not_so():
+            """The first run that is not so yet."""
+            while left:
+                run = self.run_of(left[0])
+                if not is_so(run):
+                    return run
+                left.pop(0)
+            return None
+
+        wait_for(not_so, lambda run: run is None, f"all runs to be {what}", patience, pause=0.02)
 
     def await_end(self, run_ids, state="succeeded", patience=PATIENCE):
         self.await_all(run_ids, lambda run: run["state"] == state, state, patience)
@@ -179,7 +179,7 @@ def a_waiting_run_is_cancelled_at_once(api, target):
     first, second = api.start("one", 2)
     target.await_calls("/hang")
     waiting = second if target.of("/hang")[0].headers["X-Ksana-Run-Id"] == first else first
-    # It waits at its owner, who must be told.
+    # It waits at its owner, which must learn of the cancel.
     api.await_end([waiting], "running")
     api.call("POST", f"/api/v1/runs/{waiting}/cancel", None, 202)
     api.await_end([waiting], "cancelled")
@@ -188,24 +188,27 @@ def a_waiting_run_is_cancelled_at_once(api, target):
 
 @case
 def a_dead_target_uses_up_no_attempts(api, target):
-    """The breaker opens, runs wait, one call sees whether the target is back, and it closes."""
+    """The breaker opens and runs wait. A probe finds that the target is back, and it closes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     host = f"127.0.0.1:{port}"
     api.create("dead", f"http://{host}/ok")
     failing = api.start("dead", 3)  # three failures open it
-    deadline = time.monotonic() + PATIENCE
-    while (api.use("host", host) or {}).get("breaker", {}).get("state", "closed") == "closed":
-        check(time.monotonic() < deadline, "it does not open")
-        time.sleep(0.02)
+    wait_until(lambda: (api.use("host", host) or {}).get("breaker", {}).get("state", "closed")
+               != "closed", "the breaker to open", pause=0.02)
     waiting = api.start("dead", 10)
+    # An attempt that is under way has no outcome yet.
     api.await_all(waiting[:5], lambda run: run["attempts"][-1:] and
-                  run["attempts"][-1]["outcome"] == "deferred", "deferred")
-    time.sleep(3)  # some probes, each of them in vain
-    for run_id in waiting:
-        run = api.run_of(run_id)
-        check(run["failures"] == 0 and run["state"] in ("scheduled", "queued", "running"), run)
+                  run["attempts"][-1].get("outcome") == "deferred", "deferred")
+
+    def all_wait():
+        runs = [api.run_of(run_id) for run_id in waiting]
+        return all(run["failures"] == 0 and run["state"] in ("scheduled", "queued", "running")
+                   for run in runs)
+
+    # Long enough for some probes of the breaker; all of them fail.
+    stays_so(all_wait, "waiting without failures", during=3, pause=0.5)
     check('ksana_runs_deferred_total{reason="breaker_open",kind="host"}' in api.metrics(),
           "no metric")
     back = Target(port)
@@ -222,7 +225,7 @@ def a_dead_target_uses_up_no_attempts(api, target):
 
 @case
 def another_node_learns_of_a_limit(api, target):
-    """Where several share a store; each keeps the limit for itself."""
+    """Nodes that share a store: each keeps the limit for itself."""
     if "postgres" not in api.server.store:
         return
     other = Server(api.server.binary, api.server.store)
@@ -230,19 +233,15 @@ def another_node_learns_of_a_limit(api, target):
         other.start()
         there = Api(other)
         api.limit("/api/v1/groups/both", max_concurrency=2)
-        deadline = time.monotonic() + PATIENCE
-        while 'ksana_limit_in_use{kind="group",name="both"}' not in there.metrics():
-            check(time.monotonic() < deadline, "the other node does not know")
-            time.sleep(0.01)
+        wait_until(lambda: there.knows("group", "both"), "the other node to learn of the limit")
         api.call("DELETE", "/api/v1/groups/both", None, 204)
-        while 'ksana_limit_in_use{kind="group",name="both"}' in there.metrics():
-            check(time.monotonic() < deadline, "the other node still has it")
-            time.sleep(0.01)
+        wait_until(lambda: not there.knows("group", "both"), "the other node to forget the limit")
     finally:
         other.close()
 
 
 if __name__ == "__main__":
-    run_on_store(CASES, lambda function, server, target: function(Api(server), target),
+    run_on_store(arguments("KSANA STORE"), lambda server, target: (Api(server), target),
+                 environment={"WORKERS": "16"},
                  flags=("--breaker-failures", "3", "--breaker-pause", "500ms",
                         "--breaker-max", "1s"))

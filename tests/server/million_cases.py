@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Very many tasks through the queue and out of it again, with bounded memory and disk.
+"""A very large number of tasks goes through the queue with bounded memory and disk space.
 
 usage: million_cases.py KSANA STORE [TASKS]      STORE: sqlite, postgres
 
-So many tasks as KSANA_MILLION_TASKS says, else a few ten thousand. All are submitted before the
-first is fetched; two agents drain them, history keeps them all, and retention deletes them. Then
-half as many go through while retention is at work. Each task succeeds exactly once, and what the
-server and its store take is watched all the while: neither grows with what has gone through.
+The number of tasks is by default KSANA_MILLION_TASKS, or a few ten thousand. All are submitted
+before the first is fetched; two agents drain them, history keeps them all, and retention deletes
+them. Then half as many go through while retention is at work. Each task succeeds exactly once.
+Memory and disk space of the server are measured all the time: they do not grow with the tasks.
 """
 import array
+import contextlib
 import http.client
 import json
 import os
@@ -17,27 +18,31 @@ import sys
 import tempfile
 import time
 
-from ksana_server import Failure, Server, check, equal, store_of
-from usage import UsageWatch
+from kit.cases import arguments, case, run, say
+from kit.checks import Failure, check, equal
+from kit.postgres import store_of
+from kit.server import Server
+from kit.usage import UsageWatch
+from kit.waiting import wait_for
 
 AGENTS = 2
 BATCH = 500             # tasks in one exchange
 SUBMITTED = 2_000       # in one call
 TASKS = {"sqlite": 30_000, "postgres": 15_000}
 FOR_EVER = "0s"
-AT_ONCE = "1s"          # what has ended goes a moment later
+AT_ONCE = "1s"          # retention deletes a run soon after its end
 
-# Bounds; what was measured with a million is in docs/testing.md.
+# Bounds; docs/testing.md has the values that a million tasks took.
 MOST_MEMORY = 200 * 1_000_000           # of the server, whatever the number of tasks
 MOST_LOG = 40 * 1_000_000               # the write-ahead log of SQLite
 MOST_FIXED, MOST_BYTES = 4_000_000, 1_200      # of the store: empty, and for each task
-MOST_GROWTH = 1.05                      # of the store by what goes through after a purge
+MOST_GROWTH = 1.05                      # of the store by tasks after a purge
 
 
 # ---- the agent: a process of its own
 
 def work(port, name, path):
-    """Until nothing is left. Writes down the number of each task whose success was accepted."""
+    """Works until no task is left. Writes the number of each task whose success was accepted."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     claim = {"types": ["million"], "max": BATCH, "lease": "10m"}
     accepted, reports, numbers = array.array("I"), [], []
@@ -136,13 +141,8 @@ def history(server, state):
 
 def await_purge(server, count):
     """Retention has deleted so many, and nothing is left."""
-    deadline = time.monotonic() + 60 + count * 0.002
-    while True:
-        purged = metric(server, "ksana_runs_purged_total")
-        if purged >= count:
-            break
-        check(time.monotonic() < deadline, f"{purged} of {count} were purged")
-        time.sleep(0.05)
+    purged = wait_for(lambda: metric(server, "ksana_runs_purged_total"), lambda got: got >= count,
+                      f"{count} purged runs", within=60 + count * 0.002, pause=0.05)
     equal(purged, count, "purged")
     left = server.call("GET", "/api/v1/runs?limit=1&total=true")
     equal((left["total"], left["items"]), ({"count": 0, "relation": "exact"}, []), "left")
@@ -151,7 +151,7 @@ def await_purge(server, count):
 # ---- the rounds
 
 def keep_all(server, count, watch):
-    """Everything in, everything done, everything kept."""
+    """Submits all tasks, drains them, and finds them all in the history."""
     watch.phase("submit")
     ids = submit(server, count)
     equal(depths(server), (count, 0, 0), "after the submits")
@@ -166,7 +166,7 @@ def keep_all(server, count, watch):
 
 
 def purge(server, count, watch):
-    """How large the store has been before: PostgreSQL may have given back what was the queue."""
+    """Purges all; the largest size of the store before. PostgreSQL may have freed the queue."""
     equal(server.stop(), 0, "exit code")
     full = watch.store_size()       # the log is empty now
     largest = max(full, watch.most("store"))
@@ -180,7 +180,7 @@ def purge(server, count, watch):
 
 
 def once_more(server, before, count, watch):
-    """While retention is at work; the room of what has gone is used again."""
+    """More tasks while retention works; the store uses the room of deleted ones again."""
     watch.phase("submit again")
     submit(server, count)
     watch.phase("drain again")
@@ -190,7 +190,9 @@ def once_more(server, before, count, watch):
     await_purge(server, before + count)
 
 
-def run(server, kind, count):
+@case
+def memory_and_disk_stay_bounded(server, kind, count):
+    began = time.monotonic()
     watch = UsageWatch(server, kind)
     try:
         server.start()
@@ -203,27 +205,25 @@ def run(server, kind, count):
         equal(server.stop(), 0, "exit code")
     finally:
         watch.stop()
-        print(watch.table(), flush=True)
+        say(watch.table())
     check(watch.most("memory") <= MOST_MEMORY, f"the server took {watch.most('memory'):,} bytes")
     check(watch.most("log") <= MOST_LOG, f"the log took {watch.most('log'):,} bytes")
     check(watch.most("store") <= largest * MOST_GROWTH,
           f"the store has grown from {largest:,} to {watch.most('store'):,} bytes")
+    say(f"{kind}: {count:,} tasks, then {count // 2:,}, in {time.monotonic() - began:.0f} s")
+
+
+@contextlib.contextmanager
+def million_place(given, count):
+    with Server(given.ksana, store_of(given.store),
+                environment={"KSANA_RETENTION": FOR_EVER}) as server:
+        yield server, given.store, count
 
 
 def main():
-    binary, kind = os.path.abspath(sys.argv[1]), sys.argv[2]
-    count = int(sys.argv[3] if len(sys.argv) > 3 else
-                os.environ.get("KSANA_MILLION_TASKS", TASKS[kind]))
-    server = Server(binary, store_of(kind), environment={"KSANA_RETENTION": FOR_EVER})
-    began = time.monotonic()
-    try:
-        run(server, kind, count)
-        print(f"{kind}: {count:,} tasks, then {count // 2:,}, in {time.monotonic() - began:.0f} s")
-    except Failure as failure:
-        print(f"FAILED: {failure}\n{server.log()}", file=sys.stderr)
-        sys.exit(1)
-    finally:
-        server.close()
+    given = arguments("KSANA STORE", "TASKS")
+    count = int(given.tasks or os.environ.get("KSANA_MILLION_TASKS", TASKS[given.store]))
+    run(given, lambda _: million_place(given, count))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
-"""Periodic tasks as document T has them (T-13 to T-15), seen from outside.
+"""Periodic tasks of document T (T-13 to T-15), on the built server.
 
 usage: periodic_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
-import time
-
-from ksana_server import PATIENCE, Server, check, equal
-from task_client import faults, main
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
+from kit.cases import arguments, case
+from kit.checks import equal
+from kit.places import run_on_store
+from kit.server import Server
+from kit.task_client import Tasks, faults
+from kit.waiting import stays_so, wait_for, wait_until
 
 
 def periodic(tasks, expect=201, **more):
@@ -43,15 +38,12 @@ def t13_periodic_tasks_go_online_and_offline(tasks):
     tasks.server.kill()
     tasks.server.start()
     equal(tasks.call("GET", path)["status"], "online", "after a restart")
-    seen, deadline = len(logged(tasks, made)), time.monotonic() + PATIENCE
-    while len(logged(tasks, made)) <= seen:
-        check(time.monotonic() < deadline, "it does not fire after a restart")
-        time.sleep(0.02)
+    seen = len(logged(tasks, made))
+    wait_until(lambda: len(logged(tasks, made)) > seen, "a fire after the restart")
     equal(tasks.call("POST", path + "/offline")["status"], "offline", "offline")
     tasks.fetch(type="tick", limit=500)
     log = logged(tasks, made)
-    time.sleep(1.5)  # the time itself is what is tested: a fire would have come
-    equal(logged(tasks, made), log, "no more")
+    stays_so(lambda: logged(tasks, made) == log, "no fire while offline", during=1.5)
     equal([one["id"] for one in tasks.call("GET", "/periodic-task?type=tick")], [made["id"]],
           "listed")
     changed = tasks.call("PUT", path, {"type": "tock", "cron_expressions": "0 3 * * *"})
@@ -118,11 +110,8 @@ def t15_what_a_periodic_task_pushes_is_retried(tasks):
     first = tasks.fetch_one(category="c")
     tasks.call("POST", f"/periodic-task/{made['id']}/offline")
     equal(tasks.report(first, "Error", error_info="no")["status"], "Error", "to be retried")
-    deadline = time.monotonic() + PATIENCE
-    again = tasks.fetch_one(category="c")
-    while again["id"] != first["id"]:
-        check(time.monotonic() < deadline, "it never came back")
-        again = tasks.fetch_one(category="c")
+    again = wait_for(lambda: tasks.fetch_one(category="c"), lambda task: task["id"] == first["id"],
+                     "the task to come back")
     equal(again["error_count"], 1, "as the same task")
     equal(tasks.report(again, "Success")["status"], "Success", "and succeeds")
 
@@ -138,10 +127,7 @@ def t15_several_servers_fire_a_periodic_task_once(tasks):
             other.start()
         made = periodic(tasks, status="online")
         path = f"/periodic-task-log?limit=500&periodic_task_id={made['id']}"
-        deadline = time.monotonic() + PATIENCE
-        while len(tasks.call("GET", path)) < 4:
-            check(time.monotonic() < deadline, "it does not fire")
-            time.sleep(0.02)
+        wait_until(lambda: len(tasks.call("GET", path)) >= 4, "four fires")
         runs = tasks.call("GET", f"/api/v1/jobs/{made['id']}/runs")["items"]
         fires = [run["nominal_at"] for run in runs]
         equal(len(fires), len(set(fires)), "each fire once")
@@ -155,4 +141,4 @@ def t15_several_servers_fire_a_periodic_task_once(tasks):
 
 
 if __name__ == "__main__":
-    main(CASES)
+    run_on_store(arguments("KSANA STORE"), lambda server, _: Tasks(server))

@@ -1,42 +1,30 @@
 #!/usr/bin/env python3
-"""The curl commands of README.md, typed literally against a server with the demo.
+"""The curl commands of a document, typed literally against a server with the demo.
 
-usage: readme_cases.py KSANA README
+usage: readme_cases.py KSANA DOCUMENT
 """
-import os
-import re
 import subprocess
-import sys
 
-from ksana_server import Failure, Server, check
-
-
-def commands(text):
-    """Every block of shell that calls curl."""
-    return [block for block in re.findall(r"```sh\n(.*?)```", text, re.S) if "curl " in block]
+from kit.cases import arguments, case, run, say
+from kit.checks import check
+from kit.documents import fenced_blocks
+from kit.server import Server
 
 
-def main():
-    binary, readme = os.path.abspath(sys.argv[1]), sys.argv[2]
-    with open(readme, encoding="utf-8") as file:
-        blocks = commands(file.read())
-    server = Server(binary, "sqlite", flags=["--demo"])
-    try:
-        check(blocks, "README has no curl commands")
-        server.start()
-        for block in blocks:
-            script = block.replace("127.0.0.1:7100", f"127.0.0.1:{server.port}")
-            script = script.replace("curl ", "curl -sS --fail-with-body ")
-            ran = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True,
-                                 text=True, check=False)
-            check(ran.returncode == 0, f"{block}\n{ran.stdout}{ran.stderr}")
-        print(f"{sum(block.count('curl ') for block in blocks)} commands")
-    except Failure as failure:
-        print(f"FAILED: {failure}\n{server.log()}", file=sys.stderr)
-        sys.exit(1)
-    finally:
-        server.close()
+@case
+def the_curl_commands_of_the_document_succeed(server):
+    blocks = [block for block in fenced_blocks(given.document, "sh") if "curl " in block]
+    check(blocks, f"{given.document} has no curl commands")
+    server.start()
+    for block in blocks:
+        script = block.replace("127.0.0.1:7100", f"127.0.0.1:{server.port}")
+        script = script.replace("curl ", "curl -sS --fail-with-body ")
+        ran = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True,
+                             text=True, check=False)
+        check(ran.returncode == 0, f"{block}\n{ran.stdout}{ran.stderr}")
+    say(f"{sum(block.count('curl ') for block in blocks)} commands")
 
 
 if __name__ == "__main__":
-    main()
+    given = arguments("KSANA DOCUMENT")
+    run(given, lambda _: Server(given.ksana, "sqlite", flags=["--demo"]))

@@ -1,35 +1,25 @@
 #!/usr/bin/env python3
-"""The server as operators run it: signals, systemd, probes, logs and the plain variables of K-17,
-seen from outside.
+"""The server as operators run it: signals, systemd, probes, logs and the plain variables of K-17.
 
 usage: run_cases.py KSANA [CASE…]
 """
 import http.client
 import json
 import os
-import pathlib
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
-from case_place import run_cases
-from ksana_server import PATIENCE, Failure, after, check, equal
-
-START_POSTGRES = pathlib.Path(__file__).parent.parent / "support" / "start_postgres.sh"
+from kit.cases import arguments, case
+from kit.checks import Failure, check, equal
+from kit.places import run_in_server_places
+from kit.postgres import OwnPostgres
+from kit.times import after
+from kit.waiting import PATIENCE, stays_so, wait_for, wait_until
 
 PROBE = 1    # seconds that a probe may take; twice as much on a machine that has other work
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def once(seconds):
@@ -70,7 +60,7 @@ def a_second_signal_ends_it_at_once(place):
             pass
         server.process.send_signal(number)
         equal(server.process.wait(5), -number, "exit code")
-        # What was under way is taken back at the next start.
+        # The next start takes back the run that was under way.
         place.target.released.set()
         server.environment["KSANA_SHUTDOWN_TIMEOUT"] = "5s"
         server.start()
@@ -81,21 +71,21 @@ def a_second_signal_ends_it_at_once(place):
 
 @case
 def readiness_ends_before_the_server(place):
-    """A stop takes no more requests, so that balancers go elsewhere."""
+    """A stopping server takes no more requests, so that balancers use other servers."""
     server = place.server({"KSANA_SHUTDOWN_TIMEOUT": "20s"}).start()
     server.create(id="j", schedule=once(0), timeout="20s",
                   http={"url": place.target.url + "/hang/ready"})
     place.target.await_calls("/hang/ready")
     server.process.send_signal(signal.SIGTERM)
     server.await_line("ksana is stopping")
-    deadline = time.monotonic() + PATIENCE
-    while True:
+
+    def is_not_ready():
         try:
-            if server.request("GET", "/readyz")[0] == 503:
-                break
+            return server.request("GET", "/readyz")[0] == 503
         except (OSError, http.client.HTTPException):
-            break
-        check(time.monotonic() < deadline, "it is still ready")
+            return True
+
+    wait_until(is_not_ready, "the server to be not ready")
     place.target.released.set()
     equal(server.process.wait(PATIENCE), 0, "exit code")
 
@@ -120,56 +110,21 @@ def systemd_is_told(place):
             equal(server.process.wait(PATIENCE), 0, "exit code")
 
 
-@contextmanager
-def own_postgres():
-    """A PostgreSQL that a case may stop: its URL and a function that stops or starts it."""
-    folder = tempfile.mkdtemp(prefix="ksana_pg_")
-    pathlib.Path(folder).chmod(0o755)
-    started = subprocess.run([str(START_POSTGRES), folder], capture_output=True, text=True,
-                             check=True)
-    url = started.stdout.strip()
-    port = url.rpartition(":")[2].partition("/")[0]
-    tool = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))[-1]
-    become = []
-    if os.getuid() == 0:
-        become = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups"]
-
-    def control(*words):
-        subprocess.run([*become, str(tool), "-D", f"{folder}/data", "-w", "-l",
-                        f"{folder}/server.log", *words], check=True, cwd=folder,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def switch(on):
-        if on:
-            control("-o", f"-p {port} -k {folder} -h 127.0.0.1", "start")
-        else:
-            control("-m", "fast", "stop")
-
-    try:
-        yield url, switch, folder
-    finally:
-        subprocess.run([str(START_POSTGRES), "stop", folder], check=False)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@case
+@case(first=True)
 def readiness_follows_the_database(place):
-    with own_postgres() as (url, switch, _):
-        server = place.server(store=url).start()
+    with OwnPostgres() as database:
+        server = place.server(store=database.url).start()
         path = "/ok/database"
         server.create(id="j", schedule=every("200ms"), http={"url": place.target.url + path})
         place.target.await_calls(path)
 
         def await_ready(status):
-            deadline = time.monotonic() + PATIENCE
-            while (got := server.request("GET", "/readyz?verbose"))[0] != status:
-                check(time.monotonic() < deadline, f"still {got}")
-                time.sleep(0.05)
-            return got[2]
+            return wait_for(lambda: server.request("GET", "/readyz?verbose"),
+                            lambda got: got[0] == status, f"readiness {status}", pause=0.05)[2]
 
         await_ready(200)
-        switch(False)
-        # What needs the database waits for it for a while.
+        database.stop()
+        # A request that needs the database waits for it for a while.
         with ThreadPoolExecutor(2) as pool:
             ready = pool.submit(await_ready, 503)
             jobs = pool.submit(server.request, "GET", "/jobs")
@@ -177,41 +132,19 @@ def readiness_follows_the_database(place):
             equal(server.request("GET", "/health")[0], 200, "health")
             check("[-] store failed" in ready.result(), "what is wrong is not said")
             equal(jobs.result()[0], 503, "a request that needs it")
-        switch(True)
+        database.start()
         await_ready(200)
         calls = len(place.target.of(path))
         place.target.await_calls(path, calls + 3)
         equal(server.stop(), 0, "exit code")
 
 
-def is_stopped(process):
-    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
-        return file.read().rpartition(")")[2].split()[0] == "T"
-
-
-def freeze(folder):
-    """Stops all processes of a PostgreSQL, the one first that makes the others: thus none is
-    missed. Their ids."""
-    with open(f"{folder}/data/postmaster.pid", encoding="utf-8") as file:
-        parent = int(file.readline())
-    os.kill(parent, signal.SIGSTOP)
-    deadline = time.monotonic() + PATIENCE
-    while not is_stopped(parent):
-        check(time.monotonic() < deadline, "PostgreSQL does not stop")
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], check=True,
-                           capture_output=True, text=True).stdout.split()
-    children = [int(process) for process in found]
-    for process in children:
-        os.kill(process, signal.SIGSTOP)
-    return [parent] + children
-
-
 @case
 def readiness_is_told_in_time_while_the_database_hangs(place):
-    with own_postgres() as (url, _, folder):
-        server = place.server({"KSANA_REQUEST_THREADS": "2"}, store=url).start()
+    with OwnPostgres() as database:
+        server = place.server({"KSANA_REQUEST_THREADS": "2"}, store=database.url).start()
         equal(server.request("GET", "/readyz")[0], 200, "before")
-        frozen = freeze(folder)
+        frozen = database.freeze()
         try:
             with ThreadPoolExecutor(4) as pool:
                 # All threads of the pool wait for the store; a probe does not wait for them.
@@ -224,18 +157,14 @@ def readiness_is_told_in_time_while_the_database_hangs(place):
                     check("[-] store failed: no answer for" in body, f"it says {body}")
                     check(took < 2 * PROBE, f"a probe took {took:.2f} s")
                     equal(server.request("GET", "/livez")[0], 200, "alive")
-                for process in frozen:
-                    os.kill(process, signal.SIGCONT)
+                database.thaw(frozen)
                 frozen = []
                 for request in waiting:
                     request.result()
         finally:
-            for process in frozen:
-                os.kill(process, signal.SIGCONT)
-        deadline = time.monotonic() + PATIENCE
-        while server.request("GET", "/readyz")[0] != 200:
-            check(time.monotonic() < deadline, "not ready again")
-            time.sleep(0.05)
+            database.thaw(frozen)
+        wait_until(lambda: server.request("GET", "/readyz")[0] == 200, "the server to be ready",
+                   pause=0.05)
 
 
 # ---- what it is told, and tells
@@ -255,13 +184,8 @@ def logs_are_json_where_asked(place):
             return [json.loads(line) for line in file if line.endswith("\n")]
 
     def await_message(text):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = [line for line in lines() if text in json.dumps(line)]
-            if found:
-                return found[-1]
-            check(time.monotonic() < deadline, f"no line says {text}")
-            time.sleep(0.01)
+        return wait_until(lambda: [line for line in lines() if text in json.dumps(line)],
+                          f"a line of the log that says {text}")[-1]
 
     server.port = int(await_message("ksana is ready")["url"].rpartition(":")[2])
     server.create(id="j", name='a "name" \\ {{}}', schedule=once(0), max_retries=0,
@@ -314,14 +238,8 @@ def plain_variables_are_obeyed(place):
     quiet.process = subprocess.Popen([place.binary, "server"], cwd=quiet.folder,
                                      env=quiet.environment, stderr=subprocess.PIPE, text=True)
     quiet.port = port
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            equal(quiet.request("GET", "/health")[0], 200, "health")
-            break
-        except OSError:
-            check(time.monotonic() < deadline, "it does not answer")
-            time.sleep(0.01)
+    equal(wait_until(lambda: quiet.request("GET", "/health"), "an answer of the server",
+                     ignoring=OSError)[0], 200, "health")
     quiet.process.send_signal(signal.SIGTERM)
     equal(quiet.process.communicate(timeout=PATIENCE)[1], "", "LOG_LEVEL=error")
     equal(quiet.process.returncode, 0, "exit code")
@@ -348,15 +266,8 @@ def workers_bound_the_calls_at_once(place):
     for number in range(8):
         server.create(id=f"w{number}", schedule=once(0), timeout="20s",
                       http={"url": f"{place.target.url}/hang/w{number}"})
-    deadline = time.monotonic() + PATIENCE
-    while len(place.target.calls) < 2:
-        check(time.monotonic() < deadline, "fewer than two calls")
-        time.sleep(0.01)
-    try:        # time itself is what is tested: a third one must not come
-        place.target.await_calls("/none", patience=0.5)
-    except Failure:
-        pass
-    equal(len(place.target.calls), 2, "calls at once")
+    wait_until(lambda: len(place.target.calls) >= 2, "two calls")
+    stays_so(lambda: len(place.target.calls) == 2, "only two calls at once", during=0.5)
     place.target.released.set()
     for number in range(8):
         server.await_status(f"w{number}", "success")
@@ -374,7 +285,7 @@ def deleting_a_job_cancels_what_waits(place):
     server.call("POST", "/jobs/waits/run-now", expect=202)
     server.call("POST", "/jobs/waits/run-now", expect=202)
     equal(server.request("DELETE", "/jobs/waits")[0], 204, "DELETE")
-    # And what runs may end: its answer is taken.
+    # The run that is under way may end: the server takes its answer.
     equal(server.request("DELETE", "/jobs/first")[0], 204, "DELETE")
     place.target.released.set()
     server.create(id="after", schedule=once(0), http={"url": place.target.url + "/ok/after"})
@@ -394,4 +305,4 @@ def deleting_a_job_cancels_what_waits(place):
 
 
 if __name__ == "__main__":
-    run_cases(CASES, longest=[readiness_follows_the_database])
+    run_in_server_places(arguments("KSANA"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How the server starts, and does not: refused configurations with their message and exit code; and
-who may ask it: TLS, token, origin.
+"""The start of the server: refused configurations with their message and exit code. Then the rules
+for its clients: TLS, token, origin.
 
 usage: start_cases.py KSANA [CASE…]
 """
@@ -14,19 +14,14 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-from case_place import run_cases
-from ksana_server import PATIENCE, Failure, check, equal
+from kit.cases import arguments, case
+from kit.checks import Failure, check, equal
+from kit.places import run_in_server_places
+from kit.waiting import PATIENCE
 
 # As base/error/error.cpp has them.
 UNIMPLEMENTED, INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 1, 2, 5, 6, 124
 TOKEN = "0123456789abcdef0123456789abcdef"
-
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 def check_refusal(got, code, *parts):
@@ -75,7 +70,7 @@ def a_data_folder_that_cannot_be_used_is_refused(place):
         place.folder.chmod(0o755)
         as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     for store in ("sqlite", "json"):
-        # The folder that the server is started in must be readable to nobody, too.
+        # The user nobody must be able to read the working folder of the server.
         code, text = place.refusal({"DATA_DIR": str(locked)}, store=store, wrapper=as_nobody)
         check(code != 0 and str(locked) in text, f"{store}: {code} {text}")
     equal(list(locked.iterdir()), [], "files")
@@ -93,7 +88,7 @@ def a_store_of_another_server_is_refused(place):
         equal(second.stop(), 0, "exit code")
 
 
-@case
+@case(first=True)
 def an_unreachable_postgres_is_refused_soon(place):
     """Within the ten seconds that a database gets to come up."""
     def refuse(port):
@@ -107,7 +102,7 @@ def an_unreachable_postgres_is_refused_soon(place):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         refusing = closed.getsockname()[1]
     with (socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(2) as pool):
-        ports = refusing, silent.getsockname()[1]       # the second accepts, and says nothing
+        ports = refusing, silent.getsockname()[1]       # the second accepts, and sends nothing
         first, second = pool.map(refuse, ports)
     check_refusal(first, UNAVAILABLE, "PostgreSQL", str(refusing), "refused")
     check_refusal(second, TOO_LATE, "PostgreSQL", "in time")
@@ -192,7 +187,7 @@ def tls_is_spoken_when_configured(place):
     equal(server.stop(), 0, "exit code")
 
 
-@case
+@case(first=True)
 def clients_that_end_no_handshake_are_cut(place):
     certificate, key = make_certificate(place)
     server = place.server({"KSANA_TLS_CERTIFICATE": certificate, "KSANA_TLS_KEY": key}).start()
@@ -260,12 +255,11 @@ def pages_of_other_sites_change_nothing(place):
             equal(server.request(method, path, None, headers)[0], 403, f"{method} {path}")
     equal(server.call("GET", "/jobs"), [], "jobs")
     equal(server.request("POST", "/jobs", job, {"Origin": server.url})[0], 201, "our own")
-    # No answer invites a browser to show it to another site.
+    # No answer allows a browser to show it to another site.
     _, headers, _ = server.request("GET", "/jobs", None, {"Origin": "https://evil.example"})
     check(not any(name.lower().startswith("access-control") for name in headers), headers)
     equal(server.stop(), 0, "exit code")
 
 
 if __name__ == "__main__":
-    run_cases(CASES, longest=[an_unreachable_postgres_is_refused_soon,
-                              clients_that_end_no_handshake_are_cut])
+    run_in_server_places(arguments("KSANA"))

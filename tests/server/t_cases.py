@@ -1,27 +1,24 @@
 #!/usr/bin/env python3
-"""Async tasks as document T has them, seen from outside: the built server, and agents that fetch.
-Periodic tasks are in periodic_cases.py, callbacks (T-10, T-11) have cases of their own.
+"""Async tasks of document T: the built server, and agents that fetch tasks. Periodic tasks are in
+periodic_cases.py, callbacks (T-10, T-11) in callback_cases.py.
 
 usage: t_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from ksana_server import PATIENCE, after, check, equal, time_of, utc_now
-from task_client import faults, main
+from kit.cases import arguments, case
+from kit.checks import check, equal
+from kit.places import run_on_store
+from kit.task_client import Tasks, faults
+from kit.times import after, time_of, utc_now
+from kit.waiting import PATIENCE
 
-CASES = []
 UUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")
 MEMBERS = ["id", "tenant_id", "type", "creator", "start_time", "status", "executing_deadline",
            "exec_id", "error_count", "error_info", "category", "remark", "ext", "result",
            "exec_time", "create_date", "update_date"]
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 @case
@@ -45,7 +42,7 @@ def t01_a_task_has_all_that_the_document_names(tasks):
     equal(tasks.get(made["id"]), made, "read again")
     plain = tasks.submit("transcode", tenant_id="acme", creator="ann")
     equal((plain["tenant_id"], plain["creator"], plain["ext"]), ("acme", "ann", {}), "texts")
-    equal(tasks.submit()["creator"], 0, "nobody is 0")
+    equal(tasks.submit()["creator"], 0, "no creator is 0")
     many = tasks.call("POST", "/task", [{"type": "many", "ext": {"n": n}} for n in range(500)], 201)
     equal(len({one["id"] for one in many}), 500, "an array")
     equal([tasks.get(many[n]["id"])["ext"]["n"] for n in (0, 77, 499)], [0, 77, 499], "in order")
@@ -84,7 +81,7 @@ def t01_bad_tasks_are_refused_whole(tasks):
 @case
 def t02_every_state_has_its_word(tasks):
     """T-02: New, Executing, Success, Error, Failure, Pending, ManuallyProcessed, Cancelled.
-    Completed is told by the cases of callbacks."""
+    callback_cases.py has Completed."""
     tasks.metadata("again", retry_strategy="fixed_period", retry_interval=3600, max_error_count=1)
     tasks.metadata("person", retry_strategy="none", need_manual=True)
     made = tasks.submit("again")
@@ -103,7 +100,7 @@ def t02_every_state_has_its_word(tasks):
     equal(held["status"], "Pending", "a person must look")
     tasks.submit("person")
     equal(tasks.report(tasks.fetch_one(type="person"), "Failure")["status"], "Failure",
-          "the agent says that nobody need look")
+          "the agent says that no person need look")
     closed = tasks.call("POST", f"/task/{held['id']}/process", {"remark": "done"})
     equal(closed["status"], "ManuallyProcessed", "closed")
     waiting = tasks.submit("plain")
@@ -203,8 +200,8 @@ def t04_fetching_sets_exec_id_and_deadline(tasks):
 @case
 def t05_past_its_deadline_a_task_goes_to_another_agent(tasks):
     """T-05"""
-    # Shorter than the minutes of the document, so that it can be waited for; long enough for what
-    # the second agent is asked below.
+    # Shorter than the minutes of the document, so that the case can wait for it; long enough for
+    # the calls of the second agent below.
     tasks.call("PUT", "/api/v1/types/quick", {"timeout": "2s", "retry": {
         "strategy": "fixed", "max_retries": 3, "interval": "1ms"}}, 201)
     made = tasks.submit("quick")
@@ -264,7 +261,7 @@ def t07_retries_follow_their_strategy(tasks):
     equal((failed["status"], failed["error_count"]), ("Failure", 1), "none: not again")
 
     def waits(code):
-        """How long the task is put off after each failure, and where it ends."""
+        """The delays of the task after each failure, and its last report."""
         made, found = tasks.submit(code), []
         while True:
             task = tasks.fetch_one(type=code)
@@ -295,7 +292,7 @@ def t08_exhausted_is_failure_or_waits_for_a_person(tasks):
         second = tasks.report(tasks.fetch_one(type=code), "Error", error_info="two")
         equal((second["status"], second["error_count"], second["error_info"]), (word, 2, "two"),
               code)
-        equal(tasks.fetch(type=code), [], "nobody gets it any more")
+        equal(tasks.fetch(type=code), [], "no agent gets it any more")
 
 
 @case
@@ -369,4 +366,4 @@ def hostile_reports_change_nothing(tasks):
 
 
 if __name__ == "__main__":
-    main(CASES)
+    run_on_store(arguments("KSANA STORE"), lambda server, _: Tasks(server))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs a command behind a PgBouncer of its own: with_pgbouncer.py COMMAND ARGUMENT…
 
-It stands before the server of KSANA_TEST_POSTGRES, gives each transaction another connection, and
-has fewer of them than its clients. KSANA_TEST_POOLER is its URL. Exits as the command does."""
+PgBouncer stands before the server of KSANA_TEST_POSTGRES. It gives each transaction another
+connection, and has fewer connections than clients. KSANA_TEST_POOLER is its URL. The exit code is
+that of the command. PYTHONPATH must be the folder tests/."""
 
 import os
 import pathlib
@@ -10,8 +11,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.parse
+
+from kit.checks import check
+from kit.waiting import wait_until
 
 SETTINGS = """
 [databases]
@@ -36,13 +39,12 @@ def free_port():
 
 
 def await_port(pooler, port):
-    end = time.monotonic() + 20
-    while time.monotonic() < end and pooler.poll() is None:
+    def listens():
+        check(pooler.poll() is None, "pgbouncer has ended")
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.02)
-    sys.exit("pgbouncer does not listen")
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(listens, "pgbouncer to listen", within=20)
 
 
 def main():
@@ -56,7 +58,7 @@ def main():
                                             server_port=server.port, user=server.username))
         os.chmod(folder, 0o755)
         command = ["/usr/sbin/pgbouncer", "-q", str(settings)]
-        if os.getuid() == 0:  # which it refuses to be
+        if os.getuid() == 0:  # PgBouncer refuses to run as root
             command[1:1] = ["-u", "postgres"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as pooler:
             try:

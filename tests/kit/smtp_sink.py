@@ -1,4 +1,4 @@
-"""An SMTP server that keeps what it gets: as much of RFC 5321 as a client needs, with sockets."""
+"""An SMTP server that keeps every mail: as much of RFC 5321 as a client needs."""
 import base64
 import email
 import email.policy
@@ -7,14 +7,13 @@ import ssl
 import subprocess
 import tempfile
 import threading
-import time
 
-from ksana_server import PATIENCE, check
+from kit.waiting import wait_on
 
 
 class SmtpSink:
-    """Keeps mails. `password`: AUTH PLAIN with user "ksana" is wanted. `refuse`: recipients that
-    get 550, `later`: 451. `tls`: STARTTLS is offered, with a certificate that nobody has signed."""
+    """Keeps mails. `password`: the client must use AUTH PLAIN with the user "ksana". `refuse`:
+    recipients that get 550, `later`: 451. `tls`: offers STARTTLS with a self-signed certificate."""
 
     def __init__(self, password=None, refuse=(), later=(), tls=False, port=0):
         self.password, self.refuse, self.later = password, set(refuse), set(later)
@@ -56,13 +55,15 @@ class SmtpSink:
             self.changed.notify_all()
 
     def await_mails(self, count):
-        deadline = time.monotonic() + PATIENCE
-        with self.changed:
-            while len(self.mails) < count:
-                left = deadline - time.monotonic()
-                check(left > 0, f"{len(self.mails)} mails instead of {count}")
-                self.changed.wait(left)
-            return list(self.mails)
+        wait_on(self.changed, lambda: len(self.mails) >= count,
+                lambda: f"{count} mails, of which {len(self.mails)} came")
+        return list(self.mails)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
 
     def close(self):
         self.server.shutdown()

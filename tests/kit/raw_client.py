@@ -1,12 +1,13 @@
-"""A client that writes what it likes, and what it likes to write."""
+"""A client that writes raw bytes to a server, and byte sequences of hostile requests."""
 import json
 import socket
 
-from ksana_server import PATIENCE, Failure
+from kit.checks import Failure
+from kit.waiting import PATIENCE
 
 
 class Raw:
-    """A connection on which a test writes what it likes."""
+    """A connection on which a test writes raw bytes."""
 
     def __init__(self, server):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
@@ -18,14 +19,14 @@ class Raw:
         self.socket.close()
 
     def send(self, content):
-        """What of it the server wanted to have."""
+        """Sends as much as the server takes."""
         try:
             self.socket.sendall(content)
         except OSError:
             pass
 
     def read_to_end(self):
-        """All that comes until the server closes."""
+        """Everything that the server sends until it closes the connection."""
         got = b""
         try:
             while piece := self.socket.recv(65536):
@@ -53,12 +54,12 @@ def post(body, *headers):
 
 
 def hidden_request(job_id):
-    """The request that is to be smuggled: it would make a job."""
+    """The request to smuggle: it would make a job."""
     return post(job_body(job_id), f"Content-Length: {len(job_body(job_id))}")
 
 
 def smuggling_shapes(job_id):
-    """By name: requests of which a careless server, or a proxy before it, sees two."""
+    """Requests by name. A careless server, or a proxy before it, sees two requests in each."""
     hidden = hidden_request(job_id)
     inner = b"0\r\n\r\n" + hidden
     return {

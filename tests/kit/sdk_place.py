@@ -1,5 +1,5 @@
-"""Where a case of conformance.py happens: a server, a wire to it, an agent, and a tenant of its own
-so that cases may run side by side."""
+"""The place of a case of sdk/conformance.py: a server, a wire to it, agents, and a tenant of its
+own, so that cases may share a server and run at the same time."""
 import json
 import os
 import pathlib
@@ -8,17 +8,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "server"))
-from ksana_server import PATIENCE, Failure, Server, check, equal  # noqa: E402
-from wire import Wire  # noqa: E402
+from kit.checks import Failure, equal
+from kit.server import Server
+from kit.waiting import PATIENCE, wait_for, wait_until
+from kit.wire import Wire
 
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+PYTHON_CLIENT = str(TESTS.parent / "sdk" / "python")
 TOKEN = "conformance-token"
-AGENTS = {"python": [sys.executable, str(HERE / "agent.py")],
-          "node": ["node", str(HERE / "agent.mjs")],
-          "shell": ["bash", str(HERE / "agent.sh")]}
+AGENTS = {"python": [sys.executable, str(TESTS / "sdk" / "agent.py")],
+          "node": ["node", str(TESTS / "sdk" / "agent.mjs")],
+          "shell": ["bash", str(TESTS / "sdk" / "agent.sh")]}
 SOON = {"strategy": "fixed", "max_retries": 3, "interval": "0s"}
 
 
@@ -31,7 +32,7 @@ def new_server(binary):
     return server
 
 
-class Place:
+class SdkPlace:
     def __init__(self, server, kind, name):
         self.server, self.kind = server, kind
         self.tenant = f"{kind}-{name}".replace("_", "-")
@@ -61,13 +62,7 @@ class Place:
         return self.call("GET", f"/runs/{run_id}")
 
     def await_run(self, run_id, is_so, what):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            run = self.show(run_id)
-            if is_so(run):
-                return run
-            check(time.monotonic() < deadline, f"it did not become {what}: {run}\n{self.said()}")
-            time.sleep(0.02)
+        return wait_for(lambda: self.show(run_id), is_so, f"{run_id} to be {what}", pause=0.02)
 
     def await_state(self, run_id, state):
         return self.await_run(run_id, lambda run: run["state"] == state, state)
@@ -77,26 +72,25 @@ class Place:
                                                   "wait": "20s", **wish})["runs"][0]
 
     def await_polls(self, count):
-        """Until so many wait at the server, which has no other agents."""
-        deadline = time.monotonic() + PATIENCE
-        while f"ksana_agent_polls_waiting {count}\n" not in self.server.request(
-                "GET", "/metrics", None, {"Authorization": f"Bearer {TOKEN}"})[2]:
-            check(time.monotonic() < deadline, f"not {count} that wait\n{self.said()}")
-            time.sleep(0.02)
+        """Waits until the server holds so many polls; it has no other agents."""
+        line = f"ksana_agent_polls_waiting {count}\n"
+        wait_until(lambda: line in self.server.request(
+            "GET", "/metrics", None, {"Authorization": f"Bearer {TOKEN}"})[2],
+                   f"{count} waiting polls", pause=0.02)
 
     # ---- the agent's side
 
     def environment(self, token=TOKEN):
         path = self.folder / "token"
         path.write_text(token + "\n", encoding="utf-8")
-        # TMPDIR: who is killed tidies up nothing.
+        # TMPDIR: an agent that is killed leaves its files behind.
         return {**os.environ, "KSANA_SERVER": self.wire.url, "KSANA_TOKEN_FILE": str(path),
-                "TMPDIR": str(self.folder)}
+                "TMPDIR": str(self.folder), "PYTHONPATH": PYTHON_CLIENT}
 
     @property
     def shortest(self):
-        """The shortest lease that the agent can keep on a busy machine: bash starts a process for
-        everything."""
+        """The shortest lease that the agent can keep on a busy machine. bash is slower: it starts a
+        process for each step."""
         return 4 if self.kind == "shell" else 2
 
     def agent(self, concurrency=1, lease=None, grace=20, token=TOKEN):
@@ -117,15 +111,14 @@ class Place:
         return json.loads(done.stdout)
 
     def new_file(self):
-        """What a handler waits for, and does not exist yet."""
+        """The path of a file that a handler waits for. The file does not exist yet."""
         self.files += 1
         return self.folder / f"file-{self.files}"
 
     def await_note(self, *words):
-        deadline, line = time.monotonic() + PATIENCE, " ".join(words)
-        while line not in self.journal.read_text(encoding="utf-8").splitlines():
-            check(time.monotonic() < deadline, f"the agent did not note {line!r}\n{self.said()}")
-            time.sleep(0.02)
+        line = " ".join(words)
+        wait_until(lambda: line in self.journal.read_text(encoding="utf-8").splitlines(),
+                   f"the line {line!r} in the journal of the agent", pause=0.02)
 
     def said(self):
         text = self.journal.read_text(encoding="utf-8")
@@ -137,6 +130,15 @@ class Place:
             equal(process.wait(PATIENCE), code, f"exit code\n{self.said()}")
         except subprocess.TimeoutExpired:
             raise Failure(f"the agent did not end\n{self.said()}") from None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, _, error, __):
+        """A failed case shows what its agents wrote."""
+        if error is not None:
+            error.add_note(self.said())
+        self.close()
 
     def close(self):
         for process in self.processes:

@@ -1,12 +1,12 @@
-"""What stands between an agent and the server: it passes everything on, counts it, and can lose an
-answer or give another one, as networks and servers do that are about to stop."""
+"""A proxy between an agent and the server. It passes requests on and counts them. It can lose an
+answer, or give an answer of its own, as a bad network or a stopping server does."""
 import http.client
 import http.server
 import socket
 import threading
 import time
 
-from ksana_server import PATIENCE, check
+from kit.waiting import PATIENCE, wait_on
 
 
 class Wire:
@@ -32,7 +32,7 @@ class Wire:
             def pass_on(self):
                 try:
                     wire.serve(self)
-                except (OSError, http.client.HTTPException):    # one of both has gone
+                except (OSError, http.client.HTTPException):    # one of the two has gone
                     self.close_connection = True
 
             do_GET = do_POST = pass_on
@@ -73,7 +73,7 @@ class Wire:
         asked.wfile.write(content)
 
     def ask(self, asked, body):
-        """The server's answer. Who asked and goes away takes the question with it."""
+        """The server's answer. A client that goes away takes its request with it."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         connection.request(asked.command, asked.path, body or None, {
             name: value for name, value in asked.headers.items()
@@ -92,7 +92,8 @@ class Wire:
 
     @staticmethod
     def follow(client, server):
-        """While there is no answer the client says nothing; the end of it is the server's, too."""
+        """A client that waits for its answer sends nothing. When it closes its connection, the
+        connection to the server ends, too."""
         try:
             if client.recv(1, socket.MSG_PEEK) == b"":
                 server.shutdown(socket.SHUT_RDWR)
@@ -104,23 +105,20 @@ class Wire:
             return [(body, at) for name, body, at in self.calls if name == verb]
 
     def await_calls(self, verb, count):
-        self.await_that(lambda: sum(1 for call in self.calls if call[0] == verb) >= count,
-                        f"{verb} was not called {count} times")
+        wait_on(self.changed, lambda: sum(1 for call in self.calls if call[0] == verb) >= count,
+                f"{count} calls of {verb}")
 
     def await_answer(self, verb, status):
-        self.await_that(lambda: (verb, status) in self.answers, f"{verb} was not answered {status}")
-
-    def await_that(self, is_so, otherwise):
-        with self.changed:
-            check(self.changed.wait_for(is_so, PATIENCE), otherwise)
+        wait_on(self.changed, lambda: (verb, status) in self.answers,
+                f"the answer {status} to {verb}")
 
     def lose(self, verb, count=1):
-        """The next answers to this are lost; the server did what it was asked for."""
+        """Loses the next answers to this verb; the server has carried the requests out."""
         with self.changed:
             self.lost[verb] = count
 
     def answer(self, verb, *answers):
-        """The next answers to this, without the server: status, headers, content."""
+        """The next answers to this verb, without the server: status, headers, content."""
         with self.changed:
             self.instead[verb] = list(answers)
 

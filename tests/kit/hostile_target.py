@@ -1,8 +1,8 @@
-"""Targets that mean no good: what they do to a call, and how its job must end."""
+"""Hostile targets: what each does to a call, and how the job of the call must end."""
 import socket
 import threading
 
-from ksana_server import PATIENCE
+from kit.waiting import PATIENCE
 
 BLOCK = bytes(65536)
 
@@ -22,7 +22,7 @@ def drip(connection, over, first, rest):
 
 
 def flood(connection, over, first, block):
-    """Until the other side has had enough. How much it took is checked by the case."""
+    """Sends until the other side closes. The case checks how much the other side took."""
     connection.sendall(first)
     while not over.is_set():
         connection.sendall(block)
@@ -46,7 +46,7 @@ def say_and_wait(text):
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 NASTY = b"\xff\xfe\x00{\"a\": \x00}\xc3\x28\x1b[31m\r\n"
 
-# Path → what the target does, how the job must end, and a part of last_error.
+# By path: what the target does, how the job must end, and a part of last_error.
 MODES = {
     "hang": (say_and_wait(b""), "timeout", "within 1s"),
     "slow_head": (lambda c, over: drip(c, over, b"HTTP/1.1 200 OK\r\n", b"X-Slow: " + b"x" * 60),
@@ -95,8 +95,8 @@ class Line:
 
 class HostileTarget:
     """Reads the head of a request and does what its path says, then closes. Under /keep/… it
-    answers, and what it does to the kept connection then is told by the path: `close` at once,
-    `drop` at the next request."""
+    answers and keeps the connection; then it closes it, at once (`close`) or at the next request
+    (`drop`)."""
 
     def __init__(self):
         self.over = threading.Event()
@@ -149,11 +149,17 @@ class HostileTarget:
                 else:
                     MODES[path[1:].split("?")[0]][0](line, self.over)
             except OSError:
-                pass        # the server has hung up: that is its right
+                pass        # the server may close the connection
 
     def of(self, path):
         with self.lock:
             return [line for line in self.lines if line.path.split("?")[0] == path]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
 
     def close(self):
         self.over.set()

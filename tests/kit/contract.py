@@ -1,5 +1,5 @@
-"""Holds answers against openapi.json: status, content type, headers and body. Python's standard
-library only: the part of JSON Schema that the description uses, and an error for any other."""
+"""Compares answers with openapi.json: status, content type, headers and body. It knows the part of
+JSON Schema that the description uses, and raises an error for any other."""
 import json
 import pathlib
 import re
@@ -9,7 +9,7 @@ DESCRIPTION = (pathlib.Path(__file__).parent.parent.parent / "src" / "ksana" / "
                "openapi.json")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Said by every member of a schema that means nothing for validity.
+# Members of a schema that do not matter for validity.
 NOTES = {"description", "examples", "default", "example"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
@@ -76,7 +76,7 @@ class Description:
         if "$ref" in schema:
             return self.check(value, self.resolve(schema), where)
         if value is None and "null" in schema.get("type", ()):
-            return None     # the other rules speak of what it is when it is there
+            return None     # the other rules hold for values other than null
         for rule, argument in schema.items():
             if rule in NOTES:
                 continue
@@ -160,7 +160,7 @@ class Description:
         where = f"{method} {path} -> {status}"
         self.need("X-Request-Id" in headers, where, "no X-Request-Id")
         operation = self.find("GET" if method == "HEAD" else method, path)
-        if operation is None:       # nothing is there: a 404 or 405 of the router itself
+        if operation is None:       # no such operation: the router answers with 404 or 405
             self.need(status in (404, 405), where, "not described")
             return self.check_problem(where, status, headers, body)
         answer = operation["responses"].get(str(status))
@@ -201,7 +201,7 @@ class Description:
 
 
 class Client:
-    """Sends requests to a server, and every answer through the description."""
+    """Sends requests to a server, and compares every answer with the description."""
 
     def __init__(self, server, description=None):
         self.server = server

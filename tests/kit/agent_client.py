@@ -1,7 +1,6 @@
-"""What an agent and whoever submits tasks do, over /api/v1."""
-import time
-
-from v1_cases import PATIENCE, check, equal
+"""Calls of /api/v1 that submit tasks, and that agents make. `api` is a kit.api_client.Api."""
+from kit.checks import equal
+from kit.waiting import wait_until
 
 RUNS = "/api/v1/runs"
 CLAIM = "/api/v1/agent/claim"
@@ -37,8 +36,7 @@ def pointers(problem):
 
 
 def await_polls(api, count):
-    """Until so many polls are parked: the metrics tell."""
-    deadline = time.monotonic() + PATIENCE
-    while f"ksana_agent_polls_waiting {count}\n" not in api.server.request("GET", "/metrics")[2]:
-        check(time.monotonic() < deadline, "nobody waits")
-        time.sleep(0.005)
+    """Waits until the server holds so many polls, as its metrics say."""
+    line = f"ksana_agent_polls_waiting {count}\n"
+    wait_until(lambda: line in api.server.request("GET", "/metrics")[2], f"{count} waiting polls",
+               pause=0.005)

@@ -1,11 +1,11 @@
-"""The built command line against a built server: runs a line of shell-like text, and makes what it
-answered comparable (ids numbered, times and ports by a name of the same width)."""
-import os
+"""Runs the built command line with a line of shell-like text, and makes its answer comparable: ids
+are numbered, times and ports are replaced by a name of the same width."""
 import re
 import shlex
 import subprocess
 
-from terminal import PATIENCE, Screen
+from kit.terminal import Screen
+from kit.waiting import PATIENCE
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -20,7 +20,7 @@ TRACE = re.compile(r"\b[0-9a-f]{32}\b")
 
 
 class CommandRunner:
-    """Knows the ids that were seen, so that {id:1} in a line is the first of them."""
+    """Keeps the ids that answers had, so that {id:1} in a line is the first of them."""
 
     def __init__(self, binary, folder, environment, places):
         self.binary, self.folder, self.environment = binary, str(folder), environment
@@ -60,7 +60,7 @@ class CommandRunner:
                                   capture_output=True, text=True, timeout=PATIENCE, check=False)
             code = done.returncode
             lines = done.stdout.splitlines() + ["! " + one for one in done.stderr.splitlines()]
-            lines = [line for line in lines if not PROGRESS.match(line)]    # as it happens to go
+            lines = [line for line in lines if not PROGRESS.match(line)]    # they vary
             trailing = [line for line in done.stdout.splitlines() if line != line.rstrip()]
             assert not trailing, f"blanks at the end of a line: {trailing}"
         lines = self.normal("\n".join(lines)).split("\n") if lines else []
@@ -81,11 +81,11 @@ class CommandRunner:
                         else "YYYY-MM-DDTHH:MM:SSZ", text)
         text = LOCAL.sub(r"DAY YYYY-MM-DD HH:MM:SS \1", text)
         text = RECENT.sub(lambda found: "recently" + " " * (len(found.group(0)) - 8), text)
-        # How far off 1 January is, and how many years ago 2020 was, is up to the day of the test.
+        # The time until 1 January, and since 2020, depends on the day of the test.
         text = COMING.sub(lambda found: "in N".ljust(len(found.group(0)) if found.group(1) else 0),
                           text)
         text = YEARS.sub("Ny ago", text)
         text = TRACE.sub("TRACE", MEASURED.sub(r"\1N", text))
-        if "TOOK" in text:          # its column is as wide as it happens to be
+        if "TOOK" in text:          # the width of its column varies
             text = re.sub(r"(?<=\S) {2,}", "  ", TOOK.sub("TOOK", text))
         return text

@@ -1,13 +1,14 @@
-"""What a server and its store take while it is at work: memory, and bytes on the disk."""
+"""Memory and disk space that a server and its store take while it works."""
 import contextlib
 import os
 import pathlib
 import re
-import subprocess
 import threading
 import time
 
-# Of everything that is the server's; the tables of PostgreSQL itself are not counted.
+from kit.postgres import psql
+
+# The tables of the schema ksana; the tables of PostgreSQL itself are not counted.
 POSTGRES_SIZE = ("SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
                  "JOIN pg_namespace n ON n.oid = c.relnamespace "
                  "WHERE n.nspname = 'ksana' AND c.relkind IN ('r', 'm')")
@@ -15,7 +16,7 @@ PAUSES = {"sqlite": 0.05, "postgres": 0.5}
 
 
 class UsageWatch:
-    """Looks again and again, from a thread, and keeps the most of every phase."""
+    """Measures from a thread, again and again, and keeps the highest values of every phase."""
 
     def __init__(self, server, kind):
         self.server, self.kind = server, kind
@@ -33,7 +34,7 @@ class UsageWatch:
             self.thread.join()
 
     def phase(self, name):
-        """From now on it is this one."""
+        """A phase begins, and the one before it ends."""
         with self.lock:
             self.phases.append([name, time.monotonic(), {}])
         self.look()
@@ -52,7 +53,7 @@ class UsageWatch:
                 most[what] = max(size, most.get(what, 0))
 
     def memory(self):
-        """Resident, in bytes; nothing where it is not running right now."""
+        """Resident, in bytes; 0 while the server is not running."""
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
             found = re.search(r"VmRSS:\s+(\d+) kB", status)
@@ -66,20 +67,16 @@ class UsageWatch:
     def store_size(self):
         if self.kind == "sqlite":
             return self.file_size("")
-        return int(self.psql(POSTGRES_SIZE))
+        return int(psql(self.server.store, POSTGRES_SIZE))
 
     def log_size(self):
-        """Of SQLite; that of PostgreSQL is one for all its databases."""
+        """Of SQLite. PostgreSQL has one log for all its databases, so it is not measured."""
         return self.file_size("-wal") if self.kind == "sqlite" else 0
 
-    def psql(self, sql):
-        return subprocess.run(["psql", "-qAt", "-d", self.server.store, "-c", sql],
-                              capture_output=True, text=True, check=True).stdout.strip()
-
     def vacuum(self):
-        """What PostgreSQL does by itself within a minute: only then is room used again."""
+        """PostgreSQL does this by itself within a minute. It uses free room again only after it."""
         if self.kind == "postgres":
-            self.psql("VACUUM")
+            psql(self.server.store, "VACUUM")
 
     def most(self, what):
         return max(most.get(what, 0) for _, _, most in self.phases)

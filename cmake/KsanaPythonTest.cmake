@@ -1,0 +1,10 @@
+# ksana_python_test(NAME SCRIPT a/b.py [ARGUMENTS …] LABELS l… TIMEOUT s [SERIAL]): a suite in
+# Python, with the kit of tests/kit on its path. SCRIPT is relative to tests/. SERIAL: no other
+# test runs at the same time.
+function(ksana_python_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 P "SERIAL" "SCRIPT;TIMEOUT" "ARGUMENTS;LABELS")
+    add_test(NAME ${name} COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/${P_SCRIPT}
+             ${P_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES LABELS "${P_LABELS}" TIMEOUT ${P_TIMEOUT}
+                         RUN_SERIAL ${P_SERIAL} ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/tests)
+endfunction()

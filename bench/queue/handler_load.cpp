@@ -52,7 +52,7 @@ class NoOpHandlers final : public engine::Executor {
     model::ActionKind kind() const override { return model::ActionKind::kHandler; }
 
     void Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) override {
-        const std::string& payload = attempt.run.payload;
+        const std::string& payload = attempt->run.payload;
         std::int64_t sent = 0;
         std::from_chars(payload.data(), payload.data() + payload.size(), sent);
         if (sent > 0) Note(Nanos(clock_.SteadyNow()) - sent);

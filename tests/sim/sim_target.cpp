@@ -98,10 +98,10 @@ void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Do
     // It is on its way, also when the node dies meanwhile.
     world_.After(travel, [self = shared_from_this(), started, fate] {
         if (self->dead_ && self->world_.Chance(300)) return;
-        const bool welcome = self->targets_.Arrive(attempt);
+        const bool welcome = self->targets_.Arrive(*started);
         model::Event event = fate.event;
         if (!welcome) event = {.kind = EventKind::kPermanentFailure, .error = "an old fence"};
-        self->AnswerAfter(fate.after, attempt.run.status.exec_id, std::move(event));
+        self->AnswerAfter(fate.after, started->run.status.exec_id, std::move(event));
     });
 }
 

@@ -54,6 +54,10 @@ struct ActiveAttempt {
 
 using AttemptPointer = std::shared_ptr<ActiveAttempt>;
 
+inline LimitSubject SubjectOf(const ActiveAttempt& attempt) {
+    return SubjectOf(attempt.run, attempt.job.get(), attempt.callback.get());
+}
+
 inline AttemptPointer MakeAttempt(model::Run run, std::shared_ptr<const model::Job> job = nullptr) {
     auto attempt = std::make_shared<ActiveAttempt>();
     attempt->run = std::move(run);

@@ -11,14 +11,14 @@
 
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/time.hpp"
-#include "ksana/engine/dispatch/executor.hpp"
+#include "ksana/engine/callbacks/callback_call.hpp"
 #include "ksana/engine/limits/breaker.hpp"
 #include "ksana/engine/limits/token_bucket.hpp"
 #include "ksana/model/job/limit.hpp"
 
 namespace ksana::engine {
 
-// What limits look at in a task.
+// What limits look at in an attempt.
 struct LimitSubject {
     std::string group;  // of its job; empty: none
     std::string type;
@@ -26,11 +26,6 @@ struct LimitSubject {
 };
 
 LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback);
-// Of a Task or a ActiveAttempt.
-template <class T>
-LimitSubject SubjectOf(const T& of) {
-    return SubjectOf(of.run, of.job.get(), of.callback.get());
-}
 
 // "group:etl", and back.
 std::string LimitKey(model::LimitKind kind, std::string_view name);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Requests made from openapi.json, right ones and broken ones: never a 5xx, every answer valid.
+"""Requests made from the served description, right ones and broken ones: never a 5xx, every answer
+valid.
 
 usage: generated_cases.py KSANA STORE [SEED [COUNT]]      STORE: sqlite, json, postgres
 """

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Starts the built server and writes the description that it serves into a file.
+
+usage: openapi_dump.py KSANA FILE
+"""
+import json
+import os
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "server"))
+from ksana_server import Server, store_of  # noqa: E402
+
+
+def main():
+    server = Server(os.path.abspath(sys.argv[1]), store_of("json"))
+    try:
+        server.start()
+        document = server.call("GET", "/api/v1/openapi.json")
+    finally:
+        server.close()
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -57,13 +57,12 @@ struct FieldsOf<QuietHours> {
 
 template <>
 struct FieldsOf<AlertRule> {
-    static constexpr SchemaDoc kSchema{
-        .name = "AlertDefinition",
-        .means = "Who is told of what.",
-        .example =
-            R"({"name": "nightly is broken", "on": "failure", "consecutive": 3,
-"scope": {"job": "nightly"}, "webhook": {"url": "http://127.0.0.1:9/", "access_key": "a",
-"secret": "s"}, "quiet": {"from": "22:00", "to": "07:00"}})"};
+    static constexpr SchemaDoc kSchema{.name = "AlertDefinition",
+                                       .means = "Who is told of what.",
+                                       .example =
+                                           R"({"on": "failure", "name": "Nightly jobs break",
+"scope": {"group": "nightly"}, "email": ["ops@example.com"], "remind_every": "4h",
+"webhook": {"url": "https://chat.example.com/hook", "secret": "hush-hush"}})"};
 
     template <class V>
     static void Visit(V& v) {

@@ -25,11 +25,13 @@ struct FieldsOf<model::TaskKey> {
 
 template <>
 struct FieldsOf<NewTask> {
-    static constexpr SchemaDoc kSchema{.name = "TaskDefinition",
-                                       .means = "A task that is to be done.",
-                                       .example =
-                                           R"({"type": "mail", "payload": {"to": "ada@example.com"},
-"unique": {"key": "welcome-ada"}})"};
+    static constexpr SchemaDoc kSchema{
+        .name = "TaskDefinition",
+        .means = "A task that is to be done.",
+        .example =
+            R"({"type": "mail", "payload": {"to": "ada@example.com"}, "priority": 7,
+"unique": {"key": "order-4711"}, "timeout": "5m",
+"retry": {"strategy": "fixed", "max_retries": 5, "interval": "1m"}})"};
 
     template <class V>
     static void Visit(V& v) {

@@ -93,8 +93,10 @@ Schema MakeTypeDefinition() {
                "What a user writes. What the server keeps may stand in it, as in a copy of "
                "an answer, and is not looked at; any other unknown member is refused.",
                false)
-        .Example(R"({"code": "transcode", "name": "Transcode videos", "category": "media",
-"timeout": "10m", "retry": {"strategy": "fixed", "max_retries": 2, "interval": "30s"}})");
+        .Example(R"({"code": "transcode", "name": "Transcode", "category": "media",
+"retry": {"strategy": "sequence", "max_retries": 3, "sequence": ["10s", "1m", "10m"]},
+"timeout": "30m", "need_manual": true,
+"callbacks": {"success": {"url": "http://127.0.0.1:7100/demo/hello", "method": "POST"}}})");
 }
 
 Schema MakeType() {

@@ -56,10 +56,12 @@ class Doc {
         return doc;
     }
 
-    std::string_view means;
-    std::string_view pattern;
-    std::string_view example;
-    std::string_view default_value;
+    // Plain pointers: the compiler does away with a Doc that nobody reads only if making one takes
+    // no work.
+    const char* means = nullptr;
+    const char* pattern = nullptr;
+    const char* example = nullptr;
+    const char* default_value = nullptr;
     std::int64_t least = kNoBound;
     std::int64_t most = kNoBound;
     Schema (*schema)() = nullptr;

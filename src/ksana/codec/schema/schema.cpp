@@ -170,10 +170,10 @@ Schema Schema::With(const Doc& doc) const {
     Schema schema = *this;
     if (doc.least != Doc::kNoBound) schema = schema.AtLeast(doc.least);
     if (doc.most != Doc::kNoBound) schema = schema.AtMost(doc.most);
-    if (!doc.pattern.empty()) schema = schema.Pattern(doc.pattern);
-    if (!doc.means.empty()) schema = schema.Means(doc.means);
-    if (!doc.default_value.empty()) schema = schema.Default(doc.default_value);
-    if (!doc.example.empty()) schema = schema.Example(doc.example);
+    if (doc.pattern != nullptr) schema = schema.Pattern(doc.pattern);
+    if (doc.means != nullptr) schema = schema.Means(doc.means);
+    if (doc.default_value != nullptr) schema = schema.Default(doc.default_value);
+    if (doc.example != nullptr) schema = schema.Example(doc.example);
     return schema;
 }
 

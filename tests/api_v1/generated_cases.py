@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Valid and broken requests generated from openapi.json: never a 5xx, every answer valid.
+"""Valid and broken requests generated from the served description: never a 5xx, every answer valid.
 
 usage: generated_cases.py KSANA STORE [SEED [COUNT]]      STORE: sqlite, json, postgres
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a reader of openapi.json may rely on: the structure that OpenAPI 3.1 asks for, everything
+"""What a reader of the description may rely on: the structure that OpenAPI 3.1 asks for, everything
 named once, described, used and in its place.
 
     openapi_lint.py [FILE]      lists the findings; 0 when there are none
@@ -209,8 +209,7 @@ class Lint:
                     waiting.append((f"{where}/{rule}", schema[rule]))
 
     def schemas(self):
-        judge = Description()
-        judge.document = self.document
+        judge = Description(self.document)
         for where, schema in self.each_schema():
             self.need(set(schema) <= RULES, where, f"unknown rules {sorted(set(schema) - RULES)}")
             properties = schema.get("properties", {})

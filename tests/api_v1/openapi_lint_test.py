@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""openapi.json has no finding, and the lint finds each fault that is planted in it."""
+"""The served description has no finding, and the lint finds each fault that is planted in it."""
 import copy
 import json
 

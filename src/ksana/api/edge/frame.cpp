@@ -69,11 +69,14 @@ Response WithRetryAfter(Response response) {
 }
 
 template <class H>
-void Add(http_server::Router& router, const RouteInfo& info, H handler) {
+void Add(http_server::Router& router, HandlerContext& context, const RouteInfo& info, H handler) {
+    const bool quick = info.quick_read && context.services.quick_reads;
     http_server::Route route(info.method, std::string(kPrefix) + info.path, info.permission,
-                             info.description, info.where, std::move(handler));
+                             info.summary, quick ? http_server::Where::kInline : info.where,
+                             std::move(handler));
     if (info.body_limit) (void)std::move(route).WithBodyLimit(*info.body_limit);
     router.Add(std::move(route));
+    context.description.Add(info);
 }
 
 }  // namespace
@@ -93,7 +96,7 @@ Response Refuse(const Request& request, const Fault& fault) {
 
 void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
               const RouteInfo& info, CallHandler handler) {
-    Add(router, info,
+    Add(router, *context, info,
         http_server::Handler([context, handler = std::move(handler)](
                                  const Request& request) -> Result<Response> {
             auto answer = Answer(*context, handler, request);
@@ -101,9 +104,9 @@ void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>
         }));
 }
 
-void AddAsyncRoute(http_server::Router& router, const RouteInfo& info,
-                   http_server::AsyncHandler handler) {
-    Add(router, info,
+void AddAsyncRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
+                   const RouteInfo& info, http_server::AsyncHandler handler) {
+    Add(router, *context, info,
         http_server::AsyncHandler(
             [handler = std::move(handler)](Request request, http_server::Reply reply) {
                 auto refusal = Check(request);

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "ksana/api/agents/agent_polls.hpp"
+#include "ksana/api/description/description.hpp"
 #include "ksana/api/edge/cursors.hpp"
 #include "ksana/api/edge/idempotency.hpp"
+#include "ksana/api/edge/route_info.hpp"
 #include "ksana/api/events/event_streams.hpp"
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
@@ -74,25 +76,18 @@ struct HandlerContext {
     Services services;
     Cursors cursors;
     Idempotency keys;
-};
-
-struct RouteInfo {
-    http_server::Method method;
-    const char* path;  // under /api/v1
-    http_server::Permission permission;
-    const char* description;
-    http_server::Where where = http_server::Where::kPool;
-    std::optional<std::size_t> body_limit = {};  // instead of the server's
+    Description description;
 };
 
 // Adds a route with all that the routes of /api/v1 have in common: errors as problem+json, a body
-// that is JSON, Idempotency-Key for POST, Ksana-Version.
+// that is JSON, Idempotency-Key for POST, Ksana-Version. The description names it, too: `info` must
+// be a constant.
 void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
               const RouteInfo& info, CallHandler handler);
 
 // The same for a handler that may answer later. An Idempotency-Key means nothing to it.
-void AddAsyncRoute(http_server::Router& router, const RouteInfo& info,
-                   http_server::AsyncHandler handler);
+void AddAsyncRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
+                   const RouteInfo& info, http_server::AsyncHandler handler);
 
 // Where the answers of insight come from: this server's store, schedules and calendars.
 insight::Sources InsightSources(const Services& services);

@@ -9,6 +9,7 @@
 namespace ksana::api {
 namespace {
 
+using codec::Schema;
 using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
@@ -71,11 +72,36 @@ Result<Response> Listen(HandlerContext& context, const Request& request) {
     return response;
 }
 
+constexpr Parameter kStreamEventsParameters[] = {
+    {"after",
+     "The id of the last event that was seen; 0: everything that is kept. Without it: from now "
+     "on."},
+    {"types", "Comma-separated: job, run, backfill, calendar, group, limit. Without it: all."},
+    {"job_id", "What concerns this job only."},
+    {.name = "Last-Event-ID",
+     .means = "As after, and stronger: browsers send it when they come back.",
+     .place = Place::kHeader},
+};
+constexpr codec::NamedSchema kEventStream{"EventStream", &codec::Schema::Text};
+
+constexpr RouteInfo kStreamEvents{
+    .method = Method::kGet,
+    .path = "/events",
+    .permission = Permission::kRead,
+    .id = "streamEvents",
+    .tag = Tag::kAudit,
+    .summary = "Tells what happens, as it happens",
+    .parameters = kStreamEventsParameters,
+    .answers = {{{200,
+                  "Server-sent events. Audit events have their number as id and are told again "
+                  "after Last-Event-ID; run.<state> is told once, when a run has come to its end; "
+                  "gap says that something was left out.",
+                  &kEventStream, kNoHeader, "text/event-stream"}}}};
+
 }  // namespace
 
 void AddEventRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    AddRoute(router, context,
-             {Method::kGet, "/events", Permission::kRead, "Tells what happens, as it happens"},
+    AddRoute(router, context, kStreamEvents,
              [context](const Call& call) { return Listen(*context, call.request); });
 }
 

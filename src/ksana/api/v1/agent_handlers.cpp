@@ -131,51 +131,124 @@ class Handlers {
     AgentPolls& hub_;
 };
 
-struct EndRoute {
-    const char* path;
-    AgentOutcome outcome;
-    const char* description;
-};
+constexpr RouteInfo kClaimRuns{
+    .method = Method::kPost,
+    .path = "/agent/claim",
+    .permission = Permission::kOperate,
+    .id = "claimRuns",
+    .tag = Tag::kAgents,
+    .summary = "Fetches runs to work on, and waits for them",
+    .more = "Answered by the commit that makes a run ready. A client waits for longer than `wait`.",
+    .body = &codec::kAgentClaimSchema,
+    .answers = {{{200, "Runs that are the worker's until their lease or deadline ends.",
+                  &codec::kClaimedRunsSchema},
+                 {204, "There is none, and the time to wait is over."}}},
+    .keyless = true};
 
-constexpr std::array<EndRoute, 4> kEnds = {
-    {{"/agent/runs/{id}/succeed", AgentOutcome::kSucceeded, "Reports that a run is done"},
-     {"/agent/runs/{id}/fail", AgentOutcome::kFailed, "Reports that an attempt failed"},
-     {"/agent/runs/{id}/snooze", AgentOutcome::kSnoozed, "Wants a run later"},
-     {"/agent/runs/{id}/release", AgentOutcome::kReleased, "Gives a run back unharmed"}}};
+constexpr RouteInfo kExchangeRuns{
+    .method = Method::kPost,
+    .path = "/agent/exchange",
+    .permission = Permission::kOperate,
+    .id = "exchangeRuns",
+    .tag = Tag::kAgents,
+    .summary = "Reports on runs and fetches the next",
+    .more =
+        "All of it in one transaction: reports first, then the claim. The fast way for an agent "
+        "that works on many runs.",
+    .body = &codec::kAgentExchangeSchema,
+    .answers = {{{200, "What became of each report, in order, and what was claimed.",
+                  &codec::kAgentExchangedSchema}}},
+    .keyless = true,
+    .body_limit = kMaxExchangeBody};
+
+constexpr RouteInfo kHeartbeatRun{
+    .method = Method::kPost,
+    .path = "/agent/runs/{id}/heartbeat",
+    .permission = Permission::kOperate,
+    .id = "heartbeatRun",
+    .tag = Tag::kAgents,
+    .summary = "Tells that an agent still works on a run",
+    .more = "At a third of the lease. 409 lease_lost: stop, another agent has the run.",
+    .subject = &kRunId,
+    .body = &codec::kAgentHeartbeatSchema,
+    .answers = {{{200, "Still the worker's.", &codec::kAgentDirectivesSchema}}}};
+
+constexpr RouteInfo kSucceedRun{.method = Method::kPost,
+                                .path = "/agent/runs/{id}/succeed",
+                                .permission = Permission::kOperate,
+                                .id = "succeedRun",
+                                .tag = Tag::kAgents,
+                                .summary = "Reports that a run is done",
+                                .subject = &kRunId,
+                                .body = &codec::kAgentSuccessSchema,
+                                .answers = {{{204, "Taken; so is the same report sent again."}}},
+                                .body_limit = kMaxReportBody};
+
+constexpr RouteInfo kFailRun{.method = Method::kPost,
+                             .path = "/agent/runs/{id}/fail",
+                             .permission = Permission::kOperate,
+                             .id = "failRun",
+                             .tag = Tag::kAgents,
+                             .summary = "Reports that an attempt failed",
+                             .more =
+                                 "With a retry left it runs again later; else it is over, or waits "
+                                 "for a person where its type says so.",
+                             .subject = &kRunId,
+                             .body = &codec::kAgentFailureSchema,
+                             .answers = {{{204, "Taken; so is the same report sent again."}}},
+                             .body_limit = kMaxReportBody};
+
+constexpr RouteInfo kSnoozeRun{.method = Method::kPost,
+                               .path = "/agent/runs/{id}/snooze",
+                               .permission = Permission::kOperate,
+                               .id = "snoozeRun",
+                               .tag = Tag::kAgents,
+                               .summary = "Wants a run later",
+                               .more = "No retry is used up.",
+                               .subject = &kRunId,
+                               .body = &codec::kAgentSnoozeSchema,
+                               .answers = {{{204, "Taken; so is the same report sent again."}}},
+                               .body_limit = kMaxReportBody};
+
+constexpr RouteInfo kReleaseRun{
+    .method = Method::kPost,
+    .path = "/agent/runs/{id}/release",
+    .permission = Permission::kOperate,
+    .id = "releaseRun",
+    .tag = Tag::kAgents,
+    .summary = "Gives a run back unharmed",
+    .more = "For an agent that ends: another one gets it at once, and no retry is used up.",
+    .subject = &kRunId,
+    .body = &codec::kAgentReleaseSchema,
+    .answers = {{{204, "Taken; so is the same report sent again."}}},
+    .body_limit = kMaxReportBody};
+
+// Reports that end an attempt.
+struct EndRoute {
+    const RouteInfo& info;
+    AgentOutcome outcome;
+};
+constexpr std::array<EndRoute, 4> kEnds = {{{kSucceedRun, AgentOutcome::kSucceeded},
+                                            {kFailRun, AgentOutcome::kFailed},
+                                            {kSnoozeRun, AgentOutcome::kSnoozed},
+                                            {kReleaseRun, AgentOutcome::kReleased}}};
 
 }  // namespace
 
 void AddAgentRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
     const auto handlers = std::make_shared<const Handlers>(context->services);
-    AddAsyncRoute(router,
-                  {Method::kPost, "/agent/claim", Permission::kOperate,
-                   "Fetches runs to work on, and waits for them"},
-                  [handlers](const Request& request, Reply reply) {
-                      handlers->Claim(request, std::move(reply));
-                  });
-    AddAsyncRoute(router,
-                  {.method = Method::kPost,
-                   .path = "/agent/exchange",
-                   .permission = Permission::kOperate,
-                   .description = "Reports on runs and fetches the next",
-                   .body_limit = kMaxExchangeBody},
-                  [handlers](const Request& request, Reply reply) {
-                      handlers->Exchange(request, std::move(reply));
-                  });
-    AddRoute(router, context,
-             {Method::kPost, "/agent/runs/{id}/heartbeat", Permission::kOperate,
-              "Tells that an agent still works on a run"},
+    AddAsyncRoute(router, context, kClaimRuns, [handlers](const Request& request, Reply reply) {
+        handlers->Claim(request, std::move(reply));
+    });
+    AddAsyncRoute(router, context, kExchangeRuns, [handlers](const Request& request, Reply reply) {
+        handlers->Exchange(request, std::move(reply));
+    });
+    AddRoute(router, context, kHeartbeatRun,
              [handlers](const Call& call) { return handlers->Heartbeat(call); });
     for (const EndRoute& end : kEnds) {
-        AddRoute(router, context,
-                 {.method = Method::kPost,
-                  .path = end.path,
-                  .permission = Permission::kOperate,
-                  .description = end.description,
-                  .body_limit = kMaxReportBody},
-                 [handlers, outcome = end.outcome](const Call& call) {
-                     return handlers->End(call, outcome);
-                 });
+        AddRoute(router, context, end.info, [handlers, outcome = end.outcome](const Call& call) {
+            return handlers->End(call, outcome);
+        });
     }
 }
 

@@ -16,6 +16,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using engine::StoredIncident;
 using engine::StoredRule;
 using http_server::JsonResponse;
@@ -132,6 +134,96 @@ class Handlers {
     engine::AlertService& alerts_;
 };
 
+constexpr Parameter kAlertId{
+    .name = "id", .means = "Id of an alert.", .place = Place::kPath, .example = "nightly-broken"};
+constexpr Parameter kListAlertIncidentsParameters[] = {
+    {"rule", "Of this alert."},
+    {"state", "In this state.", &Schema::Name<model::IncidentState>},
+};
+
+Schema MakeAlertTest() {
+    return ObjectSchema("Notices that are sent.")
+        .Need("callbacks", Schema::ListOf(Schema::Ref(codec::kCallbackSchema))
+                               .AtMost(2)
+                               .Means("One for each channel."));
+}
+
+constexpr codec::NamedSchema kAlertTest{"AlertTest", &MakeAlertTest};
+constexpr codec::NamedSchema kAlertPage{"AlertPage", &MakePage<codec::kAlertSchema>};
+constexpr codec::NamedSchema kIncidentPage{"IncidentPage", &MakePage<codec::kIncidentSchema>};
+
+constexpr RouteInfo kListAlerts{.method = Method::kGet,
+                                .path = "/alerts",
+                                .permission = Permission::kRead,
+                                .id = "listAlerts",
+                                .tag = Tag::kAlerts,
+                                .summary = "Lists alerts",
+                                .more = "By id.",
+                                .paging = Paging::kPages,
+                                .answers = {{{200, "A page.", &kAlertPage}}}};
+
+constexpr RouteInfo kGetAlert{
+    .method = Method::kGet,
+    .path = "/alerts/{id}",
+    .permission = Permission::kRead,
+    .id = "getAlert",
+    .tag = Tag::kAlerts,
+    .summary = "Shows an alert",
+    .subject = &kAlertId,
+    .answers = {{{200, "The alert; a secret as ***.", &codec::kAlertSchema, kETag}}}};
+
+constexpr RouteInfo kPutAlert{
+    .method = Method::kPut,
+    .path = "/alerts/{id}",
+    .permission = Permission::kWrite,
+    .id = "putAlert",
+    .tag = Tag::kAlerts,
+    .summary = "Makes or replaces an alert",
+    .more =
+        "The whole of it. A secret that is written as *** stays as it is. It looks at what happens "
+        "from when it was made, or enabled, on.",
+    .subject = &kAlertId,
+    .body = &codec::kAlertDefinitionSchema,
+    .answers = {{{200, "Replaced.", &codec::kAlertSchema, kETag},
+                 {201, "Made.", &codec::kAlertSchema, kETag | kLocation}}},
+    .makes_subject = true};
+
+constexpr RouteInfo kDeleteAlert{
+    .method = Method::kDelete,
+    .path = "/alerts/{id}",
+    .permission = Permission::kWrite,
+    .id = "deleteAlert",
+    .tag = Tag::kAlerts,
+    .summary = "Deletes an alert",
+    .more = "What it has found goes with it; notices that are under way do not.",
+    .subject = &kAlertId,
+    .answers = {{{204, "Gone."}}}};
+
+constexpr RouteInfo kTestAlert{
+    .method = Method::kPost,
+    .path = "/alerts/{id}/test",
+    .permission = Permission::kOperate,
+    .id = "testAlert",
+    .tag = Tag::kAlerts,
+    .summary = "Sends a notice to the channels of an alert",
+    .more = "Also in quiet hours. Whether it got there is to be seen at the callbacks.",
+    .subject = &kAlertId,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{202, "What is sent.", &kAlertTest}}}};
+
+constexpr RouteInfo kListAlertIncidents{
+    .method = Method::kGet,
+    .path = "/alert-incidents",
+    .permission = Permission::kRead,
+    .id = "listAlertIncidents",
+    .tag = Tag::kAlerts,
+    .summary = "Lists what alerts have found",
+    .more = "By alert and subject. What is over is kept for a month.",
+    .parameters = kListAlertIncidentsParameters,
+    .paging = Paging::kPages,
+    .answers = {{{200, "A page.", &kIncidentPage}}}};
+
 }  // namespace
 
 void AddAlertRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -140,17 +232,12 @@ void AddAlertRoutes(http_server::Router& router, const std::shared_ptr<HandlerCo
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/alerts", Permission::kRead, "Lists alerts"}, &Handlers::List);
-    add({Method::kGet, "/alerts/{id}", Permission::kRead, "Shows an alert"}, &Handlers::Get);
-    add({Method::kPut, "/alerts/{id}", Permission::kWrite, "Makes or replaces an alert"},
-        &Handlers::Put);
-    add({Method::kDelete, "/alerts/{id}", Permission::kWrite, "Deletes an alert"},
-        &Handlers::Delete);
-    add({Method::kPost, "/alerts/{id}/test", Permission::kOperate,
-         "Sends a notice to the channels of an alert"},
-        &Handlers::Test);
-    add({Method::kGet, "/alert-incidents", Permission::kRead, "Lists what alerts have found"},
-        &Handlers::Incidents);
+    add(kListAlerts, &Handlers::List);
+    add(kGetAlert, &Handlers::Get);
+    add(kPutAlert, &Handlers::Put);
+    add(kDeleteAlert, &Handlers::Delete);
+    add(kTestAlert, &Handlers::Test);
+    add(kListAlertIncidents, &Handlers::Incidents);
 }
 
 }  // namespace ksana::api

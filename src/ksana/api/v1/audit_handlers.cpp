@@ -35,11 +35,33 @@ Result<Response> ListEvents(HandlerContext& context, const Request& request) {
     return ListAnswer(request, context.cursors, list);
 }
 
+constexpr Parameter kListAuditParameters[] = {
+    kTenantFilter,
+    {"resource_type", "job, run, backfill, type, calendar, group or limit."},
+    {"resource_id",
+     "Id of the job, run or backfill, code of the type, name of the calendar or group, `kind/name` "
+     "of the limit."},
+    {"action", "created, changed, paused, resumed, deleted, run_now, cancelled, retried."},
+    {"user", "Who did it."},
+    kFrom,
+    kUntil,
+};
+constexpr codec::NamedSchema kAuditPage{"AuditPage", &MakePage<codec::kAuditEventSchema>};
+
+constexpr RouteInfo kListAudit{.method = Method::kGet,
+                               .path = "/audit",
+                               .permission = Permission::kRead,
+                               .id = "listAudit",
+                               .tag = Tag::kAudit,
+                               .summary = "Lists what was done by whom",
+                               .parameters = kListAuditParameters,
+                               .paging = Paging::kPages,
+                               .answers = {{{200, "A page, the newest first.", &kAuditPage}}}};
+
 }  // namespace
 
 void AddAuditRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    AddRoute(router, context,
-             {Method::kGet, "/audit", Permission::kRead, "Lists what was done by whom"},
+    AddRoute(router, context, kListAudit,
              [context](const Call& call) { return ListEvents(*context, call.request); });
 }
 

@@ -13,6 +13,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -94,22 +96,86 @@ Result<Response> Cancel(HandlerContext& context, const Request& request) {
     return JsonResponse(200, codec::BackfillViewToJson(backfill));
 }
 
+constexpr Parameter kBackfillId{
+    .name = "id", .means = "Of the backfill.", .place = Place::kPath, .example = kRunId.example};
+
+Schema MakeBackfillPreview() {
+    return ObjectSchema("What a backfill would be.")
+        .Need("dry_run", Schema::Flag().Means("true."))
+        .Need("job_id", Schema::Text().Means("The job whose fires these are."))
+        .Need("from", Schema::Time().Means("As asked."))
+        .Need("to", Schema::Time().Means("As asked."))
+        .Need("count", Schema::Count().Means("Fires."))
+        .Need("already_there",
+              Schema::Count().Means("Of them: those that have a run and get no other."))
+        .May("first", Schema::Time().Means("The first fire."))
+        .May("last", Schema::Time().Means("The last."))
+        .Need("fires", Schema::ListOf(Schema::Time())
+                           .AtMost(static_cast<std::int64_t>(kShown))
+                           .Means("The first of them."))
+        .Need("truncated", Schema::Flag().Means("There are more than fires shows."));
+}
+
+constexpr codec::NamedSchema kBackfillPreview{"BackfillPreview", &MakeBackfillPreview};
+constexpr codec::NamedSchema kBackfillPage{"BackfillPage", &MakePage<codec::kBackfillSchema>};
+
+constexpr RouteInfo kBackfillJob{
+    .method = Method::kPost,
+    .path = "/jobs/{id}/backfill",
+    .permission = Permission::kOperate,
+    .id = "backfillJob",
+    .tag = Tag::kBackfills,
+    .summary = "Makes runs for fires of the past, or says which it would be",
+    .subject = &kJobId,
+    .body = &codec::kBackfillRequestSchema,
+    .answers = {{{200, "A dry run: what it would be. Nothing was changed.", &kBackfillPreview},
+                 {202, "It has begun.", &codec::kBackfillSchema, kLocation}}}};
+
+constexpr RouteInfo kListBackfills{
+    .method = Method::kGet,
+    .path = "/backfills",
+    .permission = Permission::kRead,
+    .id = "listBackfills",
+    .tag = Tag::kBackfills,
+    .summary = "Lists backfills",
+    .paging = Paging::kPages,
+    .answers = {{{200, "A page, the oldest first. Those that are over are kept for 30 days.",
+                  &kBackfillPage}}}};
+
+constexpr RouteInfo kGetBackfill{
+    .method = Method::kGet,
+    .path = "/backfills/{id}",
+    .permission = Permission::kRead,
+    .id = "getBackfill",
+    .tag = Tag::kBackfills,
+    .summary = "Shows a backfill",
+    .subject = &kBackfillId,
+    .answers = {{{200, "The backfill. Its runs are those with its id as their parent.",
+                  &codec::kBackfillSchema}}}};
+
+constexpr RouteInfo kCancelBackfill{
+    .method = Method::kPost,
+    .path = "/backfills/{id}/cancel",
+    .permission = Permission::kOperate,
+    .id = "cancelBackfill",
+    .tag = Tag::kBackfills,
+    .summary = "Ends a backfill, and cancels its runs that have not started",
+    .subject = &kBackfillId,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{200, "It is cancelled; what runs is left to end.", &codec::kBackfillSchema}}}};
+
 }  // namespace
 
 void AddBackfillRoutes(http_server::Router& router,
                        const std::shared_ptr<HandlerContext>& context) {
-    AddRoute(router, context,
-             {Method::kPost, "/jobs/{id}/backfill", Permission::kOperate,
-              "Makes runs for fires of the past, or says which it would be"},
+    AddRoute(router, context, kBackfillJob,
              [context](const Call& call) { return Start(*context, call); });
-    AddRoute(router, context, {Method::kGet, "/backfills", Permission::kRead, "Lists backfills"},
+    AddRoute(router, context, kListBackfills,
              [context](const Call& call) { return List(*context, call.request); });
-    AddRoute(router, context,
-             {Method::kGet, "/backfills/{id}", Permission::kRead, "Shows a backfill"},
+    AddRoute(router, context, kGetBackfill,
              [context](const Call& call) { return Show(*context, call.request); });
-    AddRoute(router, context,
-             {Method::kPost, "/backfills/{id}/cancel", Permission::kOperate,
-              "Ends a backfill, and cancels its runs that have not started"},
+    AddRoute(router, context, kCancelBackfill,
              [context](const Call& call) { return Cancel(*context, call.request); });
 }
 

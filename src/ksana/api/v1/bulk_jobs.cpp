@@ -40,7 +40,27 @@ std::string JsonArray(const std::vector<std::string>& items) {
     return fmt::format("[{}]", fmt::join(items, ","));
 }
 
+codec::Schema MakeBulkOutcome() {
+    using codec::ObjectSchema;
+    using codec::Schema;
+    const Schema failed = ObjectSchema()
+                              .Need("id", Schema::Text().Means("Id of the job."))
+                              .Need("code", Schema::Text().Means("As that of a problem."))
+                              .Need("detail", Schema::Text().Means("Why, in words."));
+    return ObjectSchema("Which jobs were changed, and which could not be.")
+        .Need("changed_count", Schema::Int()
+                                   .Between(0, static_cast<std::int64_t>(kMaxBulk + kPage))
+                                   .Means("How many were changed."))
+        .Need("changed", Schema::ListOf(Schema::Text())
+                             .Means("Ids. Jobs that were so already are not among them."))
+        .Need("failed", Schema::ListOf(failed).Means("Jobs that could not be changed."))
+        .Need("more", Schema::Flag().Means(
+                          "A request changes about a thousand jobs at most: send it again."));
+}
+
 }  // namespace
+
+const codec::NamedSchema kBulkOutcomeSchema{"BulkOutcome", &MakeBulkOutcome};
 
 Result<std::string> SetEnabled(engine::JobService& context, store::Store& store,
                                const codec::BulkRequest& wish, bool enabled,

@@ -17,5 +17,6 @@ inline constexpr std::size_t kMaxBulk = 1'000;
 Result<std::string> SetEnabled(engine::JobService& context, store::Store& store,
                                const codec::BulkRequest& wish, bool enabled,
                                const engine::Actor& by = {});
+extern const codec::NamedSchema kBulkOutcomeSchema;
 
 }  // namespace ksana::api

@@ -14,6 +14,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using engine::StoredCalendar;
 using http_server::JsonResponse;
 using http_server::Method;
@@ -195,6 +197,92 @@ class Handlers {
     store::Store& store_;
 };
 
+constexpr Parameter kCalendarName{
+    .name = "name", .means = "Name of a calendar.", .place = Place::kPath, .example = "cn"};
+constexpr Parameter kListCalendarsParameters[] = {{"prefix", "Whose names begin so."}};
+
+Schema MakeImported() {
+    const Schema skipped = ObjectSchema("What became no rule.")
+                               .Need("line", Schema::Int().Means("Of the text."))
+                               .Need("reason", Schema::Text().Means("Why."));
+    return ObjectSchema("What an import came to.")
+        .Need("calendar", Schema::Ref(codec::kCalendarSchema))
+        .Need("added", Schema::Int().Means("Rules that were added."))
+        .Need("removed", Schema::Int().Means("Rules that were removed."))
+        .Need("skipped", Schema::ListOf(skipped).AtMost(1000).Means("What became no rule."))
+        .Need("stored", Schema::Flag().Means("false: a dry run."));
+}
+
+constexpr codec::NamedSchema kCalendarImported{"CalendarImported", &MakeImported};
+constexpr codec::NamedSchema kCalendarPage{"CalendarPage", &MakePage<codec::kCalendarSchema>};
+
+constexpr RouteInfo kListCalendars{.method = Method::kGet,
+                                   .path = "/calendars",
+                                   .permission = Permission::kRead,
+                                   .id = "listCalendars",
+                                   .tag = Tag::kCalendars,
+                                   .summary = "Lists calendars",
+                                   .parameters = kListCalendarsParameters,
+                                   .paging = Paging::kPages,
+                                   .answers = {{{200, "A page, by name.", &kCalendarPage}}}};
+
+constexpr RouteInfo kPreviewCalendar{
+    .method = Method::kPost,
+    .path = "/calendars/preview",
+    .permission = Permission::kRead,
+    .id = "previewCalendar",
+    .tag = Tag::kCalendars,
+    .summary = "What a calendar would do, before it is saved",
+    .more = "Changes nothing.",
+    .body = &codec::kCalendarQuestionSchema,
+    .answers = {{{200, "Its effect.", &insight::kCalendarEffectSchema}}}};
+
+constexpr RouteInfo kGetCalendar{
+    .method = Method::kGet,
+    .path = "/calendars/{name}",
+    .permission = Permission::kRead,
+    .id = "getCalendar",
+    .tag = Tag::kCalendars,
+    .summary = "Shows a calendar",
+    .subject = &kCalendarName,
+    .answers = {{{200, "The calendar.", &codec::kCalendarSchema, kETag}}}};
+
+constexpr RouteInfo kPutCalendar{
+    .method = Method::kPut,
+    .path = "/calendars/{name}",
+    .permission = Permission::kWrite,
+    .id = "putCalendar",
+    .tag = Tag::kCalendars,
+    .summary = "Makes or replaces a calendar",
+    .more = "The jobs that use it fire by the new rules from now on.",
+    .subject = &kCalendarName,
+    .body = &codec::kCalendarDefinitionSchema,
+    .answers = {{{200, "Replaced.", &codec::kCalendarSchema, kETag},
+                 {201, "Made.", &codec::kCalendarSchema, kETag | kLocation}}},
+    .makes_subject = true};
+
+constexpr RouteInfo kDeleteCalendar{.method = Method::kDelete,
+                                    .path = "/calendars/{name}",
+                                    .permission = Permission::kWrite,
+                                    .id = "deleteCalendar",
+                                    .tag = Tag::kCalendars,
+                                    .summary = "Deletes a calendar",
+                                    .more = "Not while jobs use it.",
+                                    .subject = &kCalendarName,
+                                    .answers = {{{204, "Gone."}}}};
+
+constexpr RouteInfo kImportCalendar{.method = Method::kPost,
+                                    .path = "/calendars/{name}/import",
+                                    .permission = Permission::kWrite,
+                                    .id = "importCalendar",
+                                    .tag = Tag::kCalendars,
+                                    .summary = "Adds the days of an ICS or CSV text to a calendar",
+                                    .more = "Makes the calendar where there is none.",
+                                    .subject = &kCalendarName,
+                                    .body = &codec::kCalendarImportSchema,
+                                    .answers = {{{200, "What it came to.", &kCalendarImported}}},
+                                    .makes_subject = true};
+
 }  // namespace
 
 void AddCalendarRoutes(http_server::Router& router,
@@ -204,18 +292,12 @@ void AddCalendarRoutes(http_server::Router& router,
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/calendars", Permission::kRead, "Lists calendars"}, &Handlers::List);
-    add({Method::kGet, "/calendars/{name}", Permission::kRead, "Shows a calendar"}, &Handlers::Get);
-    add({Method::kPut, "/calendars/{name}", Permission::kWrite, "Makes or replaces a calendar"},
-        &Handlers::Put);
-    add({Method::kDelete, "/calendars/{name}", Permission::kWrite, "Deletes a calendar"},
-        &Handlers::Delete);
-    add({Method::kPost, "/calendars/{name}/import", Permission::kWrite,
-         "Adds the days of an ICS or CSV text to a calendar"},
-        &Handlers::Import);
-    add({Method::kPost, "/calendars/preview", Permission::kRead,
-         "What a calendar would do, before it is saved"},
-        &Handlers::Preview);
+    add(kListCalendars, &Handlers::List);
+    add(kGetCalendar, &Handlers::Get);
+    add(kPutCalendar, &Handlers::Put);
+    add(kDeleteCalendar, &Handlers::Delete);
+    add(kImportCalendar, &Handlers::Import);
+    add(kPreviewCalendar, &Handlers::Preview);
 }
 
 }  // namespace ksana::api

@@ -13,6 +13,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -91,19 +93,76 @@ Result<Response> RedeliverMany(HandlerContext& context, const Call& call) {
                                  .Take());
 }
 
+Schema MakeCallbackStates() { return Schema::ListOf(Schema::Name<model::CallbackState>()); }
+
+constexpr Parameter kListCallbacksParameters[] = {
+    {.name = "state",
+     .means = "In this state; more than once: in any of them.",
+     .schema = &MakeCallbackStates,
+     .repeats = true},
+    kParentFilter,
+    kTypeFilter,
+    kTenantFilter,
+};
+
+Schema MakeRedelivered() {
+    return ObjectSchema("How many callbacks are sent again.")
+        .Need("redelivered", Schema::Int().Between(0, 1100).Means("How many."))
+        .Need("more", Schema::Flag().Means("There may be more: send it again."));
+}
+
+constexpr codec::NamedSchema kRedelivered{"Redelivered", &MakeRedelivered};
+constexpr codec::NamedSchema kCallbackPage{"CallbackPage",
+                                           &MakeCountedPage<codec::kCallbackSchema>};
+
+constexpr RouteInfo kListCallbacks{.method = Method::kGet,
+                                   .path = "/callbacks",
+                                   .permission = Permission::kRead,
+                                   .id = "listCallbacks",
+                                   .tag = Tag::kCallbacks,
+                                   .summary = "Lists callbacks",
+                                   .more = "The newest first. state=failed are the dead letters.",
+                                   .parameters = kListCallbacksParameters,
+                                   .paging = Paging::kCountedPages,
+                                   .answers = {{{200, "A page.", &kCallbackPage}}}};
+
+constexpr RouteInfo kRedeliverCallbacks{
+    .method = Method::kPost,
+    .path = "/callbacks/redeliver",
+    .permission = Permission::kOperate,
+    .id = "redeliverCallbacks",
+    .tag = Tag::kCallbacks,
+    .summary = "Sends many callbacks again that did not get through",
+    .more =
+        "Dead letters, the oldest first, each under its id and with all its retries anew; about a "
+        "thousand at most, of the oldest 10000.",
+    .body = &codec::kRedeliverRequestSchema,
+    .answers = {{{200, "How many are sent.", &kRedelivered}}}};
+
+constexpr RouteInfo kRedeliverCallback{
+    .method = Method::kPost,
+    .path = "/callbacks/{id}/redeliver",
+    .permission = Permission::kOperate,
+    .id = "redeliverCallback",
+    .tag = Tag::kCallbacks,
+    .summary = "Sends a callback again that did not get through",
+    .more =
+        "A dead letter goes on under its id, which its receiver knows it by, with all its retries "
+        "anew. One that a person has cancelled is followed by a new one.",
+    .subject = &kRunId,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{202, "What is sent.", &codec::kCallbackSchema, kLocation}}}};
+
 }  // namespace
 
 void AddCallbackRoutes(http_server::Router& router,
                        const std::shared_ptr<HandlerContext>& context) {
-    AddRoute(router, context, {Method::kGet, "/callbacks", Permission::kRead, "Lists callbacks"},
+    AddRoute(router, context, kListCallbacks,
              [context](const Call& call) { return List(*context, call); });
-    AddRoute(router, context,
-             {Method::kPost, "/callbacks/redeliver", Permission::kOperate,
-              "Sends many callbacks again that did not get through"},
+    AddRoute(router, context, kRedeliverCallbacks,
              [context](const Call& call) { return RedeliverMany(*context, call); });
-    AddRoute(router, context,
-             {Method::kPost, "/callbacks/{id}/redeliver", Permission::kOperate,
-              "Sends a callback again that did not get through"},
+    AddRoute(router, context, kRedeliverCallback,
              [context](const Call& call) { return Redeliver(*context, call); });
 }
 

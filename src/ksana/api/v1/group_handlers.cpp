@@ -19,6 +19,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -200,6 +202,99 @@ class Handlers {
     store::Store& store_;
 };
 
+constexpr Parameter kGroupName{
+    .name = "name", .means = "Name of a group.", .place = Place::kPath, .example = "billing"};
+
+Schema MakeGroup() {
+    return ObjectSchema("Jobs that are limited, paused and resumed together.")
+        .Need("name", Schema::Text().Means("As jobs name it."))
+        .May("description", Schema::Text().Means("What it is for."))
+        .NeedOf(LimitMembers(), {"max_concurrency", "rate"})
+        .Need("jobs", Schema::Count().Means("Jobs of the group."))
+        .Need("paused_jobs", Schema::Count().Means("Of them: paused."))
+        .Need("running", Schema::Count().Means("Attempts under way on this node."))
+        .Need("waiting", Schema::Count().Means("Runs that wait in this node's memory."))
+        .Need("version", Schema::Count().Means("Of its limits; 0: it has none."))
+        .May("updated_at", Schema::Time().Means("When its limits were last set."));
+}
+
+constexpr codec::NamedSchema kGroup{"Group", &MakeGroup};
+constexpr codec::NamedSchema kGroupPage{"GroupPage", &MakePage<kGroup>};
+
+constexpr RouteInfo kListGroups{
+    .method = Method::kGet,
+    .path = "/groups",
+    .permission = Permission::kRead,
+    .id = "listGroups",
+    .tag = Tag::kGroups,
+    .summary = "Lists groups",
+    .more = "By name: those that jobs are in, and those that have limits.",
+    .paging = Paging::kPages,
+    .answers = {{{200, "A page.", &kGroupPage}}}};
+
+constexpr RouteInfo kGetGroup{.method = Method::kGet,
+                              .path = "/groups/{name}",
+                              .permission = Permission::kRead,
+                              .id = "getGroup",
+                              .tag = Tag::kGroups,
+                              .summary = "Shows a group",
+                              .subject = &kGroupName,
+                              .answers = {{{200, "The group.", &kGroup, kETag}}}};
+
+constexpr RouteInfo kPutGroup{
+    .method = Method::kPut,
+    .path = "/groups/{name}",
+    .permission = Permission::kWrite,
+    .id = "putGroup",
+    .tag = Tag::kGroups,
+    .summary = "Sets the limits of a group",
+    .more =
+        "The whole of them: what is not in it is not limited. They hold on each node on its own.",
+    .subject = &kGroupName,
+    .body = &codec::kLimitSchema,
+    .answers = {{{200, "Replaced.", &kGroup, kETag}, {201, "Made.", &kGroup, kETag | kLocation}}},
+    .makes_subject = true};
+
+constexpr RouteInfo kDeleteGroup{.method = Method::kDelete,
+                                 .path = "/groups/{name}",
+                                 .permission = Permission::kWrite,
+                                 .id = "deleteGroup",
+                                 .tag = Tag::kGroups,
+                                 .summary = "Removes the limits of a group",
+                                 .more = "The group is there as long as jobs name it.",
+                                 .subject = &kGroupName,
+                                 .answers = {{{204, "Gone."}}}};
+
+constexpr RouteInfo kPauseGroup{
+    .method = Method::kPost,
+    .path = "/groups/{name}/pause",
+    .permission = Permission::kOperate,
+    .id = "pauseGroup",
+    .tag = Tag::kGroups,
+    .summary = "Pauses the jobs of a group",
+    .more =
+        "Each job on its own, about a thousand in one request; the answer says when there are "
+        "more.",
+    .subject = &kGroupName,
+    .body = &codec::kPauseRequestSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
+
+constexpr RouteInfo kResumeGroup{
+    .method = Method::kPost,
+    .path = "/groups/{name}/resume",
+    .permission = Permission::kOperate,
+    .id = "resumeGroup",
+    .tag = Tag::kGroups,
+    .summary = "Resumes the jobs of a group",
+    .more =
+        "Each job on its own, about a thousand in one request; the answer says when there are "
+        "more.",
+    .subject = &kGroupName,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
+
 }  // namespace
 
 void AddGroupRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -208,17 +303,12 @@ void AddGroupRoutes(http_server::Router& router, const std::shared_ptr<HandlerCo
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/groups", Permission::kRead, "Lists groups"}, &Handlers::List);
-    add({Method::kGet, "/groups/{name}", Permission::kRead, "Shows a group"}, &Handlers::Get);
-    add({Method::kPut, "/groups/{name}", Permission::kWrite, "Sets the limits of a group"},
-        &Handlers::Put);
-    add({Method::kDelete, "/groups/{name}", Permission::kWrite, "Removes the limits of a group"},
-        &Handlers::Delete);
-    add({Method::kPost, "/groups/{name}/pause", Permission::kOperate, "Pauses the jobs of a group"},
-        &Handlers::Pause);
-    add({Method::kPost, "/groups/{name}/resume", Permission::kOperate,
-         "Resumes the jobs of a group"},
-        &Handlers::Resume);
+    add(kListGroups, &Handlers::List);
+    add(kGetGroup, &Handlers::Get);
+    add(kPutGroup, &Handlers::Put);
+    add(kDeleteGroup, &Handlers::Delete);
+    add(kPauseGroup, &Handlers::Pause);
+    add(kResumeGroup, &Handlers::Resume);
 }
 
 }  // namespace ksana::api

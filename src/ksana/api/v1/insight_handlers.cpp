@@ -13,6 +13,7 @@
 namespace ksana::api {
 namespace {
 
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -113,6 +114,48 @@ class Handlers {
     std::atomic<bool> simulating_ = false;
 };
 
+Schema MakeTolerance() { return Schema::Length().Default("1m"); }
+
+constexpr Parameter kExplainFireParameters[] = {
+    {"at", "About which time; absent: the last fire before now.", &Schema::Time},
+    {"tolerance", "The nearest fire within this is meant, up to 24h.", &MakeTolerance},
+};
+
+constexpr RouteInfo kExplainFire{
+    .method = Method::kGet,
+    .path = "/jobs/{id}/explain",
+    .permission = Permission::kRead,
+    .id = "explainFire",
+    .tag = Tag::kInsight,
+    .summary = "What happened to a fire of a job, and why",
+    .subject = &kJobId,
+    .parameters = kExplainFireParameters,
+    .answers = {{{200, "What became of the fire.", &insight::kExplanationSchema}}}};
+
+constexpr RouteInfo kPreviewSchedule{
+    .method = Method::kPost,
+    .path = "/preview",
+    .permission = Permission::kRead,
+    .id = "previewSchedule",
+    .tag = Tag::kInsight,
+    .summary = "The fires of a schedule not yet saved",
+    .more = "Changes nothing.",
+    .body = &insight::kPreviewRequestSchema,
+    .answers = {{{200, "The coming fires.", &insight::kPreviewSchema}}}};
+
+constexpr RouteInfo kSimulate{
+    .method = Method::kPost,
+    .path = "/simulate",
+    .permission = Permission::kRead,
+    .id = "simulate",
+    .tag = Tag::kInsight,
+    .summary = "The jobs on a virtual clock",
+    .more =
+        "Changes nothing. One at a time on each server: 429 with Retry-After while there is "
+        "another.",
+    .body = &insight::kSimulateRequestSchema,
+    .answers = {{{200, "What it would be like.", &insight::kSimulationSchema}}}};
+
 }  // namespace
 
 void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -121,13 +164,9 @@ void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<Handler
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/jobs/{id}/explain", Permission::kRead,
-         "What happened to a fire of a job, and why"},
-        &Handlers::Explain);
-    add({Method::kPost, "/preview", Permission::kRead, "The fires of a schedule not yet saved"},
-        &Handlers::Preview);
-    add({Method::kPost, "/simulate", Permission::kRead, "The jobs on a virtual clock"},
-        &Handlers::Simulate);
+    add(kExplainFire, &Handlers::Explain);
+    add(kPreviewSchedule, &Handlers::Preview);
+    add(kSimulate, &Handlers::Simulate);
 }
 
 }  // namespace ksana::api

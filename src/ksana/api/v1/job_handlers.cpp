@@ -16,12 +16,13 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
-using http_server::Where;
 using model::Job;
 
 constexpr std::size_t kMaxFires = 1'000;
@@ -222,6 +223,192 @@ class Handlers {
     store::Store& store_;
 };
 
+Schema MakeStatistics() {
+    return ObjectSchema(
+               "Of the latest 10,000 final runs of the window. Rates and durations are "
+               "absent without a run.")
+        .Need("job_id", Schema::Text().Means("The job that was asked about."))
+        .May("from", Schema::Time().Means("As asked."))
+        .May("until", Schema::Time().Means("As asked."))
+        .Need("runs", Schema::Count().Means("That started and ended."))
+        .Need("succeeded", Schema::Count().Means("Of these."))
+        .Need("failed", Schema::Count().Means("Failed, timed out, held or resolved."))
+        .Need("cancelled", Schema::Count().Means("Of these."))
+        .Need("skipped", Schema::Count().Means("Without a start."))
+        .Need("missed", Schema::Count().Means("Without a start."))
+        .May("success_rate", Schema::Number().Between(0, 1).Means("succeeded by runs."))
+        .May("average", Schema::Length().Means("Of all durations."))
+        .May("p50", Schema::Length().Means("Half of the runs took no longer."))
+        .May("p90", Schema::Length().Means("90 % took no longer."))
+        .May("p99", Schema::Length().Means("99 % took no longer."))
+        .May("longest", Schema::Length().Means("The longest of all."))
+        .Need("sampled", Schema::Flag().Means("There were more runs than were looked at."))
+        .Need("consecutive_failures",
+              Schema::Int32().Means("Runs that failed since the last that succeeded."));
+}
+
+Schema MakeFires() {
+    const Schema fire =
+        ObjectSchema()
+            .Need("nominal_at", Schema::Time().Means("By the schedule."))
+            .Need("start_at", Schema::Time().Means("With its jitter."))
+            .Need(
+                "dst",
+                Schema::OneOf(kNoteNames).Means("What a change of the clocks has to do with it."));
+    return ObjectSchema("What comes.")
+        .Need("enabled", Schema::Flag().Means(
+                             "false: the job is paused, and these would come if it were not."))
+        .Need("items", Schema::ListOf(fire).Means("In order."));
+}
+
+Schema MakeFireCount() {
+    return Schema::Int().Between(1, std::int64_t{kMaxFires}).Default(std::to_string(kFires));
+}
+
+constexpr codec::NamedSchema kStatistics{"Statistics", &MakeStatistics};
+constexpr codec::NamedSchema kFireList{"Fires", &MakeFires};
+constexpr Parameter kGetJobStatisticsParameters[] = {kFrom, kUntil};
+constexpr Parameter kGetJobFiresParameters[] = {{"count", "How many.", &MakeFireCount}};
+
+constexpr RouteInfo kCreateJob{
+    .method = Method::kPost,
+    .path = "/jobs",
+    .permission = Permission::kWrite,
+    .id = "createJob",
+    .tag = Tag::kJobs,
+    .summary = "Creates a job",
+    .body = &codec::kJobDefinitionSchema,
+    .answers = {{{201, "Made.", &codec::kJobSchema, kETag | kLocation}}}};
+
+constexpr RouteInfo kPauseJobs{
+    .method = Method::kPost,
+    .path = "/jobs/pause",
+    .permission = Permission::kOperate,
+    .id = "pauseJobs",
+    .tag = Tag::kJobs,
+    .summary = "Pauses the jobs of a filter",
+    .more =
+        "Each job on its own, about a thousand in one request; the answer says when there are "
+        "more.",
+    .body = &codec::kBulkRequestSchema,
+    .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
+
+constexpr RouteInfo kResumeJobs{
+    .method = Method::kPost,
+    .path = "/jobs/resume",
+    .permission = Permission::kOperate,
+    .id = "resumeJobs",
+    .tag = Tag::kJobs,
+    .summary = "Resumes the jobs of a filter",
+    .more =
+        "Each job on its own, about a thousand in one request; the answer says when there are "
+        "more.",
+    .body = &codec::kBulkRequestSchema,
+    .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
+
+constexpr RouteInfo kGetJob{.method = Method::kGet,
+                            .path = "/jobs/{id}",
+                            .permission = Permission::kRead,
+                            .id = "getJob",
+                            .tag = Tag::kJobs,
+                            .summary = "Shows a job",
+                            .subject = &kJobId,
+                            .answers = {{{200, "The job.", &codec::kJobSchema, kETag}}},
+                            .quick_read = true};
+
+constexpr RouteInfo kPutJob{.method = Method::kPut,
+                            .path = "/jobs/{id}",
+                            .permission = Permission::kWrite,
+                            .id = "putJob",
+                            .tag = Tag::kJobs,
+                            .summary = "Replaces a job",
+                            .more =
+                                "The whole definition: what is not in it has its default. "
+                                "If-Match, or If-None-Match: *, must be sent.",
+                            .subject = &kJobId,
+                            .body = &codec::kJobDefinitionSchema,
+                            .answers = {{{200, "Replaced.", &codec::kJobSchema, kETag},
+                                         {201, "Made.", &codec::kJobSchema, kETag | kLocation}}},
+                            .must_match = true};
+
+constexpr RouteInfo kPatchJob{.method = Method::kPatch,
+                              .path = "/jobs/{id}",
+                              .permission = Permission::kWrite,
+                              .id = "patchJob",
+                              .tag = Tag::kJobs,
+                              .summary = "Changes parts of a job",
+                              .subject = &kJobId,
+                              .body = &codec::kJobPatchSchema,
+                              .body_need = BodyNeed::kMergePatchOrJson,
+                              .answers = {{{200, "Changed.", &codec::kJobSchema, kETag}}}};
+
+constexpr RouteInfo kDeleteJob{
+    .method = Method::kDelete,
+    .path = "/jobs/{id}",
+    .permission = Permission::kWrite,
+    .id = "deleteJob",
+    .tag = Tag::kJobs,
+    .summary = "Deletes a job",
+    .subject = &kJobId,
+    .answers = {{{204, "Gone. Runs that have not started are cancelled."}}}};
+
+constexpr RouteInfo kRunJob{
+    .method = Method::kPost,
+    .path = "/jobs/{id}/run",
+    .permission = Permission::kOperate,
+    .id = "runJob",
+    .tag = Tag::kJobs,
+    .summary = "Runs a job at once, beside its schedule",
+    .subject = &kJobId,
+    .body = &codec::kRunRequestSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{202, "Stored; it will run.", &codec::kRunSchema, kLocation}}}};
+
+constexpr RouteInfo kPauseJob{.method = Method::kPost,
+                              .path = "/jobs/{id}/pause",
+                              .permission = Permission::kOperate,
+                              .id = "pauseJob",
+                              .tag = Tag::kJobs,
+                              .summary = "Keeps a job from firing",
+                              .subject = &kJobId,
+                              .body = &codec::kPauseRequestSchema,
+                              .body_need = BodyNeed::kOptional,
+                              .answers = {{{200, "Paused.", &codec::kJobSchema, kETag}}}};
+
+constexpr RouteInfo kResumeJob{
+    .method = Method::kPost,
+    .path = "/jobs/{id}/resume",
+    .permission = Permission::kOperate,
+    .id = "resumeJob",
+    .tag = Tag::kJobs,
+    .summary = "Lets a job fire again",
+    .subject = &kJobId,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{200, "Fires again. The fires in between are in the ledger as skipped.",
+                  &codec::kJobSchema, kETag}}}};
+
+constexpr RouteInfo kGetJobStatistics{
+    .method = Method::kGet,
+    .path = "/jobs/{id}/statistics",
+    .permission = Permission::kRead,
+    .id = "getJobStatistics",
+    .tag = Tag::kJobs,
+    .summary = "Success rate and durations of a job's runs",
+    .subject = &kJobId,
+    .parameters = kGetJobStatisticsParameters,
+    .answers = {{{200, "Of the runs that ended in the window.", &kStatistics}}}};
+
+constexpr RouteInfo kGetJobFires{.method = Method::kGet,
+                                 .path = "/jobs/{id}/fires",
+                                 .permission = Permission::kRead,
+                                 .id = "getJobFires",
+                                 .tag = Tag::kJobs,
+                                 .summary = "The next fires of a job",
+                                 .subject = &kJobId,
+                                 .parameters = kGetJobFiresParameters,
+                                 .answers = {{{200, "In order.", &kFireList}}}};
+
 }  // namespace
 
 void AddJobRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -230,29 +417,18 @@ void AddJobRoutes(http_server::Router& router, const std::shared_ptr<HandlerCont
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    const Where read_one = context->services.quick_reads ? Where::kInline : Where::kPool;
-    add({Method::kPost, "/jobs", Permission::kWrite, "Creates a job"}, &Handlers::Create);
-    add({Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one}, &Handlers::Get);
-    add({Method::kPut, "/jobs/{id}", Permission::kWrite, "Replaces a job"}, &Handlers::Put);
-    add({Method::kPatch, "/jobs/{id}", Permission::kWrite, "Changes parts of a job"},
-        &Handlers::Patch);
-    add({Method::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job"}, &Handlers::Delete);
-    add({Method::kPost, "/jobs/{id}/run", Permission::kOperate,
-         "Runs a job at once, beside its schedule"},
-        &Handlers::Run);
-    add({Method::kPost, "/jobs/{id}/pause", Permission::kOperate, "Keeps a job from firing"},
-        &Handlers::Pause);
-    add({Method::kPost, "/jobs/{id}/resume", Permission::kOperate, "Lets a job fire again"},
-        &Handlers::Resume);
-    add({Method::kPost, "/jobs/pause", Permission::kOperate, "Pauses the jobs of a filter"},
-        &Handlers::PauseMany);
-    add({Method::kPost, "/jobs/resume", Permission::kOperate, "Resumes the jobs of a filter"},
-        &Handlers::ResumeMany);
-    add({Method::kGet, "/jobs/{id}/statistics", Permission::kRead,
-         "Success rate and durations of a job's runs"},
-        &Handlers::Statistics);
-    add({Method::kGet, "/jobs/{id}/fires", Permission::kRead, "The next fires of a job"},
-        &Handlers::Fires);
+    add(kCreateJob, &Handlers::Create);
+    add(kGetJob, &Handlers::Get);
+    add(kPutJob, &Handlers::Put);
+    add(kPatchJob, &Handlers::Patch);
+    add(kDeleteJob, &Handlers::Delete);
+    add(kRunJob, &Handlers::Run);
+    add(kPauseJob, &Handlers::Pause);
+    add(kResumeJob, &Handlers::Resume);
+    add(kPauseJobs, &Handlers::PauseMany);
+    add(kResumeJobs, &Handlers::ResumeMany);
+    add(kGetJobStatistics, &Handlers::Statistics);
+    add(kGetJobFires, &Handlers::Fires);
 }
 
 }  // namespace ksana::api

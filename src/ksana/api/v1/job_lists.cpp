@@ -8,6 +8,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
@@ -100,14 +102,74 @@ Result<Response> ListLedger(HandlerContext& context, const Request& request) {
     return ListAnswer(request, context.cursors, list);
 }
 
+Schema MakeLabels() { return Schema::ListOf(Schema::Text().Pattern("^[^=]+=")); }
+Schema MakeJobSort() { return SortNames<store::JobSort>().Default("id"); }
+
+constexpr Parameter kListJobsParameters[] = {
+    kTenantFilter,
+    {"name", "Of exactly this name."},
+    {"group", "Of this group."},
+    {"owner", "Of this owner."},
+    {"type", "That do this.", &Schema::Name<model::ActionKind>},
+    {"queue_type", "The type of a queue action, the name of a handler."},
+    {"calendar", "Whose schedules go by this calendar."},
+    {"enabled", "false: the paused ones.", &Schema::Flag},
+    {"last_state", "Whose last run ended so.", &Schema::Name<model::RunState>},
+    {.name = "label",
+     .means = "name=value; a job must have all that are given.",
+     .schema = &MakeLabels,
+     .repeats = true},
+    kWords,
+    {"sort", "Order; with - the other way round. Jobs without the time come last.", &MakeJobSort},
+};
+constexpr Parameter kListJobLedgerParameters[] = {kFrom, kUntil};
+
+Schema MakeLedgerEntry() {
+    return ObjectSchema("Fires that made no run, as one entry however many they are.")
+        .Need("seq", Schema::Count().Means("Grows."))
+        .Need("job_id", Schema::Text().Means("The job whose fires they are."))
+        .Need("fate", Schema::Name<model::FireFate>().Means("What became of them."))
+        .Need("count", Schema::Count().Means("How many fires."))
+        .Need("first", Schema::Time().Means("The first of them."))
+        .Need("last", Schema::Time().Means("The last of them."))
+        .Need("recorded_at", Schema::Time().Means("When this was written."));
+}
+
+constexpr codec::NamedSchema kLedgerEntry{"LedgerEntry", &MakeLedgerEntry};
+constexpr codec::NamedSchema kLedgerPage{"LedgerPage", &MakePage<kLedgerEntry>};
+constexpr codec::NamedSchema kJobPage{"JobPage", &MakeCountedPage<codec::kJobSchema>};
+
+constexpr RouteInfo kListJobs{.method = Method::kGet,
+                              .path = "/jobs",
+                              .permission = Permission::kRead,
+                              .id = "listJobs",
+                              .tag = Tag::kJobs,
+                              .summary = "Lists jobs",
+                              .parameters = kListJobsParameters,
+                              .paging = Paging::kCountedPages,
+                              .answers = {{{200, "A page.", &kJobPage}}}};
+
+constexpr RouteInfo kListJobLedger{
+    .method = Method::kGet,
+    .path = "/jobs/{id}/ledger",
+    .permission = Permission::kRead,
+    .id = "listJobLedger",
+    .tag = Tag::kJobs,
+    .summary = "The fires of a job that made no run",
+    .subject = &kJobId,
+    .parameters = kListJobLedgerParameters,
+    .paging = Paging::kPages,
+    .answers = {{{200,
+                  "A page, in the order in which they were recorded. Together with the runs that "
+                  "have a nominal time these are all the fires there were.",
+                  &kLedgerPage}}}};
+
 }  // namespace
 
 void AddJobListRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    AddRoute(router, context, {Method::kGet, "/jobs", Permission::kRead, "Lists jobs"},
+    AddRoute(router, context, kListJobs,
              [context](const Call& call) { return ListJobs(*context, call.request); });
-    AddRoute(router, context,
-             {Method::kGet, "/jobs/{id}/ledger", Permission::kRead,
-              "The fires of a job that made no run"},
+    AddRoute(router, context, kListJobLedger,
              [context](const Call& call) { return ListLedger(*context, call.request); });
 }
 

@@ -18,6 +18,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using engine::LimitUse;
 using http_server::JsonResponse;
 using http_server::Method;
@@ -152,6 +154,113 @@ class Handlers {
     store::Store& store_;
 };
 
+constexpr Parameter kTypeCode{
+    .name = "code", .means = "Code of a type of runs.", .place = Place::kPath, .example = "mail"};
+constexpr Parameter kHost{
+    .name = "host",
+    .means = "A host as URLs have it; with a port it counts for that port only.",
+    .place = Place::kPath,
+    .example = "api.example.com"};
+
+Schema MakeBreaker() {
+    return ObjectSchema(
+               "What this node knows about a destination. open: it is down, and runs that "
+               "call it wait; half_open: one call sees whether it is back.")
+        .Need("state", Schema::OneOf({"closed", "open", "half_open"}).Means("Whether calls go."))
+        .Need("failures", Schema::Count().Means("In a row."))
+        .Need("retry_at",
+              Schema::Time().OrNull().Means("When the next call goes out, while it is open."));
+}
+
+constexpr codec::NamedSchema kBreaker{"Breaker", &MakeBreaker};
+
+ObjectSchema UseMembers(std::string_view means) {
+    return ObjectSchema(means)
+        .Need("kind", Schema::Name<LimitKind>().Means("What is limited."))
+        .Need("name", Schema::Text().Means("Empty for the node's own."))
+        .NeedOf(LimitMembers(), {"max_concurrency", "rate"})
+        .Need("in_use", Schema::Count().Means("Attempts under way on this node that count for it."))
+        .Need("waiting", Schema::Count().Means("Runs that wait for it in this node's memory; more "
+                                               "may have been given back to the store."))
+        .Need("breaker", Schema::Ref(kBreaker).OrNull().Means("null: it is for no destination."));
+}
+
+Schema MakeLimitUse() { return UseMembers("A limit with what this node does now."); }
+
+Schema MakeStoredLimit() {
+    return UseMembers("A limit as it was stored, with what this node does now.")
+        .Need("version", Schema::Count().Means("Grows with every change."))
+        .Need("updated_at", Schema::Time().Means("When it was changed."));
+}
+
+constexpr codec::NamedSchema kLimitUse{"LimitUse", &MakeLimitUse};
+
+Schema MakeLimitList() {
+    return ObjectSchema("All limits.")
+        .Need("items", Schema::ListOf(Schema::Ref(kLimitUse)).Means("By kind and name."));
+}
+
+constexpr codec::NamedSchema kStoredLimit{"StoredLimit", &MakeStoredLimit};
+constexpr codec::NamedSchema kLimitList{"LimitList", &MakeLimitList};
+
+constexpr RouteInfo kListLimits{
+    .method = Method::kGet,
+    .path = "/limits",
+    .permission = Permission::kRead,
+    .id = "listLimits",
+    .tag = Tag::kLimits,
+    .summary = "Lists limits with their use",
+    .more =
+        "What is stored, with what this node does now; its own limits come from its configuration.",
+    .answers = {
+        {{200, "All of them, and the destinations that had failures lately.", &kLimitList}}}};
+
+constexpr RouteInfo kPutTypeLimit{
+    .method = Method::kPut,
+    .path = "/limits/type/{code}",
+    .permission = Permission::kWrite,
+    .id = "putTypeLimit",
+    .tag = Tag::kLimits,
+    .summary = "Limits the runs of a type",
+    .more = "On each node on its own.",
+    .subject = &kTypeCode,
+    .body = &codec::kLimitSchema,
+    .answers = {{{200, "Replaced.", &kStoredLimit, kETag}, {201, "Made.", &kStoredLimit, kETag}}},
+    .makes_subject = true};
+
+constexpr RouteInfo kDeleteTypeLimit{.method = Method::kDelete,
+                                     .path = "/limits/type/{code}",
+                                     .permission = Permission::kWrite,
+                                     .id = "deleteTypeLimit",
+                                     .tag = Tag::kLimits,
+                                     .summary = "Removes the limit of a type",
+                                     .more = "Runs that wait for it start at once.",
+                                     .subject = &kTypeCode,
+                                     .answers = {{{204, "Gone."}}}};
+
+constexpr RouteInfo kPutHostLimit{
+    .method = Method::kPut,
+    .path = "/limits/host/{host}",
+    .permission = Permission::kWrite,
+    .id = "putHostLimit",
+    .tag = Tag::kLimits,
+    .summary = "Limits the calls to a host",
+    .more = "On each node on its own.",
+    .subject = &kHost,
+    .body = &codec::kLimitSchema,
+    .answers = {{{200, "Replaced.", &kStoredLimit, kETag}, {201, "Made.", &kStoredLimit, kETag}}},
+    .makes_subject = true};
+
+constexpr RouteInfo kDeleteHostLimit{.method = Method::kDelete,
+                                     .path = "/limits/host/{host}",
+                                     .permission = Permission::kWrite,
+                                     .id = "deleteHostLimit",
+                                     .tag = Tag::kLimits,
+                                     .summary = "Removes the limit of a host",
+                                     .more = "Runs that wait for it start at once.",
+                                     .subject = &kHost,
+                                     .answers = {{{204, "Gone."}}}};
+
 }  // namespace
 
 void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -160,16 +269,11 @@ void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerCo
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/limits", Permission::kRead, "Lists limits with their use"},
-        &Handlers::List);
-    add({Method::kPut, "/limits/type/{code}", Permission::kWrite, "Limits the runs of a type"},
-        &Handlers::PutType);
-    add({Method::kDelete, "/limits/type/{code}", Permission::kWrite, "Removes the limit of a type"},
-        &Handlers::DeleteType);
-    add({Method::kPut, "/limits/host/{host}", Permission::kWrite, "Limits the calls to a host"},
-        &Handlers::PutHost);
-    add({Method::kDelete, "/limits/host/{host}", Permission::kWrite, "Removes the limit of a host"},
-        &Handlers::DeleteHost);
+    add(kListLimits, &Handlers::List);
+    add(kPutTypeLimit, &Handlers::PutType);
+    add(kDeleteTypeLimit, &Handlers::DeleteType);
+    add(kPutHostLimit, &Handlers::PutHost);
+    add(kDeleteHostLimit, &Handlers::DeleteHost);
 }
 
 }  // namespace ksana::api

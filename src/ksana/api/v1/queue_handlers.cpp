@@ -10,6 +10,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -58,12 +60,61 @@ Result<Response> ShowQueues(const HandlerContext& context, const Call& call) {
                                  .Take());
 }
 
+constexpr Parameter kListQueuesParameters[] = {
+    {"type", "Only this type."},
+    {"category", "Only types of this category."},
+};
+
+// The members of LineText.
+ObjectSchema Line(std::string_view means, bool of_type) {
+    ObjectSchema line(means);
+    if (of_type) {
+        line.Need("kind", Schema::Name<model::ActionKind>().Means("Who carries them out."));
+        line.Need("type", Schema::Text().Means("Type of the runs."));
+    }
+    return line.Need("category", Schema::Text().Means("Category of the type."))
+        .Need("scheduled",
+              Schema::Count().Means("Wait for their time, also for that of their next try."))
+        .Need("queued", Schema::Count().Means("Can be taken now."))
+        .Need("running", Schema::Count().Means("Under way."))
+        .Need("held", Schema::Count().Means("Wait for a person."))
+        .Need("completing", Schema::Count().Means("Done; their callback is not delivered."))
+        .May("oldest_queued_for", Schema::Length().Means("How long the first of them waits."))
+        .Need("submitted_per_second", Schema::Number().AtLeast(0).Means("Runs that came."))
+        .Need("finished_per_second", Schema::Number().AtLeast(0).Means("Runs that ended."))
+        .Need("failed_per_second", Schema::Number().AtLeast(0).Means("Of those: failed."));
+}
+
+Schema MakeQueueDepth() { return Line("What waits of one type.", true); }
+Schema MakeCategoryDepth() { return Line("What waits of all types of a category.", false); }
+
+constexpr codec::NamedSchema kQueueDepth{"QueueDepth", &MakeQueueDepth};
+constexpr codec::NamedSchema kCategoryDepth{"CategoryDepth", &MakeCategoryDepth};
+
+Schema MakeQueues() {
+    return ObjectSchema("How much waits.")
+        .Need("at", Schema::Time().Means("When it was counted."))
+        .Need("window", Schema::Length().Means("Rates are of so long a time."))
+        .Need("items", Schema::ListOf(Schema::Ref(kQueueDepth)).Means("By type."))
+        .Need("categories", Schema::ListOf(Schema::Ref(kCategoryDepth)).Means("By category."));
+}
+
+constexpr codec::NamedSchema kQueues{"Queues", &MakeQueues};
+
+constexpr RouteInfo kListQueues{
+    .method = Method::kGet,
+    .path = "/queues",
+    .permission = Permission::kRead,
+    .id = "listQueues",
+    .tag = Tag::kRuns,
+    .summary = "How much waits, for how long, and how fast it goes",
+    .parameters = kListQueuesParameters,
+    .answers = {{{200, "By type, and their sums by category.", &kQueues}}}};
+
 }  // namespace
 
 void AddQueueRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    AddRoute(router, context,
-             {Method::kGet, "/queues", Permission::kRead,
-              "How much waits, for how long, and how fast it goes"},
+    AddRoute(router, context, kListQueues,
              [context](const Call& call) { return ShowQueues(*context, call); });
 }
 

@@ -7,21 +7,22 @@
 #include "ksana/api/edge/object_text.hpp"
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/api/v1/handlers.hpp"
-#include "ksana/api/v1/openapi_text.hpp"
 
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 using http_server::Where;
 
-Result<Response> ShowDescription(const Call& call) {
+Result<Response> ShowDescription(const HandlerContext& context, const Call& call) {
     KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
-    static const std::string tag = BodyTag(kOpenApi);
-    return WithTag(call.request, JsonResponse(200, std::string(kOpenApi)), tag);
+    return WithTag(call.request, JsonResponse(200, context.description.Text()),
+                   context.description.EntityTag());
 }
 
 // Read only: they are a file's, an environment's or a command line's.
@@ -37,6 +38,41 @@ Result<Response> ShowSettings(const HandlerContext& context, const Call& call) {
     }
     return JsonResponse(200, fmt::format("[{}]", fmt::join(items, ",")));
 }
+
+Schema MakeSettings() {
+    return Schema::ListOf(
+        ObjectSchema()
+            .Need("key", Schema::Text().Means("Name of the setting."))
+            .Need("value", Schema::Text().Means("Without secrets."))
+            .Need("source", Schema::Text()
+                                .Means("default, or the line of the file, the variable or the flag "
+                                       "that set it.")
+                                .Example("ksana.toml:3")));
+}
+
+constexpr codec::NamedSchema kSettings{"Settings", &MakeSettings};
+constexpr codec::NamedSchema kOpenApi{"Description", &Schema::AnyObject};
+
+constexpr RouteInfo kGetDescription{.method = Method::kGet,
+                                    .path = "/openapi.json",
+                                    .permission = Permission::kPublic,
+                                    .id = "getDescription",
+                                    .tag = Tag::kDescription,
+                                    .summary = "This description",
+                                    .answers = {{{200, "OpenAPI 3.1.", &kOpenApi, kETag}}},
+                                    .where = Where::kInline};
+
+constexpr RouteInfo kListSettings{
+    .method = Method::kGet,
+    .path = "/settings",
+    .permission = Permission::kRead,
+    .id = "listSettings",
+    .tag = Tag::kServer,
+    .summary = "How this server is configured",
+    .answers = {{{200,
+                  "Every setting, in the order of the documentation. Secrets are hidden. Settings "
+                  "come from a file, variables and flags, and cannot be changed here.",
+                  &kSettings}}}};
 
 }  // namespace
 
@@ -59,14 +95,11 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddAgentRoutes(router, context);
     AddTypeRoutes(router, context);
     AddQueueRoutes(router, context);
-    AddRoute(router, context,
-             {Method::kGet, "/settings", Permission::kRead, "How this server is configured"},
+    AddRoute(router, context, kListSettings,
              [context](const Call& call) { return ShowSettings(*context, call); });
     // Public: it tells nothing about this server that its documentation does not.
-    AddRoute(router, context,
-             {Method::kGet, "/openapi.json", Permission::kPublic, "The description of this API",
-              Where::kInline},
-             ShowDescription);
+    AddRoute(router, context, kGetDescription,
+             [context](const Call& call) { return ShowDescription(*context, call); });
 }
 
 }  // namespace ksana::api

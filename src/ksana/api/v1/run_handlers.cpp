@@ -13,6 +13,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -168,6 +170,163 @@ class Handlers {
     engine::RunService& runs_;
 };
 
+Schema MakeStates() { return Schema::ListOf(Schema::Name<RunState>()); }
+Schema MakeRunSort() { return SortNames<store::RunSort>().Default("-id"); }
+
+constexpr Parameter kListRunsParameters[] = {
+    {"job", "Of this job."},
+    {.name = "state", .means = "In one of these states.", .schema = &MakeStates, .repeats = true},
+    kTenantFilter,
+    kTypeFilter,
+    {"category", "Of this category."},
+    {"creator", "Made by this one."},
+    {"owner", "Whose current or last attempt this one had."},
+    {"kind", "Carried out so.", &Schema::Name<model::ActionKind>},
+    {"trigger", "Made by this.", &Schema::Name<model::RunTrigger>},
+    kParentFilter,
+    {"finished_from", "Finished at or after.", &Schema::Time},
+    {"finished_until", "Finished before.", &Schema::Time},
+    kWords,
+    {"sort",
+     "Order; with - the other way round. finished_at lists final runs only, ready_at those that "
+     "are not over.",
+     &MakeRunSort},
+};
+// The job stands in the path.
+constexpr std::span kListJobRunsParameters = std::span(kListRunsParameters).subspan(1);
+
+Schema MakePurged() {
+    return ObjectSchema("What a purge came to.")
+        .Need("runs", Schema::Int().Between(0, 100'000).Means("How many runs."))
+        .Need("more", Schema::Flag().Means(
+                          "There are more: send it again. Of a dry run: more than it counts."))
+        .Need("dry_run", Schema::Flag().Means("Nothing was deleted."));
+}
+
+constexpr codec::NamedSchema kPurged{"Purged", &MakePurged};
+constexpr codec::NamedSchema kRunPage{"RunPage", &MakeCountedPage<codec::kRunSchema>};
+
+constexpr RouteInfo kListJobRuns{.method = Method::kGet,
+                                 .path = "/jobs/{id}/runs",
+                                 .permission = Permission::kRead,
+                                 .id = "listJobRuns",
+                                 .tag = Tag::kRuns,
+                                 .summary = "Lists the runs of a job",
+                                 .subject = &kJobId,
+                                 .parameters = kListJobRunsParameters,
+                                 .paging = Paging::kCountedPages,
+                                 .answers = {{{200, "A page.", &kRunPage}}}};
+
+constexpr RouteInfo kListRuns{
+    .method = Method::kGet,
+    .path = "/runs",
+    .permission = Permission::kRead,
+    .id = "listRuns",
+    .tag = Tag::kRuns,
+    .summary = "Lists runs",
+    .parameters = kListRunsParameters,
+    .paging = Paging::kCountedPages,
+    .answers = {{{200, "A page, the newest first unless told otherwise.", &kRunPage}}}};
+
+constexpr RouteInfo kGetRun{.method = Method::kGet,
+                            .path = "/runs/{id}",
+                            .permission = Permission::kRead,
+                            .id = "getRun",
+                            .tag = Tag::kRuns,
+                            .summary = "Shows a run with its attempts",
+                            .subject = &kRunId,
+                            .answers = {{{200, "The run.", &codec::kRunHistorySchema, kETag}}}};
+
+constexpr RouteInfo kDeleteRun{
+    .method = Method::kDelete,
+    .path = "/runs/{id}",
+    .permission = Permission::kWrite,
+    .id = "deleteRun",
+    .tag = Tag::kRuns,
+    .summary = "Deletes a run that is over",
+    .subject = &kRunId,
+    .answers = {{{204, "It is gone, with its attempts. The ledger says so where it was a fire."}}},
+    .ignores_match = true};
+
+constexpr RouteInfo kCancelRun{
+    .method = Method::kPost,
+    .path = "/runs/{id}/cancel",
+    .permission = Permission::kOperate,
+    .id = "cancelRun",
+    .tag = Tag::kRuns,
+    .summary = "Stops a run",
+    .subject = &kRunId,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{200, "It is cancelled.", &codec::kRunSchema},
+                 {202, "It runs; its worker has been asked to stop.", &codec::kRunSchema}}}};
+
+constexpr RouteInfo kRetryRun{
+    .method = Method::kPost,
+    .path = "/runs/{id}/retry",
+    .permission = Permission::kOperate,
+    .id = "retryRun",
+    .tag = Tag::kRuns,
+    .summary = "Runs again what did not succeed",
+    .more =
+        "A final state is never left, so a run that is over is followed by a new one with the same "
+        "parameters.",
+    .subject = &kRunId,
+    .body = &codec::kNothingSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {
+        {{202, "What runs: the run itself if it was held, else a new one whose parent it is.",
+          &codec::kRunSchema, kLocation}}}};
+
+constexpr RouteInfo kPurgeRuns{.method = Method::kPost,
+                               .path = "/runs/purge",
+                               .permission = Permission::kWrite,
+                               .id = "purgeRuns",
+                               .tag = Tag::kRuns,
+                               .summary = "Deletes runs that ended long ago",
+                               .more =
+                                   "The oldest first, with their attempts, at most 10000 in a "
+                                   "request. There is no way back; a dry run only counts.",
+                               .body = &codec::kPurgeRequestSchema,
+                               .answers = {{{200, "How many it were, or would be.", &kPurged}}}};
+
+constexpr RouteInfo kResolveRun{
+    .method = Method::kPost,
+    .path = "/runs/{id}/resolve",
+    .permission = Permission::kOperate,
+    .id = "resolveRun",
+    .tag = Tag::kRuns,
+    .summary = "Closes a run that is held",
+    .more = "A person has done its work, or found that it need not be done.",
+    .subject = &kRunId,
+    .body = &codec::kRemarkRequestSchema,
+    .body_need = BodyNeed::kOptional,
+    .answers = {{{200, "The run as it is now.", &codec::kRunSchema}}}};
+
+constexpr RouteInfo kSendBackRun{.method = Method::kPost,
+                                 .path = "/runs/{id}/send-back",
+                                 .permission = Permission::kOperate,
+                                 .id = "sendBackRun",
+                                 .tag = Tag::kRuns,
+                                 .summary = "Lets a run that is held go on",
+                                 .more = "It goes back to the queue with its retries anew.",
+                                 .subject = &kRunId,
+                                 .body = &codec::kRemarkRequestSchema,
+                                 .body_need = BodyNeed::kOptional,
+                                 .answers = {{{200, "The run as it is now.", &codec::kRunSchema}}}};
+
+constexpr RouteInfo kHoldRun{.method = Method::kPost,
+                             .path = "/runs/{id}/hold",
+                             .permission = Permission::kOperate,
+                             .id = "holdRun",
+                             .tag = Tag::kRuns,
+                             .summary = "Keeps a run that waits for a person",
+                             .more = "Only what is scheduled or queued.",
+                             .subject = &kRunId,
+                             .body = &codec::kRemarkRequestSchema,
+                             .body_need = BodyNeed::kOptional,
+                             .answers = {{{200, "The run as it is now.", &codec::kRunSchema}}}};
+
 }  // namespace
 
 void AddRunRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -176,28 +335,16 @@ void AddRunRoutes(http_server::Router& router, const std::shared_ptr<HandlerCont
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/runs", Permission::kRead, "Lists runs"}, &Handlers::List);
-    add({Method::kGet, "/jobs/{id}/runs", Permission::kRead, "Lists the runs of a job"},
-        &Handlers::ListOfJob);
-    add({Method::kGet, "/runs/{id}", Permission::kRead, "Shows a run with its attempts"},
-        &Handlers::Get);
-    add({Method::kDelete, "/runs/{id}", Permission::kWrite, "Deletes a run that is over"},
-        &Handlers::Delete);
-    add({Method::kPost, "/runs/purge", Permission::kWrite, "Deletes runs that ended long ago"},
-        &Handlers::Purge);
-    add({Method::kPost, "/runs/{id}/cancel", Permission::kOperate, "Stops a run"},
-        &Handlers::Cancel);
-    add({Method::kPost, "/runs/{id}/retry", Permission::kOperate,
-         "Runs again what did not succeed"},
-        &Handlers::Retry);
-    add({Method::kPost, "/runs/{id}/resolve", Permission::kOperate, "Closes a run that is held"},
-        &Handlers::Resolve);
-    add({Method::kPost, "/runs/{id}/send-back", Permission::kOperate,
-         "Lets a run that is held go on"},
-        &Handlers::SendBack);
-    add({Method::kPost, "/runs/{id}/hold", Permission::kOperate,
-         "Keeps a run that waits for a person"},
-        &Handlers::Hold);
+    add(kListRuns, &Handlers::List);
+    add(kListJobRuns, &Handlers::ListOfJob);
+    add(kGetRun, &Handlers::Get);
+    add(kDeleteRun, &Handlers::Delete);
+    add(kPurgeRuns, &Handlers::Purge);
+    add(kCancelRun, &Handlers::Cancel);
+    add(kRetryRun, &Handlers::Retry);
+    add(kResolveRun, &Handlers::Resolve);
+    add(kSendBackRun, &Handlers::SendBack);
+    add(kHoldRun, &Handlers::Hold);
 }
 
 }  // namespace ksana::api

@@ -5,6 +5,7 @@
 #include "ksana/api/edge/entity_tag.hpp"
 #include "ksana/api/edge/frame.hpp"
 #include "ksana/api/edge/guard.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 #include "ksana/codec/v1/audit_view.hpp"
 #include "ksana/codec/v1/limit_codec.hpp"
 #include "ksana/engine/limits/limit_source.hpp"
@@ -100,6 +101,8 @@ Result<std::optional<StoredLimit>> FindLimit(store::Store& store, const std::str
     KSANA_TRY(StoredLimit stored, StoredLimitOf(*found));
     return std::optional(std::move(stored));
 }
+
+codec::ObjectSchema LimitMembers() { return codec::ObjectOf<model::Limit>(); }
 
 void PutLimit(ObjectText& text, const model::Limit& limit) {
     text.Raw("max_concurrency",

@@ -7,6 +7,7 @@
 #include "ksana/api/edge/object_text.hpp"
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/http_server/routing/message.hpp"
 #include "ksana/model/document.hpp"
 #include "ksana/model/job/limit.hpp"
@@ -27,6 +28,7 @@ Result<std::optional<StoredLimit>> FindLimit(store::Store& store, const std::str
 
 // Max_concurrency and rate, null where there is none.
 void PutLimit(ObjectText& text, const model::Limit& limit);
+codec::ObjectSchema LimitMembers();
 
 // How a change went; nothing: the conditions of the request (If-Match, If-None-Match: *) do not
 // hold. They look at the version, so that what is in use does not matter.

@@ -6,6 +6,8 @@
 namespace ksana::api {
 namespace {
 
+using codec::ObjectSchema;
+using codec::Schema;
 using http_server::JsonResponse;
 using http_server::Method;
 using http_server::Permission;
@@ -72,6 +74,52 @@ class Handlers {
     store::Store& store_;
 };
 
+Schema MakeBatchOutcome() {
+    const Schema outcome =
+        ObjectSchema()
+            .Need("id", Schema::Id().Means("Of the run."))
+            .Need("verdict", Schema::OneOf({"stored", "already", "conflict"})
+                                 .Means("already: the run that is there holds the key, or is this "
+                                        "task, sent before. conflict: another run has the id; "
+                                        "nothing was stored for it."))
+            .Need("state", Schema::Name<model::RunState>().Means("Where the run stands."));
+    return ObjectSchema("What became of each task.")
+        .Need("results", Schema::ListOf(outcome)
+                             .AtMost(static_cast<std::int64_t>(store::kMaxBatch))
+                             .Means("One for each task, in order."));
+}
+
+constexpr codec::NamedSchema kTaskBatchOutcome{"TaskBatchOutcome", &MakeBatchOutcome};
+
+constexpr RouteInfo kSubmitRun{
+    .method = Method::kPost,
+    .path = "/runs",
+    .permission = Permission::kWrite,
+    .id = "submitRun",
+    .tag = Tag::kRuns,
+    .summary = "Submits a task",
+    .more =
+        "It becomes a run that waits for an agent. With an id, or an Idempotency-Key, it can be "
+        "sent again. What it does not say is its type's, else the server's.",
+    .body = &codec::kTaskDefinitionSchema,
+    .answers = {{{200, "Another run holds its unique key: this one. Nothing was stored.",
+                  &codec::kSubmittedRunSchema, kLocation | kAlready},
+                 {201, "Stored. The same task under the same id is answered so again.",
+                  &codec::kSubmittedRunSchema, kLocation}}},
+    .body_limit = kMaxTaskBody};
+
+constexpr RouteInfo kSubmitRuns{
+    .method = Method::kPost,
+    .path = "/runs/batch",
+    .permission = Permission::kWrite,
+    .id = "submitRuns",
+    .tag = Tag::kRuns,
+    .summary = "Submits many tasks at once",
+    .more = "All are stored or none; faults are named below /runs/17.",
+    .body = &codec::kTaskBatchSchema,
+    .answers = {{{200, "One outcome for each task, in order.", &kTaskBatchOutcome}}},
+    .body_limit = kMaxBatchBody};
+
 }  // namespace
 
 void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -80,18 +128,8 @@ void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerCon
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({.method = Method::kPost,
-         .path = "/runs",
-         .permission = Permission::kWrite,
-         .description = "Submits a task",
-         .body_limit = kMaxTaskBody},
-        &Handlers::Submit);
-    add({.method = Method::kPost,
-         .path = "/runs/batch",
-         .permission = Permission::kWrite,
-         .description = "Submits many tasks at once",
-         .body_limit = kMaxBatchBody},
-        &Handlers::SubmitBatch);
+    add(kSubmitRun, &Handlers::Submit);
+    add(kSubmitRuns, &Handlers::SubmitBatch);
 }
 
 }  // namespace ksana::api

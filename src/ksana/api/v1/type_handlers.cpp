@@ -148,6 +148,76 @@ class Handlers {
     store::Store& store_;
 };
 
+constexpr Parameter kTypeOfRuns{
+    .name = "code", .means = "Code of a type.", .place = Place::kPath, .example = "transcode"};
+constexpr Parameter kListTypesParameters[] = {{"prefix", "Whose codes begin so."}};
+constexpr codec::NamedSchema kTypePage{"TypePage", &MakePage<codec::kTypeSchema>};
+
+constexpr RouteInfo kListTypes{.method = Method::kGet,
+                               .path = "/types",
+                               .permission = Permission::kRead,
+                               .id = "listTypes",
+                               .tag = Tag::kTypes,
+                               .summary = "Lists types of runs",
+                               .parameters = kListTypesParameters,
+                               .paging = Paging::kPages,
+                               .answers = {{{200, "A page, by code.", &kTypePage}}}};
+
+constexpr RouteInfo kCreateType{
+    .method = Method::kPost,
+    .path = "/types",
+    .permission = Permission::kWrite,
+    .id = "createType",
+    .tag = Tag::kTypes,
+    .summary = "Makes a type of runs",
+    .body = &codec::kTypeDefinitionSchema,
+    .answers = {{{201, "Made.", &codec::kTypeSchema, kETag | kLocation}}}};
+
+constexpr RouteInfo kGetType{.method = Method::kGet,
+                             .path = "/types/{code}",
+                             .permission = Permission::kRead,
+                             .id = "getType",
+                             .tag = Tag::kTypes,
+                             .summary = "Shows a type",
+                             .subject = &kTypeOfRuns,
+                             .answers = {{{200, "The type.", &codec::kTypeSchema, kETag}}}};
+
+constexpr RouteInfo kPutType{.method = Method::kPut,
+                             .path = "/types/{code}",
+                             .permission = Permission::kWrite,
+                             .id = "putType",
+                             .tag = Tag::kTypes,
+                             .summary = "Makes or replaces a type",
+                             .more = "Runs that are there keep the policy they were made with.",
+                             .subject = &kTypeOfRuns,
+                             .body = &codec::kTypeDefinitionSchema,
+                             .answers = {{{200, "Replaced.", &codec::kTypeSchema, kETag},
+                                          {201, "Made.", &codec::kTypeSchema, kETag | kLocation}}},
+                             .makes_subject = true};
+
+constexpr RouteInfo kPatchType{
+    .method = Method::kPatch,
+    .path = "/types/{code}",
+    .permission = Permission::kWrite,
+    .id = "patchType",
+    .tag = Tag::kTypes,
+    .summary = "Changes parts of a type",
+    .more = "A merge patch (RFC 7396): what is not named stays, null takes a member away.",
+    .subject = &kTypeOfRuns,
+    .body = &codec::kTypePatchSchema,
+    .body_need = BodyNeed::kMergePatch,
+    .answers = {{{200, "Changed.", &codec::kTypeSchema, kETag}}}};
+
+constexpr RouteInfo kDeleteType{.method = Method::kDelete,
+                                .path = "/types/{code}",
+                                .permission = Permission::kWrite,
+                                .id = "deleteType",
+                                .tag = Tag::kTypes,
+                                .summary = "Deletes a type",
+                                .more = "Runs of it go on with the policy they were made with.",
+                                .subject = &kTypeOfRuns,
+                                .answers = {{{204, "Gone."}}}};
+
 }  // namespace
 
 void AddTypeRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
@@ -156,15 +226,12 @@ void AddTypeRoutes(http_server::Router& router, const std::shared_ptr<HandlerCon
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/types", Permission::kRead, "Lists types of runs"}, &Handlers::List);
-    add({Method::kPost, "/types", Permission::kWrite, "Makes a type of runs"}, &Handlers::Create);
-    add({Method::kGet, "/types/{code}", Permission::kRead, "Shows a type"}, &Handlers::Get);
-    add({Method::kPut, "/types/{code}", Permission::kWrite, "Makes or replaces a type"},
-        &Handlers::Put);
-    add({Method::kPatch, "/types/{code}", Permission::kWrite, "Changes parts of a type"},
-        &Handlers::Patch);
-    add({Method::kDelete, "/types/{code}", Permission::kWrite, "Deletes a type"},
-        &Handlers::Delete);
+    add(kListTypes, &Handlers::List);
+    add(kCreateType, &Handlers::Create);
+    add(kGetType, &Handlers::Get);
+    add(kPutType, &Handlers::Put);
+    add(kPatchType, &Handlers::Patch);
+    add(kDeleteType, &Handlers::Delete);
 }
 
 }  // namespace ksana::api

@@ -8,6 +8,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/schedule/calendar/calendar.hpp"
 
@@ -47,6 +48,11 @@ struct CalendarQuestion {
 inline constexpr std::int32_t kMaxQuestionDays = 400;
 inline constexpr std::size_t kMaxQuestionJobs = 1'000;
 Result<CalendarQuestion> CalendarQuestionFromJson(std::string_view text);
+
+extern const NamedSchema kCalendarDefinitionSchema;
+extern const NamedSchema kCalendarSchema;
+extern const NamedSchema kCalendarImportSchema;
+extern const NamedSchema kCalendarQuestionSchema;
 
 }  // namespace ksana::codec
 

@@ -77,19 +77,21 @@ class RestWriter {
     JsonForm form() const { return fields_.form(); }
 
     template <class M>
-    void operator()(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void operator()(std::string_view key, M T::*member,
+                                           const Doc& /*doc*/ = {}) {
         if (!written_(in_, key)) fields_(key, member);
     }
     template <class M>
-    void Required(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Required(std::string_view key, M T::*member,
+                                         const Doc& /*doc*/ = {}) {
         if (!written_(in_, key)) fields_.Required(key, member);
     }
     template <class M>
-    void Rare(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Rare(std::string_view key, M T::*member, const Doc& /*doc*/ = {}) {
         if (!written_(in_, key)) fields_.Rare(key, member);
     }
     template <class M>
-    void Key(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Key(std::string_view key, M T::*member, const Doc& /*doc*/ = {}) {
         if (!written_(in_, key)) fields_.Key(key, member);
     }
     template <class Part>
@@ -102,7 +104,9 @@ class RestWriter {
     }
     // The action: always written.
     template <class Kind, class... Parts>
-    void Choice(std::string_view /*key*/, std::variant<Parts...> T::* /*member*/) {}
+    [[gnu::always_inline]] void Choice(std::string_view /*key*/,
+                                       std::variant<Parts...> T::* /*member*/,
+                                       const Doc& /*doc*/ = {}) {}
 
   private:
     FieldWriter<T> fields_;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ksana/codec/json/doc.hpp"
+
 namespace ksana::codec {
 
 // The same model is written for three readers.
@@ -15,9 +17,11 @@ enum class JsonForm : std::uint8_t {
     kRecord,
 };
 
-// Names the members of a structure once, for reading and for writing. A specialisation has
+// Names the members of a structure once, for reading, for writing and for the description of the
+// API. A specialisation has
 //   template <class V> static void Visit(V& v);
-// which calls, in the order of the text:
+// which calls, in the order of the text, each with a Doc as its last argument where the API shows
+// the member:
 //   v("key", &T::member)         a member that may be absent
 //   v.Required("key", …)         must be there in a definition
 //   v.Key("key", …)              must be there in a record, whatever it holds
@@ -28,6 +32,8 @@ enum class JsonForm : std::uint8_t {
 //   v.Choice<Kind>("key", …)     a variant: its kind, and a member named like the kind
 //   v.Is(&T::kind, Kind::kOne)   whether the members of this kind are asked for; all in a record
 //   v.form()
+// and, where the API shows the structure,
+//   static constexpr SchemaDoc kSchema;
 template <class T>
 struct FieldsOf;
 

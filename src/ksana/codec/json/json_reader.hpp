@@ -169,22 +169,25 @@ class FieldReader {
     JsonForm form() const { return object_.reader().form(); }
 
     template <class M>
-    void operator()(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void operator()(std::string_view key, M T::*member,
+                                           const Doc& /*doc*/ = {}) {
         object_.Optional(key, out_.*member);
     }
     template <class M>
-    void Rare(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Rare(std::string_view key, M T::*member, const Doc& /*doc*/ = {}) {
         object_.Optional(key, out_.*member);
     }
     template <class M>
-    void Required(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Required(std::string_view key, M T::*member,
+                                         const Doc& /*doc*/ = {}) {
         Member(key, member, !IsRecord());
     }
     template <class M>
-    void Key(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Key(std::string_view key, M T::*member, const Doc& /*doc*/ = {}) {
         Member(key, member, IsRecord());
     }
-    void Json(std::string_view key, std::string T::*member) {
+    [[gnu::always_inline]] void Json(std::string_view key, std::string T::*member,
+                                     const Doc& /*doc*/ = {}) {
         if (IsRecord()) return object_.Optional(key, out_.*member);
         if (const auto node = object_.Find(key)) object_.reader().ReadRaw(*node, out_.*member);
     }
@@ -203,7 +206,8 @@ class FieldReader {
         return IsRecord() || out_.*kind == value;
     }
     template <class Kind, class... Parts>
-    void Choice(std::string_view key, std::variant<Parts...> T::*member) {
+    [[gnu::always_inline]] void Choice(std::string_view key, std::variant<Parts...> T::*member,
+                                       const Doc& /*doc*/ = {}) {
         Kind kind{};
         object_.Optional(key, kind);
         ReadParts(key, kind, out_.*member, std::index_sequence_for<Parts...>{});

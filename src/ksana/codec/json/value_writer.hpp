@@ -83,22 +83,25 @@ class FieldWriter {
     JsonForm form() const { return writer_.form(); }
 
     template <class M>
-    void operator()(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void operator()(std::string_view key, M T::*member,
+                                           const Doc& /*doc*/ = {}) {
         Put(key, member, whole_);
     }
     template <class M>
-    void Required(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Required(std::string_view key, M T::*member,
+                                         const Doc& /*doc*/ = {}) {
         Put(key, member, whole_ || !IsRecord());
     }
     template <class M>
-    void Rare(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Rare(std::string_view key, M T::*member, const Doc& /*doc*/ = {}) {
         Put(key, member, false);
     }
     template <class M>
-    void Key(std::string_view key, M T::*member) {
+    [[gnu::always_inline]] void Key(std::string_view key, M T::*member, const Doc& /*doc*/ = {}) {
         Put(key, member, whole_ || IsRecord());
     }
-    void Json(std::string_view key, std::string T::*member) {
+    [[gnu::always_inline]] void Json(std::string_view key, std::string T::*member,
+                                     const Doc& /*doc*/ = {}) {
         if (!whole_ && (in_.*member).empty()) return;
         writer_.output().Key(key);
         writer_.WriteJsonText(in_.*member);
@@ -118,7 +121,8 @@ class FieldWriter {
         return IsRecord() || in_.*kind == value;
     }
     template <class Kind, class... Parts>
-    void Choice(std::string_view key, std::variant<Parts...> T::*member) {
+    [[gnu::always_inline]] void Choice(std::string_view key, std::variant<Parts...> T::*member,
+                                       const Doc& /*doc*/ = {}) {
         const auto kind = static_cast<Kind>((in_.*member).index());
         writer_.Member(key, kind);
         writer_.output().Key(model::NameOf(kind));

@@ -2,6 +2,7 @@
 
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 
 namespace ksana::codec {
 
@@ -21,40 +22,61 @@ struct FieldsOf<Backfill> {
 
     template <class V>
     static void VisitShown(V& v) {
-        v.Key("id", &Backfill::id);
-        v.Key("job_id", &Backfill::job_id);
-        v.Key("from", &Backfill::from);
-        v.Key("to", &Backfill::to);
-        v.Key("state", &Backfill::state);
-        v.Key("overlap", &Backfill::overlap);
-        v("count", &Backfill::count);
-        v("submitted", &Backfill::submitted);
-        v("succeeded", &Backfill::succeeded);
-        v("failed", &Backfill::failed);
-        v("skipped", &Backfill::skipped);
-        v("per_minute", &Backfill::per_minute);
-        v("created_at", &Backfill::created_at);
-        v("created_by", &Backfill::created_by);
-        v.Rare("ended_at", &Backfill::ended_at);
-        v.Rare("error", &Backfill::error);
+        v.Key("id", &Backfill::id, "Parent of its runs.");
+        v.Key("job_id", &Backfill::job_id, "The job whose fires these are.");
+        v.Key("from", &Backfill::from, "Fires at or after this.");
+        v.Key("to", &Backfill::to, "And before this.");
+        v.Key("state", &Backfill::state, "How far it is.");
+        v.Key("overlap", &Backfill::overlap,
+              "queue: one after the other, behind runs of the schedule; allow: as fast as "
+              "per_minute says.");
+        v("count", &Backfill::count, Doc("Fires.").AtLeast(0));
+        v("submitted", &Backfill::submitted, Doc("Became runs.").AtLeast(0));
+        v("succeeded", &Backfill::succeeded, Doc("Runs that succeeded.").AtLeast(0));
+        v("failed", &Backfill::failed, Doc("Runs that ended otherwise.").AtLeast(0));
+        v("skipped", &Backfill::skipped, Doc("Fires that had a run already.").AtLeast(0));
+        v("per_minute", &Backfill::per_minute, Doc("Runs that are made in a minute.").AtLeast(0));
+        v("created_at", &Backfill::created_at, "When it began.");
+        v("created_by", &Backfill::created_by, "Who wanted it.");
+        v.Rare("ended_at", &Backfill::ended_at, "When it ended.");
+        v.Rare("error", &Backfill::error, "Why it was given up.");
     }
 };
 
 template <>
 struct FieldsOf<BackfillRequest> {
+    static constexpr SchemaDoc kSchema{
+        .name = "BackfillRequest",
+        .means = "Which fires of the past are to have runs.",
+        .example =
+            R"({"from": "2025-03-01T00:00:00Z", "to": "2025-03-02T00:00:00Z",
+"dry_run": false, "per_minute": 10})"};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("from", &BackfillRequest::from);
-        v.Required("to", &BackfillRequest::to);
-        v("dry_run", &BackfillRequest::dry_run);
-        v("max", &BackfillRequest::max);
-        v("per_minute", &BackfillRequest::per_minute);
-        v("overlap", &BackfillRequest::overlap);
-        v.Json("parameters", &BackfillRequest::parameters);
+        v.Required("from", &BackfillRequest::from, "Fires at or after this.");
+        v.Required("to", &BackfillRequest::to, "And before this, which must not be in the future.");
+        v("dry_run", &BackfillRequest::dry_run, "false: do it.");
+        v("max", &BackfillRequest::max,
+          Doc("More fires than this are refused.").Between(1, 50'000).Default("10000"));
+        v("per_minute", &BackfillRequest::per_minute,
+          Doc("Runs that are made in a minute.").Between(1, 6000).Default("60"));
+        v("overlap", &BackfillRequest::overlap,
+          "queue: one after the other, behind runs of the schedule; allow: as fast as per_minute "
+          "says.");
+        v.Json("parameters", &BackfillRequest::parameters,
+               Doc("In the place of the job's payload.").As(&Schema::AnyObject));
     }
 };
 
 namespace {
+
+Schema MakeBackfill() {
+    ObjectSchema backfill("Runs for fires of the past, and how far they are.");
+    backfill.AllOf(
+        DescribeMembers<Backfill>(true, [](auto& v) { FieldsOf<Backfill>::VisitShown(v); }));
+    return backfill;
+}
 
 struct FireSteps {
     std::vector<std::int64_t> steps;
@@ -69,6 +91,9 @@ struct FieldsOf<FireSteps> {
         v("steps", &FireSteps::steps);
     }
 };
+
+const NamedSchema kBackfillSchema{"Backfill", &MakeBackfill};
+const NamedSchema kBackfillRequestSchema = kSchemaOf<BackfillRequest>;
 
 std::string BackfillToJson(const Backfill& backfill) {
     return FieldsToJson(backfill, JsonForm::kRecord);

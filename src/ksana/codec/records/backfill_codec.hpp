@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/job/backfill.hpp"
 
 namespace ksana::codec {
@@ -16,6 +17,7 @@ Result<model::Backfill> BackfillFromJson(std::string_view text);
 
 // As /api/v1 shows it.
 std::string BackfillViewToJson(const model::Backfill& backfill);
+extern const NamedSchema kBackfillSchema;
 
 // Its fires, in order, as steps from one to the next: what is long is small.
 std::string FiresToJson(const std::vector<TimePoint>& fires);
@@ -32,5 +34,6 @@ struct BackfillRequest {
     std::string parameters;  // JSON object; empty: none
 };
 Result<BackfillRequest> BackfillRequestFromJson(std::string_view text);
+extern const NamedSchema kBackfillRequestSchema;
 
 }  // namespace ksana::codec

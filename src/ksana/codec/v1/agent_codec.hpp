@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/run/agent.hpp"
 #include "ksana/model/run/run.hpp"
 
@@ -37,5 +38,16 @@ std::string ReportAnswersToJson(std::span<const ReportAnswer> answers);
 std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs);
 
 std::string HeartbeatToJson(Duration lease, std::span<const std::string_view> directives);
+
+extern const NamedSchema kAgentClaimSchema;
+extern const NamedSchema kClaimedRunsSchema;
+extern const NamedSchema kAgentHeartbeatSchema;
+extern const NamedSchema kAgentDirectivesSchema;
+extern const NamedSchema kAgentSuccessSchema;
+extern const NamedSchema kAgentFailureSchema;
+extern const NamedSchema kAgentSnoozeSchema;
+extern const NamedSchema kAgentReleaseSchema;
+extern const NamedSchema kAgentExchangeSchema;
+extern const NamedSchema kAgentExchangedSchema;
 
 }  // namespace ksana::codec

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/alert/alert_incident.hpp"
 #include "ksana/model/alert/alert_rule.hpp"
 
@@ -45,5 +46,10 @@ struct MailText {
 };
 std::string MailTextToJson(const MailText& mail);
 Result<MailText> MailTextFromJson(std::string_view text);
+
+// What a client sends, and what answers show.
+extern const NamedSchema kAlertDefinitionSchema;
+extern const NamedSchema kAlertSchema;
+extern const NamedSchema kIncidentSchema;
 
 }  // namespace ksana::codec

@@ -23,7 +23,28 @@ void PutJson(JsonOutput& out, std::string_view name, const std::string& json) {
     value ? out.Value(*value) : out.Text(json);
 }
 
+Schema MakeAuditEvent() {
+    return ObjectSchema("Something that was done. What is not known is absent.")
+        .Need("seq", Schema::Count().Means("Grows."))
+        .Need("at", Schema::Time().Means("When."))
+        .Need("action", Schema::Text().Means("What was done.").Example("paused"))
+        .Need("resource_type", Schema::Text().Means("To what it was done.").Example("job"))
+        .May("resource_id", Schema::Text().Means("Absent where the event is about many (a purge)."))
+        .May("tenant", Schema::Text().Means("Whose resource it is."))
+        .May("user", Schema::Text().Means("Who did it."))
+        .May("client_ip", Schema::Text().Means("Where the request came from."))
+        .May("method", Schema::Text()
+                           .Means("Method and path of the request.")
+                           .Example("POST /api/v1/jobs/x/pause"))
+        .May("old_object", Schema().Means("Any JSON: what was there before."))
+        .May("new_object", Schema().Means("Any JSON: what is there now."))
+        .May("data", Schema().Means("More about it: reason, changed (the names of members), "
+                                    "run_id, request_id, …"));
+}
+
 }  // namespace
+
+const NamedSchema kAuditEventSchema{"AuditEvent", &MakeAuditEvent};
 
 std::string AuditEventToJson(const model::AuditEvent& event) {
     JsonOutput out;

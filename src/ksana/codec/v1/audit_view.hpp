@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/audit_event.hpp"
 #include "ksana/model/job/job.hpp"
 
@@ -21,5 +22,7 @@ std::string AuditDataToJson(const std::vector<std::pair<std::string_view, std::s
 // The names of the members in which two definitions of a job differ. Names only: what a header or
 // a payload holds may be a secret, and must not outlive its change in an audit.
 std::vector<std::string> ChangedMembers(const model::Job& before, const model::Job& after);
+
+extern const NamedSchema kAuditEventSchema;
 
 }  // namespace ksana::codec

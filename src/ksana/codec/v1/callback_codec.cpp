@@ -5,19 +5,27 @@
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/json/json_text.hpp"
 #include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 
 namespace ksana::codec {
 
 using model::CallbackOrder;
 
+namespace {
+
+Schema MakeDeadLetter() { return Schema::OneOf({model::NameOf(model::CallbackState::kFailed)}); }
+
+}  // namespace
+
 template <>
 struct FieldsOf<CallbackOrder> {
     template <class V>
     static void Visit(V& v) {
-        v.Key("event", &CallbackOrder::event);
-        v.Key("method", &CallbackOrder::method);
-        v("url", &CallbackOrder::url);
-        v("signed", &CallbackOrder::signed_);
+        v.Key("event", &CallbackOrder::event, "What it tells of.");
+        v.Key("method", &CallbackOrder::method, "The method of the request.");
+        v("url", &CallbackOrder::url,
+          "Where it was to go when the run ended; the type may name another address by now.");
+        v("signed", &CallbackOrder::signed_, "The type wanted it signed then.");
         v.Key("body", &CallbackOrder::body);
         v("alert", &CallbackOrder::alert);
     }
@@ -25,15 +33,38 @@ struct FieldsOf<CallbackOrder> {
 
 template <>
 struct FieldsOf<RedeliverRequest> {
+    static constexpr SchemaDoc kSchema{.name = "RedeliverRequest",
+                                       .means = "Which callbacks are sent again.",
+                                       .example = R"({"state": "failed", "type": "mail"})"};
+
     template <class V>
     static void Visit(V& v) {
-        v("type", &RedeliverRequest::type);
-        v("tenant", &RedeliverRequest::tenant);
-        v.Required("state", &RedeliverRequest::state);
+        v("type", &RedeliverRequest::type, "About runs of this type; else of any.");
+        v("tenant", &RedeliverRequest::tenant, "About runs of this tenant; else of any.");
+        v.Required("state", &RedeliverRequest::state,
+                   Doc("Dead letters; nothing else can be sent again.").As(&MakeDeadLetter));
     }
 };
 
 namespace {
+
+Schema MakeCallback() {
+    const auto order =
+        DescribeMembers<CallbackOrder>(true, [](auto& v) { FieldsOf<CallbackOrder>::Visit(v); });
+    return ObjectSchema("A request that tells of the end of a run, or of an alert.")
+        .Need("id", Schema::Id().Means("Of the run that delivers it; sent as webhook-id."))
+        .May("run_id", Schema::Id().Means("The run it speaks of."))
+        .Need("type", Schema::Text().Means("Type of the run it speaks of."))
+        .Need("tenant", Schema::Text().Means("Whose run it is."))
+        .Need("state", Schema::Name<model::CallbackState>().Means("How far it is."))
+        .NeedOf(order, {"event", "method", "url", "signed"})
+        .Need("attempts", Schema::Int().AtLeast(0).Means("How often it was tried."))
+        .May("last_error", Schema::Text().Means("Why the last try failed."))
+        .May("last_attempt_at", Schema::Time().Means("When it was last tried."))
+        .May("next_attempt_at", Schema::Time().Means("Of one that is pending."))
+        .May("delivered_at", Schema::Time().Means("When the receiver took it."))
+        .Need("created_at", Schema::Time().Means("When the run ended."));
+}
 
 std::string AsJson(const std::string& text) {
     if (text.empty()) return "null";
@@ -41,6 +72,9 @@ std::string AsJson(const std::string& text) {
 }
 
 }  // namespace
+
+const NamedSchema kCallbackSchema{"Callback", &MakeCallback};
+const NamedSchema kRedeliverRequestSchema = kSchemaOf<RedeliverRequest>;
 
 std::string CallbackOrderToJson(const CallbackOrder& order) {
     return FieldsToJson(order, JsonForm::kRecord);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/run/callback_order.hpp"
 #include "ksana/model/run/run.hpp"
 
@@ -27,5 +28,8 @@ Result<RedeliverRequest> RedeliverRequestFromJson(std::string_view text);
 
 // A callback run as /api/v1 shows it.
 std::string CallbackViewToJson(const model::Run& run);
+
+extern const NamedSchema kCallbackSchema;
+extern const NamedSchema kRedeliverRequestSchema;
 
 }  // namespace ksana::codec

@@ -9,73 +9,108 @@ namespace ksana::codec {
 
 template <>
 struct FieldsOf<model::HttpAction> {
+    static constexpr SchemaDoc kSchema{
+        .name = "HttpAction",
+        .means = "Calls a URL. URL, header values and body may hold {{placeholders}}."};
+
     template <class V>
     static void Visit(V& v) {
-        v("method", &model::HttpAction::method);
-        v.Required("url", &model::HttpAction::url);
-        v("headers", &model::HttpAction::headers);
-        v("body", &model::HttpAction::body);
+        v("method", &model::HttpAction::method, "The method of the request.");
+        v.Required("url", &model::HttpAction::url,
+                   Doc("Where the request goes.").Example("https://example.com/report"));
+        v("headers", &model::HttpAction::headers, "Headers of the request.");
+        v("body", &model::HttpAction::body, "The body of the request.");
     }
 };
 
 template <>
 struct FieldsOf<model::CommandAction> {
+    static constexpr SchemaDoc kSchema{.name = "CommandAction",
+                                       .means = "Runs a program on a worker that allows it."};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("argv", &model::CommandAction::argv);
-        v("environment", &model::CommandAction::environment);
-        v("working_directory", &model::CommandAction::working_directory);
+        v.Required("argv", &model::CommandAction::argv,
+                   Doc("The program and its arguments; no shell reads them.")
+                       .Example("[\"/usr/bin/backup\", \"--all\"]"));
+        v("environment", &model::CommandAction::environment,
+          "Variables of the program, beside those that the worker hands on.");
+        v("working_directory", &model::CommandAction::working_directory,
+          "Where the program is started; empty: where the worker is.");
     }
 };
 
 template <>
 struct FieldsOf<model::HandlerAction> {
+    static constexpr SchemaDoc kSchema{.name = "HandlerAction",
+                                       .means = "Calls a C++ handler by its name."};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("name", &model::HandlerAction::handler);
-        v.Json("input", &model::HandlerAction::input);
+        v.Required("name", &model::HandlerAction::handler, "Name of the handler.");
+        v.Json("input", &model::HandlerAction::input, "What the handler gets: any JSON.");
     }
 };
 
 template <>
 struct FieldsOf<model::QueueAction> {
+    static constexpr SchemaDoc kSchema{
+        .name = "QueueAction", .means = "Waits for an agent or worker that serves the type."};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("type", &model::QueueAction::type);
-        v("category", &model::QueueAction::category);
-        v.Json("payload", &model::QueueAction::payload);
+        v.Required("type", &model::QueueAction::type, "Type of the runs.");
+        v("category", &model::QueueAction::category,
+          "Category of the runs; empty: that of the type.");
+        v.Json("payload", &model::QueueAction::payload, "What the agent gets: any JSON.");
     }
 };
 
 template <>
 struct FieldsOf<model::RetryPolicy> {
+    static constexpr SchemaDoc kSchema{.name = "Retry",
+                                       .means = "What happens after an attempt that failed."};
+
     template <class V>
     static void Visit(V& v) {
-        v("strategy", &model::RetryPolicy::strategy);
-        v("max_retries", &model::RetryPolicy::max_retries);
-        v("interval", &model::RetryPolicy::interval);
-        v("sequence", &model::RetryPolicy::sequence);
-        v("max_interval", &model::RetryPolicy::max_interval);
-        v("jitter", &model::RetryPolicy::jitter);
+        v("strategy", &model::RetryPolicy::strategy,
+          "How long to wait: always the interval (fixed), the times of the sequence, or the "
+          "interval doubled each time (exponential).");
+        v("max_retries", &model::RetryPolicy::max_retries, "Attempts after the first.");
+        v("interval", &model::RetryPolicy::interval,
+          "Time before a retry; of exponential before the first.");
+        v("sequence", &model::RetryPolicy::sequence,
+          "Of sequence: the time before each retry; the last one repeats.");
+        v("max_interval", &model::RetryPolicy::max_interval, "Of exponential: no more than this.");
+        v("jitter", &model::RetryPolicy::jitter,
+          "Adds up to this share of the time, so that failures of one moment do not return "
+          "together.");
     }
 };
 
 template <>
 struct FieldsOf<model::Misfire> {
+    static constexpr SchemaDoc kSchema{
+        .name = "Misfire", .means = "What becomes of fires whose time passed while no server ran."};
+
     template <class V>
     static void Visit(V& v) {
-        v("policy", &model::Misfire::policy);
-        v("max_runs", &model::Misfire::max_runs);
-        v("grace", &model::Misfire::grace);
+        v("policy", &model::Misfire::policy, "None of them runs, the latest one does, or all do.");
+        v("max_runs", &model::Misfire::max_runs, "Of run_all: at most so many, the latest ones.");
+        v("grace", &model::Misfire::grace, "A fire that is late by no more than this is on time.");
     }
 };
 
 template <>
 struct FieldsOf<model::Dependency> {
+    static constexpr SchemaDoc kSchema{.name = "Dependency",
+                                       .means = "Another job whose last run decides about a fire."};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("job", &model::Dependency::job_id);
-        v("on_failure", &model::Dependency::on_failure);
+        v.Required("job", &model::Dependency::job_id, "Id of the other job.");
+        v("on_failure", &model::Dependency::on_failure,
+          "What a fire does when the other job did not succeed the last time.");
     }
 };
 
@@ -83,34 +118,44 @@ template <>
 struct FieldsOf<schedule::DstPolicy> {
     template <class V>
     static void Visit(V& v) {
-        v("gap", &schedule::DstPolicy::gap);
-        v("fold", &schedule::DstPolicy::fold);
+        v("gap", &schedule::DstPolicy::gap, "A time that the clocks skip.");
+        v("fold", &schedule::DstPolicy::fold, "A time that comes twice.");
     }
 };
 
 template <>
 struct FieldsOf<schedule::ScheduleSpec> {
+    static constexpr SchemaDoc kSchema{.name = "Schedule",
+                                       .means =
+                                           "When a job fires. once has run_at, every has every, "
+                                           "cron has cron; docs/schedules.md tells the rest."};
+
     using Spec = schedule::ScheduleSpec;
     using Kind = schedule::ScheduleKind;
 
     template <class V>
     static void Visit(V& v) {
-        v.Required("kind", &Spec::kind);
-        if (v.Is(&Spec::kind, Kind::kOnce)) v.Required("run_at", &Spec::run_at);
-        if (v.Is(&Spec::kind, Kind::kEvery)) v.Required("every", &Spec::every);
+        v.Required("kind", &Spec::kind, "Which kind of schedule it is.");
+        if (v.Is(&Spec::kind, Kind::kOnce))
+            v.Required("run_at", &Spec::run_at, "Of once: the time.");
+        if (v.Is(&Spec::kind, Kind::kEvery))
+            v.Required("every", &Spec::every, "Of every: the time between two fires.");
         if (v.Is(&Spec::kind, Kind::kCron)) {
-            v.Required("cron", &Spec::cron);
-            v("dialect", &Spec::dialect);
-            v("day_match", &Spec::day_match);
+            v.Required("cron", &Spec::cron,
+                       Doc("Of cron: the expression.").Example("0 3 * * MON-FRI"));
+            v("dialect", &Spec::dialect, "Of cron: how the expression is read.");
+            v("day_match", &Spec::day_match,
+              "Of cron: whether the day of the month and the day of the week must both match.");
             v.Flat(&Spec::dst);
         }
         if (v.Is(&Spec::kind, Kind::kEvery) || v.Is(&Spec::kind, Kind::kCron)) {
-            v("zone", &Spec::zone);
-            v("start_at", &Spec::start_at);
-            v("end_at", &Spec::end_at);
-            v.Rare("calendar", &Spec::calendar);
+            v("zone", &Spec::zone,
+              Doc("Time zone of the expression and of the calendar.").Example("Europe/Paris"));
+            v("start_at", &Spec::start_at, "Nothing before; of every also the origin of the grid.");
+            v("end_at", &Spec::end_at, "Nothing after.");
+            v.Rare("calendar", &Spec::calendar, "Name of a calendar.");
         }
-        v("jitter", &Spec::jitter);
+        v("jitter", &Spec::jitter, "Each fire is delayed by up to this.");
     }
 };
 
@@ -120,25 +165,33 @@ struct FieldsOf<model::JobDefinition> {
 
     template <class V>
     static void Visit(V& v) {
-        v.Key("id", &Job::id);
-        v("tenant", &Job::tenant);
-        v("group", &Job::group);
-        v("owner", &Job::owner);
-        v.Required("name", &Job::name);
-        v("description", &Job::description);
-        v("labels", &Job::labels);
-        v("enabled", &Job::enabled);
-        v.Rare("paused_reason", &Job::paused_reason);
-        v.template Choice<model::ActionKind>("type", &Job::action);
-        v.Required("schedule", &Job::schedule);
-        v("misfire", &Job::misfire);
-        v("overlap", &Job::overlap);
-        v("retry", &Job::retry);
-        v("timeout", &Job::timeout);
-        v("stop_grace", &Job::stop_grace);
-        v("priority", &Job::priority);
-        v("depends_on", &Job::depends_on);
-        v("run_log", &Job::run_log);
+        v.Key("id", &Job::id,
+              Doc("1 to 128 letters, digits and - _ . : drawn where it is absent.")
+                  .Pattern("^[A-Za-z0-9._:-]{1,128}$"));
+        v("tenant", &Job::tenant, "Whose job it is.");
+        v("group", &Job::group, "Jobs of a group are limited, paused and resumed together.");
+        v("owner", &Job::owner, "Who answers for the job.");
+        v.Required("name", &Job::name, "What people call it.");
+        v("description", &Job::description, "What it is for.");
+        v("labels", &Job::labels, "Names and values to find it by.");
+        v("enabled", &Job::enabled, "false: it is paused and does not fire.");
+        v.Rare("paused_reason", &Job::paused_reason, "Why it is paused.");
+        v.template Choice<model::ActionKind>(
+            "type", &Job::action, "What the job does; the member of the same name tells the rest.");
+        v.Required("schedule", &Job::schedule, "When it fires.");
+        v("misfire", &Job::misfire, "What becomes of fires whose time passed while no server ran.");
+        v("overlap", &Job::overlap, "What a fire does while an earlier run is not over.");
+        v("retry", &Job::retry, "Absent: that of the type, else that of the server.");
+        v("timeout", &Job::timeout,
+          "Of one attempt. Absent: that of the type, else that of the server.");
+        v("stop_grace", &Job::stop_grace,
+          "Time to stop after the timeout before the run is taken from its worker.");
+        v("priority", &Job::priority,
+          Doc("Who goes first where runs wait: 9 before 0.")
+              .Between(model::kMinPriority, model::kMaxPriority));
+        v("depends_on", &Job::depends_on, "Jobs whose last run must have succeeded.");
+        v("run_log", &Job::run_log,
+          "What is kept of its runs: everything, that they started, or nothing.");
     }
 };
 
@@ -148,16 +201,17 @@ struct FieldsOf<model::JobState> {
 
     template <class V>
     static void Visit(V& v) {
-        v("version", &State::version);
-        v("created_at", &State::created_at);
-        v("updated_at", &State::updated_at);
-        v("planned_until", &State::planned_until);
-        v("next_run_at", &State::next_run_at);
-        v("last_run_at", &State::last_run_at);
-        v("last_state", &State::last_state);
-        v("last_error", &State::last_error);
-        v("total_runs", &State::total_runs);
-        v("consecutive_failures", &State::consecutive_failures);
+        v("version", &State::version, "Grows with every change of the definition.");
+        v("created_at", &State::created_at, "When it was made.");
+        v("updated_at", &State::updated_at, "When it was changed.");
+        v("planned_until", &State::planned_until, "Every fire up to here is accounted for.");
+        v("next_run_at", &State::next_run_at, "The next fire; absent when there is none.");
+        v("last_run_at", &State::last_run_at, "When the last run began; absent before the first.");
+        v("last_state", &State::last_state, "How the last run ended.");
+        v("last_error", &State::last_error, "Why the last run failed.");
+        v("total_runs", &State::total_runs, "Runs so far.");
+        v("consecutive_failures", &State::consecutive_failures,
+          "Runs that failed since the last that succeeded.");
     }
 };
 

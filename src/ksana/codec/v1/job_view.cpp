@@ -6,6 +6,7 @@
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/json/merge_patch.hpp"
 #include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 #include "ksana/codec/v1/job_fields.hpp"
 
 namespace ksana::codec {
@@ -15,54 +16,92 @@ using model::Job;
 using model::JobDefinition;
 using model::JobState;
 
+namespace {
+
+Schema MakeFinalStates();
+
+}  // namespace
+
 template <>
 struct FieldsOf<RunRequest> {
+    static constexpr SchemaDoc kSchema{.name = "RunRequest",
+                                       .means = "How a job is run beside its schedule.",
+                                       .example = R"({"parameters": {"day": "2026-01-01"}})"};
+
     template <class V>
     static void Visit(V& v) {
-        v.Json("parameters", &RunRequest::parameters);
-        v("obeys_overlap", &RunRequest::obeys_overlap);
+        v.Json("parameters", &RunRequest::parameters,
+               Doc("In the place of the job's payload.").As(&Schema::AnyObject));
+        v("obeys_overlap", &RunRequest::obeys_overlap,
+          "Whether the job's overlap policy holds for it; else it starts whatever runs.");
     }
 };
 
 template <>
 struct FieldsOf<PauseRequest> {
+    static constexpr SchemaDoc kSchema{.name = "PauseRequest",
+                                       .means = "Why jobs are paused.",
+                                       .example = R"({"reason": "the target is being moved"})"};
+
     template <class V>
     static void Visit(V& v) {
-        v("reason", &PauseRequest::reason);
+        v("reason", &PauseRequest::reason, "Shown with the job and in the audit.");
     }
 };
 
 template <>
 struct FieldsOf<RemarkRequest> {
+    static constexpr SchemaDoc kSchema{.name = "RemarkRequest",
+                                       .means = "What a person says about a run.",
+                                       .example = R"({"remark": "done by hand"})"};
+
     template <class V>
     static void Visit(V& v) {
-        v("remark", &RemarkRequest::remark);
+        v("remark", &RemarkRequest::remark,
+          "What a person has to say about it; at most 4000 bytes.");
     }
 };
 
 template <>
 struct FieldsOf<PurgeRequest> {
+    static constexpr SchemaDoc kSchema{
+        .name = "PurgeRequest",
+        .means = "Which runs are deleted.",
+        .example =
+            R"({"finished_before": "2026-01-01T00:00:00Z", "states": ["succeeded"],
+"dry_run": true})"};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("finished_before", &PurgeRequest::finished_before);
-        v("states", &PurgeRequest::states);
-        v("dry_run", &PurgeRequest::dry_run);
+        v.Required("finished_before", &PurgeRequest::finished_before,
+                   "Runs that ended before then.");
+        v("states", &PurgeRequest::states,
+          Doc("In these states; without it in any in which a run is over.")
+              .AtLeast(1)
+              .As(&MakeFinalStates));
+        v("dry_run", &PurgeRequest::dry_run, "Deletes nothing, and says how many there are.");
     }
 };
 
 template <>
 struct FieldsOf<BulkRequest> {
+    static constexpr SchemaDoc kSchema{
+        .name = "BulkRequest",
+        .means = "Which jobs: all that is named must hold. Without a filter all must be true.",
+        .example = R"({"group": "billing", "reason": "month end"})"};
+
     template <class V>
     static void Visit(V& v) {
-        v("tenant", &BulkRequest::tenant);
-        v("group", &BulkRequest::group);
-        v("owner", &BulkRequest::owner);
-        v("type", &BulkRequest::type);
-        v("queue_type", &BulkRequest::queue_type);
-        v("labels", &BulkRequest::labels);
-        v("q", &BulkRequest::q);
-        v("all", &BulkRequest::all);
-        v("reason", &BulkRequest::reason);
+        v("tenant", &BulkRequest::tenant, "Of this tenant.");
+        v("group", &BulkRequest::group, "Of this group.");
+        v("owner", &BulkRequest::owner, "Of this owner.");
+        v("type", &BulkRequest::type, "That do this.");
+        v("queue_type", &BulkRequest::queue_type,
+          "The type of a queue action, the name of a handler.");
+        v("labels", &BulkRequest::labels, "With all of these.");
+        v("q", &BulkRequest::q, "As in GET /jobs.");
+        v("all", &BulkRequest::all, "Every job: said where nothing else narrows them down.");
+        v("reason", &BulkRequest::reason, "Of a pause.");
     }
 };
 
@@ -75,7 +114,7 @@ struct StateEraser {
     json::object& object;
 
     template <class M>
-    void operator()(std::string_view key, M JobState::* /*member*/) const {
+    void operator()(std::string_view key, M JobState::* /*member*/, const Doc& /*doc*/) const {
         object.erase(key);
     }
 };
@@ -95,14 +134,55 @@ Result<JobDefinition> ReadDefinition(const json::value& value) {
     return job;
 }
 
-std::vector<std::string> FinalStateNames() {
-    std::vector<std::string> names;
+std::vector<std::string_view> FinalStateNames() {
+    std::vector<std::string_view> names;
     for (std::size_t i = 0; i < model::kEnumCount<model::RunState>; ++i) {
         const auto state = static_cast<model::RunState>(i);
         if (model::IsFinal(state)) names.emplace_back(model::NameOf(state));
     }
     return names;
 }
+
+Schema MakeFinalStates() { return Schema::ListOf(Schema::OneOf(FinalStateNames())); }
+
+// What the server keeps, none of which must be there.
+ObjectSchema BookkeepingOf(bool answer) {
+    return DescribeMembers<Job>(answer, [](auto& v) { FieldsOf<Job>::VisitBookkeeping(v); });
+}
+
+constexpr std::string_view kDefinitionExample =
+    R"({"id": "nightly", "name": "nightly report", "group": "billing", "owner": "ada",
+"labels": {"team": "money"}, "type": "http",
+"http": {"method": "POST", "url": "http://127.0.0.1:7100/demo/hello",
+"body": "{\"run\": \"{{run_id}}\"}"},
+"schedule": {"kind": "cron", "cron": "0 3 * * MON-FRI", "zone": "Europe/Paris"}, "timeout": "30s",
+"retry": {"strategy": "exponential", "max_retries": 5, "interval": "1m"}})";
+
+Schema MakeJobDefinition() {
+    ObjectSchema definition(
+        "What a user writes. What the server keeps (version, created_at, …) may stand in it, as in "
+        "a copy of an answer, and is not looked at; any other unknown member is refused.");
+    definition.AllOf(
+        DescribeMembers<Job>(false, [](auto& v) { FieldsOf<Job>::VisitDefinition(v); }));
+    return definition.AllOf(BookkeepingOf(false)).Example(kDefinitionExample);
+}
+
+Schema MakeJob() {
+    ObjectSchema job("The whole definition, and what the server keeps.");
+    job.AllOf(DescribeMembers<Job>(true, [](auto& v) { FieldsOf<Job>::VisitDefinition(v); }));
+    return job.AllOf(BookkeepingOf(true));
+}
+
+Schema MakeJobPatch() {
+    return Schema::AnyObject()
+        .Means(
+            "A merge patch (RFC 7396) of a JobDefinition: members that are not named stay, null "
+            "takes one away. A schedule of another kind, and an action of another type, take "
+            "the place of the old one.")
+        .Example(R"({"schedule": {"cron": "30 3 * * MON-FRI"}, "owner": null})");
+}
+
+Schema MakeNothing() { return ObjectSchema("A verb that needs no body.").Example("{}"); }
 
 bool IsBlank(std::string_view text) {
     return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -123,6 +203,16 @@ struct FieldsOf<Nothing> {
     template <class V>
     static void Visit(V& /*v*/) {}
 };
+
+const NamedSchema kJobDefinitionSchema{"JobDefinition", &MakeJobDefinition};
+const NamedSchema kJobPatchSchema{"JobPatch", &MakeJobPatch};
+const NamedSchema kJobSchema{"Job", &MakeJob};
+const NamedSchema kRunRequestSchema = kSchemaOf<RunRequest>;
+const NamedSchema kPauseRequestSchema = kSchemaOf<PauseRequest>;
+const NamedSchema kRemarkRequestSchema = kSchemaOf<RemarkRequest>;
+const NamedSchema kPurgeRequestSchema = kSchemaOf<PurgeRequest>;
+const NamedSchema kBulkRequestSchema = kSchemaOf<BulkRequest>;
+const NamedSchema kNothingSchema{"Nothing", &MakeNothing};
 
 std::string JobViewToJson(const Job& job) {
     JsonOutput output;
@@ -194,8 +284,9 @@ Result<PurgeRequest> PurgeRequestFromJson(std::string_view text) {
         text, JsonForm::kDefinition, {}, [](JsonReader& reader, const Node& node, auto& out) {
             reader.Read(node, out);
             if (out.states == 0 || (out.states & model::kUnfinishedStates) != 0) {
+                const auto names = FinalStateNames();
                 reader.Fault("/states", "must name states in which a run is over", "not_allowed",
-                             FinalStateNames());
+                             {names.begin(), names.end()});
             }
         });
 }

@@ -8,6 +8,7 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/job/job.hpp"
 
 namespace ksana::codec {
@@ -71,5 +72,16 @@ void ReadJob(JsonReader& reader, const Node& node, model::JobDefinition& job);
 void WriteJob(JsonOutput& output, const model::JobDefinition& job);
 
 void ReadSchedule(JsonReader& reader, const Node& node, schedule::ScheduleSpec& spec);
+
+// Of the views and bodies above.
+extern const NamedSchema kJobDefinitionSchema;
+extern const NamedSchema kJobPatchSchema;
+extern const NamedSchema kJobSchema;
+extern const NamedSchema kRunRequestSchema;
+extern const NamedSchema kPauseRequestSchema;
+extern const NamedSchema kRemarkRequestSchema;
+extern const NamedSchema kPurgeRequestSchema;
+extern const NamedSchema kBulkRequestSchema;
+extern const NamedSchema kNothingSchema;  // no body, or an object without members
 
 }  // namespace ksana::codec

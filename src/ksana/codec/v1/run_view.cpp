@@ -2,6 +2,7 @@
 
 #include "ksana/codec/json/value_writer.hpp"
 #include "ksana/codec/records/run_fields.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 
 namespace ksana::codec {
 namespace {
@@ -67,7 +68,62 @@ void WriteAttempt(const model::Attempt& attempt, JsonOutput& output) {
     view.End();
 }
 
+template <class T>
+ObjectSchema FieldsAsShown() {
+    return DescribeMembers<T>(true, [](auto& v) { FieldsOf<T>::Visit(v); });
+}
+
+// The members of Summary.
+ObjectSchema SummarySchema(std::string_view means) {
+    const ObjectSchema run = FieldsAsShown<model::Run>();
+    const ObjectSchema status = FieldsAsShown<model::RunStatus>();
+    ObjectSchema view(means);
+    view.NeedOf(run, {"id"}).MayOf(run, {"job_id"}).NeedOf(run, {"tenant"});
+    view.MayOf(run, {"type", "category", "creator"}).NeedOf(run, {"kind", "trigger", "priority"});
+    view.MayOf(run, {"nominal_at", "parent"});
+    view.NeedOf(status, {"state", "ready_at", "attempt", "failures"});
+    view.MayOf(status, {"outcome", "owner", "started_at", "ended_at", "finished_at", "deadline"});
+    view.NeedOf(status, {"progress"}).MayOf(status, {"progress_note"});
+    view.NeedOf(status, {"cancel_requested", "blocked", "not_stopping", "skip_reason"});
+    view.MayOf(status, {"last_error", "remark"}).NeedOf(run, {"created_at", "updated_at"});
+    return view;
+}
+
+Schema MakeRun() { return SummarySchema("A run without its payload, result and detail."); }
+
+Schema MakeSubmittedRun() {
+    return SummarySchema("A run without its payload, result and detail, as its submitter is told.")
+        .Need("already", Schema::Flag().Means("It was there before: it holds the unique key."));
+}
+
+Schema MakeAttempt() {
+    const ObjectSchema attempt = FieldsAsShown<model::Attempt>();
+    return ObjectSchema("One try to carry out a run.")
+        .NeedOf(attempt, {"number", "owner", "started_at"})
+        .MayOf(attempt, {"ended_at", "outcome", "error"})
+        .NeedOf(attempt, {"not_stopping"})
+        .May("detail", Schema().Means("What it left behind: answer, timings, trace."));
+}
+
+constexpr NamedSchema kAttemptSchema{"Attempt", &MakeAttempt};
+
+Schema MakeRunHistory() {
+    const ObjectSchema run = FieldsAsShown<model::Run>();
+    return SummarySchema("All of a run, with its attempts, oldest first.")
+        .May("payload", Schema().Means("Any JSON."))
+        .May("result", Schema().Means("Any JSON."))
+        .May("detail", Schema().Means("What the last attempt left behind."))
+        .NeedOf(run, {"selector", "policy"})
+        .May("unique_key", Schema::Text().Means("The key that it holds or held."))
+        .Need("attempts",
+              Schema::ListOf(Schema::Ref(kAttemptSchema)).Means("What was tried, oldest first."));
+}
+
 }  // namespace
+
+const NamedSchema kRunSchema{"Run", &MakeRun};
+const NamedSchema kSubmittedRunSchema{"SubmittedRun", &MakeSubmittedRun};
+const NamedSchema kRunHistorySchema{"RunHistory", &MakeRunHistory};
 
 std::string RunViewToJson(const model::Run& run) {
     JsonOutput output;

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/run/run.hpp"
 
 namespace ksana::codec {
@@ -14,5 +15,9 @@ std::string SubmittedRunToJson(const model::Run& run, bool already);
 // All of it, with its attempts, oldest first. The exec_id is not shown to anybody: it is what an
 // attempt proves itself with.
 std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts);
+
+extern const NamedSchema kRunSchema;
+extern const NamedSchema kSubmittedRunSchema;
+extern const NamedSchema kRunHistorySchema;
 
 }  // namespace ksana::codec

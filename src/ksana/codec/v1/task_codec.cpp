@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 #include "ksana/codec/v1/job_fields.hpp"
 
 namespace ksana::codec {
@@ -11,37 +12,60 @@ using model::NewTask;
 
 template <>
 struct FieldsOf<model::TaskKey> {
+    static constexpr SchemaDoc kSchema{.means = "One run of a tenant at a time holds a key."};
+
     template <class V>
     static void Visit(V& v) {
-        v.Required("key", &model::TaskKey::key);
-        v("states", &model::TaskKey::states);
-        v("period", &model::TaskKey::period);
+        v.Required("key", &model::TaskKey::key, Doc("Its name.").Between(1, 500));
+        v("states", &model::TaskKey::states,
+          Doc("While the run is in one of these; absent: until it is over.").AtLeast(1));
+        v("period", &model::TaskKey::period, "And for no longer than this.");
     }
 };
 
 template <>
 struct FieldsOf<NewTask> {
+    static constexpr SchemaDoc kSchema{
+        .name = "TaskDefinition",
+        .means = "A task that is to be done.",
+        .example =
+            R"({"type": "mail", "payload": {"to": "ada@example.com"}, "priority": 7,
+"unique": {"key": "order-4711"}, "timeout": "5m",
+"retry": {"strategy": "fixed", "max_retries": 5, "interval": "1m"}})"};
+
     template <class V>
     static void Visit(V& v) {
-        v("id", &NewTask::id);
-        v.Required("type", &NewTask::type);
-        v.Json("payload", &NewTask::payload);
-        v("tenant", &NewTask::tenant);
-        v("creator", &NewTask::creator);
-        v("category", &NewTask::category);
-        v("priority", &NewTask::priority);
-        v("start_at", &NewTask::start_at);
-        v("delay", &NewTask::delay);
-        v("unique", &NewTask::unique);
-        v("retry", &NewTask::retry);
-        v("timeout", &NewTask::timeout);
-        v("need_manual", &NewTask::need_manual);
-        v("parent", &NewTask::parent);
-        v("selector", &NewTask::selector);
+        v("id", &NewTask::id, "Of the client's choice; absent: one is drawn.");
+        v.Required("type", &NewTask::type,
+                   Doc("Who serves it. A type need not be known.").Between(1, 128));
+        v.Json("payload", &NewTask::payload, "Any JSON, up to 1 MiB.");
+        v("tenant", &NewTask::tenant, Doc("Whose task it is.").Between(1, 128));
+        v("creator", &NewTask::creator, Doc("Who submits it.").AtMost(200));
+        v("category", &NewTask::category, Doc("Absent: that of the type.").Between(1, 128));
+        v("priority", &NewTask::priority,
+          Doc("Who goes first where runs wait: 9 before 0.")
+              .Between(model::kMinPriority, model::kMaxPriority));
+        v("start_at", &NewTask::start_at, "Not before. A time in the past is now.");
+        v("delay", &NewTask::delay, "Not before, counted from the submission.");
+        v("unique", &NewTask::unique, "One run of a tenant at a time holds a key.");
+        v("retry", &NewTask::retry, "Absent: that of the type, else that of the server.");
+        v("timeout", &NewTask::timeout,
+          "Of one attempt. Absent: that of the type, else that of the server.");
+        v("need_manual", &NewTask::need_manual,
+          "Exhausted retries wait for a person (held). Absent: as the type says.");
+        v("parent", &NewTask::parent, "The id of another run.");
+        v("selector", &NewTask::selector, "Only for agents with these labels.");
     }
 };
 
 namespace {
+
+Schema MakeTaskBatch() {
+    return ObjectSchema("Tasks that are stored together, or not at all.")
+        .Need("runs",
+              Schema::ListOf(Schema::Ref(kTaskDefinitionSchema)).AtMost(10'000).Means("The tasks."))
+        .Example(R"({"runs": [{"type": "mail", "priority": 9}, {"type": "mail"}]})");
+}
 
 // A task whose text is wrong from end to end says enough with this many faults.
 constexpr std::size_t kMaxProblems = 100;
@@ -64,6 +88,9 @@ void ReadTasks(JsonReader& reader, const Node& node, std::size_t most, std::vect
 }
 
 }  // namespace
+
+const NamedSchema kTaskDefinitionSchema = kSchemaOf<NewTask>;
+const NamedSchema kTaskBatchSchema{"TaskBatch", &MakeTaskBatch};
 
 Result<NewTask> NewTaskFromJson(std::string_view text) {
     return ReadDocument<NewTask>(

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/run/new_task.hpp"
 
 namespace ksana::codec {
@@ -20,5 +21,8 @@ struct TaskBatchLimits {
 // {"runs": […]}
 Result<std::vector<model::NewTask>> NewTasksFromJson(std::string_view text,
                                                      const TaskBatchLimits& limits);
+
+extern const NamedSchema kTaskDefinitionSchema;
+extern const NamedSchema kTaskBatchSchema;
 
 }  // namespace ksana::codec

@@ -6,6 +6,7 @@
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/json/merge_patch.hpp"
 #include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 #include "ksana/codec/v1/type_fields.hpp"
 
 namespace ksana::codec {
@@ -51,7 +52,7 @@ struct KeptEraser {
     json::object& object;
 
     template <class M>
-    void operator()(std::string_view key, M RunType::* /*member*/) const {
+    void operator()(std::string_view key, M RunType::* /*member*/, const Doc& /*doc*/) const {
         object.erase(key);
     }
 };
@@ -78,7 +79,56 @@ Result<RunType> ReadDefinition(const json::value& value, const RunType* before) 
     return type;
 }
 
+ObjectSchema TypeMembers(std::string_view means, bool answer) {
+    ObjectSchema type(means);
+    type.AllOf(DescribeMembers<RunType>(answer, [](auto& v) {
+        FieldsOf<RunType>::Visit(v);
+        FieldsOf<RunType>::VisitBookkeeping(v);
+    }));
+    return type;
+}
+
+Schema MakeTypeDefinition() {
+    return TypeMembers(
+               "What a user writes. What the server keeps may stand in it, as in a copy of "
+               "an answer, and is not looked at; any other unknown member is refused.",
+               false)
+        .Example(R"({"code": "transcode", "name": "Transcode", "category": "media",
+"retry": {"strategy": "sequence", "max_retries": 3, "sequence": ["10s", "1m", "10m"]},
+"timeout": "30m", "need_manual": true,
+"callbacks": {"success": {"url": "http://127.0.0.1:7100/demo/hello", "method": "POST"}}})");
+}
+
+Schema MakeType() {
+    return TypeMembers("What holds for all runs of a type, and when that was said.", true);
+}
+
+Schema MakeCallbacksPatch() {
+    return DescribeMembers<Callbacks>(true, [](auto& v) { FieldsOf<Callbacks>::Visit(v); })
+        .AsPatch("A merge patch of the callbacks of a type.");
+}
+
+constexpr NamedSchema kCallbacksPatch{"TypeCallbacksPatch", &MakeCallbacksPatch};
+
+Schema MakeTypePatch() {
+    const Schema kept = Schema().Means("What the server keeps is not looked at.");
+    ObjectSchema patch =
+        DescribeMembers<RunType>(true, [](auto& v) { FieldsOf<RunType>::Visit(v); })
+            .Without("callbacks")
+            .May("callbacks", Schema::Ref(kCallbacksPatch))
+            .AsPatch(
+                "A merge patch (RFC 7396) of a TypeDefinition: members that are not named "
+                "stay, null takes one away.");
+    return patch.May("created_at", kept)
+        .May("updated_at", kept)
+        .Example(R"({"timeout": "1h", "callbacks": {"previous_secret_key": null}})");
+}
+
 }  // namespace
+
+const NamedSchema kTypeDefinitionSchema{"TypeDefinition", &MakeTypeDefinition};
+const NamedSchema kTypePatchSchema{"TypePatch", &MakeTypePatch};
+const NamedSchema kTypeSchema{"Type", &MakeType};
 
 std::string RunTypeViewToJson(const RunType& type) {
     const RunType shown = Masked(type);

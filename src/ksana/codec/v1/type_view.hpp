@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/run/run_type.hpp"
 
 namespace ksana::codec {
@@ -25,5 +26,9 @@ Result<model::RunType> PatchedRunType(const model::RunType& before, std::string_
 
 // The names of the members in which two types differ; names only.
 std::vector<std::string> ChangedMembers(const model::RunType& before, const model::RunType& after);
+
+extern const NamedSchema kTypeDefinitionSchema;
+extern const NamedSchema kTypePatchSchema;
+extern const NamedSchema kTypeSchema;
 
 }  // namespace ksana::codec

@@ -7,6 +7,7 @@
 
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/insight/explain/fire_note.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/job/plan.hpp"
@@ -160,6 +161,7 @@ struct Explanation {
 
 // As the API and the command line give it. Members that say nothing are left out.
 std::string ExplanationToJson(const Explanation& explanation);
+extern const codec::NamedSchema kExplanationSchema;
 
 }  // namespace ksana::insight
 

@@ -27,10 +27,13 @@ struct ksana::model::EnumNames<ksana::schedule::DstNote> {
 
 template <>
 struct ksana::codec::FieldsOf<ksana::insight::Fire> {
+    static constexpr SchemaDoc kSchema{
+        .name = "ShownFire", .means = "A nominal fire.", .answer = true};
+
     template <class V>
     static void Visit(V& v) {
-        v("at", &insight::Fire::at);
-        v("local", &insight::Fire::local);
-        v.Rare("dst", &insight::Fire::dst);
+        v("at", &insight::Fire::at, "Its time by the schedule.");
+        v("local", &insight::Fire::local, "In the zone of the schedule.");
+        v.Rare("dst", &insight::Fire::dst, "What a change of the clocks has to do with it.");
     }
 };

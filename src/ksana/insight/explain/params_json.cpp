@@ -4,6 +4,7 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 #include "ksana/codec/v1/job_fields.hpp"
 #include "ksana/codec/v1/job_view.hpp"
 #include "ksana/insight/preview/preview.hpp"
@@ -15,6 +16,8 @@ namespace {
 using codec::JsonReader;
 using codec::Node;
 using codec::ObjectReader;
+using codec::ObjectSchema;
+using codec::Schema;
 
 // Of changes, of jobs that are left out, of durations.
 constexpr std::size_t kMaxNamed = 10'000;
@@ -108,7 +111,44 @@ void ReadSimulate(JsonReader& reader, const Node& node, SimulateParams& params) 
     object.Finish();
 }
 
+Schema MakePreviewRequest() {
+    return ObjectSchema("A schedule that is not stored yet.")
+        .Need("schedule", Schema::Ref(codec::kSchemaOf<schedule::ScheduleSpec>))
+        .May("job_id", Schema::Text().Means("Of a job that gets this schedule: for its jitter, and "
+                                            "not to be compared with itself."))
+        .May("from", Schema::Time().Means("Fires after this; absent: now."))
+        .May("count", Schema::Int().Between(1, kMaxPreviewFires).Default("10").Means("How many."))
+        .May("collisions",
+             Schema::Flag().Default("true").Means("Compare with the fires of other jobs."))
+        .Example(R"({"schedule": {"kind": "cron", "cron": "30 2 * * *"}, "count": 5})");
+}
+
+Schema MakeSimulateRequest() {
+    return ObjectSchema("Which jobs run on the virtual clock, and for how long.")
+        .Need("from", Schema::Time().Means("When it begins.").Example("2026-03-01T00:00:00Z"))
+        .Need("to", Schema::Time()
+                        .Means("When it ends: at most 400 days later.")
+                        .Example("2026-04-01T00:00:00Z"))
+        .May("stored", Schema::Flag().Default("true").Means("With the jobs that are stored."))
+        .May("changes", Schema::ListOf(Schema::Ref(codec::kJobDefinitionSchema))
+                            .AtMost(kMaxNamed)
+                            .Means("Whole jobs, each with its id: in the place of stored ones, or "
+                                   "in addition."))
+        .May("without", Schema::ListOf(Schema::Text())
+                            .AtMost(kMaxNamed)
+                            .Means("Ids of stored jobs that are left out."))
+        .May("durations", Schema::MapOf(Schema::Length())
+                              .Means("How long runs of a job take, by id; else the median of what "
+                                     "was measured."))
+        .May("default_duration", Schema::Length().Default("1s").Means("Where nothing is measured."))
+        .May("slots", Schema::Int().AtLeast(1).Means("Runs at once, of all jobs."))
+        .Example(R"({"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "slots": 10})");
+}
+
 }  // namespace
+
+const codec::NamedSchema kPreviewRequestSchema{"PreviewRequest", &MakePreviewRequest};
+const codec::NamedSchema kSimulateRequestSchema{"SimulateRequest", &MakeSimulateRequest};
 
 Result<PreviewParams> PreviewParamsFromJson(std::string_view text) {
     return codec::ReadDocument<PreviewParams>(text, codec::JsonForm::kDefinition, {}, ReadPreview);

@@ -7,39 +7,55 @@
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/schema/field_schema.hpp"
 #include "ksana/engine/calendars/calendar_users.hpp"
 #include "ksana/schedule/calendar/calendar_index.hpp"
 #include "ksana/schedule/zone/date_text.hpp"
 
 namespace ksana::codec {
+namespace {
+
+// Fires that are shown of those that go.
+constexpr std::size_t kMostShown = 5;
+
+Schema MakeDates() { return Schema::ListOf(Schema::Text().Pattern(R"(^\d{4}-\d\d-\d\d$)")); }
+
+}  // namespace
 
 template <>
 struct FieldsOf<insight::JobEffect> {
+    static constexpr SchemaDoc kSchema{.answer = true};
+
     using Effect = insight::JobEffect;
 
     template <class V>
     static void Visit(V& v) {
-        v("id", &Effect::id);
-        v("fires", &Effect::fires);
-        v("taken_away", &Effect::taken_away);
-        v("added", &Effect::added);
-        v("first_taken_away", &Effect::first_taken_away);
-        v("complete", &Effect::complete);
-        v.Rare("error", &Effect::error);
+        v("id", &Effect::id, "Id of the job.");
+        v("fires", &Effect::fires, "With the calendar.");
+        v("taken_away", &Effect::taken_away, "That there are without it.");
+        v("added", &Effect::added, "That there are only with it.");
+        v("first_taken_away", &Effect::first_taken_away,
+          Doc("The first that go.").AtMost(kMostShown));
+        v("complete", &Effect::complete, "false: there are more fires than were looked at.");
+        v.Rare("error", &Effect::error, "Why its schedule cannot be used.");
     }
 };
 
 template <>
 struct FieldsOf<insight::CalendarEffect> {
+    static constexpr SchemaDoc kSchema{
+        .name = "CalendarEffect", .means = "Compared with what is stored.", .answer = true};
+
     using Effect = insight::CalendarEffect;
 
     template <class V>
     static void Visit(V& v) {
-        v("from", &Effect::from);
-        v("to", &Effect::to);
-        v("jobs", &Effect::jobs);
-        v("complete", &Effect::complete);
-        v("days_off", &Effect::days_off);
+        v("from", &Effect::from, "From then on.");
+        v("to", &Effect::to, "Until then.");
+        v("jobs", &Effect::jobs, Doc("What changes for each job.").AtMost(1000));
+        v("complete", &Effect::complete, "false: more jobs use it than were looked at.");
+        v("days_off", &Effect::days_off,
+          Doc("Dates on which nothing is let through.").AtMost(400).As(&MakeDates));
     }
 };
 
@@ -53,7 +69,6 @@ using schedule::kSecondsPerDay;
 using schedule::Schedule;
 
 constexpr Duration kTick{1};
-constexpr std::size_t kMostTimes = 5;
 
 // Dates of the calendar itself, which has no zone: from that of `from` in UTC on.
 std::vector<std::string> DaysOff(const CalendarIndex& index, TimePoint from, std::int64_t days) {
@@ -117,7 +132,7 @@ class Comparison {
             const bool gone = !both && old && (!fresh || *old < *fresh);
             if (gone) {
                 ++effect.taken_away;
-                if (effect.first_taken_away.size() < kMostTimes) {
+                if (effect.first_taken_away.size() < codec::kMostShown) {
                     effect.first_taken_away.push_back(*old);
                 }
             } else {
@@ -196,6 +211,8 @@ Result<CalendarEffect> PreviewCalendar(const Sources& sources, const CalendarEff
     }
     return effect;
 }
+
+const codec::NamedSchema kCalendarEffectSchema = codec::kSchemaOf<CalendarEffect>;
 
 std::string CalendarEffectToJson(const CalendarEffect& effect) {
     return codec::FieldsToJson(effect, codec::JsonForm::kDefinition);

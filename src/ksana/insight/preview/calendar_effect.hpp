@@ -7,6 +7,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/insight/sources.hpp"
 #include "ksana/schedule/calendar/calendar.hpp"
 
@@ -45,5 +46,6 @@ struct CalendarEffect {
 Result<CalendarEffect> PreviewCalendar(const Sources& sources, const CalendarEffectParams& params);
 
 std::string CalendarEffectToJson(const CalendarEffect& effect);
+extern const codec::NamedSchema kCalendarEffectSchema;
 
 }  // namespace ksana::insight

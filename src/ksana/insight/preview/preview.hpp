@@ -8,6 +8,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/insight/explain/fire_note.hpp"
 #include "ksana/insight/sources.hpp"
 #include "ksana/model/enum_names.hpp"
@@ -77,9 +78,11 @@ struct Preview {
 Result<Preview> PreviewSchedule(const Sources& sources, const PreviewParams& params);
 
 std::string PreviewToJson(const Preview& preview);
+extern const codec::NamedSchema kPreviewSchema;
 
 // {"schedule": {…}, "job_id": …, "from": …, "count": …, "collisions": …}. Every fault at once.
 Result<PreviewParams> PreviewParamsFromJson(std::string_view text);
+extern const codec::NamedSchema kPreviewRequestSchema;
 
 }  // namespace ksana::insight
 

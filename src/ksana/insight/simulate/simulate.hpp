@@ -45,5 +45,6 @@ Result<void> CheckChanges(const Sources& sources, const SimulateParams& params);
 // {"from": …, "to": …, "stored": true, "changes": [jobs], "without": [ids], "durations": {id: …},
 //  "default_duration": …, "slots": …}. Every fault at once.
 Result<SimulateParams> SimulateParamsFromJson(std::string_view text);
+extern const codec::NamedSchema kSimulateRequestSchema;
 
 }  // namespace ksana::insight

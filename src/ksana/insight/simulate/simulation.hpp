@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ksana/base/time/time.hpp"
+#include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/job/policy.hpp"
 #include "ksana/schedule/cron/zoned_cron.hpp"
@@ -89,6 +90,7 @@ struct Simulation {
 
 // With the load as two arrays, a number for each minute from `from` on.
 std::string SimulationToJson(const Simulation& simulation);
+extern const codec::NamedSchema kSimulationSchema;
 
 }  // namespace ksana::insight
 

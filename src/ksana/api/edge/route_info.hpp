@@ -1,0 +1,151 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "ksana/codec/schema/schema.hpp"
+#include "ksana/http_server/routing/router.hpp"
+
+namespace ksana::api {
+
+enum class Place : std::uint8_t { kQuery, kPath, kHeader };
+
+// One parameter of a request, as the description shows it. A constant.
+struct Parameter {
+    const char* name;
+    const char* means;
+    codec::Schema (*schema)() = &codec::Schema::Text;
+    Place place = Place::kQuery;
+    const char* example = nullptr;    // a text
+    bool repeats = false;             // may stand more than once
+    const char* component = nullptr;  // its name in the description where many routes have it
+};
+
+// What a group of routes is about.
+enum class Tag : std::uint8_t {
+    kJobs,
+    kRuns,
+    kAgents,
+    kInsight,
+    kCalendars,
+    kGroups,
+    kLimits,
+    kBackfills,
+    kAudit,
+    kCallbacks,
+    kAlerts,
+    kServer,
+    kTypes,
+    kDescription,
+};
+
+// Headers of an answer beside those that every answer has.
+enum AnswerHeader : unsigned { kNoHeader = 0, kETag = 1, kLocation = 2, kAlready = 4 };
+
+// An answer that is no problem.
+struct AnswerInfo {
+    int status = 0;  // 0: there is none
+    const char* means = "";
+    const codec::NamedSchema* schema = nullptr;  // null: without a body
+    unsigned headers = kNoHeader;                // a set of AnswerHeader
+    const char* content_type = "application/json";
+};
+
+// Whether a list comes in pages (limit, cursor and Link), and counts all that match (total).
+enum class Paging : std::uint8_t { kNone, kPages, kCountedPages };
+
+// Whether a request has a body, and of which media type.
+enum class BodyNeed : std::uint8_t {
+    kRequired,
+    kOptional,
+    kMergePatch,        // required; application/merge-patch+json
+    kMergePatchOrJson,  // required; that or application/json
+};
+
+// Everything about one route of /api/v1 but its handler: what the router needs, and what the
+// description says. A constant that lives as long as the process. What follows from method, path
+// and permission is not said here: description/problems.cpp has these rules.
+struct RouteInfo {
+    http_server::Method method;
+    const char* path;  // under /api/v1
+    http_server::Permission permission;
+    const char* id;  // unique; clients that are generated call it so
+    Tag tag;
+    const char* summary;  // one line without a full stop
+    const char* more = nullptr;
+    const Parameter* subject = nullptr;  // the parameter of the path
+    std::span<const Parameter> parameters = {};
+    Paging paging = Paging::kNone;
+    const codec::NamedSchema* body = nullptr;
+    BodyNeed body_need = BodyNeed::kRequired;
+    std::array<AnswerInfo, 2> answers;
+
+    bool makes_subject = false;  // the request makes what the path names where there is none
+    bool must_match = false;     // refused without If-Match or If-None-Match
+    bool ignores_match = false;  // a change without If-Match
+    bool keyless = false;        // a POST without Idempotency-Key
+
+    bool quick_read = false;  // reads one row: on the thread of the connection where that is quick
+    http_server::Where where = http_server::Where::kPool;
+    std::optional<std::size_t> body_limit = {};  // instead of the server's
+};
+
+// Parameters of more than one resource.
+inline constexpr Parameter kTenantFilter{
+    .name = "tenant", .means = "Of this tenant.", .component = "Tenant"};
+inline constexpr Parameter kTypeFilter{
+    .name = "type", .means = "Of this type.", .component = "RunType"};
+inline constexpr Parameter kParentFilter{.name = "parent",
+                                         .means = "Made after this run.",
+                                         .schema = &codec::Schema::Id,
+                                         .component = "Parent"};
+inline constexpr Parameter kFrom{
+    .name = "from", .means = "At or after.", .schema = &codec::Schema::Time, .component = "From"};
+inline constexpr Parameter kUntil{
+    .name = "until", .means = "Before.", .schema = &codec::Schema::Time, .component = "Until"};
+inline constexpr Parameter kWords{
+    .name = "q",
+    .means =
+        "Words that must all stand in it: for jobs in id, name, owner, type and last error; "
+        "for runs in type, category, creator, job id and last error.",
+    .component = "Text"};
+inline constexpr Parameter kJobId{.name = "id",
+                                  .means = "Id of a job.",
+                                  .place = Place::kPath,
+                                  .example = "nightly",
+                                  .component = "JobId"};
+inline constexpr Parameter kRunId{.name = "id",
+                                  .means = "Id of a run.",
+                                  .schema = &codec::Schema::Id,
+                                  .place = Place::kPath,
+                                  .example = "0190b6a5-7c1e-7d2a-8f3b-123456789abc",
+                                  .component = "RunId"};
+
+// The names of an order, each also with - for the other way round.
+template <class E>
+codec::Schema SortNames() {
+    std::vector<std::string> words;
+    for (const std::string_view name : model::EnumNames<E>::kNames) {
+        words.emplace_back(name);
+        words.push_back("-" + std::string(name));
+    }
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    return codec::Schema::OneOf(views);
+}
+
+// A page of a list (edge/list_answer.hpp) whose items have this schema.
+codec::Schema PageOf(const codec::NamedSchema& item, bool counted);
+
+template <const codec::NamedSchema& kItem>
+codec::Schema MakePage() {
+    return PageOf(kItem, false);
+}
+template <const codec::NamedSchema& kItem>
+codec::Schema MakeCountedPage() {
+    return PageOf(kItem, true);
+}
+
+}  // namespace ksana::api

@@ -25,11 +25,13 @@ using http_server::Request;
 using http_server::Response;
 using model::IncidentState;
 
-std::string TextOf(const StoredRule& stored) {
+std::string AlertText(const StoredRule& stored) {
     return codec::AlertRuleViewToJson(stored.rule, stored.version, stored.updated_at);
 }
 
-std::string TagOf(const StoredRule& stored) { return DocumentTag(stored.version, TextOf(stored)); }
+std::string TagOf(const StoredRule& stored) {
+    return DocumentTag(stored.version, AlertText(stored));
+}
 
 const std::string& IdOf(const Call& call) { return call.request.Parameter("id"); }
 
@@ -40,16 +42,16 @@ bool MayChange(const Request& request, const std::optional<StoredRule>& before) 
     return IfMatch(request, before->version, TagOf(*before)) != MatchWish::kDiffers;
 }
 
-Response Changed412(const Request& request) {
+Response AlertChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the alert is not what the condition asks for: read it "
                                       "again"});
 }
 
-class Handlers {
+class AlertHandlers {
   public:
-    explicit Handlers(std::shared_ptr<HandlerContext> context)
+    explicit AlertHandlers(std::shared_ptr<HandlerContext> context)
         : desk_(std::move(context)), alerts_(desk_->services.alerts) {}
 
     Result<Response> List(const Call& call) const {
@@ -60,14 +62,14 @@ class Handlers {
         const auto list = [this](std::size_t limit, const std::string& cursor) {
             return alerts_.shelf().ListRules(limit, cursor);
         };
-        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        KSANA_TRY(const ListPage page, FillPage(wish, list, AlertText));
         return ListAnswer(call.request, desk_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) const {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const StoredRule stored, alerts_.shelf().GetRule(IdOf(call)));
-        return WithTag(call.request, JsonResponse(200, TextOf(stored)), TagOf(stored));
+        return WithTag(call.request, JsonResponse(200, AlertText(stored)), TagOf(stored));
     }
 
     Result<Response> Put(const Call& call) const {
@@ -80,10 +82,10 @@ class Handlers {
         KSANA_TRY(model::AlertRule rule,
                   codec::AlertRuleFromJson(call.request.body, before ? &before->rule : nullptr));
         rule.id = id;
-        if (!MayChange(call.request, before)) return Changed412(call.request);
+        if (!MayChange(call.request, before)) return AlertChanged412(call.request);
         KSANA_TRY(const StoredRule stored,
                   alerts_.Put(std::move(rule), before, api::ActorOf(call.request)));
-        Response response = JsonResponse(before ? 200 : 201, TextOf(stored));
+        Response response = JsonResponse(before ? 200 : 201, AlertText(stored));
         response.headers.emplace_back("ETag", TagOf(stored));
         if (!before) response.headers.emplace_back("Location", "/api/v1/alerts/" + id);
         return response;
@@ -91,7 +93,7 @@ class Handlers {
 
     Result<Response> Delete(const Call& call) const {
         KSANA_TRY(const StoredRule stored, alerts_.shelf().GetRule(IdOf(call)));
-        if (!MayChange(call.request, stored)) return Changed412(call.request);
+        if (!MayChange(call.request, stored)) return AlertChanged412(call.request);
         KSANA_TRY_VOID(alerts_.Delete(stored, api::ActorOf(call.request)));
         return http_server::NoContent();
     }
@@ -135,22 +137,22 @@ class Handlers {
 }  // namespace
 
 void AddAlertRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const AlertHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/alerts", Permission::kRead, "Lists alerts"}, &Handlers::List);
-    add({Method::kGet, "/alerts/{id}", Permission::kRead, "Shows an alert"}, &Handlers::Get);
+    add({Method::kGet, "/alerts", Permission::kRead, "Lists alerts"}, &AlertHandlers::List);
+    add({Method::kGet, "/alerts/{id}", Permission::kRead, "Shows an alert"}, &AlertHandlers::Get);
     add({Method::kPut, "/alerts/{id}", Permission::kWrite, "Makes or replaces an alert"},
-        &Handlers::Put);
+        &AlertHandlers::Put);
     add({Method::kDelete, "/alerts/{id}", Permission::kWrite, "Deletes an alert"},
-        &Handlers::Delete);
+        &AlertHandlers::Delete);
     add({Method::kPost, "/alerts/{id}/test", Permission::kOperate,
          "Sends a notice to the channels of an alert"},
-        &Handlers::Test);
+        &AlertHandlers::Test);
     add({Method::kGet, "/alert-incidents", Permission::kRead, "Lists what alerts have found"},
-        &Handlers::Incidents);
+        &AlertHandlers::Incidents);
 }
 
 }  // namespace ksana::api

@@ -22,16 +22,16 @@ using http_server::Request;
 using http_server::Response;
 using schedule::Calendar;
 
-std::string TextOf(const StoredCalendar& stored) {
+std::string CalendarText(const StoredCalendar& stored) {
     return codec::CalendarViewToJson(stored.calendar,
                                      {.version = stored.version, .updated_at = stored.updated_at});
 }
 
 std::string TagOf(const StoredCalendar& stored) {
-    return DocumentTag(stored.version, TextOf(stored));
+    return DocumentTag(stored.version, CalendarText(stored));
 }
 
-Response Changed412(const Request& request) {
+Response CalendarChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the calendar is not what the condition asks for: read it "
@@ -57,9 +57,9 @@ std::string SkippedText(const std::vector<codec::SkippedLine>& skipped) {
     return fmt::format("[{}]", fmt::join(items, ","));
 }
 
-class Handlers {
+class CalendarHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit CalendarHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context),
           calendars_(context->services.calendars),
           store_(context->services.store) {}
@@ -75,14 +75,14 @@ class Handlers {
             params.cursor = cursor;
             return calendars_.List(params);
         };
-        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        KSANA_TRY(const ListPage page, FillPage(wish, list, CalendarText));
         return ListAnswer(call.request, desk_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const StoredCalendar stored, calendars_.Get(NameOf(call)));
-        return WithTag(call.request, JsonResponse(200, TextOf(stored)), TagOf(stored));
+        return WithTag(call.request, JsonResponse(200, CalendarText(stored)), TagOf(stored));
     }
 
     Result<Response> Put(const Call& call) {
@@ -98,9 +98,9 @@ class Handlers {
                 return given;
             },
             api::ActorOf(call.request));
-        if (refused) return Changed412(call.request);
+        if (refused) return CalendarChanged412(call.request);
         if (!stored) return stored.error();
-        Response response = JsonResponse(is_new ? 201 : 200, TextOf(*stored));
+        Response response = JsonResponse(is_new ? 201 : 200, CalendarText(*stored));
         response.headers.emplace_back("ETag", TagOf(*stored));
         if (is_new) {
             response.headers.emplace_back("Location", "/api/v1/calendars/" + given.name);
@@ -118,7 +118,7 @@ class Handlers {
                 return {};
             },
             api::ActorOf(call.request));
-        if (refused) return Changed412(call.request);
+        if (refused) return CalendarChanged412(call.request);
         if (!deleted) return deleted.error();
         return http_server::NoContent();
     }
@@ -144,7 +144,7 @@ class Handlers {
             KSANA_TRY(shown, calendars_.Change(NameOf(call), apply, api::ActorOf(call.request)));
         }
         ObjectText text;
-        text.Raw("calendar", TextOf(shown)).Put("added", change.added);
+        text.Raw("calendar", CalendarText(shown)).Put("added", change.added);
         text.Put("removed", change.removed).Raw("skipped", SkippedText(found.skipped));
         text.Put("stored", !wish.dry_run);
         return JsonResponse(200, text.Take());
@@ -199,23 +199,25 @@ class Handlers {
 
 void AddCalendarRoutes(http_server::Router& router,
                        const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<Handlers>(context);
+    const auto handlers = std::make_shared<CalendarHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/calendars", Permission::kRead, "Lists calendars"}, &Handlers::List);
-    add({Method::kGet, "/calendars/{name}", Permission::kRead, "Shows a calendar"}, &Handlers::Get);
+    add({Method::kGet, "/calendars", Permission::kRead, "Lists calendars"},
+        &CalendarHandlers::List);
+    add({Method::kGet, "/calendars/{name}", Permission::kRead, "Shows a calendar"},
+        &CalendarHandlers::Get);
     add({Method::kPut, "/calendars/{name}", Permission::kWrite, "Makes or replaces a calendar"},
-        &Handlers::Put);
+        &CalendarHandlers::Put);
     add({Method::kDelete, "/calendars/{name}", Permission::kWrite, "Deletes a calendar"},
-        &Handlers::Delete);
+        &CalendarHandlers::Delete);
     add({Method::kPost, "/calendars/{name}/import", Permission::kWrite,
          "Adds the days of an ICS or CSV text to a calendar"},
-        &Handlers::Import);
+        &CalendarHandlers::Import);
     add({Method::kPost, "/calendars/preview", Permission::kRead,
          "What a calendar would do, before it is saved"},
-        &Handlers::Preview);
+        &CalendarHandlers::Preview);
 }
 
 }  // namespace ksana::api

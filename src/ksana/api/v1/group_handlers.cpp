@@ -32,7 +32,7 @@ struct Group {
     engine::ActiveAttempts::GroupUse use;  // on this node
 };
 
-std::string TextOf(const Group& group) {
+std::string GroupText(const Group& group) {
     ObjectText text;
     text.Put("name", group.name);
     const StoredLimit stored = group.stored.value_or(StoredLimit{});
@@ -47,12 +47,12 @@ std::string TextOf(const Group& group) {
 }
 
 std::string TagOf(const Group& group) {
-    return DocumentTag(group.stored ? group.stored->version : 0, TextOf(group));
+    return DocumentTag(group.stored ? group.stored->version : 0, GroupText(group));
 }
 
-class Handlers {
+class GroupHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit GroupHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), store_(context->services.store) {}
 
     // By name: those that jobs name, and those that have limits.
@@ -66,14 +66,14 @@ class Handlers {
                               const std::string& after) -> Result<store::Page<Group>> {
             return PageOf(stored, after, limit);
         };
-        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        KSANA_TRY(const ListPage page, FillPage(wish, list, GroupText));
         return ListAnswer(call.request, desk_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) const {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const Group group, Find(NameOf(call)));
-        return WithTag(call.request, JsonResponse(200, TextOf(group)), TagOf(group));
+        return WithTag(call.request, JsonResponse(200, GroupText(group)), TagOf(group));
     }
 
     Result<Response> Put(const Call& call) const {
@@ -87,7 +87,7 @@ class Handlers {
         KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, TargetOf(call), limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const Group group, Look(name, change->stored));
-        Response response = JsonResponse(change->is_new ? 201 : 200, TextOf(group));
+        Response response = JsonResponse(change->is_new ? 201 : 200, GroupText(group));
         response.headers.emplace_back("ETag", TagOf(group));
         if (change->is_new) {
             response.headers.emplace_back("Location", "/api/v1/groups/" + name);
@@ -203,22 +203,22 @@ class Handlers {
 }  // namespace
 
 void AddGroupRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const GroupHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/groups", Permission::kRead, "Lists groups"}, &Handlers::List);
-    add({Method::kGet, "/groups/{name}", Permission::kRead, "Shows a group"}, &Handlers::Get);
+    add({Method::kGet, "/groups", Permission::kRead, "Lists groups"}, &GroupHandlers::List);
+    add({Method::kGet, "/groups/{name}", Permission::kRead, "Shows a group"}, &GroupHandlers::Get);
     add({Method::kPut, "/groups/{name}", Permission::kWrite, "Sets the limits of a group"},
-        &Handlers::Put);
+        &GroupHandlers::Put);
     add({Method::kDelete, "/groups/{name}", Permission::kWrite, "Removes the limits of a group"},
-        &Handlers::Delete);
+        &GroupHandlers::Delete);
     add({Method::kPost, "/groups/{name}/pause", Permission::kOperate, "Pauses the jobs of a group"},
-        &Handlers::Pause);
+        &GroupHandlers::Pause);
     add({Method::kPost, "/groups/{name}/resume", Permission::kOperate,
          "Resumes the jobs of a group"},
-        &Handlers::Resume);
+        &GroupHandlers::Resume);
 }
 
 }  // namespace ksana::api

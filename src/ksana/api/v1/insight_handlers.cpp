@@ -45,9 +45,9 @@ class Turn {
     const bool mine_;
 };
 
-class Handlers {
+class InsightHandlers {
   public:
-    explicit Handlers(const Services& services) : services_(services) {}
+    explicit InsightHandlers(const Services& services) : services_(services) {}
 
     Result<Response> Explain(const Call& call) {
         api::QueryReader reader(call.request);
@@ -116,18 +116,18 @@ class Handlers {
 }  // namespace
 
 void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<Handlers>(context->services);
+    const auto handlers = std::make_shared<InsightHandlers>(context->services);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
     add({Method::kGet, "/jobs/{id}/explain", Permission::kRead,
          "What happened to a fire of a job, and why"},
-        &Handlers::Explain);
+        &InsightHandlers::Explain);
     add({Method::kPost, "/preview", Permission::kRead, "The fires of a schedule not yet saved"},
-        &Handlers::Preview);
+        &InsightHandlers::Preview);
     add({Method::kPost, "/simulate", Permission::kRead, "The jobs on a virtual clock"},
-        &Handlers::Simulate);
+        &InsightHandlers::Simulate);
 }
 
 }  // namespace ksana::api

@@ -43,7 +43,7 @@ Response Made(const Job& job) {
     return response;
 }
 
-Response Changed412(const Request& request) {
+Response JobChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the job is not what the condition asks for: read it again"});
@@ -56,9 +56,9 @@ Response Wanted428(const Request& request) {
                                       "that was read, or If-None-Match: * to make it"});
 }
 
-class Handlers {
+class JobHandlers {
   public:
-    explicit Handlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
+    explicit JobHandlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
 
     Result<Response> Create(const Call& call) const {
         KSANA_TRY(Job job, codec::JobFromView(call.request.body));
@@ -96,7 +96,7 @@ class Handlers {
         const std::string& id = IdOf(call);
         KSANA_TRY(const Job job, store_.jobs().Get(id));
         const MatchWish wish = IfMatch(call.request, job);
-        if (wish == MatchWish::kDiffers) return Changed412(call.request);
+        if (wish == MatchWish::kDiffers) return JobChanged412(call.request);
         const bool insists = wish == MatchWish::kMatches;
         const auto deleted =
             jobs_.Delete(id, insists ? std::optional(job.version) : std::nullopt, ByOf(call));
@@ -104,7 +104,8 @@ class Handlers {
         if (insists && deleted.error().code == Code::kConflict) {
             // Changed since, or another job depends on it?
             KSANA_TRY(const Job now, store_.jobs().Get(id));
-            if (IfMatch(call.request, now) != MatchWish::kMatches) return Changed412(call.request);
+            if (IfMatch(call.request, now) != MatchWish::kMatches)
+                return JobChanged412(call.request);
         }
         return deleted.error();
     }
@@ -189,7 +190,7 @@ class Handlers {
         std::optional<Response> refusal;
         const auto change = [&](Job& changed) -> Result<void> {
             const MatchWish wish = IfMatch(call.request, changed);
-            if (wish == MatchWish::kDiffers) refusal = Changed412(call.request);
+            if (wish == MatchWish::kDiffers) refusal = JobChanged412(call.request);
             if (wish == MatchWish::kNone && must_insist) refusal = Wanted428(call.request);
             if (refusal) return Error(Code::kConflict, "refused");
             return edit(changed);
@@ -207,7 +208,7 @@ class Handlers {
         }
         const auto created = jobs_.Create(std::move(definition), ByOf(call));
         if (created) return Made(*created);
-        if (created.error().code == Code::kAlreadyExists) return Changed412(call.request);
+        if (created.error().code == Code::kAlreadyExists) return JobChanged412(call.request);
         return created.error();
     }
 
@@ -224,34 +225,35 @@ class Handlers {
 }  // namespace
 
 void AddJobRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto handlers = std::make_shared<const JobHandlers>(context->services);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
     const Where read_one = context->services.quick_reads ? Where::kInline : Where::kPool;
-    add({Method::kPost, "/jobs", Permission::kWrite, "Creates a job"}, &Handlers::Create);
-    add({Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one}, &Handlers::Get);
-    add({Method::kPut, "/jobs/{id}", Permission::kWrite, "Replaces a job"}, &Handlers::Put);
+    add({Method::kPost, "/jobs", Permission::kWrite, "Creates a job"}, &JobHandlers::Create);
+    add({Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one},
+        &JobHandlers::Get);
+    add({Method::kPut, "/jobs/{id}", Permission::kWrite, "Replaces a job"}, &JobHandlers::Put);
     add({Method::kPatch, "/jobs/{id}", Permission::kWrite, "Changes parts of a job"},
-        &Handlers::Patch);
-    add({Method::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job"}, &Handlers::Delete);
+        &JobHandlers::Patch);
+    add({Method::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job"}, &JobHandlers::Delete);
     add({Method::kPost, "/jobs/{id}/run", Permission::kOperate,
          "Runs a job at once, beside its schedule"},
-        &Handlers::Run);
+        &JobHandlers::Run);
     add({Method::kPost, "/jobs/{id}/pause", Permission::kOperate, "Keeps a job from firing"},
-        &Handlers::Pause);
+        &JobHandlers::Pause);
     add({Method::kPost, "/jobs/{id}/resume", Permission::kOperate, "Lets a job fire again"},
-        &Handlers::Resume);
+        &JobHandlers::Resume);
     add({Method::kPost, "/jobs/pause", Permission::kOperate, "Pauses the jobs of a filter"},
-        &Handlers::PauseMany);
+        &JobHandlers::PauseMany);
     add({Method::kPost, "/jobs/resume", Permission::kOperate, "Resumes the jobs of a filter"},
-        &Handlers::ResumeMany);
+        &JobHandlers::ResumeMany);
     add({Method::kGet, "/jobs/{id}/statistics", Permission::kRead,
          "Success rate and durations of a job's runs"},
-        &Handlers::Statistics);
+        &JobHandlers::Statistics);
     add({Method::kGet, "/jobs/{id}/fires", Permission::kRead, "The next fires of a job"},
-        &Handlers::Fires);
+        &JobHandlers::Fires);
 }
 
 }  // namespace ksana::api

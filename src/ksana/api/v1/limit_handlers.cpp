@@ -72,9 +72,9 @@ Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
         {"/host", "is no host: example.com, 10.0.0.1:8080 or [::1], with a port or without"}});
 }
 
-class Handlers {
+class LimitHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit LimitHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), store_(context->services.store) {}
 
     // What is stored, and what this node does with it: it may be about to learn of a change.
@@ -155,21 +155,21 @@ class Handlers {
 }  // namespace
 
 void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const LimitHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
     add({Method::kGet, "/limits", Permission::kRead, "Lists limits with their use"},
-        &Handlers::List);
+        &LimitHandlers::List);
     add({Method::kPut, "/limits/type/{code}", Permission::kWrite, "Limits the runs of a type"},
-        &Handlers::PutType);
+        &LimitHandlers::PutType);
     add({Method::kDelete, "/limits/type/{code}", Permission::kWrite, "Removes the limit of a type"},
-        &Handlers::DeleteType);
+        &LimitHandlers::DeleteType);
     add({Method::kPut, "/limits/host/{host}", Permission::kWrite, "Limits the calls to a host"},
-        &Handlers::PutHost);
+        &LimitHandlers::PutHost);
     add({Method::kDelete, "/limits/host/{host}", Permission::kWrite, "Removes the limit of a host"},
-        &Handlers::DeleteHost);
+        &LimitHandlers::DeleteHost);
 }
 
 }  // namespace ksana::api

@@ -22,7 +22,7 @@ using model::Run;
 using model::RunState;
 
 // state=failed&state=timed_out: one of these.
-model::RunStates ReadStates(api::QueryReader& reader) {
+model::RunStates ReadRunStates(api::QueryReader& reader) {
     model::RunStates states = 0;
     for (const std::string_view name : reader.All("state")) {
         if (const auto state = model::FromName<RunState>(name)) {
@@ -34,9 +34,9 @@ model::RunStates ReadStates(api::QueryReader& reader) {
     return states == 0 ? model::kAllStates : states;
 }
 
-store::RunFilter ReadFilter(api::QueryReader& reader) {
+store::RunFilter ReadRunFilter(api::QueryReader& reader) {
     store::RunFilter filter;
-    filter.states = ReadStates(reader);
+    filter.states = ReadRunStates(reader);
     filter.tenant = reader.Text("tenant");
     filter.type = reader.Text("type");
     filter.category = reader.Text("category");
@@ -51,17 +51,9 @@ store::RunFilter ReadFilter(api::QueryReader& reader) {
     return filter;
 }
 
-// An id that is none is of no run.
-Result<Uuid> IdOf(const Request& request) {
-    const std::string& text = request.Parameter("id");
-    const auto id = Uuid::Parse(text);
-    if (id) return *id;
-    return Error(Code::kNotFound, fmt::format("there is no run \"{}\"", text));
-}
-
-class Handlers {
+class RunHandlers {
   public:
-    explicit Handlers(std::shared_ptr<HandlerContext> context)
+    explicit RunHandlers(std::shared_ptr<HandlerContext> context)
         : desk_(std::move(context)), store_(desk_->services.store), runs_(desk_->services.runs) {}
 
     Result<Response> List(const Call& call) const { return ListOf(call.request, std::nullopt); }
@@ -75,7 +67,7 @@ class Handlers {
     Result<Response> Get(const Call& call) const {
         api::QueryReader reader(call.request);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
         Response response =
             JsonResponse(200, codec::RunHistoryToJson(history.run, history.attempts));
@@ -86,7 +78,7 @@ class Handlers {
     // 202: its owner has been asked to stop it.
     Result<Response> Cancel(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const Run run, runs_.Cancel(id, api::ActorOf(call.request)));
         return JsonResponse(model::IsFinal(run.status.state) ? 200 : 202,
                             codec::RunViewToJson(run));
@@ -94,7 +86,7 @@ class Handlers {
 
     Result<Response> Retry(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const Run run, runs_.Retry(id, call.id, api::ActorOf(call.request)));
         Response response = JsonResponse(202, codec::RunViewToJson(run));
         response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
@@ -112,7 +104,7 @@ class Handlers {
     }
 
     Result<Response> Delete(const Call& call) const {
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY_VOID(runs_.Delete(id, api::ActorOf(call.request)));
         return http_server::NoContent();
     }
@@ -136,7 +128,7 @@ class Handlers {
 
     Result<Response> ByHand(const Call& call, Act act) const {
         KSANA_TRY(const codec::RemarkRequest wish, codec::RemarkRequestFromJson(call.request.body));
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const Run run, (runs_.*act)(id, wish.remark, api::ActorOf(call.request)));
         return JsonResponse(200, codec::RunViewToJson(run));
     }
@@ -144,7 +136,7 @@ class Handlers {
     Result<Response> ListOf(const Request& request, std::optional<std::string> job_id) const {
         api::QueryReader reader(request);
         store::RunQuery query;
-        query.filter = ReadFilter(reader);
+        query.filter = ReadRunFilter(reader);
         query.filter.job_id = job_id ? *std::move(job_id) : reader.Text("job");
         ReadSort(reader, query.sort, query.descending);
         PageWish wish = ReadPage(reader, true);
@@ -170,34 +162,41 @@ class Handlers {
 
 }  // namespace
 
+Result<Uuid> RunIdOf(const http_server::Request& request) {
+    const std::string& text = request.Parameter("id");
+    const auto id = Uuid::Parse(text);
+    if (id) return *id;
+    return Error(Code::kNotFound, fmt::format("there is no run \"{}\"", text));
+}
+
 void AddRunRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const RunHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/runs", Permission::kRead, "Lists runs"}, &Handlers::List);
+    add({Method::kGet, "/runs", Permission::kRead, "Lists runs"}, &RunHandlers::List);
     add({Method::kGet, "/jobs/{id}/runs", Permission::kRead, "Lists the runs of a job"},
-        &Handlers::ListOfJob);
+        &RunHandlers::ListOfJob);
     add({Method::kGet, "/runs/{id}", Permission::kRead, "Shows a run with its attempts"},
-        &Handlers::Get);
+        &RunHandlers::Get);
     add({Method::kDelete, "/runs/{id}", Permission::kWrite, "Deletes a run that is over"},
-        &Handlers::Delete);
+        &RunHandlers::Delete);
     add({Method::kPost, "/runs/purge", Permission::kWrite, "Deletes runs that ended long ago"},
-        &Handlers::Purge);
+        &RunHandlers::Purge);
     add({Method::kPost, "/runs/{id}/cancel", Permission::kOperate, "Stops a run"},
-        &Handlers::Cancel);
+        &RunHandlers::Cancel);
     add({Method::kPost, "/runs/{id}/retry", Permission::kOperate,
          "Runs again what did not succeed"},
-        &Handlers::Retry);
+        &RunHandlers::Retry);
     add({Method::kPost, "/runs/{id}/resolve", Permission::kOperate, "Closes a run that is held"},
-        &Handlers::Resolve);
+        &RunHandlers::Resolve);
     add({Method::kPost, "/runs/{id}/send-back", Permission::kOperate,
          "Lets a run that is held go on"},
-        &Handlers::SendBack);
+        &RunHandlers::SendBack);
     add({Method::kPost, "/runs/{id}/hold", Permission::kOperate,
          "Keeps a run that waits for a person"},
-        &Handlers::Hold);
+        &RunHandlers::Hold);
 }
 
 }  // namespace ksana::api

@@ -35,9 +35,10 @@ std::string_view VerdictOf(const store::Submitted& outcome) {
     return outcome.other ? "conflict" : "already";
 }
 
-class Handlers {
+class TaskHandlers {
   public:
-    explicit Handlers(const Services& services) : tasks_(services.tasks), store_(services.store) {}
+    explicit TaskHandlers(const Services& services)
+        : tasks_(services.tasks), store_(services.store) {}
 
     Result<Response> Submit(const Call& call) const {
         KSANA_TRY(model::NewTask task, codec::NewTaskFromJson(call.request.body));
@@ -75,7 +76,7 @@ class Handlers {
 }  // namespace
 
 void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto handlers = std::make_shared<const TaskHandlers>(context->services);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
@@ -85,13 +86,13 @@ void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerCon
          .permission = Permission::kWrite,
          .description = "Submits a task",
          .body_limit = kMaxTaskBody},
-        &Handlers::Submit);
+        &TaskHandlers::Submit);
     add({.method = Method::kPost,
          .path = "/runs/batch",
          .permission = Permission::kWrite,
          .description = "Submits many tasks at once",
          .body_limit = kMaxBatchBody},
-        &Handlers::SubmitBatch);
+        &TaskHandlers::SubmitBatch);
 }
 
 }  // namespace ksana::api

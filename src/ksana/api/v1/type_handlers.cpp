@@ -32,7 +32,7 @@ Response Show(const StoredType& stored, int status) {
     return response;
 }
 
-Response Changed412(const Request& request) {
+Response TypeChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the type is not what the condition asks for: read it "
@@ -50,9 +50,9 @@ Error NoType(const std::string& code) {
     return {Code::kNotFound, fmt::format("there is no type \"{}\"", code)};
 }
 
-class Handlers {
+class TypeHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit TypeHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), types_(context->services.types), store_(context->services.store) {}
 
     Result<Response> List(const Call& call) {
@@ -111,7 +111,7 @@ class Handlers {
             return {};
         };
         const auto deleted = types_.Delete(CodeOf(call), check, ByOf(call));
-        if (refused) return Changed412(call.request);
+        if (refused) return TypeChanged412(call.request);
         if (!deleted) return deleted.error();
         return http_server::NoContent();
     }
@@ -138,7 +138,7 @@ class Handlers {
             return after;
         };
         const auto stored = types_.Change(CodeOf(call), change, ByOf(call));
-        if (refused) return Changed412(call.request);
+        if (refused) return TypeChanged412(call.request);
         if (!stored) return stored.error();
         return Show(*stored, is_new ? 201 : 200);
     }
@@ -151,20 +151,21 @@ class Handlers {
 }  // namespace
 
 void AddTypeRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<Handlers>(context);
+    const auto handlers = std::make_shared<TypeHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add({Method::kGet, "/types", Permission::kRead, "Lists types of runs"}, &Handlers::List);
-    add({Method::kPost, "/types", Permission::kWrite, "Makes a type of runs"}, &Handlers::Create);
-    add({Method::kGet, "/types/{code}", Permission::kRead, "Shows a type"}, &Handlers::Get);
+    add({Method::kGet, "/types", Permission::kRead, "Lists types of runs"}, &TypeHandlers::List);
+    add({Method::kPost, "/types", Permission::kWrite, "Makes a type of runs"},
+        &TypeHandlers::Create);
+    add({Method::kGet, "/types/{code}", Permission::kRead, "Shows a type"}, &TypeHandlers::Get);
     add({Method::kPut, "/types/{code}", Permission::kWrite, "Makes or replaces a type"},
-        &Handlers::Put);
+        &TypeHandlers::Put);
     add({Method::kPatch, "/types/{code}", Permission::kWrite, "Changes parts of a type"},
-        &Handlers::Patch);
+        &TypeHandlers::Patch);
     add({Method::kDelete, "/types/{code}", Permission::kWrite, "Deletes a type"},
-        &Handlers::Delete);
+        &TypeHandlers::Delete);
 }
 
 }  // namespace ksana::api

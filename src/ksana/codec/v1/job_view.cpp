@@ -69,7 +69,7 @@ namespace {
 struct Nothing {};
 
 // Takes away what VisitBookkeeping names, so that the list of it stands in one place.
-struct KeptEraser {
+struct JobEraser {
     json::object& object;
 
     template <class M>
@@ -81,7 +81,7 @@ struct KeptEraser {
 void EraseKept(json::value& value) {
     json::object* const object = value.if_object();
     if (object == nullptr) return;
-    KeptEraser eraser{*object};
+    JobEraser eraser{*object};
     FieldsOf<Job>::VisitBookkeeping(eraser);
 }
 

@@ -52,7 +52,6 @@ using schedule::CalendarIndex;
 using schedule::kSecondsPerDay;
 using schedule::Schedule;
 
-constexpr Duration kTick{1};
 constexpr std::size_t kMostTimes = 5;
 
 // Dates of the calendar itself, which has no zone: from that of `from` in UTC on.

@@ -5,6 +5,7 @@ option(KSANA_BENCH "Build the benchmarks" OFF)
 option(KSANA_FUZZ "Build the fuzzers against libFuzzer (clang); else they replay a corpus" OFF)
 option(KSANA_PCH "Precompile the standard headers" ON)
 option(KSANA_WERROR "Treat warnings as errors" OFF)
+set(KSANA_UNITY 0 CACHE STRING "KB of sources that are compiled as one; 0: each source alone")
 set(KSANA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread")
 
 set(CMAKE_CXX_STANDARD 20)

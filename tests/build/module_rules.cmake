@@ -28,11 +28,11 @@ add_subdirectory(src/ksana/high)
 ")
 file(WRITE ${WORK}/cmake/pch/link_test_main.cpp "int main() { return 0; }\n")
 file(WRITE ${WORK}/src/ksana/low/CMakeLists.txt
-     "ksana_module(low RANK ${low_rank} SOURCES low.cpp HEADERS low.hpp)\n")
+     "ksana_module(low RANK ${low_rank})\n")
 file(WRITE ${WORK}/src/ksana/low/low.hpp "#pragma once\nint Low();\n")
 file(WRITE ${WORK}/src/ksana/low/low.cpp "${low_code}")
 file(WRITE ${WORK}/src/ksana/high/CMakeLists.txt
-     "ksana_module(high RANK 2 ${high_deps} SOURCES high.cpp HEADERS high.hpp)\n")
+     "ksana_module(high RANK 2 ${high_deps})\n")
 file(WRITE ${WORK}/src/ksana/high/high.hpp "#pragma once\nint High();\n")
 file(WRITE ${WORK}/src/ksana/high/high.cpp "${high_code}")
 

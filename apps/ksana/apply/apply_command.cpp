@@ -142,7 +142,7 @@ Result<int> Apply(ApiSession& session) {
     return dry && plan.Changes() ? kExitPending : kExitOk;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kApplyDetails =
     "FILE is TOML or JSON and holds jobs, calendars and groups:\n"
     "  [[jobs]]\n"
     "  id = \"nightly\"\n"
@@ -166,7 +166,7 @@ Command ApplyCommand(const Process& process) {
     return {.path = "apply",
             .words = "",
             .summary = "Makes the server hold what files say, after showing the plan",
-            .details = kDetails,
+            .details = kApplyDetails,
             .options = {{.name = "file",
                          .letter = 'f',
                          .value_name = "FILE",

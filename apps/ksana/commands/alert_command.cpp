@@ -16,7 +16,6 @@ namespace {
 
 using client::ApiPath;
 using codec::Json;
-using Kind = Column::Kind;
 
 // "job=nightly tenant=acme"; "everything".
 std::string ScopeText(const Json& alert, const Style&) {
@@ -50,6 +49,7 @@ std::span<const Column> AlertColumns() {
 }
 
 std::span<const Column> IncidentColumns() {
+    using Kind = Column::Kind;
     static const std::array<Column, 8> columns = {{
         {.title = "RULE", .pointer = "/rule"},
         {.title = "ABOUT", .pointer = "/subject"},
@@ -63,21 +63,21 @@ std::span<const Column> IncidentColumns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListAlerts(ApiSession& session) {
     KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"alerts"}), {}, most));
     ShowList(session, {.noun = "alerts", .columns = AlertColumns()}, list);
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetAlert(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"alerts", session.Word(0)})));
     ShowOne(session, answer.json);
     return kExitOk;
 }
 
 // What the server keeps beside the definition, as in a copy of its answer, is not sent back.
-Result<int> Apply(ApiSession& session) {
+Result<int> ApplyAlert(ApiSession& session) {
     const std::string& file = session.arguments.Get("file");
     if (file.empty()) {
         return Error(Code::kInvalidArgument, "-f FILE is missing: a file of one alert, or -");
@@ -98,7 +98,7 @@ Result<int> Apply(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Delete(ApiSession& session) {
+Result<int> DeleteAlert(ApiSession& session) {
     const std::string& id = session.Word(0);
     KSANA_TRY(const bool sure,
               Confirm(session, fmt::format("Delete the alert {}?", Printable(id))));
@@ -108,7 +108,7 @@ Result<int> Delete(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Test(ApiSession& session) {
+Result<int> TestAlert(ApiSession& session) {
     const std::string& id = session.Word(0);
     KSANA_TRY(const auto answer, session.api.Post(ApiPath({"alerts", id, "test"})));
     if (!session.style.IsTable()) {
@@ -169,14 +169,14 @@ std::vector<Command> AlertCommands(const Process& process) {
                        .asks_server = true};
     };
     return {
-        some("alert list", "Lists alerts: who is told of what", "", ListOptions(), List),
-        one("alert get", "Shows one alert", Get),
+        some("alert list", "Lists alerts: who is told of what", "", ListOptions(), ListAlerts),
+        one("alert get", "Shows one alert", GetAlert),
         some("alert apply", "Makes or replaces the alert of a file",
              "The file is JSON or TOML, as `ksana alert get ID -o json` prints it. A secret\n"
              "that is written as *** stays as it is.\n",
-             {{"file", 'f', "FILE", "file of one alert; - is standard input", ""}}, Apply),
-        one("alert delete", "Deletes an alert, and what it has found", Delete),
-        one("alert test", "Sends a notice to whoever an alert tells", Test),
+             {{"file", 'f', "FILE", "file of one alert; - is standard input", ""}}, ApplyAlert),
+        one("alert delete", "Deletes an alert, and what it has found", DeleteAlert),
+        one("alert test", "Sends a notice to whoever an alert tells", TestAlert),
         some("alert incidents", "Lists what alerts have found", "", IncidentOptions(), Incidents),
     };
 }

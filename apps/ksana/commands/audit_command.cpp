@@ -17,7 +17,7 @@ struct Filter {
     std::string_view help;
 };
 
-constexpr std::array<Filter, 6> kFilters = {{
+constexpr std::array<Filter, 6> kAuditFilters = {{
     {"resource-type", "resource_type", "TYPE", "like job, run or calendar"},
     {"resource", "resource_id", "ID", "of this thing"},
     {"action", "action", "ACTION", "like created or paused"},
@@ -26,7 +26,7 @@ constexpr std::array<Filter, 6> kFilters = {{
     {"until", "until", "TIME", "before then"},
 }};
 
-std::span<const Column> Columns() {
+std::span<const Column> AuditColumns() {
     using Kind = Column::Kind;
     static const std::array<Column, 7> columns = {{
         {.title = "AT", .pointer = "/at", .kind = Kind::kTime},
@@ -40,16 +40,16 @@ std::span<const Column> Columns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListAudit(ApiSession& session) {
     KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
     client::Query query;
-    for (const Filter& filter : kFilters) {
+    for (const Filter& filter : kAuditFilters) {
         const std::string& value = session.arguments.Get(filter.option);
         if (!value.empty()) query.emplace_back(filter.parameter, value);
     }
     KSANA_TRY(const auto list,
               client::ListAll(session.api, client::ApiPath({"audit"}), query, most));
-    ShowList(session, {.noun = "entries", .name_pointer = "/seq", .columns = Columns()}, list);
+    ShowList(session, {.noun = "entries", .name_pointer = "/seq", .columns = AuditColumns()}, list);
     return kExitOk;
 }
 
@@ -57,7 +57,7 @@ Result<int> List(ApiSession& session) {
 
 Command AuditCommand(const Process& process) {
     std::vector<OptionSpec> options;
-    for (const Filter& filter : kFilters) {
+    for (const Filter& filter : kAuditFilters) {
         options.push_back({filter.option, '\0', filter.value_name, filter.help, ""});
     }
     for (OptionSpec& option : ListOptions()) options.push_back(std::move(option));
@@ -66,7 +66,7 @@ Command AuditCommand(const Process& process) {
             .summary = "Lists who did what, the newest first",
             .details = "",
             .options = std::move(options),
-            .run = OverApi(process, List),
+            .run = OverApi(process, ListAudit),
             .asks_server = true};
 }
 

@@ -16,7 +16,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-std::span<const Column> Columns() {
+std::span<const Column> BackfillColumns() {
     using Kind = Column::Kind;
     static const std::array<Column, 11> columns = {{
         {.title = "ID", .pointer = "/id"},
@@ -110,20 +110,20 @@ Result<int> Backfill(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListBackfills(ApiSession& session) {
     KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"backfills"}), {}, most));
-    ShowList(session, {.noun = "backfills", .columns = Columns()}, list);
+    ShowList(session, {.noun = "backfills", .columns = BackfillColumns()}, list);
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetBackfill(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"backfills", session.Word(0)})));
     ShowOne(session, answer.json);
     return kExitOk;
 }
 
-Result<int> Cancel(ApiSession& session) {
+Result<int> CancelBackfill(ApiSession& session) {
     KSANA_TRY(const bool agreed,
               Confirm(session, fmt::format("Cancel backfill {}?", Printable(session.Word(0)))));
     if (!agreed) return kExitFailed;
@@ -138,7 +138,7 @@ Result<int> Cancel(ApiSession& session) {
     return kExitOk;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kBackfillDetails =
     "Runs a job for nominal fires that lie in the past: before it was made, while the\n"
     "server was down, while it was paused. How many and which is shown first; fires\n"
     "that have a run already are left out. They start a few at a time, and `ksana\n"
@@ -151,7 +151,7 @@ std::vector<Command> BackfillCommands(const Process& process) {
         {.path = "job backfill",
          .words = "ID",
          .summary = "Runs a job for fires in the past",
-         .details = kDetails,
+         .details = kBackfillDetails,
          .word_count = 1,
          .options = {{"from", '\0', "TIME", "first fire, RFC 3339", ""},
                      {"to", '\0', "TIME", "before this", ""},
@@ -167,7 +167,7 @@ std::vector<Command> BackfillCommands(const Process& process) {
          .summary = "Lists backfills",
          .details = "",
          .options = ListOptions(),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListBackfills),
          .asks_server = true},
         {.path = "backfill get",
          .words = "ID",
@@ -175,7 +175,7 @@ std::vector<Command> BackfillCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Get),
+         .run = OverApi(process, GetBackfill),
          .asks_server = true},
         {.path = "backfill cancel",
          .words = "ID",
@@ -183,7 +183,7 @@ std::vector<Command> BackfillCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Cancel),
+         .run = OverApi(process, CancelBackfill),
          .asks_server = true},
     };
 }

@@ -22,7 +22,7 @@ std::string CountText(const Json& item, std::string_view pointer) {
     return std::to_string(item.At(pointer).Items().size());
 }
 
-std::span<const Column> Columns() {
+std::span<const Column> CalendarColumns() {
     static const std::array<Column, 6> columns = {{
         {.title = "NAME", .pointer = "/name"},
         {.title = "EXCLUDES",
@@ -40,18 +40,19 @@ std::span<const Column> Columns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListCalendars(ApiSession& session) {
     KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
     client::Query query;
     if (session.arguments.Has("prefix")) {
         query.emplace_back("prefix", session.arguments.Get("prefix"));
     }
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"calendars"}), query, most));
-    ShowList(session, {.noun = "calendars", .name_pointer = "/name", .columns = Columns()}, list);
+    ShowList(session, {.noun = "calendars", .name_pointer = "/name", .columns = CalendarColumns()},
+             list);
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetCalendar(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"calendars", session.Word(0)})));
     ShowOne(session, answer.json, "/name");
     return kExitOk;
@@ -103,7 +104,7 @@ Result<std::string> TagOf(ApiSession& session, const std::string& path) {
     return std::move(there).error();
 }
 
-Result<int> Apply(ApiSession& session) {
+Result<int> ApplyCalendar(ApiSession& session) {
     KSANA_TRY(const Json calendar, CalendarOfFile(session));
     const std::string name = calendar.TextAt("/name");
     const std::string path = ApiPath({"calendars", name});
@@ -120,7 +121,7 @@ Result<int> Apply(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Import(ApiSession& session) {
+Result<int> ImportCalendar(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     const std::string& path = arguments.Get("file");
     if (path.empty()) return Error(Code::kInvalidArgument, "-f FILE is missing");
@@ -160,7 +161,7 @@ Result<int> Import(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Preview(ApiSession& session) {
+Result<int> PreviewCalendar(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     KSANA_TRY(const int days, arguments.GetNumber("days", 1, 400));
     Json calendar;
@@ -200,7 +201,7 @@ Result<int> Preview(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Delete(ApiSession& session) {
+Result<int> DeleteCalendar(ApiSession& session) {
     const std::string path = ApiPath({"calendars", session.Word(0)});
     KSANA_TRY(const auto there, session.api.Get(path));
     KSANA_TRY(const bool agreed,
@@ -216,7 +217,7 @@ Result<int> Delete(ApiSession& session) {
 constexpr std::string_view kImportDetails =
     "Takes the days of an iCalendar file (whole-day events) or of a CSV (a date in\n"
     "the first column) as rules. Lines that cannot be used are named and passed over.\n";
-constexpr std::string_view kApplyDetails =
+constexpr std::string_view kCalendarFileDetails =
     "FILE is TOML or JSON, one calendar:\n"
     "  name = \"holidays\"\n"
     "  exclude = [{ yearly = \"12-25\" }, { weekdays = [\"SAT\", \"SUN\"] }]\n"
@@ -244,7 +245,7 @@ Command ImportCommandOf(const Process& process) {
                          "merge",
                          {"merge", "replace"}},
                         {"dry-run", '\0', "", "show what would change, store nothing", ""}},
-            .run = OverApi(process, Import),
+            .run = OverApi(process, ImportCalendar),
             .asks_server = true};
 }
 
@@ -261,7 +262,7 @@ Command PreviewCommandOf(const Process& process) {
                          .help = "this job, more than once (default: all that use it)",
                          .default_value = "",
                          .repeated = true}},
-            .run = OverApi(process, Preview),
+            .run = OverApi(process, PreviewCalendar),
             .optional_words = 1,
             .asks_server = true};
 }
@@ -278,7 +279,7 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .summary = "Lists calendars",
          .details = "",
          .options = std::move(list_options),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListCalendars),
          .asks_server = true},
         {.path = "calendar get",
          .words = "NAME",
@@ -286,14 +287,14 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Get),
+         .run = OverApi(process, GetCalendar),
          .asks_server = true},
         {.path = "calendar apply",
          .words = "[NAME]",
          .summary = "Makes or changes a calendar as a file says",
-         .details = kApplyDetails,
+         .details = kCalendarFileDetails,
          .options = {FileOption()},
-         .run = OverApi(process, Apply),
+         .run = OverApi(process, ApplyCalendar),
          .optional_words = 1,
          .asks_server = true},
         ImportCommandOf(process),
@@ -304,7 +305,7 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .details = "Exit code 5: jobs use it; they are named.\n",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Delete),
+         .run = OverApi(process, DeleteCalendar),
          .asks_server = true},
     };
 }

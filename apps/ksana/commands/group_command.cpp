@@ -17,7 +17,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-std::span<const Column> Columns() {
+std::span<const Column> GroupColumns() {
     static const std::array<Column, 8> columns = {{
         {.title = "NAME", .pointer = "/name"},
         {.title = "JOBS", .pointer = "/jobs"},
@@ -33,21 +33,21 @@ std::span<const Column> Columns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListGroups(ApiSession& session) {
     KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"groups"}), {}, most));
-    ShowList(session, {.noun = "groups", .name_pointer = "/name", .columns = Columns()}, list);
+    ShowList(session, {.noun = "groups", .name_pointer = "/name", .columns = GroupColumns()}, list);
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetGroup(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"groups", session.Word(0)})));
     ShowOne(session, answer.json, "/name");
     return kExitOk;
 }
 
 // What is not named stays as it is.
-Result<int> Set(ApiSession& session) {
+Result<int> SetGroup(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     if (!arguments.Has("max-concurrency") && !arguments.Has("rate") &&
         !arguments.Given("description")) {
@@ -77,7 +77,7 @@ Result<int> Set(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Delete(ApiSession& session) {
+Result<int> DeleteGroup(ApiSession& session) {
     const std::string path = ApiPath({"groups", session.Word(0)});
     KSANA_TRY(const auto there, session.api.Get(path));
     if (there.json.At("/version").Int().value_or(0) == 0) {
@@ -137,7 +137,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .summary = "Lists the groups of jobs, their limits and what runs",
          .details = "",
          .options = ListOptions(),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListGroups),
          .asks_server = true},
         {.path = "group get",
          .words = "NAME",
@@ -145,7 +145,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Get),
+         .run = OverApi(process, GetGroup),
          .asks_server = true},
         {.path = "group set",
          .words = "NAME",
@@ -153,7 +153,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "What is over the limit waits; nothing fails by it. What is not named stays.\n",
          .word_count = 1,
          .options = std::move(set_options),
-         .run = OverApi(process, Set),
+         .run = OverApi(process, SetGroup),
          .asks_server = true},
         {.path = "group delete",
          .words = "NAME",
@@ -161,7 +161,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Delete),
+         .run = OverApi(process, DeleteGroup),
          .asks_server = true},
         {.path = "group pause",
          .words = "NAME",

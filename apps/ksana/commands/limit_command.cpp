@@ -15,7 +15,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-std::span<const Column> Columns() {
+std::span<const Column> LimitColumns() {
     static const std::array<Column, 8> columns = {{
         {.title = "KIND", .pointer = "/kind"},
         {.title = "NAME", .pointer = "/name"},
@@ -31,7 +31,7 @@ std::span<const Column> Columns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListLimits(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"limits"})));
     const std::string& kind = session.arguments.Get("kind");
     std::vector<Json> items;
@@ -39,8 +39,8 @@ Result<int> List(ApiSession& session) {
         if (kind.empty() || item.TextAt("/kind") == kind) items.push_back(item);
     }
     const Json whole = kind.empty() ? answer.json : answer.json.With("/items", Json::Array(items));
-    ShowItems(session, {.noun = "limits", .name_pointer = "/name", .columns = Columns()}, items,
-              whole);
+    ShowItems(session, {.noun = "limits", .name_pointer = "/name", .columns = LimitColumns()},
+              items, whole);
     return kExitOk;
 }
 
@@ -62,7 +62,7 @@ Result<std::string> PathOf(const ApiSession& session) {
     return ApiPath({"limits", kind, session.Word(1)});
 }
 
-Result<int> Set(ApiSession& session) {
+Result<int> SetLimit(ApiSession& session) {
     KSANA_TRY(std::string path, PathOf(session));
     const Arguments& arguments = session.arguments;
     if (!arguments.Has("max-concurrency") && !arguments.Has("rate")) {
@@ -75,7 +75,7 @@ Result<int> Set(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Delete(ApiSession& session) {
+Result<int> DeleteLimit(ApiSession& session) {
     KSANA_TRY(std::string path, PathOf(session));
     const std::string shown =
         fmt::format("{} {}", Printable(session.Word(0)), Printable(session.Word(1)));
@@ -95,7 +95,7 @@ std::vector<Command> LimitCommands(const Process& process) {
          .summary = "Lists every limit, its use now, and what is known to be down",
          .details = "A breaker that is open keeps calls back from a host that does not answer.\n",
          .options = {{"kind", '\0', "KIND", "only these", "", {"node", "group", "type", "host"}}},
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListLimits),
          .asks_server = true},
         {.path = "limit set",
          .words = "type|host NAME",
@@ -104,7 +104,7 @@ std::vector<Command> LimitCommands(const Process& process) {
                     "  ksana limit set type mail --rate 10/1s\n",
          .word_count = 2,
          .options = LimitOptions(),
-         .run = OverApi(process, Set),
+         .run = OverApi(process, SetLimit),
          .asks_server = true},
         {.path = "limit delete",
          .words = "type|host NAME",
@@ -112,7 +112,7 @@ std::vector<Command> LimitCommands(const Process& process) {
          .details = "",
          .word_count = 2,
          .options = {},
-         .run = OverApi(process, Delete),
+         .run = OverApi(process, DeleteLimit),
          .asks_server = true},
     };
 }

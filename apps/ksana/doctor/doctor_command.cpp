@@ -87,7 +87,7 @@ std::string ToJson(const std::vector<Finding>& findings, bool healthy) {
     return fmt::format("{{\n  \"healthy\": {},\n  \"checks\": [{}\n  ]\n}}\n", healthy, items);
 }
 
-int Run(const Arguments& arguments, const Process& process, Output& output) {
+int RunDoctor(const Arguments& arguments, const Process& process, Output& output) {
     const std::vector<Finding> findings = Examine(arguments, process);
     const auto count = [&](Level level) {
         return std::ranges::count(findings, level, &Finding::level);
@@ -103,7 +103,7 @@ int Run(const Arguments& arguments, const Process& process, Output& output) {
     return failed == 0 ? kExitOk : kExitFailed;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kDoctorDetails =
     "Looks at the configuration, the store and its schema, the disk and how long a\n"
     "durable write takes, the files that the settings name, the port (free, or a\n"
     "server that answers and how it is), the limits of the process, libcurl, time\n"
@@ -119,11 +119,11 @@ Command DoctorCommand(const Process& process) {
     return {"doctor",
             "",
             "Checks that this machine is ready for a server",
-            kDetails,
+            kDoctorDetails,
             0,
             std::move(options),
             [&process](const Arguments& arguments, Output& output) {
-                return Run(arguments, process, output);
+                return RunDoctor(arguments, process, output);
             }};
 }
 

@@ -18,7 +18,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-Result<int> Create(ApiSession& session) {
+Result<int> CreateJob(ApiSession& session) {
     KSANA_TRY(const Json definition, DefinitionOf(session.arguments, session.process));
     KSANA_TRY(const auto answer, session.api.Post(ApiPath({"jobs"}), definition));
     const std::string next = answer.json.TextAt("/next_run_at");
@@ -51,7 +51,7 @@ Result<Json> ParametersOf(const Arguments& arguments, const Process& process) {
     return parameters;
 }
 
-Result<int> Run(ApiSession& session) {
+Result<int> RunJob(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     KSANA_TRY(const Json parameters, ParametersOf(arguments, session.process));
     Json body = Json::Object();
@@ -158,7 +158,7 @@ std::vector<Command> JobChangeCommands(const Process& process) {
                     "  ksana job create -f nightly.toml\n"
                     "\nWithout an ID one is drawn. Many at once: ksana apply.\n",
          .options = DefinitionOptions(),
-         .run = OverApi(process, Create),
+         .run = OverApi(process, CreateJob),
          .optional_words = 1,
          .asks_server = true},
         {.path = "job edit",
@@ -187,7 +187,7 @@ std::vector<Command> JobChangeCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = RunOptions(),
-         .run = OverApi(process, Run, Signals::kAreWaitedFor),
+         .run = OverApi(process, RunJob, Signals::kAreWaitedFor),
          .asks_server = true},
         {.path = "job pause",
          .words = "[ID...]",

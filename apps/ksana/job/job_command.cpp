@@ -40,7 +40,7 @@ std::span<const Column> JobColumns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListJobs(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     KSANA_TRY(const std::size_t most, MostListedOf(arguments));
     KSANA_TRY(client::Query query, JobFilterQuery(arguments));
@@ -55,13 +55,13 @@ Result<int> List(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetJob(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"jobs", session.Word(0)})));
     ShowOne(session, answer.json);
     return kExitOk;
 }
 
-Result<int> Next(ApiSession& session) {
+Result<int> NextFires(ApiSession& session) {
     KSANA_TRY(const int count, session.arguments.GetNumber("count", 1, 1000));
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"jobs", session.Word(0), "fires"}),
                                                  {{"count", std::to_string(count)}}));
@@ -87,7 +87,7 @@ Result<int> Next(ApiSession& session) {
 }
 
 // The sentence first: it is what one wants to know. The facts are below it.
-Result<int> Explain(ApiSession& session) {
+Result<int> ExplainJob(ApiSession& session) {
     client::Query query;
     for (const std::string_view option : {"at", "tolerance"}) {
         const std::string& value = session.arguments.Get(option);
@@ -149,7 +149,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .summary = "Lists jobs",
          .details = "",
          .options = JobListOptions(),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListJobs),
          .asks_server = true},
         {.path = "job get",
          .words = "ID",
@@ -157,7 +157,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, Get),
+         .run = OverApi(process, GetJob),
          .asks_server = true},
         {.path = "job next",
          .words = "ID",
@@ -165,7 +165,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .details = "Exit code 3: it never fires again.\n",
          .word_count = 1,
          .options = {{"count", 'n', "N", "how many fires", "5"}},
-         .run = OverApi(process, Next),
+         .run = OverApi(process, NextFires),
          .asks_server = true},
         {.path = "job explain",
          .words = "ID",
@@ -174,7 +174,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .word_count = 1,
          .options = {{"at", '\0', "TIME", "which fire (default: the last one)", ""},
                      {"tolerance", '\0', "DURATION", "how far from a fire TIME may be", ""}},
-         .run = OverApi(process, Explain),
+         .run = OverApi(process, ExplainJob),
          .asks_server = true},
         {.path = "job stats",
          .words = "ID",

@@ -14,7 +14,7 @@ struct Named {
     std::string_view name;  // in the API
 };
 
-constexpr std::array<Named, 4> kFilters = {
+constexpr std::array<Named, 4> kTextFilters = {
     {{"group", "group"}, {"owner", "owner"}, {"type", "type"}, {"filter", "q"}}};
 
 }  // namespace
@@ -38,7 +38,7 @@ std::vector<OptionSpec> JobFilterOptions() {
 
 bool HasJobFilter(const Arguments& arguments) {
     if (arguments.Given("label")) return true;
-    for (const Named& filter : kFilters) {
+    for (const Named& filter : kTextFilters) {
         if (arguments.Has(filter.option)) return true;
     }
     return false;
@@ -46,7 +46,7 @@ bool HasJobFilter(const Arguments& arguments) {
 
 Result<client::Query> JobFilterQuery(const Arguments& arguments) {
     client::Query query;
-    for (const Named& filter : kFilters) {
+    for (const Named& filter : kTextFilters) {
         const std::string& value = arguments.Get(filter.option);
         if (!value.empty()) query.emplace_back(filter.name, value);
     }
@@ -59,7 +59,7 @@ Result<client::Query> JobFilterQuery(const Arguments& arguments) {
 
 Result<codec::Json> JobFilterBody(const Arguments& arguments) {
     codec::Json body = codec::Json::Object();
-    for (const Named& filter : kFilters) {
+    for (const Named& filter : kTextFilters) {
         const std::string& value = arguments.Get(filter.option);
         if (!value.empty()) body = body.With(PointerStep(filter.name), codec::Json::Of(value));
     }

@@ -15,7 +15,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-std::span<const Column> Columns() {
+std::span<const Column> CallbackColumns() {
     using Kind = Column::Kind;
     static const std::array<Column, 11> columns = {{
         {.title = "ID", .pointer = "/id"},
@@ -33,7 +33,7 @@ std::span<const Column> Columns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListCallbacks(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     KSANA_TRY(const std::size_t most, MostListedOf(arguments));
     client::Query query;
@@ -42,7 +42,7 @@ Result<int> List(ApiSession& session) {
         if (arguments.Has(name)) query.emplace_back(name, arguments.Get(name));
     }
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"callbacks"}), query, most));
-    ShowList(session, {.noun = "callbacks", .columns = Columns()}, list);
+    ShowList(session, {.noun = "callbacks", .columns = CallbackColumns()}, list);
     return kExitOk;
 }
 
@@ -110,7 +110,7 @@ std::vector<Command> CallbackCommands(const Process& process) {
          .details = "The dead letters, which wait for somebody to send them again:\n"
                     "  ksana callback list --state failed\n",
          .options = CallbackListOptions(),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListCallbacks),
          .asks_server = true},
         {.path = "callback redeliver",
          .words = "[ID]",

@@ -62,7 +62,7 @@ std::span<const Column> CategoryColumns() {
     return columns;
 }
 
-Result<Json> Ask(const ApiSession& session) {
+Result<Json> AskQueues(const ApiSession& session) {
     client::Query query;
     for (const char* name : {"type", "category"}) {
         if (session.arguments.Has(name)) query.emplace_back(name, session.arguments.Get(name));
@@ -103,14 +103,14 @@ Result<int> Queue(ApiSession& session) {
     const bool watch = session.arguments.Has("watch");
     KSANA_TRY(const Duration pause, IntervalOf(session.arguments));
     if (watch) KSANA_TRY_VOID(NeedTerminal(session, "it without --watch"));
-    KSANA_TRY(Json now, Ask(session));
+    KSANA_TRY(Json now, AskQueues(session));
     if (!watch) {
         ShowItems(session, ViewOf(session), ItemsOf(session, now), now);
         return kExitOk;
     }
     return RunLive(session,
                    {.ask = [&]() -> Result<void> {
-                        KSANA_TRY(now, Ask(session));
+                        KSANA_TRY(now, AskQueues(session));
                         return {};
                     },
                     .picture = [&](TerminalSize size) { return Picture(session, now, size); },

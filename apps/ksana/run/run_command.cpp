@@ -15,9 +15,9 @@ namespace {
 
 using client::ApiPath;
 using codec::Json;
-using Kind = Column::Kind;
 
 std::span<const Column> AttemptColumns() {
+    using Kind = Column::Kind;
     static const std::array<Column, 6> columns = {{
         {.title = "ATTEMPT", .pointer = "/number"},
         {.title = "OUTCOME", .pointer = "/outcome", .kind = Kind::kState},
@@ -29,7 +29,7 @@ std::span<const Column> AttemptColumns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListRuns(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     KSANA_TRY(const std::size_t most, MostListedOf(arguments));
     client::Query query;
@@ -49,7 +49,7 @@ Result<int> List(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetRun(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"runs", session.Word(0)})));
     if (!session.style.IsTable() || !session.style.fields.empty()) {
         ShowOne(session, answer.json);
@@ -63,7 +63,7 @@ Result<int> Get(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Watch(ApiSession& session) { return WatchRun(session, session.Word(0)); }
+Result<int> WatchOne(ApiSession& session) { return WatchRun(session, session.Word(0)); }
 
 // A text of many lines, each made safe and moved to the right.
 std::string Indented(const std::string& text) {
@@ -111,7 +111,7 @@ Result<int> ShowLog(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Cancel(ApiSession& session) {
+Result<int> CancelRun(ApiSession& session) {
     const std::string& id = session.Word(0);
     KSANA_TRY(const auto answer, session.api.Post(ApiPath({"runs", id, "cancel"})));
     ShowChange(session, answer.json,
@@ -145,7 +145,7 @@ ApiBody ByHand(const char* verb, const char* done) {
     };
 }
 
-Result<int> Delete(ApiSession& session) {
+Result<int> DeleteRun(ApiSession& session) {
     const std::string& id = session.Word(0);
     KSANA_TRY(const bool sure, Confirm(session, fmt::format("Delete the run {}?", id)));
     if (!sure) return kExitFailed;
@@ -246,6 +246,7 @@ std::vector<OptionSpec> RetryOptions() {
 }  // namespace
 
 std::span<const Column> RunColumns() {
+    using Kind = Column::Kind;
     static const std::array<Column, 10> columns = {{
         {.title = "ID", .pointer = "/id"},
         {.title = "JOB", .pointer = "/job_id"},
@@ -280,15 +281,15 @@ std::vector<Command> RunCommands(const Process& process) {
          .summary = "Lists runs, the newest first",
          .details = "",
          .options = RunListOptions(),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListRuns),
          .asks_server = true},
-        one("run get", "Shows one run with its attempts", "", {}, Get),
+        one("run get", "Shows one run with its attempts", "", {}, GetRun),
         one("run watch", "Waits for the end of a run",
             "The exit code is its verdict: 0 where it succeeded, 7 where it did not; 124\n"
             "where it is not over after --max-wait.\n",
-            WatchOptions(), Watch, Signals::kAreWaitedFor),
+            WatchOptions(), WatchOne, Signals::kAreWaitedFor),
         one("run log", "Shows what the attempts of a run left behind", "", {}, ShowLog),
-        one("run cancel", "Stops a run", "", {}, Cancel),
+        one("run cancel", "Stops a run", "", {}, CancelRun),
         one("run retry", "Runs again what is over without success",
             "A final state is never left: a new run follows. One that is held goes on itself.\n",
             RetryOptions(), Retry, Signals::kAreWaitedFor),
@@ -301,7 +302,7 @@ std::vector<Command> RunCommands(const Process& process) {
             ByHand("send-back", "sent back")),
         one("run hold", "Keeps a run that waits until a person lets it go on", "", {RemarkOption()},
             ByHand("hold", "held")),
-        one("run delete", "Deletes a run that is over", "", {}, Delete),
+        one("run delete", "Deletes a run that is over", "", {}, DeleteRun),
         {.path = "run purge",
          .words = "",
          .summary = "Deletes runs that ended before a time",

@@ -24,7 +24,7 @@ std::string CallbackText(const Json& item) {
     return success ? "success" : error ? "error" : "";
 }
 
-std::span<const Column> Columns() {
+std::span<const Column> TypeListColumns() {
     static const std::array<Column, 8> columns = {{
         {.title = "CODE", .pointer = "/code"},
         {.title = "CATEGORY", .pointer = "/category"},
@@ -40,18 +40,19 @@ std::span<const Column> Columns() {
     return columns;
 }
 
-Result<int> List(ApiSession& session) {
+Result<int> ListTypes(ApiSession& session) {
     KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
     client::Query query;
     if (session.arguments.Has("prefix")) {
         query.emplace_back("prefix", session.arguments.Get("prefix"));
     }
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"types"}), query, most));
-    ShowList(session, {.noun = "types", .name_pointer = "/code", .columns = Columns()}, list);
+    ShowList(session, {.noun = "types", .name_pointer = "/code", .columns = TypeListColumns()},
+             list);
     return kExitOk;
 }
 
-Result<int> Get(ApiSession& session) {
+Result<int> GetType(ApiSession& session) {
     KSANA_TRY(const auto answer, session.api.Get(ApiPath({"types", session.Word(0)})));
     ShowOne(session, answer.json, "/code");
     return kExitOk;
@@ -79,7 +80,7 @@ Result<Json> RetryOf(const Arguments& arguments, Json type) {
         .With("/retry/sequence", Json::Array(steps));
 }
 
-Result<int> Create(ApiSession& session) {
+Result<int> CreateType(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     Json type = Json::Object().With("/code", Json::Of(session.Word(0)));
     for (const auto& [option, pointer] : {std::pair("name", "/name"),
@@ -96,7 +97,7 @@ Result<int> Create(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Apply(ApiSession& session) {
+Result<int> ApplyType(ApiSession& session) {
     const std::string& file = session.arguments.Get("file");
     if (file.empty()) {
         return Error(Code::kInvalidArgument, "-f FILE is missing: a file of one type, or -");
@@ -114,7 +115,7 @@ Result<int> Apply(ApiSession& session) {
     return kExitOk;
 }
 
-Result<int> Delete(ApiSession& session) {
+Result<int> DeleteType(ApiSession& session) {
     const std::string path = ApiPath({"types", session.Word(0)});
     KSANA_TRY(const auto there, session.api.Get(path));
     KSANA_TRY(const bool agreed,
@@ -127,7 +128,7 @@ Result<int> Delete(ApiSession& session) {
     return kExitOk;
 }
 
-constexpr std::string_view kApplyDetails =
+constexpr std::string_view kTypeFileDetails =
     "FILE is TOML or JSON, one type:\n"
     "  code = \"transcode\"\n"
     "  category = \"media\"\n"
@@ -176,18 +177,18 @@ std::vector<Command> TypeCommands(const Process& process) {
          .summary = "Lists types of runs",
          .details = "",
          .options = std::move(list_options),
-         .run = OverApi(process, List),
+         .run = OverApi(process, ListTypes),
          .asks_server = true},
-        one("type get", "Shows one type", {}, Get),
-        one("type create", "Makes a type", CreateOptions(), Create),
+        one("type get", "Shows one type", {}, GetType),
+        one("type create", "Makes a type", CreateOptions(), CreateType),
         {.path = "type apply",
          .words = "",
          .summary = "Makes or changes a type as a file says",
-         .details = kApplyDetails,
+         .details = kTypeFileDetails,
          .options = {{"file", 'f', "FILE", "the file; - is standard input", ""}},
-         .run = OverApi(process, Apply),
+         .run = OverApi(process, ApplyType),
          .asks_server = true},
-        one("type delete", "Deletes a type; its runs go on", {}, Delete),
+        one("type delete", "Deletes a type; its runs go on", {}, DeleteType),
     };
 }
 

@@ -6,7 +6,7 @@
 namespace ksana::app {
 namespace {
 
-constexpr std::string_view kRest = R"sh(
+constexpr std::string_view kBashRest = R"sh(
 _ksana_offer() {
     local current=$1
     case ${reply%% *} in
@@ -69,7 +69,7 @@ std::string Item(std::string_view word, std::string_view) { return fmt::format("
 std::string BashCompletion(std::span<const Command> commands) {
     return "# bash completion of ksana, written by: ksana completion bash\n" +
            ScriptTables(commands, {.open = "'", .close = "'", .nothing = "", .item = Item})
-               .append(kRest);
+               .append(kBashRest);
 }
 
 }  // namespace ksana::app

@@ -6,7 +6,7 @@
 namespace ksana::app {
 namespace {
 
-constexpr std::string_view kRest = R"sh(
+constexpr std::string_view kZshRest = R"sh(
 _ksana_offer() {
     case ${reply[1]} in
     words) compadd -- ${reply[2,-1]} ;;
@@ -84,7 +84,7 @@ std::string Described(std::string_view word, std::string_view summary) {
 std::string ZshCompletion(std::span<const Command> commands) {
     return "#compdef ksana\n# zsh completion, written by: ksana completion zsh\n" +
            ScriptTables(commands, {.open = "(", .close = ")", .nothing = "()", .item = Described})
-               .append(kRest);
+               .append(kZshRest);
 }
 
 }  // namespace ksana::app

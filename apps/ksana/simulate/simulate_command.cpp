@@ -91,7 +91,7 @@ Result<int> Simulate(ApiSession& session) {
     return kExitOk;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kSimulateDetails =
     "Puts the stored jobs, with those of FILE in their place or in addition, on a\n"
     "virtual clock: what fires, what overlaps and what is skipped, what nights do on\n"
     "which clocks change, and how much runs at once. A run takes as long as its job's\n"
@@ -106,7 +106,7 @@ Command SimulateCommand(const Process& process) {
     return {.path = "simulate",
             .words = "",
             .summary = "Shows what the schedules would do in a time to come",
-            .details = kDetails,
+            .details = kSimulateDetails,
             .options = {{"from", '\0', "TIME", "from then, RFC 3339", ""},
                         {"to", '\0', "TIME", "until then, at most 400 days later", ""},
                         {.name = "file",

@@ -28,7 +28,7 @@ Result<codec::ExportCounts> Export(const Arguments& arguments, const Process& pr
     return counts;
 }
 
-int Run(const Arguments& arguments, const Process& process, Output& output) {
+int RunExport(const Arguments& arguments, const Process& process, Output& output) {
     const auto counts = Export(arguments, process);
     if (!counts) return Fail(counts.error(), output);
     const std::string& path = arguments.Get("output");
@@ -37,7 +37,7 @@ int Run(const Arguments& arguments, const Process& process, Output& output) {
     return kExitOk;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kExportDetails =
     "A header, then one record a line, and at the end the counts, by which `ksana\n"
     "import` knows that nothing is missing. A file appears whole or not at all,\n"
     "readable by its owner only: it holds payloads and results.\n\n"
@@ -51,13 +51,13 @@ Command ExportCommand(const Process& process) {
     return {"export",
             "",
             "Writes everything a store holds as lines of JSON",
-            kDetails,
+            kExportDetails,
             0,
             {StoreOption(),
              {"output", 'o', "FILE", "where to; - is standard output", "-"},
              {"force", '\0', "", "replace a file that is there", ""}},
             [&process](const Arguments& arguments, Output& output) {
-                return Run(arguments, process, output);
+                return RunExport(arguments, process, output);
             }};
 }
 

@@ -50,7 +50,7 @@ Result<Imported> Import(const Arguments& arguments, const Process& process) {
         [&](std::int64_t records) { progress.Show(records); });
 }
 
-int Run(const Arguments& arguments, const Process& process, Output& output) {
+int RunImport(const Arguments& arguments, const Process& process, Output& output) {
     const auto imported = Import(arguments, process);
     if (!imported) return Fail(imported.error(), output);
     output.err +=
@@ -60,7 +60,7 @@ int Run(const Arguments& arguments, const Process& process, Output& output) {
     return kExitOk;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kStoreImportDetails =
     "FILE is what `ksana export` wrote; - is standard input. A file is read to its\n"
     "end before anything is stored: with a wrong line, or counts at the end that do\n"
     "not fit, the store stays as it was. A pipe is stored in batches as it comes.\n\n"
@@ -73,11 +73,11 @@ Command ImportCommand(const Process& process) {
     return {"import",
             "FILE",
             "Fills an empty store from an export",
-            kDetails,
+            kStoreImportDetails,
             1,
             {StoreOption(), {"dry-run", '\0', "", "check everything, store nothing", ""}},
             [&process](const Arguments& arguments, Output& output) {
-                return Run(arguments, process, output);
+                return RunImport(arguments, process, output);
             }};
 }
 

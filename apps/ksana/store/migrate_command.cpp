@@ -94,7 +94,7 @@ std::string ToText(const Schema& schema, bool only_status) {
     return text;
 }
 
-int Run(const Arguments& arguments, const Process& process, Output& output) {
+int RunMigrate(const Arguments& arguments, const Process& process, Output& output) {
     const auto url = StoreUrlOf(arguments, process);
     if (!url) return Fail(url.error(), output);
     const bool only_status = arguments.Has("status");
@@ -105,7 +105,7 @@ int Run(const Arguments& arguments, const Process& process, Output& output) {
     return schema->status.Pending() ? kExitPending : kExitOk;
 }
 
-constexpr std::string_view kDetails =
+constexpr std::string_view kMigrateDetails =
     "Prints each step that it applies; the server applies them when it starts. A\n"
     "store that does not exist is made; json and memory have no schema. There is no\n"
     "way back: make a copy before.\n\n"
@@ -118,13 +118,13 @@ Command MigrateCommand(const Process& process) {
     return {"migrate",
             "",
             "Brings the schema of a store to the newest version",
-            kDetails,
+            kMigrateDetails,
             0,
             {StoreOption(),
              {"status", '\0', "", "change nothing, list the versions", ""},
              {"output", 'o', "FORMAT", "output", "text", {"text", "json"}}},
             [&process](const Arguments& arguments, Output& output) {
-                return Run(arguments, process, output);
+                return RunMigrate(arguments, process, output);
             }};
 }
 

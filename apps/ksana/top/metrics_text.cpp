@@ -6,7 +6,7 @@
 namespace ksana::app {
 namespace {
 
-std::optional<double> NumberOf(std::string_view text) {
+std::optional<double> ValueOf(std::string_view text) {
     if (text == "+Inf") return std::numeric_limits<double>::infinity();
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -23,7 +23,7 @@ MetricsText::MetricsText(std::string_view text) {
         if (line.empty() || line[0] == '#') continue;
         const std::size_t space = line.rfind(' ');
         if (space == std::string_view::npos) continue;
-        const auto value = NumberOf(line.substr(space + 1));
+        const auto value = ValueOf(line.substr(space + 1));
         if (!value) continue;
         line = line.substr(0, space);
         const std::size_t brace = line.find('{');
@@ -55,7 +55,7 @@ MetricsText::Buckets MetricsText::BucketsOf(std::string_view name) const {
         if (at == std::string::npos) continue;
         std::string_view bound = std::string_view(series.labels).substr(at + kBound.size());
         bound = bound.substr(0, bound.find('"'));
-        if (const auto number = NumberOf(bound)) buckets[*number] += series.value;
+        if (const auto number = ValueOf(bound)) buckets[*number] += series.value;
     }
     return buckets;
 }

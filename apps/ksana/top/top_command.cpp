@@ -10,7 +10,7 @@
 namespace ksana::app {
 namespace {
 
-Result<TopData> Ask(const ApiSession& session) {
+Result<TopData> AskAll(const ApiSession& session) {
     const auto rows = static_cast<std::size_t>(session.process.terminal.Size().rows);
     return AskTopData(session.api, session.process.clock, rows);
 }
@@ -28,11 +28,11 @@ Result<int> Top(ApiSession& session) {
     KSANA_TRY(const Duration pause, IntervalOf(session.arguments));
     const bool once = session.arguments.Has("once");
     if (!once) KSANA_TRY_VOID(NeedTerminal(session, "--once"));
-    KSANA_TRY(TopData now, Ask(session));
+    KSANA_TRY(TopData now, AskAll(session));
     if (once) return Once(session, now);
     std::optional<TopData> before;
     return RunLive(session, {.ask = [&]() -> Result<void> {
-                                 KSANA_TRY(TopData next, Ask(session));
+                                 KSANA_TRY(TopData next, AskAll(session));
                                  before = std::move(now);
                                  now = std::move(next);
                                  return {};

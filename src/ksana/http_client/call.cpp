@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
+#include "ksana/base/text/names.hpp"
+
 namespace ksana::http_client {
-namespace {
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-}  // namespace
 
 std::string_view NameOf(Method method) {
     static constexpr std::array<std::string_view, 6> kNames = {"GET",   "POST",   "PUT",

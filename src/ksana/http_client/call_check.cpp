@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "ksana/base/text/names.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/http_client/plain/char_set.hpp"
 
 namespace ksana::http_client {
 namespace {
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // `part` is in lower case.
 bool Holds(std::string_view text, std::string_view part) {

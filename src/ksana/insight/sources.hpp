@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "ksana/base/time/time.hpp"
 #include "ksana/engine/plan/schedule_cache.hpp"
 #include "ksana/schedule/calendar/calendar.hpp"
 #include "ksana/schedule/schedule.hpp"
@@ -11,6 +12,9 @@
 #include "ksana/store/store.hpp"
 
 namespace ksana::insight {
+
+// The smallest step of time: what is open at one end becomes closed with it.
+inline constexpr Duration kTick{1};
 
 // The calendar of a name as people wrote it, to tell which of its rules holds; nothing where there
 // is none. Thread-safe.

@@ -27,7 +27,7 @@ std::string CountsText(const ExportCounts& counts) {
                        counts.documents);
 }
 
-Error Wrong(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+Error WrongExport(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
 // Reads an export line by line; with a store it also fills that.
 class Importer {
@@ -56,7 +56,7 @@ class Importer {
         header_ = std::move(header).value();
         for (;;) {
             KSANA_TRY(more, Next(line));
-            if (!more) return Wrong(fmt::format("{}; the export is cut off", EndMissing()));
+            if (!more) return WrongExport(fmt::format("{}; the export is cut off", EndMissing()));
             auto parsed = codec::ExportLineFromText(line);
             if (!parsed) return AtLine(std::move(parsed).error());
             if (const auto* said = std::get_if<ExportCounts>(&*parsed)) return End(*said);
@@ -80,12 +80,12 @@ class Importer {
 
     Result<void> End(const ExportCounts& said) {
         if (said != counts_) {
-            return AtLine(Wrong(fmt::format("the export says {}, but it holds {}", CountsText(said),
-                                            CountsText(counts_))));
+            return AtLine(WrongExport(fmt::format("the export says {}, but it holds {}",
+                                                  CountsText(said), CountsText(counts_))));
         }
         std::string line;
         KSANA_TRY(const bool more, Next(line));
-        if (more) return AtLine(Wrong("nothing may follow the line {\"end\":…}"));
+        if (more) return AtLine(WrongExport("nothing may follow the line {\"end\":…}"));
         return Flush();
     }
 

@@ -16,7 +16,6 @@ using store_kit::OverlapCounts;
 
 namespace {
 
-std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
 std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit); }
 
 // Each id once, in the order of the table.

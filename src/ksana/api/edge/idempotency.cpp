@@ -16,7 +16,7 @@ using codec::StoredAnswer;
 using http_server::Request;
 using http_server::Response;
 
-constexpr std::string_view kHeader = "Idempotency-Key";
+constexpr std::string_view kKeyHeader = "Idempotency-Key";
 constexpr std::size_t kLongestKey = 255;
 constexpr Duration kKept = std::chrono::hours(24);
 // Somebody who has not answered for so long has gone.
@@ -71,11 +71,11 @@ Response Problem409(const Request& request) {
 }  // namespace
 
 Result<Response> Idempotency::Run(const Request& request, const CallHandler& handler) {
-    const auto given = request.headers.Find(kHeader);
+    const auto given = request.headers.Find(kKeyHeader);
     if (!given) return handler({.request = request, .id = {}, .again = false});
-    if (!IsKey(*given) || request.headers.Count(kHeader) > 1) {
+    if (!IsKey(*given) || request.headers.Count(kKeyHeader) > 1) {
         return Error(std::vector<Problem>{
-            {fmt::format("/headers/{}", kHeader),
+            {fmt::format("/headers/{}", kKeyHeader),
              fmt::format("must be one text of 1 to {} visible ASCII characters", kLongestKey)}});
     }
     const std::string hash = HashOf(request);

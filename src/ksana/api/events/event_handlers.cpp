@@ -15,7 +15,7 @@ using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
 
-constexpr std::string_view kHeader = "Last-Event-ID";
+constexpr std::string_view kLastEventHeader = "Last-Event-ID";
 constexpr std::array<std::string_view, 6> kTypes = {"job",      "run",   "backfill",
                                                     "calendar", "group", "limit"};
 
@@ -53,7 +53,7 @@ Result<EventWish> WishOf(const Request& request) {
         if (!wish.after) reader.Fault("after", "must be the id of an event, or 0");
     }
     KSANA_TRY_VOID(reader.Finish());
-    const auto last = request.headers.Find(kHeader);
+    const auto last = request.headers.Find(kLastEventHeader);
     if (last && !last->empty()) {
         wish.after = NumberOf(*last);
         if (!wish.after) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPage = 200;
 // The net under wake-ups that were lost on the way, and the pause after an error of the store.
 constexpr Duration kLongestSleep = std::chrono::seconds(5);
-constexpr Duration kErrorPause = std::chrono::seconds(1);
+constexpr Duration kStreamErrorPause = std::chrono::seconds(1);
 
 Result<std::int64_t> NewestSeq(store::Store& store) {
     KSANA_TRY(const auto page, store.events().List({.filter = {}, .descending = true, .limit = 1}));
@@ -115,7 +115,7 @@ SteadyPoint EventStreams::RunOnce() {
         if (!std::exchange(failing_, true)) {
             Log(LogLevel::kError, "events cannot be read", {{"error", told.error().Describe()}});
         }
-        return std::min<SteadyPoint>(next, now + kErrorPause);
+        return std::min<SteadyPoint>(next, now + kStreamErrorPause);
     }
     failing_ = false;
     if (*again) return now;

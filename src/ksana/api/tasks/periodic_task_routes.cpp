@@ -18,7 +18,7 @@ using http_server::Request;
 using http_server::Response;
 using model::Job;
 
-Response Show(const Job& job, int status) {
+Response ShowPeriodic(const Job& job, int status) {
     return JsonResponse(status, codec::PeriodicTaskToJson(job));
 }
 
@@ -26,7 +26,7 @@ bool IsPeriodicTask(const Job& job) {
     return model::KindOf(job.action) == model::ActionKind::kQueue;
 }
 
-Error NoTask(const std::string& id) {
+Error NoPeriodicTask(const std::string& id) {
     return {Code::kNotFound, fmt::format("there is no periodic task \"{}\"", id)};
 }
 
@@ -42,15 +42,15 @@ Error InTheirWords(Error error) {
     return error;
 }
 
-class Handlers {
+class PeriodicTaskHandlers {
   public:
-    explicit Handlers(const TaskServices& services) : services_(services) {}
+    explicit PeriodicTaskHandlers(const TaskServices& services) : services_(services) {}
 
     Result<Response> Create(const Request& request) const {
         KSANA_TRY(Job job, codec::PeriodicTaskFromJson(request.body));
         const auto created = services_.jobs.Create(std::move(job), ActorOf(request));
         if (!created) return InTheirWords(created.error());
-        Response response = Show(*created, 201);
+        Response response = ShowPeriodic(*created, 201);
         response.headers.emplace_back("Location", "/periodic-task/" + created->id);
         return response;
     }
@@ -71,13 +71,13 @@ class Handlers {
 
     Result<Response> Get(const Request& request) const {
         KSANA_TRY(const Job job, Find(request));
-        return Show(job, 200);
+        return ShowPeriodic(job, 200);
     }
 
     Result<Response> Put(const Request& request) const {
         const std::string& id = request.Parameter("id");
         const auto replace = [&](Job& job) -> Result<void> {
-            if (!IsPeriodicTask(job)) return NoTask(id);
+            if (!IsPeriodicTask(job)) return NoPeriodicTask(id);
             return codec::ReplacePeriodicTask(job, request.body);
         };
         return Answered(services_.jobs.Change(id, {}, replace, ActorOf(request)), id);
@@ -108,12 +108,12 @@ class Handlers {
         auto job = services_.store.jobs().Get(id);
         if (job && IsPeriodicTask(*job)) return job;
         if (!job && job.error().code != Code::kNotFound) return job.error();
-        return NoTask(id);
+        return NoPeriodicTask(id);
     }
 
     static Result<Response> Answered(const Result<Job>& job, const std::string& id) {
-        if (job) return Show(*job, 200);
-        return job.error().code == Code::kNotFound ? NoTask(id) : InTheirWords(job.error());
+        if (job) return ShowPeriodic(*job, 200);
+        return job.error().code == Code::kNotFound ? NoPeriodicTask(id) : InTheirWords(job.error());
     }
 
     TaskServices services_;
@@ -122,21 +122,22 @@ class Handlers {
 }  // namespace
 
 void AddPeriodicTaskRoutes(http_server::Router& router, const TaskServices& services) {
-    const auto handlers = std::make_shared<const Handlers>(services);
+    const auto handlers = std::make_shared<const PeriodicTaskHandlers>(services);
     const MemberRoutes add(router, handlers);
     add(Method::kPost, "/periodic-task", Permission::kWrite, "Makes a periodic task",
-        &Handlers::Create);
-    add(Method::kGet, "/periodic-task", Permission::kRead, "Lists periodic tasks", &Handlers::List);
+        &PeriodicTaskHandlers::Create);
+    add(Method::kGet, "/periodic-task", Permission::kRead, "Lists periodic tasks",
+        &PeriodicTaskHandlers::List);
     add(Method::kGet, "/periodic-task/{id}", Permission::kRead, "Shows a periodic task",
-        &Handlers::Get);
+        &PeriodicTaskHandlers::Get);
     add(Method::kPut, "/periodic-task/{id}", Permission::kWrite, "Replaces a periodic task",
-        &Handlers::Put);
+        &PeriodicTaskHandlers::Put);
     add(Method::kDelete, "/periodic-task/{id}", Permission::kWrite, "Deletes a periodic task",
-        &Handlers::Delete);
+        &PeriodicTaskHandlers::Delete);
     add(Method::kPost, "/periodic-task/{id}/online", Permission::kOperate,
-        "Lets a periodic task fire", &Handlers::Online);
+        "Lets a periodic task fire", &PeriodicTaskHandlers::Online);
     add(Method::kPost, "/periodic-task/{id}/offline", Permission::kOperate,
-        "Keeps a periodic task from firing", &Handlers::Offline);
+        "Keeps a periodic task from firing", &PeriodicTaskHandlers::Offline);
 }
 
 }  // namespace ksana::api

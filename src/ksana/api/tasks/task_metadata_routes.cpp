@@ -19,9 +19,9 @@ using http_server::Request;
 using http_server::Response;
 using model::RunType;
 
-class Handlers {
+class TaskMetadataHandlers {
   public:
-    explicit Handlers(const TaskServices& services) : services_(services) {}
+    explicit TaskMetadataHandlers(const TaskServices& services) : services_(services) {}
 
     Result<Response> Create(const Request& request) const {
         KSANA_TRY(const RunType given, codec::TaskMetadataFromJson(request.body, nullptr));
@@ -89,17 +89,18 @@ class Handlers {
 }  // namespace
 
 void AddTaskMetadataRoutes(http_server::Router& router, const TaskServices& services) {
-    const auto handlers = std::make_shared<const Handlers>(services);
+    const auto handlers = std::make_shared<const TaskMetadataHandlers>(services);
     const MemberRoutes add(router, handlers);
     add(Method::kPost, "/task-metadata", Permission::kWrite, "Makes a type of tasks",
-        &Handlers::Create);
-    add(Method::kGet, "/task-metadata", Permission::kRead, "Lists types of tasks", &Handlers::List);
+        &TaskMetadataHandlers::Create);
+    add(Method::kGet, "/task-metadata", Permission::kRead, "Lists types of tasks",
+        &TaskMetadataHandlers::List);
     add(Method::kGet, "/task-metadata/{id}", Permission::kRead, "Shows a type of tasks",
-        &Handlers::Get);
+        &TaskMetadataHandlers::Get);
     add(Method::kPut, "/task-metadata/{id}", Permission::kWrite, "Replaces a type of tasks",
-        &Handlers::Put);
+        &TaskMetadataHandlers::Put);
     add(Method::kDelete, "/task-metadata/{id}", Permission::kWrite, "Deletes a type of tasks",
-        &Handlers::Delete);
+        &TaskMetadataHandlers::Delete);
 }
 
 }  // namespace ksana::api

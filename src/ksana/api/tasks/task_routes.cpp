@@ -24,7 +24,7 @@ using http_server::Where;
 using model::Run;
 
 // Of an array of tasks; other bodies are bounded as the server says.
-constexpr std::size_t kMaxBatchBody = std::size_t{64} << 20;
+constexpr std::size_t kMaxTaskListBody = std::size_t{64} << 20;
 
 Error NoTask(const std::string& id) {
     return {Code::kNotFound, fmt::format("there is no task \"{}\"", id)};
@@ -40,14 +40,14 @@ constexpr model::RunStates kCurrentStates = static_cast<model::RunStates>(
     model::kAllStates & ~kHistoryStates & ~model::SetOf(model::RunState::kSkipped) &
     ~model::SetOf(model::RunState::kMissed));
 
-class Handlers {
+class TaskDialectHandlers {
   public:
-    explicit Handlers(const TaskServices& services) : services_(services) {}
+    explicit TaskDialectHandlers(const TaskServices& services) : services_(services) {}
 
     // One task is answered whole, of many their ids in the order they came.
     Result<Response> Submit(const Request& request) const {
         KSANA_TRY(codec::SubmittedTasks wish,
-                  codec::SubmittedTasksFromJson(request.body, kMaxBatchBody, store::kMaxBatch));
+                  codec::SubmittedTasksFromJson(request.body, kMaxTaskListBody, store::kMaxBatch));
         if (!wish.is_list) return SubmitOne(std::move(wish.tasks.front()));
         const auto submitted = services_.tasks.Submit(std::move(wish.tasks));
         if (!submitted) return InList(submitted.error());
@@ -168,27 +168,27 @@ class Handlers {
 }  // namespace
 
 void AddTaskRoutes(http_server::Router& router, const TaskServices& services) {
-    const auto handlers = std::make_shared<const Handlers>(services);
+    const auto handlers = std::make_shared<const TaskDialectHandlers>(services);
     const MemberRoutes add(router, handlers);
     router.Add(Route(Method::kPost, "/task", Permission::kWrite,
                      "Submits a task, or an array of them", Where::kPool,
                      http_server::Handler(
                          [handlers](const Request& request) { return handlers->Submit(request); }))
-                   .WithBodyLimit(kMaxBatchBody));
-    add(Method::kGet, "/task", Permission::kRead, "Lists tasks", &Handlers::List);
+                   .WithBodyLimit(kMaxTaskListBody));
+    add(Method::kGet, "/task", Permission::kRead, "Lists tasks", &TaskDialectHandlers::List);
     add(Method::kPost, "/task/fetch", Permission::kOperate, "Hands tasks to an agent",
-        &Handlers::Fetch);
-    add(Method::kGet, "/task/{id}", Permission::kRead, "Shows a task", &Handlers::Get);
+        &TaskDialectHandlers::Fetch);
+    add(Method::kGet, "/task/{id}", Permission::kRead, "Shows a task", &TaskDialectHandlers::Get);
     add(Method::kPost, "/task/{id}/report", Permission::kOperate, "Takes an agent's result",
-        &Handlers::Report);
+        &TaskDialectHandlers::Report);
     add(Method::kPost, "/task/{id}/process", Permission::kOperate,
-        "Closes a task that waits for a person", &Handlers::Process);
+        "Closes a task that waits for a person", &TaskDialectHandlers::Process);
     add(Method::kPost, "/task/{id}/cancel", Permission::kOperate, "Stops a task",
-        &Handlers::Cancel);
+        &TaskDialectHandlers::Cancel);
     add(Method::kGet, "/task-his", Permission::kRead, "Lists tasks of the history",
-        &Handlers::ListHistory);
+        &TaskDialectHandlers::ListHistory);
     add(Method::kGet, "/periodic-task-log", Permission::kRead, "Lists what a periodic task did",
-        &Handlers::ListLog);
+        &TaskDialectHandlers::ListLog);
     AddTaskMetadataRoutes(router, services);
     AddPeriodicTaskRoutes(router, services);
 }

@@ -32,9 +32,9 @@ Result<store::JobQuery> ListQueryOf(const Request& request) {
     return query;
 }
 
-class Handlers {
+class TimerHandlers {
   public:
-    explicit Handlers(const TimerServices& services) : services_(services) {}
+    explicit TimerHandlers(const TimerServices& services) : services_(services) {}
 
     Result<Response> Create(const Request& request) const {
         KSANA_TRY(Job job, codec::TimerJobFromJson(request.body));
@@ -76,11 +76,10 @@ class Handlers {
     // 202: it is stored and will run; how it went is told by the job's last_status.
     Result<Response> RunNow(const Request& request) const {
         KSANA_TRY(std::string parameters, codec::RunParametersFromJson(request.body));
-        KSANA_TRY(const model::Run run,
-                  services_.jobs.RunNow({.id = request.Parameter("id"),
-                                            .parameters = std::move(parameters),
-                                            .obeys_overlap = false},
-                                           ActorOf(request)));
+        KSANA_TRY(const model::Run run, services_.jobs.RunNow({.id = request.Parameter("id"),
+                                                               .parameters = std::move(parameters),
+                                                               .obeys_overlap = false},
+                                                              ActorOf(request)));
         return JsonResponse(202, fmt::format(R"({{"job_id":{},"run_id":"{}"}})",
                                              codec::TextToJson(run.job_id), run.id.ToString()));
     }
@@ -92,8 +91,7 @@ class Handlers {
     }
 
     Result<Response> Resume(const Request& request) const {
-        KSANA_TRY(const Job job,
-                  services_.jobs.Resume(request.Parameter("id"), ActorOf(request)));
+        KSANA_TRY(const Job job, services_.jobs.Resume(request.Parameter("id"), ActorOf(request)));
         return Show(job, 200);
     }
 
@@ -108,7 +106,7 @@ class Handlers {
 }  // namespace
 
 void AddTimerRoutes(http_server::Router& router, const TimerServices& services) {
-    const auto handlers = std::make_shared<const Handlers>(services);
+    const auto handlers = std::make_shared<const TimerHandlers>(services);
     const auto add = [&](Method method, const char* pattern, Permission permission,
                          const char* description, Where where, auto handler) {
         router.Add(Route(method, pattern, permission, description, where,
@@ -118,19 +116,20 @@ void AddTimerRoutes(http_server::Router& router, const TimerServices& services) 
     };
     const Where read_one = services.quick_reads ? Where::kInline : Where::kPool;
     add(Method::kPost, "/jobs", Permission::kWrite, "Creates a job", Where::kPool,
-        &Handlers::Create);
-    add(Method::kGet, "/jobs", Permission::kRead, "Lists jobs", Where::kPool, &Handlers::List);
-    add(Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one, &Handlers::Get);
+        &TimerHandlers::Create);
+    add(Method::kGet, "/jobs", Permission::kRead, "Lists jobs", Where::kPool, &TimerHandlers::List);
+    add(Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one,
+        &TimerHandlers::Get);
     add(Method::kPatch, "/jobs/{id}", Permission::kWrite, "Changes parts of a job", Where::kPool,
-        &Handlers::Patch);
+        &TimerHandlers::Patch);
     add(Method::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job", Where::kPool,
-        &Handlers::Delete);
+        &TimerHandlers::Delete);
     add(Method::kPost, "/jobs/{id}/run-now", Permission::kOperate,
-        "Runs a job at once, beside its schedule", Where::kPool, &Handlers::RunNow);
+        "Runs a job at once, beside its schedule", Where::kPool, &TimerHandlers::RunNow);
     add(Method::kPost, "/jobs/{id}/pause", Permission::kOperate, "Keeps a job from firing",
-        Where::kPool, &Handlers::Pause);
+        Where::kPool, &TimerHandlers::Pause);
     add(Method::kPost, "/jobs/{id}/resume", Permission::kOperate, "Lets a job fire again",
-        Where::kPool, &Handlers::Resume);
+        Where::kPool, &TimerHandlers::Resume);
 }
 
 }  // namespace ksana::api

@@ -23,13 +23,6 @@ using store::ApplyVerdict;
 constexpr std::size_t kMaxReportBody = std::size_t{8} << 20;
 constexpr std::size_t kMaxExchangeBody = std::size_t{64} << 20;
 
-// An id that is none is of no run.
-Result<Uuid> RunIdOf(const Request& request) {
-    const std::string& text = request.Parameter("id");
-    if (const auto id = Uuid::Parse(text)) return *id;
-    return Error(Code::kNotFound, fmt::format("there is no run \"{}\"", text));
-}
-
 std::string_view VerdictName(ApplyVerdict verdict) {
     switch (verdict) {
         case ApplyVerdict::kApplied:
@@ -45,9 +38,9 @@ std::string_view VerdictName(ApplyVerdict verdict) {
     return "refused";
 }
 
-class Handlers {
+class AgentHandlers {
   public:
-    explicit Handlers(const Services& services)
+    explicit AgentHandlers(const Services& services)
         : agents_(services.agents), hub_(services.agent_hub) {}
 
     void Claim(const Request& request, Reply reply) const {

@@ -27,11 +27,13 @@ using http_server::Request;
 using http_server::Response;
 using model::IncidentState;
 
-std::string TextOf(const StoredRule& stored) {
+std::string AlertText(const StoredRule& stored) {
     return codec::AlertRuleViewToJson(stored.rule, stored.version, stored.updated_at);
 }
 
-std::string TagOf(const StoredRule& stored) { return DocumentTag(stored.version, TextOf(stored)); }
+std::string TagOf(const StoredRule& stored) {
+    return DocumentTag(stored.version, AlertText(stored));
+}
 
 const std::string& IdOf(const Call& call) { return call.request.Parameter("id"); }
 
@@ -42,16 +44,16 @@ bool MayChange(const Request& request, const std::optional<StoredRule>& before) 
     return IfMatch(request, before->version, TagOf(*before)) != MatchWish::kDiffers;
 }
 
-Response Changed412(const Request& request) {
+Response AlertChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the alert is not what the condition asks for: read it "
                                       "again"});
 }
 
-class Handlers {
+class AlertHandlers {
   public:
-    explicit Handlers(std::shared_ptr<HandlerContext> context)
+    explicit AlertHandlers(std::shared_ptr<HandlerContext> context)
         : desk_(std::move(context)), alerts_(desk_->services.alerts) {}
 
     Result<Response> List(const Call& call) const {
@@ -62,14 +64,14 @@ class Handlers {
         const auto list = [this](std::size_t limit, const std::string& cursor) {
             return alerts_.shelf().ListRules(limit, cursor);
         };
-        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        KSANA_TRY(const ListPage page, FillPage(wish, list, AlertText));
         return ListAnswer(call.request, desk_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) const {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const StoredRule stored, alerts_.shelf().GetRule(IdOf(call)));
-        return WithTag(call.request, JsonResponse(200, TextOf(stored)), TagOf(stored));
+        return WithTag(call.request, JsonResponse(200, AlertText(stored)), TagOf(stored));
     }
 
     Result<Response> Put(const Call& call) const {
@@ -82,10 +84,10 @@ class Handlers {
         KSANA_TRY(model::AlertRule rule,
                   codec::AlertRuleFromJson(call.request.body, before ? &before->rule : nullptr));
         rule.id = id;
-        if (!MayChange(call.request, before)) return Changed412(call.request);
+        if (!MayChange(call.request, before)) return AlertChanged412(call.request);
         KSANA_TRY(const StoredRule stored,
                   alerts_.Put(std::move(rule), before, api::ActorOf(call.request)));
-        Response response = JsonResponse(before ? 200 : 201, TextOf(stored));
+        Response response = JsonResponse(before ? 200 : 201, AlertText(stored));
         response.headers.emplace_back("ETag", TagOf(stored));
         if (!before) response.headers.emplace_back("Location", "/api/v1/alerts/" + id);
         return response;
@@ -93,7 +95,7 @@ class Handlers {
 
     Result<Response> Delete(const Call& call) const {
         KSANA_TRY(const StoredRule stored, alerts_.shelf().GetRule(IdOf(call)));
-        if (!MayChange(call.request, stored)) return Changed412(call.request);
+        if (!MayChange(call.request, stored)) return AlertChanged412(call.request);
         KSANA_TRY_VOID(alerts_.Delete(stored, api::ActorOf(call.request)));
         return http_server::NoContent();
     }
@@ -227,17 +229,17 @@ constexpr RouteInfo kListAlertIncidents{
 }  // namespace
 
 void AddAlertRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const AlertHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kListAlerts, &Handlers::List);
-    add(kGetAlert, &Handlers::Get);
-    add(kPutAlert, &Handlers::Put);
-    add(kDeleteAlert, &Handlers::Delete);
-    add(kTestAlert, &Handlers::Test);
-    add(kListAlertIncidents, &Handlers::Incidents);
+    add(kListAlerts, &AlertHandlers::List);
+    add(kGetAlert, &AlertHandlers::Get);
+    add(kPutAlert, &AlertHandlers::Put);
+    add(kDeleteAlert, &AlertHandlers::Delete);
+    add(kTestAlert, &AlertHandlers::Test);
+    add(kListAlertIncidents, &AlertHandlers::Incidents);
 }
 
 }  // namespace ksana::api

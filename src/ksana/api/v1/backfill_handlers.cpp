@@ -40,7 +40,7 @@ std::string PreviewText(const engine::BackfillWish& wish, const engine::Backfill
     return text.Take();
 }
 
-Result<Uuid> IdOf(const Request& request) {
+Result<Uuid> BackfillIdOf(const Request& request) {
     const std::string& text = request.Parameter("id");
     const auto id = Uuid::Parse(text);
     if (id) return *id;
@@ -83,14 +83,14 @@ Result<Response> List(HandlerContext& context, const Request& request) {
 
 Result<Response> Show(HandlerContext& context, const Request& request) {
     KSANA_TRY_VOID(api::QueryReader(request).Finish());
-    KSANA_TRY(const Uuid id, IdOf(request));
+    KSANA_TRY(const Uuid id, BackfillIdOf(request));
     KSANA_TRY(const model::Backfill backfill, context.services.backfills.Get(id));
     return JsonResponse(200, codec::BackfillViewToJson(backfill));
 }
 
 Result<Response> Cancel(HandlerContext& context, const Request& request) {
     KSANA_TRY_VOID(codec::CheckEmptyBody(request.body));
-    KSANA_TRY(const Uuid id, IdOf(request));
+    KSANA_TRY(const Uuid id, BackfillIdOf(request));
     KSANA_TRY(const model::Backfill backfill,
               context.services.backfills.Cancel(id, api::ActorOf(request)));
     return JsonResponse(200, codec::BackfillViewToJson(backfill));

@@ -11,7 +11,7 @@
 namespace ksana::api {
 namespace {
 
-constexpr std::size_t kPage = 200;
+constexpr std::size_t kBulkPage = 200;
 
 Result<store::JobFilter> FilterOf(const codec::BulkRequest& wish, bool enabled) {
     store::JobFilter filter;
@@ -67,7 +67,7 @@ Result<std::string> SetEnabled(engine::JobService& context, store::Store& store,
                                const engine::Actor& by) {
     store::JobQuery query;
     KSANA_TRY(query.filter, FilterOf(wish, enabled));
-    query.limit = kPage;
+    query.limit = kBulkPage;
     std::vector<std::string> changed;
     std::vector<std::string> failed;
     bool more = true;

@@ -24,16 +24,16 @@ using http_server::Request;
 using http_server::Response;
 using schedule::Calendar;
 
-std::string TextOf(const StoredCalendar& stored) {
+std::string CalendarText(const StoredCalendar& stored) {
     return codec::CalendarViewToJson(stored.calendar,
                                      {.version = stored.version, .updated_at = stored.updated_at});
 }
 
 std::string TagOf(const StoredCalendar& stored) {
-    return DocumentTag(stored.version, TextOf(stored));
+    return DocumentTag(stored.version, CalendarText(stored));
 }
 
-Response Changed412(const Request& request) {
+Response CalendarChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the calendar is not what the condition asks for: read it "
@@ -59,9 +59,9 @@ std::string SkippedText(const std::vector<codec::SkippedLine>& skipped) {
     return fmt::format("[{}]", fmt::join(items, ","));
 }
 
-class Handlers {
+class CalendarHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit CalendarHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context),
           calendars_(context->services.calendars),
           store_(context->services.store) {}
@@ -77,14 +77,14 @@ class Handlers {
             params.cursor = cursor;
             return calendars_.List(params);
         };
-        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        KSANA_TRY(const ListPage page, FillPage(wish, list, CalendarText));
         return ListAnswer(call.request, desk_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const StoredCalendar stored, calendars_.Get(NameOf(call)));
-        return WithTag(call.request, JsonResponse(200, TextOf(stored)), TagOf(stored));
+        return WithTag(call.request, JsonResponse(200, CalendarText(stored)), TagOf(stored));
     }
 
     Result<Response> Put(const Call& call) {
@@ -100,9 +100,9 @@ class Handlers {
                 return given;
             },
             api::ActorOf(call.request));
-        if (refused) return Changed412(call.request);
+        if (refused) return CalendarChanged412(call.request);
         if (!stored) return stored.error();
-        Response response = JsonResponse(is_new ? 201 : 200, TextOf(*stored));
+        Response response = JsonResponse(is_new ? 201 : 200, CalendarText(*stored));
         response.headers.emplace_back("ETag", TagOf(*stored));
         if (is_new) {
             response.headers.emplace_back("Location", "/api/v1/calendars/" + given.name);
@@ -120,7 +120,7 @@ class Handlers {
                 return {};
             },
             api::ActorOf(call.request));
-        if (refused) return Changed412(call.request);
+        if (refused) return CalendarChanged412(call.request);
         if (!deleted) return deleted.error();
         return http_server::NoContent();
     }
@@ -146,7 +146,7 @@ class Handlers {
             KSANA_TRY(shown, calendars_.Change(NameOf(call), apply, api::ActorOf(call.request)));
         }
         ObjectText text;
-        text.Raw("calendar", TextOf(shown)).Put("added", change.added);
+        text.Raw("calendar", CalendarText(shown)).Put("added", change.added);
         text.Put("removed", change.removed).Raw("skipped", SkippedText(found.skipped));
         text.Put("stored", !wish.dry_run);
         return JsonResponse(200, text.Take());
@@ -287,17 +287,17 @@ constexpr RouteInfo kImportCalendar{.method = Method::kPost,
 
 void AddCalendarRoutes(http_server::Router& router,
                        const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<Handlers>(context);
+    const auto handlers = std::make_shared<CalendarHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kListCalendars, &Handlers::List);
-    add(kGetCalendar, &Handlers::Get);
-    add(kPutCalendar, &Handlers::Put);
-    add(kDeleteCalendar, &Handlers::Delete);
-    add(kImportCalendar, &Handlers::Import);
-    add(kPreviewCalendar, &Handlers::Preview);
+    add(kListCalendars, &CalendarHandlers::List);
+    add(kGetCalendar, &CalendarHandlers::Get);
+    add(kPutCalendar, &CalendarHandlers::Put);
+    add(kDeleteCalendar, &CalendarHandlers::Delete);
+    add(kImportCalendar, &CalendarHandlers::Import);
+    add(kPreviewCalendar, &CalendarHandlers::Preview);
 }
 
 }  // namespace ksana::api

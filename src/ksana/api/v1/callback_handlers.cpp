@@ -24,7 +24,7 @@ using model::CallbackState;
 using model::Run;
 
 // state=failed&state=pending: one of these.
-model::RunStates ReadStates(api::QueryReader& reader) {
+model::RunStates ReadCallbackStates(api::QueryReader& reader) {
     model::RunStates states = 0;
     for (const std::string_view name : reader.All("state")) {
         if (const auto state = model::FromName<CallbackState>(name)) {
@@ -44,7 +44,7 @@ Result<Response> List(HandlerContext& context, const Call& call) {
     api::QueryReader reader(call.request);
     store::RunQuery query;
     query.filter.trigger = model::RunTrigger::kCallback;
-    query.filter.states = ReadStates(reader);
+    query.filter.states = ReadCallbackStates(reader);
     query.filter.parent = reader.Id("parent");
     query.filter.type = reader.Text("type");
     query.filter.tenant = reader.Text("tenant");

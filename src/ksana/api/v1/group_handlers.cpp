@@ -34,7 +34,7 @@ struct Group {
     engine::GroupUse use;  // on this node
 };
 
-std::string TextOf(const Group& group) {
+std::string GroupText(const Group& group) {
     ObjectText text;
     text.Put("name", group.name);
     const StoredLimit stored = group.stored.value_or(StoredLimit{});
@@ -49,12 +49,12 @@ std::string TextOf(const Group& group) {
 }
 
 std::string TagOf(const Group& group) {
-    return DocumentTag(group.stored ? group.stored->version : 0, TextOf(group));
+    return DocumentTag(group.stored ? group.stored->version : 0, GroupText(group));
 }
 
-class Handlers {
+class GroupHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit GroupHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), store_(context->services.store) {}
 
     // By name: those that jobs name, and those that have limits.
@@ -68,14 +68,14 @@ class Handlers {
                               const std::string& after) -> Result<store::Page<Group>> {
             return PageOf(stored, after, limit);
         };
-        KSANA_TRY(const ListPage page, FillPage(wish, list, TextOf));
+        KSANA_TRY(const ListPage page, FillPage(wish, list, GroupText));
         return ListAnswer(call.request, desk_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) const {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const Group group, Find(NameOf(call)));
-        return WithTag(call.request, JsonResponse(200, TextOf(group)), TagOf(group));
+        return WithTag(call.request, JsonResponse(200, GroupText(group)), TagOf(group));
     }
 
     Result<Response> Put(const Call& call) const {
@@ -89,7 +89,7 @@ class Handlers {
         KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, TargetOf(call), limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const Group group, Look(name, change->stored));
-        Response response = JsonResponse(change->is_new ? 201 : 200, TextOf(group));
+        Response response = JsonResponse(change->is_new ? 201 : 200, GroupText(group));
         response.headers.emplace_back("ETag", TagOf(group));
         if (change->is_new) {
             response.headers.emplace_back("Location", "/api/v1/groups/" + name);
@@ -298,17 +298,17 @@ constexpr RouteInfo kResumeGroup{
 }  // namespace
 
 void AddGroupRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const GroupHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kListGroups, &Handlers::List);
-    add(kGetGroup, &Handlers::Get);
-    add(kPutGroup, &Handlers::Put);
-    add(kDeleteGroup, &Handlers::Delete);
-    add(kPauseGroup, &Handlers::Pause);
-    add(kResumeGroup, &Handlers::Resume);
+    add(kListGroups, &GroupHandlers::List);
+    add(kGetGroup, &GroupHandlers::Get);
+    add(kPutGroup, &GroupHandlers::Put);
+    add(kDeleteGroup, &GroupHandlers::Delete);
+    add(kPauseGroup, &GroupHandlers::Pause);
+    add(kResumeGroup, &GroupHandlers::Resume);
 }
 
 }  // namespace ksana::api

@@ -6,6 +6,9 @@
 
 namespace ksana::api {
 
+// The run that the path names by {id}; an id that is none is of no run.
+Result<Uuid> RunIdOf(const http_server::Request& request);
+
 // The protocol of agents: claim, heartbeat, report (docs/api.md).
 void AddAgentRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
 

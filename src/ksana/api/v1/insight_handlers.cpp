@@ -46,9 +46,9 @@ class Turn {
     const bool mine_;
 };
 
-class Handlers {
+class InsightHandlers {
   public:
-    explicit Handlers(const Services& services) : services_(services) {}
+    explicit InsightHandlers(const Services& services) : services_(services) {}
 
     Result<Response> Explain(const Call& call) {
         api::QueryReader reader(call.request);
@@ -159,14 +159,14 @@ constexpr RouteInfo kSimulate{
 }  // namespace
 
 void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<Handlers>(context->services);
+    const auto handlers = std::make_shared<InsightHandlers>(context->services);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kExplainFire, &Handlers::Explain);
-    add(kPreviewSchedule, &Handlers::Preview);
-    add(kSimulate, &Handlers::Simulate);
+    add(kExplainFire, &InsightHandlers::Explain);
+    add(kPreviewSchedule, &InsightHandlers::Preview);
+    add(kSimulate, &InsightHandlers::Simulate);
 }
 
 }  // namespace ksana::api

@@ -44,7 +44,7 @@ Response Made(const Job& job) {
     return response;
 }
 
-Response Changed412(const Request& request) {
+Response JobChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the job is not what the condition asks for: read it again"});
@@ -57,9 +57,9 @@ Response Wanted428(const Request& request) {
                                       "that was read, or If-None-Match: * to make it"});
 }
 
-class Handlers {
+class JobHandlers {
   public:
-    explicit Handlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
+    explicit JobHandlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
 
     Result<Response> Create(const Call& call) const {
         KSANA_TRY(model::JobDefinition job, codec::JobFromView(call.request.body));
@@ -98,7 +98,7 @@ class Handlers {
         const std::string& id = IdOf(call);
         KSANA_TRY(const Job job, store_.jobs().Get(id));
         const MatchWish wish = IfMatch(call.request, job);
-        if (wish == MatchWish::kDiffers) return Changed412(call.request);
+        if (wish == MatchWish::kDiffers) return JobChanged412(call.request);
         const bool insists = wish == MatchWish::kMatches;
         const auto deleted =
             jobs_.Delete(id, insists ? std::optional(job.state.version) : std::nullopt, ByOf(call));
@@ -106,7 +106,8 @@ class Handlers {
         if (insists && deleted.error().code == Code::kConflict) {
             // Changed since, or another job depends on it?
             KSANA_TRY(const Job now, store_.jobs().Get(id));
-            if (IfMatch(call.request, now) != MatchWish::kMatches) return Changed412(call.request);
+            if (IfMatch(call.request, now) != MatchWish::kMatches)
+                return JobChanged412(call.request);
         }
         return deleted.error();
     }
@@ -191,7 +192,7 @@ class Handlers {
         std::optional<Response> refusal;
         const auto change = [&](Job& changed) -> Result<void> {
             const MatchWish wish = IfMatch(call.request, changed);
-            if (wish == MatchWish::kDiffers) refusal = Changed412(call.request);
+            if (wish == MatchWish::kDiffers) refusal = JobChanged412(call.request);
             if (wish == MatchWish::kNone && must_insist) refusal = Wanted428(call.request);
             if (refusal) return Error(Code::kConflict, "refused");
             return edit(changed);
@@ -209,7 +210,7 @@ class Handlers {
         }
         const auto created = jobs_.Create(std::move(definition), ByOf(call));
         if (created) return Made(*created);
-        if (created.error().code == Code::kAlreadyExists) return Changed412(call.request);
+        if (created.error().code == Code::kAlreadyExists) return JobChanged412(call.request);
         return created.error();
     }
 
@@ -412,23 +413,23 @@ constexpr RouteInfo kGetJobFires{.method = Method::kGet,
 }  // namespace
 
 void AddJobRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto handlers = std::make_shared<const JobHandlers>(context->services);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kCreateJob, &Handlers::Create);
-    add(kGetJob, &Handlers::Get);
-    add(kPutJob, &Handlers::Put);
-    add(kPatchJob, &Handlers::Patch);
-    add(kDeleteJob, &Handlers::Delete);
-    add(kRunJob, &Handlers::Run);
-    add(kPauseJob, &Handlers::Pause);
-    add(kResumeJob, &Handlers::Resume);
-    add(kPauseJobs, &Handlers::PauseMany);
-    add(kResumeJobs, &Handlers::ResumeMany);
-    add(kGetJobStatistics, &Handlers::Statistics);
-    add(kGetJobFires, &Handlers::Fires);
+    add(kCreateJob, &JobHandlers::Create);
+    add(kGetJob, &JobHandlers::Get);
+    add(kPutJob, &JobHandlers::Put);
+    add(kPatchJob, &JobHandlers::Patch);
+    add(kDeleteJob, &JobHandlers::Delete);
+    add(kRunJob, &JobHandlers::Run);
+    add(kPauseJob, &JobHandlers::Pause);
+    add(kResumeJob, &JobHandlers::Resume);
+    add(kPauseJobs, &JobHandlers::PauseMany);
+    add(kResumeJobs, &JobHandlers::ResumeMany);
+    add(kGetJobStatistics, &JobHandlers::Statistics);
+    add(kGetJobFires, &JobHandlers::Fires);
 }
 
 }  // namespace ksana::api

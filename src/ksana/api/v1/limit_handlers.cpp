@@ -74,9 +74,9 @@ Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
         {"/host", "is no host: example.com, 10.0.0.1:8080 or [::1], with a port or without"}});
 }
 
-class Handlers {
+class LimitHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit LimitHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), store_(context->services.store) {}
 
     // What is stored, and what this node does with it: it may be about to learn of a change.
@@ -264,16 +264,16 @@ constexpr RouteInfo kDeleteHostLimit{.method = Method::kDelete,
 }  // namespace
 
 void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const LimitHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kListLimits, &Handlers::List);
-    add(kPutTypeLimit, &Handlers::PutType);
-    add(kDeleteTypeLimit, &Handlers::DeleteType);
-    add(kPutHostLimit, &Handlers::PutHost);
-    add(kDeleteHostLimit, &Handlers::DeleteHost);
+    add(kListLimits, &LimitHandlers::List);
+    add(kPutTypeLimit, &LimitHandlers::PutType);
+    add(kDeleteTypeLimit, &LimitHandlers::DeleteType);
+    add(kPutHostLimit, &LimitHandlers::PutHost);
+    add(kDeleteHostLimit, &LimitHandlers::DeleteHost);
 }
 
 }  // namespace ksana::api

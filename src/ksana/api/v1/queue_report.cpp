@@ -14,7 +14,7 @@ using Key = std::pair<model::ActionKind, std::string>;  // kind and type
 using Lines = std::map<Key, QueueLine>;
 
 // A page at a time: a run may be a megabyte.
-constexpr std::size_t kAtOnce = 100;
+constexpr std::size_t kRunsAtOnce = 100;
 
 // Ids rise with the time only as far as whoever drew them has a clock that is right. So many runs
 // in a row that are older than the window end the search, not the first one.
@@ -34,7 +34,7 @@ Result<Sample> Newest(store::Store& store, store::RunQuery query, TimePoint now,
     Sample sample;
     TimePoint oldest = since;
     std::size_t old = 0;  // in a row
-    query.limit = kAtOnce;
+    query.limit = kRunsAtOnce;
     for (bool more = true; more;) {
         KSANA_TRY(const store::Page<Run> page, store.runs().List(query));
         more = !page.next.empty();

@@ -24,7 +24,7 @@ using model::Run;
 using model::RunState;
 
 // state=failed&state=timed_out: one of these.
-model::RunStates ReadStates(api::QueryReader& reader) {
+model::RunStates ReadRunStates(api::QueryReader& reader) {
     model::RunStates states = 0;
     for (const std::string_view name : reader.All("state")) {
         if (const auto state = model::FromName<RunState>(name)) {
@@ -36,9 +36,9 @@ model::RunStates ReadStates(api::QueryReader& reader) {
     return states == 0 ? model::kAllStates : states;
 }
 
-store::RunFilter ReadFilter(api::QueryReader& reader) {
+store::RunFilter ReadRunFilter(api::QueryReader& reader) {
     store::RunFilter filter;
-    filter.states = ReadStates(reader);
+    filter.states = ReadRunStates(reader);
     filter.tenant = reader.Text("tenant");
     filter.type = reader.Text("type");
     filter.category = reader.Text("category");
@@ -53,17 +53,9 @@ store::RunFilter ReadFilter(api::QueryReader& reader) {
     return filter;
 }
 
-// An id that is none is of no run.
-Result<Uuid> IdOf(const Request& request) {
-    const std::string& text = request.Parameter("id");
-    const auto id = Uuid::Parse(text);
-    if (id) return *id;
-    return Error(Code::kNotFound, fmt::format("there is no run \"{}\"", text));
-}
-
-class Handlers {
+class RunHandlers {
   public:
-    explicit Handlers(std::shared_ptr<HandlerContext> context)
+    explicit RunHandlers(std::shared_ptr<HandlerContext> context)
         : desk_(std::move(context)), store_(desk_->services.store), runs_(desk_->services.runs) {}
 
     Result<Response> List(const Call& call) const { return ListOf(call.request, std::nullopt); }
@@ -77,7 +69,7 @@ class Handlers {
     Result<Response> Get(const Call& call) const {
         api::QueryReader reader(call.request);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
         Response response =
             JsonResponse(200, codec::RunHistoryToJson(history.run, history.attempts));
@@ -88,7 +80,7 @@ class Handlers {
     // 202: its owner has been asked to stop it.
     Result<Response> Cancel(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const Run run, runs_.Cancel(id, api::ActorOf(call.request)));
         return JsonResponse(model::IsFinal(run.status.state) ? 200 : 202,
                             codec::RunViewToJson(run));
@@ -96,7 +88,7 @@ class Handlers {
 
     Result<Response> Retry(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const Run run, runs_.Retry(id, call.id, api::ActorOf(call.request)));
         Response response = JsonResponse(202, codec::RunViewToJson(run));
         response.headers.emplace_back("Location", "/api/v1/runs/" + run.id.ToString());
@@ -114,7 +106,7 @@ class Handlers {
     }
 
     Result<Response> Delete(const Call& call) const {
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY_VOID(runs_.Delete(id, api::ActorOf(call.request)));
         return http_server::NoContent();
     }
@@ -138,7 +130,7 @@ class Handlers {
 
     Result<Response> ByHand(const Call& call, Act act) const {
         KSANA_TRY(const codec::RemarkRequest wish, codec::RemarkRequestFromJson(call.request.body));
-        KSANA_TRY(const Uuid id, IdOf(call.request));
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const Run run, (runs_.*act)(id, wish.remark, api::ActorOf(call.request)));
         return JsonResponse(200, codec::RunViewToJson(run));
     }
@@ -146,7 +138,7 @@ class Handlers {
     Result<Response> ListOf(const Request& request, std::optional<std::string> job_id) const {
         api::QueryReader reader(request);
         store::RunQuery query;
-        query.filter = ReadFilter(reader);
+        query.filter = ReadRunFilter(reader);
         query.filter.job_id = job_id ? *std::move(job_id) : reader.Text("job");
         ReadSort(reader, query.sort, query.descending);
         PageWish wish = ReadPage(reader, true);
@@ -329,22 +321,29 @@ constexpr RouteInfo kHoldRun{.method = Method::kPost,
 
 }  // namespace
 
+Result<Uuid> RunIdOf(const http_server::Request& request) {
+    const std::string& text = request.Parameter("id");
+    const auto id = Uuid::Parse(text);
+    if (id) return *id;
+    return Error(Code::kNotFound, fmt::format("there is no run \"{}\"", text));
+}
+
 void AddRunRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context);
+    const auto handlers = std::make_shared<const RunHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kListRuns, &Handlers::List);
-    add(kListJobRuns, &Handlers::ListOfJob);
-    add(kGetRun, &Handlers::Get);
-    add(kDeleteRun, &Handlers::Delete);
-    add(kPurgeRuns, &Handlers::Purge);
-    add(kCancelRun, &Handlers::Cancel);
-    add(kRetryRun, &Handlers::Retry);
-    add(kResolveRun, &Handlers::Resolve);
-    add(kSendBackRun, &Handlers::SendBack);
-    add(kHoldRun, &Handlers::Hold);
+    add(kListRuns, &RunHandlers::List);
+    add(kListJobRuns, &RunHandlers::ListOfJob);
+    add(kGetRun, &RunHandlers::Get);
+    add(kDeleteRun, &RunHandlers::Delete);
+    add(kPurgeRuns, &RunHandlers::Purge);
+    add(kCancelRun, &RunHandlers::Cancel);
+    add(kRetryRun, &RunHandlers::Retry);
+    add(kResolveRun, &RunHandlers::Resolve);
+    add(kSendBackRun, &RunHandlers::SendBack);
+    add(kHoldRun, &RunHandlers::Hold);
 }
 
 }  // namespace ksana::api

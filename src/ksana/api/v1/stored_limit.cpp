@@ -73,11 +73,11 @@ Result<std::optional<StoredLimit>> FindAnyway(store::Store& store, const std::st
 template <class Change>
 Result<void> UntilUndisturbed(store::Store& store, const LimitTarget& target,
                               const Change& change) {
-    constexpr int kMaxTries = 10;
+    constexpr int kMaxLimitTries = 10;
     for (int tries = 1;; ++tries) {
         KSANA_TRY(const auto before, FindAnyway(store, SettingOf(target)));
         Result<void> changed = change(before);
-        if (changed || tries == kMaxTries) return changed;
+        if (changed || tries == kMaxLimitTries) return changed;
         const Code code = changed.error().code;
         const bool gone = code == Code::kNotFound && before.has_value();
         if (code != Code::kConflict && code != Code::kAlreadyExists && !gone) return changed;

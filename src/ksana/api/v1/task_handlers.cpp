@@ -37,9 +37,10 @@ std::string_view VerdictOf(const store::Submitted& outcome) {
     return outcome.other ? "conflict" : "already";
 }
 
-class Handlers {
+class TaskHandlers {
   public:
-    explicit Handlers(const Services& services) : tasks_(services.tasks), store_(services.store) {}
+    explicit TaskHandlers(const Services& services)
+        : tasks_(services.tasks), store_(services.store) {}
 
     Result<Response> Submit(const Call& call) const {
         KSANA_TRY(model::NewTask task, codec::NewTaskFromJson(call.request.body));
@@ -123,13 +124,13 @@ constexpr RouteInfo kSubmitRuns{
 }  // namespace
 
 void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto handlers = std::make_shared<const TaskHandlers>(context->services);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kSubmitRun, &Handlers::Submit);
-    add(kSubmitRuns, &Handlers::SubmitBatch);
+    add(kSubmitRun, &TaskHandlers::Submit);
+    add(kSubmitRuns, &TaskHandlers::SubmitBatch);
 }
 
 }  // namespace ksana::api

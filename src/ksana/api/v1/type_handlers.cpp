@@ -32,7 +32,7 @@ Response Show(const StoredType& stored, int status) {
     return response;
 }
 
-Response Changed412(const Request& request) {
+Response TypeChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",
                             .detail = "the type is not what the condition asks for: read it "
@@ -50,9 +50,9 @@ Error NoType(const std::string& code) {
     return {Code::kNotFound, fmt::format("there is no type \"{}\"", code)};
 }
 
-class Handlers {
+class TypeHandlers {
   public:
-    explicit Handlers(const std::shared_ptr<HandlerContext>& context)
+    explicit TypeHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), types_(context->services.types), store_(context->services.store) {}
 
     Result<Response> List(const Call& call) {
@@ -111,7 +111,7 @@ class Handlers {
             return {};
         };
         const auto deleted = types_.Delete(CodeOf(call), check, ByOf(call));
-        if (refused) return Changed412(call.request);
+        if (refused) return TypeChanged412(call.request);
         if (!deleted) return deleted.error();
         return http_server::NoContent();
     }
@@ -138,7 +138,7 @@ class Handlers {
             return after;
         };
         const auto stored = types_.Change(CodeOf(call), change, ByOf(call));
-        if (refused) return Changed412(call.request);
+        if (refused) return TypeChanged412(call.request);
         if (!stored) return stored.error();
         return Show(*stored, is_new ? 201 : 200);
     }
@@ -221,17 +221,17 @@ constexpr RouteInfo kDeleteType{.method = Method::kDelete,
 }  // namespace
 
 void AddTypeRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<Handlers>(context);
+    const auto handlers = std::make_shared<TypeHandlers>(context);
     const auto add = [&](const RouteInfo& info, auto handler) {
         AddRoute(router, context, info,
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
-    add(kListTypes, &Handlers::List);
-    add(kCreateType, &Handlers::Create);
-    add(kGetType, &Handlers::Get);
-    add(kPutType, &Handlers::Put);
-    add(kPatchType, &Handlers::Patch);
-    add(kDeleteType, &Handlers::Delete);
+    add(kListTypes, &TypeHandlers::List);
+    add(kCreateType, &TypeHandlers::Create);
+    add(kGetType, &TypeHandlers::Get);
+    add(kPutType, &TypeHandlers::Put);
+    add(kPatchType, &TypeHandlers::Patch);
+    add(kDeleteType, &TypeHandlers::Delete);
 }
 
 }  // namespace ksana::api

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ksana/base/error/check.hpp"
+#include "ksana/base/error/result.hpp"
 
 namespace ksana {
 namespace {
@@ -33,6 +34,22 @@ const CodeInfo& Info(Code code) {
     KSANA_CHECK(index < kCodes.size() && kCodes.at(index).code == code, "unknown error code");
     return kCodes.at(index);
 }
+
+void NoValue() {
+    CheckFailed(__FILE__, __LINE__, "has_value()", "value() of a Result that holds an error");
+}
+void NoError() {
+    CheckFailed(__FILE__, __LINE__, "!has_value()", "error() of a Result that holds a value");
+}
+
+Error::Error() = default;
+Error::Error(Code error_code, std::string text) : code(error_code), message(std::move(text)) {}
+Error::Error(Code error_code, const char* text) : code(error_code), message(text) {}
+Error::Error(const Error&) = default;
+Error::Error(Error&&) noexcept = default;
+Error& Error::operator=(const Error&) = default;
+Error& Error::operator=(Error&&) noexcept = default;
+Error::~Error() = default;
 
 Error::Error(std::vector<Problem> faults)
     : code(Code::kInvalidArgument), problems(std::move(faults)) {

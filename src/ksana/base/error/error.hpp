@@ -58,9 +58,16 @@ struct [[nodiscard]] Error {
     std::string message;
     std::vector<Problem> problems;
 
-    Error() = default;
-    Error(Code error_code, std::string text) : code(error_code), message(std::move(text)) {}
+    Error();
+    Error(Code error_code, std::string text);
+    Error(Code error_code, const char* text);
     explicit Error(std::vector<Problem> faults);
+    // Not inline: there is one in nearly every function, and hardly ever is it needed.
+    Error(const Error&);
+    Error(Error&&) noexcept;
+    Error& operator=(const Error&);
+    Error& operator=(Error&&) noexcept;
+    ~Error();
 
     // The same error with "context: " in front of its text, for the way up.
     Error WithContext(std::string_view context) &&;

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "ksana/base/error/check.hpp"
 #include "ksana/base/error/error.hpp"
 
 namespace ksana {
+
+// Ends the program: what was asked for is not there.
+[[noreturn]] void NoValue();
+[[noreturn]] void NoError();
 
 // A value or an Error: what every call returns that can fail at run time and crosses a module
 // boundary. Method names are those of std::expected, which g++ 12 has only in C++23, so that this
@@ -20,10 +24,30 @@ class [[nodiscard]] Result {
   public:
     using value_type = T;
 
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+    Result(T value) : value_(std::move(value)), has_value_(true) {}
+    Result(const Error& error) : error_(error), has_value_(false) {}
+    Result(Error&& error) : error_(std::move(error)), has_value_(false) {}
 
-    bool has_value() const { return state_.index() == 0; }
+    Result(const Result& other) requires std::is_copy_constructible_v<T>
+        : has_value_(other.has_value_) {
+        has_value_ ? MakeValue(other.value_) : MakeError(other.error_);
+    }
+    Result(Result&& other) noexcept : has_value_(other.has_value_) {
+        has_value_ ? MakeValue(std::move(other.value_)) : MakeError(std::move(other.error_));
+    }
+    Result& operator=(const Result& other) requires std::is_copy_constructible_v<T> {
+        return *this = Result(other);
+    }
+    Result& operator=(Result&& other) noexcept {
+        if (this == &other) return *this;
+        End();
+        has_value_ = other.has_value_;
+        has_value_ ? MakeValue(std::move(other.value_)) : MakeError(std::move(other.error_));
+        return *this;
+    }
+    ~Result() { End(); }
+
+    bool has_value() const { return has_value_; }
     explicit operator bool() const { return has_value(); }
 
     T& value() & { return Get(*this); }
@@ -58,18 +82,34 @@ class [[nodiscard]] Result {
   private:
     template <class Self>
     static auto& Get(Self& self) {
-        auto* value = std::get_if<0>(&self.state_);
-        KSANA_CHECK(value != nullptr, "value() of a Result that holds an error");
-        return *value;
+        if (!self.has_value_) [[unlikely]]
+            NoValue();
+        return self.value_;
     }
     template <class Self>
     static auto& GetError(Self& self) {
-        auto* error = std::get_if<1>(&self.state_);
-        KSANA_CHECK(error != nullptr, "error() of a Result that holds a value");
-        return *error;
+        if (self.has_value_) [[unlikely]]
+            NoError();
+        return self.error_;
     }
 
-    std::variant<T, Error> state_;
+    template <class From>
+    void MakeValue(From&& from) {
+        std::construct_at(std::addressof(value_), std::forward<From>(from));
+    }
+    template <class From>
+    void MakeError(From&& from) {
+        std::construct_at(&error_, std::forward<From>(from));
+    }
+    void End() { has_value_ ? std::destroy_at(std::addressof(value_)) : std::destroy_at(&error_); }
+
+    // By hand, not a std::variant: there are hundreds of kinds of Results, and a variant of each
+    // takes three times as long to compile.
+    union {
+        T value_;
+        Error error_;
+    };
+    bool has_value_;
 };
 
 template <>
@@ -78,18 +118,24 @@ class [[nodiscard]] Result<void> {
     using value_type = void;
 
     Result() = default;
-    Result(Error error) : error_(std::move(error)) {}
+    Result(const Error& error) : error_(error) {}
+    Result(Error&& error) : error_(std::move(error)) {}
 
     bool has_value() const { return !error_.has_value(); }
     explicit operator bool() const { return has_value(); }
-    void value() const { KSANA_CHECK(has_value(), "value() of a Result that holds an error"); }
+    void value() const {
+        if (!has_value()) [[unlikely]]
+            NoValue();
+    }
 
     const Error& error() const& {
-        KSANA_CHECK(error_.has_value(), "error() of a Result that holds a value");
+        if (has_value()) [[unlikely]]
+            NoError();
         return *error_;
     }
     Error&& error() && {
-        KSANA_CHECK(error_.has_value(), "error() of a Result that holds a value");
+        if (has_value()) [[unlikely]]
+            NoError();
         return std::move(*error_);
     }
 

@@ -36,4 +36,14 @@ std::string PointerStep(std::string_view key) {
     return step;
 }
 
+std::string KeyOfStep(std::string_view step) {
+    std::string key;
+    for (std::size_t i = 0; i < step.size(); ++i) {
+        const bool escaped = step[i] == '~' && i + 1 < step.size();
+        if (escaped) ++i;
+        key += !escaped ? step[i] : step[i] == '1' ? '/' : '~';
+    }
+    return key;
+}
+
 }  // namespace ksana

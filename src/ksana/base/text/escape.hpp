@@ -12,4 +12,7 @@ std::string PercentEncode(std::string_view text);
 // A key of an object as a step of a JSON Pointer (RFC 6901): "/a~1b" for "a/b".
 std::string PointerStep(std::string_view key);
 
+// The other way round, of a step without its slash: "a/b" for "a~1b".
+std::string KeyOfStep(std::string_view step);
+
 }  // namespace ksana

@@ -17,9 +17,7 @@ bool IsIdentifier(std::string_view text) {
 namespace {
 
 constexpr std::size_t kMaxSlips = 2;
-constexpr std::size_t kMaxLength = 64;
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr std::size_t kMaxWord = 64;
 
 // Damerau-Levenshtein (optimal string alignment), rows of the table kept three at a time.
 std::size_t Distance(std::string_view a, std::string_view b) {
@@ -47,13 +45,13 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> Nearest(std::string_view word,
                                         std::span<const std::string_view> candidates) {
-    if (word.size() > kMaxLength) return std::nullopt;
+    if (word.size() > kMaxWord) return std::nullopt;
     std::optional<std::string_view> best;
     std::size_t best_distance = kMaxSlips + 1;
     for (const std::string_view candidate : candidates) {
         const std::size_t longer = std::max(word.size(), candidate.size());
         const std::size_t shorter = std::min(word.size(), candidate.size());
-        if (longer > kMaxLength || longer - shorter > kMaxSlips) continue;
+        if (longer > kMaxWord || longer - shorter > kMaxSlips) continue;
         const std::size_t distance = Distance(word, candidate);
         // Two slips in a three-letter word make any word of any other.
         if (distance * 2 > longer) continue;

@@ -6,6 +6,9 @@
 
 namespace ksana {
 
+// Letters have no locale here: only those of ASCII have a lower case.
+constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 // Something that goes into paths, keys and command lines without quoting: 1 to 128 letters, digits
 // and - _ . :
 inline constexpr std::size_t kMaxIdentifierLength = 128;

@@ -153,7 +153,7 @@ std::string FormatTime(TimePoint instant) {
 namespace {
 
 // Longer than anything sensible; keeps the error text and the work small.
-constexpr std::size_t kMaxLength = 64;
+constexpr std::size_t kMaxDurationText = 64;
 
 // Nanoseconds of any duration we accept, and room to notice one that is too large.
 __extension__ using Wide = __int128;
@@ -251,7 +251,7 @@ std::string FormatPositive(std::uint64_t us) {
 
 Result<Duration> ParseDuration(std::string_view text) {
     if (text.empty()) return BadDuration("the duration is empty");
-    if (text.size() > kMaxLength) return BadDuration("the duration is too long");
+    if (text.size() > kMaxDurationText) return BadDuration("the duration is too long");
     const bool negative = text.front() == '-';
     if (negative || text.front() == '+') text.remove_prefix(1);
     if (text == "0") return Duration::zero();

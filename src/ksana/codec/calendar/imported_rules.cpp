@@ -88,7 +88,7 @@ std::string ReadDay(const std::string& field, Date& day) {
 }
 
 // Why the line is no rule, or "".
-std::string ReadLine(const std::vector<std::string>& fields, CalendarRule& rule) {
+std::string ReadRuleLine(const std::vector<std::string>& fields, CalendarRule& rule) {
     CalendarRule::DateSpan span;
     if (std::string fault = ReadDay(fields[0], span.first); !fault.empty()) return fault;
     span.last = span.first;
@@ -124,7 +124,7 @@ Result<ImportedRules> RulesFromCsv(std::string_view text) {
         first = false;
         if (header) continue;
         CalendarRule rule;
-        if (std::string fault = ReadLine(fields, rule); fault.empty()) {
+        if (std::string fault = ReadRuleLine(fields, rule); fault.empty()) {
             found.Add(rule);
         } else {
             found.Skip(number, std::move(fault));

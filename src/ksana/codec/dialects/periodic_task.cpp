@@ -27,7 +27,7 @@ struct ksana::model::EnumNames<ksana::codec::LogWord> {
 namespace ksana::codec {
 namespace {
 
-constexpr std::string_view kKept[] = {"id", "create_date", "update_date"};
+constexpr std::string_view kKeptOfPeriodic[] = {"id", "create_date", "update_date"};
 
 // A schedule of another kind, made by /api/v1, is shown in words that no cron expression has.
 std::string ExpressionOf(const schedule::ScheduleSpec& spec) {
@@ -42,7 +42,7 @@ std::string ExpressionOf(const schedule::ScheduleSpec& spec) {
     return "";
 }
 
-void WriteTask(JsonOutput& output, const Job& job) {
+void WritePeriodicTask(JsonOutput& output, const Job& job) {
     static const QueueAction none;
     const auto* const queue = std::get_if<QueueAction>(&job.action);
     const QueueAction& action = queue != nullptr ? *queue : none;
@@ -94,7 +94,7 @@ void ReadTask(JsonReader& reader, const Node& node, Job& job) {
     job.run_log = static_cast<RunLog>(log);
     object.Optional("category", action.category);
     if (const auto ext = object.Find("ext")) reader.ReadRaw(*ext, action.payload);
-    PassOver(object, kKept);
+    PassOver(object, kKeptOfPeriodic);
     object.Finish();
     job.name = action.type;
 }
@@ -116,14 +116,14 @@ PeriodicStatus PeriodicStatusOf(const Job& job) {
 
 std::string PeriodicTaskToJson(const Job& job) {
     JsonOutput output;
-    WriteTask(output, job);
+    WritePeriodicTask(output, job);
     return output.Take();
 }
 
 std::string PeriodicTasksToJson(std::span<const Job> jobs) {
     JsonOutput output;
     output.BeginArray();
-    for (const Job& job : jobs) WriteTask(output, job);
+    for (const Job& job : jobs) WritePeriodicTask(output, job);
     output.EndArray();
     return output.Take();
 }

@@ -32,7 +32,7 @@ namespace ksana::codec {
 namespace {
 
 // Members that the server keeps of a task.
-constexpr std::string_view kKept[] = {
+constexpr std::string_view kKeptOfTask[] = {
     "status", "executing_deadline", "exec_id",     "error_count", "error_info", "remark",
     "result", "exec_time",          "create_date", "update_date"};
 
@@ -93,7 +93,7 @@ void ReadTask(JsonReader& reader, const Node& node, NewTask& task) {
     object.Optional("start_time", task.start_at);
     object.Optional("category", task.category);
     if (const auto ext = object.Find("ext")) reader.ReadRaw(*ext, task.payload);
-    PassOver(object, kKept);
+    PassOver(object, kKeptOfTask);
     object.Finish();
 }
 

@@ -208,7 +208,7 @@ void ReadConfig(JsonReader& reader, const Node& node, RunType& type, const RunTy
     object.Finish();
 }
 
-constexpr std::string_view kKept[] = {"id", "create_date", "update_date"};
+constexpr std::string_view kKeptOfMetadata[] = {"id", "create_date", "update_date"};
 
 }  // namespace
 
@@ -245,7 +245,7 @@ Result<RunType> TaskMetadataFromJson(std::string_view text, const RunType* befor
                                      if (const auto config = object.Find("config")) {
                                          ReadConfig(reader, *config, type, before);
                                      }
-                                     PassOver(object, kKept);
+                                     PassOver(object, kKeptOfMetadata);
                                      object.Finish();
                                  });
 }

@@ -15,7 +15,8 @@ using model::Job;
 namespace {
 
 // Kept by the service, and not for a client to say.
-constexpr std::string_view kKept[] = {"last_run_at", "next_run_at", "last_status", "last_error"};
+constexpr std::string_view kKeptOfTimer[] = {"last_run_at", "next_run_at", "last_status",
+                                             "last_error"};
 
 // The job as values, for what is changed member by member.
 Result<json::value> ValueOf(const Job& job) {
@@ -52,7 +53,7 @@ std::string TimerJobsToJson(std::span<const Job> jobs, const model::PolicyDefaul
 Result<Job> TimerJobFromJson(std::string_view text) {
     KSANA_TRY(json::value value, ParseJson(text));
     if (json::object* const object = value.if_object()) {
-        for (const std::string_view key : kKept) object->erase(key);
+        for (const std::string_view key : kKeptOfTimer) object->erase(key);
     }
     return ReadOne(value);
 }
@@ -61,12 +62,12 @@ Result<void> PatchTimerJob(Job& job, std::string_view patch) {
     KSANA_TRY(json::value changes, ParseJson(patch));
     json::object* const object = changes.if_object();
     if (object == nullptr) return Error(std::vector<Problem>{{"", "must be an object"}});
-    for (const std::string_view key : kKept) object->erase(key);
+    for (const std::string_view key : kKeptOfTimer) object->erase(key);
     if (object->contains("id") && TextAt(*object, "id") != job.id) {
         return Error(std::vector<Problem>{{"/id", "cannot be changed"}});
     }
     KSANA_TRY(json::value merged, ValueOf(job));
-    for (const std::string_view key : kKept) merged.as_object().erase(key);
+    for (const std::string_view key : kKeptOfTimer) merged.as_object().erase(key);
     DropReplacedParts(merged.as_object(), *object);
     MergePatch(merged, changes);
     KSANA_TRY(Job changed, ReadOne(merged));

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ksana/base/error/check.hpp"
+#include "ksana/base/text/escape.hpp"
 #include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/codec/json/toml_parse.hpp"
@@ -16,22 +17,12 @@ namespace json = boost::json;
 
 namespace {
 
-std::string Unescaped(std::string_view step) {
-    std::string key;
-    for (std::size_t i = 0; i < step.size(); ++i) {
-        const bool escaped = step[i] == '~' && i + 1 < step.size();
-        if (escaped) ++i;
-        key += !escaped ? step[i] : step[i] == '1' ? '/' : '~';
-    }
-    return key;
-}
-
 std::vector<std::string> StepsOf(std::string_view pointer) {
     std::vector<std::string> steps;
     while (!pointer.empty()) {
         KSANA_CHECK(pointer[0] == '/', "a JSON Pointer begins with /");
         const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-        steps.push_back(Unescaped(pointer.substr(1, end - 1)));
+        steps.push_back(KeyOfStep(pointer.substr(1, end - 1)));
         pointer.remove_prefix(end);
     }
     return steps;
@@ -46,7 +37,7 @@ const json::value* Step(const json::value& value, const std::string& step) {
     return array != nullptr && is_index ? array->if_contains(index) : nullptr;
 }
 
-std::string_view View(json::string_view text) { return {text.data(), text.size()}; }
+std::string_view StdView(json::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
@@ -139,7 +130,7 @@ std::vector<std::pair<std::string, Json>> Json::Members() const {
     std::vector<std::pair<std::string, Json>> members;
     if (const json::object* object = value_->if_object()) {
         for (const auto& member : *object) {
-            members.emplace_back(std::string(View(member.key())),
+            members.emplace_back(std::string(StdView(member.key())),
                                  Json(std::shared_ptr<const json::value>(value_, &member.value())));
         }
     }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <sstream>
 
+#include "ksana/base/text/escape.hpp"
 #include "ksana/base/text/utf8.hpp"
 
 namespace ksana::codec {
@@ -56,24 +57,11 @@ class Converter {
     toml::source_index bad_line_ = 0;
 };
 
-std::string Unescaped(std::string_view step) {
-    std::string key;
-    for (std::size_t i = 0; i < step.size(); ++i) {
-        const bool escape = step[i] == '~' && i + 1 < step.size();
-        if (!escape) {
-            key += step[i];
-        } else {
-            key += step[++i] == '0' ? '~' : '/';
-        }
-    }
-    return key;
-}
-
 int LineOf(const toml::table& root, std::string_view pointer) {
     const toml::node* at = &root;
     while (pointer.starts_with('/')) {
         pointer.remove_prefix(1);
-        const std::string step = Unescaped(pointer.substr(0, pointer.find('/')));
+        const std::string step = KeyOfStep(pointer.substr(0, pointer.find('/')));
         const toml::node* below = nullptr;
         if (const auto* table = at->as_table()) {
             below = table->get(step);

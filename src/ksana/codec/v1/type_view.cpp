@@ -48,7 +48,7 @@ void Unmask(JsonReader& reader, RunType& type, const RunType* before) {
     }
 }
 
-struct KeptEraser {
+struct TypeEraser {
     json::object& object;
 
     template <class M>
@@ -60,7 +60,7 @@ struct KeptEraser {
 Result<json::value> ParseWithoutKept(std::string_view text) {
     KSANA_TRY(json::value value, ParseJson(text));
     if (json::object* const object = value.if_object()) {
-        KeptEraser eraser{*object};
+        TypeEraser eraser{*object};
         FieldsOf<RunType>::VisitBookkeeping(eraser);
     }
     return value;

@@ -30,7 +30,7 @@ constexpr auto kFailedStates = static_cast<model::RunStates>(model::SetOf(RunSta
                                                              model::SetOf(RunState::kTimedOut));
 
 // When it was to start: later attempts have another time.
-std::optional<Duration> LatenessOf(const Run& run) {
+std::optional<Duration> StartLateness(const Run& run) {
     if (run.status.attempt != 1 || !run.status.started_at) return std::nullopt;
     return *run.status.started_at - run.nominal_at.value_or(run.status.ready_at);
 }
@@ -142,7 +142,7 @@ Result<void> AlertScanner::Judge(Scan& scan, const Run& run) {
             const bool fired = run.nominal_at && run.status.state != RunState::kMissed;
             if (fired) scan.Good(*rule, run, end);
         } else if (rule->on == AlertKind::kLate) {
-            const auto late = LatenessOf(run);
+            const auto late = StartLateness(run);
             if (!late) continue;
             const TimePoint at = *run.status.started_at;
             if (*late > *rule->longer_than) {

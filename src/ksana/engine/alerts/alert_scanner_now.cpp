@@ -17,8 +17,8 @@ using model::AttemptOutcome;
 using model::Run;
 using model::RunState;
 
-constexpr std::size_t kPage = 100;
-constexpr int kMostPages = 5;  // of one list in one look
+constexpr std::size_t kNowPage = 100;
+constexpr int kMostNowPages = 5;  // of one list in one look
 // A run that is held is news for so long. It must be found within that time, however many others
 // are held; and it must not be news again when its incident is forgotten.
 constexpr Duration kHeldNews = std::chrono::minutes(10);
@@ -41,7 +41,7 @@ store::RunQuery QueryOf(RunState state, store::RunSort sort, bool descending) {
     query.filter.states = model::SetOf(state);
     query.sort = sort;
     query.descending = descending;
-    query.limit = kPage;
+    query.limit = kNowPage;
     return query;
 }
 
@@ -52,7 +52,7 @@ store::RunQuery QueryOf(RunState state, store::RunSort sort, bool descending) {
 Result<void> AlertScanner::Sweep(Scan& scan, store::RunQuery query, std::string& place,
                                  const std::function<Result<void>(const Run&)>& judge) {
     query.cursor = std::exchange(place, "");
-    for (int pages = 0; pages < kMostPages; ++pages) {
+    for (int pages = 0; pages < kMostNowPages; ++pages) {
         KSANA_TRY(const store::Page<Run> page, store_.runs().List(query));
         KSANA_TRY_VOID(FetchJobs(scan, page.items));
         for (const Run& run : page.items) {
@@ -138,7 +138,7 @@ Result<bool> AlertScanner::IsHeld(Scan& scan, const std::string& subject) {
     if (!scan.held) {
         scan.held.emplace();
         store::RunQuery query = QueryOf(RunState::kHeld, store::RunSort::kId, true);
-        for (int pages = 0; pages < kMostPages; ++pages) {
+        for (int pages = 0; pages < kMostNowPages; ++pages) {
             KSANA_TRY(const store::Page<Run> page, store_.runs().List(query));
             for (const Run& run : page.items) {
                 if (run.trigger == model::RunTrigger::kCallback || !IsGivenUp(run)) continue;

@@ -9,7 +9,7 @@
 namespace ksana::engine {
 namespace {
 
-model::AuditEvent Audit(const std::string& id, std::string_view action, const Actor& by) {
+model::AuditEvent AuditOfAlert(const std::string& id, std::string_view action, const Actor& by) {
     return AuditOf(by, {.action = action,
                         .resource_type = model::audit::kAlert,
                         .resource_id = id,
@@ -47,12 +47,13 @@ Result<StoredRule> AlertService::Put(model::AlertRule rule, const std::optional<
         KSANA_TRY(rule.created_at, store_.Now());
     }
     const std::string_view action = before ? model::audit::kChanged : model::audit::kCreated;
-    return shelf_.PutRule(rule, before ? before->version : 0, Audit(rule.id, action, by));
+    return shelf_.PutRule(rule, before ? before->version : 0, AuditOfAlert(rule.id, action, by));
 }
 
 Result<void> AlertService::Delete(const StoredRule& rule, const Actor& by) {
     KSANA_TRY_VOID(shelf_.DeleteRule(rule.rule.id, rule.version));
-    KSANA_TRY_VOID(store_.events().Append({Audit(rule.rule.id, model::audit::kDeleted, by)}));
+    KSANA_TRY_VOID(
+        store_.events().Append({AuditOfAlert(rule.rule.id, model::audit::kDeleted, by)}));
     std::string cursor;
     do {
         KSANA_TRY(const auto page, shelf_.ListIncidents(rule.rule.id, store::kMaxPageSize, cursor));

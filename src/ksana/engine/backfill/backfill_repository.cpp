@@ -13,7 +13,7 @@ constexpr std::string_view kStates = "backfill/";
 constexpr std::string_view kFires = "backfill_fires/";
 constexpr std::string_view kMarks = "backfill_active/";
 // One that is over can be looked up for so long.
-constexpr Duration kKept = std::chrono::hours(24 * 30);
+constexpr Duration kEndedKept = std::chrono::hours(24 * 30);
 
 std::string KeyOf(std::string_view prefix, const Uuid& id) {
     return std::string(prefix) + id.ToString();
@@ -63,13 +63,13 @@ Result<store::Page<Backfill>> BackfillRepository::List(std::size_t limit,
 
 Result<void> BackfillRepository::Put(const Kept& kept, std::optional<model::AuditEvent> audit) {
     const auto& ended = kept.backfill.ended_at;
-    KSANA_TRY(
-        [[maybe_unused]] const auto written,
-        store_.settings().Put({.key = KeyOf(kStates, kept.backfill.id),
-                               .value = codec::BackfillToJson(kept.backfill),
-                               .expected = kept.version,
-                               .expires_at = ended ? std::optional(*ended + kKept) : std::nullopt,
-                               .audit = std::move(audit)}));
+    KSANA_TRY([[maybe_unused]] const auto written,
+              store_.settings().Put(
+                  {.key = KeyOf(kStates, kept.backfill.id),
+                   .value = codec::BackfillToJson(kept.backfill),
+                   .expected = kept.version,
+                   .expires_at = ended ? std::optional(*ended + kEndedKept) : std::nullopt,
+                   .audit = std::move(audit)}));
     return {};
 }
 

@@ -17,7 +17,7 @@ constexpr Duration kOrphanAge = std::chrono::minutes(10);
 // Fires that are looked at in one step; what has a run already costs no time.
 constexpr std::size_t kWindow = 500;
 constexpr std::size_t kMaxBatch = 200;
-constexpr std::size_t kPage = 500;
+constexpr std::size_t kJobsPage = 500;
 
 Duration IntervalOf(const Backfill& backfill) {
     return std::chrono::duration_cast<Duration>(std::chrono::minutes(1)) / backfill.per_minute;
@@ -61,7 +61,7 @@ Result<void> CancelUnstarted(store::RunStore& runs, const Uuid& backfill) {
     store::RunQuery query;
     query.filter = RunsOf(backfill, model::SetOf(model::RunState::kScheduled) |
                                         model::SetOf(model::RunState::kQueued));
-    query.limit = kPage;
+    query.limit = kJobsPage;
     do {
         KSANA_TRY(const store::Page<Run> page, runs.List(query));
         std::vector<store::RunEvent> events;
@@ -93,7 +93,7 @@ bool Backfiller::Hint(store::Topics topics) const {
 
 Result<Step> Backfiller::RunOnce() {
     Step step;
-    KSANA_TRY(const auto marks, shelf_.Marked(kMaxActive + kPage));
+    KSANA_TRY(const auto marks, shelf_.Marked(kMaxActive + kJobsPage));
     if (marks.empty()) {
         awaits_runs_ = false;
         fires_.clear();

@@ -13,7 +13,7 @@ namespace ksana::engine {
 namespace {
 
 // Changes that collide with those of other nodes this often give up.
-constexpr int kMaxTries = 10;
+constexpr int kMaxCalendarTries = 10;
 constexpr std::size_t kMostNamed = 5;  // jobs that keep a calendar from being deleted
 
 std::string KeyOf(const std::string& name) { return std::string(kCalendarPrefix) + name; }
@@ -30,8 +30,8 @@ StoredCalendar FromDocument(const model::Document& document) {
     return stored;
 }
 
-model::AuditEvent Audit(const std::string& name, std::string_view action, const Actor& by,
-                        const std::vector<std::string>* changed = nullptr) {
+model::AuditEvent AuditOfCalendar(const std::string& name, std::string_view action, const Actor& by,
+                                  const std::vector<std::string>* changed = nullptr) {
     return AuditOf(by, {.action = action,
                         .resource_type = model::audit::kCalendar,
                         .resource_id = name,
@@ -41,14 +41,14 @@ model::AuditEvent Audit(const std::string& name, std::string_view action, const 
 
 model::AuditEvent Changed(const std::optional<StoredCalendar>& before,
                           const schedule::Calendar& after, const Actor& by) {
-    if (!before) return Audit(after.name, model::audit::kCreated, by);
+    if (!before) return AuditOfCalendar(after.name, model::audit::kCreated, by);
     std::vector<std::string> changed;
     const schedule::Calendar& old = before->calendar;
     if (old.description != after.description) changed.emplace_back("description");
     if (old.exclude != after.exclude) changed.emplace_back("exclude");
     if (old.include != after.include) changed.emplace_back("include");
     if (old.swaps != after.swaps) changed.emplace_back("swaps");
-    return Audit(after.name, model::audit::kChanged, by, &changed);
+    return AuditOfCalendar(after.name, model::audit::kChanged, by, &changed);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Result<StoredCalendar> CalendarService::Change(const std::string& name, const Ed
         const Code code = written.error().code;
         const bool again =
             code == Code::kConflict || code == Code::kAlreadyExists || code == Code::kNotFound;
-        if (!again || tries >= kMaxTries) return written.error();
+        if (!again || tries >= kMaxCalendarTries) return written.error();
     }
 }
 
@@ -156,7 +156,7 @@ Result<void> CalendarService::Delete(const std::string& name, const Check& check
     KSANA_TRY_VOID(check(stored));
     KSANA_TRY_VOID(RefuseWhileUsed(name));
     KSANA_TRY_VOID(store_.settings().Delete(KeyOf(name), stored.version,
-                                            Audit(name, model::audit::kDeleted, by)));
+                                            AuditOfCalendar(name, model::audit::kDeleted, by)));
     return watch_.Refresh();
 }
 

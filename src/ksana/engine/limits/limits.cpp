@@ -22,7 +22,7 @@ constexpr std::size_t kMaxHosts = 10'000;
 // Those that start within this wait in memory; so few or many in any case.
 constexpr nanoseconds kWorthKeeping = seconds(10);
 constexpr std::int64_t kFewestWaiting = 2;
-constexpr std::int64_t kMostWaiting = 64;
+constexpr std::int64_t kMostKeptWaiting = 64;
 // Before anything has ended.
 constexpr nanoseconds kGuessedHold = seconds(1);
 
@@ -266,7 +266,7 @@ std::size_t LimitTracker::MayWait(const std::string& key) const {
     const auto line = lines_.find(key);
     const nanoseconds interval = line == lines_.end() ? kGuessedHold : line->second->Interval();
     return static_cast<std::size_t>(
-        std::clamp<std::int64_t>(kWorthKeeping / interval, kFewestWaiting, kMostWaiting));
+        std::clamp<std::int64_t>(kWorthKeeping / interval, kFewestWaiting, kMostKeptWaiting));
 }
 
 // How fast a rate lets them through is known. How long others hold their place is a guess, so that

@@ -10,7 +10,7 @@ namespace {
 // A setting whose time of change is the latest time that the store has heard of.
 constexpr const char* kNoteKey = "engine.clock";
 // A jump forward that is worth a note at once.
-constexpr Duration kJump = std::chrono::minutes(1);
+constexpr Duration kNotedJump = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Result<void> ClockWatch::LookAtClock() {
     // While jobs are looked at the old note stays: after a crash they are looked at again.
     if (looking_) return {};
     const bool old = !noted_at_ || clock_.SteadyNow() - *noted_at_ >= options_.note;
-    return old || jump >= kJump ? Note() : Result<void>();
+    return old || jump >= kNotedJump ? Note() : Result<void>();
 }
 
 void ClockWatch::Planned(TimePoint time) {

@@ -8,7 +8,7 @@ namespace {
 
 using model::Run;
 
-constexpr std::string_view kLock = "history-trim";
+constexpr std::string_view kTrimLock = "history-trim";
 
 constexpr model::RunStates kFinished =
     static_cast<model::RunStates>(model::kAllStates & ~model::kUnfinishedStates);
@@ -81,7 +81,7 @@ Result<HistoryTrim::Answer> HistoryTrim::RunOnce() {
 }
 
 Result<bool> HistoryTrim::IsMine() {
-    KSANA_TRY(const auto lock, store_.locks().TryAcquire({.name = std::string(kLock),
+    KSANA_TRY(const auto lock, store_.locks().TryAcquire({.name = std::string(kTrimLock),
                                                           .owner = options_.owner,
                                                           .ttl = 2 * options_.rest,
                                                           .now = {}}));

@@ -7,7 +7,7 @@
 namespace ksana::engine {
 namespace {
 
-constexpr Duration kJump = std::chrono::hours(1);
+constexpr Duration kLongJump = std::chrono::hours(1);
 
 // After so many full batches the pause is half as long, again and again.
 constexpr std::size_t kPatience = 100;
@@ -19,7 +19,7 @@ constexpr int kShareOfOthers = 2;
 
 bool Retention::TrustsTheClock() {
     const SteadyPoint steady = clock_.SteadyNow();
-    if (jumps_.Take() > kJump) {
+    if (jumps_.Take() > kLongJump) {
         Log(LogLevel::kWarn, "the wall clock was set forward; nothing is deleted for a while");
         not_before_ = steady + options_.distrust;
     }

@@ -16,7 +16,7 @@ using schedule::ScheduleKind;
 namespace {
 
 // Edits of one job that collide with the planner or with each other this often give up.
-constexpr int kMaxTries = 20;
+constexpr int kMaxJobTries = 20;
 // Calls of Plan that account for what is due at a change; each makes up to 100 runs.
 constexpr int kMaxPieces = 20;
 
@@ -141,7 +141,7 @@ Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t
                               .audit = std::move(audit)},
                              now);
         const bool again = !written && written.error().code == Code::kConflict;
-        if (!again || tries >= kMaxTries) return Settled(std::move(written), calendar);
+        if (!again || tries >= kMaxJobTries) return Settled(std::move(written), calendar);
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 using model::RunType;
 
 // Changes that collide with those of other nodes this often give up.
-constexpr int kMaxTries = 10;
+constexpr int kMaxTypeTries = 10;
 
 model::AuditEvent Audit(std::string_view action, const std::string& code, const Actor& by,
                         const std::vector<std::string>* changed = nullptr) {
@@ -75,7 +75,7 @@ Result<StoredType> TypeService::Change(const std::string& code, const Edit& edit
             Refresh();
             return written;
         }
-        if (!MayTryAgain(written.error()) || tries >= kMaxTries) return written.error();
+        if (!MayTryAgain(written.error()) || tries >= kMaxTypeTries) return written.error();
     }
 }
 
@@ -92,7 +92,8 @@ Result<void> TypeService::Delete(const std::string& code, const Check& check, co
             Refresh();
             return {};
         }
-        if (deleted.error().code != Code::kConflict || tries >= kMaxTries) return deleted.error();
+        if (deleted.error().code != Code::kConflict || tries >= kMaxTypeTries)
+            return deleted.error();
     }
 }
 

@@ -6,13 +6,13 @@
 #include <charconv>
 #include <limits>
 
+#include "ksana/base/text/names.hpp"
+
 namespace ksana::http_client {
 namespace {
 
 constexpr std::string_view kPrefix = "HTTP/";
 constexpr std::size_t kMostDigits = 16;  // of the size of a chunk
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 

@@ -4,14 +4,13 @@
 #include <array>
 
 #include "ksana/base/error/check.hpp"
+#include "ksana/base/text/names.hpp"
 
 namespace ksana::http_server {
 namespace {
 
 constexpr std::array<std::string_view, kMethodCount> kMethodNames = {
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 struct Phrase {
     int status;

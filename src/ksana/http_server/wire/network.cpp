@@ -62,6 +62,8 @@ Result<std::unique_ptr<asio::ssl::context>> MakeTls(const TlsOptions& options) {
     return tls;
 }
 
+}  // namespace
+
 // Accepts on the first loop and deals the connections out to all of them.
 class Listener {
   public:
@@ -185,8 +187,6 @@ void Listener::End() {
     });
     closed.get_future().wait();
 }
-
-}  // namespace
 
 struct Network::Parts {
     explicit Parts(const ServeContext& serve_context)

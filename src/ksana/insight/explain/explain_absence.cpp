@@ -12,7 +12,6 @@ namespace {
 using model::FireFate;
 using model::LedgerEntry;
 
-constexpr Duration kTick{1};
 constexpr std::size_t kEntries = 100;
 
 LedgerFacts FactsOf(const LedgerEntry& entry) {

@@ -4,11 +4,7 @@
 #include "ksana/schedule/local_time.hpp"
 
 namespace ksana::insight {
-namespace {
-
-constexpr Duration kTick{1};
-
-}  // namespace
+namespace {}  // namespace
 
 Fire ExplainCase::FireAt(TimePoint at) const {
     return {.at = at,

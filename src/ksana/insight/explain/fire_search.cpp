@@ -8,7 +8,6 @@ namespace {
 
 using schedule::Schedule;
 
-constexpr Duration kTick{1};
 constexpr Duration kMaxTolerance = std::chrono::hours(24);
 // Runs and ledger entries that are looked at near a time.
 constexpr std::size_t kNear = 50;

@@ -14,7 +14,6 @@ namespace {
 
 using schedule::Schedule;
 
-constexpr Duration kTick{1};
 // Excluded fires are counted up to the last fire that is shown, or so far where there is none.
 constexpr Duration kExcludedHorizon = std::chrono::days(400);
 

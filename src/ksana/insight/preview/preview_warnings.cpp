@@ -19,7 +19,6 @@ constexpr Duration kDstHorizon = std::chrono::days(400);
 constexpr std::size_t kMaxChanges = 8;
 constexpr std::size_t kMaxFiresNearChange = 500;
 constexpr std::int64_t kFrequentPerMinute = 60;
-constexpr Duration kTick{1};
 
 class Adviser {
   public:

@@ -17,12 +17,11 @@ using schedule::Schedule;
 using schedule::ScheduleKind;
 using schedule::ScheduleSpec;
 
-constexpr Duration kTick{1};
 // Fires that are found before the lanes of a group are told of them.
 constexpr std::size_t kBlock = 4096;
 // No change of clocks was larger.
 constexpr Duration kLargestChange = std::chrono::hours(25);
-constexpr std::size_t kMaxChanges = 100;
+constexpr std::size_t kMaxSimulatedChanges = 100;
 
 // The same text: the same fires. An `every` without start_at counts from when its job was made,
 // which only the compiled schedule knows: its first fire tells.
@@ -115,8 +114,8 @@ void SimGroups::AddDstNotes(const SimGroup& group, TimePoint from, SimBooks& boo
     const auto zone = zones_.Find(schedule.spec().zone);
     if (!zone || (*zone)->IsUtc()) return;
     TimePoint done = from - kTick;
-    for (const ZoneChange& change :
-         ZoneChanges(**zone, from - kLargestChange, books.to + kLargestChange, kMaxChanges)) {
+    for (const ZoneChange& change : ZoneChanges(**zone, from - kLargestChange,
+                                                books.to + kLargestChange, kMaxSimulatedChanges)) {
         const Duration reach = std::chrono::abs(change.by) + std::chrono::seconds(1);
         const TimePoint until = std::min(change.at + reach, books.to - kTick);
         done = std::max(done, change.at - reach);

@@ -17,8 +17,6 @@ namespace {
 
 using model::Job;
 
-constexpr Duration kTick{1};
-
 Result<void> Check(const SimulateParams& params) {
     std::vector<Problem> problems;
     const TimePoint earliest = MinTime() + std::chrono::days(2);

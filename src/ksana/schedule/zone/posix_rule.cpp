@@ -51,12 +51,12 @@ class RuleReader {
     int Time(int max_hours) {
         const bool negative = Accept('-');
         if (!negative) Accept('+');
-        int seconds = Number(0, max_hours) * 3600;
+        int total = Number(0, max_hours) * 3600;
         if (Accept(':')) {
-            seconds += Number(0, 59) * 60;
-            if (Accept(':')) seconds += Number(0, 59);
+            total += Number(0, 59) * 60;
+            if (Accept(':')) total += Number(0, 59);
         }
-        return negative ? -seconds : seconds;
+        return negative ? -total : total;
     }
 
     RuleDate DateRule() {

@@ -23,25 +23,25 @@ using Fault = std::optional<std::string>;
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 2> kEgressPolicies = {"default", "public"};
 
-Error Wrong(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+Error WrongValue(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
 template <class Enum>
 Result<Enum> ParseName(std::string_view text, std::span<const std::string_view> names) {
     const auto found = std::ranges::find(names, text);
     if (found != names.end()) return static_cast<Enum>(found - names.begin());
     const auto meant = Nearest(text, names);
-    return Wrong(fmt::format("\"{}\" is neither {} nor {}{}", Printable(Excerpt(text, 80)),
-                             names[0], names[1],
-                             meant ? fmt::format("; did you mean {}?", *meant) : ""));
+    return WrongValue(fmt::format("\"{}\" is neither {} nor {}{}", Printable(Excerpt(text, 80)),
+                                  names[0], names[1],
+                                  meant ? fmt::format("; did you mean {}?", *meant) : ""));
 }
 
 // One Parse and one Show for each type of the table.
 Result<std::int32_t> Parse(std::string_view text, std::int32_t) {
     std::int32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) return Wrong("is out of range");
+    if (error == std::errc::result_out_of_range) return WrongValue("is out of range");
     if (error != std::errc() || end != text.data() + text.size()) {
-        return Wrong(fmt::format("\"{}\" is no whole number", Printable(Excerpt(text, 80))));
+        return WrongValue(fmt::format("\"{}\" is no whole number", Printable(Excerpt(text, 80))));
     }
     return value;
 }

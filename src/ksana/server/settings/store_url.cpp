@@ -30,14 +30,15 @@ constexpr std::array<Scheme, 5> kSchemes = {{
     {"postgresql", StoreKind::kPostgres},
 }};
 
-Error Wrong(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+Error WrongUrl(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
 Error UnknownScheme(std::string_view name) {
     std::array<std::string_view, kSchemes.size()> names;
     std::ranges::transform(kSchemes, names.begin(), &Scheme::name);
     const auto meant = Nearest(name, names);
-    return Wrong(fmt::format("there is no store \"{}\"{}; write {}", Printable(Excerpt(name, 40)),
-                             meant ? fmt::format(" (did you mean {}?)", *meant) : "", kForms));
+    return WrongUrl(fmt::format("there is no store \"{}\"{}; write {}",
+                                Printable(Excerpt(name, 40)),
+                                meant ? fmt::format(" (did you mean {}?)", *meant) : "", kForms));
 }
 
 // "sqlite:///var/k.db" is what other programs want; "sqlite://k.db" would be a file in the root
@@ -46,12 +47,14 @@ Result<std::string> PathOf(std::string_view scheme, std::string_view path) {
     if (path.starts_with("///")) {
         path.remove_prefix(2);
     } else if (path.starts_with("//")) {
-        return Wrong(fmt::format("write {}:PATH, without //", scheme));
+        return WrongUrl(fmt::format("write {}:PATH, without //", scheme));
     }
-    if (path.empty()) return Wrong(fmt::format("write {}:PATH; the path is missing", scheme));
-    if (path.find('\0') != std::string_view::npos) return Wrong("a path cannot hold a zero byte");
-    if (path == ":memory:") return Wrong("for a store without a file write memory:");
-    if (path.ends_with('/')) return Wrong(fmt::format("{}:PATH is a file, not a folder", scheme));
+    if (path.empty()) return WrongUrl(fmt::format("write {}:PATH; the path is missing", scheme));
+    if (path.find('\0') != std::string_view::npos)
+        return WrongUrl("a path cannot hold a zero byte");
+    if (path == ":memory:") return WrongUrl("for a store without a file write memory:");
+    if (path.ends_with('/'))
+        return WrongUrl(fmt::format("{}:PATH is a file, not a folder", scheme));
     return std::string(path);
 }
 
@@ -72,7 +75,7 @@ Result<StoreUrl> PostgresUrl(std::string_view text) {
         if (option == "ksana_pooler=transaction") {
             url.transaction_pooler = true;
         } else if (option.starts_with("ksana_")) {
-            return Wrong("the only option of ksana's own is ksana_pooler=transaction");
+            return WrongUrl("the only option of ksana's own is ksana_pooler=transaction");
         } else {
             url.location += separator;
             url.location += option;
@@ -126,12 +129,12 @@ Result<StoreUrl> ParseStoreUrl(std::string_view text, std::string_view data_fold
     const std::string_view rest = bare ? "" : text.substr(colon + 1);
     switch (scheme->kind) {
         case StoreKind::kMemory:
-            if (!rest.empty()) return Wrong("nothing can follow memory:");
+            if (!rest.empty()) return WrongUrl("nothing can follow memory:");
             return StoreUrl{StoreKind::kMemory, ""};
         case StoreKind::kPostgres:
-            if (!rest.starts_with("//")) return Wrong(fmt::format("write {}://…", name));
+            if (!rest.starts_with("//")) return WrongUrl(fmt::format("write {}://…", name));
             if (text.find('\0') != std::string_view::npos) {
-                return Wrong("a URL cannot hold a zero byte");
+                return WrongUrl("a URL cannot hold a zero byte");
             }
             return PostgresUrl(text);
         case StoreKind::kSqlite:

@@ -11,8 +11,8 @@ namespace ksana::store_kit {
 namespace {
 
 using model::Document;
-constexpr std::size_t kMaxKey = 500;
-constexpr std::string_view kOrder = "key";
+constexpr std::size_t kMaxDocumentKey = 500;
+constexpr std::string_view kKeyOrder = "key";
 
 bool IsAlive(const Document& document, TimePoint now) {
     return !document.expires_at || *document.expires_at > now;
@@ -32,7 +32,7 @@ Result<void> CheckExpected(const std::optional<Document>& there, store::Expected
 Result<void> CheckDocument(const std::string& key, const std::string& body) {
     std::vector<Problem> problems;
     if (key.empty()) problems.push_back({"/key", "must not be empty"});
-    CheckText(key, kMaxKey, Path("/key"), problems);
+    CheckText(key, kMaxDocumentKey, Path("/key"), problems);
     CheckText(body, store::kMaxPayload, Path("/value"), problems);
     return Verdict(std::move(problems));
 }
@@ -105,7 +105,7 @@ Result<Document> Documents::Get(const std::string& key) {
 Result<store::Page<Document>> Documents::List(const store::ListParams& params) {
     DocumentList list{.kind = kind_, .prefix = params.prefix};
     KSANA_TRY(list.limit, CheckLimit(params.limit));
-    KSANA_TRY(const auto position, store::ParseCursor(kOrder, params.cursor));
+    KSANA_TRY(const auto position, store::ParseCursor(kKeyOrder, params.cursor));
     if (position) list.after_key = position->id;
     store::Page<Document> page;
     KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
@@ -114,7 +114,7 @@ Result<store::Page<Document>> Documents::List(const store::ListParams& params) {
         return {};
     }));
     if (page.items.size() == list.limit) {
-        page.next = store::MakeCursor(kOrder, {"", page.items.back().key});
+        page.next = store::MakeCursor(kKeyOrder, {"", page.items.back().key});
     }
     return page;
 }

@@ -18,7 +18,7 @@ namespace {
 using model::Record;
 
 // The parts of an export, one after the other. A cursor is "part" and where in it to go on.
-constexpr std::string_view kOrder = "records";
+constexpr std::string_view kRecordOrder = "records";
 constexpr std::array<std::string_view, 5> kParts = {"documents", "jobs", "runs", "ledger",
                                                     "events"};
 
@@ -195,7 +195,7 @@ Result<void> AddEvents(Transaction& tx, const std::vector<model::AuditEvent>& ev
 
 Result<store::Page<Record>> KitRecords::Read(const std::string& cursor, std::size_t limit) {
     KSANA_TRY(limit, CheckLimit(limit));
-    KSANA_TRY(const auto position, store::ParseCursor(kOrder, cursor));
+    KSANA_TRY(const auto position, store::ParseCursor(kRecordOrder, cursor));
     const std::string_view part = position ? std::string_view(position->value) : kParts[0];
     const auto* const found = std::find(kParts.begin(), kParts.end(), part);
     if (found == kParts.end()) {
@@ -209,13 +209,13 @@ Result<store::Page<Record>> KitRecords::Read(const std::string& cursor, std::siz
         for (const auto* current = found; current != kParts.end(); ++current) {
             KSANA_TRY(const std::size_t count, reader.Read(*current, place));
             if (count == limit) {
-                page.next = store::MakeCursor(kOrder, {std::string(*current), place});
+                page.next = store::MakeCursor(kRecordOrder, {std::string(*current), place});
                 return {};
             }
             place.clear();
             // A part ends a page, so that one page is not a sum of five.
             if (count > 0 && std::next(current) != kParts.end()) {
-                page.next = store::MakeCursor(kOrder, {std::string(*std::next(current)), ""});
+                page.next = store::MakeCursor(kRecordOrder, {std::string(*std::next(current)), ""});
                 return {};
             }
         }

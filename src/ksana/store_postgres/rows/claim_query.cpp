@@ -20,7 +20,7 @@ constexpr std::string_view kReadyTypes =
     "FROM types WHERE types.type IS NOT NULL) ";
 
 // Conditions beside kind and type; adds their parameters.
-std::string Conditions(const store::ClaimFilter& filter, const std::vector<Uuid>& held,
+std::string FilterText(const store::ClaimFilter& filter, const std::vector<Uuid>& held,
                        Params& params) {
     std::string sql;
     if (!filter.tenant.empty()) {
@@ -76,7 +76,7 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
     params.Add(static_cast<std::int64_t>(limit));
     const std::string conditions =
         fmt::format("r.state = 1 AND NOT r.blocked AND r.kind = $1::smallint{}",
-                    Conditions(filter, held, params));
+                    FilterText(filter, held, params));
     if (wanted.size() == 1) {
         params.Add(wanted.front());
         statement.owned = fmt::format(

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kDefault = "default";  // tenant and group of most jobs
 
-struct Way {
+struct JobWay {
     std::string_view first;      // the table with the index that it goes along
     std::string_view then;       // the other one
     std::string_view condition;  // of the part of the index
@@ -28,8 +28,8 @@ constexpr std::string_view kWithState = " CROSS JOIN job_state s ON s.job_id=j.i
 constexpr std::string_view kWithJob = " CROSS JOIN jobs j ON j.id=s.job_id";
 
 // By id: along whatever narrows it most.
-Way IdWay(const JobFilter& filter) {
-    Way way{.then = kWithState, .id = "j.id"};
+JobWay IdWay(const JobFilter& filter) {
+    JobWay way{.then = kWithState, .id = "j.id"};
     const auto along = [&](std::string_view index, std::string_view condition,
                            std::string_view equal, const std::string& value) {
         way.first = index;
@@ -66,11 +66,11 @@ Way IdWay(const JobFilter& filter) {
     return along("jobs j INDEXED BY sqlite_autoindex_jobs_1", "", "", "");
 }
 
-Way OfJobs(std::string_view index, std::string_view column) {
+JobWay OfJobs(std::string_view index, std::string_view column) {
     return {.first = index, .then = kWithState, .column = column, .id = "j.id"};
 }
 
-Way OfStates(std::string_view index, std::string_view condition, std::string_view column) {
+JobWay OfStates(std::string_view index, std::string_view condition, std::string_view column) {
     return {.first = index,
             .then = kWithJob,
             .condition = condition,
@@ -78,7 +78,7 @@ Way OfStates(std::string_view index, std::string_view condition, std::string_vie
             .id = "s.job_id"};
 }
 
-std::vector<Way> WaysOf(const JobList& list) {
+std::vector<JobWay> WaysOf(const JobList& list) {
     switch (list.sort) {
         case JobSort::kName:
             return {OfJobs("jobs j INDEXED BY jobs_name", "j.name")};
@@ -89,7 +89,7 @@ std::vector<Way> WaysOf(const JobList& list) {
         case JobSort::kLastRun:
             return {OfStates("job_state s INDEXED BY job_last", "", "s.last_run_at")};
         case JobSort::kNextRun: {
-            std::vector<Way> ways;
+            std::vector<JobWay> ways;
             const std::optional<bool> enabled = list.filter.enabled;
             constexpr std::string_view kDue = "job_state s INDEXED BY job_due";
             if (enabled.value_or(true)) {
@@ -107,7 +107,7 @@ std::vector<Way> WaysOf(const JobList& list) {
 }
 
 // Whether the filter asks for something that the index of the way does not know.
-bool AsksForMore(const JobList& list, const Way& way) {
+bool AsksForMore(const JobList& list, const JobWay& way) {
     const JobFilter& filter = list.filter;
     std::size_t asked = filter.labels.size();
     for (const std::string* text : {&filter.tenant, &filter.name, &filter.group, &filter.owner,
@@ -147,7 +147,7 @@ void AddFilter(ListSql& sql, const JobList& list) {
 }
 
 // Beyond a place, or (with =) up to it.
-void AddPlace(ListSql& sql, const JobList& list, const Way& way, std::string_view sign,
+void AddPlace(ListSql& sql, const JobList& list, const JobWay& way, std::string_view sign,
               const JobList::After& place) {
     if (list.sort == JobSort::kId) {
         sql.Where(fmt::format("{}{}?", way.id, sign), place.id);
@@ -162,11 +162,11 @@ void AddPlace(ListSql& sql, const JobList& list, const Way& way, std::string_vie
     sql.values.emplace_back(place.id);
 }
 
-void AddAfter(ListSql& sql, const JobList& list, const Way& way) {
+void AddAfter(ListSql& sql, const JobList& list, const JobWay& way) {
     if (list.after) AddPlace(sql, list, way, list.descending ? "<" : ">", *list.after);
 }
 
-void AddCondition(ListSql& sql, const JobList& list, const Way& way) {
+void AddCondition(ListSql& sql, const JobList& list, const JobWay& way) {
     if (!way.condition.empty()) sql.Where(way.condition);
     if (way.id == kLabelled) {
         const auto& [key, value] = *list.filter.labels.begin();
@@ -175,7 +175,7 @@ void AddCondition(ListSql& sql, const JobList& list, const Way& way) {
     }
 }
 
-void AddOrder(ListSql& sql, const JobList& list, const Way& way) {
+void AddOrder(ListSql& sql, const JobList& list, const JobWay& way) {
     const std::string_view direction = list.descending ? "DESC" : "ASC";
     sql.text += way.column.empty()
                     ? fmt::format(" ORDER BY {} {}", way.id, direction)
@@ -183,13 +183,13 @@ void AddOrder(ListSql& sql, const JobList& list, const Way& way) {
 }
 
 // A count by id asks for the state only where the filter does.
-bool NeedsBoth(const JobList& list, const Way& way, ListPurpose purpose) {
+bool NeedsBoth(const JobList& list, const JobWay& way, ListPurpose purpose) {
     return purpose == ListPurpose::kRows || way.then != kWithState || list.filter.last_state ||
            !list.words.empty();
 }
 
-ListSql Part(const JobList& list, const Way& way, ListPurpose purpose, std::int64_t limit,
-             const std::optional<JobList::After>& until) {
+ListSql PartSql(const JobList& list, const JobWay& way, ListPurpose purpose, std::int64_t limit,
+                const std::optional<JobList::After>& until) {
     ListSql sql;
     sql.text = fmt::format("{} FROM {}{}",
                            purpose == ListPurpose::kRows ? "SELECT " KSANA_JOB_COLUMNS
@@ -210,7 +210,7 @@ ListSql Part(const JobList& list, const Way& way, ListPurpose purpose, std::int6
 }
 
 // As many places as an index has in its own order: the other table is not looked at.
-ListSql Horizon(const JobList& list, const Way& way) {
+ListSql Horizon(const JobList& list, const JobWay& way) {
     ListSql sql;
     const bool by_name = list.sort == JobSort::kName;
     sql.text = fmt::format("SELECT {}, {}, {} FROM {}", by_name ? way.column : "''",
@@ -229,13 +229,14 @@ ListSql Horizon(const JobList& list, const Way& way) {
 std::vector<ListSql> JobListSql(const JobList& list, ListPurpose purpose, std::int64_t limit,
                                 const std::optional<JobList::After>& until) {
     std::vector<ListSql> parts;
-    for (const Way& way : WaysOf(list)) parts.push_back(Part(list, way, purpose, limit, until));
+    for (const JobWay& way : WaysOf(list))
+        parts.push_back(PartSql(list, way, purpose, limit, until));
     return parts;
 }
 
 ListSql FewJobsSql(const JobList& list, std::int64_t most) {
     ListSql sql;
-    const Way way = IdWay(list.filter);
+    const JobWay way = IdWay(list.filter);
     if (list.sort == JobSort::kId || (way.equal.empty() && list.filter.labels.empty())) return sql;
     sql.text = fmt::format("SELECT 1 FROM {}", way.first);
     AddCondition(sql, list, way);
@@ -246,15 +247,15 @@ ListSql FewJobsSql(const JobList& list, std::int64_t most) {
 }
 
 ListSql SortedJobsSql(const JobList& list) {
-    Way way = IdWay(list.filter);
+    JobWay way = IdWay(list.filter);
     way.column = WaysOf(list).front().column;
-    return Part(list, way, ListPurpose::kRows, static_cast<std::int64_t>(list.limit), {});
+    return PartSql(list, way, ListPurpose::kRows, static_cast<std::int64_t>(list.limit), {});
 }
 
 std::vector<ListSql> JobHorizonSql(const JobList& list) {
     std::vector<ListSql> parts;
     if (list.look == 0) return parts;
-    for (const Way& way : WaysOf(list)) {
+    for (const JobWay& way : WaysOf(list)) {
         if (AsksForMore(list, way)) parts.push_back(Horizon(list, way));
     }
     return parts;

@@ -22,8 +22,6 @@ std::string_view EventIndex(const EventFilter& filter) {
     return "NOT INDEXED";
 }
 
-std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
-
 }  // namespace
 
 ListSql EventListSql(const EventList& list, const std::optional<store_kit::SeqRange>& range) {

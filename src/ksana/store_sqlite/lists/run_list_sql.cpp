@@ -19,7 +19,7 @@ using store_kit::RunList;
 namespace {
 
 // What a part of a list walks along.
-struct Way {
+struct RunWay {
     std::string number = "seq";  // of the run
     std::string from;
     std::string condition;               // that chooses the part of the index
@@ -32,12 +32,10 @@ struct Way {
     bool few = false;    // RunListPart
 };
 
-std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
-
 std::string_view Beyond(const RunList& list) { return list.descending ? "<" : ">"; }
 
 // By a column that stands in front of the id, in the index or in the row.
-void SortByTime(Way& way, const RunList& list, std::string_view column, std::string_view id) {
+void SortByTime(RunWay& way, const RunList& list, std::string_view column, std::string_view id) {
     const std::string_view direction = list.descending ? "DESC" : "ASC";
     way.sorted_by = fmt::format("{0} {2}, {1} {2}", column, id, direction);
     if (!list.after) return;
@@ -46,7 +44,7 @@ void SortByTime(Way& way, const RunList& list, std::string_view column, std::str
 }
 
 // By one column that decides alone.
-void SortByKey(Way& way, const RunList& list, std::string_view column, ListSql::Value after) {
+void SortByKey(RunWay& way, const RunList& list, std::string_view column, ListSql::Value after) {
     way.sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC");
     if (!list.after) return;
     way.after = fmt::format("{}{}?", column, Beyond(list));
@@ -55,8 +53,8 @@ void SortByKey(Way& way, const RunList& list, std::string_view column, ListSql::
 
 // Along a column that decides alone, within a range of it. What follows on the last page is a
 // narrower range: of two bounds on one side SQLite seeks by the first, and walks to the other.
-Way WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
-               std::string after) {
+RunWay WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
+                  std::string after) {
     if (list.after && list.descending) range.to = std::min(range.to, after);
     if (list.after && !list.descending) range.from = std::max(range.from, after + '\0');
     return {.from = std::move(from),
@@ -66,9 +64,9 @@ Way WithinKeys(std::string from, std::string_view column, PlaceRange range, cons
 }
 
 // A way along an index whose entries are in the order of the id.
-Way ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
-         std::string_view id, const RunList& list) {
-    Way way{
+RunWay ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
+            std::string_view id, const RunList& list) {
+    RunWay way{
         .from = std::move(from), .condition = std::move(condition), .values = std::move(values)};
     if (list.sort == RunSort::kReady) {
         way.sorts = true;
@@ -79,7 +77,7 @@ Way ById(std::string from, std::string condition, std::vector<ListSql::Value> va
     return way;
 }
 
-Way Tagged(Tag tag, ListSql::Value value, const RunList& list) {
+RunWay Tagged(Tag tag, ListSql::Value value, const RunList& list) {
     return ById("run_tags CROSS JOIN runs ON id=run_id",
                 fmt::format("tag={} AND tag_value=?", static_cast<int>(tag)), {std::move(value)},
                 "run_id", list);
@@ -90,15 +88,15 @@ ListSql::Value AsBytes(const std::string& text) { return ListSql::Bytes{text}; }
 constexpr const char* kRecentRuns = KSANA_RECENT_RUNS;
 
 // Those that have not ended, those that have just ended, and the others (job_history.hpp).
-std::vector<Way> OfJob(const RunList& list) {
+std::vector<RunWay> OfJob(const RunList& list) {
     const ListSql::Value job(list.filter.job_id);
-    Way recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
+    RunWay recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
     recent.number = "runs.seq";
     recent.sorts = true;
     recent.few = true;
     const bool by_ready = list.sort == RunSort::kReady;
-    Way ended = ById(by_ready ? "job_runs j CROSS JOIN runs ON runs.seq=j.seq" : "job_runs j",
-                     "j.job_id=?", {job}, "j.id", list);
+    RunWay ended = ById(by_ready ? "job_runs j CROSS JOIN runs ON runs.seq=j.seq" : "job_runs j",
+                        "j.job_id=?", {job}, "j.id", list);
     ended.number = "j.seq";
     return {ById("runs INDEXED BY runs_open", "job_id=? AND final_at IS NULL", {job}, "id", list),
             std::move(recent), std::move(ended)};
@@ -119,13 +117,13 @@ bool IsOpenBut(RunFilter filter, T RunFilter::*member) {
     return IsOpen(filter);
 }
 
-std::vector<Way> Exact(std::vector<Way> ways, bool exact) {
-    for (Way& way : ways) way.exact = exact;
+std::vector<RunWay> Exact(std::vector<RunWay> ways, bool exact) {
+    for (RunWay& way : ways) way.exact = exact;
     return ways;
 }
 
 // Along something that few runs have; none: the filter names no such thing.
-std::vector<Way> NarrowWays(const RunList& list) {
+std::vector<RunWay> NarrowWays(const RunList& list) {
     const RunFilter& filter = list.filter;
     const auto only = [&](auto member) { return list.words.empty() && IsOpenBut(filter, member); };
     if (filter.parent) {
@@ -152,21 +150,21 @@ std::vector<Way> NarrowWays(const RunList& list) {
 }
 
 // Lanes that have another order than the list.
-Way InPlaces(PlaceRange range, const RunList& list) {
-    Way way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
-                   {std::move(range.from), std::move(range.to)}, "id", list);
+RunWay InPlaces(PlaceRange range, const RunList& list) {
+    RunWay way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
+                      {std::move(range.from), std::move(range.to)}, "id", list);
     way.sorts = true;
     return way;
 }
 
 // A lane whose order is the time that the list is sorted by.
-Way ByPlace(Lane lane, PlaceRange range, const RunList& list) {
+RunWay ByPlace(Lane lane, PlaceRange range, const RunList& list) {
     return WithinKeys("runs INDEXED BY runs_place", "place", std::move(range), list,
                       list.after ? PlaceAt(lane, list.after->time, list.after->id) : "");
 }
 
 // The lanes of a state that is not final, so that a list of it does not walk through the others.
-std::vector<Way> WaysOf(RunState state, const RunList& list) {
+std::vector<RunWay> WaysOf(RunState state, const RunList& list) {
     if (state == RunState::kQueued) {
         return {InPlaces(InLanes(kReadyLanes, kLastLane), list),
                 InPlaces(InLane(kBlockedLane), list)};
@@ -177,7 +175,7 @@ std::vector<Way> WaysOf(RunState state, const RunList& list) {
     return {InPlaces(InLane(LaneOf(state)), list)};
 }
 
-Way FinalByTime(RunState state, const RunList& list) {
+RunWay FinalByTime(RunState state, const RunList& list) {
     const Lane lane = LaneOf(state);
     PlaceRange range = InLane(lane);
     if (list.filter.finished_from) {
@@ -191,7 +189,7 @@ Way FinalByTime(RunState state, const RunList& list) {
 }
 
 // What has no final key is sorted, or found among all runs where it is too much for that.
-Way FinalById(RunState state, const RunList& list) {
+RunWay FinalById(RunState state, const RunList& list) {
     PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
     if (list.sort == RunSort::kReady || !HasFinalKey(state))
         return InPlaces(std::move(range), list);
@@ -201,28 +199,28 @@ Way FinalById(RunState state, const RunList& list) {
 
 // The place of the last page narrows the times, as in WithinKeys; which of those of its time follow
 // is then asked for each.
-std::vector<Way> FinalOfJob(const RunList& list) {
+std::vector<RunWay> FinalOfJob(const RunList& list) {
     std::int64_t from = INT64_MIN;
     std::int64_t to = INT64_MAX;
     if (list.filter.finished_from) from = Micros(*list.filter.finished_from);
     if (list.filter.finished_until) to = Micros(*list.filter.finished_until) - 1;
     if (list.after && list.descending) to = std::min(to, list.after->time);
     if (list.after && !list.descending) from = std::max(from, list.after->time);
-    Way recent{.number = "runs.seq",
-               .from = kRecentRuns,
-               .condition = "s.job_id=? AND runs.final_at>=? AND runs.final_at<=?",
-               .values = {std::string_view(list.filter.job_id), from, to},
-               .sorts = true,
-               .few = true};
+    RunWay recent{.number = "runs.seq",
+                  .from = kRecentRuns,
+                  .condition = "s.job_id=? AND runs.final_at>=? AND runs.final_at<=?",
+                  .values = {std::string_view(list.filter.job_id), from, to},
+                  .sorts = true,
+                  .few = true};
     SortByTime(recent, list, "runs.final_at", "runs.id");
-    Way ended{.from = "job_runs INDEXED BY job_runs_final",
-              .condition = "job_id=? AND final_at>=? AND final_at<=?",
-              .values = {std::string_view(list.filter.job_id), from, to}};
+    RunWay ended{.from = "job_runs INDEXED BY job_runs_final",
+                 .condition = "job_id=? AND final_at>=? AND final_at<=?",
+                 .values = {std::string_view(list.filter.job_id), from, to}};
     SortByTime(ended, list, "final_at", "id");
     return {std::move(recent), std::move(ended)};
 }
 
-Way AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
+RunWay AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
 
 bool AsksForFinishedTime(const RunList& list) {
     return list.sort == RunSort::kFinished || list.filter.finished_from.has_value() ||
@@ -230,9 +228,9 @@ bool AsksForFinishedTime(const RunList& list) {
 }
 
 // For every state asked for, the ways that together hold its runs.
-std::vector<Way> WaysByState(const RunList& list) {
+std::vector<RunWay> WaysByState(const RunList& list) {
     const bool by_time = AsksForFinishedTime(list);
-    std::vector<Way> ways;
+    std::vector<RunWay> ways;
     for (std::size_t i = 0; i < model::kEnumCount<RunState>; ++i) {
         const auto state = static_cast<RunState>(i);
         if ((list.filter.states & model::SetOf(state)) == 0) continue;
@@ -245,10 +243,10 @@ std::vector<Way> WaysByState(const RunList& list) {
     return ways;
 }
 
-std::vector<Way> WaysOf(const RunList& list) {
+std::vector<RunWay> WaysOf(const RunList& list) {
     if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return FinalOfJob(list);
     if (list.sort != RunSort::kFinished) {
-        std::vector<Way> narrow = NarrowWays(list);
+        std::vector<RunWay> narrow = NarrowWays(list);
         if (!narrow.empty()) return narrow;
     }
     const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
@@ -262,7 +260,7 @@ std::vector<Way> WaysOf(const RunList& list) {
                  list.words.empty() && IsOpenBut(std::move(filter), &RunFilter::states));
 }
 
-ListSql SqlOf(Way way, ListPurpose purpose) {
+ListSql SqlOf(RunWay way, ListPurpose purpose) {
     ListSql sql;
     sql.text = fmt::format("SELECT {} FROM {}", way.number, way.from);
     if (!way.condition.empty()) sql.Where(way.condition);
@@ -282,7 +280,7 @@ bool AsksForNarrow(const RunList& list) {
 
 std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {
     std::vector<RunListPart> parts;
-    for (Way& way : WaysOf(list)) {
+    for (RunWay& way : WaysOf(list)) {
         const bool sorts = way.sorts;
         const bool exact = way.exact;
         const bool few = way.few;

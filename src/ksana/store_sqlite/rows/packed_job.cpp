@@ -14,7 +14,7 @@ using store_kit::PackReader;
 using store_kit::PackWriter;
 
 // In front of all; JSON begins with a brace.
-constexpr char kVersion = 1;
+constexpr char kJobVersion = 1;
 constexpr char kJson = '{';
 
 constexpr auto kItself = [](auto& io, auto& item) { io.Value(item); };
@@ -148,7 +148,7 @@ bool ReadParts(std::string_view rest, Job& job) {
 }  // namespace
 
 std::string PackJob(const Job& job) {
-    std::string out(1, kVersion);
+    std::string out(1, kJobVersion);
     {
         PackWriter io(out, true);
         io.Value(KindOf(job.action));
@@ -175,7 +175,7 @@ Result<void> UnpackJob(std::string_view packed, Job& job) {
         KSANA_TRY(job, store_kit::DefinitionFromText(packed));
         return {};
     }
-    if (packed.empty() || packed.front() != kVersion || !ReadParts(packed.substr(1), job)) {
+    if (packed.empty() || packed.front() != kJobVersion || !ReadParts(packed.substr(1), job)) {
         return Error(Code::kDataLoss, "it is damaged, or made by another version");
     }
     return {};

@@ -11,7 +11,7 @@ using store_kit::PackReader;
 using store_kit::PackWriter;
 
 // Of the blobs as a whole; a byte in front of each.
-constexpr char kVersion = 2;
+constexpr char kRunVersion = 2;
 
 // `payload` is empty where the payload is outside.
 template <class Io, class AnyRun, class Text, class Part>
@@ -67,14 +67,14 @@ Error Damaged() {
     return {Code::kDataLoss, "sqlite: a stored run is damaged, or made by another version"};
 }
 
-bool HasVersion(std::string_view blob) { return !blob.empty() && blob.front() == kVersion; }
+bool HasVersion(std::string_view blob) { return !blob.empty() && blob.front() == kRunVersion; }
 
 }  // namespace
 
 void PackFixed(const Run& run, std::int64_t policy, bool payload_outside, std::string& out) {
     static const std::string kNone;
     const FixedPart part{.policy = policy, .payload_outside = payload_outside};
-    out.assign(1, kVersion);
+    out.assign(1, kRunVersion);
     PackWriter writer(out, true);
     VisitFixed(writer, run, payload_outside ? kNone : run.payload, part);
 }
@@ -89,7 +89,7 @@ Result<FixedPart> UnpackFixed(std::string_view blob, Run& run) {
 }
 
 void PackStatus(const Run& run, std::string& out) {
-    out.assign(1, kVersion);
+    out.assign(1, kRunVersion);
     PackWriter writer(out, true);
     VisitStatus(writer, run);
 }

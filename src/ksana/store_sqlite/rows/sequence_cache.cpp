@@ -5,12 +5,12 @@
 namespace ksana::store_sqlite {
 namespace {
 
-constexpr std::size_t kMaxRuns = 65'536;
+constexpr std::size_t kMaxSequences = 65'536;
 
 }  // namespace
 
 void SequenceCache::Note(const Uuid& id, std::int64_t seq) {
-    if (seqs_.size() >= kMaxRuns) seqs_.Clear();
+    if (seqs_.size() >= kMaxSequences) seqs_.Clear();
     seqs_.Put(id, seq);
 }
 

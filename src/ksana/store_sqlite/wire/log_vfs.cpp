@@ -23,9 +23,9 @@ sqlite3_vfs* Default() {
 }
 
 // A log, and the file of the default VFS that it is.
-class Log {
+class VfsLog {
   public:
-    explicit Log(int inner_size)
+    explicit VfsLog(int inner_size)
         : memory_(static_cast<std::size_t>(inner_size) / sizeof(std::max_align_t) + 1) {}
 
     sqlite3_file* inner() { return static_cast<sqlite3_file*>(static_cast<void*>(memory_.data())); }
@@ -67,21 +67,21 @@ class Log {
 
 // What stands in the memory that SQLite gives for a file.
 struct Handle : sqlite3_file {
-    Log* log;  // owned, from Open to Close
+    VfsLog* log;  // owned, from Open to Close
 };
 
-Log& Of(sqlite3_file* file) { return *static_cast<Handle*>(file)->log; }
+VfsLog& Of(sqlite3_file* file) { return *static_cast<Handle*>(file)->log; }
 
 // Calls the inner file, with all in it that was written.
 template <class Call>
 int Flushed(sqlite3_file* file, const Call& call) {
-    Log& log = Of(file);
+    VfsLog& log = Of(file);
     const int rc = log.Flush();
     return rc != SQLITE_OK ? rc : call(log.real(), log.inner());
 }
 
 int Close(sqlite3_file* file) {
-    const std::unique_ptr<Log> log(&Of(file));
+    const std::unique_ptr<VfsLog> log(&Of(file));
     const int flushed = log->Flush();
     const int closed = log->real().xClose(log->inner());
     return flushed != SQLITE_OK ? flushed : closed;
@@ -139,7 +139,7 @@ int Open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, 
     sqlite3_vfs* const vfs = Default();
     if ((flags & SQLITE_OPEN_WAL) == 0) return vfs->xOpen(vfs, name, file, flags, out);
     file->pMethods = nullptr;
-    auto log = std::make_unique<Log>(vfs->szOsFile);
+    auto log = std::make_unique<VfsLog>(vfs->szOsFile);
     const int rc = vfs->xOpen(vfs, name, log->inner(), flags, out);
     if (rc != SQLITE_OK) {
         if (log->inner()->pMethods != nullptr) log->real().xClose(log->inner());

@@ -14,6 +14,8 @@
 
 namespace ksana::store_sqlite {
 
+inline std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
+
 // One use of a prepared statement; its end resets the statement for the next use. Parameters are
 // bound one after the other, columns read one after the other. Bound texts must live until the
 // statement has run. Belongs to the thread that uses the connection.

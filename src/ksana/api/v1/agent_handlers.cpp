@@ -229,7 +229,7 @@ constexpr std::array<EndRoute, 4> kEnds = {{{kSucceedRun, AgentOutcome::kSucceed
 }  // namespace
 
 void AddAgentRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context) {
-    const auto handlers = std::make_shared<const Handlers>(context->services);
+    const auto handlers = std::make_shared<const AgentHandlers>(context->services);
     AddAsyncRoute(router, context, kClaimRuns, [handlers](const Request& request, Reply reply) {
         handlers->Claim(request, std::move(reply));
     });

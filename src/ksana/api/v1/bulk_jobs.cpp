@@ -49,7 +49,7 @@ codec::Schema MakeBulkOutcome() {
                               .Need("detail", Schema::Text().Means("Why, in words."));
     return ObjectSchema("Which jobs were changed, and which could not be.")
         .Need("changed_count", Schema::Int()
-                                   .Between(0, static_cast<std::int64_t>(kMaxBulk + kPage))
+                                   .Between(0, static_cast<std::int64_t>(kMaxBulk + kBulkPage))
                                    .Means("How many were changed."))
         .Need("changed", Schema::ListOf(Schema::Text())
                              .Means("Ids. Jobs that were so already are not among them."))

@@ -145,9 +145,10 @@ std::vector<std::string_view> FinalStateNames() {
 
 Schema MakeFinalStates() { return Schema::ListOf(Schema::OneOf(FinalStateNames())); }
 
-// What the server keeps, none of which must be there.
-ObjectSchema BookkeepingOf(bool answer) {
-    return DescribeMembers<Job>(answer, [](auto& v) { FieldsOf<Job>::VisitBookkeeping(v); });
+// The members of the definition or of the state; the state is never required.
+template <class Part>
+ObjectSchema MembersOf(bool answer) {
+    return DescribeMembers<Part>(answer, [](auto& v) { FieldsOf<Part>::Visit(v); });
 }
 
 constexpr std::string_view kDefinitionExample =
@@ -162,15 +163,14 @@ Schema MakeJobDefinition() {
     ObjectSchema definition(
         "What a user writes. What the server keeps (version, created_at, …) may stand in it, as in "
         "a copy of an answer, and is not looked at; any other unknown member is refused.");
-    definition.AllOf(
-        DescribeMembers<Job>(false, [](auto& v) { FieldsOf<Job>::VisitDefinition(v); }));
-    return definition.AllOf(BookkeepingOf(false)).Example(kDefinitionExample);
+    definition.AllOf(MembersOf<JobDefinition>(false));
+    return definition.AllOf(MembersOf<JobState>(false)).Example(kDefinitionExample);
 }
 
 Schema MakeJob() {
     ObjectSchema job("The whole definition, and what the server keeps.");
-    job.AllOf(DescribeMembers<Job>(true, [](auto& v) { FieldsOf<Job>::VisitDefinition(v); }));
-    return job.AllOf(BookkeepingOf(true));
+    job.AllOf(MembersOf<JobDefinition>(true));
+    return job.AllOf(MembersOf<JobState>(true));
 }
 
 Schema MakeJobPatch() {

@@ -372,19 +372,15 @@ Schema PageOf(const NamedSchema& item, bool counted) {
     return page;
 }
 
-void Description::Make() const {
-    text_ = Writer().Write(routes_);
-    tag_ = BodyTag(text_);
-}
-
-const std::string& Description::Text() const {
-    std::call_once(once_, [this] { Make(); });
+std::shared_ptr<const DescriptionText> Description::Text() const {
+    const MutexLock lock(mutex_);
+    if (text_ == nullptr) {
+        std::string json = Writer().Write(routes_);
+        std::string tag = BodyTag(json);
+        text_ = std::make_shared<const DescriptionText>(
+            DescriptionText{.json = std::move(json), .entity_tag = std::move(tag)});
+    }
     return text_;
-}
-
-const std::string& Description::EntityTag() const {
-    std::call_once(once_, [this] { Make(); });
-    return tag_;
 }
 
 }  // namespace ksana::api

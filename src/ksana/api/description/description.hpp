@@ -1,12 +1,19 @@
 #pragma once
 
-#include <mutex>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ksana/api/edge/route_info.hpp"
+#include "ksana/base/process/mutex.hpp"
 
 namespace ksana::api {
+
+// The description as it is served.
+struct DescriptionText {
+    std::string json;
+    std::string entity_tag;
+};
 
 // The description of /api/v1 (OpenAPI 3.1), made of its routes and of the schemas that they name.
 // Routes are added before the server starts; the text is made when it is first asked for, by any
@@ -16,17 +23,12 @@ class Description {
     // `route` must live as long as this.
     void Add(const RouteInfo& route) { routes_.push_back(&route); }
 
-    const std::string& Text() const;
-    // Entity tag of the text.
-    const std::string& EntityTag() const;
+    std::shared_ptr<const DescriptionText> Text() const;
 
   private:
-    void Make() const;
-
     std::vector<const RouteInfo*> routes_;
-    mutable std::once_flag once_;
-    mutable std::string text_;
-    mutable std::string tag_;
+    mutable Mutex mutex_;
+    mutable std::shared_ptr<const DescriptionText> text_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana::api

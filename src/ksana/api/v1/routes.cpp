@@ -21,8 +21,8 @@ using http_server::Where;
 
 Result<Response> ShowDescription(const HandlerContext& context, const Call& call) {
     KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
-    return WithTag(call.request, JsonResponse(200, context.description.Text()),
-                   context.description.EntityTag());
+    const auto text = context.description.Text();
+    return WithTag(call.request, JsonResponse(200, text->json), text->entity_tag);
 }
 
 // Read only: they are a file's, an environment's or a command line's.

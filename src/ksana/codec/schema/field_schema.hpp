@@ -141,6 +141,11 @@ class FieldDescriber {
         FieldDescriber<Part> describer(out_, answer_ && !in_a_kind_);
         FieldsOf<Part>::Visit(describer);
     }
+    template <class B>
+    void Base() {
+        FieldDescriber<B> describer(out_, answer_);
+        FieldsOf<B>::Visit(describer);
+    }
     // The members of every kind are described. From here on they may all be absent.
     template <class Kind, class C>
     bool Is(Kind C::* /*kind*/, Kind /*value*/) {
@@ -164,7 +169,8 @@ class FieldDescriber {
     void Put(std::string_view key, M C::*member, const Doc& doc, bool needed) {
         static const T defaults{};
         Schema schema = SchemaOf<M>(doc);
-        const std::string text = answer_ ? std::string() : DefaultText(defaults.*member);
+        const bool shows_default = !answer_ && !SchemaDocOf<T>().answer;
+        const std::string text = shows_default ? DefaultText(defaults.*member) : std::string();
         if (!text.empty()) schema = schema.Default(text);
         out_.Add(key, schema.With(doc), needed && !in_a_kind_);
     }
@@ -199,6 +205,12 @@ ObjectSchema DescribeMembers(bool answer, const F& visit) {
     FieldDescriber<T> describer(object, answer);
     visit(describer);
     return object;
+}
+
+// All of them.
+template <HasFields T>
+ObjectSchema DescribeAll(bool answer) {
+    return DescribeMembers<T>(answer, [](auto& v) { FieldsOf<T>::Visit(v); });
 }
 
 template <HasFields T>

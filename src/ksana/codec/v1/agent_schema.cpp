@@ -35,10 +35,8 @@ Schema MakeClaim() {
 }
 
 Schema MakeClaimedRun() {
-    const auto run =
-        DescribeMembers<model::Run>(true, [](auto& v) { FieldsOf<model::Run>::Visit(v); });
-    const auto status = DescribeMembers<model::RunStatus>(
-        true, [](auto& v) { FieldsOf<model::RunStatus>::Visit(v); });
+    const auto run = DescribeAll<model::Run>(true);
+    const auto status = DescribeAll<model::RunStatus>(true);
     return ObjectSchema("What an agent needs to work on a run.")
         .Need("run_id", run.Member("id"))
         .NeedOf(status, {"exec_id", "fence"})

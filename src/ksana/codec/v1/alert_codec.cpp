@@ -153,7 +153,7 @@ namespace {
 Schema MakeAlert() {
     ObjectSchema alert("An alert as it is stored; a secret as ***.");
     alert.Need("id", Schema::Text().Means("As in the path."));
-    alert.AllOf(DescribeMembers<AlertRule>(true, [](auto& v) { FieldsOf<AlertRule>::Visit(v); }));
+    alert.AllOf(DescribeAll<AlertRule>(true));
     alert.Need("version", Schema::Int64().AtLeast(1).Means("Grows with every change."));
     alert.Need("created_at", Schema::Time().Means("What happened before this is not looked at."));
     alert.Need("updated_at", Schema::Time().Means("When it was last written."));

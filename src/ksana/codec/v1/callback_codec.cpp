@@ -49,8 +49,7 @@ struct FieldsOf<RedeliverRequest> {
 namespace {
 
 Schema MakeCallback() {
-    const auto order =
-        DescribeMembers<CallbackOrder>(true, [](auto& v) { FieldsOf<CallbackOrder>::Visit(v); });
+    const auto order = DescribeAll<CallbackOrder>(true);
     return ObjectSchema("A request that tells of the end of a run, or of an alert.")
         .Need("id", Schema::Id().Means("Of the run that delivers it; sent as webhook-id."))
         .May("run_id", Schema::Id().Means("The run it speaks of."))

@@ -197,6 +197,8 @@ struct FieldsOf<model::JobDefinition> {
 
 template <>
 struct FieldsOf<model::JobState> {
+    static constexpr SchemaDoc kSchema{.answer = true};  // a definition may have it, for nothing
+
     using State = model::JobState;
 
     template <class V>

@@ -68,15 +68,10 @@ void WriteAttempt(const model::Attempt& attempt, JsonOutput& output) {
     view.End();
 }
 
-template <class T>
-ObjectSchema FieldsAsShown() {
-    return DescribeMembers<T>(true, [](auto& v) { FieldsOf<T>::Visit(v); });
-}
-
 // The members of Summary.
 ObjectSchema SummarySchema(std::string_view means) {
-    const ObjectSchema run = FieldsAsShown<model::Run>();
-    const ObjectSchema status = FieldsAsShown<model::RunStatus>();
+    const ObjectSchema run = DescribeAll<model::Run>(true);
+    const ObjectSchema status = DescribeAll<model::RunStatus>(true);
     ObjectSchema view(means);
     view.NeedOf(run, {"id"}).MayOf(run, {"job_id"}).NeedOf(run, {"tenant"});
     view.MayOf(run, {"type", "category", "creator"}).NeedOf(run, {"kind", "trigger", "priority"});
@@ -97,7 +92,7 @@ Schema MakeSubmittedRun() {
 }
 
 Schema MakeAttempt() {
-    const ObjectSchema attempt = FieldsAsShown<model::Attempt>();
+    const ObjectSchema attempt = DescribeAll<model::Attempt>(true);
     return ObjectSchema("One try to carry out a run.")
         .NeedOf(attempt, {"number", "owner", "started_at"})
         .MayOf(attempt, {"ended_at", "outcome", "error"})
@@ -108,7 +103,7 @@ Schema MakeAttempt() {
 constexpr NamedSchema kAttemptSchema{"Attempt", &MakeAttempt};
 
 Schema MakeRunHistory() {
-    const ObjectSchema run = FieldsAsShown<model::Run>();
+    const ObjectSchema run = DescribeAll<model::Run>(true);
     return SummarySchema("All of a run, with its attempts, oldest first.")
         .May("payload", Schema().Means("Any JSON."))
         .May("result", Schema().Means("Any JSON."))

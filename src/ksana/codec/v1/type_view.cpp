@@ -104,8 +104,7 @@ Schema MakeType() {
 }
 
 Schema MakeCallbacksPatch() {
-    return DescribeMembers<Callbacks>(true, [](auto& v) { FieldsOf<Callbacks>::Visit(v); })
-        .AsPatch("A merge patch of the callbacks of a type.");
+    return DescribeAll<Callbacks>(true).AsPatch("A merge patch of the callbacks of a type.");
 }
 
 constexpr NamedSchema kCallbacksPatch{"TypeCallbacksPatch", &MakeCallbacksPatch};
@@ -113,7 +112,7 @@ constexpr NamedSchema kCallbacksPatch{"TypeCallbacksPatch", &MakeCallbacksPatch}
 Schema MakeTypePatch() {
     const Schema kept = Schema().Means("What the server keeps is not looked at.");
     ObjectSchema patch =
-        DescribeMembers<RunType>(true, [](auto& v) { FieldsOf<RunType>::Visit(v); })
+        DescribeAll<RunType>(true)
             .Without("callbacks")
             .May("callbacks", Schema::Ref(kCallbacksPatch))
             .AsPatch(

@@ -14,6 +14,7 @@
 
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
+#include "ksana/model/job/job.hpp"
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/base/time/time_text.hpp"
@@ -99,6 +100,11 @@ class Filler {
     void Fill(std::variant<Parts...>& out) {
         FillOne(out, random_.Below(sizeof...(Parts)), std::index_sequence_for<Parts...>{});
     }
+    // A job is its definition and its state: members of a base class are no fields for Boost.PFR.
+    void Fill(model::Job& out) {
+        Fill(out.definition());
+        Fill(out.state);
+    }
     template <class T>
     requires std::is_aggregate_v<T>
     void Fill(T& out) {
@@ -115,20 +121,39 @@ class Filler {
     // Every member something else than its default.
     template <class T>
     T Populated() {
-        T out{};
-        boost::pfr::for_each_field(out, [this](auto& member) { Change(member); });
-        return out;
+        if constexpr (std::is_same_v<T, model::Job>) {
+            return {Populated<model::JobDefinition>(), Populated<model::JobState>()};
+        } else {
+            return PopulatedFields<T>();
+        }
     }
 
     // T's default with one member changed, for each member.
     template <class T>
     std::vector<T> EachMemberChanged() {
-        std::vector<T> out(boost::pfr::tuple_size_v<T>);
-        ChangeEach(out, std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
+        std::vector<T> out;
+        if constexpr (std::is_same_v<T, model::Job>) {
+            for (auto& definition : EachMemberChanged<model::JobDefinition>()) {
+                out.push_back({std::move(definition)});
+            }
+            for (auto& state : EachMemberChanged<model::JobState>()) {
+                out.push_back({{}, std::move(state)});
+            }
+        } else {
+            out.resize(boost::pfr::tuple_size_v<T>);
+            ChangeEach(out, std::make_index_sequence<boost::pfr::tuple_size_v<T>>{});
+        }
         return out;
     }
 
   private:
+    template <class T>
+    T PopulatedFields() {
+        T out{};
+        boost::pfr::for_each_field(out, [this](auto& member) { Change(member); });
+        return out;
+    }
+
     template <class I>
     I Integer() {
         switch (random_.Below(6)) {

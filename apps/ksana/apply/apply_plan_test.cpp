@@ -45,7 +45,7 @@ class ApplyPlanTest : public ::testing::Test {
     }
     // As the server would show it after the item was sent.
     void Store(const PlanItem& item, std::int64_t version = 1) {
-        model::JobDefinition job = codec::JobFromJson(item.body.Compact()).value();
+        model::Job job{codec::JobFromJson(item.body.Compact()).value()};
         job.state.version = version;
         stored_.jobs[job.id] = Parsed(codec::JobViewToJson(job));
     }

@@ -82,7 +82,7 @@ Job ReadOne(const std::string& job) {
 }
 
 Job PlainJob() {
-    Job job{.id = "a", .name = "n", .action = HttpAction{HttpMethod::kGet, "http://h/", {}, ""}};
+    Job job{{.id = "a", .name = "n", .action = HttpAction{HttpMethod::kGet, "http://h/", {}, ""}}};
     job.schedule.kind = ScheduleKind::kEvery;
     job.schedule.every = std::chrono::minutes(5);
     job.timeout = std::chrono::seconds(10);
@@ -197,13 +197,13 @@ TEST(JobsFile, KeepsEveryMemberOfADefinition) {
     for (int i = 0; i < 50; ++i) {
         std::vector<Job> jobs = filler.EachMemberChanged<Job>();
         for (const RetryPolicy& retry : filler.EachMemberChanged<RetryPolicy>()) {
-            jobs.push_back({.retry = retry});
+            jobs.push_back({{.retry = retry}});
         }
         for (const auto& spec : filler.EachMemberChanged<schedule::ScheduleSpec>()) {
-            jobs.push_back({.schedule = spec});
-            jobs.push_back({.schedule = spec});
+            jobs.push_back({{.schedule = spec}});
+            jobs.push_back({{.schedule = spec}});
             jobs.back().schedule.kind = ScheduleKind::kEvery;
-            jobs.push_back({.schedule = spec});
+            jobs.push_back({{.schedule = spec}});
             jobs.back().schedule.kind = ScheduleKind::kCron;
         }
         jobs.push_back(filler.Populated<Job>());

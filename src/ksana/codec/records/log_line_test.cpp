@@ -17,7 +17,7 @@ TEST(LogLine, ComesBack) {
 }
 
 TEST(LogLine, NamesItsRow) {
-    model::Job job{.id = "j"};
+    model::Job job{{.id = "j"}};
     EXPECT_EQ(RowOfLine(RecordToLine(job)), R"({"job":{"id":"j")");
     job.name = "another";
     EXPECT_EQ(RowOfLine(RecordToLine(job)), R"({"job":{"id":"j")");

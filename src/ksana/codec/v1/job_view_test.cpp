@@ -11,7 +11,7 @@ constexpr std::string_view kJob =
     R"({"id":"j","name":"n","http":{"url":"http://x/"},"schedule":{"kind":"every","every":"1h"}})";
 
 TEST(JobViewTest, AViewIsADefinitionOfTheSameJob) {
-    model::Job job = JobFromView(kJob).value();
+    model::Job job{JobFromView(kJob).value()};
     job.state.version = 7;
     job.state.total_runs = 9;
     job.state.created_at = TimePoint(std::chrono::seconds(1));
@@ -28,7 +28,7 @@ TEST(JobViewTest, AViewIsADefinitionOfTheSameJob) {
 }
 
 TEST(JobViewTest, AReplacementKeepsWhatTheServerKeeps) {
-    model::Job job = JobFromView(kJob).value();
+    model::Job job{JobFromView(kJob).value()};
     job.state.version = 7;
     job.state.total_runs = 9;
     job.owner = "ada";

@@ -307,8 +307,8 @@ TEST_P(StoreTest, TheLedgerKeepsWhatMadeNoRun) {
     now_ += minutes(10);
     const auto planner = [](const model::Job& job, TimePoint now) {
         store::JobPlan plan{.planned_until = now, .next_run_at = now + minutes(1)};
-        plan.ranges.push_back(
-            {model::FireFate::kMissed, {.count = 10, .first = *job.state.next_run_at, .last = now}});
+        plan.ranges.push_back({model::FireFate::kMissed,
+                               {.count = 10, .first = *job.state.next_run_at, .last = now}});
         plan.tally = model::JobTally{.last_state = RunState::kMissed};
         return plan;
     };

@@ -56,10 +56,10 @@ class AheadTest : public DispatcherTest {
 
 TEST_F(AheadTest, AStartWaitsForItsTimeAndNotForACommit) {
     const store::StartAs room = dispatcher_->Reserve();
-    auto tasks = Planned(room, 1, milliseconds(80));
-    ASSERT_EQ(tasks.size(), 1U);
-    const Uuid id = tasks[0].run.id;
-    EXPECT_EQ(tasks[0].run.status.started_at, clock_.Now() + milliseconds(80));
+    auto attempts = Planned(room, 1, milliseconds(80));
+    ASSERT_EQ(attempts.size(), 1U);
+    const Uuid id = attempts[0]->run.id;
+    EXPECT_EQ(attempts[0]->run.status.started_at, clock_.Now() + milliseconds(80));
     dispatcher_->Begin(std::move(attempts), room);
     EXPECT_TRUE(executor_.started.empty());
     EXPECT_EQ(starter_wakes_, 1);
@@ -118,8 +118,8 @@ TEST_F(AheadTest, AShutdownGivesBackWhatHasNotStarted) {  // K-18
     SeenEnds seen;
     Make({.observer = &seen});
     const store::StartAs room = dispatcher_->Reserve();
-    auto tasks = Planned(room, 2, milliseconds(80));
-    const Uuid id = tasks[0].run.id;
+    auto attempts = Planned(room, 2, milliseconds(80));
+    const Uuid id = attempts[0]->run.id;
     dispatcher_->Begin(std::move(attempts), room);
     dispatcher_->Close();
     clock_.Advance(milliseconds(80));
@@ -136,7 +136,7 @@ TEST_F(AheadTest, AShutdownGivesBackWhatHasNotStarted) {  // K-18
 
 TEST_F(AheadTest, WhatThePlannerBringsAfterTheCloseIsGivenBackToo) {
     const store::StartAs room = dispatcher_->Reserve();
-    auto tasks = Planned(room, 1, {});
+    auto attempts = Planned(room, 1, {});
     dispatcher_->Close();
     dispatcher_->Begin(std::move(attempts), room);
     EXPECT_TRUE(executor_.started.empty());
@@ -146,8 +146,8 @@ TEST_F(AheadTest, WhatThePlannerBringsAfterTheCloseIsGivenBackToo) {
 
 TEST_F(AheadTest, WhatIsCancelledWhileItWaitsIsNotStarted) {
     const store::StartAs room = dispatcher_->Reserve();
-    auto tasks = Planned(room, 1, milliseconds(80));
-    const Uuid id = tasks[0].run.id;
+    auto attempts = Planned(room, 1, milliseconds(80));
+    const Uuid id = attempts[0]->run.id;
     dispatcher_->Begin(std::move(attempts), room);
     model::Event cancel;
     cancel.kind = EventKind::kCancel;

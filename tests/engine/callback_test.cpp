@@ -92,8 +92,9 @@ TEST_F(CallbackTest, AnErrorIsTold) {  // T-10
     const ActiveAttempt& attempt = Started();
     EXPECT_EQ(attempt.callback->url, "http://127.0.0.1:9/oops");
     EXPECT_EQ(attempt.callback->method, model::CallbackMethod::kPut);
-    EXPECT_EQ(attempt.callback->body, R"({"task_id":")" + id.ToString() +
-                                       R"(","error_info":"no \"such\" thing","ext":{"n": 1.0}})");
+    EXPECT_EQ(attempt.callback->body,
+              R"({"task_id":")" + id.ToString() +
+                  R"(","error_info":"no \"such\" thing","ext":{"n": 1.0}})");
 }
 
 TEST_F(CallbackTest, IsTriedForHoursAndIsADeadLetterThen) {
@@ -174,7 +175,7 @@ TEST_F(CallbackTest, WhereTheTypeIsGoneNobodyIsToBeTold) {
 // A callback's host is held to its limits and its breaker; the type's limit is not for callbacks.
 TEST_F(CallbackTest, TheHostIsLimited) {
     const ActiveAttempt& attempt = (Succeeded(), Started());
-    const LimitSubject subject = SubjectOf(task);
+    const LimitSubject subject = SubjectOf(attempt);
     EXPECT_EQ(subject.host, "127.0.0.1:9");
     EXPECT_EQ(subject.type, "");
 }

@@ -110,8 +110,8 @@ TEST_F(JobServiceTest, WhatWasDueBeforeAChangeIsAccountedForAsItWas) {
         });
     ASSERT_TRUE(changed) << changed.error().Describe();
     EXPECT_EQ(Runs(job->id), 1U) << "the fire of the first minute";
-    EXPECT_EQ(changed->next_run_at, start_ + hours(1));
-    EXPECT_EQ(changed->version, 2);
+    EXPECT_EQ(changed->state.next_run_at, start_ + hours(1));
+    EXPECT_EQ(changed->state.version, 2);
 }
 
 TEST_F(JobServiceTest, AChangeOfOtherThingsLeavesTheFiresAlone) {
@@ -128,10 +128,11 @@ TEST_F(JobServiceTest, AChangeOfOtherThingsLeavesTheFiresAlone) {
 TEST_F(JobServiceTest, AnOldVersionIsRefused) {
     const auto job = service_.Create(Every(minutes(1)));
     ASSERT_TRUE(service_.Pause(job->id, ""));
-    const auto refused = service_.Change(job->id, job->state.version, [](model::Job&) -> Result<void> {
-        ADD_FAILURE() << "the edit is not even made";
-        return {};
-    });
+    const auto refused =
+        service_.Change(job->id, job->state.version, [](model::Job&) -> Result<void> {
+            ADD_FAILURE() << "the edit is not even made";
+            return {};
+        });
     EXPECT_EQ(refused.error().code, Code::kConflict);
 }
 

@@ -166,7 +166,7 @@ TEST_F(PlannerTest, WhatCanStartIsStarted) {
     ASSERT_TRUE(planned);
     EXPECT_EQ(planned->runs, 2U);
     ASSERT_EQ(planned->started.size(), 1U);
-    EXPECT_EQ(planned->started[0].run.status.owner, "node");
+    EXPECT_EQ(planned->started[0]->run.status.owner, "node");
     EXPECT_TRUE(store_->runs().NextWake()->queued) << "the other one";
 }
 

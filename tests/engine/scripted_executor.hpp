@@ -48,7 +48,8 @@ class ScriptedExecutor final : public Executor {
 
     std::vector<std::string> started;  // exec_ids
     std::vector<std::string> cancelled;
-    std::map<std::string, std::pair<std::shared_ptr<const ActiveAttempt>, Done>> attempts;  // under way
+    std::map<std::string, std::pair<std::shared_ptr<const ActiveAttempt>, Done>>
+        attempts;  // under way
 };
 
 }  // namespace ksana::engine

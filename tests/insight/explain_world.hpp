@@ -147,8 +147,8 @@ class ExplainWorld {
     }
 
     schedule::Schedule Compile(const model::Job& job) {
-        auto compiled =
-            schedule::Schedule::Compile(job.schedule, {zones_, job.state.created_at, FindCalendar()});
+        auto compiled = schedule::Schedule::Compile(job.schedule,
+                                                    {zones_, job.state.created_at, FindCalendar()});
         EXPECT_TRUE(compiled) << compiled.error().Describe();
         return *std::move(compiled);
     }

@@ -78,7 +78,8 @@ class WatchedTransaction final : public Transaction {
     }
     Result<void> UpdatePlans(const std::vector<Job>& jobs) override {
         for (const Job& job : jobs) {
-            commit_.jobs_planned.push_back({job.id, job.state.planned_until, job.state.next_run_at});
+            commit_.jobs_planned.push_back(
+                {job.id, job.state.planned_until, job.state.next_run_at});
         }
         return inner_.UpdatePlans(jobs);
     }

@@ -155,7 +155,7 @@ void CallbackChecks::Arrived(const engine::ActiveAttempt& attempt) {
     }
     if (attempt.callback->body != found->second.body) {
         Fail(attempt.run, fmt::format("the receiver got {} instead of {}", attempt.callback->body,
-                                   found->second.body));
+                                      found->second.body));
     }
 }
 

@@ -110,10 +110,10 @@ void FireChecks::Update(const Job& job, const Touched& touched) {
     Book& book = found->second;
     const TimePoint now = job.state.updated_at;
     world_.Note(job.id, 12, [&] {
-        return fmt::format("job changed: enabled {} next {} planned until {}, {} runs {} ranges",
-                           job.enabled, job.state.next_run_at ? FormatTime(*job.state.next_run_at) : "-",
-                           FormatTime(*job.state.planned_until), touched.runs.size(),
-                           touched.ranges.size());
+        return fmt::format(
+            "job changed: enabled {} next {} planned until {}, {} runs {} ranges", job.enabled,
+            job.state.next_run_at ? FormatTime(*job.state.next_run_at) : "-",
+            FormatTime(*job.state.planned_until), touched.runs.size(), touched.ranges.size());
     });
     std::vector<Due> due;
     const bool differ = FiresDiffer(book.job, job);
@@ -264,8 +264,10 @@ void FireChecks::CompareWith(store::Store& store) {
     if (stored->size() != books_.size()) Fail("I3", {}, "a job is missing in the store");
     for (const Job& job : *stored) {
         const Book& book = books_.at(job.id);
-        if (job.state.version != book.job.state.version || job.state.planned_until != book.job.state.planned_until ||
-            job.state.next_run_at != book.job.state.next_run_at || job.schedule != book.job.schedule) {
+        if (job.state.version != book.job.state.version ||
+            job.state.planned_until != book.job.state.planned_until ||
+            job.state.next_run_at != book.job.state.next_run_at ||
+            job.schedule != book.job.schedule) {
             Fail("I3", job.id, "the stored job is not what was committed");
         }
         const auto entries = store.jobs().Ledger({.job_id = job.id,
@@ -283,7 +285,8 @@ void FireChecks::CheckPlannedUpTo(TimePoint due) {
     for (const auto& [id, book] : books_) {
         if (!book.job.state.next_run_at || *book.job.state.next_run_at > due) continue;
         Fail("I1", id,
-             fmt::format("the fire of {} is not accounted for", FormatTime(*book.job.state.next_run_at)));
+             fmt::format("the fire of {} is not accounted for",
+                         FormatTime(*book.job.state.next_run_at)));
     }
 }
 

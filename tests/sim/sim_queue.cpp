@@ -18,7 +18,8 @@ QueueSide::QueueSide(World& world, store::Store& people, store::Store& agents, T
       settings_(settings),
       tasks_(world, runs),
       callbacks_(world, tasks_, targets) {
-    targets_.OnCallback([this](const engine::ActiveAttempt& attempt) { callbacks_.Arrived(attempt); });
+    targets_.OnCallback(
+        [this](const engine::ActiveAttempt& attempt) { callbacks_.Arrived(attempt); });
     for (int n = 0; n < kClerks; ++n) {
         const ClerkSettings clerk{.pace = settings.pace, .most_tasks = 30, .door = MakeDoor()};
         clerks_.push_back(

@@ -14,10 +14,10 @@
 
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
-#include "ksana/model/job/job.hpp"
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/base/time/time_text.hpp"
+#include "ksana/model/job/job.hpp"
 #include "ksana/model/run/run.hpp"
 
 namespace ksana::testing {

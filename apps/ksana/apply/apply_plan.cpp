@@ -61,7 +61,9 @@ void AddDifferences(const std::string& place, const Json& before, const Json& af
     }
 }
 
-Result<Json> DefinitionOf(const model::JobDefinition& job) { return Json::Parse(codec::JobToJson(job)); }
+Result<Json> DefinitionOf(const model::JobDefinition& job) {
+    return Json::Parse(codec::JobToJson(job));
+}
 
 // The job as a user defines it: without marks and without what a pause sets.
 model::JobDefinition Bare(const model::JobDefinition& job) {

@@ -196,8 +196,9 @@ Result<Step> Node::Plan() {
     auto answer = planner_.RunOnce(start && start->limit > 0 ? start : std::nullopt);
     planning_ = false;
     if (start) {
-        dispatchers_.front()->Begin(answer ? std::move(answer->started) : std::vector<AttemptPointer>(),
-                                    *start, answer ? answer->store_offset : Duration());
+        dispatchers_.front()->Begin(
+            answer ? std::move(answer->started) : std::vector<AttemptPointer>(), *start,
+            answer ? answer->store_offset : Duration());
     }
     next_fire_.reset();
     if (!answer) return std::move(answer).error();

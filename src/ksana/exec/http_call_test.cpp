@@ -12,7 +12,9 @@ using http_client::CallRequest;
 using http_client::FindHeader;
 using std::chrono::seconds;
 
-Result<CallRequest> Build(const engine::ActiveAttempt& attempt) { return BuildCall(attempt, StartOfAttempt()); }
+Result<CallRequest> Build(const engine::ActiveAttempt& attempt) {
+    return BuildCall(attempt, StartOfAttempt());
+}
 
 CallRequest Built(const engine::ActiveAttempt& attempt) {
     auto call = Build(attempt);
@@ -61,14 +63,14 @@ TEST(BuildCall, EveryAttemptIsItsOwnSpanOfTheRunsTrace) {
 
 TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
     const auto call = Built(AttemptOf({.method = model::HttpMethod::kPost,
-                                    .url = "http://host/",
-                                    .headers = {{"user-agent", "mine"},
-                                                {"content-type", "text/plain"},
-                                                {"traceparent", "00-1-2-00"},
-                                                {"ksana-run-id", "forged"},
-                                                {"x-ksana-run-id", "forged"},
-                                                {"X-Attempt", "no {{attempt}} of {{job_name}}"}},
-                                    .body = "{\"a\":1}"}));
+                                       .url = "http://host/",
+                                       .headers = {{"user-agent", "mine"},
+                                                   {"content-type", "text/plain"},
+                                                   {"traceparent", "00-1-2-00"},
+                                                   {"ksana-run-id", "forged"},
+                                                   {"x-ksana-run-id", "forged"},
+                                                   {"X-Attempt", "no {{attempt}} of {{job_name}}"}},
+                                       .body = "{\"a\":1}"}));
     EXPECT_EQ(HeaderOf(call, "User-Agent"), "mine");
     EXPECT_EQ(HeaderOf(call, "Content-Type"), "text/plain");
     EXPECT_EQ(HeaderOf(call, "traceparent"), "00-1-2-00");
@@ -79,15 +81,16 @@ TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
 }
 
 TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
-    engine::ActiveAttempt attempt = AttemptOf({.method = model::HttpMethod::kPost,
-                                .url = "http://host/{{job_id}}/{{params.city}}?n={{n}}",
-                                .body = R"({"job":"{{job_id}}","name":"{{job_name}}",)"
-                                        R"("run":"{{run_id}}","exec":"{{exec_id}}",)"
-                                        R"("at":"{{scheduled_at}}","by":"{{triggered_at}}",)"
-                                        R"("attempt":{{attempt}},"fence":{{fence}},)"
-                                        R"("tenant":{{tenant}},"city":"{{city}}","n":{{params.n}},)"
-                                        R"("all":{{params}},)"
-                                        R"("attempt_param":"{{params.attempt}}"})"});
+    engine::ActiveAttempt attempt =
+        AttemptOf({.method = model::HttpMethod::kPost,
+                   .url = "http://host/{{job_id}}/{{params.city}}?n={{n}}",
+                   .body = R"({"job":"{{job_id}}","name":"{{job_name}}",)"
+                           R"("run":"{{run_id}}","exec":"{{exec_id}}",)"
+                           R"("at":"{{scheduled_at}}","by":"{{triggered_at}}",)"
+                           R"("attempt":{{attempt}},"fence":{{fence}},)"
+                           R"("tenant":{{tenant}},"city":"{{city}}","n":{{params.n}},)"
+                           R"("all":{{params}},)"
+                           R"("attempt_param":"{{params.attempt}}"})"});
     attempt.run.payload = R"({"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"})";
     const auto call = Built(attempt);
     EXPECT_EQ(call.url, "http://host/job-1/K%C3%B6ln%20%26%20%22Bonn%22?n=1.5");
@@ -102,13 +105,14 @@ TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
 }
 
 TEST(BuildCall, ServiceValuesOfAJsonBodyAreFilled) {  // K-10
-    const auto json = Built(AttemptOf({.method = model::HttpMethod::kPost,
-                                    .url = "http://host/",
-                                    .body = R"({ "job_id": "<filled-by-service>", "x": 1.0 })"}));
+    const auto json =
+        Built(AttemptOf({.method = model::HttpMethod::kPost,
+                         .url = "http://host/",
+                         .body = R"({ "job_id": "<filled-by-service>", "x": 1.0 })"}));
     EXPECT_EQ(json.body, R"({ "job_id": "job-1", "x": 1.0 })");
     const auto text = Built(AttemptOf({.method = model::HttpMethod::kPost,
-                                    .url = "http://host/",
-                                    .body = R"(text "job_id": "<filled-by-service>")"}));
+                                       .url = "http://host/",
+                                       .body = R"(text "job_id": "<filled-by-service>")"}));
     EXPECT_EQ(text.body, R"(text "job_id": "<filled-by-service>")");
 }
 
@@ -120,8 +124,8 @@ TEST(BuildCall, ARunWithoutANominalTimeWasScheduledWhenItWasMade) {
 
 TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
     const auto call = Built(AttemptOf({.method = model::HttpMethod::kPut,
-                                    .url = "http://host/",
-                                    .body = "{{job_name}} is {{{{literal}}"}));
+                                       .url = "http://host/",
+                                       .body = "{{job_name}} is {{{{literal}}"}));
     EXPECT_EQ(call.body, "Nightly \"report\" is {{literal}}");
     EXPECT_EQ(HeaderOf(call, "Content-Type"), "(none)");
 }
@@ -136,7 +140,8 @@ TEST(BuildCall, WhatCannotBeSentSaysWhy) {
     EXPECT_NE(FaultOf(AttemptOf({.url = "ftp://host/"})), "(none)");
     EXPECT_NE(FaultOf(AttemptOf({.url = "http://user@host/"})), "(none)");
     EXPECT_NE(FaultOf(AttemptOf({.url = "http://host/", .headers = {{"Host", "x"}}})), "(none)");
-    engine::ActiveAttempt injected = AttemptOf({.url = "http://host/", .headers = {{"X-A", "{{v}}"}}});
+    engine::ActiveAttempt injected =
+        AttemptOf({.url = "http://host/", .headers = {{"X-A", "{{v}}"}}});
     injected.run.payload = R"({"v":"1\r\nX-B: 2"})";
     EXPECT_EQ(FaultOf(injected),
               "the header X-A holds a control character or is longer than 8192 bytes");
@@ -157,7 +162,8 @@ TEST(BuildCall, TheTimeoutIsWhatIsLeftOfTheAttempt) {
     engine::ActiveAttempt attempt = AttemptOf({.url = "http://host/"});
     EXPECT_EQ(BuildCall(attempt, StartOfAttempt()).value().timeout, seconds(10));
     EXPECT_EQ(BuildCall(attempt, StartOfAttempt() + seconds(7)).value().timeout, seconds(3));
-    EXPECT_EQ(BuildCall(attempt, StartOfAttempt() + seconds(7)).value().connect_timeout, seconds(3));
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt() + seconds(7)).value().connect_timeout,
+              seconds(3));
     EXPECT_EQ(BuildCall(attempt, StartOfAttempt() - seconds(60)).value().timeout, seconds(10))
         << "a clock that was set back gives no more time than the policy";
     const auto late = BuildCall(attempt, StartOfAttempt() + seconds(10));

@@ -173,7 +173,8 @@ void CheckLabels(Checker& check, const JobDefinition& job) {
     }
 }
 
-void CheckSchedule(Checker& check, const JobDefinition& job, const schedule::ScheduleContext& context) {
+void CheckSchedule(Checker& check, const JobDefinition& job,
+                   const schedule::ScheduleContext& context) {
     const auto compiled = schedule::Schedule::Compile(job.schedule, context);
     if (compiled) {
         if (!compiled->EverFires()) check.Add("/schedule", "is valid, but never fires");
@@ -222,7 +223,8 @@ void CheckKeys(Checker& check, const Callbacks& callbacks) {
 
 }  // namespace
 
-std::vector<Problem> ValidateJob(const JobDefinition& job, const schedule::ScheduleContext& context) {
+std::vector<Problem> ValidateJob(const JobDefinition& job,
+                                 const schedule::ScheduleContext& context) {
     std::vector<Problem> problems;
     Checker check(problems);
     check.Identifier("/id", job.id, true);

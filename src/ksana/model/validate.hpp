@@ -13,7 +13,8 @@ namespace ksana::model {
 
 // Every fault of a job (K-20), each with its JSON Pointer, not only the first; empty: it may be
 // stored. The context is what the schedule is compiled with.
-std::vector<Problem> ValidateJob(const JobDefinition& job, const schedule::ScheduleContext& context);
+std::vector<Problem> ValidateJob(const JobDefinition& job,
+                                 const schedule::ScheduleContext& context);
 
 std::vector<Problem> ValidateRunType(const RunType& type);
 

@@ -13,7 +13,8 @@ using http_server::Response;
 std::string HashOf(std::string_view body) { return Sha256(body).substr(0, 16); }
 
 std::string VersionOf(const model::Job& job) {
-    return fmt::format("{}.{:x}", job.state.version, job.state.created_at.time_since_epoch().count());
+    return fmt::format("{}.{:x}", job.state.version,
+                       job.state.created_at.time_since_epoch().count());
 }
 
 // Calls `is_match` with each tag of a list, without its quotes, until one matches. Weak ones are

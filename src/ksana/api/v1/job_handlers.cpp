@@ -84,8 +84,7 @@ class JobHandlers {
     }
 
     Result<Response> Put(const Call& call) const {
-        KSANA_TRY(const model::JobDefinition definition,
-                  codec::JobFromView(call.request.body));
+        KSANA_TRY(const model::JobDefinition definition, codec::JobFromView(call.request.body));
         if (call.request.headers.Find("If-None-Match") == "*") return PutNew(call, definition);
         return Edit(call, true, [&](Job& job) { return codec::ReplaceJob(job, definition); });
     }

@@ -157,7 +157,8 @@ void WriteTimerJob(JsonOutput& output, const Job& job, const model::PolicyDefaul
     writer.Member("id", job.id);
     writer.Member("name", job.name);
     writer.Member("enabled", job.enabled);
-    FieldWriter<JobDefinition>(writer, job, false).Choice<model::ActionKind>("type", &JobDefinition::action);
+    FieldWriter<JobDefinition>(writer, job, false)
+        .Choice<model::ActionKind>("type", &JobDefinition::action);
     output.Key("schedule");
     WriteSchedule(writer, job.schedule);
     const RetryPolicy* retry = job.retry ? &*job.retry : nullptr;

@@ -32,8 +32,8 @@ TEST(LogLine, NamesItsRow) {
 
 // Whatever is cut off a line is noticed.
 TEST(LogLine, TornLinesAreRefused) {
-    for (const std::string& line :
-         {DropToLine({"run", "x", ""}), CommitToLine({12}), RecordToLine(model::Job{{.id = "j"}})}) {
+    for (const std::string& line : {DropToLine({"run", "x", ""}), CommitToLine({12}),
+                                    RecordToLine(model::Job{{.id = "j"}})}) {
         for (std::size_t length = 0; length < line.size(); ++length) {
             EXPECT_FALSE(LogLineFromText(line.substr(0, length))) << line.substr(0, length);
         }

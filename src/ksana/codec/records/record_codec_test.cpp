@@ -158,7 +158,8 @@ TEST(RecordCodec, WritesTheseLines) {
         R"("nominal_at":"2026-01-02T03:04:05.000006Z","payload":"{\"a\": 1}",)"
         R"("unique":{"key":"k","states":["queued","running"]},"policy":{"timeout":"1h30m"},)"
         R"("status":{"state":"running","attempt":1}}})");
-    Job job{{.id = "j", .name = "n", .action = HttpAction{HttpMethod::kPost, "http://h/", {}, "b"}}};
+    Job job{
+        {.id = "j", .name = "n", .action = HttpAction{HttpMethod::kPost, "http://h/", {}, "b"}}};
     job.schedule.kind = schedule::ScheduleKind::kEvery;
     job.schedule.every = std::chrono::minutes(5);
     job.state.created_at = at;

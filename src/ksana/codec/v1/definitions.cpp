@@ -64,9 +64,9 @@ Definitions ReadDefinitions(JsonReader& reader, const json::value& value) {
     Definitions definitions;
     ObjectReader object(reader, Node{value, ""});
     if (const auto jobs = object.Find("jobs")) {
-        reader.ReadEach(*jobs, definitions.jobs, [&reader](const Node& node, model::JobDefinition& job) {
-            ReadJob(reader, node, job);
-        });
+        reader.ReadEach(
+            *jobs, definitions.jobs,
+            [&reader](const Node& node, model::JobDefinition& job) { ReadJob(reader, node, job); });
     }
     if (const auto calendars = object.Find("calendars")) {
         reader.ReadEach(*calendars, definitions.calendars,

@@ -156,7 +156,7 @@ class ActiveAttempts {
     std::unordered_map<std::string_view, AttemptPointer> attempts_ KSANA_GUARDED_BY(mutex_);
     // Have not begun and wait for no limit, by `due`. One that ended meanwhile may still be here.
     std::multimap<SteadyPoint, AttemptPointer> ready_ KSANA_GUARDED_BY(mutex_);
-    LimitQueue limit_queue_ KSANA_GUARDED_BY(mutex_);  // those that wait here are not in ready_
+    LimitQueue limit_queue_ KSANA_GUARDED_BY(mutex_);     // those that wait here are not in ready_
     std::size_t under_way_ KSANA_GUARDED_BY(mutex_) = 0;  // of attempts_: begun
     // Not later than any renew_at and overdue_at.
     SteadyPoint attention_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();

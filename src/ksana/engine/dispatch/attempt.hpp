@@ -48,7 +48,7 @@ struct ActiveAttempt {
 
     bool ended = false;
     SteadyPoint ended_at{};
-    model::Event event;                        // how it ended
+    model::Event event;                         // how it ended
     std::optional<model::WaitCause> held_back;  // why it was given back without having begun
 };
 

@@ -157,7 +157,8 @@ void Dispatcher::LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint n
         together += attempt->ended_at - attempt->started_at;
     }
     throughput_.Count(count, std::chrono::duration_cast<Duration>(together), now);
-    attempts_->LetWait(throughput_.Within(kClaimedWait, now), throughput_.Within(kPlannedWait, now));
+    attempts_->LetWait(throughput_.Within(kClaimedWait, now),
+                       throughput_.Within(kPlannedWait, now));
 }
 
 // With many a second reports wait for each other a little: nobody waits for them, and a commit

@@ -83,9 +83,7 @@ class Dispatcher {
     std::map<std::string, std::size_t> WaitingForLimits() const {
         return attempts_->WaitingForLimits();
     }
-    GroupUse UseOfGroup(const std::string& group) const {
-        return attempts_->UseOfGroup(group);
-    }
+    GroupUse UseOfGroup(const std::string& group) const { return attempts_->UseOfGroup(group); }
 
     void Open() { attempts_->Open(); }
     // No further starts: what waits for its time or a slot is given back; what is under way goes

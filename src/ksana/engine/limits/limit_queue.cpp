@@ -51,8 +51,8 @@ void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passa
     }
 }
 
-// Advance has just seen that the limit of a line refuses its first attempt, and it refuses a newcomer
-// likewise: no attempt is overtaken.
+// Advance has just seen that the limit of a line refuses its first attempt, and it refuses a
+// newcomer likewise: no attempt is overtaken.
 void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage) {
     LimitSubject subject = SubjectOf(*attempt);
     LimitTracker::Answer answer = limits_.TryTake(subject, now);

@@ -89,7 +89,7 @@ class LimitQueue {
     void SendAway(const Waiter& waiter, const std::string& key, SteadyPoint now, Passage& passage);
 
     LimitTracker& limits_;
-    Lines lines_;                                                            // none is empty
+    Lines lines_;                                                                 // none is empty
     std::unordered_map<std::string_view, std::pair<std::string, Place>> places_;  // by exec_id
 };
 

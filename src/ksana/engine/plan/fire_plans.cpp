@@ -69,14 +69,14 @@ Run FirePlans::RunOf(const Job& job) const {
 store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job& job,
                                    TimePoint now, bool ahead) const {
     const TimePoint until = ahead ? std::max(now, job.state.next_run_at.value_or(now)) : now;
-    const model::PlanResult planned =
-        model::Plan(schedule, {.job_id = job.id,
-                               .planned_until = job.state.planned_until.value_or(job.state.created_at),
-                               .paused = !job.enabled,
-                               .misfire = job.misfire,
-                               .now = now,
-                               .look_ahead_until = until,
-                               .max_fires = options_.max_fires});
+    const model::PlanResult planned = model::Plan(
+        schedule, {.job_id = job.id,
+                   .planned_until = job.state.planned_until.value_or(job.state.created_at),
+                   .paused = !job.enabled,
+                   .misfire = job.misfire,
+                   .now = now,
+                   .look_ahead_until = until,
+                   .max_fires = options_.max_fires});
     store::JobPlan plan{.runs = {},
                         .ranges = planned.ranges,
                         .planned_until = planned.planned_until,

@@ -143,7 +143,8 @@ std::shared_ptr<const model::Job> Planner::Share(model::Job& job) {
     }
     if (kept_.size() > kMaxKept) kept_.clear();
     std::shared_ptr<const model::Job>& kept = kept_[job.id];
-    if (!kept || kept->state.version != job.state.version || kept->state.created_at != job.state.created_at) {
+    if (!kept || kept->state.version != job.state.version ||
+        kept->state.created_at != job.state.created_at) {
         kept = std::make_shared<const model::Job>(std::move(job));
     }
     return kept;

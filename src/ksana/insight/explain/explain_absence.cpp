@@ -206,7 +206,8 @@ class AbsenceExplainer {
 bool FiresWith(const ExplainCase& c, const schedule::DstPolicy& dst, TimePoint at) {
     schedule::ScheduleSpec spec = c.job->schedule;
     spec.dst = dst;
-    const auto other = schedule::Schedule::Compile(spec, c.sources.ContextFor(c.job->state.created_at));
+    const auto other =
+        schedule::Schedule::Compile(spec, c.sources.ContextFor(c.job->state.created_at));
     return other && other->Next(at - kTick) == std::optional(at);
 }
 

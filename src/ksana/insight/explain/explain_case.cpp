@@ -59,7 +59,8 @@ void AddNearest(const ExplainCase& c, TimePoint around, Explanation& explanation
     if (!c.schedule) return;
     const auto before = c.schedule->Previous(around);
     const bool once = c.job->schedule.kind == schedule::ScheduleKind::kOnce;
-    if (before && (once || *before >= c.job->state.created_at)) explanation.before = c.FireAt(*before);
+    if (before && (once || *before >= c.job->state.created_at))
+        explanation.before = c.FireAt(*before);
     if (const auto after = c.schedule->Next(around)) explanation.after = c.FireAt(*after);
 }
 

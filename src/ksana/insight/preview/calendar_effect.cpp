@@ -68,7 +68,6 @@ using schedule::CalendarIndex;
 using schedule::kSecondsPerDay;
 using schedule::Schedule;
 
-
 // Dates of the calendar itself, which has no zone: from that of `from` in UTC on.
 std::vector<std::string> DaysOff(const CalendarIndex& index, TimePoint from, std::int64_t days) {
     std::vector<std::string> off;

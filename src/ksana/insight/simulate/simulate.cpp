@@ -63,7 +63,8 @@ Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
             if (change == changes.end()) {
                 if (!left_out.contains(job.id)) loaded.jobs.push_back(std::move(job));
             } else if (change->second.state.created_at == TimePoint{}) {
-                change->second.state.created_at = job.state.created_at;  // an `every` goes on in its grid
+                change->second.state.created_at =
+                    job.state.created_at;  // an `every` goes on in its grid
             }
         }
         query.cursor = page.next;
@@ -82,8 +83,8 @@ Result<schedule::Schedule> ScheduleOf(const Sources& sources, const Job& job,
                                       const std::set<std::string, std::less<>>& changed) {
     if (!changed.contains(job.id)) return sources.schedules.Of(job);
     const bool fresh = job.state.created_at == TimePoint{};
-    return schedule::Schedule::Compile(job.schedule,
-                                       sources.ContextFor(fresh ? params.from : job.state.created_at));
+    return schedule::Schedule::Compile(
+        job.schedule, sources.ContextFor(fresh ? params.from : job.state.created_at));
 }
 
 class Simulator {

@@ -31,7 +31,9 @@ void Count(store::Planned& planned, store::Submitted& outcome) {
     ++planned.runs;
 }
 
-bool IsAhead(const model::Job& job, TimePoint now) { return job.state.next_run_at.value_or(now) > now; }
+bool IsAhead(const model::Job& job, TimePoint now) {
+    return job.state.next_run_at.value_or(now) > now;
+}
 
 // Takes out jobs whose time has not come and whose fire must not overlap with a run that is there:
 // by then it may be over. Answers with the gates of the other jobs that are ahead of their time.

@@ -202,9 +202,11 @@ bool Matches(const JobList& list, const model::Job& job) {
     return Is(filter.tenant, job.tenant) && Is(filter.name, job.name) &&
            Is(filter.group, job.group) && Is(filter.owner, job.owner) &&
            Is(filter.enabled, job.enabled) && Is(filter.kind, model::KindOf(job.action)) &&
-           Is(filter.type, type) && (!filter.last_state || filter.last_state == job.state.last_state) &&
+           Is(filter.type, type) &&
+           (!filter.last_state || filter.last_state == job.state.last_state) &&
            Is(filter.calendar, job.schedule.calendar) && HasAll(filter.labels, job.labels) &&
-           store::ContainsWords(list.words, {job.id, job.name, job.owner, type, job.state.last_error});
+           store::ContainsWords(list.words,
+                                {job.id, job.name, job.owner, type, job.state.last_error});
 }
 
 bool Matches(const EventList& list, const model::AuditEvent& event) {

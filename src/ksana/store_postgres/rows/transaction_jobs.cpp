@@ -251,11 +251,12 @@ Result<void> PostgresTransaction::UpdateJobs(const std::vector<Job>& jobs) {
 
 Result<void> PostgresTransaction::UpdatePlans(const std::vector<Job>& jobs) {
     if (jobs.empty()) return {};
-    session_.Defer(kUpdatePlans,
-                   Params()
-                       .Array(jobs, [](const Job& job) -> const std::string& { return job.id; })
-                       .Array(jobs, [](const Job& job) { return Micros(job.state.planned_until); })
-                       .Array(jobs, [](const Job& job) { return OrNoTime(job.state.next_run_at); }));
+    session_.Defer(
+        kUpdatePlans,
+        Params()
+            .Array(jobs, [](const Job& job) -> const std::string& { return job.id; })
+            .Array(jobs, [](const Job& job) { return Micros(job.state.planned_until); })
+            .Array(jobs, [](const Job& job) { return OrNoTime(job.state.next_run_at); }));
     return {};
 }
 

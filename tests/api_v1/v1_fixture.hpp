@@ -8,8 +8,19 @@
 
 #include "api/call_router.hpp"
 #include "engine/service_fixture.hpp"
+#include "ksana/api/agents/agent_polls.hpp"
+#include "ksana/api/events/event_streams.hpp"
 #include "ksana/api/v1/routes.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/alerts/alert_service.hpp"
+#include "ksana/engine/backfill/backfill_service.hpp"
+#include "ksana/engine/calendars/calendar_service.hpp"
+#include "ksana/engine/services/job_service.hpp"
+#include "ksana/engine/services/run_service.hpp"
+#include "ksana/engine/services/task_service.hpp"
 #include "ksana/engine/services/type_cache.hpp"
+#include "ksana/engine/services/type_service.hpp"
+#include "ksana/insight/explain/explain.hpp"
 
 namespace ksana::api {
 

@@ -5,6 +5,7 @@
 #include "ksana/base/error/check.hpp"
 #include "ksana/codec/v1/definitions.hpp"
 #include "ksana/model/validate.hpp"
+#include "ksana/schedule/schedule.hpp"
 
 // Definitions from JSON: what is accepted is written and read back the same, and validation takes
 // whatever comes out.

@@ -13,6 +13,7 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/model/job/plan.hpp"
 #include "ksana/model/run/decide.hpp"
+#include "ksana/schedule/schedule.hpp"
 
 namespace ksana::sim {
 namespace {

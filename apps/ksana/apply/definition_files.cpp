@@ -14,6 +14,7 @@
 #include "ksana/codec/json/json_tree.hpp"
 #include "ksana/model/validate.hpp"
 #include "ksana/schedule/calendar/calendar_index.hpp"
+#include "ksana/schedule/schedule.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 
 namespace ksana::app {

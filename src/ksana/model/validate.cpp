@@ -12,6 +12,7 @@
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/model/http_url.hpp"
+#include "ksana/schedule/schedule.hpp"
 
 namespace ksana::model {
 namespace {

@@ -7,7 +7,10 @@
 #include "ksana/model/job/limit.hpp"
 #include "ksana/model/run/new_task.hpp"
 #include "ksana/model/run/run_type.hpp"
-#include "ksana/schedule/schedule.hpp"
+
+namespace ksana::schedule {
+struct ScheduleContext;
+}
 
 namespace ksana::model {
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "ksana/schedule/schedule.hpp"
+
 namespace ksana::model {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ksana/schedule/cron/cron_spec.hpp"
-#include "ksana/schedule/schedule.hpp"
+#include "ksana/schedule/spec.hpp"
 
 namespace ksana::schedule {
 

@@ -13,34 +13,10 @@
 #include "ksana/base/time/time.hpp"
 #include "ksana/schedule/cron/zoned_cron.hpp"
 #include "ksana/schedule/every.hpp"
+#include "ksana/schedule/spec.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 
 namespace ksana::schedule {
-
-inline constexpr Duration kMaxJitter = std::chrono::hours(24);
-
-enum class ScheduleKind : std::uint8_t { kOnce, kEvery, kCron };
-
-// When a job fires, as a user writes it. Plain data; Schedule::Compile checks it and makes it
-// answer questions.
-struct ScheduleSpec {
-    ScheduleKind kind = ScheduleKind::kOnce;
-    CronDialect dialect = CronDialect::kStandard;  // these three: of a cron
-    DayMatch day_match = DayMatch::kOr;
-    DstPolicy dst;
-
-    TimePoint run_at{};  // once
-    Duration every{};    // every
-    std::string cron;    // cron
-
-    std::string zone = "UTC";           // cron, and what a calendar's dates mean
-    std::optional<TimePoint> start_at;  // every: the grid's origin; cron: nothing before
-    std::optional<TimePoint> end_at;    // nothing after
-    Duration jitter{};                  // each fire is delayed by up to this
-    std::string calendar;               // name; empty: none
-
-    friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
-};
 
 // Where Compile finds what a spec names.
 struct ScheduleContext {
@@ -49,14 +25,6 @@ struct ScheduleContext {
     TimePoint created_at{};
     // Finds a calendar by name; nullptr where there is none of that name.
     std::function<std::shared_ptr<const CalendarIndex>(std::string_view)> find_calendar;
-};
-
-// Fires that were taken away, as one entry: how many, and between which.
-struct FireRange {
-    std::int64_t count = 0;
-    TimePoint first{};
-    TimePoint last{};
-    friend bool operator==(const FireRange&, const FireRange&) = default;
 };
 
 // The nominal fires of a job. All questions are pure, none walks through empty time, and Next does

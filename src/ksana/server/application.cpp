@@ -4,8 +4,10 @@
 
 #include <atomic>
 
+#include "ksana/api/agents/agent_polls.hpp"
 #include "ksana/api/edge/guard.hpp"
 #include "ksana/api/edge/health_routes.hpp"
+#include "ksana/api/events/event_streams.hpp"
 #include "ksana/api/tasks/task_routes.hpp"
 #include "ksana/api/timer/timer_routes.hpp"
 #include "ksana/api/v1/routes.hpp"
@@ -22,6 +24,7 @@
 #include "ksana/exec/http_executor.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
+#include "ksana/insight/explain/explain.hpp"
 #include "ksana/mail/smtp_mailer.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/server/demo.hpp"

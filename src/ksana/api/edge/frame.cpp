@@ -4,7 +4,11 @@
 #include <string_view>
 
 #include "ksana/api/edge/query_reader.hpp"
+#include "ksana/engine/calendars/calendar_service.hpp"
+#include "ksana/engine/plan/schedule_cache.hpp"
 #include "ksana/http_server/routing/problem.hpp"
+#include "ksana/insight/sources.hpp"
+#include "ksana/schedule/zone/zone_database.hpp"
 
 namespace ksana::api {
 namespace {

@@ -6,30 +6,41 @@
 #include <string>
 #include <vector>
 
-#include "ksana/api/agents/agent_polls.hpp"
 #include "ksana/api/description/description.hpp"
 #include "ksana/api/edge/cursors.hpp"
 #include "ksana/api/edge/idempotency.hpp"
 #include "ksana/api/edge/route_info.hpp"
-#include "ksana/api/events/event_streams.hpp"
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
-#include "ksana/engine/agents/agent_service.hpp"
-#include "ksana/engine/alerts/alert_service.hpp"
-#include "ksana/engine/backfill/backfill_service.hpp"
-#include "ksana/engine/calendars/calendar_service.hpp"
 #include "ksana/engine/dispatch/active_attempts.hpp"
 #include "ksana/engine/limits/limits.hpp"
-#include "ksana/engine/services/job_service.hpp"
-#include "ksana/engine/services/run_service.hpp"
-#include "ksana/engine/services/task_service.hpp"
-#include "ksana/engine/services/type_service.hpp"
 #include "ksana/http_server/routing/router.hpp"
-#include "ksana/insight/explain/explain.hpp"
-#include "ksana/insight/sources.hpp"
 #include "ksana/store/store.hpp"
 
+// The services stand for themselves: a handler includes those that it calls.
+namespace ksana::engine {
+class AgentService;
+class AlertService;
+class BackfillService;
+class CalendarService;
+class JobService;
+class RunService;
+class ScheduleCache;
+class TaskService;
+class TypeService;
+}  // namespace ksana::engine
+namespace ksana::insight {
+struct NodeView;
+struct Sources;
+}  // namespace ksana::insight
+namespace ksana::schedule {
+class ZoneDatabase;
+}
+
 namespace ksana::api {
+
+class AgentPolls;
+class EventStreams;
 
 // What limits do on this node, now.
 struct LimitUses {

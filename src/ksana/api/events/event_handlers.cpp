@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "ksana/api/edge/query_reader.hpp"
+#include "ksana/api/events/event_streams.hpp"
 #include "ksana/http_server/routing/stream.hpp"
 
 namespace ksana::api {

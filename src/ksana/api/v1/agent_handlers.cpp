@@ -4,7 +4,9 @@
 
 #include <array>
 
+#include "ksana/api/agents/agent_polls.hpp"
 #include "ksana/codec/v1/agent_codec.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
 
 namespace ksana::api {
 namespace {

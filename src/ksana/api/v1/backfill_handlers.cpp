@@ -9,6 +9,7 @@
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/codec/records/backfill_codec.hpp"
 #include "ksana/codec/v1/job_view.hpp"
+#include "ksana/engine/backfill/backfill_service.hpp"
 
 namespace ksana::api {
 namespace {

@@ -9,7 +9,9 @@
 #include "ksana/api/edge/object_text.hpp"
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/api/v1/calendar_import.hpp"
+#include "ksana/engine/calendars/calendar_service.hpp"
 #include "ksana/insight/preview/calendar_effect.hpp"
+#include "ksana/insight/sources.hpp"
 
 namespace ksana::api {
 namespace {

@@ -8,6 +8,7 @@
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/codec/v1/callback_codec.hpp"
 #include "ksana/codec/v1/job_view.hpp"
+#include "ksana/engine/services/run_service.hpp"
 #include "ksana/model/run/callback_order.hpp"
 
 namespace ksana::api {

@@ -6,9 +6,11 @@
 #include <atomic>
 
 #include "ksana/api/edge/query_reader.hpp"
+#include "ksana/engine/plan/schedule_cache.hpp"
 #include "ksana/insight/explain/explain.hpp"
 #include "ksana/insight/preview/preview.hpp"
 #include "ksana/insight/simulate/simulate.hpp"
+#include "ksana/insight/sources.hpp"
 
 namespace ksana::api {
 namespace {

@@ -6,6 +6,7 @@
 #include "ksana/api/edge/object_text.hpp"
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/api/v1/queue_report.hpp"
+#include "ksana/engine/services/type_service.hpp"
 
 namespace ksana::api {
 namespace {

@@ -9,6 +9,7 @@
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/codec/v1/job_view.hpp"
 #include "ksana/codec/v1/run_view.hpp"
+#include "ksana/engine/services/run_service.hpp"
 
 namespace ksana::api {
 namespace {

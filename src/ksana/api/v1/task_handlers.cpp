@@ -2,6 +2,7 @@
 
 #include "ksana/codec/v1/run_view.hpp"
 #include "ksana/codec/v1/task_codec.hpp"
+#include "ksana/engine/services/task_service.hpp"
 
 namespace ksana::api {
 namespace {

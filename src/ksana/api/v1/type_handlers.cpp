@@ -7,6 +7,7 @@
 #include "ksana/api/edge/list_answer.hpp"
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/codec/v1/type_view.hpp"
+#include "ksana/engine/services/type_service.hpp"
 
 namespace ksana::api {
 namespace {

@@ -10,7 +10,7 @@
 #include "ksana/model/job/action.hpp"
 #include "ksana/model/job/policy.hpp"
 #include "ksana/model/run/run.hpp"
-#include "ksana/schedule/schedule.hpp"
+#include "ksana/schedule/spec.hpp"
 
 namespace ksana::model {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ksana/base/error/check.hpp"
+#include "ksana/schedule/schedule.hpp"
 
 namespace ksana::model {
 namespace {

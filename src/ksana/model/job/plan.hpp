@@ -8,7 +8,11 @@
 
 #include "ksana/base/time/time.hpp"
 #include "ksana/model/job/policy.hpp"
-#include "ksana/schedule/schedule.hpp"
+#include "ksana/schedule/spec.hpp"
+
+namespace ksana::schedule {
+class Schedule;
+}
 
 namespace ksana::model {
 

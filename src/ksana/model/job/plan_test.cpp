@@ -7,6 +7,7 @@
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/time/fake_clock.hpp"
 #include "ksana/base/time/time_text.hpp"
+#include "ksana/schedule/schedule.hpp"
 
 namespace ksana::model {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "ksana/base/time/time.hpp"
 #include "ksana/model/enum_names.hpp"
-#include "ksana/schedule/schedule.hpp"
+#include "ksana/schedule/spec.hpp"
 
 namespace ksana::model {
 

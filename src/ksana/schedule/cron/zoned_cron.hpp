@@ -5,26 +5,11 @@
 #include <optional>
 
 #include "ksana/schedule/cron/cron_pattern.hpp"
+#include "ksana/schedule/spec.hpp"
 #include "ksana/schedule/zone/civil.hpp"
 #include "ksana/schedule/zone/zone.hpp"
 
 namespace ksana::schedule {
-
-// A fixed time of day that the clocks skip in spring: fire once at the first instant after the gap,
-// or not at all.
-enum class GapPolicy : std::uint8_t { kRunAfter, kSkip };
-
-// A fixed time of day that comes twice in autumn: on which pass to fire.
-enum class FoldPolicy : std::uint8_t { kFirst, kSecond, kBoth };
-
-struct DstPolicy {
-    GapPolicy gap = GapPolicy::kRunAfter;
-    FoldPolicy fold = FoldPolicy::kFirst;
-    friend bool operator==(const DstPolicy&, const DstPolicy&) = default;
-};
-
-// What a change of the clocks had to do with a fire.
-enum class DstNote : std::uint8_t { kNone, kAfterGap, kFirstPass, kSecondPass };
 
 // A cron pattern in a zone: whole seconds of UTC at which it fires. The policies are for
 // expressions with fixed times of day; one that repeats (* in the minute or the hour) fires

@@ -27,7 +27,7 @@ constexpr NamedSchema kRule{"CalendarRule", &MakeRule};
 
 Schema Rules() { return Schema::ListOf(Schema::Ref(kRule)).AtMost(kMaxRules); }
 
-ObjectSchema Calendar(std::string_view means, bool answer) {
+ObjectSchema CalendarObject(std::string_view means, bool answer) {
     const Schema swap = ObjectSchema()
                             .Need("date", Schema::Text().Means("The day.").Example("2026-10-10"))
                             .Need("counts_as", Weekday().Means("The weekday that it counts as."));
@@ -46,7 +46,7 @@ ObjectSchema Calendar(std::string_view means, bool answer) {
 }
 
 Schema MakeDefinition() {
-    return Calendar(
+    return CalendarObject(
                "Rules in the zone of each schedule that uses them. It may be a copy of an "
                "answer: version and updated_at are not looked at.",
                false)
@@ -54,7 +54,7 @@ Schema MakeDefinition() {
 "swaps": [{"date": "2026-10-10", "counts_as": "WED"}]})");
 }
 
-Schema MakeCalendar() { return Calendar("When schedules that name it do not fire.", true); }
+Schema MakeCalendar() { return CalendarObject("When schedules that name it do not fire.", true); }
 
 Schema MakeImport() {
     return ObjectSchema("Days of another program.")

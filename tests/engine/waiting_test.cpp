@@ -98,6 +98,27 @@ TEST_F(WaitingTest, HundredsWaitInTheStoreAndAllComeToTheirTurn) {
     EXPECT_EQ(Count(ids, RunState::kSucceeded), 300U);
 }
 
+struct SeenDeferrals final : Observer {
+    void Ended(const AttemptEnd& /*end*/) override { ++ended; }
+    void Deferred(const model::Run& /*run*/, const model::WaitCause& cause) override {
+        causes.push_back(cause);
+    }
+    std::size_t ended = 0;
+    std::vector<model::WaitCause> causes;
+};
+
+TEST_F(WaitingTest, AnAttemptThatIsGivenBackIsSeenAsDeferredWithItsCause) {
+    SeenDeferrals seen;
+    Make({.slots = 100, .observer = &seen});
+    Limit(1);
+    Submit(200);
+    RunFor(seconds(1));
+    EXPECT_EQ(seen.ended, 0U) << "nothing ran to its end";
+    ASSERT_FALSE(seen.causes.empty());
+    EXPECT_EQ(seen.causes[0].reason, model::WaitReason::kLimited);
+    EXPECT_EQ(seen.causes[0].key, "group:default");
+}
+
 TEST_F(WaitingTest, ARateIsNotExceeded) {
     Configure({.description = {}, .max_concurrency = {}, .rate = model::Rate{.count = 5}});
     const auto ids = Submit(200);

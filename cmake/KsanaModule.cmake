@@ -1,4 +1,4 @@
-# ksana_module(name RANK n [DEPS m…] [LINK lib…] [PRIVATE_HEADERS …] [GENERATED …]
+# ksana_module(name RANK n [DEPS m…] [LINK lib…] [PRIVATE_HEADERS …]
 #              [TEST_LABEL l] [TEST_LINK lib…])
 #
 # Makes the calling folder (src/ksana/<name>), with all folders below it, one static library,
@@ -12,7 +12,6 @@
 #   4. every header must compile alone (target all_verify_interface_header_sets; ./dev check).
 # LINK names third-party libraries beside fmt; they stay private to the module. PRIVATE_HEADERS show
 # a third-party library and are not for other modules; *_fixture.hpp are for the module's tests.
-# GENERATED sources are made by the build.
 
 # What is only tested without sanitizers: the programs that others start, and what is slow enough
 # there already. All other tests run with them, so ./dev test does not build them twice.
@@ -20,7 +19,7 @@ add_custom_target(ksana_plain)
 
 function(ksana_module name)
     cmake_parse_arguments(PARSE_ARGV 1 M "" "RANK;TEST_LABEL"
-                          "DEPS;LINK;PRIVATE_HEADERS;TEST_LINK;GENERATED")
+                          "DEPS;LINK;PRIVATE_HEADERS;TEST_LINK")
     if(M_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "module ${name}: unknown arguments ${M_UNPARSED_ARGUMENTS}")
     endif()
@@ -39,7 +38,7 @@ function(ksana_module name)
     list(FILTER headers EXCLUDE REGEX "_fixture\\.hpp$")
     list(REMOVE_ITEM headers ${M_PRIVATE_HEADERS})
 
-    add_library(ksana_${name} STATIC ${sources} ${M_GENERATED})
+    add_library(ksana_${name} STATIC ${sources})
     add_library(ksana::${name} ALIAS ksana_${name})
     target_sources(ksana_${name} PUBLIC FILE_SET HEADERS
                    BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})

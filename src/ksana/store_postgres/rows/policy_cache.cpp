@@ -3,22 +3,8 @@
 #include <map>
 #include <string>
 
-#include "ksana/codec/records/record_codec.hpp"
-
 namespace ksana::store_postgres {
 namespace {
-
-// A run with a policy and nothing else: the form in which records keep one.
-std::string PolicyText(const model::RunPolicy& policy) {
-    return codec::RecordToLine(model::Run{.policy = policy});
-}
-
-Result<model::RunPolicy> PolicyOf(std::string_view text) {
-    KSANA_TRY(const auto record, codec::RecordFromLine(text));
-    const auto* run = std::get_if<model::Run>(&record);
-    if (run == nullptr) return Error(Code::kDataLoss, "a stored policy is not one");
-    return run->policy;
-}
 
 // In the order of the texts: two who store the same ones do not wait for each other.
 constexpr std::string_view kInsert =
@@ -34,23 +20,6 @@ constexpr std::size_t kMaxRemembered = 10'000;
 
 }  // namespace
 
-std::size_t PolicyCache::Hash::operator()(const model::RunPolicy& policy) const {
-    std::uint64_t hash = 0;
-    const auto mix = [&hash](std::int64_t value) {
-        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15ULL;
-        hash ^= hash >> 29U;
-    };
-    mix(policy.timeout.count());
-    mix(policy.stop_grace.count());
-    mix(policy.retry.interval.count());
-    mix(policy.retry.max_retries);
-    mix(static_cast<int>(policy.retry.strategy));
-    mix(static_cast<int>(policy.overlap));
-    mix((policy.need_manual ? 1 : 0) + (policy.success_callback ? 2 : 0) +
-        (policy.error_callback ? 4 : 0));
-    return hash;
-}
-
 std::optional<std::int32_t> PolicyCache::IdOf(const model::RunPolicy& policy) const {
     const ReaderLock lock(mutex_);
     const auto found = ids_.find(policy);
@@ -60,7 +29,8 @@ std::optional<std::int32_t> PolicyCache::IdOf(const model::RunPolicy& policy) co
 
 Result<void> PolicyCache::Store(const Policies& policies, Session& session) {
     std::map<std::string, const model::RunPolicy*> by_text;
-    for (const model::RunPolicy& policy : policies) by_text.emplace(PolicyText(policy), &policy);
+    for (const model::RunPolicy& policy : policies)
+        by_text.emplace(store_kit::PolicyToText(policy), &policy);
     const auto text = [](const auto& item) -> const std::string& { return item.first; };
     session.Defer(kInsert, Params().Array(by_text, text));
     KSANA_TRY(const Rows rows, session.Query(kFindTexts, Params().Array(by_text, text)));
@@ -104,7 +74,7 @@ Result<void> PolicyCache::Load(const std::vector<std::int32_t>& ids, Session& se
     for (std::size_t i = 0; i < rows.size(); ++i) {
         RowReader row(rows, i);
         const std::int32_t id = row.Int32();
-        KSANA_TRY(read[id], PolicyOf(row.Text()));
+        KSANA_TRY(read[id], store_kit::PolicyFromText(row.Text()));
     }
     Remember(read);
     return {};

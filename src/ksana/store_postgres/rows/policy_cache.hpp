@@ -9,6 +9,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/model/job/policy.hpp"
+#include "ksana/store_kit/driver/stored_policy.hpp"
 #include "ksana/store_postgres/wire/session.hpp"
 
 namespace ksana::store_postgres {
@@ -18,10 +19,7 @@ namespace ksana::store_postgres {
 // and what was read once holds. Thread-safe.
 class PolicyCache {
   public:
-    struct Hash {
-        std::size_t operator()(const model::RunPolicy& policy) const;
-    };
-    using Policies = std::unordered_set<model::RunPolicy, Hash>;
+    using Policies = std::unordered_set<model::RunPolicy, store_kit::PolicyHash>;
 
     // None: unknown here. It has to be stored before a run can name it.
     std::optional<std::int32_t> IdOf(const model::RunPolicy& policy) const;
@@ -38,7 +36,8 @@ class PolicyCache {
     void Remember(const ById& policies);
 
     mutable SharedMutex mutex_;
-    std::unordered_map<model::RunPolicy, std::int32_t, Hash> ids_ KSANA_GUARDED_BY(mutex_);
+    std::unordered_map<model::RunPolicy, std::int32_t, store_kit::PolicyHash> ids_
+        KSANA_GUARDED_BY(mutex_);
     ById policies_ KSANA_GUARDED_BY(mutex_);
 };
 

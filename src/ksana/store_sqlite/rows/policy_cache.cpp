@@ -1,12 +1,10 @@
 #include "ksana/store_sqlite/rows/policy_cache.hpp"
 
 #include <charconv>
-#include <iterator>
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
-#include "ksana/base/ids/hash.hpp"
+#include "ksana/store_kit/driver/stored_policy.hpp"
 
 namespace ksana::store_sqlite {
 namespace {
@@ -41,25 +39,9 @@ class Numbers {
     bool ok_ = true;
 };
 
-}  // namespace
-
-// Taken apart by name, so that a new member does not go unnoticed here.
-std::string PolicyToText(const model::RunPolicy& policy) {
-    const auto& [retry, timeout, stop_grace, overlap, ignores_overlap, run_log, need_manual,
-                 success_callback, error_callback] = policy;
-    const auto& [strategy, max_retries, interval, sequence, max_interval, jitter] = retry;
-    std::string out = fmt::format(
-        "{:d} {} {} {} {} {} {} {:d} {:d} {:d} {:d} {:d} {:d}", static_cast<int>(strategy),
-        max_retries, interval.count(), max_interval.count(), jitter, timeout.count(),
-        stop_grace.count(), static_cast<int>(overlap), ignores_overlap, static_cast<int>(run_log),
-        need_manual, success_callback, error_callback);
-    for (const Duration step : sequence) {
-        fmt::format_to(std::back_inserter(out), " {}", step.count());
-    }
-    return out;
-}
-
-Result<model::RunPolicy> PolicyFromText(std::string_view text) {
+// The text before JSON: the members as numbers, the sequence last. It is only read, and only
+// databases of that time have it, so members that came later have their defaults.
+Result<model::RunPolicy> PolicyFromNumbers(std::string_view text) {
     Numbers numbers(text);
     model::RunPolicy policy;
     policy.retry.strategy = numbers.TakeEnum<model::RetryStrategy>();
@@ -80,7 +62,10 @@ Result<model::RunPolicy> PolicyFromText(std::string_view text) {
     return policy;
 }
 
-namespace {
+// The only text that databases of the first versions hold begins with a digit.
+Result<model::RunPolicy> PolicyOf(std::string_view text) {
+    return text.starts_with('{') ? store_kit::PolicyFromText(text) : PolicyFromNumbers(text);
+}
 
 // There are few policies; whoever makes a new one for every run gets no cache, but no leak either.
 constexpr std::size_t kMaxCached = 4'096;
@@ -94,7 +79,7 @@ Result<void> PolicyCache::Fill(Connection& connection) {
         KSANA_TRY(const bool row, query.Next());
         if (!row) return {};
         const std::int64_t id = query.Int();
-        KSANA_TRY(const model::RunPolicy policy, PolicyFromText(query.View()));
+        KSANA_TRY(const model::RunPolicy policy, PolicyOf(query.View()));
         Add(id, policy);
     }
 }
@@ -109,7 +94,7 @@ Result<model::RunPolicy> PolicyCache::Load(Connection& connection, std::int64_t 
     KSANA_TRY(const bool row, query.Int(id).Next());
     if (!row) return Error(Code::kDataLoss, fmt::format("sqlite: policy {} is missing", id));
     // Not kept: the row may be one that this very transaction made.
-    return PolicyFromText(query.View());
+    return PolicyOf(query.View());
 }
 
 void PolicyCache::Add(std::int64_t id, const model::RunPolicy& policy) {
@@ -118,18 +103,10 @@ void PolicyCache::Add(std::int64_t id, const model::RunPolicy& policy) {
     by_id_.emplace(id, policy);
 }
 
-std::size_t PolicyWriter::Hash::operator()(const model::RunPolicy& policy) const {
-    std::uint64_t hash = MixBits(static_cast<std::uint64_t>(policy.timeout.count()));
-    hash = MixBits(hash ^ static_cast<std::uint64_t>(policy.retry.interval.count()));
-    hash = MixBits(hash ^ static_cast<std::uint64_t>(policy.retry.max_retries));
-    hash = MixBits(hash ^ static_cast<std::uint64_t>(policy.stop_grace.count()));
-    return MixBits(hash ^ static_cast<std::uint64_t>(policy.overlap));
-}
-
 Result<std::int64_t> PolicyWriter::IdOf(Connection& connection, const model::RunPolicy& policy) {
     const auto found = ids_.find(policy);
     if (found != ids_.end()) return found->second;
-    const std::string text = PolicyToText(policy);
+    const std::string text = store_kit::PolicyToText(policy);
     Query find = connection.Prepared(Sql::kFindPolicy);
     KSANA_TRY(const bool known, find.Text(text).Next());
     std::int64_t id = 0;

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -10,13 +8,10 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/process/shared_mutex.hpp"
 #include "ksana/model/job/policy.hpp"
+#include "ksana/store_kit/driver/stored_policy.hpp"
 #include "ksana/store_sqlite/wire/connection.hpp"
 
 namespace ksana::store_sqlite {
-
-// Equal policies give equal texts: numbers with blanks between them, the sequence last.
-std::string PolicyToText(const model::RunPolicy& policy);
-Result<model::RunPolicy> PolicyFromText(std::string_view text);
 
 // Policies of runs, each stored once. Runs have a number instead, as there are few of them and
 // very many runs. What is in here is committed; it is shared by all connections. Thread-safe.
@@ -45,11 +40,7 @@ class PolicyWriter {
     void RolledBack();
 
   private:
-    struct Hash {
-        std::size_t operator()(const model::RunPolicy& policy) const;
-    };
-
-    std::unordered_map<model::RunPolicy, std::int64_t, Hash> ids_;
+    std::unordered_map<model::RunPolicy, std::int64_t, store_kit::PolicyHash> ids_;
     std::vector<std::pair<std::int64_t, model::RunPolicy>> fresh_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ksana/store_kit/lists/index_choice.hpp"
 #include "ksana/store_postgres/lists/conditions.hpp"
 #include "ksana/store_postgres/rows/job_columns.hpp"
 #include "ksana/store_postgres/rows/packed_run.hpp"
@@ -13,6 +14,7 @@ namespace ksana::store_postgres {
 namespace {
 
 using store::JobSort;
+using store_kit::JobKey;
 using store_kit::JobList;
 
 // What `job_state` knows.
@@ -91,18 +93,28 @@ void AddAfter(Conditions& where, const JobList& list) {
 // A text that an index knows, in the order of the id; the index leaves out what most jobs have.
 struct Narrowest {
     std::string_view column;
-    const std::string& value;
+    std::string_view value;
     std::string_view left_out;
 };
 
 std::optional<Narrowest> NarrowestOf(const store::JobFilter& filter) {
-    if (!filter.name.empty()) return Narrowest{"j.name", filter.name, ""};
-    if (!filter.calendar.empty()) return Narrowest{"j.calendar", filter.calendar, ""};
-    if (!filter.owner.empty()) return Narrowest{"j.owner", filter.owner, ""};
-    if (!filter.type.empty()) return Narrowest{"j.type", filter.type, ""};
-    if (!filter.group.empty()) return Narrowest{"j.grp", filter.group, ""};
-    if (!filter.tenant.empty() && filter.tenant != "default") {
-        return Narrowest{"j.tenant", filter.tenant, "default"};
+    const auto [key, value] = store_kit::NarrowestKey(filter, true);
+    switch (key) {
+        case JobKey::kName:
+            return Narrowest{"j.name", value, ""};
+        case JobKey::kCalendar:
+            return Narrowest{"j.calendar", value, ""};
+        case JobKey::kOwner:
+            return Narrowest{"j.owner", value, ""};
+        case JobKey::kType:
+            return Narrowest{"j.type", value, ""};
+        case JobKey::kGroup:
+            return Narrowest{"j.grp", value, ""};
+        case JobKey::kTenant:
+            return Narrowest{"j.tenant", value, "default"};
+        case JobKey::kNone:
+        case JobKey::kLabel:  // an index of another kind, which has no order
+            break;
     }
     return {};
 }
@@ -110,7 +122,7 @@ std::optional<Narrowest> NarrowestOf(const store::JobFilter& filter) {
 void AddNarrowest(Conditions& where, const store::JobFilter& filter) {
     const auto narrowest = NarrowestOf(filter);
     if (!narrowest) return;
-    const std::size_t value = where.Number(narrowest->value);
+    const std::size_t value = where.Number(std::string(narrowest->value));
     where.And(fmt::format("{0} = ${1}::text AND {0} <> '{2}'", narrowest->column, value,
                           narrowest->left_out));
 }
@@ -124,7 +136,7 @@ std::string SelectNarrowest(Conditions& where, const store::JobFilter& filter) {
     }
     const auto narrowest = NarrowestOf(filter);
     if (!narrowest) return "";
-    const std::size_t value = where.Number(narrowest->value);
+    const std::size_t value = where.Number(std::string(narrowest->value));
     where.And(
         fmt::format("({0}, j.id) >= (${1}::text, ''::text) AND {0} <= ${1}::text "
                     "AND {0} <> '{2}'",

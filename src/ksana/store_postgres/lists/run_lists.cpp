@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "ksana/store_kit/lists/index_choice.hpp"
 #include "ksana/store_postgres/lists/conditions.hpp"
 #include "ksana/store_postgres/rows/packed_run.hpp"
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 using model::Run;
 using store::RunSort;
+using store_kit::RunKey;
 using store_kit::RunList;
 
 void AddFilter(Conditions& where, const RunList& list) {
@@ -75,34 +77,44 @@ void AddUntil(Conditions& where, const RunList& list, const std::optional<RunLis
     if (until) AddPlace(where, list, list.descending ? ">=" : "<=", *until);
 }
 
+// The members of a filter for which a table has an index with the order of the list.
+store_kit::RunKeys IndexedKeys(RunSort sort, bool finished) {
+    constexpr store_kit::RunKeys kOfJob = SetOf(RunKey::kJob);
+    if (sort == RunSort::kFinished) return kOfJob;
+    if (sort != RunSort::kId) return 0;
+    return finished ? store_kit::kAllRunKeys : kOfJob | SetOf(RunKey::kParent);
+}
+
+// The conditions name what the partial indexes leave out.
+void AddKey(Conditions& where, const store::RunFilter& filter, RunKey key) {
+    switch (key) {
+        case RunKey::kNone:
+            return;
+        case RunKey::kParent:
+            return where.Add("r.parent = ${}::uuid", *filter.parent);
+        case RunKey::kJob:
+            return where.AddText("r.job_id = ${}::text AND r.job_id <> ''", filter.job_id);
+        case RunKey::kCreator:
+            return where.AddText("r.creator = ${}::text AND r.creator <> ''", filter.creator);
+        case RunKey::kCategory:
+            return where.AddText("r.category = ${}::text AND r.category <> ''", filter.category);
+        case RunKey::kType:
+            return where.AddText("r.type = ${}::text", filter.type);
+        case RunKey::kTenant:
+            return where.AddText("r.tenant = ${}::text AND r.tenant <> 'default'", filter.tenant);
+    }
+}
+
 // Only what an index of the table knows that has the order of the list. Returns whether that is all
 // the filter asks for.
 bool AddNarrowest(Conditions& where, const RunList& list, std::string_view table) {
     const store::RunFilter& filter = list.filter;
-    store::RunFilter rest = filter;
     const bool finished = table == "finished_runs";
     const bool by_id = list.sort == RunSort::kId;
-    const auto known = [&](const std::string& value) {
-        return finished && by_id && !value.empty();
-    };
-    if (by_id && filter.parent) {
-        where.Add("r.parent = ${}::uuid", *filter.parent);
-        rest.parent.reset();
-    } else if (!filter.job_id.empty() && (by_id || list.sort == RunSort::kFinished)) {
-        where.AddText("r.job_id = ${}::text AND r.job_id <> ''", filter.job_id);
-        rest.job_id.clear();
-    } else if (known(filter.creator)) {
-        where.AddText("r.creator = ${}::text AND r.creator <> ''", filter.creator);
-        rest.creator.clear();
-    } else if (known(filter.category)) {
-        where.AddText("r.category = ${}::text AND r.category <> ''", filter.category);
-        rest.category.clear();
-    } else if (known(filter.type)) {
-        where.AddText("r.type = ${}::text", filter.type);
-        rest.type.clear();
-    } else if (known(filter.tenant) && filter.tenant != "default") {
-        where.AddText("r.tenant = ${}::text AND r.tenant <> 'default'", filter.tenant);
-        rest.tenant.clear();
+    const RunKey key = store_kit::NarrowestKey(filter, IndexedKeys(list.sort, finished));
+    store::RunFilter rest = store_kit::Without(filter, key);
+    if (key != RunKey::kNone) {
+        AddKey(where, filter, key);
     } else if (finished && by_id && IsOneBut(filter.states, model::RunState::kSucceeded)) {
         where.And(fmt::format("r.{}", StatesIn(filter.states)));
         rest.states = model::kAllStates;

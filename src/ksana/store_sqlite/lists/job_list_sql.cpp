@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "ksana/store_kit/lists/index_choice.hpp"
 #include "ksana/store_sqlite/lists/list_sql.hpp"
 #include "ksana/store_sqlite/wire/statements.hpp"
 
@@ -7,11 +8,10 @@ namespace ksana::store_sqlite {
 
 using store::JobFilter;
 using store::JobSort;
+using store_kit::JobKey;
 using store_kit::JobList;
 
 namespace {
-
-constexpr std::string_view kDefault = "default";  // tenant and group of most jobs
 
 struct JobWay {
     std::string_view first;      // the table with the index that it goes along
@@ -31,37 +31,34 @@ constexpr std::string_view kWithJob = " CROSS JOIN jobs j ON j.id=s.job_id";
 JobWay IdWay(const JobFilter& filter) {
     JobWay way{.then = kWithState, .id = "j.id"};
     const auto along = [&](std::string_view index, std::string_view condition,
-                           std::string_view equal, const std::string& value) {
+                           std::string_view equal, std::string_view value) {
         way.first = index;
         way.condition = condition;
         way.equal = equal;
         way.value = value;
         return way;
     };
-    if (!filter.labels.empty()) {
-        way.id = kLabelled;
-        way.then =
-            " CROSS JOIN jobs j ON j.id=l.job_id CROSS JOIN job_state s ON s.job_id=l.job_id";
-        return along("job_labels l", "l.key=? AND l.value=?", "", "");
-    }
-    if (!filter.name.empty())
-        return along("jobs j INDEXED BY jobs_name", "", "j.name", filter.name);
-    if (!filter.calendar.empty()) {
-        return along("jobs j INDEXED BY jobs_calendar", "j.calendar<>''", "j.calendar",
-                     filter.calendar);
-    }
-    if (!filter.owner.empty()) {
-        return along("jobs j INDEXED BY jobs_owner", "j.owner<>''", "j.owner", filter.owner);
-    }
-    if (!filter.type.empty()) {
-        return along("jobs j INDEXED BY jobs_type", "j.type<>''", "j.type", filter.type);
-    }
-    if (!filter.group.empty() && filter.group != kDefault) {
-        return along("jobs j INDEXED BY jobs_group", "j.grp<>'default'", "j.grp", filter.group);
-    }
-    if (!filter.tenant.empty() && filter.tenant != kDefault) {
-        return along("jobs j INDEXED BY jobs_tenant", "j.tenant<>'default'", "j.tenant",
-                     filter.tenant);
+    const auto [key, value] = store_kit::NarrowestKey(filter, false);
+    switch (key) {
+        case JobKey::kLabel:
+            way.id = kLabelled;
+            way.then =
+                " CROSS JOIN jobs j ON j.id=l.job_id CROSS JOIN job_state s ON s.job_id=l.job_id";
+            return along("job_labels l", "l.key=? AND l.value=?", "", value);
+        case JobKey::kName:
+            return along("jobs j INDEXED BY jobs_name", "", "j.name", value);
+        case JobKey::kCalendar:
+            return along("jobs j INDEXED BY jobs_calendar", "j.calendar<>''", "j.calendar", value);
+        case JobKey::kOwner:
+            return along("jobs j INDEXED BY jobs_owner", "j.owner<>''", "j.owner", value);
+        case JobKey::kType:
+            return along("jobs j INDEXED BY jobs_type", "j.type<>''", "j.type", value);
+        case JobKey::kGroup:
+            return along("jobs j INDEXED BY jobs_group", "j.grp<>'default'", "j.grp", value);
+        case JobKey::kTenant:
+            return along("jobs j INDEXED BY jobs_tenant", "j.tenant<>'default'", "j.tenant", value);
+        case JobKey::kNone:
+            break;
     }
     return along("jobs j INDEXED BY sqlite_autoindex_jobs_1", "", "", "");
 }

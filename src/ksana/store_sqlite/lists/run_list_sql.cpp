@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "ksana/store_kit/lists/index_choice.hpp"
 #include "ksana/store_sqlite/lists/list_sql.hpp"
 #include "ksana/store_sqlite/rows/run_lanes.hpp"
 #include "ksana/store_sqlite/rows/run_tags.hpp"
@@ -14,6 +15,7 @@ namespace ksana::store_sqlite {
 using model::RunState;
 using store::RunFilter;
 using store::RunSort;
+using store_kit::RunKey;
 using store_kit::RunList;
 
 namespace {
@@ -102,51 +104,37 @@ std::vector<RunWay> OfJob(const RunList& list) {
             std::move(recent), std::move(ended)};
 }
 
-// Whether the filter lets everything through.
-bool IsOpen(const RunFilter& filter) {
-    return filter.states == model::kAllStates && filter.tenant.empty() && filter.job_id.empty() &&
-           filter.type.empty() && filter.category.empty() && filter.creator.empty() &&
-           filter.owner.empty() && !filter.kind && !filter.trigger && !filter.parent &&
-           !filter.finished_from && !filter.finished_until;
-}
-
-// Likewise, apart from one of its members.
-template <class T>
-bool IsOpenBut(RunFilter filter, T RunFilter::*member) {
-    filter.*member = RunFilter{}.*member;
-    return IsOpen(filter);
-}
-
 std::vector<RunWay> Exact(std::vector<RunWay> ways, bool exact) {
     for (RunWay& way : ways) way.exact = exact;
     return ways;
 }
 
-// Along something that few runs have; none: the filter names no such thing.
-std::vector<RunWay> NarrowWays(const RunList& list) {
+std::vector<RunWay> WaysAlong(RunKey key, const RunList& list) {
     const RunFilter& filter = list.filter;
-    const auto only = [&](auto member) { return list.words.empty() && IsOpenBut(filter, member); };
-    if (filter.parent) {
-        return Exact({Tagged(Tag::kParent, *filter.parent, list)}, only(&RunFilter::parent));
-    }
-    if (!filter.job_id.empty()) return Exact(OfJob(list), only(&RunFilter::job_id));
-    if (!filter.creator.empty()) {
-        return Exact({Tagged(Tag::kCreator, AsBytes(filter.creator), list)},
-                     only(&RunFilter::creator));
-    }
-    if (!filter.category.empty()) {
-        return Exact({Tagged(Tag::kCategory, AsBytes(filter.category), list)},
-                     only(&RunFilter::category));
-    }
-    if (!filter.type.empty()) {
-        return Exact({ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)},
-                     only(&RunFilter::type));
-    }
-    if (!filter.tenant.empty() && filter.tenant != model::Run{}.tenant) {
-        return Exact({Tagged(Tag::kTenant, AsBytes(filter.tenant), list)},
-                     only(&RunFilter::tenant));
+    switch (key) {
+        case RunKey::kNone:
+            break;
+        case RunKey::kParent:
+            return {Tagged(Tag::kParent, *filter.parent, list)};
+        case RunKey::kJob:
+            return OfJob(list);
+        case RunKey::kCreator:
+            return {Tagged(Tag::kCreator, AsBytes(filter.creator), list)};
+        case RunKey::kCategory:
+            return {Tagged(Tag::kCategory, AsBytes(filter.category), list)};
+        case RunKey::kType:
+            return {ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)};
+        case RunKey::kTenant:
+            return {Tagged(Tag::kTenant, AsBytes(filter.tenant), list)};
     }
     return {};
+}
+
+// Along the member of the filter that few runs have; empty: the filter names none.
+std::vector<RunWay> NarrowWays(const RunList& list) {
+    const RunKey key = store_kit::NarrowestKey(list.filter);
+    return Exact(WaysAlong(key, list),
+                 list.words.empty() && store_kit::IsOpen(store_kit::Without(list.filter, key)));
 }
 
 // Lanes that have another order than the list.
@@ -251,13 +239,13 @@ std::vector<RunWay> WaysOf(const RunList& list) {
     }
     const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
     if (all && list.sort == RunSort::kId) {
-        return Exact({AllById(list)}, list.words.empty() && IsOpen(list.filter));
+        return Exact({AllById(list)}, list.words.empty() && store_kit::IsOpen(list.filter));
     }
-    RunFilter filter = list.filter;  // what the lanes know
-    filter.finished_from.reset();
-    filter.finished_until.reset();
-    return Exact(WaysByState(list),
-                 list.words.empty() && IsOpenBut(std::move(filter), &RunFilter::states));
+    RunFilter rest = list.filter;  // without what the lanes know
+    rest.finished_from.reset();
+    rest.finished_until.reset();
+    rest.states = model::kAllStates;
+    return Exact(WaysByState(list), list.words.empty() && store_kit::IsOpen(rest));
 }
 
 ListSql SqlOf(RunWay way, ListPurpose purpose) {
@@ -275,7 +263,7 @@ ListSql SqlOf(RunWay way, ListPurpose purpose) {
 
 bool AsksForNarrow(const RunList& list) {
     const bool in_order = list.sort == RunSort::kFinished && !list.filter.job_id.empty();
-    return !in_order && !NarrowWays(list).empty();
+    return !in_order && store_kit::NarrowestKey(list.filter) != RunKey::kNone;
 }
 
 std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {

@@ -61,7 +61,7 @@ void FireBench::Run(std::size_t fires) {
         now_ += static_cast<std::int64_t>(kDue) * kStep;
         auto planned = store_.jobs().PlanDue({.now = now_, .limit = kDue, .start = start}, PlanOf);
         KSANA_CHECK(planned.has_value() && planned->started.size() == kDue, "plan");
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (const model::Run& run : planned->started) {
             events.push_back(
                 {run.id, {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}});

@@ -136,7 +136,7 @@ class StoresBench {
 
     // Reports what was claimed before and claims as many more, in one call. How many were reported.
     std::int64_t Exchange(const std::string& owner, std::size_t batch,
-                          std::vector<store::RunEvent>& events) {
+                          std::vector<model::RunEvent>& events) {
         auto exchanged = Must(store_->runs().Exchange(
             {.events = std::move(events),
              .claim = store::ClaimParams{
@@ -151,7 +151,7 @@ class StoresBench {
 
     // Until nothing is left.
     void DrainOne(const std::string& owner, std::size_t batch, std::atomic<std::int64_t>& done) {
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         do {
             done += Exchange(owner, batch, events);
         } while (!events.empty());
@@ -178,7 +178,7 @@ class StoresBench {
         const auto body = [&](std::atomic<std::int64_t>&) {
             const std::string owner = fmt::format("w{}", ++number);
             const std::vector<model::Run> runs(100, MakeRun());
-            std::vector<store::RunEvent> events;
+            std::vector<model::RunEvent> events;
             while (timer_.Goes()) {
                 Must(store_->runs().Submit({.runs = runs}));
                 const std::int64_t reported = Exchange(owner, 100, events);

@@ -27,7 +27,6 @@ namespace ksana::bench {
 namespace {
 
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::NoContent;
 using http_server::Permission;
 using http_server::Request;
@@ -127,23 +126,23 @@ class Record {
 };
 
 void AddRoutes(http_server::Router& router, Record& record) {
-    const auto add = [&](Method method, const char* path, const char* words,
+    const auto add = [&](HttpMethod method, const char* path, const char* words,
                          http_server::Handler handler) {
         router.Add(
             Route(method, path, Permission::kPublic, words, Where::kInline, std::move(handler)));
     };
-    for (const Method method : {Method::kGet, Method::kPost}) {
+    for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kPost}) {
         add(method, "/call", "a call of a job",
             [&record](const Request& request) { return record.Take(request); });
     }
-    add(Method::kGet, "/count", "how many calls came",
+    add(HttpMethod::kGet, "/count", "how many calls came",
         [&record](const Request&) { return record.Count(); });
-    add(Method::kGet, "/stats", "how late they came", [&record](const Request& request) {
+    add(HttpMethod::kGet, "/stats", "how late they came", [&record](const Request& request) {
         return record.Stats(
             QueryNumber(request, "from_us", 0),
             QueryNumber(request, "to_us", std::numeric_limits<std::int64_t>::max()));
     });
-    add(Method::kPost, "/reset", "forgets the calls",
+    add(HttpMethod::kPost, "/reset", "forgets the calls",
         [&record](const Request&) { return record.Reset(); });
 }
 

@@ -13,7 +13,7 @@
 namespace ksana::api {
 
 // A request as the server makes it of these.
-inline http_server::Request MakeRequest(http_server::Method method, const std::string& target,
+inline http_server::Request MakeRequest(HttpMethod method, const std::string& target,
                                         std::string body = "") {
     http_server::Target parsed;
     EXPECT_FALSE(ParseTarget(target, parsed)) << target;

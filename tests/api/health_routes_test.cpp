@@ -7,7 +7,6 @@
 namespace ksana::api {
 namespace {
 
-using http_server::Method;
 using http_server::Permission;
 
 class HealthRoutesTest : public ::testing::Test {
@@ -23,7 +22,7 @@ class HealthRoutesTest : public ::testing::Test {
     }
 
     http_server::Response Get(const std::string& target) {
-        return CallRouter(router_, MakeRequest(Method::kGet, target));
+        return CallRouter(router_, MakeRequest(HttpMethod::kGet, target));
     }
 
     Result<void> engine_;
@@ -88,7 +87,7 @@ TEST_F(HealthRoutesTest, MetricsAreTextForPrometheus) {
 
 TEST_F(HealthRoutesTest, OnlyReadingIsPossible) {
     for (const char* const path : {"/health", "/livez", "/readyz", "/metrics"}) {
-        EXPECT_EQ(CallRouter(router_, MakeRequest(Method::kPost, path)).status, 405) << path;
+        EXPECT_EQ(CallRouter(router_, MakeRequest(HttpMethod::kPost, path)).status, 405) << path;
     }
 }
 

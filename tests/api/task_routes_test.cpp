@@ -11,7 +11,6 @@
 namespace ksana::api {
 namespace {
 
-using http_server::Method;
 using http_server::Response;
 using model::EventKind;
 
@@ -32,7 +31,7 @@ class TaskRoutesTest : public engine::ServiceFixture {
         });
     }
 
-    Response Call(Method method, const std::string& target, const std::string& body = "") {
+    Response Call(HttpMethod method, const std::string& target, const std::string& body = "") {
         return CallRouter(router_, MakeRequest(method, target, body));
     }
     static std::size_t TasksIn(const Response& response) {
@@ -59,7 +58,7 @@ class TaskRoutesTest : public engine::ServiceFixture {
     // What waits has failed once.
     void FailAll(std::size_t count) {
         const auto claimed = store_->runs().Claim({.filter = {}, .owner = "o", .limit = count});
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (const model::Run& run : claimed->runs) {
             model::Event event;
             event.kind = EventKind::kRetryableFailure;
@@ -87,7 +86,7 @@ TEST_F(TaskRoutesTest, APageTakesAFewQuestions) {
     Submit(2'000);
     FailAll(2'000);
     Submit(59);
-    const Response page = Call(Method::kGet, "/task?status=New&limit=60");
+    const Response page = Call(HttpMethod::kGet, "/task?status=New&limit=60");
     ASSERT_EQ(page.status, 200) << page.body;
     EXPECT_EQ(TasksIn(page), 60U);
     EXPECT_LE(plan_.Calls("runs.List"), 25);
@@ -105,7 +104,7 @@ TEST_F(TaskRoutesTest, PagesOfNewAndErrorAddUp) {
         std::string target = first;
         std::size_t found = 0;
         for (int pages = 0; pages < 30; ++pages) {
-            const Response page = Call(Method::kGet, target);
+            const Response page = Call(HttpMethod::kGet, target);
             EXPECT_LE(TasksIn(page), 9U);
             found += TasksIn(page);
             const std::string cursor = HeaderOf(page, "X-Next-Cursor");
@@ -119,11 +118,11 @@ TEST_F(TaskRoutesTest, PagesOfNewAndErrorAddUp) {
 TEST_F(TaskRoutesTest, AnIdOfAnotherRunIsRefused) {
     const std::string task = R"({"id":")" + std::string(kId) + R"(","type":"t","ext":1})";
     const std::string other = R"({"id":")" + std::string(kId) + R"(","type":"t","ext":2})";
-    EXPECT_EQ(Call(Method::kPost, "/task", task).status, 201);
-    EXPECT_EQ(Call(Method::kPost, "/task", task).status, 200) << "sent twice";
-    EXPECT_EQ(Call(Method::kPost, "/task", other).status, 409);
-    EXPECT_EQ(Call(Method::kPost, "/task", "[" + task + "]").status, 201);
-    EXPECT_EQ(Call(Method::kPost, "/task", "[" + other + "]").status, 409);
+    EXPECT_EQ(Call(HttpMethod::kPost, "/task", task).status, 201);
+    EXPECT_EQ(Call(HttpMethod::kPost, "/task", task).status, 200) << "sent twice";
+    EXPECT_EQ(Call(HttpMethod::kPost, "/task", other).status, 409);
+    EXPECT_EQ(Call(HttpMethod::kPost, "/task", "[" + task + "]").status, 201);
+    EXPECT_EQ(Call(HttpMethod::kPost, "/task", "[" + other + "]").status, 409);
 }
 
 TEST_F(TaskRoutesTest, ARunThatIsNoTaskIsNotAnsweredAsOne) {
@@ -134,17 +133,17 @@ TEST_F(TaskRoutesTest, ARunThatIsNoTaskIsNotAnsweredAsOne) {
     call.trigger = model::RunTrigger::kCallback;
     ASSERT_TRUE(store_->runs().Submit({.now = {}, .runs = {call}, .start = {}, .audit = {}}));
     const std::string task = R"({"id":")" + std::string(kId) + R"(","type":"t"})";
-    const Response answer = Call(Method::kPost, "/task", task);
+    const Response answer = Call(HttpMethod::kPost, "/task", task);
     EXPECT_EQ(answer.status, 409) << answer.body;
 }
 
 TEST_F(TaskRoutesTest, APageEndsWhenItIsLarge) {
     Submit(12, "\"" + std::string(1'000'000, 'x') + "\"");
-    const Response page = Call(Method::kGet, "/task?limit=500");
+    const Response page = Call(HttpMethod::kGet, "/task?limit=500");
     EXPECT_EQ(TasksIn(page), 9U);
     const std::string cursor = HeaderOf(page, "X-Next-Cursor");
     ASSERT_FALSE(cursor.empty());
-    const Response rest = Call(Method::kGet, "/task?limit=500&cursor=" + cursor);
+    const Response rest = Call(HttpMethod::kGet, "/task?limit=500&cursor=" + cursor);
     EXPECT_EQ(TasksIn(rest), 3U);
     EXPECT_EQ(HeaderOf(rest, "X-Next-Cursor"), "");
 }

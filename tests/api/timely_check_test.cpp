@@ -131,7 +131,7 @@ TEST_F(TimelyCheckTest, ReadinessIsAnsweredWhileTheStoreHangs) {
                              .store = &store,
                              .metrics = metrics});
     const auto get = [&](const std::string& target) {
-        auto request = MakeRequest(http_server::Method::kGet, target);
+        auto request = MakeRequest(HttpMethod::kGet, target);
         const auto match = router.Find(request.method, request.segments);
         EXPECT_EQ(match.route->where(), http_server::Where::kInline);
         const auto answer = std::make_shared<std::promise<http_server::Response>>();

@@ -13,7 +13,6 @@
 namespace ksana::api {
 namespace {
 
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 using http_server::Where;
@@ -35,15 +34,15 @@ class TimerRoutesTest : public engine::ServiceFixture {
                                 .quick_reads = quick_reads});
     }
 
-    Response Do(Method method, const std::string& target, const std::string& body = "") {
+    Response Do(HttpMethod method, const std::string& target, const std::string& body = "") {
         return CallRouter(router_, MakeRequest(method, target, body));
     }
-    Response Get(const std::string& target) { return Do(Method::kGet, target); }
+    Response Get(const std::string& target) { return Do(HttpMethod::kGet, target); }
     Response Post(const std::string& target, const std::string& body = "") {
-        return Do(Method::kPost, target, body);
+        return Do(HttpMethod::kPost, target, body);
     }
     Response Patch(const std::string& target, const std::string& body) {
-        return Do(Method::kPatch, target, body);
+        return Do(HttpMethod::kPatch, target, body);
     }
 
     static std::string JobText(const std::string& id, const std::string& more = "") {
@@ -99,7 +98,7 @@ TEST_F(TimerRoutesTest, EveryRouteSaysWhatItNeeds) {  // K-14
     };
     std::map<std::string, Permission> found;
     for (const auto& route : router_.routes()) {
-        found.emplace(fmt::format("{} {}", MethodName(route->method()), route->pattern()),
+        found.emplace(fmt::format("{} {}", NameOf(route->method()), route->pattern()),
                       route->permission());
         EXPECT_FALSE(route->description().empty()) << route->pattern();
         EXPECT_EQ(route->where(), Where::kPool) << "the store may wait";
@@ -111,7 +110,7 @@ TEST_F(TimerRoutesTest, OnlyReadsOfOneJobAreQuick) {
     http_server::Router router;
     AddRoutes(router, true);
     for (const auto& route : router.routes()) {
-        const bool one = route->pattern() == "/jobs/{id}" && route->method() == Method::kGet;
+        const bool one = route->pattern() == "/jobs/{id}" && route->method() == HttpMethod::kGet;
         EXPECT_EQ(route->where(), one ? Where::kInline : Where::kPool) << route->pattern();
     }
 }
@@ -121,7 +120,7 @@ TEST_F(TimerRoutesTest, WithoutThePermissionNothingHappens) {
     refused_ = Permission::kWrite;
     EXPECT_EQ(Post("/jobs", JobText("other")).status, 403);
     EXPECT_EQ(Patch("/jobs/j", R"({"name":"x"})").status, 403);
-    EXPECT_EQ(Do(Method::kDelete, "/jobs/j").status, 403);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/jobs/j").status, 403);
     refused_ = Permission::kOperate;
     for (const char* const verb : {"run-now", "pause", "resume"}) {
         EXPECT_EQ(Post(fmt::format("/jobs/j/{}", verb)).status, 403) << verb;
@@ -144,7 +143,7 @@ TEST_F(TimerRoutesTest, AJobIsMadeShownAndDeleted) {
     EXPECT_EQ(Get("/jobs/j").body, made.body);
     EXPECT_TRUE(Has(made, R"("timeout":")")) << "what holds where it has none of its own (K-08)";
     EXPECT_EQ(Get("/jobs").body, "[" + made.body + "]");
-    const Response gone = Do(Method::kDelete, "/jobs/j");
+    const Response gone = Do(HttpMethod::kDelete, "/jobs/j");
     EXPECT_EQ(gone.status, 204);
     EXPECT_EQ(gone.body, "");
     EXPECT_EQ(Get("/jobs/j").status, 404);
@@ -166,7 +165,7 @@ TEST_F(TimerRoutesTest, AnIdIsMadeOrTakenOnce) {
 TEST_F(TimerRoutesTest, WhatIsNotThereIsNotFound) {
     EXPECT_EQ(Get("/jobs/none").status, 404);
     EXPECT_EQ(Patch("/jobs/none", "{}").status, 404);
-    EXPECT_EQ(Do(Method::kDelete, "/jobs/none").status, 404);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/jobs/none").status, 404);
     for (const char* const verb : {"run-now", "pause", "resume"}) {
         const Response response = Post(fmt::format("/jobs/none/{}", verb));
         EXPECT_EQ(response.status, 404) << verb;
@@ -176,8 +175,8 @@ TEST_F(TimerRoutesTest, WhatIsNotThereIsNotFound) {
     }
     EXPECT_EQ(Post("/jobs/none/explode").status, 404) << "no such verb";
     EXPECT_EQ(Get("/jobs/none/pause").status, 405) << "no GET with effects";
-    EXPECT_EQ(Do(Method::kPut, "/jobs").status, 405);
-    EXPECT_EQ(Do(Method::kDelete, "/jobs").status, 405);
+    EXPECT_EQ(Do(HttpMethod::kPut, "/jobs").status, 405);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/jobs").status, 405);
 }
 
 TEST_F(TimerRoutesTest, BadInputIsNamedAndChangesNothing) {  // K-20

@@ -23,14 +23,14 @@ TEST_F(AuditRoutesTest, TellsWhoDidWhat) {
 TEST_F(AuditRoutesTest, TellsOfCalendarsGroupsAndLimits) {
     const auto expect = [&](const std::string& path, const std::string& body,
                             const std::string& type, const std::string& id) {
-        const auto put = [&] { return Do(Method::kPut, path, body, {}).status; };
+        const auto put = [&] { return Do(HttpMethod::kPut, path, body, {}).status; };
         EXPECT_EQ(put(), 201) << path;
         EXPECT_EQ(put(), 200) << path;
-        EXPECT_EQ(Do(Method::kPut, path, body, {{"If-None-Match", "*"}}).status, 412);
-        EXPECT_EQ(Do(Method::kPut, path, R"({"nothing":1})", {}).status, 400);
-        EXPECT_EQ(Do(Method::kDelete, path, "", {{"If-Match", "\"7\""}}).status, 412);
-        EXPECT_EQ(Do(Method::kDelete, path).status, 204);
-        EXPECT_EQ(Do(Method::kDelete, path).status, 404);
+        EXPECT_EQ(Do(HttpMethod::kPut, path, body, {{"If-None-Match", "*"}}).status, 412);
+        EXPECT_EQ(Do(HttpMethod::kPut, path, R"({"nothing":1})", {}).status, 400);
+        EXPECT_EQ(Do(HttpMethod::kDelete, path, "", {{"If-Match", "\"7\""}}).status, 412);
+        EXPECT_EQ(Do(HttpMethod::kDelete, path).status, 204);
+        EXPECT_EQ(Do(HttpMethod::kDelete, path).status, 404);
         const Response told = Get("/audit?resource_type=" + type);
         ASSERT_EQ(told.status, 200) << told.body;
         std::vector<std::string> actions;
@@ -50,7 +50,9 @@ TEST_F(AuditRoutesTest, TellsOfCalendarsGroupsAndLimits) {
 }
 
 TEST_F(AuditRoutesTest, TellsWhichPartsOfACalendarChanged) {
-    const auto put = [&](const char* body) { return Do(Method::kPut, "/calendars/c", body, {}); };
+    const auto put = [&](const char* body) {
+        return Do(HttpMethod::kPut, "/calendars/c", body, {});
+    };
     EXPECT_EQ(put(R"({"exclude":[{"yearly":"12-25"}]})").status, 201);
     const char* other = R"({"description":"x","swaps":[{"date":"2027-01-02","counts_as":"MON"}]})";
     EXPECT_EQ(put(other).status, 200);
@@ -90,12 +92,12 @@ TEST_F(AuditRoutesTest, HasFiltersAndPages) {
 TEST_F(AuditRoutesTest, ARunThatIsOverCanBeDeleted) {
     Make("j");
     const std::string id = TextOf(Post("/jobs/j/run"), "id");
-    EXPECT_EQ(Do(Method::kDelete, "/runs/" + id).status, 409);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/runs/" + id).status, 409);
     EXPECT_EQ(Post("/runs/" + id + "/cancel").status, 200);
-    EXPECT_EQ(Do(Method::kDelete, "/runs/" + id).status, 204);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/runs/" + id).status, 204);
     EXPECT_EQ(Get("/runs/" + id).status, 404);
-    EXPECT_EQ(Do(Method::kDelete, "/runs/" + id).status, 404);
-    EXPECT_EQ(Do(Method::kDelete, "/runs/none").status, 404);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/runs/" + id).status, 404);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/runs/none").status, 404);
     EXPECT_EQ(TextOf(Get("/audit?action=deleted"), "resource_id"), id);
 }
 
@@ -119,7 +121,7 @@ TEST_F(AuditRoutesTest, KeysHaveABound) {
         return http_server::JsonResponse(202, "{}");
     };
     const auto send = [&](const std::string& key) {
-        http_server::Request request = api::MakeRequest(Method::kPost, "/api/v1/x");
+        http_server::Request request = api::MakeRequest(HttpMethod::kPost, "/api/v1/x");
         request.headers.Add("Idempotency-Key", key);
         return keys.Run(request, handler);
     };

@@ -11,10 +11,10 @@ class CalendarRoutesTest : public V1Fixture {
   protected:
     Response Put(const std::string& name, const std::string& body,
                  const std::vector<Header>& headers = {}) {
-        return Do(Method::kPut, "/calendars/" + name, body, headers);
+        return Do(HttpMethod::kPut, "/calendars/" + name, body, headers);
     }
     Response Delete(const std::string& name, const std::vector<Header>& headers = {}) {
-        return Do(Method::kDelete, "/calendars/" + name, "", headers);
+        return Do(HttpMethod::kDelete, "/calendars/" + name, "", headers);
     }
     // Every day at noon.
     Response MakeDaily(const std::string& id, const std::string& calendar) {

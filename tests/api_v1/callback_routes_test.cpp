@@ -151,7 +151,7 @@ TEST_F(CallbackRoutesTest, TheDeadLettersOfATypeAreFoundBehindAllOthers) {
     for (int batch = 0; batch < 3; ++batch) {
         const auto made =
             store_->runs().Submit({.now = {}, .runs = std::vector<model::Run>(4'000, other)});
-        std::vector<store::RunEvent> holds;
+        std::vector<model::RunEvent> holds;
         for (const store::Submitted& one : *made) {
             holds.push_back({one.id, {.kind = EventKind::kHold}});
         }

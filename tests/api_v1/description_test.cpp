@@ -48,7 +48,7 @@ class DescriptionTest : public V1Fixture {
 TEST_F(DescriptionTest, RoutesAndPathsAreTheSame) {
     std::set<std::string> routes;
     for (const auto& route : router_.routes()) {
-        routes.insert(fmt::format("{} {}", MethodName(route->method()), route->pattern()));
+        routes.insert(fmt::format("{} {}", NameOf(route->method()), route->pattern()));
     }
     EXPECT_EQ(routes, Described());
 }
@@ -60,7 +60,7 @@ TEST_F(DescriptionTest, IsTheSameEachTimeAndHasATag) {
     EXPECT_EQ(Get("/openapi.json").body, answer.body);
     http_server::Router other;
     Mount(other);
-    const auto request = api::MakeRequest(Method::kGet, "/api/v1/openapi.json", "");
+    const auto request = api::MakeRequest(HttpMethod::kGet, "/api/v1/openapi.json", "");
     EXPECT_EQ(api::CallRouter(other, request).body, answer.body);
     const std::string tag = api::HeaderOf(answer, "ETag");
     EXPECT_EQ(Get("/openapi.json", {{"If-None-Match", tag}}).status, 304);
@@ -110,13 +110,14 @@ TEST_F(DescriptionTest, EveryRouteSaysWhatItNeeds) {
                                                     "/api/v1/runs/batch", "/api/v1/runs/purge",
                                                     "/api/v1/types"};
     for (const auto& route : router_.routes()) {
-        const bool reads = route->method() == Method::kGet || questions.contains(route->pattern());
+        const bool reads =
+            route->method() == HttpMethod::kGet || questions.contains(route->pattern());
         if (route->pattern() == "/api/v1/calendars/{name}/import") {
             EXPECT_EQ(route->permission(), Permission::kWrite);
             continue;
         }
         const bool verb =
-            route->method() == Method::kPost && !definitions.contains(route->pattern());
+            route->method() == HttpMethod::kPost && !definitions.contains(route->pattern());
         const Permission wanted = route->pattern() == "/api/v1/openapi.json" ? Permission::kPublic
                                   : reads                                    ? Permission::kRead
                                   : verb                                     ? Permission::kOperate

@@ -23,7 +23,7 @@ class V1FaultsTest : public V1Fixture {
                            .backfills = faulty_backfills_,
                            .tasks = tasks_,
                            .agents = agents_,
-                           .agent_hub = agent_hub_,
+                           .agent_polls = agent_polls_,
                            .events = events_,
                            .store = *faulty_,
                            .random = random_,
@@ -103,20 +103,20 @@ TEST_F(V1FaultsTest, AStoreThatIsAwayIsA503) {
 // The calendar is stored, or it is not; the jobs that use it follow in either case.
 TEST_F(V1FaultsTest, AChangeOfACalendarCanBeSentAgain) {
     const std::string path = "/calendars/c";
-    ASSERT_EQ(Do(Method::kPut, path, "{}").status, 201);
+    ASSERT_EQ(Do(HttpMethod::kPut, path, "{}").status, 201);
     ASSERT_TRUE(calendar_watch_.RunOnce());
     Make("k");
     const std::string patch = R"({"schedule":{"calendar":"c"}})";
-    ASSERT_EQ(Do(Method::kPatch, "/jobs/k", patch).status, 200);
+    ASSERT_EQ(Do(HttpMethod::kPatch, "/jobs/k", patch).status, 200);
     for (const char* call : {"jobs.List", "jobs.PlanJobs", "settings.Put"}) {
         for (const auto kind : {store::FaultKind::kErrorBefore, store::FaultKind::kErrorAfter}) {
             faults_.Next(call, {.kind = kind, .delay = {}});
             const std::string body = R"({"exclude":[{"dates":"2026-01-01/2026-01-05"}]})";
-            EXPECT_EQ(Do(Method::kPut, path, body).status, 503) << call;
-            EXPECT_EQ(Do(Method::kPut, path, body).status, 200) << call;
+            EXPECT_EQ(Do(HttpMethod::kPut, path, body).status, 503) << call;
+            EXPECT_EQ(Do(HttpMethod::kPut, path, body).status, 200) << call;
             ASSERT_TRUE(calendar_watch_.RunOnce());
             EXPECT_TRUE(Has(Get("/jobs/k"), R"("next_run_at":"2026-01-06T00:00:00Z")")) << call;
-            EXPECT_EQ(Do(Method::kPut, path, "{}").status, 200);
+            EXPECT_EQ(Do(HttpMethod::kPut, path, "{}").status, 200);
             ASSERT_TRUE(calendar_watch_.RunOnce());
             EXPECT_TRUE(Has(Get("/jobs/k"), R"("next_run_at":"2026-01-01T00:05:00Z")")) << call;
         }

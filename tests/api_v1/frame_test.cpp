@@ -44,7 +44,7 @@ TEST_F(FrameTest, BodiesAreJson) {
     for (const std::string type : {"application/json", "application/json; charset=utf-8",
                                    "APPLICATION/JSON", "application/x-www-form-urlencoded"}) {
         EXPECT_EQ(Post("/jobs", JobText("a"), {{"Content-Type", type}}).status, 201) << type;
-        EXPECT_EQ(Do(Method::kDelete, "/jobs/a").status, 204);
+        EXPECT_EQ(Do(HttpMethod::kDelete, "/jobs/a").status, 204);
     }
     EXPECT_EQ(Post("/jobs", "{").status, 400);
     EXPECT_EQ(Post("/jobs", "").status, 400);
@@ -56,13 +56,13 @@ TEST_F(FrameTest, BodiesAreJson) {
 TEST_F(FrameTest, WhatChangesSomethingTakesNoQuery) {
     Make("j");
     for (const auto& [method, target] :
-         std::vector<std::pair<Method, std::string>>{{Method::kDelete, "/jobs/j?version=1"},
-                                                     {Method::kPatch, "/jobs/j?version=1"},
-                                                     {Method::kPut, "/jobs/j?force=true"},
-                                                     {Method::kPost, "/jobs?dry_run=true"},
-                                                     {Method::kPost, "/jobs/j/run?a=b"},
-                                                     {Method::kGet, "/openapi.json?x"}}) {
-        const Response answer = Do(method, target, method == Method::kPost ? "" : "{}");
+         std::vector<std::pair<HttpMethod, std::string>>{{HttpMethod::kDelete, "/jobs/j?version=1"},
+                                                         {HttpMethod::kPatch, "/jobs/j?version=1"},
+                                                         {HttpMethod::kPut, "/jobs/j?force=true"},
+                                                         {HttpMethod::kPost, "/jobs?dry_run=true"},
+                                                         {HttpMethod::kPost, "/jobs/j/run?a=b"},
+                                                         {HttpMethod::kGet, "/openapi.json?x"}}) {
+        const Response answer = Do(method, target, method == HttpMethod::kPost ? "" : "{}");
         EXPECT_EQ(answer.status, 400) << target;
         EXPECT_TRUE(Has(answer, R"("pointer":"/query/)")) << answer.body;
     }

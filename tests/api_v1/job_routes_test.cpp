@@ -12,14 +12,14 @@ class V1JobsTest : public V1Fixture {
   protected:
     Response Put(const std::string& target, const std::string& body,
                  const std::vector<Header>& headers = {}) {
-        return Do(Method::kPut, target, body, headers);
+        return Do(HttpMethod::kPut, target, body, headers);
     }
     Response Patch(const std::string& target, const std::string& body,
                    const std::vector<Header>& headers = {}) {
-        return Do(Method::kPatch, target, body, headers);
+        return Do(HttpMethod::kPatch, target, body, headers);
     }
     Response Delete(const std::string& target, const std::vector<Header>& headers = {}) {
-        return Do(Method::kDelete, target, "", headers);
+        return Do(HttpMethod::kDelete, target, "", headers);
     }
     std::string TagOf(const std::string& id) { return HeaderOf(Get("/jobs/" + id), "ETag"); }
 };
@@ -110,7 +110,10 @@ TEST_F(V1JobsTest, ADeleteMayInsist) {
     Make("j");
     clock_.Advance(minutes(1));
     EXPECT_EQ(Delete("/jobs/j", {{"If-Match", "\"1.1-0\""}}).status, 412) << "another job";
-    Make("child", R"(,"depends_on":[{"job":"j"}])");
+    model::Job child = store_->jobs().Get("j").value();
+    child.id = "child";
+    child.depends_on = {{"j", model::OnDependencyFailure::kSkip}};
+    ASSERT_TRUE(store_->jobs().Write({.writes = {{.job = child}}}));
     EXPECT_EQ(Delete("/jobs/j", {{"If-Match", TagOf("j")}}).status, 409) << "something needs it";
     EXPECT_EQ(Delete("/jobs/j").status, 409);
 }

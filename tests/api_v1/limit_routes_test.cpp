@@ -9,10 +9,10 @@ class LimitRoutesTest : public V1Fixture {
   protected:
     Response Put(const std::string& target, const std::string& body,
                  const std::vector<Header>& headers = {}) {
-        return Do(Method::kPut, target, body, headers);
+        return Do(HttpMethod::kPut, target, body, headers);
     }
     Response Delete(const std::string& target, const std::vector<Header>& headers = {}) {
-        return Do(Method::kDelete, target, "", headers);
+        return Do(HttpMethod::kDelete, target, "", headers);
     }
 };
 

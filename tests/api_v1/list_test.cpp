@@ -128,7 +128,7 @@ TEST_F(V1ListTest, AnAnswerIsBoundedInBytes) {
     EXPECT_EQ(Walk("/jobs?limit=500").size(), 330U);
     for (int i = 0; i < 330; ++i) {
         const std::string id = fmt::format("/jobs/j{:03}", i);
-        ASSERT_EQ(Do(Method::kDelete, id).status, 204);
+        ASSERT_EQ(Do(HttpMethod::kDelete, id).status, 204);
     }
     for (int i = 0; i < 330; ++i) Make(fmt::format("s{:03}", i));
     EXPECT_EQ(IdsOf(Get("/jobs?limit=120")).size(), 120U) << "small ones fill their page";

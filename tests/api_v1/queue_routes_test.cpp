@@ -25,12 +25,12 @@ class V1QueuesTest : public V1Fixture {
     void End(const model::Run& run, model::EventKind kind) {
         const auto applied = store_->runs().Apply(
             {{.run_id = run.id, .event = {.kind = kind, .exec_id = run.status.exec_id}}});
-        ASSERT_EQ(applied->at(0).verdict, store::ApplyVerdict::kApplied);
+        ASSERT_EQ(applied->at(0).verdict, model::EventVerdict::kApplied);
     }
 };
 
 TEST_F(V1QueuesTest, DepthAgeAndRatesAreToldByTypeAndCategory) {
-    ASSERT_EQ(Do(Method::kPut, "/types/mail", R"({"category": "bulk"})").status, 201);
+    ASSERT_EQ(Do(HttpMethod::kPut, "/types/mail", R"({"category": "bulk"})").status, 201);
     const TimePoint now = clock_.Now();
     for (int i = 0; i < 3; ++i) Submit("mail", now);
     Submit("mail", now + std::chrono::hours(1));

@@ -29,7 +29,7 @@ class V1RunsTest : public V1Fixture {
         event.exec_id = run.status.exec_id;
         event.error = error;
         const auto applied = store_->runs().Apply({{.run_id = run.id, .event = event}});
-        ASSERT_EQ(applied->at(0).verdict, store::ApplyVerdict::kApplied) << applied->at(0).reason;
+        ASSERT_EQ(applied->at(0).verdict, model::EventVerdict::kApplied) << applied->at(0).reason;
     }
     std::string Failed(const std::string& body = "") {
         std::string id = Run(body);
@@ -110,7 +110,7 @@ TEST_F(V1RunsTest, ARetryOfWhatIsOverIsANewRun) {
     Start(id);
     Report(id, EventKind::kSuccess);
     EXPECT_EQ(Post("/runs/" + id + "/retry").status, 409) << "it succeeded";
-    ASSERT_EQ(Do(Method::kDelete, "/jobs/j").status, 204);
+    ASSERT_EQ(Do(HttpMethod::kDelete, "/jobs/j").status, 204);
     const Response gone = Post("/runs/" + old + "/retry");
     EXPECT_EQ(gone.status, 409);
     EXPECT_TRUE(Has(gone, "is gone")) << gone.body;

@@ -31,28 +31,28 @@ TEST_F(V1TypesTest, ATypeLivesAndGoes) {
     const std::string tag = HeaderOf(shown, "ETag");
     EXPECT_EQ(Get("/types/mail", {{"If-None-Match", tag}}).status, 304);
     const Response patched =
-        Do(Method::kPatch, "/types/mail", R"({"timeout": "10m"})", {{"If-Match", tag}});
+        Do(HttpMethod::kPatch, "/types/mail", R"({"timeout": "10m"})", {{"If-Match", tag}});
     EXPECT_EQ(patched.status, 200) << patched.body;
     EXPECT_TRUE(Has(patched, R"("timeout":"10m")")) << patched.body;
     EXPECT_TRUE(Has(patched, R"("category":"bulk")"));
-    EXPECT_EQ(Do(Method::kPatch, "/types/mail", "{}", {{"If-Match", tag}}).status, 412);
-    EXPECT_EQ(Do(Method::kDelete, "/types/mail", "", {{"If-Match", tag}}).status, 412);
-    EXPECT_EQ(Do(Method::kDelete, "/types/mail").status, 204);
-    EXPECT_EQ(Do(Method::kDelete, "/types/mail").status, 404);
-    EXPECT_EQ(Do(Method::kPatch, "/types/mail", "{}").status, 404);
+    EXPECT_EQ(Do(HttpMethod::kPatch, "/types/mail", "{}", {{"If-Match", tag}}).status, 412);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/types/mail", "", {{"If-Match", tag}}).status, 412);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/types/mail").status, 204);
+    EXPECT_EQ(Do(HttpMethod::kDelete, "/types/mail").status, 404);
+    EXPECT_EQ(Do(HttpMethod::kPatch, "/types/mail", "{}").status, 404);
     EXPECT_EQ(Get("/types/mail").status, 404);
     EXPECT_EQ(Get("/types/a%20b").status, 404);
 }
 
 TEST_F(V1TypesTest, APutMakesOrReplaces) {
-    EXPECT_EQ(Do(Method::kPut, "/types/a", R"({"name": "A"})", {{"If-Match", "\"1\""}}).status,
+    EXPECT_EQ(Do(HttpMethod::kPut, "/types/a", R"({"name": "A"})", {{"If-Match", "\"1\""}}).status,
               412);
-    EXPECT_EQ(Do(Method::kPut, "/types/a", R"({"name": "A"})").status, 201);
-    EXPECT_EQ(Do(Method::kPut, "/types/a", R"({"name": "B"})", {{"If-None-Match", "*"}}).status,
+    EXPECT_EQ(Do(HttpMethod::kPut, "/types/a", R"({"name": "A"})").status, 201);
+    EXPECT_EQ(Do(HttpMethod::kPut, "/types/a", R"({"name": "B"})", {{"If-None-Match", "*"}}).status,
               412);
-    EXPECT_EQ(Do(Method::kPut, "/types/a", R"({"name": "B"})").status, 200);
+    EXPECT_EQ(Do(HttpMethod::kPut, "/types/a", R"({"name": "B"})").status, 200);
     EXPECT_TRUE(Has(Get("/types/a"), R"("name":"B")"));
-    const Response other = Do(Method::kPut, "/types/a", R"({"code": "b"})");
+    const Response other = Do(HttpMethod::kPut, "/types/a", R"({"code": "b"})");
     EXPECT_EQ(other.status, 400);
     EXPECT_TRUE(Has(other, R"("/code")")) << other.body;
 }
@@ -63,10 +63,11 @@ TEST_F(V1TypesTest, ASecretIsWrittenAndNeverShown) {
     const Response shown = Get("/types/mail");
     EXPECT_FALSE(Has(shown, "s3cret"));
     EXPECT_FALSE(Has(Get("/types"), "s3cret"));
-    EXPECT_EQ(Do(Method::kPut, "/types/mail", shown.body).status, 200) << "a copy of the answer";
+    EXPECT_EQ(Do(HttpMethod::kPut, "/types/mail", shown.body).status, 200)
+        << "a copy of the answer";
     EXPECT_EQ(SecretOf("mail"), "s3cret");
     const Response rotated =
-        Do(Method::kPatch, "/types/mail",
+        Do(HttpMethod::kPatch, "/types/mail",
            R"({"callbacks": {"secret_key": "n3w", "previous_secret_key": "s3cret"}})");
     EXPECT_EQ(rotated.status, 200) << rotated.body;
     EXPECT_EQ(SecretOf("mail"), "n3w");
@@ -95,8 +96,8 @@ TEST_F(V1TypesTest, EveryFaultIsNamedAndNothingIsChanged) {
 // G-11
 TEST_F(V1TypesTest, WhoDidWhatIsKept) {
     ASSERT_EQ(Post("/types", kSigned).status, 201);
-    ASSERT_EQ(Do(Method::kPatch, "/types/mail", R"({"name": "E-mail"})").status, 200);
-    ASSERT_EQ(Do(Method::kDelete, "/types/mail").status, 204);
+    ASSERT_EQ(Do(HttpMethod::kPatch, "/types/mail", R"({"name": "E-mail"})").status, 200);
+    ASSERT_EQ(Do(HttpMethod::kDelete, "/types/mail").status, 204);
     const Response audit = Get("/audit?resource_type=type&resource_id=mail");
     for (const char* part : {R"("action":"created")", R"("action":"changed")",
                              R"("changed":["name"])", R"("action":"deleted")", R"("user":"me")"}) {
@@ -106,7 +107,7 @@ TEST_F(V1TypesTest, WhoDidWhatIsKept) {
 
 TEST_F(V1TypesTest, AreListedByCodeAndKnownAtOnce) {
     for (const char* code : {"b", "a.2", "a.1"}) {
-        ASSERT_EQ(Do(Method::kPut, fmt::format("/types/{}", code), "{}").status, 201);
+        ASSERT_EQ(Do(HttpMethod::kPut, fmt::format("/types/{}", code), "{}").status, 201);
         EXPECT_TRUE(type_book_.Find(code)) << "the node plans by it when the answer is there";
     }
     const Response page = Get("/types?prefix=a&limit=1");

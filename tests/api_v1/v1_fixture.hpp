@@ -8,9 +8,9 @@
 
 #include "api/call_router.hpp"
 #include "engine/service_fixture.hpp"
-#include "ksana/api/agents/agent_polls.hpp"
 #include "ksana/api/events/event_streams.hpp"
 #include "ksana/api/v1/routes.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
 #include "ksana/engine/alerts/alert_service.hpp"
 #include "ksana/engine/backfill/backfill_service.hpp"
@@ -27,7 +27,6 @@ namespace ksana::api {
 // /api/v1 over a store in memory, called without a connection.
 class V1Fixture : public engine::ServiceFixture {
   protected:
-    using Method = http_server::Method;
     using Response = http_server::Response;
     using Header = std::pair<std::string, std::string>;
 
@@ -43,7 +42,7 @@ class V1Fixture : public engine::ServiceFixture {
                            .backfills = backfills_,
                            .tasks = tasks_,
                            .agents = agents_,
-                           .agent_hub = agent_hub_,
+                           .agent_polls = agent_polls_,
                            .events = events_,
                            .store = *store_,
                            .random = random_,
@@ -59,18 +58,18 @@ class V1Fixture : public engine::ServiceFixture {
                            .settings = {{"port", "7100", "default"}}});
     }
 
-    Response Do(Method method, const std::string& target, const std::string& body = "",
+    Response Do(HttpMethod method, const std::string& target, const std::string& body = "",
                 const std::vector<Header>& headers = {}) {
         auto request = api::MakeRequest(method, "/api/v1" + target, body);
         for (const auto& [name, value] : headers) request.headers.Add(name, value);
         return api::CallRouter(router_, std::move(request));
     }
     Response Get(const std::string& target, const std::vector<Header>& headers = {}) {
-        return Do(Method::kGet, target, "", headers);
+        return Do(HttpMethod::kGet, target, "", headers);
     }
     Response Post(const std::string& target, const std::string& body = "",
                   const std::vector<Header>& headers = {}) {
-        return Do(Method::kPost, target, body, headers);
+        return Do(HttpMethod::kPost, target, body, headers);
     }
 
     static std::string JobText(const std::string& id, const std::string& more = "") {
@@ -93,7 +92,7 @@ class V1Fixture : public engine::ServiceFixture {
     engine::TaskService tasks_{
         *store_, [this](const std::string& code) { return type_book_.Find(code); }, {}};
     engine::AgentService agents_{*store_, {}};
-    AgentPolls agent_hub_{agents_, *store_, clock_, {}};
+    engine::AgentPolls agent_polls_{agents_, *store_, clock_, {.max_polls = 2}};
     EventStreams events_{*store_, clock_, {}};
     http_server::Router router_;
 };

@@ -26,7 +26,7 @@ TEST_P(StoreTest, AFireAheadOfItsTimeIsStartedAtItsTime) {
     EXPECT_EQ(jobs().Get("j1")->state.next_run_at, nominal + minutes(1));
     EXPECT_EQ(PlanAhead(seconds(10)).jobs, 0U) << "once";
     now_ = nominal;
-    EXPECT_EQ(Report(run, EventKind::kSuccess).verdict, store::ApplyVerdict::kApplied);
+    EXPECT_EQ(Report(run, EventKind::kSuccess).verdict, model::EventVerdict::kApplied);
 }
 
 // By then the run that it must not overlap with may be over.

@@ -8,9 +8,9 @@ namespace {
 using model::ActionKind;
 using model::CallbackWanted;
 using model::EventKind;
+using model::EventVerdict;
 using model::RunState;
 using std::chrono::seconds;
-using store::ApplyVerdict;
 
 model::Run WithCallbacks(model::Run run) {
     run.policy.success_callback = true;
@@ -42,7 +42,7 @@ void End(store::RunStore& runs, const model::Run& run, model::Event event, TimeP
                                           .claim = {},
                                           .audit = {}});
     ASSERT_TRUE(exchanged) << exchanged.error().Describe();
-    ASSERT_EQ(exchanged->applied.at(0).verdict, ApplyVerdict::kApplied);
+    ASSERT_EQ(exchanged->applied.at(0).verdict, EventVerdict::kApplied);
 }
 
 TEST_P(StoreTest, ARunHasSucceededWhenItsCallbackIsDelivered) {
@@ -61,7 +61,7 @@ TEST_P(StoreTest, ARunHasSucceededWhenItsCallbackIsDelivered) {
     EXPECT_EQ(after.status.state, RunState::kSucceeded);
     EXPECT_EQ(after.status.finished_at, now_);
     EXPECT_EQ(after.status.result, "42");
-    EXPECT_EQ(Report(claimed[0], EventKind::kSuccess).verdict, ApplyVerdict::kDuplicate);
+    EXPECT_EQ(Report(claimed[0], EventKind::kSuccess).verdict, EventVerdict::kDuplicate);
 }
 
 TEST_P(StoreTest, ADeadLetterIsNotedAndSentAgain) {
@@ -97,7 +97,7 @@ TEST_P(StoreTest, APersonMayCloseARunWhoseCallbackIsNotDelivered) {
     EXPECT_EQ(Apply(run.id, {.kind = EventKind::kResolve, .remark = "told by phone"}).state,
               RunState::kResolved);
     const Run callback = ClaimHttp().at(0);
-    EXPECT_EQ(Report(callback, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Report(callback, EventKind::kSuccess).verdict, EventVerdict::kApplied);
     EXPECT_EQ(StateOf(run.id), RunState::kResolved);
 }
 
@@ -186,7 +186,7 @@ TEST_P(StoreTest, ABatchOfCallbacksIsToldAtOnce) {
     std::vector<Run> batch;
     for (int n = 0; n < 50; ++n) batch.push_back(WithCallbacks(MakeRun()));
     Submit(batch);
-    std::vector<store::RunEvent> reports;
+    std::vector<model::RunEvent> reports;
     for (const Run& run : Claim(50)) {
         reports.push_back({run.id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}});
     }
@@ -195,7 +195,7 @@ TEST_P(StoreTest, ABatchOfCallbacksIsToldAtOnce) {
                                  .follow_up = CallbackAbout,
                                  .claim = {},
                                  .audit = {}}));
-    std::vector<store::RunEvent> delivered;
+    std::vector<model::RunEvent> delivered;
     for (const Run& run : Claim(50, {.kind = ActionKind::kHttp})) {
         delivered.push_back({run.id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}});
     }

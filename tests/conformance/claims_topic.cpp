@@ -8,9 +8,9 @@ namespace ksana::conformance {
 namespace {
 
 using model::EventKind;
+using model::EventVerdict;
 using model::RunState;
 using std::chrono::seconds;
-using store::ApplyVerdict;
 
 // T-03, T-04: what was claimed has an owner, a fresh exec_id, a lease and a deadline.
 TEST_P(StoreTest, AClaimStartsAnAttempt) {
@@ -93,7 +93,7 @@ TEST_P(StoreTest, ClaimsByFilter) {
             EXPECT_TRUE(found.insert(static_cast<std::size_t>(at)).second) << "once";
             EXPECT_EQ(Apply(run.id, {.kind = EventKind::kShutdown, .exec_id = run.status.exec_id})
                           .verdict,
-                      ApplyVerdict::kApplied);
+                      EventVerdict::kApplied);
         }
         return found;
     };

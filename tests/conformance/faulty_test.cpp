@@ -92,12 +92,12 @@ TEST_F(FaultyStoreTest, ADuplicateGivesTheFirstAnswer) {
     auto& runs = stores_.faulty->runs();
     const auto claimed = runs.Claim({.owner = "w"}).value().runs;
     ASSERT_EQ(claimed.size(), 1U);
-    const store::RunEvent report{
+    const model::RunEvent report{
         run.id,
         {.kind = model::EventKind::kSuccess, .exec_id = claimed[0].status.exec_id, .result = "1"}};
     plan_.Next("runs.Exchange", {FaultKind::kDuplicate});
-    EXPECT_EQ(runs.Apply({report}).value()[0].verdict, store::ApplyVerdict::kApplied);
-    EXPECT_EQ(runs.Apply({report}).value()[0].verdict, store::ApplyVerdict::kDuplicate);
+    EXPECT_EQ(runs.Apply({report}).value()[0].verdict, model::EventVerdict::kApplied);
+    EXPECT_EQ(runs.Apply({report}).value()[0].verdict, model::EventVerdict::kDuplicate);
     EXPECT_EQ(plan_.Injected(FaultKind::kDuplicate), 2);
     EXPECT_EQ(plan_.Injected(FaultKind::kDuplicate, "runs.Exchange"), 1);
 }

@@ -71,7 +71,7 @@ class JobRuns {
     // The last that started end first, most of them well.
     void End(std::size_t count) {
         now_ += std::chrono::seconds(1);
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (; count > 0 && !under_way_.empty(); --count) {
             const model::Run run = std::move(under_way_.back());
             under_way_.pop_back();
@@ -92,7 +92,7 @@ class JobRuns {
     // What was held is over for its job since it was, and final from now on.
     void ResolveHeld() {
         now_ += std::chrono::seconds(1);
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (const Uuid& id : held_) {
             events.push_back({id, {.kind = EventKind::kResolve, .remark = "by hand"}});
             Note(id, RunState::kResolved);

@@ -137,7 +137,7 @@ TEST_P(StoreTest, CancelOtherTakesThePlaceOfARunThatWasGivenBack) {
             EXPECT_EQ(StateOf(old), RunState::kCancelled);
             EXPECT_EQ(jobs().Get(job.id)->state.last_state, RunState::kCancelled);
         }
-        EXPECT_EQ(Report(next[0], EventKind::kSuccess).verdict, store::ApplyVerdict::kApplied);
+        EXPECT_EQ(Report(next[0], EventKind::kSuccess).verdict, model::EventVerdict::kApplied);
         EXPECT_TRUE(ClaimHttp().empty());
     }
 }

@@ -10,10 +10,10 @@ namespace ksana::conformance {
 namespace {
 
 using model::EventKind;
+using model::EventVerdict;
 using model::RunState;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using store::ApplyVerdict;
 
 // Runs `body(n)` on so many threads, all let go at once.
 void OnThreads(int count, const std::function<void(int)>& body) {
@@ -67,7 +67,7 @@ TEST_P(StoreTest, AFireIsStoredOnceWhileItsRunEnds) {
         for (int n = 0; n < 4; ++n) again.push_back(MakeFire(gone, now_));
         OnThreads(4, [&](int n) {
             if (n == 0) {
-                EXPECT_EQ(Report(claimed[0], EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+                EXPECT_EQ(Report(claimed[0], EventKind::kSuccess).verdict, EventVerdict::kApplied);
                 return;
             }
             for (int i = 0; i < 5; ++i) {
@@ -103,7 +103,7 @@ TEST_P(StoreTest, OneReportWins) {
             auto applied =
                 runs().Apply({{run.id, {.kind = kind, .exec_id = run.status.exec_id}}}, late);
             ASSERT_TRUE(applied);
-            if (applied->at(0).verdict == ApplyVerdict::kApplied) ++won;
+            if (applied->at(0).verdict == EventVerdict::kApplied) ++won;
         });
         EXPECT_EQ(won, 1);
         const auto history = Read(run.id);
@@ -196,7 +196,7 @@ TEST_P(StoreTest, OverlapHoldsUnderLoad) {
             auto applied = runs().Apply(
                 {{run.id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}}}, now_);
             ASSERT_TRUE(applied);
-            if (applied->at(0).verdict == ApplyVerdict::kApplied) ++done;
+            if (applied->at(0).verdict == EventVerdict::kApplied) ++done;
         }
     });
     EXPECT_EQ(done, kFires) << "none was left waiting";

@@ -5,9 +5,9 @@ namespace ksana::conformance {
 namespace {
 
 using model::EventKind;
+using model::EventVerdict;
 using model::RunState;
 using std::chrono::seconds;
-using store::ApplyVerdict;
 using store::SubmitVerdict;
 
 // T-14: none leaves no row, trigger leaves no result.
@@ -44,7 +44,7 @@ TEST_P(StoreTest, RunsWithoutALogLeaveNothing) {
     unkept[5].type = "retried";
     Submit(unkept);
     SubmitOne(MakeRun("stays"));
-    std::vector<store::RunEvent> events;
+    std::vector<model::RunEvent> events;
     for (const Run& run : Claim(6, {.without = {"stays"}})) {
         const bool fails = run.type == "retried";
         events.push_back({run.id,
@@ -55,7 +55,7 @@ TEST_P(StoreTest, RunsWithoutALogLeaveNothing) {
     ASSERT_TRUE(exchanged) << exchanged.error().Describe();
     ASSERT_EQ(exchanged->applied.size(), 6U);
     for (const auto& applied : exchanged->applied) {
-        EXPECT_EQ(applied.verdict, ApplyVerdict::kApplied);
+        EXPECT_EQ(applied.verdict, EventVerdict::kApplied);
     }
     EXPECT_EQ(store().records().Counts()->runs, 2);
     now_ += seconds(10);

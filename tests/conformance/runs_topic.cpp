@@ -5,10 +5,10 @@ namespace ksana::conformance {
 namespace {
 
 using model::EventKind;
+using model::EventVerdict;
 using model::RunState;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using store::ApplyVerdict;
 using store::SubmitVerdict;
 
 // T-01: all that was submitted comes back.
@@ -77,7 +77,7 @@ TEST_P(StoreTest, SuccessEndsARun) {
                                         .exec_id = run.status.exec_id,
                                         .result = R"({"ok":true})",
                                         .detail = R"({"status":200})"});
-    EXPECT_EQ(applied.verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(applied.verdict, EventVerdict::kApplied);
     EXPECT_EQ(applied.state, RunState::kSucceeded);
     const auto history = Read(run.id);
     EXPECT_EQ(history.run.status.state, RunState::kSucceeded);
@@ -115,11 +115,11 @@ TEST_P(StoreTest, AnAttemptThatNeverBeganLeavesNoRow) {
     begins.not_begun = true;
     begins.detail = "{}";
     now_ += seconds(5);
-    EXPECT_EQ(Apply(id, begins).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Apply(id, begins).verdict, EventVerdict::kApplied);
     EXPECT_EQ(Read(id).run.status.detail, "{}") << "while it waits";
     now_ += seconds(5);
     begins.detail.clear();
-    EXPECT_EQ(Apply(id, begins).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Apply(id, begins).verdict, EventVerdict::kApplied);
     EXPECT_EQ(Read(id).run.status.started_at, now_);
     EXPECT_EQ(Apply(id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}).state,
               RunState::kSucceeded);
@@ -161,7 +161,7 @@ TEST_P(StoreTest, ABatchOfReportsAnswersEach) {
     const auto claimed = Claim(3);
     ASSERT_EQ(claimed.size(), 3U);
     const auto event = [](const Run& run, EventKind kind) {
-        return store::RunEvent{run.id, {.kind = kind, .exec_id = run.status.exec_id}};
+        return model::RunEvent{run.id, {.kind = kind, .exec_id = run.status.exec_id}};
     };
     const Uuid nobody = ids_.Next();
     auto applied = runs().Apply({event(claimed[0], EventKind::kSuccess),
@@ -173,13 +173,13 @@ TEST_P(StoreTest, ABatchOfReportsAnswersEach) {
                                 now_);
     ASSERT_TRUE(applied);
     ASSERT_EQ(applied->size(), 6U);
-    EXPECT_EQ(applied->at(0).verdict, ApplyVerdict::kApplied);
-    EXPECT_EQ(applied->at(1).verdict, ApplyVerdict::kStale);
+    EXPECT_EQ(applied->at(0).verdict, EventVerdict::kApplied);
+    EXPECT_EQ(applied->at(1).verdict, EventVerdict::kStale);
     EXPECT_FALSE(applied->at(1).reason.empty());
-    EXPECT_EQ(applied->at(2).verdict, ApplyVerdict::kNotFound);
-    EXPECT_EQ(applied->at(3).verdict, ApplyVerdict::kRefused);
-    EXPECT_EQ(applied->at(4).verdict, ApplyVerdict::kDuplicate);
-    EXPECT_EQ(applied->at(5).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(applied->at(2).verdict, EventVerdict::kNotFound);
+    EXPECT_EQ(applied->at(3).verdict, EventVerdict::kRefused);
+    EXPECT_EQ(applied->at(4).verdict, EventVerdict::kDuplicate);
+    EXPECT_EQ(applied->at(5).verdict, EventVerdict::kApplied);
     EXPECT_EQ(StateOf(claimed[0].id), RunState::kSucceeded);
     EXPECT_EQ(StateOf(claimed[1].id), RunState::kRunning);
     EXPECT_EQ(StateOf(claimed[2].id), RunState::kFailed);
@@ -197,7 +197,7 @@ TEST_P(StoreTest, EveryStaleReportIsRefused) {
     for (const EventKind end : ends) {
         const Uuid id = SubmitOne(MakeRun());
         const Run run = ClaimOne();
-        ASSERT_EQ(Report(run, end, "x").verdict, ApplyVerdict::kApplied);
+        ASSERT_EQ(Report(run, end, "x").verdict, EventVerdict::kApplied);
         now_ += minutes(1);
         Run again = run;
         if (!model::IsFinal(StateOf(id))) again = ClaimOne();
@@ -205,12 +205,12 @@ TEST_P(StoreTest, EveryStaleReportIsRefused) {
         for (const EventKind report : reports) {
             const auto verdict = Report(run, report, "late").verdict;
             const bool repeated = model::IsFinal(before.status.state) && report == end;
-            EXPECT_EQ(verdict, repeated ? ApplyVerdict::kDuplicate : ApplyVerdict::kStale)
+            EXPECT_EQ(verdict, repeated ? EventVerdict::kDuplicate : EventVerdict::kStale)
                 << model::NameOf(end) << " then " << model::NameOf(report);
             EXPECT_EQ(Read(id).run, before) << model::NameOf(report) << " changed something";
         }
         if (again.status.exec_id != run.status.exec_id) {
-            EXPECT_EQ(Report(again, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+            EXPECT_EQ(Report(again, EventKind::kSuccess).verdict, EventVerdict::kApplied);
         }
     }
 }
@@ -228,8 +228,8 @@ TEST_P(StoreTest, TheReaperTakesWhatIsOverdue) {
     EXPECT_EQ(reaped->runs[0].id, first.id);
     EXPECT_EQ(reaped->runs[0].status.state, RunState::kScheduled);
     EXPECT_EQ(runs().Reap({.now = now_})->runs.size(), 0U);
-    EXPECT_EQ(Report(first, EventKind::kSuccess).verdict, ApplyVerdict::kStale);
-    EXPECT_EQ(Report(second, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Report(first, EventKind::kSuccess).verdict, EventVerdict::kStale);
+    EXPECT_EQ(Report(second, EventKind::kSuccess).verdict, EventVerdict::kApplied);
     EXPECT_EQ(Read(first.id).attempts[0].outcome, model::AttemptOutcome::kLost);
 }
 
@@ -242,7 +242,7 @@ TEST_P(StoreTest, AHeartbeatKeepsALeaseAlive) {
                                      .lease = seconds(45),
                                      .progress = 40,
                                      .note = "almost"});
-    EXPECT_EQ(beat.verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(beat.verdict, EventVerdict::kApplied);
     EXPECT_FALSE(beat.cancel_requested);
     now_ += seconds(20);
     EXPECT_EQ(runs().Reap({.now = now_})->runs.size(), 0U);
@@ -353,7 +353,7 @@ TEST_P(StoreTest, SubmitAndStart) {
     for (const std::size_t i : {1U, 2U, 3U}) {
         EXPECT_EQ(outcomes->at(i).verdict, SubmitVerdict::kStored) << i;
     }
-    EXPECT_EQ(Report(started, EventKind::kSuccess).verdict, ApplyVerdict::kApplied);
+    EXPECT_EQ(Report(started, EventKind::kSuccess).verdict, EventVerdict::kApplied);
 }
 
 TEST_P(StoreTest, NextWakeAndDepths) {

@@ -127,7 +127,7 @@ class Changer {
         Say(fmt::format("started {} {}", run.id.ToString(), run.status.fence));
         const auto applied = store_.runs().Apply(
             {{run.id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}}}, kStart);
-        if (applied && applied->at(0).verdict == store::ApplyVerdict::kApplied) {
+        if (applied && applied->at(0).verdict == model::EventVerdict::kApplied) {
             Say(fmt::format("done {}", run.id.ToString()));
         }
     }

@@ -120,7 +120,7 @@ class ExplainWorld {
     void Apply(const Uuid& id, model::Event event) {
         auto applied = store_.runs().Apply({{id, std::move(event)}}, now);
         ASSERT_TRUE(applied);
-        ASSERT_EQ(applied->at(0).verdict, store::ApplyVerdict::kApplied) << applied->at(0).reason;
+        ASSERT_EQ(applied->at(0).verdict, model::EventVerdict::kApplied) << applied->at(0).reason;
     }
     // Plans, claims and ends well whatever can be, `took` later.
     void RunAll(Duration took = {}) {

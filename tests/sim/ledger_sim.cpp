@@ -183,26 +183,27 @@ class World {
     }
 
     // Applies an event the way a store would, and checks what must hold whatever was decided.
-    Verdict Apply(std::size_t j, std::size_t r, Event event, bool stale) {
+    model::EventVerdict Apply(std::size_t j, std::size_t r, Event event, bool stale) {
         SimJob& job = jobs_[j];
         model::Run& run = job.runs[r];
         if (plant_ == Plant::kMissingFence && stale) event.exec_id = run.status.exec_id;
         const RunStatus before = run.status;
         run.policy = job.policy;
         const Transition made = Decide(run, event, clock_.Now());
-        if (plant_ == Plant::kForgottenRetry && made.verdict == Verdict::kApplied &&
+        if (plant_ == Plant::kForgottenRetry && made.verdict == model::EventVerdict::kApplied &&
             event.kind == EventKind::kRetryableFailure &&
             run.status.state == RunState::kScheduled && Chance(20)) {
             run.status.ready_at = TimePoint::max();
         }
         if (plant_ == Plant::kLostCancel && before.cancel_requested &&
-            event.kind == EventKind::kShutdown && made.verdict == Verdict::kApplied) {
+            event.kind == EventKind::kShutdown && made.verdict == model::EventVerdict::kApplied) {
             run.status.state = RunState::kQueued;
             run.status.finished_at.reset();
         }
-        if (made.verdict == Verdict::kApplied) CheckCancel(run, event.kind);
-        if (made.verdict == Verdict::kApplied && stale) Violation("a stale report was accepted");
-        if (made.verdict != Verdict::kApplied && run.status != before) {
+        if (made.verdict == model::EventVerdict::kApplied) CheckCancel(run, event.kind);
+        if (made.verdict == model::EventVerdict::kApplied && stale)
+            Violation("a stale report was accepted");
+        if (made.verdict != model::EventVerdict::kApplied && run.status != before) {
             Violation("a refused event changed a run");
         }
         if (IsFinal(before.state) && run.status != before) Violation("a final run changed");

@@ -8,12 +8,12 @@
 
 namespace ksana::sim {
 
-using model::AgentReport;
 using model::EventKind;
+using model::EventVerdict;
 using model::Run;
+using model::RunEvent;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using store::ApplyVerdict;
 
 namespace {
 
@@ -131,7 +131,7 @@ model::AgentClaim Agent::MakeClaim() {
 
 void Agent::AddReport(Call& call, Work& work) {
     const std::string& exec_id = work.run.status.exec_id;
-    AgentReport report{.run_id = work.run.id, .event = {}};
+    RunEvent report{.run_id = work.run.id, .event = {}};
     if (work.done_at <= world_.now()) {
         report.event = work.report;
         tasks_.Says(exec_id, work.report);
@@ -195,7 +195,7 @@ void Agent::Claim() {
     door_.agents().GiveBack(claimed->at(1).runs);
 }
 
-void Agent::Answered(const AgentReport& report, const store::Applied& applied) {
+void Agent::Answered(const RunEvent& report, const store::Applied& applied) {
     const auto found = works_.find(report.event.exec_id);
     if (found == works_.end()) return;  // the second of one call
     Work& work = found->second;
@@ -213,7 +213,7 @@ void Agent::Answered(const AgentReport& report, const store::Applied& applied) {
 
 // Who is careless goes on, and reports late.
 void Agent::AnsweredBeat(Work& work, const store::Applied& applied) {
-    if (applied.verdict != ApplyVerdict::kApplied) {
+    if (applied.verdict != EventVerdict::kApplied) {
         work.silent = true;
         if (!world_.Chance(200)) works_.erase(work.report.exec_id);
         return;

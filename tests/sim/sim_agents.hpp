@@ -55,7 +55,7 @@ class Agent {
     };
     // What is said in one call; each report with the attempt it is about.
     struct Call {
-        std::vector<model::AgentReport> reports;
+        std::vector<model::RunEvent> reports;
         std::optional<model::AgentClaim> claim;
     };
 
@@ -67,7 +67,7 @@ class Agent {
     void AddReport(Call& call, Work& work);
     void Exchange();
     void Claim();
-    void Answered(const model::AgentReport& report, const store::Applied& applied);
+    void Answered(const model::RunEvent& report, const store::Applied& applied);
     void AnsweredBeat(Work& work, const store::Applied& applied);
     void Take(const std::vector<model::Run>& runs);
     void CheckAskedFor(const std::vector<model::Run>& runs);

@@ -229,7 +229,7 @@ void Person::Cancel() {
     const auto applied =
         Insist([&] { return store_->runs().Apply({{.run_id = id, .event = event}}); });
     Note({}, "cancel " + id.ToString(), applied ? "ok" : applied.error().message);
-    if (applied && applied->at(0).verdict == store::ApplyVerdict::kApplied) runs_.CancelTaken(id);
+    if (applied && applied->at(0).verdict == model::EventVerdict::kApplied) runs_.CancelTaken(id);
 }
 
 void Person::PauseAll() {

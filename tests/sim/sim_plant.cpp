@@ -9,6 +9,8 @@ namespace ksana::sim {
 namespace {
 
 using model::EventKind;
+using model::EventVerdict;
+using model::RunEvent;
 using namespace store;
 
 bool EndsAttempt(EventKind kind) {
@@ -147,7 +149,7 @@ class PlantedRuns final : public RunStore {
             if (!lost[place]) continue;
             exchanged.applied.insert(
                 exchanged.applied.begin() + static_cast<std::ptrdiff_t>(place),
-                {.verdict = ApplyVerdict::kApplied, .state = model::RunState::kSucceeded});
+                {.verdict = EventVerdict::kApplied, .state = model::RunState::kSucceeded});
         }
         return exchanged;
     }

@@ -248,11 +248,11 @@ void RunChecks::Ended(const engine::AttemptEnd& end) {
     if (book.gone) return;
     const bool current =
         book.run.status.exec_id == end.event.exec_id && book.run.status.state == RunState::kRunning;
-    if (end.applied.verdict == store::ApplyVerdict::kStale && current) {
+    if (end.applied.verdict == model::EventVerdict::kStale && current) {
         Fail("I4", end.run, "the report of the attempt under way was refused");
     }
-    if (end.applied.verdict != store::ApplyVerdict::kApplied &&
-        end.applied.verdict != store::ApplyVerdict::kDuplicate) {
+    if (end.applied.verdict != model::EventVerdict::kApplied &&
+        end.applied.verdict != model::EventVerdict::kDuplicate) {
         return;
     }
     if (current) {

@@ -9,11 +9,11 @@
 namespace ksana::sim {
 
 using model::EventKind;
+using model::EventVerdict;
 using model::NewTask;
 using model::Run;
 using model::RunState;
 using model::RunStatus;
-using store::ApplyVerdict;
 
 namespace {
 
@@ -293,16 +293,16 @@ void TaskChecks::Told(const Run& run, const model::Event& event, const store::Ap
     if (found == records_.end()) return Fail("I3", run, "an agent has a run that is not there");
     const RunStatus& status = found->second.run.status;
     const bool same = status.exec_id == event.exec_id;
-    if (applied.verdict == ApplyVerdict::kStale) {
+    if (applied.verdict == EventVerdict::kStale) {
         ++late_;
         const bool current = status.state == RunState::kRunning || status.last_report == event.kind;
         if (same && current) Fail("I4", run, "a report was refused that is not stale");
     }
-    if (applied.verdict == ApplyVerdict::kRefused) Fail("I4", run, "a report was refused");
-    if (applied.verdict == ApplyVerdict::kNotFound && !model::IsFinal(status.state)) {
+    if (applied.verdict == EventVerdict::kRefused) Fail("I4", run, "a report was refused");
+    if (applied.verdict == EventVerdict::kNotFound && !model::IsFinal(status.state)) {
         Fail("I3", run, "a run that its agent has is gone");
     }
-    if (applied.verdict != ApplyVerdict::kApplied) return;
+    if (applied.verdict != EventVerdict::kApplied) return;
     if (event.kind != EventKind::kProgress) {
         if (!accepted_.insert(event.exec_id).second) Fail("I4", run, "a report counted twice");
         return;

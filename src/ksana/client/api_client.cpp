@@ -123,7 +123,7 @@ CallRequest ApiClient::Prepare(ApiRequest& request) const {
         call.headers.push_back({"Authorization", "Bearer " + options_.token});
     }
     if (!request.body.empty()) {
-        const bool patch = request.method == Method::kPatch;
+        const bool patch = request.method == HttpMethod::kPatch;
         call.headers.push_back(
             {"Content-Type", patch ? "application/merge-patch+json" : "application/json"});
         call.body = std::move(request.body);
@@ -158,9 +158,9 @@ CallAnswer ApiClient::Await(const CallRequest& request) {
 }
 
 Result<ApiAnswer> ApiClient::Call(ApiRequest request) {
-    const bool is_post = request.method == Method::kPost;
+    const bool is_post = request.method == HttpMethod::kPost;
     if (is_post) request.headers.push_back({"Idempotency-Key", ids_.Next().ToString()});
-    const bool repeatable = is_post || request.method == Method::kGet;
+    const bool repeatable = is_post || request.method == HttpMethod::kGet;
     const CallRequest call = Prepare(request);
     CallAnswer got = Await(call);
     // The other side may have got it: sending it again is safe for these only.
@@ -186,11 +186,11 @@ Result<ApiAnswer> ApiClient::Call(ApiRequest request) {
 }
 
 Result<ApiAnswer> ApiClient::Get(std::string path, Query query) {
-    return Call({.method = Method::kGet, .path = std::move(path), .query = std::move(query)});
+    return Call({.method = HttpMethod::kGet, .path = std::move(path), .query = std::move(query)});
 }
 
 Result<ApiAnswer> ApiClient::Post(std::string path, const Json& body) {
-    return Call({.method = Method::kPost,
+    return Call({.method = HttpMethod::kPost,
                  .path = std::move(path),
                  .query = {},
                  .body = body.IsNull() ? "" : body.Compact()});
@@ -207,7 +207,7 @@ std::vector<Header> Condition(std::string if_match) {
 }  // namespace
 
 Result<ApiAnswer> ApiClient::Put(std::string path, const Json& body, std::string if_match) {
-    return Call({.method = Method::kPut,
+    return Call({.method = HttpMethod::kPut,
                  .path = std::move(path),
                  .query = {},
                  .body = body.Compact(),
@@ -215,7 +215,7 @@ Result<ApiAnswer> ApiClient::Put(std::string path, const Json& body, std::string
 }
 
 Result<ApiAnswer> ApiClient::Patch(std::string path, const Json& body, std::string if_match) {
-    return Call({.method = Method::kPatch,
+    return Call({.method = HttpMethod::kPatch,
                  .path = std::move(path),
                  .query = {},
                  .body = body.Compact(),
@@ -223,7 +223,7 @@ Result<ApiAnswer> ApiClient::Patch(std::string path, const Json& body, std::stri
 }
 
 Result<ApiAnswer> ApiClient::Delete(std::string path, std::string if_match) {
-    return Call({.method = Method::kDelete,
+    return Call({.method = HttpMethod::kDelete,
                  .path = std::move(path),
                  .query = {},
                  .body = "",

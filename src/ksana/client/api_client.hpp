@@ -17,7 +17,6 @@
 namespace ksana::client {
 
 using http_client::Header;
-using http_client::Method;
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
@@ -31,7 +30,7 @@ struct ApiClientOptions {
 };
 
 struct ApiRequest {
-    Method method = Method::kGet;
+    HttpMethod method = HttpMethod::kGet;
     std::string path;  // "/api/v1/jobs"; its parts are encoded (ApiPath)
     Query query;
     std::string body;                  // JSON; empty: none

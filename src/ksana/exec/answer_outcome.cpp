@@ -1,13 +1,13 @@
 #include "ksana/exec/answer_outcome.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/json/json_text.hpp"
@@ -101,46 +101,46 @@ std::string ResultOf(const CallAnswer& answer) {
 }
 
 // "0.234" by hand: formatting a floating-point number costs as much as the rest of a detail.
-void AppendMilliseconds(Duration duration, std::string& text) {
+void WriteMilliseconds(JsonOutput& detail, std::string_view name, Duration duration) {
     const auto us = std::max<std::int64_t>(0, duration.count());
-    const std::string digits = std::to_string(us % 1000);
-    text += std::to_string(us / 1000);
+    const std::string fraction = std::to_string(us % 1000);
+    std::string text = std::to_string(us / 1000);
     text += '.';
-    text.append(3 - digits.size(), '0');
-    text += digits;
+    text.append(3 - fraction.size(), '0');
+    text += fraction;
+    detail.Key(name);
+    detail.Raw(text);
 }
 
-void AppendTimings(const http_client::CallTimings& timings, std::string& text) {
-    const std::array<std::pair<std::string_view, Duration>, 5> parts = {
-        {{"\"dns_ms\":", timings.dns},
-         {",\"connect_ms\":", timings.connect},
-         {",\"tls_ms\":", timings.tls},
-         {",\"first_byte_ms\":", timings.first_byte},
-         {",\"total_ms\":", timings.total}}};
-    for (const auto& [name, duration] : parts) {
-        text += name;
-        AppendMilliseconds(duration, text);
-    }
+void WriteTimings(JsonOutput& detail, const http_client::CallTimings& timings) {
+    detail.Key("timings");
+    detail.BeginObject();
+    WriteMilliseconds(detail, "dns_ms", timings.dns);
+    WriteMilliseconds(detail, "connect_ms", timings.connect);
+    WriteMilliseconds(detail, "tls_ms", timings.tls);
+    WriteMilliseconds(detail, "first_byte_ms", timings.first_byte);
+    WriteMilliseconds(detail, "total_ms", timings.total);
+    detail.EndObject();
 }
 
 std::string DetailOf(const CallAnswer& answer, const CallContext& context) {
-    std::string detail = "{";
-    detail.reserve(512);
-    if (answer.status != 0) detail += fmt::format("\"status\":{},", answer.status);
-    if (answer.error != CallError::kNone) {
-        detail += fmt::format("\"error_kind\":\"{}\",", NameOf(answer.error));
-    }
-    detail += "\"remote\":";
-    detail += codec::QuoteJson(answer.remote);
-    detail += ",\"timings\":{";
-    AppendTimings(answer.timings, detail);
-    detail += "},";
+    JsonOutput detail;
+    detail.BeginObject();
     if (answer.status != 0) {
-        const bool truncated = answer.body_truncated || answer.body.size() > kMaxKeptBody;
-        detail += fmt::format("\"body\":{},\"body_truncated\":{},",
-                              codec::QuoteJson(HarmlessText(answer.body, kMaxKeptBody)), truncated);
+        detail.Key("status");
+        detail.Int(answer.status);
     }
-    return detail + fmt::format("\"trace_id\":\"{}\"}}", context.trace_id);
+    if (answer.error != CallError::kNone) detail.TextMember("error_kind", NameOf(answer.error));
+    detail.TextMember("remote", answer.remote);
+    WriteTimings(detail, answer.timings);
+    if (answer.status != 0) {
+        detail.TextMember("body", HarmlessText(answer.body, kMaxKeptBody));
+        detail.Key("body_truncated");
+        detail.Bool(answer.body_truncated || answer.body.size() > kMaxKeptBody);
+    }
+    detail.TextMember("trace_id", context.trace_id);
+    detail.EndObject();
+    return detail.Take();
 }
 
 }  // namespace

@@ -34,24 +34,6 @@ bool IsOurs(std::string_view header) {
     return name.starts_with("ksana-") || name.starts_with("x-ksana-");
 }
 
-http_client::Method MethodOf(model::HttpMethod method) {
-    switch (method) {
-        case model::HttpMethod::kGet:
-            return http_client::Method::kGet;
-        case model::HttpMethod::kPost:
-            return http_client::Method::kPost;
-        case model::HttpMethod::kPut:
-            return http_client::Method::kPut;
-        case model::HttpMethod::kPatch:
-            return http_client::Method::kPatch;
-        case model::HttpMethod::kDelete:
-            return http_client::Method::kDelete;
-        case model::HttpMethod::kHead:
-            return http_client::Method::kHead;
-    }
-    return http_client::Method::kGet;
-}
-
 Error Impossible(std::string text) { return Error(Code::kInvalidArgument, std::move(text)); }
 
 Result<const model::HttpAction*> ActionOf(const engine::ActiveAttempt& attempt) {
@@ -153,8 +135,7 @@ Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoin
     const engine::CallbackCall& call = *attempt.callback;
     if (!call.fault.empty()) return Impossible(call.fault);
     KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
-    request.method = call.method == model::CallbackMethod::kPut ? http_client::Method::kPut
-                                                                : http_client::Method::kPost;
+    request.method = model::MethodOf(call.method);
     request.url = call.url;
     if (auto fault = model::FaultOfHttpUrl(request.url)) return Impossible("the URL " + *fault);
     request.body = call.body;
@@ -179,7 +160,7 @@ Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint no
     KSANA_TRY(const CallValues values, CallValues::Make(attempt));
     const TemplateLookup lookup = [&values](std::string_view name) { return values.Find(name); };
     KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
-    request.method = MethodOf(action->method);
+    request.method = action->method;
     KSANA_TRY(request.url, UrlOf(*action, lookup));
     KSANA_TRY(request.headers, OwnHeaders(*action, lookup));
     KSANA_TRY(request.body, BodyOf(*action, request.headers, lookup));

@@ -34,7 +34,7 @@ std::string FaultOf(const engine::ActiveAttempt& attempt) {
 
 TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
     const auto call = Built(AttemptOf({.url = "http://host/path"}));
-    EXPECT_EQ(call.method, http_client::Method::kGet);
+    EXPECT_EQ(call.method, HttpMethod::kGet);
     EXPECT_EQ(call.url, "http://host/path");
     EXPECT_EQ(HeaderOf(call, "X-Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
     EXPECT_EQ(HeaderOf(call, "Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
@@ -62,7 +62,7 @@ TEST(BuildCall, EveryAttemptIsItsOwnSpanOfTheRunsTrace) {
 }
 
 TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
-    const auto call = Built(AttemptOf({.method = model::HttpMethod::kPost,
+    const auto call = Built(AttemptOf({.method = HttpMethod::kPost,
                                        .url = "http://host/",
                                        .headers = {{"user-agent", "mine"},
                                                    {"content-type", "text/plain"},
@@ -82,7 +82,7 @@ TEST(BuildCall, TheJobsHeadersWinExceptOverOurOwn) {
 
 TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
     engine::ActiveAttempt attempt =
-        AttemptOf({.method = model::HttpMethod::kPost,
+        AttemptOf({.method = HttpMethod::kPost,
                    .url = "http://host/{{job_id}}/{{params.city}}?n={{n}}",
                    .body = R"({"job":"{{job_id}}","name":"{{job_name}}",)"
                            R"("run":"{{run_id}}","exec":"{{exec_id}}",)"
@@ -106,11 +106,11 @@ TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
 
 TEST(BuildCall, ServiceValuesOfAJsonBodyAreFilled) {  // K-10
     const auto json =
-        Built(AttemptOf({.method = model::HttpMethod::kPost,
+        Built(AttemptOf({.method = HttpMethod::kPost,
                          .url = "http://host/",
                          .body = R"({ "job_id": "<filled-by-service>", "x": 1.0 })"}));
     EXPECT_EQ(json.body, R"({ "job_id": "job-1", "x": 1.0 })");
-    const auto text = Built(AttemptOf({.method = model::HttpMethod::kPost,
+    const auto text = Built(AttemptOf({.method = HttpMethod::kPost,
                                        .url = "http://host/",
                                        .body = R"(text "job_id": "<filled-by-service>")"}));
     EXPECT_EQ(text.body, R"(text "job_id": "<filled-by-service>")");
@@ -123,7 +123,7 @@ TEST(BuildCall, ARunWithoutANominalTimeWasScheduledWhenItWasMade) {
 }
 
 TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
-    const auto call = Built(AttemptOf({.method = model::HttpMethod::kPut,
+    const auto call = Built(AttemptOf({.method = HttpMethod::kPut,
                                        .url = "http://host/",
                                        .body = "{{job_name}} is {{{{literal}}"}));
     EXPECT_EQ(call.body, "Nightly \"report\" is {{literal}}");

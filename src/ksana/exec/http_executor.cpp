@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ksana/codec/json/json_text.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/codec/v1/alert_codec.hpp"
 #include "ksana/exec/answer_outcome.hpp"
 #include "ksana/model/run/attempt_log.hpp"
@@ -24,7 +24,13 @@ std::vector<std::string> AddressesOf(std::string_view url) {
 }
 
 // What the attempt tells of a success that is not quite one.
-std::string NoteOf(std::string_view text) { return "{\"note\":" + codec::QuoteJson(text) + "}"; }
+std::string NoteOf(std::string_view text) {
+    JsonOutput note;
+    note.BeginObject();
+    note.TextMember("note", text);
+    note.EndObject();
+    return note.Take();
+}
 
 model::Event EventOf(const mail::MailOutcome& outcome) {
     model::Event event;

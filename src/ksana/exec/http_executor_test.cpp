@@ -141,7 +141,7 @@ class HttpExecutorTest : public ::testing::Test {
 
 TEST_F(HttpExecutorTest, CallsTheUrlAndReportsSuccess) {  // K-01, K-10
     const RawServer server(Answering(200, "{\"ok\":true}"));
-    const auto event = Run({.method = model::HttpMethod::kPost,
+    const auto event = Run({.method = HttpMethod::kPost,
                             .url = server.Url("/hook/{{job_id}}"),
                             .headers = {{"Authorization", "Bearer t"}},
                             .body = R"({"run_id":"<filled-by-service>","n":{{attempt}}})"});

@@ -35,8 +35,8 @@ TEST_F(BothWaysTest, TheTargetGetsTheSameBytes) {
         }
     });
     std::vector<CallRequest> requests;
-    for (const Method method : {Method::kGet, Method::kPost, Method::kPut, Method::kPatch,
-                                Method::kDelete, Method::kHead}) {
+    for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kPost, HttpMethod::kPut,
+                                    HttpMethod::kPatch, HttpMethod::kDelete, HttpMethod::kHead}) {
         requests.push_back({.method = method, .url = server.Url("/a")});
         requests.push_back({.method = method, .url = server.Url("/a?b=c"), .body = "some text"});
         requests.push_back(
@@ -61,11 +61,11 @@ TEST_F(BothWaysTest, TheTargetGetsTheSameBytes) {
                              {"Range", "bytes=0-1"}, {"Referer", "http://a/"},
                              {"Cookie", "a=b"},      {"Authorization", "Bearer x"},
                              {"TE", "trailers"},     {"Date", "today"}}) {
-        for (const Method method : {Method::kGet, Method::kPost}) {
+        for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kPost}) {
             requests.push_back({.method = method,
                                 .url = server.Url(),
                                 .headers = {{"X-First", "1"}, header, {"X-A", "last"}},
-                                .body = method == Method::kPost ? "{}" : ""});
+                                .body = method == HttpMethod::kPost ? "{}" : ""});
         }
     }
     for (const CallRequest& request : requests) {

@@ -6,12 +6,6 @@
 
 namespace ksana::http_client {
 
-std::string_view NameOf(Method method) {
-    static constexpr std::array<std::string_view, 6> kNames = {"GET",   "POST",   "PUT",
-                                                               "PATCH", "DELETE", "HEAD"};
-    return kNames[static_cast<std::size_t>(method)];
-}
-
 std::string_view NameOf(CallError error) {
     static constexpr std::array<std::string_view, kCallErrorCount> kNames = {
         "none",      "dns",

@@ -8,14 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ksana/base/text/http_method.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/http_client/egress.hpp"
 
 namespace ksana::http_client {
-
-enum class Method : std::uint8_t { kGet, kPost, kPut, kPatch, kDelete, kHead };
-
-std::string_view NameOf(Method method);
 
 struct Header {
     std::string name;
@@ -30,7 +27,7 @@ const std::string* FindHeader(const std::vector<Header>& headers, std::string_vi
 // belong to the connection (Host, Content-Length, Transfer-Encoding, Connection) are refused, and
 // so are credentials in the URL.
 struct CallRequest {
-    Method method = Method::kGet;
+    HttpMethod method = HttpMethod::kGet;
     std::string url;  // http or https
     std::vector<Header> headers;
     std::string body;

@@ -22,16 +22,16 @@ void Echo(RawPeer& peer) {
 
 TEST_P(ClientTest, SendsEveryMethodWithAndWithoutABody) {  // K-01
     const RawServer server(Echo);
-    for (const Method method : {Method::kGet, Method::kPost, Method::kPut, Method::kPatch,
-                                Method::kDelete, Method::kHead}) {
+    for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kPost, HttpMethod::kPut,
+                                    HttpMethod::kPatch, HttpMethod::kDelete, HttpMethod::kHead}) {
         for (const std::string body : {"", "some text"}) {
-            if (method == Method::kHead && !body.empty()) continue;
+            if (method == HttpMethod::kHead && !body.empty()) continue;
             const auto answer = Call({.method = method, .url = server.Url("/a?b=c"), .body = body});
             EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
             EXPECT_EQ(answer.status, 200);
             const std::string line = std::string(NameOf(method)) + " /a?b=c HTTP/1.1|" + body;
             EXPECT_EQ(*FindHeader(answer.headers, "x-line"), line);
-            EXPECT_EQ(answer.body, method == Method::kHead ? "" : line);
+            EXPECT_EQ(answer.body, method == HttpMethod::kHead ? "" : line);
             EXPECT_FALSE(answer.body_truncated);
             EXPECT_EQ(answer.http_version, 11);
             EXPECT_EQ(answer.remote, "127.0.0.1:" + std::to_string(server.port()));
@@ -55,7 +55,7 @@ TEST_P(ClientTest, SendsTheCallersHeadersAndNothingUnasked) {
             peer.Answer(204);
         }
     });
-    const auto answer = Call({.method = Method::kPost,
+    const auto answer = Call({.method = HttpMethod::kPost,
                               .url = server.Url(),
                               .headers = {{"X-One", "1"}, {"X-Empty", ""}, {"User-Agent", "me"}},
                               .body = std::string(2'000'000, 'x')});
@@ -96,7 +96,7 @@ TEST_P(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(200, "once");
     });
-    for (const Method method : {Method::kGet, Method::kPut, Method::kPost}) {
+    for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kPut, HttpMethod::kPost}) {
         for (int i = 0; i < 5; ++i) {
             const auto answer = Call({.method = method, .url = server.Url(), .body = "b"});
             EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
@@ -119,7 +119,7 @@ TEST_P(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) 
     });
     for (const bool with_reset : {false, true}) {
         reset = with_reset;
-        for (const Method method : {Method::kGet, Method::kPost}) {
+        for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kPost}) {
             EXPECT_EQ(Call({.method = method, .url = server.Url()}).body, "first");
             const auto answer = Call({.method = method, .url = server.Url()});
             EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;

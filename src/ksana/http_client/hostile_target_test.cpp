@@ -254,8 +254,8 @@ TEST_P(HostileTargetTest, AnAnswerThatComesBeforeTheBodyIsSentEndsTheCall) {
         peer.Send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         peer.AwaitClose();
     });
-    const auto answer =
-        Call({.method = Method::kPost, .url = server.Url(), .body = std::string(20'000'000, 'x')});
+    const auto answer = Call(
+        {.method = HttpMethod::kPost, .url = server.Url(), .body = std::string(20'000'000, 'x')});
     EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
     EXPECT_EQ(answer.status, 413);
 }

@@ -54,11 +54,11 @@ bool SameOrigin(const std::string& left, const std::string& right) {
 void Follow(const std::string& location, long status, CallRequest& request) {
     if (!SameOrigin(request.url, location)) DropCredentials(request.headers);
     request.url = location;
-    const bool to_get = status == 303
-                            ? request.method != Method::kHead
-                            : (status == 301 || status == 302) && request.method == Method::kPost;
+    const bool to_get =
+        status == 303 ? request.method != HttpMethod::kHead
+                      : (status == 301 || status == 302) && request.method == HttpMethod::kPost;
     if (!to_get) return;
-    request.method = Method::kGet;
+    request.method = HttpMethod::kGet;
     request.body.clear();
     std::erase_if(request.headers, [](const Header& header) {
         const std::vector<Header> one = {header};

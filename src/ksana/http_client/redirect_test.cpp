@@ -27,7 +27,7 @@ RawServer::Script RedirectsWith(int status) {
 }
 
 CallRequest WithSecrets(const std::string& url) {
-    return {.method = Method::kPost,
+    return {.method = HttpMethod::kPost,
             .url = url,
             .headers = {{"Authorization", "a"}, {"X-Api-Key", "k"}, {"X-Other", "o"}},
             .body = "body",

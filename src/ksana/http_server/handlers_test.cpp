@@ -27,7 +27,7 @@ class HandlersTest : public ServerTest {
 
     // A route that hands its replies to the test.
     void AddParked(Where where) {
-        router_.Add({Method::kGet, "/parked", Permission::kPublic, "Answers later.", where,
+        router_.Add({HttpMethod::kGet, "/parked", Permission::kPublic, "Answers later.", where,
                      [this](const Request&&, Reply reply) {
                          reply_.emplace(std::move(reply));
                          parked_.Set();
@@ -40,7 +40,7 @@ class HandlersTest : public ServerTest {
 
 TEST_F(HandlersTest, ErrorsBecomeProblems) {
     router_.Add(
-        {Method::kGet, "/fails", Permission::kPublic, "Fails.", Where::kPool,
+        {HttpMethod::kGet, "/fails", Permission::kPublic, "Fails.", Where::kPool,
          [](const Request&) -> Result<Response> { return Error(Code::kConflict, "taken"); }});
     Start();
     const RawAnswer answer = Ask(Get("/fails"));
@@ -51,11 +51,11 @@ TEST_F(HandlersTest, ErrorsBecomeProblems) {
 TEST_F(HandlersTest, WhatIsThrownBecomesA500AndTheServerLives) {
     for (const Where where : {Where::kInline, Where::kPool}) {
         const std::string name = where == Where::kInline ? "inline" : "pool";
-        router_.Add({Method::kGet, "/sync/" + name, Permission::kPublic, "Throws.", where,
+        router_.Add({HttpMethod::kGet, "/sync/" + name, Permission::kPublic, "Throws.", where,
                      [](const Request&) -> Response { throw std::runtime_error("secret"); }});
-        router_.Add({Method::kGet, "/odd/" + name, Permission::kPublic, "Throws a number.", where,
-                     [](const Request&) -> Response { throw 7; }});
-        router_.Add({Method::kGet, "/async/" + name, Permission::kPublic, "Throws.", where,
+        router_.Add({HttpMethod::kGet, "/odd/" + name, Permission::kPublic, "Throws a number.",
+                     where, [](const Request&) -> Response { throw 7; }});
+        router_.Add({HttpMethod::kGet, "/async/" + name, Permission::kPublic, "Throws.", where,
                      [](const Request&&, Reply) { throw std::runtime_error("secret"); }});
     }
     Start();
@@ -73,9 +73,9 @@ TEST_F(HandlersTest, WhatIsThrownBecomesA500AndTheServerLives) {
 TEST_F(HandlersTest, TheHookGuardsEveryKindOfHandler) {
     for (const Where where : {Where::kInline, Where::kPool}) {
         const std::string name = where == Where::kInline ? "inline" : "pool";
-        router_.Add({Method::kGet, "/sync/" + name, Permission::kRead, "Closed.", where,
+        router_.Add({HttpMethod::kGet, "/sync/" + name, Permission::kRead, "Closed.", where,
                      [](const Request&) { return NoContent(); }});
-        router_.Add({Method::kGet, "/async/" + name, Permission::kRead, "Closed.", where,
+        router_.Add({HttpMethod::kGet, "/async/" + name, Permission::kRead, "Closed.", where,
                      [](const Request&&, Reply reply) { reply.Send(NoContent()); }});
     }
     router_.SetAuthorize([](const Request& request, Permission) -> Result<Caller> {
@@ -99,12 +99,12 @@ TEST_F(HandlersTest, ARouteMayTakeLargerOrSmallerBodies) {
     const auto size = [](const Request& request) {
         return TextResponse(200, std::to_string(request.body.size()));
     };
-    router_.Add(
-        Route(Method::kPost, "/large", Permission::kPublic, "Tells the size.", Where::kInline, size)
-            .WithBodyLimit(3'000'000));
-    router_.Add(
-        Route(Method::kPost, "/small", Permission::kPublic, "Tells the size.", Where::kInline, size)
-            .WithBodyLimit(3));
+    router_.Add(Route(HttpMethod::kPost, "/large", Permission::kPublic, "Tells the size.",
+                      Where::kInline, size)
+                    .WithBodyLimit(3'000'000));
+    router_.Add(Route(HttpMethod::kPost, "/small", Permission::kPublic, "Tells the size.",
+                      Where::kInline, size)
+                    .WithBodyLimit(3));
     Start();
     EXPECT_EQ(Ask(Post("/large", std::string(2'000'000, 'x'))).body, "2000000");
     EXPECT_EQ(Ask(Post("/small", "abc")).body, "3");
@@ -188,12 +188,12 @@ TEST_F(HandlersTest, AFullPoolRefuses) {
     Signal entered;
     Signal release;
     std::atomic<int> inside{0};
-    router_.Add(
-        {Method::kGet, "/blocks", Permission::kPublic, "Waits.", Where::kPool, [&](const Request&) {
-             if (++inside == 1) entered.Set();
-             release.Wait();
-             return NoContent();
-         }});
+    router_.Add({HttpMethod::kGet, "/blocks", Permission::kPublic, "Waits.", Where::kPool,
+                 [&](const Request&) {
+                     if (++inside == 1) entered.Set();
+                     release.Wait();
+                     return NoContent();
+                 }});
     options_.pool_threads = 1;
     options_.pool_queue = 2;
     Start();

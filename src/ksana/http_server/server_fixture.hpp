@@ -50,11 +50,11 @@ inline std::string Post(std::string_view path, std::string_view body) {
 class ServerTest : public ::testing::Test {
   protected:
     ServerTest() {
-        router_.Add({Method::kGet, "/hello", Permission::kPublic, "Greets.", Where::kInline,
+        router_.Add({HttpMethod::kGet, "/hello", Permission::kPublic, "Greets.", Where::kInline,
                      [](const Request&) { return TextResponse(200, "hello"); }});
-        router_.Add({Method::kGet, "/pool", Permission::kPublic, "Greets from the pool.",
+        router_.Add({HttpMethod::kGet, "/pool", Permission::kPublic, "Greets from the pool.",
                      Where::kPool, [](const Request&) { return TextResponse(200, "pool"); }});
-        router_.Add({Method::kPost, "/echo", Permission::kPublic, "Gives the body back.",
+        router_.Add({HttpMethod::kPost, "/echo", Permission::kPublic, "Gives the body back.",
                      Where::kInline,
                      [](const Request& request) { return TextResponse(200, request.body); }});
         options_.pool_threads = 2;

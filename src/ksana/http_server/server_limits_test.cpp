@@ -138,7 +138,7 @@ TEST_F(ServerLimitsTest, IdleConnectionsAreClosed) {
 
 TEST_F(ServerLimitsTest, AClientThatNeverReadsIsCut) {
     const std::string large(std::size_t{16} * 1024 * 1024, 'x');
-    router_.Add({Method::kGet, "/large", Permission::kPublic, "Much.", Where::kInline,
+    router_.Add({HttpMethod::kGet, "/large", Permission::kPublic, "Much.", Where::kInline,
                  [&large](const Request&) { return TextResponse(200, large); }});
     options_.write_deadline = milliseconds(100);
     options_.min_rate_bytes = std::size_t{1024} * 1024 * 1024;

@@ -15,7 +15,7 @@ class ServerStopTest : public ServerTest {
   protected:
     ServerStopTest() {
         options_.linger = std::chrono::milliseconds(100);
-        router_.Add({Method::kGet, "/blocks", Permission::kPublic, "Waits.", Where::kPool,
+        router_.Add({HttpMethod::kGet, "/blocks", Permission::kPublic, "Waits.", Where::kPool,
                      [this](const Request&) {
                          entered_.Set();
                          release_.Wait();
@@ -78,7 +78,7 @@ TEST_F(ServerStopTest, AfterTheDrainTimeEverythingIsClosed) {
 
 TEST_F(ServerStopTest, ParkedPollsCanBeAnsweredWhenItDrains) {
     std::optional<Reply> parked;
-    router_.Add({Method::kGet, "/poll", Permission::kPublic, "Answers later.", Where::kInline,
+    router_.Add({HttpMethod::kGet, "/poll", Permission::kPublic, "Answers later.", Where::kInline,
                  [&](const Request&&, Reply reply) {
                      parked.emplace(std::move(reply));
                      entered_.Set();

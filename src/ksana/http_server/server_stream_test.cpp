@@ -22,7 +22,7 @@ class ServerStreamTest : public ServerTest {
             asked_.Set();
             return response;
         };
-        router_.Add({Method::kGet, "/stream", Permission::kPublic, "Goes on.", Where::kPool,
+        router_.Add({HttpMethod::kGet, "/stream", Permission::kPublic, "Goes on.", Where::kPool,
                      Handler(answer)});
     }
     // Its threads tell the signals.

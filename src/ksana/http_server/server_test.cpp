@@ -42,10 +42,10 @@ TEST_F(ServerTest, RequestIdsAreTakenOverWhenTheyAreSane) {
 }
 
 TEST_F(ServerTest, HandlersSeeTheWholeRequest) {
-    router_.Add({Method::kPut, "/jobs/{id}", Permission::kPublic, "Tells what it got.",
+    router_.Add({HttpMethod::kPut, "/jobs/{id}", Permission::kPublic, "Tells what it got.",
                  Where::kPool, [](const Request& request) {
                      return TextResponse(
-                         200, fmt::format("{} {} {} {} {} {} {} {}", MethodName(request.method),
+                         200, fmt::format("{} {} {} {} {} {} {} {}", NameOf(request.method),
                                           request.path, request.Parameter("id"),
                                           request.QueryValue("a").value_or("-"),
                                           request.headers.Find("x-more").value_or("-"),
@@ -163,7 +163,7 @@ TEST_F(ServerTest, AHalfClosedClientStillGetsItsAnswers) {
 
 TEST_F(ServerTest, LargeAnswersArrive) {
     const std::string large(std::size_t{8} * 1024 * 1024, 'x');
-    router_.Add({Method::kGet, "/large", Permission::kPublic, "Much.", Where::kPool,
+    router_.Add({HttpMethod::kGet, "/large", Permission::kPublic, "Much.", Where::kPool,
                  [&large](const Request&) { return TextResponse(200, large); }});
     Start();
     RawClient client = Client();

@@ -68,7 +68,7 @@ class ServerTlsTest : public ServerTest {
 };
 
 TEST_F(ServerTlsTest, ServesOverTls) {
-    router_.Add({Method::kGet, "/secure", Permission::kPublic, "Tells.", Where::kPool,
+    router_.Add({HttpMethod::kGet, "/secure", Permission::kPublic, "Tells.", Where::kPool,
                  [](const Request& request) {
                      return TextResponse(200, request.secure ? "secure" : "plain");
                  }});

@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "ksana/api/agents/agent_polls.hpp"
 #include "ksana/api/edge/guard.hpp"
 #include "ksana/api/edge/health_routes.hpp"
 #include "ksana/api/events/event_streams.hpp"
@@ -13,6 +12,7 @@
 #include "ksana/api/v1/routes.hpp"
 #include "ksana/base/log/log.hpp"
 #include "ksana/codec/records/record_codec.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
 #include "ksana/engine/alerts/alert_service.hpp"
 #include "ksana/engine/backfill/backfill_service.hpp"
@@ -198,28 +198,27 @@ struct Application::Everything {
           type_service(*store, node.types()),
           backfill_service(*store, node.schedules(), parts.ids),
           alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
-          task_service(
-              *store, [this](const std::string& code) { return node.types().Find(code); },
-              DefaultsOf(settings),
-              [this](const model::Run& run) { return agent_hub.TakerFor(run); }),
           agent_limits(node.limits(), parts.clock),
           agent_service(*store, {.follow_up = node.follow_up(),
                                  .observer = &engine_metrics,
                                  .limits = &agent_limits}),
-          agent_hub(agent_service, *store, parts.clock, {}),
+          agent_polls(agent_service, *store, parts.clock, {}),
+          task_service(
+              *store, [this](const std::string& code) { return node.types().Find(code); },
+              DefaultsOf(settings), &agent_polls),
           events(*store, parts.clock, EventOptionsOf(settings)),
           guard(std::move(token)),
           store_check(
               "store", [this] { return StoreAnswers(); }, parts.clock, kProbePatience),
-          server(ServerOptionsOf(settings, [this] { agent_hub.Drain(); }), Routes(), parts.clock,
+          server(ServerOptionsOf(settings, [this] { agent_polls.Drain(); }), Routes(), parts.clock,
                  parts.random),
           http_metrics(metrics, server.statistics(), client) {
         engine_metrics.Watch(metrics, &node);
-        agent_limits.OnRoom([this] { agent_hub.Ring(); });
-        agent_polls = metrics.AddCallbackGauge(
+        agent_limits.OnRoom([this] { agent_polls.Notify(); });
+        waiting_polls_gauge = metrics.AddCallbackGauge(
             {"ksana_agent_polls_waiting", "Polls of agents that wait for a run, on this node."},
             [this](telemetry::Samples& samples) {
-                samples.Add({}, static_cast<double>(agent_hub.waiting()));
+                samples.Add({}, static_cast<double>(agent_polls.waiting()));
             });
     }
 
@@ -249,7 +248,7 @@ struct Application::Everything {
              .backfills = backfill_service,
              .tasks = task_service,
              .agents = agent_service,
-             .agent_hub = agent_hub,
+             .agent_polls = agent_polls,
              .events = events,
              .store = *store,
              .random = parts.random,
@@ -337,11 +336,11 @@ struct Application::Everything {
     engine::TypeService type_service;
     engine::BackfillService backfill_service;
     engine::AlertService alert_service;
-    engine::TaskService task_service;
     engine::AgentLimits agent_limits;
     engine::AgentService agent_service;
-    api::AgentPolls agent_hub;
-    telemetry::CallbackHandle agent_polls;
+    engine::AgentPolls agent_polls;
+    engine::TaskService task_service;
+    telemetry::CallbackHandle waiting_polls_gauge;
     api::EventStreams events;
     api::Guard guard;
     api::TimelyCheck store_check;
@@ -379,7 +378,7 @@ Result<void> Application::Start() {
     if (running_) return {};
     if (auto started = StartParts(); !started) {
         all_->server.Stop();
-        all_->agent_hub.Stop();
+        all_->agent_polls.Stop();
         all_->events.Stop();
         all_->engine.Stop();
         all_->StopCalls();
@@ -404,7 +403,7 @@ Result<void> Application::StartParts() {
     if (all_->mailer) KSANA_TRY_VOID(all_->mailer->Start());
     KSANA_TRY_VOID(all_->store_check.Start());
     KSANA_TRY_VOID(all_->events.Start());
-    KSANA_TRY_VOID(all_->agent_hub.Start());
+    KSANA_TRY_VOID(all_->agent_polls.Start());
     KSANA_TRY_VOID(all_->server.Start());
     if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->job_service, url()));
     return all_->engine.Start();
@@ -416,7 +415,7 @@ void Application::Stop() {
     Log(LogLevel::kInfo, "ksana is stopping", {{"under_way", all_->node.UnderWay()}});
     all_->running = false;
     all_->server.Stop();
-    all_->agent_hub.Stop();
+    all_->agent_polls.Stop();
     all_->events.Stop();
     all_->engine.Stop();
     all_->StopCalls();

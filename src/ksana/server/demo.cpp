@@ -10,7 +10,6 @@
 namespace ksana::server {
 namespace {
 
-using http_server::Method;
 using http_server::Request;
 using http_server::Response;
 using http_server::Route;
@@ -19,7 +18,7 @@ constexpr Duration kEvery = std::chrono::seconds(5);
 
 model::HttpAction ActionFor(const std::string& server_url) {
     model::HttpAction action;
-    action.method = model::HttpMethod::kPost;
+    action.method = HttpMethod::kPost;
     action.url = server_url + kDemoPath;
     action.body = R"({"run_id":"<filled-by-service>","scheduled_at":"<filled-by-service>"})";
     return action;
@@ -30,8 +29,8 @@ model::HttpAction ActionFor(const std::string& server_url) {
 void AddDemoRoutes(http_server::Router& router) {
     const auto calls = std::make_shared<std::atomic<std::uint64_t>>(0);
     router.Add(Route(
-        Method::kPost, kDemoPath, http_server::Permission::kPublic, "The target of the demo job",
-        http_server::Where::kInline,
+        HttpMethod::kPost, kDemoPath, http_server::Permission::kPublic,
+        "The target of the demo job", http_server::Where::kInline,
         http_server::Handler([calls](const Request& request) -> Response {
             const std::uint64_t count = ++*calls;
             const std::string run(request.headers.Find("X-Ksana-Run-Id").value_or("none"));

@@ -4,7 +4,7 @@
 
 namespace ksana::store {
 
-Result<std::vector<Applied>> RunStore::Apply(std::vector<RunEvent> events,
+Result<std::vector<Applied>> RunStore::Apply(std::vector<model::RunEvent> events,
                                              std::optional<TimePoint> now,
                                              std::optional<model::AuditEvent> audit) {
     KSANA_TRY(Exchanged exchanged,

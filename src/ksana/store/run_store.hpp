@@ -86,16 +86,8 @@ struct Claimed {
     bool more = false;             // there may be more: call again
 };
 
-// Something that happened to a run.
-struct RunEvent {
-    Uuid run_id;
-    model::Event event;
-};
-
-enum class ApplyVerdict : std::uint8_t { kApplied, kDuplicate, kStale, kRefused, kNotFound };
-
 struct Applied {
-    ApplyVerdict verdict = ApplyVerdict::kNotFound;
+    model::EventVerdict verdict = model::EventVerdict::kNotFound;
     model::RunState state = model::RunState::kScheduled;  // afterwards
     bool cancel_requested = false;                        // the owner is to stop
     model::CallbackWanted callback = model::CallbackWanted::kNone;
@@ -111,8 +103,9 @@ using FollowUp =
 // empty.
 struct ExchangeParams {
     std::optional<TimePoint> now;
-    std::vector<RunEvent> events;  // at most kMaxBatch; each decided on what the one before left
-    FollowUp follow_up;            // may be empty
+    std::vector<model::RunEvent>
+        events;          // at most kMaxBatch; each decided on what the one before left
+    FollowUp follow_up;  // may be empty
     std::optional<ClaimParams> claim;
     // Further claims, in order. Those that follow each other with one filter share what there is:
     // the first has the first.
@@ -199,7 +192,7 @@ class RunStore {
     virtual Result<WakeTimes> NextWake() = 0;
 
     // The halves of Exchange.
-    Result<std::vector<Applied>> Apply(std::vector<RunEvent> events,
+    Result<std::vector<Applied>> Apply(std::vector<model::RunEvent> events,
                                        std::optional<TimePoint> now = {},
                                        std::optional<model::AuditEvent> audit = {});
     Result<Claimed> Claim(ClaimParams params, std::optional<TimePoint> now = {});

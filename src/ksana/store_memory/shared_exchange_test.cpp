@@ -12,7 +12,7 @@ namespace ksana::store_memory {
 namespace {
 
 using model::EventKind;
-using store::ApplyVerdict;
+using model::EventVerdict;
 using store::ClaimParams;
 using store::ExchangeParams;
 
@@ -48,7 +48,7 @@ class SharedExchangeTest : public ::testing::Test {
         return claimed->runs.at(0);
     }
 
-    static store::RunEvent Success(const model::Run& run) {
+    static model::RunEvent Success(const model::Run& run) {
         return {run.id, {.kind = EventKind::kSuccess, .exec_id = run.status.exec_id}};
     }
 
@@ -111,21 +111,21 @@ TEST_F(SharedExchangeTest, EveryReportHasItsOwnAnswer) {
     Submit(3);
     const model::Run first = ClaimOne();
     const model::Run second = ClaimOne();
-    store::RunEvent stale = Success(second);
+    model::RunEvent stale = Success(second);
     stale.event.exec_id = first.status.exec_id;
     const auto made = Together({{.events = {Success(first), stale}},
                                 {.events = {Success(second), Success(first)}},
                                 {.events = {{ids_.Next(), {.kind = EventKind::kCancel}}},
                                  .claim = ClaimParams{.owner = "w", .limit = 9}}});
     const auto verdicts = [](const store::Exchanged& exchanged) {
-        std::vector<ApplyVerdict> list;
+        std::vector<EventVerdict> list;
         for (const auto& applied : exchanged.applied) list.push_back(applied.verdict);
         return list;
     };
-    using Verdicts = std::vector<ApplyVerdict>;
-    EXPECT_EQ(verdicts(made[0]), (Verdicts{ApplyVerdict::kApplied, ApplyVerdict::kStale}));
-    EXPECT_EQ(verdicts(made[1]), (Verdicts{ApplyVerdict::kApplied, ApplyVerdict::kDuplicate}));
-    EXPECT_EQ(verdicts(made[2]), (Verdicts{ApplyVerdict::kNotFound}));
+    using Verdicts = std::vector<EventVerdict>;
+    EXPECT_EQ(verdicts(made[0]), (Verdicts{EventVerdict::kApplied, EventVerdict::kStale}));
+    EXPECT_EQ(verdicts(made[1]), (Verdicts{EventVerdict::kApplied, EventVerdict::kDuplicate}));
+    EXPECT_EQ(verdicts(made[2]), (Verdicts{EventVerdict::kNotFound}));
     EXPECT_EQ(made[2].claimed.runs.size(), 1U);
 }
 
@@ -147,7 +147,7 @@ TEST_F(SharedExchangeTest, FollowUpsAndAuditsAreOfTheirCaller) {
         event.action = action;
         return event;
     };
-    store::RunEvent stale = Success(runs[0]);
+    model::RunEvent stale = Success(runs[0]);
     stale.event.exec_id = "another";
     Together({{.events = {Success(runs[0])}},
               {.events = {Success(runs[1])}, .follow_up = saying("b"), .audit = audit("told")},

@@ -55,7 +55,7 @@ class ShareTest : public BackendTest {
 
     // Claims and reports until nothing is left of the type.
     void Drain(const std::string& owner, const std::string& type) {
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         do {
             const std::size_t reported = events.size();
             auto exchanged = store_->runs().Exchange(
@@ -65,7 +65,7 @@ class ShareTest : public BackendTest {
             ASSERT_TRUE(exchanged) << exchanged.error().Describe();
             ASSERT_EQ(exchanged->applied.size(), reported);
             for (const auto& applied : exchanged->applied) {
-                EXPECT_EQ(applied.verdict, store::ApplyVerdict::kApplied) << applied.reason;
+                EXPECT_EQ(applied.verdict, model::EventVerdict::kApplied) << applied.reason;
             }
             events.clear();
             const MutexLock lock(mutex_);

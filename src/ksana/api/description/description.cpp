@@ -11,6 +11,7 @@
 #include "ksana/api/edge/entity_tag.hpp"
 #include "ksana/api/edge/list_answer.hpp"
 #include "ksana/api/edge/object_text.hpp"
+#include "ksana/base/text/names.hpp"
 
 namespace ksana::api {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using codec::NamedSchema;
 using codec::ObjectSchema;
 using codec::Schema;
-using http_server::Method;
 using http_server::Permission;
 
 constexpr std::string_view kInfo =
@@ -153,14 +153,16 @@ const char* PlaceName(Place place) {
 }
 
 bool IsChange(const RouteInfo& route) {
-    return route.method == Method::kPut || route.method == Method::kPatch ||
-           route.method == Method::kDelete;
+    return route.method == HttpMethod::kPut || route.method == HttpMethod::kPatch ||
+           route.method == HttpMethod::kDelete;
 }
 
-bool TakesKey(const RouteInfo& route) { return route.method == Method::kPost && !route.keyless; }
+bool TakesKey(const RouteInfo& route) {
+    return route.method == HttpMethod::kPost && !route.keyless;
+}
 
 bool ShowsTag(const RouteInfo& route) {
-    return route.method == Method::kGet && (route.answers[0].headers & kETag) != 0;
+    return route.method == HttpMethod::kGet && (route.answers[0].headers & kETag) != 0;
 }
 
 // Writes the document. The named schemas that it meets are gathered on the way.
@@ -186,24 +188,11 @@ class Writer {
     }
 
   private:
-    static std::string_view MethodMember(Method method) {
-        switch (method) {
-            case Method::kGet:
-                return "get";
-            case Method::kPost:
-                return "post";
-            case Method::kPut:
-                return "put";
-            case Method::kPatch:
-                return "patch";
-            case Method::kDelete:
-                return "delete";
-            case Method::kHead:
-                return "head";
-            case Method::kOptions:
-                return "options";
-        }
-        return "";
+    // The member of a path item for a method: its name in lower case.
+    static std::string MethodMember(HttpMethod method) {
+        std::string name(NameOf(method));
+        std::ranges::transform(name, name.begin(), [](char c) { return Lower(c); });
+        return name;
     }
 
     static std::string Tags() {
@@ -258,7 +247,7 @@ class Writer {
         if (route.paging == Paging::kCountedPages) add(kTotalWish);
         if (ShowsTag(route)) add(kIfNoneMatch);
         if (IsChange(route) && !route.ignores_match) add(kIfMatch);
-        if (route.method == Method::kPut) add(kIfNew);
+        if (route.method == HttpMethod::kPut) add(kIfNew);
         if (TakesKey(route)) add(kIdempotencyKey);
         return items;
     }

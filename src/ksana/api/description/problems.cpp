@@ -7,7 +7,6 @@ namespace {
 
 using codec::ObjectSchema;
 using codec::Schema;
-using http_server::Method;
 using http_server::Permission;
 
 constexpr ProblemInfo kProblems[] = {
@@ -39,7 +38,7 @@ constexpr ProblemInfo kProblems[] = {
 constexpr int kStatusOfDefault = 503;
 
 bool Answers(const RouteInfo& route, int status) {
-    const bool post = route.method == Method::kPost;
+    const bool post = route.method == HttpMethod::kPost;
     const bool changes =
         route.permission == Permission::kWrite || route.permission == Permission::kOperate;
     const bool by_key = post && !route.keyless;

@@ -14,15 +14,15 @@ namespace ksana::api {
 namespace {
 
 using http_server::Fault;
-using http_server::Method;
 using http_server::Request;
 using http_server::Response;
 using http_server::SameIgnoringCase;
 
 constexpr std::string_view kPrefix = "/api/v1";
 
-bool HasBody(Method method) {
-    return method == Method::kPost || method == Method::kPut || method == Method::kPatch;
+bool HasBody(HttpMethod method) {
+    return method == HttpMethod::kPost || method == HttpMethod::kPut ||
+           method == HttpMethod::kPatch;
 }
 
 // Bodies are JSON whatever they are called. What curl says of itself when nobody has told it is
@@ -51,7 +51,7 @@ Result<std::optional<Response>> Check(const Request& request) {
         }
     }
     // Lists and other reads know their own; nothing that changes something takes a query.
-    if (request.method != Method::kGet && request.method != Method::kHead) {
+    if (request.method != HttpMethod::kGet && request.method != HttpMethod::kHead) {
         KSANA_TRY_VOID(api::QueryReader(request).Finish());
     }
     return std::optional<Response>();
@@ -61,7 +61,7 @@ Result<Response> Answer(HandlerContext& context, const CallHandler& handler,
                         const Request& request) {
     KSANA_TRY(std::optional<Response> refusal, Check(request));
     if (refusal) return *std::move(refusal);
-    if (request.method == Method::kPost) return context.keys.Run(request, handler);
+    if (request.method == HttpMethod::kPost) return context.keys.Run(request, handler);
     return handler({.request = request});
 }
 

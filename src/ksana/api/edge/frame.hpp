@@ -19,6 +19,7 @@
 
 // The services stand for themselves: a handler includes those that it calls.
 namespace ksana::engine {
+class AgentPolls;
 class AgentService;
 class AlertService;
 class BackfillService;
@@ -39,7 +40,6 @@ class ZoneDatabase;
 
 namespace ksana::api {
 
-class AgentPolls;
 class EventStreams;
 
 // What limits do on this node, now.
@@ -62,7 +62,7 @@ struct Services {
     engine::BackfillService& backfills;
     engine::TaskService& tasks;
     engine::AgentService& agents;
-    AgentPolls& agent_hub;
+    engine::AgentPolls& agent_polls;
     EventStreams& events;
     store::Store& store;
     Random& random;  // thread-safe

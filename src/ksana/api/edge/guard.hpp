@@ -31,7 +31,7 @@ class Guard {
 inline engine::Actor ActorOf(const http_server::Request& request) {
     return {.user = request.caller.name,
             .client_ip = request.peer,
-            .method = fmt::format("{} {}", MethodName(request.method), request.path),
+            .method = fmt::format("{} {}", NameOf(request.method), request.path),
             .request_id = request.request_id};
 }
 

@@ -10,7 +10,6 @@ namespace {
 using http_server::AsyncHandler;
 using http_server::Handler;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Reply;
 using http_server::Request;
@@ -73,7 +72,7 @@ void AnswerReady(const std::shared_ptr<const Health>& health, const Request& req
 Route ReadyRoute(const std::shared_ptr<const Health>& health) {
     const std::string words = "Whether it can serve";
     if (health->store == nullptr) {
-        return {Method::kGet,
+        return {HttpMethod::kGet,
                 "/readyz",
                 Permission::kPublic,
                 words,
@@ -82,7 +81,7 @@ Route ReadyRoute(const std::shared_ptr<const Health>& health) {
                     return Answer(health->ready, request);
                 })};
     }
-    return {Method::kGet,
+    return {HttpMethod::kGet,
             "/readyz",
             Permission::kPublic,
             words,
@@ -96,17 +95,18 @@ Route ReadyRoute(const std::shared_ptr<const Health>& health) {
 
 void AddHealthRoutes(http_server::Router& router, Health health) {
     const auto shared = std::make_shared<const Health>(std::move(health));
-    router.Add(Route(Method::kGet, "/livez", Permission::kPublic, "Whether the process is alive",
-                     Where::kInline, Handler([shared](const Request& request) -> Response {
+    router.Add(Route(HttpMethod::kGet, "/livez", Permission::kPublic,
+                     "Whether the process is alive", Where::kInline,
+                     Handler([shared](const Request& request) -> Response {
                          return Answer(shared->live, request);
                      })));
     router.Add(ReadyRoute(shared));
-    router.Add(Route(Method::kGet, "/health", Permission::kPublic,
+    router.Add(Route(HttpMethod::kGet, "/health", Permission::kPublic,
                      "Answers as long as the process lives", Where::kInline,
                      Handler([](const Request&) -> Response {
                          return JsonResponse(200, R"({"status":"ok"})");
                      })));
-    router.Add(Route(Method::kGet, "/metrics", Permission::kRead, "Metrics for Prometheus",
+    router.Add(Route(HttpMethod::kGet, "/metrics", Permission::kRead, "Metrics for Prometheus",
                      Where::kPool, Handler([shared](const Request&) -> Response {
                          Response response = TextResponse(200, shared->metrics.Scrape());
                          response.content_type = kMetricsType;

@@ -34,7 +34,7 @@ bool IsKey(std::string_view key) {
 
 std::string HashOf(const Request& request) {
     std::string text =
-        fmt::format("{}\n{}\n{}\n", MethodName(request.method), request.path, request.caller.name);
+        fmt::format("{}\n{}\n{}\n", NameOf(request.method), request.path, request.caller.name);
     for (const auto& [name, value] : request.query) {
         text += fmt::format("{}:{}={}:{}\n", name.size(), name, value.size(), value);
     }

@@ -16,9 +16,8 @@ class MemberRoutes {
         : router_(router), handlers_(std::move(handlers)) {}
 
     template <class Member>
-    void operator()(http_server::Method method, const char* pattern,
-                    http_server::Permission permission, const char* description,
-                    Member member) const {
+    void operator()(HttpMethod method, const char* pattern, http_server::Permission permission,
+                    const char* description, Member member) const {
         router_.Add(
             http_server::Route(method, pattern, permission, description, http_server::Where::kPool,
                                http_server::Handler([handlers = handlers_,

@@ -7,26 +7,26 @@
 #include <string>
 #include <string_view>
 
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/base/time/time_text.hpp"
-#include "ksana/http_server/routing/problem.hpp"
 
 namespace ksana::api {
 
-// Writes a JSON object member by member.
+// Writes a JSON object member by member. Texts may be any bytes.
 class ObjectText {
   public:
+    ObjectText() { output_.BeginObject(); }
+
     // `json` is a value already.
     ObjectText& Raw(std::string_view name, std::string_view json) {
-        text_ += text_.size() == 1 ? "" : ",";
-        http_server::AppendJsonString(text_, name);
-        text_ += ':';
-        text_ += json;
+        output_.Key(name);
+        output_.Raw(json);
         return *this;
     }
     ObjectText& Put(std::string_view name, std::string_view text) {
-        std::string quoted;
-        http_server::AppendJsonString(quoted, text);
-        return Raw(name, quoted);
+        output_.Key(name);
+        output_.PrintableText(text);
+        return *this;
     }
     ObjectText& Put(std::string_view name, const std::string& text) {
         return Put(name, std::string_view(text));
@@ -35,7 +35,9 @@ class ObjectText {
         return Put(name, std::string_view(text));
     }
     ObjectText& Put(std::string_view name, std::int64_t number) {
-        return Raw(name, std::to_string(number));
+        output_.Key(name);
+        output_.Int(number);
+        return *this;
     }
     ObjectText& Put(std::string_view name, double number) {
         return Raw(name, fmt::format("{}", number));
@@ -51,10 +53,13 @@ class ObjectText {
         return value ? Put(name, *value) : *this;
     }
 
-    std::string Take() { return std::move(text_) + "}"; }
+    std::string Take() {
+        output_.EndObject();
+        return output_.Take();
+    }
 
   private:
-    std::string text_ = "{";
+    JsonOutput output_;
 };
 
 }  // namespace ksana::api

@@ -69,7 +69,7 @@ enum class BodyNeed : std::uint8_t {
 // description says. A constant that lives as long as the process. What follows from method, path
 // and permission is not said here: description/problems.cpp has these rules.
 struct RouteInfo {
-    http_server::Method method;
+    HttpMethod method;
     const char* path;  // under /api/v1
     http_server::Permission permission;
     const char* id;  // unique; clients that are generated call it so

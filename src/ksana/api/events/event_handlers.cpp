@@ -11,7 +11,6 @@ namespace ksana::api {
 namespace {
 
 using codec::Schema;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -86,7 +85,7 @@ constexpr Parameter kStreamEventsParameters[] = {
 constexpr codec::NamedSchema kEventStream{"EventStream", &codec::Schema::Text};
 
 constexpr RouteInfo kStreamEvents{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/events",
     .permission = Permission::kRead,
     .id = "streamEvents",

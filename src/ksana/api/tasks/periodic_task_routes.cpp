@@ -12,7 +12,6 @@ namespace ksana::api {
 namespace {
 
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -124,19 +123,19 @@ class PeriodicTaskHandlers {
 void AddPeriodicTaskRoutes(http_server::Router& router, const TaskServices& services) {
     const auto handlers = std::make_shared<const PeriodicTaskHandlers>(services);
     const MemberRoutes add(router, handlers);
-    add(Method::kPost, "/periodic-task", Permission::kWrite, "Makes a periodic task",
+    add(HttpMethod::kPost, "/periodic-task", Permission::kWrite, "Makes a periodic task",
         &PeriodicTaskHandlers::Create);
-    add(Method::kGet, "/periodic-task", Permission::kRead, "Lists periodic tasks",
+    add(HttpMethod::kGet, "/periodic-task", Permission::kRead, "Lists periodic tasks",
         &PeriodicTaskHandlers::List);
-    add(Method::kGet, "/periodic-task/{id}", Permission::kRead, "Shows a periodic task",
+    add(HttpMethod::kGet, "/periodic-task/{id}", Permission::kRead, "Shows a periodic task",
         &PeriodicTaskHandlers::Get);
-    add(Method::kPut, "/periodic-task/{id}", Permission::kWrite, "Replaces a periodic task",
+    add(HttpMethod::kPut, "/periodic-task/{id}", Permission::kWrite, "Replaces a periodic task",
         &PeriodicTaskHandlers::Put);
-    add(Method::kDelete, "/periodic-task/{id}", Permission::kWrite, "Deletes a periodic task",
+    add(HttpMethod::kDelete, "/periodic-task/{id}", Permission::kWrite, "Deletes a periodic task",
         &PeriodicTaskHandlers::Delete);
-    add(Method::kPost, "/periodic-task/{id}/online", Permission::kOperate,
+    add(HttpMethod::kPost, "/periodic-task/{id}/online", Permission::kOperate,
         "Lets a periodic task fire", &PeriodicTaskHandlers::Online);
-    add(Method::kPost, "/periodic-task/{id}/offline", Permission::kOperate,
+    add(HttpMethod::kPost, "/periodic-task/{id}/offline", Permission::kOperate,
         "Keeps a periodic task from firing", &PeriodicTaskHandlers::Offline);
 }
 

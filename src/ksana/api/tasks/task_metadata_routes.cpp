@@ -13,7 +13,6 @@ namespace {
 
 using engine::StoredType;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -91,15 +90,15 @@ class TaskMetadataHandlers {
 void AddTaskMetadataRoutes(http_server::Router& router, const TaskServices& services) {
     const auto handlers = std::make_shared<const TaskMetadataHandlers>(services);
     const MemberRoutes add(router, handlers);
-    add(Method::kPost, "/task-metadata", Permission::kWrite, "Makes a type of tasks",
+    add(HttpMethod::kPost, "/task-metadata", Permission::kWrite, "Makes a type of tasks",
         &TaskMetadataHandlers::Create);
-    add(Method::kGet, "/task-metadata", Permission::kRead, "Lists types of tasks",
+    add(HttpMethod::kGet, "/task-metadata", Permission::kRead, "Lists types of tasks",
         &TaskMetadataHandlers::List);
-    add(Method::kGet, "/task-metadata/{id}", Permission::kRead, "Shows a type of tasks",
+    add(HttpMethod::kGet, "/task-metadata/{id}", Permission::kRead, "Shows a type of tasks",
         &TaskMetadataHandlers::Get);
-    add(Method::kPut, "/task-metadata/{id}", Permission::kWrite, "Replaces a type of tasks",
+    add(HttpMethod::kPut, "/task-metadata/{id}", Permission::kWrite, "Replaces a type of tasks",
         &TaskMetadataHandlers::Put);
-    add(Method::kDelete, "/task-metadata/{id}", Permission::kWrite, "Deletes a type of tasks",
+    add(HttpMethod::kDelete, "/task-metadata/{id}", Permission::kWrite, "Deletes a type of tasks",
         &TaskMetadataHandlers::Delete);
 }
 

@@ -15,7 +15,6 @@ namespace ksana::api {
 namespace {
 
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -170,24 +169,25 @@ class TaskDialectHandlers {
 void AddTaskRoutes(http_server::Router& router, const TaskServices& services) {
     const auto handlers = std::make_shared<const TaskDialectHandlers>(services);
     const MemberRoutes add(router, handlers);
-    router.Add(Route(Method::kPost, "/task", Permission::kWrite,
+    router.Add(Route(HttpMethod::kPost, "/task", Permission::kWrite,
                      "Submits a task, or an array of them", Where::kPool,
                      http_server::Handler(
                          [handlers](const Request& request) { return handlers->Submit(request); }))
                    .WithBodyLimit(kMaxTaskListBody));
-    add(Method::kGet, "/task", Permission::kRead, "Lists tasks", &TaskDialectHandlers::List);
-    add(Method::kPost, "/task/fetch", Permission::kOperate, "Hands tasks to an agent",
+    add(HttpMethod::kGet, "/task", Permission::kRead, "Lists tasks", &TaskDialectHandlers::List);
+    add(HttpMethod::kPost, "/task/fetch", Permission::kOperate, "Hands tasks to an agent",
         &TaskDialectHandlers::Fetch);
-    add(Method::kGet, "/task/{id}", Permission::kRead, "Shows a task", &TaskDialectHandlers::Get);
-    add(Method::kPost, "/task/{id}/report", Permission::kOperate, "Takes an agent's result",
+    add(HttpMethod::kGet, "/task/{id}", Permission::kRead, "Shows a task",
+        &TaskDialectHandlers::Get);
+    add(HttpMethod::kPost, "/task/{id}/report", Permission::kOperate, "Takes an agent's result",
         &TaskDialectHandlers::Report);
-    add(Method::kPost, "/task/{id}/process", Permission::kOperate,
+    add(HttpMethod::kPost, "/task/{id}/process", Permission::kOperate,
         "Closes a task that waits for a person", &TaskDialectHandlers::Process);
-    add(Method::kPost, "/task/{id}/cancel", Permission::kOperate, "Stops a task",
+    add(HttpMethod::kPost, "/task/{id}/cancel", Permission::kOperate, "Stops a task",
         &TaskDialectHandlers::Cancel);
-    add(Method::kGet, "/task-his", Permission::kRead, "Lists tasks of the history",
+    add(HttpMethod::kGet, "/task-his", Permission::kRead, "Lists tasks of the history",
         &TaskDialectHandlers::ListHistory);
-    add(Method::kGet, "/periodic-task-log", Permission::kRead, "Lists what a periodic task did",
+    add(HttpMethod::kGet, "/periodic-task-log", Permission::kRead, "Lists what a periodic task did",
         &TaskDialectHandlers::ListLog);
     AddTaskMetadataRoutes(router, services);
     AddPeriodicTaskRoutes(router, services);

@@ -12,7 +12,6 @@ namespace ksana::api {
 namespace {
 
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::NoContent;
 using http_server::Permission;
 using http_server::Request;
@@ -107,7 +106,7 @@ class TimerHandlers {
 
 void AddTimerRoutes(http_server::Router& router, const TimerServices& services) {
     const auto handlers = std::make_shared<const TimerHandlers>(services);
-    const auto add = [&](Method method, const char* pattern, Permission permission,
+    const auto add = [&](HttpMethod method, const char* pattern, Permission permission,
                          const char* description, Where where, auto handler) {
         router.Add(Route(method, pattern, permission, description, where,
                          http_server::Handler([handlers, handler](const Request& request) {
@@ -115,20 +114,21 @@ void AddTimerRoutes(http_server::Router& router, const TimerServices& services) 
                          })));
     };
     const Where read_one = services.quick_reads ? Where::kInline : Where::kPool;
-    add(Method::kPost, "/jobs", Permission::kWrite, "Creates a job", Where::kPool,
+    add(HttpMethod::kPost, "/jobs", Permission::kWrite, "Creates a job", Where::kPool,
         &TimerHandlers::Create);
-    add(Method::kGet, "/jobs", Permission::kRead, "Lists jobs", Where::kPool, &TimerHandlers::List);
-    add(Method::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one,
+    add(HttpMethod::kGet, "/jobs", Permission::kRead, "Lists jobs", Where::kPool,
+        &TimerHandlers::List);
+    add(HttpMethod::kGet, "/jobs/{id}", Permission::kRead, "Shows a job", read_one,
         &TimerHandlers::Get);
-    add(Method::kPatch, "/jobs/{id}", Permission::kWrite, "Changes parts of a job", Where::kPool,
-        &TimerHandlers::Patch);
-    add(Method::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job", Where::kPool,
+    add(HttpMethod::kPatch, "/jobs/{id}", Permission::kWrite, "Changes parts of a job",
+        Where::kPool, &TimerHandlers::Patch);
+    add(HttpMethod::kDelete, "/jobs/{id}", Permission::kWrite, "Deletes a job", Where::kPool,
         &TimerHandlers::Delete);
-    add(Method::kPost, "/jobs/{id}/run-now", Permission::kOperate,
+    add(HttpMethod::kPost, "/jobs/{id}/run-now", Permission::kOperate,
         "Runs a job at once, beside its schedule", Where::kPool, &TimerHandlers::RunNow);
-    add(Method::kPost, "/jobs/{id}/pause", Permission::kOperate, "Keeps a job from firing",
+    add(HttpMethod::kPost, "/jobs/{id}/pause", Permission::kOperate, "Keeps a job from firing",
         Where::kPool, &TimerHandlers::Pause);
-    add(Method::kPost, "/jobs/{id}/resume", Permission::kOperate, "Lets a job fire again",
+    add(HttpMethod::kPost, "/jobs/{id}/resume", Permission::kOperate, "Lets a job fire again",
         Where::kPool, &TimerHandlers::Resume);
 }
 

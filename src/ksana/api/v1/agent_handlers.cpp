@@ -4,46 +4,76 @@
 
 #include <array>
 
-#include "ksana/api/agents/agent_polls.hpp"
 #include "ksana/codec/v1/agent_codec.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
 
 namespace ksana::api {
 namespace {
 
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Reply;
 using http_server::Request;
 using http_server::Response;
 using model::AgentOutcome;
+using model::EventVerdict;
 using store::Applied;
-using store::ApplyVerdict;
 
 // A result of a megabyte, its escapes, and what else a report says.
 constexpr std::size_t kMaxReportBody = std::size_t{8} << 20;
 constexpr std::size_t kMaxExchangeBody = std::size_t{64} << 20;
 
-std::string_view VerdictName(ApplyVerdict verdict) {
+std::string_view VerdictName(EventVerdict verdict) {
     switch (verdict) {
-        case ApplyVerdict::kApplied:
-        case ApplyVerdict::kDuplicate:
+        case EventVerdict::kApplied:
+        case EventVerdict::kDuplicate:
             return "ok";
-        case ApplyVerdict::kStale:
+        case EventVerdict::kStale:
             return "stale";
-        case ApplyVerdict::kRefused:
+        case EventVerdict::kRefused:
             return "refused";
-        case ApplyVerdict::kNotFound:
+        case EventVerdict::kNotFound:
             return "not_found";
     }
     return "refused";
 }
 
+// Answers a claim, or the claim of an exchange, over HTTP.
+class HttpPollClient final : public engine::PollClient {
+  public:
+    // `reports`: of an exchange, the outcomes of its reports as JSON. The reports are stored, so an
+    // exchange is always answered with 200.
+    explicit HttpPollClient(Reply reply, std::optional<std::string> reports = {})
+        : reply_(std::move(reply)), reports_(std::move(reports)) {}
+
+    void Send(std::vector<model::Run> runs) override {
+        if (reports_) {
+            reply_.Send(JsonResponse(200, codec::ExchangeToJson(*std::move(reports_), runs)));
+        } else if (runs.empty()) {
+            reply_.Send(http_server::NoContent());
+        } else {
+            reply_.Send(JsonResponse(200, codec::ClaimedRunsToJson(runs)));
+        }
+    }
+    void Fail(const Error& error) override {
+        if (reports_) return Send({});
+        reply_.Fail(error);
+    }
+    bool gone() const override { return reply_.client_gone(); }
+    void OnGone(std::function<void()> callback) override {
+        reply_.OnClientGone(std::move(callback));
+    }
+
+  private:
+    Reply reply_;
+    std::optional<std::string> reports_;
+};
+
 class AgentHandlers {
   public:
     explicit AgentHandlers(const Services& services)
-        : agents_(services.agents), hub_(services.agent_hub) {}
+        : agents_(services.agents), polls_(services.agent_polls) {}
 
     void Claim(const Request& request, Reply reply) const {
         auto claim = codec::AgentClaimFromJson(request.body);
@@ -51,7 +81,8 @@ class AgentHandlers {
             reply.Fail(claim.error());
             return;
         }
-        hub_.Claim({.claim = *std::move(claim), .reply = std::move(reply)});
+        polls_.Claim({.claim = *std::move(claim),
+                      .client = std::make_unique<HttpPollClient>(std::move(reply))});
     }
 
     void Exchange(const Request& request, Reply reply) const {
@@ -62,9 +93,9 @@ class AgentHandlers {
         }
         std::vector<Uuid> ids;
         ids.reserve(wish->reports.size());
-        for (const model::AgentReport& report : wish->reports) ids.push_back(report.run_id);
+        for (const model::RunEvent& report : wish->reports) ids.push_back(report.run_id);
         std::optional<std::uint64_t> seen;
-        if (wish->claim && !hub_.OthersWait(*wish->claim)) seen = hub_.commits();
+        if (wish->claim && !polls_.OthersWait(*wish->claim)) seen = polls_.commits();
         auto exchanged = agents_.Exchange(std::move(wish->reports),
                                           seen ? wish->claim : std::optional<model::AgentClaim>());
         if (!exchanged) {
@@ -76,37 +107,37 @@ class AgentHandlers {
             reply.Send(JsonResponse(200, codec::ExchangeToJson(std::move(reports), {})));
             return;
         }
-        hub_.Settle({.claim = *std::move(wish->claim),
-                     .reply = std::move(reply),
-                     .reports = std::move(reports)},
-                    std::move(exchanged->claimed.runs), seen);
+        polls_.Settle(
+            {.claim = *std::move(wish->claim),
+             .client = std::make_unique<HttpPollClient>(std::move(reply), std::move(reports))},
+            std::move(exchanged->claimed.runs), seen);
     }
 
     Result<Response> Heartbeat(const Call& call) const {
-        KSANA_TRY(model::AgentReport report, ReportOf(call, AgentOutcome::kHeartbeat));
+        KSANA_TRY(model::RunEvent report, ReportOf(call, AgentOutcome::kHeartbeat));
         const Duration lease = report.event.lease;
         KSANA_TRY(const Applied applied, agents_.Report(std::move(report)));
         return JsonResponse(200, codec::HeartbeatToJson(lease, DirectivesOf(applied)));
     }
 
     Result<Response> End(const Call& call, AgentOutcome outcome) const {
-        KSANA_TRY(model::AgentReport report, ReportOf(call, outcome));
+        KSANA_TRY(model::RunEvent report, ReportOf(call, outcome));
         KSANA_TRY_VOID(agents_.Report(std::move(report)));
         return http_server::NoContent();
     }
 
   private:
-    static Result<model::AgentReport> ReportOf(const Call& call, AgentOutcome outcome) {
+    static Result<model::RunEvent> ReportOf(const Call& call, AgentOutcome outcome) {
         KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(model::Event event, codec::AgentReportFromJson(call.request.body, outcome));
-        return model::AgentReport{.run_id = id, .event = std::move(event)};
+        return model::RunEvent{.run_id = id, .event = std::move(event)};
     }
 
     std::vector<std::string_view> DirectivesOf(const Applied& applied) const {
         std::vector<std::string_view> directives;
         const bool runs = applied.state == model::RunState::kRunning;
         if (runs && applied.cancel_requested) directives.emplace_back("cancel");
-        if (hub_.draining()) directives.emplace_back("drain");
+        if (polls_.draining()) directives.emplace_back("drain");
         return directives;
     }
 
@@ -123,11 +154,11 @@ class AgentHandlers {
     }
 
     engine::AgentService& agents_;
-    AgentPolls& hub_;
+    engine::AgentPolls& polls_;
 };
 
 constexpr RouteInfo kClaimRuns{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/agent/claim",
     .permission = Permission::kOperate,
     .id = "claimRuns",
@@ -141,7 +172,7 @@ constexpr RouteInfo kClaimRuns{
     .keyless = true};
 
 constexpr RouteInfo kExchangeRuns{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/agent/exchange",
     .permission = Permission::kOperate,
     .id = "exchangeRuns",
@@ -157,7 +188,7 @@ constexpr RouteInfo kExchangeRuns{
     .body_limit = kMaxExchangeBody};
 
 constexpr RouteInfo kHeartbeatRun{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/agent/runs/{id}/heartbeat",
     .permission = Permission::kOperate,
     .id = "heartbeatRun",
@@ -168,7 +199,7 @@ constexpr RouteInfo kHeartbeatRun{
     .body = &codec::kAgentHeartbeatSchema,
     .answers = {{{200, "Still the worker's.", &codec::kAgentDirectivesSchema}}}};
 
-constexpr RouteInfo kSucceedRun{.method = Method::kPost,
+constexpr RouteInfo kSucceedRun{.method = HttpMethod::kPost,
                                 .path = "/agent/runs/{id}/succeed",
                                 .permission = Permission::kOperate,
                                 .id = "succeedRun",
@@ -179,7 +210,7 @@ constexpr RouteInfo kSucceedRun{.method = Method::kPost,
                                 .answers = {{{204, "Taken; so is the same report sent again."}}},
                                 .body_limit = kMaxReportBody};
 
-constexpr RouteInfo kFailRun{.method = Method::kPost,
+constexpr RouteInfo kFailRun{.method = HttpMethod::kPost,
                              .path = "/agent/runs/{id}/fail",
                              .permission = Permission::kOperate,
                              .id = "failRun",
@@ -193,7 +224,7 @@ constexpr RouteInfo kFailRun{.method = Method::kPost,
                              .answers = {{{204, "Taken; so is the same report sent again."}}},
                              .body_limit = kMaxReportBody};
 
-constexpr RouteInfo kSnoozeRun{.method = Method::kPost,
+constexpr RouteInfo kSnoozeRun{.method = HttpMethod::kPost,
                                .path = "/agent/runs/{id}/snooze",
                                .permission = Permission::kOperate,
                                .id = "snoozeRun",
@@ -206,7 +237,7 @@ constexpr RouteInfo kSnoozeRun{.method = Method::kPost,
                                .body_limit = kMaxReportBody};
 
 constexpr RouteInfo kReleaseRun{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/agent/runs/{id}/release",
     .permission = Permission::kOperate,
     .id = "releaseRun",

@@ -21,7 +21,6 @@ using codec::Schema;
 using engine::StoredIncident;
 using engine::StoredRule;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -154,7 +153,7 @@ constexpr codec::NamedSchema kAlertTest{"AlertTest", &MakeAlertTest};
 constexpr codec::NamedSchema kAlertPage{"AlertPage", &MakePage<codec::kAlertSchema>};
 constexpr codec::NamedSchema kIncidentPage{"IncidentPage", &MakePage<codec::kIncidentSchema>};
 
-constexpr RouteInfo kListAlerts{.method = Method::kGet,
+constexpr RouteInfo kListAlerts{.method = HttpMethod::kGet,
                                 .path = "/alerts",
                                 .permission = Permission::kRead,
                                 .id = "listAlerts",
@@ -165,7 +164,7 @@ constexpr RouteInfo kListAlerts{.method = Method::kGet,
                                 .answers = {{{200, "A page.", &kAlertPage}}}};
 
 constexpr RouteInfo kGetAlert{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/alerts/{id}",
     .permission = Permission::kRead,
     .id = "getAlert",
@@ -175,7 +174,7 @@ constexpr RouteInfo kGetAlert{
     .answers = {{{200, "The alert; a secret as ***.", &codec::kAlertSchema, kETag}}}};
 
 constexpr RouteInfo kPutAlert{
-    .method = Method::kPut,
+    .method = HttpMethod::kPut,
     .path = "/alerts/{id}",
     .permission = Permission::kWrite,
     .id = "putAlert",
@@ -191,7 +190,7 @@ constexpr RouteInfo kPutAlert{
     .makes_subject = true};
 
 constexpr RouteInfo kDeleteAlert{
-    .method = Method::kDelete,
+    .method = HttpMethod::kDelete,
     .path = "/alerts/{id}",
     .permission = Permission::kWrite,
     .id = "deleteAlert",
@@ -202,7 +201,7 @@ constexpr RouteInfo kDeleteAlert{
     .answers = {{{204, "Gone."}}}};
 
 constexpr RouteInfo kTestAlert{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/alerts/{id}/test",
     .permission = Permission::kOperate,
     .id = "testAlert",
@@ -215,7 +214,7 @@ constexpr RouteInfo kTestAlert{
     .answers = {{{202, "What is sent.", &kAlertTest}}}};
 
 constexpr RouteInfo kListAlertIncidents{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/alert-incidents",
     .permission = Permission::kRead,
     .id = "listAlertIncidents",

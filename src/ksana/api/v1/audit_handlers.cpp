@@ -7,7 +7,6 @@
 namespace ksana::api {
 namespace {
 
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -48,7 +47,7 @@ constexpr Parameter kListAuditParameters[] = {
 };
 constexpr codec::NamedSchema kAuditPage{"AuditPage", &MakePage<codec::kAuditEventSchema>};
 
-constexpr RouteInfo kListAudit{.method = Method::kGet,
+constexpr RouteInfo kListAudit{.method = HttpMethod::kGet,
                                .path = "/audit",
                                .permission = Permission::kRead,
                                .id = "listAudit",

@@ -17,7 +17,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -121,7 +120,7 @@ constexpr codec::NamedSchema kBackfillPreview{"BackfillPreview", &MakeBackfillPr
 constexpr codec::NamedSchema kBackfillPage{"BackfillPage", &MakePage<codec::kBackfillSchema>};
 
 constexpr RouteInfo kBackfillJob{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/jobs/{id}/backfill",
     .permission = Permission::kOperate,
     .id = "backfillJob",
@@ -133,7 +132,7 @@ constexpr RouteInfo kBackfillJob{
                  {202, "It has begun.", &codec::kBackfillSchema, kLocation}}}};
 
 constexpr RouteInfo kListBackfills{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/backfills",
     .permission = Permission::kRead,
     .id = "listBackfills",
@@ -144,7 +143,7 @@ constexpr RouteInfo kListBackfills{
                   &kBackfillPage}}}};
 
 constexpr RouteInfo kGetBackfill{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/backfills/{id}",
     .permission = Permission::kRead,
     .id = "getBackfill",
@@ -155,7 +154,7 @@ constexpr RouteInfo kGetBackfill{
                   &codec::kBackfillSchema}}}};
 
 constexpr RouteInfo kCancelBackfill{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/backfills/{id}/cancel",
     .permission = Permission::kOperate,
     .id = "cancelBackfill",

@@ -20,7 +20,6 @@ using codec::ObjectSchema;
 using codec::Schema;
 using engine::StoredCalendar;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -218,7 +217,7 @@ Schema MakeImported() {
 constexpr codec::NamedSchema kCalendarImported{"CalendarImported", &MakeImported};
 constexpr codec::NamedSchema kCalendarPage{"CalendarPage", &MakePage<codec::kCalendarSchema>};
 
-constexpr RouteInfo kListCalendars{.method = Method::kGet,
+constexpr RouteInfo kListCalendars{.method = HttpMethod::kGet,
                                    .path = "/calendars",
                                    .permission = Permission::kRead,
                                    .id = "listCalendars",
@@ -229,7 +228,7 @@ constexpr RouteInfo kListCalendars{.method = Method::kGet,
                                    .answers = {{{200, "A page, by name.", &kCalendarPage}}}};
 
 constexpr RouteInfo kPreviewCalendar{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/calendars/preview",
     .permission = Permission::kRead,
     .id = "previewCalendar",
@@ -240,7 +239,7 @@ constexpr RouteInfo kPreviewCalendar{
     .answers = {{{200, "Its effect.", &insight::kCalendarEffectSchema}}}};
 
 constexpr RouteInfo kGetCalendar{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/calendars/{name}",
     .permission = Permission::kRead,
     .id = "getCalendar",
@@ -250,7 +249,7 @@ constexpr RouteInfo kGetCalendar{
     .answers = {{{200, "The calendar.", &codec::kCalendarSchema, kETag}}}};
 
 constexpr RouteInfo kPutCalendar{
-    .method = Method::kPut,
+    .method = HttpMethod::kPut,
     .path = "/calendars/{name}",
     .permission = Permission::kWrite,
     .id = "putCalendar",
@@ -263,7 +262,7 @@ constexpr RouteInfo kPutCalendar{
                  {201, "Made.", &codec::kCalendarSchema, kETag | kLocation}}},
     .makes_subject = true};
 
-constexpr RouteInfo kDeleteCalendar{.method = Method::kDelete,
+constexpr RouteInfo kDeleteCalendar{.method = HttpMethod::kDelete,
                                     .path = "/calendars/{name}",
                                     .permission = Permission::kWrite,
                                     .id = "deleteCalendar",
@@ -273,7 +272,7 @@ constexpr RouteInfo kDeleteCalendar{.method = Method::kDelete,
                                     .subject = &kCalendarName,
                                     .answers = {{{204, "Gone."}}}};
 
-constexpr RouteInfo kImportCalendar{.method = Method::kPost,
+constexpr RouteInfo kImportCalendar{.method = HttpMethod::kPost,
                                     .path = "/calendars/{name}/import",
                                     .permission = Permission::kWrite,
                                     .id = "importCalendar",

@@ -17,7 +17,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -116,7 +115,7 @@ constexpr codec::NamedSchema kRedelivered{"Redelivered", &MakeRedelivered};
 constexpr codec::NamedSchema kCallbackPage{"CallbackPage",
                                            &MakeCountedPage<codec::kCallbackSchema>};
 
-constexpr RouteInfo kListCallbacks{.method = Method::kGet,
+constexpr RouteInfo kListCallbacks{.method = HttpMethod::kGet,
                                    .path = "/callbacks",
                                    .permission = Permission::kRead,
                                    .id = "listCallbacks",
@@ -128,7 +127,7 @@ constexpr RouteInfo kListCallbacks{.method = Method::kGet,
                                    .answers = {{{200, "A page.", &kCallbackPage}}}};
 
 constexpr RouteInfo kRedeliverCallbacks{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/callbacks/redeliver",
     .permission = Permission::kOperate,
     .id = "redeliverCallbacks",
@@ -141,7 +140,7 @@ constexpr RouteInfo kRedeliverCallbacks{
     .answers = {{{200, "How many are sent.", &kRedelivered}}}};
 
 constexpr RouteInfo kRedeliverCallback{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/callbacks/{id}/redeliver",
     .permission = Permission::kOperate,
     .id = "redeliverCallback",

@@ -22,7 +22,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 
@@ -222,7 +221,7 @@ constexpr codec::NamedSchema kGroup{"Group", &MakeGroup};
 constexpr codec::NamedSchema kGroupPage{"GroupPage", &MakePage<kGroup>};
 
 constexpr RouteInfo kListGroups{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/groups",
     .permission = Permission::kRead,
     .id = "listGroups",
@@ -232,7 +231,7 @@ constexpr RouteInfo kListGroups{
     .paging = Paging::kPages,
     .answers = {{{200, "A page.", &kGroupPage}}}};
 
-constexpr RouteInfo kGetGroup{.method = Method::kGet,
+constexpr RouteInfo kGetGroup{.method = HttpMethod::kGet,
                               .path = "/groups/{name}",
                               .permission = Permission::kRead,
                               .id = "getGroup",
@@ -242,7 +241,7 @@ constexpr RouteInfo kGetGroup{.method = Method::kGet,
                               .answers = {{{200, "The group.", &kGroup, kETag}}}};
 
 constexpr RouteInfo kPutGroup{
-    .method = Method::kPut,
+    .method = HttpMethod::kPut,
     .path = "/groups/{name}",
     .permission = Permission::kWrite,
     .id = "putGroup",
@@ -255,7 +254,7 @@ constexpr RouteInfo kPutGroup{
     .answers = {{{200, "Replaced.", &kGroup, kETag}, {201, "Made.", &kGroup, kETag | kLocation}}},
     .makes_subject = true};
 
-constexpr RouteInfo kDeleteGroup{.method = Method::kDelete,
+constexpr RouteInfo kDeleteGroup{.method = HttpMethod::kDelete,
                                  .path = "/groups/{name}",
                                  .permission = Permission::kWrite,
                                  .id = "deleteGroup",
@@ -266,7 +265,7 @@ constexpr RouteInfo kDeleteGroup{.method = Method::kDelete,
                                  .answers = {{{204, "Gone."}}}};
 
 constexpr RouteInfo kPauseGroup{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/groups/{name}/pause",
     .permission = Permission::kOperate,
     .id = "pauseGroup",
@@ -281,7 +280,7 @@ constexpr RouteInfo kPauseGroup{
     .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
 
 constexpr RouteInfo kResumeGroup{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/groups/{name}/resume",
     .permission = Permission::kOperate,
     .id = "resumeGroup",

@@ -17,7 +17,6 @@ namespace {
 
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 
@@ -124,7 +123,7 @@ constexpr Parameter kExplainFireParameters[] = {
 };
 
 constexpr RouteInfo kExplainFire{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/jobs/{id}/explain",
     .permission = Permission::kRead,
     .id = "explainFire",
@@ -135,7 +134,7 @@ constexpr RouteInfo kExplainFire{
     .answers = {{{200, "What became of the fire.", &insight::kExplanationSchema}}}};
 
 constexpr RouteInfo kPreviewSchedule{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/preview",
     .permission = Permission::kRead,
     .id = "previewSchedule",
@@ -146,7 +145,7 @@ constexpr RouteInfo kPreviewSchedule{
     .answers = {{{200, "The coming fires.", &insight::kPreviewSchema}}}};
 
 constexpr RouteInfo kSimulate{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/simulate",
     .permission = Permission::kRead,
     .id = "simulate",

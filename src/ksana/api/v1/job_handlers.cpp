@@ -19,7 +19,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -271,7 +270,7 @@ constexpr Parameter kGetJobStatisticsParameters[] = {kFrom, kUntil};
 constexpr Parameter kGetJobFiresParameters[] = {{"count", "How many.", &MakeFireCount}};
 
 constexpr RouteInfo kCreateJob{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/jobs",
     .permission = Permission::kWrite,
     .id = "createJob",
@@ -281,7 +280,7 @@ constexpr RouteInfo kCreateJob{
     .answers = {{{201, "Made.", &codec::kJobSchema, kETag | kLocation}}}};
 
 constexpr RouteInfo kPauseJobs{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/jobs/pause",
     .permission = Permission::kOperate,
     .id = "pauseJobs",
@@ -294,7 +293,7 @@ constexpr RouteInfo kPauseJobs{
     .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
 
 constexpr RouteInfo kResumeJobs{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/jobs/resume",
     .permission = Permission::kOperate,
     .id = "resumeJobs",
@@ -306,7 +305,7 @@ constexpr RouteInfo kResumeJobs{
     .body = &codec::kBulkRequestSchema,
     .answers = {{{200, "Which were changed, and which could not be.", &kBulkOutcomeSchema}}}};
 
-constexpr RouteInfo kGetJob{.method = Method::kGet,
+constexpr RouteInfo kGetJob{.method = HttpMethod::kGet,
                             .path = "/jobs/{id}",
                             .permission = Permission::kRead,
                             .id = "getJob",
@@ -316,7 +315,7 @@ constexpr RouteInfo kGetJob{.method = Method::kGet,
                             .answers = {{{200, "The job.", &codec::kJobSchema, kETag}}},
                             .quick_read = true};
 
-constexpr RouteInfo kPutJob{.method = Method::kPut,
+constexpr RouteInfo kPutJob{.method = HttpMethod::kPut,
                             .path = "/jobs/{id}",
                             .permission = Permission::kWrite,
                             .id = "putJob",
@@ -331,7 +330,7 @@ constexpr RouteInfo kPutJob{.method = Method::kPut,
                                          {201, "Made.", &codec::kJobSchema, kETag | kLocation}}},
                             .must_match = true};
 
-constexpr RouteInfo kPatchJob{.method = Method::kPatch,
+constexpr RouteInfo kPatchJob{.method = HttpMethod::kPatch,
                               .path = "/jobs/{id}",
                               .permission = Permission::kWrite,
                               .id = "patchJob",
@@ -343,7 +342,7 @@ constexpr RouteInfo kPatchJob{.method = Method::kPatch,
                               .answers = {{{200, "Changed.", &codec::kJobSchema, kETag}}}};
 
 constexpr RouteInfo kDeleteJob{
-    .method = Method::kDelete,
+    .method = HttpMethod::kDelete,
     .path = "/jobs/{id}",
     .permission = Permission::kWrite,
     .id = "deleteJob",
@@ -353,7 +352,7 @@ constexpr RouteInfo kDeleteJob{
     .answers = {{{204, "Gone. Runs that have not started are cancelled."}}}};
 
 constexpr RouteInfo kRunJob{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/jobs/{id}/run",
     .permission = Permission::kOperate,
     .id = "runJob",
@@ -364,7 +363,7 @@ constexpr RouteInfo kRunJob{
     .body_need = BodyNeed::kOptional,
     .answers = {{{202, "Stored; it will run.", &codec::kRunSchema, kLocation}}}};
 
-constexpr RouteInfo kPauseJob{.method = Method::kPost,
+constexpr RouteInfo kPauseJob{.method = HttpMethod::kPost,
                               .path = "/jobs/{id}/pause",
                               .permission = Permission::kOperate,
                               .id = "pauseJob",
@@ -376,7 +375,7 @@ constexpr RouteInfo kPauseJob{.method = Method::kPost,
                               .answers = {{{200, "Paused.", &codec::kJobSchema, kETag}}}};
 
 constexpr RouteInfo kResumeJob{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/jobs/{id}/resume",
     .permission = Permission::kOperate,
     .id = "resumeJob",
@@ -389,7 +388,7 @@ constexpr RouteInfo kResumeJob{
                   &codec::kJobSchema, kETag}}}};
 
 constexpr RouteInfo kGetJobStatistics{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/jobs/{id}/statistics",
     .permission = Permission::kRead,
     .id = "getJobStatistics",
@@ -399,7 +398,7 @@ constexpr RouteInfo kGetJobStatistics{
     .parameters = kGetJobStatisticsParameters,
     .answers = {{{200, "Of the runs that ended in the window.", &kStatistics}}}};
 
-constexpr RouteInfo kGetJobFires{.method = Method::kGet,
+constexpr RouteInfo kGetJobFires{.method = HttpMethod::kGet,
                                  .path = "/jobs/{id}/fires",
                                  .permission = Permission::kRead,
                                  .id = "getJobFires",

@@ -10,7 +10,6 @@ namespace {
 
 using codec::ObjectSchema;
 using codec::Schema;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -139,7 +138,7 @@ constexpr codec::NamedSchema kLedgerEntry{"LedgerEntry", &MakeLedgerEntry};
 constexpr codec::NamedSchema kLedgerPage{"LedgerPage", &MakePage<kLedgerEntry>};
 constexpr codec::NamedSchema kJobPage{"JobPage", &MakeCountedPage<codec::kJobSchema>};
 
-constexpr RouteInfo kListJobs{.method = Method::kGet,
+constexpr RouteInfo kListJobs{.method = HttpMethod::kGet,
                               .path = "/jobs",
                               .permission = Permission::kRead,
                               .id = "listJobs",
@@ -150,7 +149,7 @@ constexpr RouteInfo kListJobs{.method = Method::kGet,
                               .answers = {{{200, "A page.", &kJobPage}}}};
 
 constexpr RouteInfo kListJobLedger{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/jobs/{id}/ledger",
     .permission = Permission::kRead,
     .id = "listJobLedger",

@@ -22,7 +22,6 @@ using codec::ObjectSchema;
 using codec::Schema;
 using engine::LimitUse;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 using model::LimitKind;
@@ -204,7 +203,7 @@ constexpr codec::NamedSchema kStoredLimit{"StoredLimit", &MakeStoredLimit};
 constexpr codec::NamedSchema kLimitList{"LimitList", &MakeLimitList};
 
 constexpr RouteInfo kListLimits{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/limits",
     .permission = Permission::kRead,
     .id = "listLimits",
@@ -216,7 +215,7 @@ constexpr RouteInfo kListLimits{
         {{200, "All of them, and the destinations that had failures lately.", &kLimitList}}}};
 
 constexpr RouteInfo kPutTypeLimit{
-    .method = Method::kPut,
+    .method = HttpMethod::kPut,
     .path = "/limits/type/{code}",
     .permission = Permission::kWrite,
     .id = "putTypeLimit",
@@ -228,7 +227,7 @@ constexpr RouteInfo kPutTypeLimit{
     .answers = {{{200, "Replaced.", &kStoredLimit, kETag}, {201, "Made.", &kStoredLimit, kETag}}},
     .makes_subject = true};
 
-constexpr RouteInfo kDeleteTypeLimit{.method = Method::kDelete,
+constexpr RouteInfo kDeleteTypeLimit{.method = HttpMethod::kDelete,
                                      .path = "/limits/type/{code}",
                                      .permission = Permission::kWrite,
                                      .id = "deleteTypeLimit",
@@ -239,7 +238,7 @@ constexpr RouteInfo kDeleteTypeLimit{.method = Method::kDelete,
                                      .answers = {{{204, "Gone."}}}};
 
 constexpr RouteInfo kPutHostLimit{
-    .method = Method::kPut,
+    .method = HttpMethod::kPut,
     .path = "/limits/host/{host}",
     .permission = Permission::kWrite,
     .id = "putHostLimit",
@@ -251,7 +250,7 @@ constexpr RouteInfo kPutHostLimit{
     .answers = {{{200, "Replaced.", &kStoredLimit, kETag}, {201, "Made.", &kStoredLimit, kETag}}},
     .makes_subject = true};
 
-constexpr RouteInfo kDeleteHostLimit{.method = Method::kDelete,
+constexpr RouteInfo kDeleteHostLimit{.method = HttpMethod::kDelete,
                                      .path = "/limits/host/{host}",
                                      .permission = Permission::kWrite,
                                      .id = "deleteHostLimit",

@@ -14,7 +14,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 
@@ -103,7 +102,7 @@ Schema MakeQueues() {
 constexpr codec::NamedSchema kQueues{"Queues", &MakeQueues};
 
 constexpr RouteInfo kListQueues{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/queues",
     .permission = Permission::kRead,
     .id = "listQueues",

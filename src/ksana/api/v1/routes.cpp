@@ -14,7 +14,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 using http_server::Where;
@@ -53,7 +52,7 @@ Schema MakeSettings() {
 constexpr codec::NamedSchema kSettings{"Settings", &MakeSettings};
 constexpr codec::NamedSchema kOpenApi{"Description", &Schema::AnyObject};
 
-constexpr RouteInfo kGetDescription{.method = Method::kGet,
+constexpr RouteInfo kGetDescription{.method = HttpMethod::kGet,
                                     .path = "/openapi.json",
                                     .permission = Permission::kPublic,
                                     .id = "getDescription",
@@ -63,7 +62,7 @@ constexpr RouteInfo kGetDescription{.method = Method::kGet,
                                     .where = Where::kInline};
 
 constexpr RouteInfo kListSettings{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/settings",
     .permission = Permission::kRead,
     .id = "listSettings",

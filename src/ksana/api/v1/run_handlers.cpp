@@ -17,7 +17,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -199,7 +198,7 @@ Schema MakePurged() {
 constexpr codec::NamedSchema kPurged{"Purged", &MakePurged};
 constexpr codec::NamedSchema kRunPage{"RunPage", &MakeCountedPage<codec::kRunSchema>};
 
-constexpr RouteInfo kListJobRuns{.method = Method::kGet,
+constexpr RouteInfo kListJobRuns{.method = HttpMethod::kGet,
                                  .path = "/jobs/{id}/runs",
                                  .permission = Permission::kRead,
                                  .id = "listJobRuns",
@@ -211,7 +210,7 @@ constexpr RouteInfo kListJobRuns{.method = Method::kGet,
                                  .answers = {{{200, "A page.", &kRunPage}}}};
 
 constexpr RouteInfo kListRuns{
-    .method = Method::kGet,
+    .method = HttpMethod::kGet,
     .path = "/runs",
     .permission = Permission::kRead,
     .id = "listRuns",
@@ -221,7 +220,7 @@ constexpr RouteInfo kListRuns{
     .paging = Paging::kCountedPages,
     .answers = {{{200, "A page, the newest first unless told otherwise.", &kRunPage}}}};
 
-constexpr RouteInfo kGetRun{.method = Method::kGet,
+constexpr RouteInfo kGetRun{.method = HttpMethod::kGet,
                             .path = "/runs/{id}",
                             .permission = Permission::kRead,
                             .id = "getRun",
@@ -231,7 +230,7 @@ constexpr RouteInfo kGetRun{.method = Method::kGet,
                             .answers = {{{200, "The run.", &codec::kRunHistorySchema, kETag}}}};
 
 constexpr RouteInfo kDeleteRun{
-    .method = Method::kDelete,
+    .method = HttpMethod::kDelete,
     .path = "/runs/{id}",
     .permission = Permission::kWrite,
     .id = "deleteRun",
@@ -242,7 +241,7 @@ constexpr RouteInfo kDeleteRun{
     .ignores_match = true};
 
 constexpr RouteInfo kCancelRun{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/runs/{id}/cancel",
     .permission = Permission::kOperate,
     .id = "cancelRun",
@@ -255,7 +254,7 @@ constexpr RouteInfo kCancelRun{
                  {202, "It runs; its worker has been asked to stop.", &codec::kRunSchema}}}};
 
 constexpr RouteInfo kRetryRun{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/runs/{id}/retry",
     .permission = Permission::kOperate,
     .id = "retryRun",
@@ -271,7 +270,7 @@ constexpr RouteInfo kRetryRun{
         {{202, "What runs: the run itself if it was held, else a new one whose parent it is.",
           &codec::kRunSchema, kLocation}}}};
 
-constexpr RouteInfo kPurgeRuns{.method = Method::kPost,
+constexpr RouteInfo kPurgeRuns{.method = HttpMethod::kPost,
                                .path = "/runs/purge",
                                .permission = Permission::kWrite,
                                .id = "purgeRuns",
@@ -284,7 +283,7 @@ constexpr RouteInfo kPurgeRuns{.method = Method::kPost,
                                .answers = {{{200, "How many it were, or would be.", &kPurged}}}};
 
 constexpr RouteInfo kResolveRun{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/runs/{id}/resolve",
     .permission = Permission::kOperate,
     .id = "resolveRun",
@@ -296,7 +295,7 @@ constexpr RouteInfo kResolveRun{
     .body_need = BodyNeed::kOptional,
     .answers = {{{200, "The run as it is now.", &codec::kRunSchema}}}};
 
-constexpr RouteInfo kSendBackRun{.method = Method::kPost,
+constexpr RouteInfo kSendBackRun{.method = HttpMethod::kPost,
                                  .path = "/runs/{id}/send-back",
                                  .permission = Permission::kOperate,
                                  .id = "sendBackRun",
@@ -308,7 +307,7 @@ constexpr RouteInfo kSendBackRun{.method = Method::kPost,
                                  .body_need = BodyNeed::kOptional,
                                  .answers = {{{200, "The run as it is now.", &codec::kRunSchema}}}};
 
-constexpr RouteInfo kHoldRun{.method = Method::kPost,
+constexpr RouteInfo kHoldRun{.method = HttpMethod::kPost,
                              .path = "/runs/{id}/hold",
                              .permission = Permission::kOperate,
                              .id = "holdRun",

@@ -1,5 +1,6 @@
 #include "ksana/api/v1/handlers.hpp"
 
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/codec/v1/run_view.hpp"
 #include "ksana/codec/v1/task_codec.hpp"
 #include "ksana/engine/services/task_service.hpp"
@@ -10,7 +11,6 @@ namespace {
 using codec::ObjectSchema;
 using codec::Schema;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Response;
 using model::Run;
@@ -59,16 +59,20 @@ class TaskHandlers {
                   codec::NewTasksFromJson(call.request.body,
                                           {.bytes = kMaxBatchBody, .tasks = store::kMaxBatch}));
         KSANA_TRY(const auto outcomes, tasks_.Submit(std::move(tasks)));
-        constexpr std::size_t kItem = 100;
-        std::string body = R"({"results":[)";
-        body.reserve(body.size() + outcomes.size() * kItem);
+        JsonOutput body;
+        body.BeginObject();
+        body.Key("results");
+        body.BeginArray();
         for (const store::Submitted& outcome : outcomes) {
-            if (body.back() == '}') body += ',';
-            body.append(R"({"id":")").append(outcome.id.ToString()).append(R"(","verdict":")");
-            body.append(VerdictOf(outcome));
-            body.append(R"(","state":")").append(model::NameOf(outcome.state)).append(R"("})");
+            body.BeginObject();
+            body.TextMember("id", outcome.id.ToString());
+            body.TextMember("verdict", VerdictOf(outcome));
+            body.TextMember("state", model::NameOf(outcome.state));
+            body.EndObject();
         }
-        return JsonResponse(200, body.append("]}"));
+        body.EndArray();
+        body.EndObject();
+        return JsonResponse(200, body.Take());
     }
 
   private:
@@ -94,7 +98,7 @@ Schema MakeBatchOutcome() {
 constexpr codec::NamedSchema kTaskBatchOutcome{"TaskBatchOutcome", &MakeBatchOutcome};
 
 constexpr RouteInfo kSubmitRun{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/runs",
     .permission = Permission::kWrite,
     .id = "submitRun",
@@ -111,7 +115,7 @@ constexpr RouteInfo kSubmitRun{
     .body_limit = kMaxTaskBody};
 
 constexpr RouteInfo kSubmitRuns{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/runs/batch",
     .permission = Permission::kWrite,
     .id = "submitRuns",

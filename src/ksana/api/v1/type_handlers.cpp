@@ -14,7 +14,6 @@ namespace {
 
 using engine::StoredType;
 using http_server::JsonResponse;
-using http_server::Method;
 using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
@@ -154,7 +153,7 @@ constexpr Parameter kTypeOfRuns{
 constexpr Parameter kListTypesParameters[] = {{"prefix", "Whose codes begin so."}};
 constexpr codec::NamedSchema kTypePage{"TypePage", &MakePage<codec::kTypeSchema>};
 
-constexpr RouteInfo kListTypes{.method = Method::kGet,
+constexpr RouteInfo kListTypes{.method = HttpMethod::kGet,
                                .path = "/types",
                                .permission = Permission::kRead,
                                .id = "listTypes",
@@ -165,7 +164,7 @@ constexpr RouteInfo kListTypes{.method = Method::kGet,
                                .answers = {{{200, "A page, by code.", &kTypePage}}}};
 
 constexpr RouteInfo kCreateType{
-    .method = Method::kPost,
+    .method = HttpMethod::kPost,
     .path = "/types",
     .permission = Permission::kWrite,
     .id = "createType",
@@ -174,7 +173,7 @@ constexpr RouteInfo kCreateType{
     .body = &codec::kTypeDefinitionSchema,
     .answers = {{{201, "Made.", &codec::kTypeSchema, kETag | kLocation}}}};
 
-constexpr RouteInfo kGetType{.method = Method::kGet,
+constexpr RouteInfo kGetType{.method = HttpMethod::kGet,
                              .path = "/types/{code}",
                              .permission = Permission::kRead,
                              .id = "getType",
@@ -183,7 +182,7 @@ constexpr RouteInfo kGetType{.method = Method::kGet,
                              .subject = &kTypeOfRuns,
                              .answers = {{{200, "The type.", &codec::kTypeSchema, kETag}}}};
 
-constexpr RouteInfo kPutType{.method = Method::kPut,
+constexpr RouteInfo kPutType{.method = HttpMethod::kPut,
                              .path = "/types/{code}",
                              .permission = Permission::kWrite,
                              .id = "putType",
@@ -197,7 +196,7 @@ constexpr RouteInfo kPutType{.method = Method::kPut,
                              .makes_subject = true};
 
 constexpr RouteInfo kPatchType{
-    .method = Method::kPatch,
+    .method = HttpMethod::kPatch,
     .path = "/types/{code}",
     .permission = Permission::kWrite,
     .id = "patchType",
@@ -209,7 +208,7 @@ constexpr RouteInfo kPatchType{
     .body_need = BodyNeed::kMergePatch,
     .answers = {{{200, "Changed.", &codec::kTypeSchema, kETag}}}};
 
-constexpr RouteInfo kDeleteType{.method = Method::kDelete,
+constexpr RouteInfo kDeleteType{.method = HttpMethod::kDelete,
                                 .path = "/types/{code}",
                                 .permission = Permission::kWrite,
                                 .id = "deleteType",

@@ -11,6 +11,7 @@
 
 #include "ksana/base/log/log_file.hpp"
 #include "ksana/base/process/mutex.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/base/text/names.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/clock.hpp"
@@ -136,8 +137,8 @@ void AppendPrintable(std::string& out, std::string_view text) {
     }
 }
 
-// As JSON. Printable makes control characters and broken UTF-8 visible, so only the quote and the
-// backslash are left to escape.
+// As a text in quotes. Printable makes control characters and broken UTF-8 visible, so only the
+// quote and the backslash are left to escape.
 void AppendQuoted(std::string& out, std::string_view text) {
     const auto append = [&out](std::string_view printable) {
         for (const char c : printable) {
@@ -159,13 +160,12 @@ bool NeedsQuotes(std::string_view text) {
            (!IsPlainAscii(text) && Printable(text) != text);
 }
 
-void AppendValue(std::string& out, const LogField::Value& value, LogFormat format) {
+void AppendValue(std::string& out, const LogField::Value& value) {
     if (const auto* text = std::get_if<std::string_view>(&value)) {
-        const bool plain = format == LogFormat::kText && !NeedsQuotes(*text);
-        if (plain) {
-            out += *text;
-        } else {
+        if (NeedsQuotes(*text)) {
             AppendQuoted(out, *text);
+        } else {
+            out += *text;
         }
     } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
         AppendNumber(out, *number);
@@ -176,8 +176,39 @@ void AppendValue(std::string& out, const LogField::Value& value, LogFormat forma
     } else if (const double real = std::get<double>(value); std::isfinite(real)) {
         AppendNumber(out, real);
     } else {
-        out += format == LogFormat::kJson ? "null" : "nan";  // JSON has no word for these
+        out += "nan";
     }
+}
+
+// Control characters and broken UTF-8 are made visible, so that a value cannot forge a line.
+void WriteVisible(JsonOutput& out, std::string_view text) {
+    if (IsPlainAscii(text)) return out.Text(text);
+    out.Text(Printable(text));
+}
+
+std::string FormatJson(TimePoint time, std::string_view level, std::string_view message,
+                       std::span<const LogField> fields) {
+    JsonOutput out;
+    out.BeginObject();
+    out.TextMember("time", FormatTime(time));
+    out.TextMember("level", level);
+    out.Key("message");
+    WriteVisible(out, message);
+    for (const LogField& field : fields) {
+        out.Key(field.key());
+        if (const auto* text = std::get_if<std::string_view>(&field.value())) {
+            WriteVisible(out, *text);
+        } else if (const auto* real = std::get_if<double>(&field.value());
+                   real != nullptr && !std::isfinite(*real)) {
+            out.Null();
+        } else {
+            std::string value;
+            AppendValue(value, field.value());
+            out.Raw(value);
+        }
+    }
+    out.EndObject();
+    return out.Take();
 }
 
 }  // namespace
@@ -192,22 +223,10 @@ std::string FormatLogLine(LogFormat format, TimePoint time, LogLevel level,
                           std::string_view message, std::span<const LogField> fields) {
     constexpr std::size_t kUsualLine = 384;
     constexpr std::size_t kLevelWidth = 5;
+    const std::string_view name = LogLevelName(level);
+    if (format == LogFormat::kJson) return FormatJson(time, name, message, fields);
     std::string line;
     line.reserve(kUsualLine);
-    const std::string_view name = LogLevelName(level);
-    if (format == LogFormat::kJson) {
-        line.append(R"({"time":")").append(FormatTime(time)).append(R"(","level":")");
-        line.append(name).append(R"(","message":)");
-        AppendQuoted(line, message);
-        for (const LogField& field : fields) {
-            line += ',';
-            AppendQuoted(line, field.key());
-            line += ':';
-            AppendValue(line, field.value(), format);
-        }
-        line += '}';
-        return line;
-    }
     line.append(FormatTime(time)).append(1, ' ').append(name);
     line.append(kLevelWidth + 1 - std::min(kLevelWidth, name.size()), ' ');
     AppendPrintable(line, message);
@@ -215,7 +234,7 @@ std::string FormatLogLine(LogFormat format, TimePoint time, LogLevel level,
         line += ' ';
         AppendPrintable(line, field.key());
         line += '=';
-        AppendValue(line, field.value(), format);
+        AppendValue(line, field.value());
     }
     return line;
 }

@@ -6,7 +6,6 @@
 
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/calendar/calendar_codec.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/codec/json/json_reader.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/time/time_text.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "support/fill.hpp"
 

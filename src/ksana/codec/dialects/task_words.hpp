@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/codec/json/json_output.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/codec/json/json_reader.hpp"
 
 // Inside codec/ only: what the parts of document T have in common.

@@ -3,7 +3,6 @@
 #include <boost/json/object.hpp>
 
 #include "ksana/codec/dialects/timer_job_fields.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/codec/json/merge_patch.hpp"
 

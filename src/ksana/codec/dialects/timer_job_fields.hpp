@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ksana/codec/json/json_output.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/model/job/effective_policy.hpp"
 #include "ksana/model/job/job.hpp"

@@ -176,4 +176,46 @@ Result<json::value> ParseJson(std::string_view text, const JsonLimits& limits) {
     return parser.handler().Release();
 }
 
+void WriteValue(JsonOutput& output, const json::value& value) {
+    switch (value.kind()) {
+        case json::kind::null:
+            output.Null();
+            break;
+        case json::kind::bool_:
+            output.Bool(value.get_bool());
+            break;
+        case json::kind::int64:
+            output.Int(value.get_int64());
+            break;
+        case json::kind::uint64:
+            output.Unsigned(value.get_uint64());
+            break;
+        case json::kind::double_:
+            output.Double(value.get_double());
+            break;
+        case json::kind::string:
+            output.Text(value.get_string());
+            break;
+        case json::kind::array:
+            output.BeginArray();
+            for (const json::value& item : value.get_array()) WriteValue(output, item);
+            output.EndArray();
+            break;
+        case json::kind::object:
+            output.BeginObject();
+            for (const auto& member : value.get_object()) {
+                output.Key(member.key());
+                WriteValue(output, member.value());
+            }
+            output.EndObject();
+            break;
+    }
+}
+
+std::string WriteJson(const json::value& value, JsonStyle style) {
+    JsonOutput output(style);
+    WriteValue(output, value);
+    return output.Take();
+}
+
 }  // namespace ksana::codec

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <string>
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/text/json_output.hpp"
 
-// Inside codec/ only: other modules see the functions of definitions.hpp and its neighbours.
+// Text to values of Boost.JSON and back. Inside codec/ only: other modules see the functions of
+// definitions.hpp and its neighbours.
 
 namespace ksana::codec {
 
@@ -23,5 +26,9 @@ Result<boost::json::value> ParseJson(std::string_view text, const JsonLimits& li
 inline JsonLimits LimitsOfOurs(std::string_view text) {
     return {.bytes = text.size(), .depth = JsonLimits{}.depth + 16};
 }
+
+// Writes numbers as people do (1.5, not 1.5E0), and members in their order.
+void WriteValue(JsonOutput& output, const boost::json::value& value);
+std::string WriteJson(const boost::json::value& value, JsonStyle style = JsonStyle::kCompact);
 
 }  // namespace ksana::codec

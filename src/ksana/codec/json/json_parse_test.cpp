@@ -5,8 +5,6 @@
 #include <boost/json/serialize.hpp>
 #include <string>
 
-#include "ksana/codec/json/json_output.hpp"
-
 namespace ksana::codec {
 namespace {
 

@@ -18,7 +18,6 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/json/json_form.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/run/run.hpp"

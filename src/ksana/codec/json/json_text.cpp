@@ -4,7 +4,6 @@
 #include <boost/json/value.hpp>
 
 #include "ksana/base/text/utf8.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 
 namespace ksana::codec {

@@ -7,7 +7,6 @@
 
 #include "ksana/base/error/check.hpp"
 #include "ksana/base/text/escape.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/codec/json/toml_parse.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ksana/codec/json/json_output.hpp"
+#include "ksana/codec/json/json_parse.hpp"
 
 namespace ksana::codec {
 namespace {

@@ -77,7 +77,7 @@ void ValueWriter::WriteJsonText(const std::string& text) const {
     if (text.empty()) return output_.Null();
     const auto parsed = ParseJson(text);
     if (!parsed) return Write(text);
-    output_.Value(*parsed);
+    WriteValue(output_, *parsed);
 }
 
 }  // namespace ksana::codec

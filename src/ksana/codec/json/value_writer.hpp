@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/codec/json/json_form.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/model/run/run.hpp"
 

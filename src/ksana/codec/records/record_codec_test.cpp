@@ -12,7 +12,6 @@
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/text/escape.hpp"
 #include "ksana/base/time/time_text.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/v1/definitions.hpp"

@@ -16,9 +16,9 @@ namespace {
 using model::AgentClaim;
 using model::AgentExchange;
 using model::AgentOutcome;
-using model::AgentReport;
 using model::Event;
 using model::EventKind;
+using model::RunEvent;
 
 // Around the largest result there may stand escapes and the other members.
 constexpr std::size_t kMaxReportText = std::size_t{8} << 20;
@@ -248,7 +248,7 @@ void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
     ReadLog(object, out.log);
 }
 
-void ReadExchangeReport(JsonReader& reader, const Node& node, AgentReport& out) {
+void ReadExchangeReport(JsonReader& reader, const Node& node, RunEvent& out) {
     ObjectReader object(reader, node);
     object.Required("run_id", out.run_id);
     std::optional<AgentOutcome> outcome;
@@ -268,7 +268,7 @@ void ReadExchange(JsonReader& reader, const Node& node, AgentExchange& out) {
             bounded.OutOfRange(*reports, fmt::format("{} in one call; at most {} are taken",
                                                      array->size(), model::kMaxReports));
         } else {
-            reader.ReadEach(*reports, out.reports, [&](const Node& item, AgentReport& report) {
+            reader.ReadEach(*reports, out.reports, [&](const Node& item, RunEvent& report) {
                 ReadExchangeReport(reader, item, report);
             });
         }

@@ -1,7 +1,6 @@
 #include "ksana/codec/v1/audit_view.hpp"
 
 #include "ksana/base/time/time_text.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_parse.hpp"
 #include "ksana/codec/json/merge_patch.hpp"
 #include "ksana/codec/v1/job_view.hpp"
@@ -20,7 +19,7 @@ void PutJson(JsonOutput& out, std::string_view name, const std::string& json) {
     if (json.empty()) return;
     out.Key(name);
     const auto value = ParseJson(json);
-    value ? out.Value(*value) : out.Text(json);
+    value ? WriteValue(out, *value) : out.Text(json);
 }
 
 Schema MakeAuditEvent() {

@@ -1,7 +1,5 @@
 #include "ksana/codec/v1/callback_codec.hpp"
 
-#include <fmt/core.h>
-
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/json/json_text.hpp"
 #include "ksana/codec/json/value_writer.hpp"
@@ -65,9 +63,11 @@ Schema MakeCallback() {
         .Need("created_at", Schema::Time().Means("When the run ended."));
 }
 
-std::string AsJson(const std::string& text) {
-    if (text.empty()) return "null";
-    return IsJson(text) ? text : QuoteJson(text);
+void WriteJsonOrText(JsonOutput& output, std::string_view key, const std::string& text) {
+    output.Key(key);
+    if (text.empty()) return output.Null();
+    if (IsJson(text)) return output.Raw(text);
+    output.Text(text);
 }
 
 }  // namespace
@@ -97,12 +97,18 @@ Result<RedeliverRequest> RedeliverRequestFromJson(std::string_view text) {
 }
 
 std::string CallbackBody(const model::Run& run, model::CallbackEvent event) {
+    JsonOutput body;
+    body.BeginObject();
     if (event == model::CallbackEvent::kSuccess) {
-        return fmt::format(R"({{"ext":{},"result":{}}})", AsJson(run.payload),
-                           AsJson(run.status.result));
+        WriteJsonOrText(body, "ext", run.payload);
+        WriteJsonOrText(body, "result", run.status.result);
+    } else {
+        body.TextMember("task_id", run.id.ToString());
+        body.TextMember("error_info", run.status.last_error);
+        WriteJsonOrText(body, "ext", run.payload);
     }
-    return fmt::format(R"({{"task_id":"{}","error_info":{},"ext":{}}})", run.id.ToString(),
-                       QuoteJson(run.status.last_error), AsJson(run.payload));
+    body.EndObject();
+    return body.Take();
 }
 
 std::string CallbackViewToJson(const model::Run& run) {

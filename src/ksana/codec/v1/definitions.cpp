@@ -118,7 +118,7 @@ std::string DefinitionsToJson(const Definitions& definitions) {
     output.Key("calendars");
     output.BeginArray();
     for (const schedule::Calendar& calendar : definitions.calendars) {
-        output.Value(CalendarValue(calendar));
+        WriteValue(output, CalendarValue(calendar));
     }
     output.EndArray();
     output.Key("groups");

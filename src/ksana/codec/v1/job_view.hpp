@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "ksana/base/error/result.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/base/text/text_map.hpp"
-#include "ksana/codec/json/json_output.hpp"
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/schema/schema.hpp"
 #include "ksana/model/job/job.hpp"

@@ -8,9 +8,9 @@ namespace ksana::engine {
 namespace {
 
 using model::AgentClaim;
-using model::AgentReport;
+using model::EventVerdict;
+using model::RunEvent;
 using store::Applied;
-using store::ApplyVerdict;
 
 store::ClaimParams ParamsOf(const AgentClaim& claim) {
     return {.filter = AgentService::FilterOf(claim),
@@ -30,13 +30,13 @@ store::ClaimFilter AgentService::FilterOf(const AgentClaim& claim) {
             .labels = claim.labels};
 }
 
-Result<store::Exchanged> AgentService::Exchange(std::vector<AgentReport> reports,
+Result<store::Exchanged> AgentService::Exchange(std::vector<RunEvent> reports,
                                                 const std::optional<AgentClaim>& claim) {
     std::vector<Said> said;
     said.reserve(reports.size());
     store::ExchangeParams params;
     params.events.reserve(reports.size());
-    for (AgentReport& report : reports) {
+    for (RunEvent& report : reports) {
         said.push_back(
             {report.run_id, report.event.kind, report.event.exec_id, report.event.lease});
         params.events.push_back({.run_id = report.run_id, .event = std::move(report.event)});
@@ -60,20 +60,20 @@ bool AgentService::IsLimited(const AgentClaim& claim) const {
     return options_.limits != nullptr && options_.limits->Concern(FilterOf(claim));
 }
 
-Result<Applied> AgentService::Report(AgentReport report) {
-    std::vector<AgentReport> one;
+Result<Applied> AgentService::Report(RunEvent report) {
+    std::vector<RunEvent> one;
     one.push_back(std::move(report));
     KSANA_TRY(store::Exchanged exchanged, Exchange(std::move(one), {}));
     Applied& applied = exchanged.applied.at(0);
     switch (applied.verdict) {
-        case ApplyVerdict::kApplied:
-        case ApplyVerdict::kDuplicate:
+        case EventVerdict::kApplied:
+        case EventVerdict::kDuplicate:
             return std::move(applied);
-        case ApplyVerdict::kStale:
+        case EventVerdict::kStale:
             return Error(Code::kLeaseLost, std::move(applied.reason));
-        case ApplyVerdict::kRefused:
+        case EventVerdict::kRefused:
             return Error(Code::kConflict, std::move(applied.reason));
-        case ApplyVerdict::kNotFound:
+        case EventVerdict::kNotFound:
             return Error(Code::kNotFound, std::move(applied.reason));
     }
     return Error(Code::kInternal, "a report without a verdict");
@@ -111,7 +111,7 @@ void AgentService::GiveBack(const std::vector<model::Run>& runs) {
     if (options_.limits != nullptr) {
         for (const model::Run& run : runs) options_.limits->Release(run.status.exec_id);
     }
-    std::vector<store::RunEvent> events;
+    std::vector<model::RunEvent> events;
     events.reserve(runs.size());
     for (const model::Run& run : runs) {
         events.push_back({.run_id = run.id,
@@ -131,9 +131,9 @@ void AgentService::GiveBack(const std::vector<model::Run>& runs) {
 // A heartbeat keeps the room of its run; any other word of an attempt that counts, or that it is
 // over, gives it back.
 void AgentService::NoteLimits(const Said& said, const Applied& applied) const {
-    if (options_.limits == nullptr || applied.verdict == ApplyVerdict::kRefused) return;
+    if (options_.limits == nullptr || applied.verdict == EventVerdict::kRefused) return;
     const bool beats = said.kind == model::EventKind::kProgress;
-    if (beats && applied.verdict == ApplyVerdict::kApplied) {
+    if (beats && applied.verdict == EventVerdict::kApplied) {
         options_.limits->Extend(said.exec_id, said.lease);
     } else {
         options_.limits->Release(said.exec_id);
@@ -143,7 +143,7 @@ void AgentService::NoteLimits(const Said& said, const Applied& applied) const {
 void AgentService::Note(const Said& said, const Applied& applied) const {
     NoteLimits(said, applied);
     if (options_.observer != nullptr) options_.observer->Reported(said.kind, applied);
-    if (applied.verdict != ApplyVerdict::kStale) return;
+    if (applied.verdict != EventVerdict::kStale) return;
     Log(LogLevel::kWarn, "a report of an agent came too late and was refused",
         {{"run_id", said.run_id.ToString()},
          {"exec_id", said.exec_id},

@@ -29,19 +29,18 @@ class AgentService {
 
     // The reports, each on what the one before it left, then the claim, in one transaction. The
     // claim's `wait` is the caller's business.
-    Result<store::Exchanged> Exchange(std::vector<model::AgentReport> reports,
+    Result<store::Exchanged> Exchange(std::vector<model::RunEvent> reports,
                                       const std::optional<model::AgentClaim>& claim);
 
     // One report. kLeaseLost: it came too late. kNotFound: there is no such run. kConflict: not
     // possible as the run is.
-    Result<store::Applied> Report(model::AgentReport report);
+    Result<store::Applied> Report(model::RunEvent report);
 
     // Claims of several agents in one transaction: one outcome for each, in order. Of those with
     // the same filter the rest gets nothing once one was not filled.
     Result<std::vector<store::Claimed>> ClaimAll(const std::vector<model::AgentClaim>& claims);
 
-    // For who counts: this run was stored as started by an agent
-    // (engine/agents/waiting_consumer.hpp).
+    // Tells the observer that this run was stored as started by an agent (AgentPolls::Reserve).
     void NoteStarted(const model::Run& run) const;
 
     // Gives back what nobody will work on, because whoever asked for it is gone. Nothing is used

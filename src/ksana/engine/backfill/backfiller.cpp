@@ -64,7 +64,7 @@ Result<void> CancelUnstarted(store::RunStore& runs, const Uuid& backfill) {
     query.limit = kJobsPage;
     do {
         KSANA_TRY(const store::Page<Run> page, runs.List(query));
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (const Run& run : page.items) {
             if (run.status.attempt > 0) continue;  // between two attempts: it has started
             events.push_back({run.id, {.kind = model::EventKind::kCancel}});

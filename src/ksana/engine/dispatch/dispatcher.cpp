@@ -108,7 +108,7 @@ Result<Step> Dispatcher::RunOnce() {
     std::vector<AttemptPointer> ended = attempts_->TakeEnded();
     end_rate_.Count(ended.size(), now);
     LetWait(ended, now);
-    std::vector<store::RunEvent> events;
+    std::vector<model::RunEvent> events;
     events.reserve(ended.size());
     for (const AttemptPointer& attempt : ended) {
         events.push_back({.run_id = attempt->run.id, .event = attempt->event});
@@ -209,8 +209,8 @@ void Dispatcher::NoteReported(const ActiveAttempt& attempt, const store::Applied
     const std::string& name = attempt.job ? attempt.job->name : kNoName;
     const SteadyPoint began = attempt.begun ? attempt.started_at : attempt.ended_at;
     const auto took = std::chrono::duration_cast<Duration>(attempt.ended_at - began);
-    const bool taken = applied.verdict == store::ApplyVerdict::kApplied ||
-                       applied.verdict == store::ApplyVerdict::kDuplicate;
+    const bool taken = applied.verdict == model::EventVerdict::kApplied ||
+                       applied.verdict == model::EventVerdict::kDuplicate;
     const bool well = taken && event.kind == model::EventKind::kSuccess;
     const bool deferred = taken && attempt.held_back;
     const LogLevel level = deferred ? LogLevel::kDebug : well ? LogLevel::kInfo : LogLevel::kWarn;
@@ -236,7 +236,7 @@ void Dispatcher::NoteReported(const ActiveAttempt& attempt, const store::Applied
 
 void Dispatcher::NoteRenewed(ActiveAttempt& attempt, const store::Applied& applied,
                              SteadyPoint asked_at) {
-    if (applied.verdict != store::ApplyVerdict::kApplied) {
+    if (applied.verdict != model::EventVerdict::kApplied) {
         attempts_->NoteLost(attempt);
         Stop(attempt, StopReason::kLost);
         return;

@@ -99,17 +99,17 @@ model::AuditEvent PurgeAudit(const RunService::PurgeWish& wish, const Actor& by)
 }  // namespace
 
 Result<Run> RunService::Apply(const Uuid& id, model::Event event, model::AuditEvent audit) {
-    std::vector<store::RunEvent> events(1);
+    std::vector<model::RunEvent> events(1);
     events.front().run_id = id;
     events.front().event = std::move(event);
     KSANA_TRY(const auto applied, store_.runs().Apply(std::move(events), {}, std::move(audit)));
     const store::Applied& outcome = applied.at(0);
-    if (outcome.verdict == store::ApplyVerdict::kNotFound) {
+    if (outcome.verdict == model::EventVerdict::kNotFound) {
         return Error(Code::kNotFound, fmt::format("there is no run {}", id.ToString()));
     }
     KSANA_TRY(store::RunHistory history, store_.runs().Get(id));
-    const bool done = outcome.verdict == store::ApplyVerdict::kApplied ||
-                      outcome.verdict == store::ApplyVerdict::kDuplicate;
+    const bool done = outcome.verdict == model::EventVerdict::kApplied ||
+                      outcome.verdict == model::EventVerdict::kDuplicate;
     if (!done) return Conflict(history.run, outcome.reason);
     return std::move(history.run);
 }
@@ -186,7 +186,7 @@ Result<RunService::Redelivered> RunService::Redeliver(const RedeliverWish& wish,
     query.descending = false;
     while (redelivered.callbacks < kMostRedelivered) {
         KSANA_TRY(const store::Page<Run> page, store_.runs().List(query));
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         events.reserve(page.items.size());
         for (const Run& run : page.items) {
             events.push_back({.run_id = run.id, .event = {.kind = EventKind::kSendBack}});
@@ -194,7 +194,7 @@ Result<RunService::Redelivered> RunService::Redeliver(const RedeliverWish& wish,
         if (!events.empty()) {
             KSANA_TRY(const auto applied,
                       store_.runs().Apply(std::move(events), {}, RedeliverAudit(wish, by)));
-            redelivered.callbacks += std::ranges::count(applied, store::ApplyVerdict::kApplied,
+            redelivered.callbacks += std::ranges::count(applied, model::EventVerdict::kApplied,
                                                         &store::Applied::verdict);
         }
         if (page.next.empty()) return redelivered;

@@ -105,14 +105,14 @@ Result<store::Submitted> TaskService::SubmitOne(NewTask task) {
     one.push_back(std::move(task));
     KSANA_TRY(std::vector<Run> runs, RunsOf(std::move(one)));
     const bool at_once = runs.at(0).status.ready_at == TimePoint{};
-    std::unique_ptr<WaitingConsumer> taker;
-    if (at_once && find_taker_) taker = find_taker_(runs.at(0));
+    std::unique_ptr<AgentPolls::Reservation> poll;
+    if (at_once && polls_ != nullptr) poll = polls_->Reserve(runs.at(0));
     store::SubmitParams params{
         .now = {}, .runs = std::move(runs), .start = {}, .audit = {}, .want_runs = true};
-    if (taker) params.start = taker->start();
+    if (poll) params.start = poll->start();
     KSANA_TRY(auto outcomes, store_.runs().Submit(std::move(params)));
     store::Submitted& outcome = outcomes.at(0);
-    if (outcome.verdict == store::SubmitVerdict::kStarted) taker->Give(*outcome.started);
+    if (outcome.verdict == store::SubmitVerdict::kStarted) poll->Give(*outcome.started);
     return std::move(outcome);
 }
 

@@ -4,7 +4,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
-#include "ksana/engine/agents/waiting_consumer.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/plan/fire_plans.hpp"
 #include "ksana/model/job/effective_policy.hpp"
 #include "ksana/model/run/new_task.hpp"
@@ -19,13 +19,13 @@ using model::NewTask;
 // nobody knows is none the worse: its runs wait for an agent that serves it. Thread-safe.
 class TaskService {
   public:
-    // What is given must outlive it. Without `find_taker` every task is queued first.
+    // `store` and `polls` must outlive it. Without polls every task is queued first.
     TaskService(store::Store& store, FindType find_type, model::PolicyDefaults defaults,
-                FindWaitingConsumer find_taker = {})
+                AgentPolls* polls = nullptr)
         : store_(store),
           find_type_(std::move(find_type)),
           defaults_(std::move(defaults)),
-          find_taker_(std::move(find_taker)) {}
+          polls_(polls) {}
 
     // One outcome for each task, in order: kStored; kSameKey with the run that holds its unique
     // key; kSameId when the call came before, or (`other`) when another run has the id. The rest is
@@ -35,7 +35,7 @@ class TaskService {
     Result<std::vector<store::Submitted>> Submit(std::vector<NewTask> tasks);
 
     // One alone: faults are named from the task itself ("/priority"), and the outcome of kStored
-    // and of kStarted (somebody waited for it, and has it now) has the run in `started`.
+    // and of kStarted (an agent's poll waited for it) has the run in `started`.
     Result<store::Submitted> SubmitOne(NewTask task);
 
     // What is said where the id of a task is that of another run.
@@ -47,7 +47,7 @@ class TaskService {
     store::Store& store_;
     const FindType find_type_;
     const model::PolicyDefaults defaults_;
-    const FindWaitingConsumer find_taker_;
+    AgentPolls* const polls_;  // may be null
 };
 
 }  // namespace ksana::engine

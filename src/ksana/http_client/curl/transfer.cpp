@@ -114,18 +114,19 @@ void Transfer::SetUpHop() {
 
 void Transfer::SetUpMethod() {
     CURL* handle = handle_.get();
-    if (request_.method == Method::kHead) {
+    if (request_.method == HttpMethod::kHead) {
         Set(handle, CURLOPT_NOBODY, 1L);
         return;
     }
-    const bool takes_body = request_.method == Method::kPost || request_.method == Method::kPut ||
-                            request_.method == Method::kPatch;
+    const bool takes_body = request_.method == HttpMethod::kPost ||
+                            request_.method == HttpMethod::kPut ||
+                            request_.method == HttpMethod::kPatch;
     if (takes_body || !request_.body.empty()) {
         Set(handle, CURLOPT_POST, 1L);
         Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
         Set(handle, CURLOPT_POSTFIELDS, request_.body.c_str());  // not copied: it stays with us
-        if (request_.method == Method::kPost) return;
-    } else if (request_.method == Method::kGet) {
+        if (request_.method == HttpMethod::kPost) return;
+    } else if (request_.method == HttpMethod::kGet) {
         return;
     }
     Set(handle, CURLOPT_CUSTOMREQUEST, std::string(NameOf(request_.method)).c_str());

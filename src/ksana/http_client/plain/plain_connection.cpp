@@ -69,7 +69,7 @@ int PlainConnection::ConnectError() const {
 PlainConnection::Outcome PlainConnection::Carry(PlainCall& call) {
     Attach(call);
     call.intake.Begin();
-    parser_.Begin(call.intake, call.answer, call.request.method == Method::kHead);
+    parser_.Begin(call.intake, call.answer, call.request.method == HttpMethod::kHead);
     sent_ = 0;
     flushed_ = false;
     got_bytes_ = false;

@@ -20,7 +20,7 @@ Parsed Parse(const std::vector<std::string_view>& pieces, const CallRequest& req
     Parsed parsed;
     AnswerIntake intake(request, parsed.answer);
     PlainParser parser;
-    parser.Begin(intake, parsed.answer, request.method == Method::kHead);
+    parser.Begin(intake, parsed.answer, request.method == HttpMethod::kHead);
     for (const std::string_view piece : pieces) {
         std::string_view bytes = piece;
         if (parsed.status == ParseStatus::kNeedMore) parsed.status = parser.Feed(bytes);
@@ -84,8 +84,8 @@ TEST(PlainParser, KnowsWhichAnswersHaveNoBody) {
         EXPECT_EQ(parsed.left, "more") << head;
         EXPECT_TRUE(parsed.keep_alive) << head;
     }
-    const auto to_head =
-        ParseHoweverCut("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", {.method = Method::kHead});
+    const auto to_head = ParseHoweverCut("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+                                         {.method = HttpMethod::kHead});
     EXPECT_EQ(to_head.status, ParseStatus::kComplete);
     EXPECT_TRUE(to_head.keep_alive);
 }

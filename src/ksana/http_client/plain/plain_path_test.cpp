@@ -83,7 +83,7 @@ TEST_F(PlainPathTest, ACallByNameOverAConnectionThatWasClosedIsSentOnceMore) {
     });
     Start();
     for (int i = 0; i < 10; ++i) {
-        const auto answer = Call({.method = Method::kPost, .url = ByName(server), .body = "b"});
+        const auto answer = Call({.method = HttpMethod::kPost, .url = ByName(server), .body = "b"});
         EXPECT_EQ(answer.error, CallError::kNone) << i << ": " << answer.error_text;
     }
 }

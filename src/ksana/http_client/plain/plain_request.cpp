@@ -85,9 +85,9 @@ std::optional<Authority> AuthorityOf(std::string_view text) {
 }
 
 bool TakesBody(const CallRequest& request) {
-    if (request.method == Method::kHead) return false;
-    return request.method == Method::kPost || request.method == Method::kPut ||
-           request.method == Method::kPatch || !request.body.empty();
+    if (request.method == HttpMethod::kHead) return false;
+    return request.method == HttpMethod::kPost || request.method == HttpMethod::kPut ||
+           request.method == HttpMethod::kPatch || !request.body.empty();
 }
 
 void WriteHeaders(const CallRequest& request, std::string& bytes) {

@@ -13,23 +13,23 @@ std::string BytesOf(const CallRequest& request) {
 TEST(PlainRequest, IsHeadAndBodyInOne) {
     EXPECT_EQ(BytesOf({.url = "http://192.0.2.1/"}),
               "GET / HTTP/1.1\r\nHost: 192.0.2.1\r\nAccept: */*\r\n\r\n");
-    EXPECT_EQ(BytesOf({.method = Method::kPost,
+    EXPECT_EQ(BytesOf({.method = HttpMethod::kPost,
                        .url = "http://192.0.2.1:8080/a/b?c=d%20e",
                        .headers = {{"X-A", "1"}, {"X-Blank", " "}, {"accept", "text/plain"}},
                        .body = "body"}),
               "POST /a/b?c=d%20e HTTP/1.1\r\nHost: 192.0.2.1:8080\r\nX-A: 1\r\nX-Blank:\r\n"
               "accept: text/plain\r\nContent-Length: 4\r\n\r\nbody");
-    EXPECT_EQ(BytesOf({.method = Method::kPut, .url = "http://example.org"}),
+    EXPECT_EQ(BytesOf({.method = HttpMethod::kPut, .url = "http://example.org"}),
               "PUT / HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\nContent-Length: 0\r\n\r\n");
-    EXPECT_EQ(BytesOf({.method = Method::kDelete, .url = "http://[::1]:80/"}),
+    EXPECT_EQ(BytesOf({.method = HttpMethod::kDelete, .url = "http://[::1]:80/"}),
               "DELETE / HTTP/1.1\r\nHost: [::1]\r\nAccept: */*\r\n\r\n");
-    EXPECT_EQ(BytesOf({.method = Method::kHead, .url = "http://[::1]:81/", .body = "x"}),
+    EXPECT_EQ(BytesOf({.method = HttpMethod::kHead, .url = "http://[::1]:81/", .body = "x"}),
               "HEAD / HTTP/1.1\r\nHost: [::1]:81\r\nAccept: */*\r\n\r\n");
 }
 
 TEST(PlainRequest, ALongBodyStaysWhereItIs) {
     const CallRequest request{
-        .method = Method::kPost, .url = "http://192.0.2.1/", .body = std::string(100'000, 'x')};
+        .method = HttpMethod::kPost, .url = "http://192.0.2.1/", .body = std::string(100'000, 'x')};
     const auto plain = PlainRequestOf(request);
     ASSERT_TRUE(plain);
     EXPECT_FALSE(plain->body_inside);

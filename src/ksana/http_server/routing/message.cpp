@@ -9,9 +9,6 @@
 namespace ksana::http_server {
 namespace {
 
-constexpr std::array<std::string_view, kMethodCount> kMethodNames = {
-    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
-
 struct Phrase {
     int status;
     std::string_view text;
@@ -57,17 +54,6 @@ constexpr std::array<std::string_view, 6> kClassPhrases = {
     "Unknown", "Continue", "OK", "Redirect", "Bad Request", "Internal Server Error"};
 
 }  // namespace
-
-std::string_view MethodName(Method method) {
-    return kMethodNames.at(static_cast<std::size_t>(method));
-}
-
-std::optional<Method> ParseMethod(std::string_view text) {
-    for (std::size_t i = 0; i < kMethodNames.size(); ++i) {
-        if (kMethodNames.at(i) == text) return static_cast<Method>(i);
-    }
-    return std::nullopt;
-}
 
 bool SameIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),

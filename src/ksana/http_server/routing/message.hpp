@@ -9,15 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "ksana/base/text/http_method.hpp"
+
 namespace ksana::http_server {
-
-enum class Method : std::uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
-
-inline constexpr std::size_t kMethodCount = 7;
-
-std::string_view MethodName(Method method);
-// Methods are case-sensitive; one that we do not know is nothing.
-std::optional<Method> ParseMethod(std::string_view text);
 
 // Equal but for the case of ASCII letters.
 bool SameIgnoringCase(std::string_view a, std::string_view b);
@@ -63,7 +57,7 @@ struct Caller {
 // A request that was read whole and is well-formed. A plain value: handlers can be tested with one
 // made by hand.
 struct Request {
-    Method method = Method::kGet;
+    HttpMethod method = HttpMethod::kGet;
     std::string path;                   // as it was sent, without the query
     std::vector<std::string> segments;  // decoded; none has a slash, NUL or bad UTF-8 in it
     TextPairs query;                    // decoded, in order

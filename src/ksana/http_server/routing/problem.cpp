@@ -1,43 +1,14 @@
 #include "ksana/http_server/routing/problem.hpp"
 
-#include <iterator>
 #include <span>
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include "ksana/base/text/escape.hpp"
-#include "ksana/base/text/utf8.hpp"
+#include "ksana/base/text/json_output.hpp"
 
 namespace ksana::http_server {
 namespace {
-
-void AppendEscaped(std::string& out, char c) {
-    switch (c) {
-        case '"':
-            out += "\\\"";
-            return;
-        case '\\':
-            out += "\\\\";
-            return;
-        case '\n':
-            out += "\\n";
-            return;
-        case '\r':
-            out += "\\r";
-            return;
-        case '\t':
-            out += "\\t";
-            return;
-        default:
-            break;
-    }
-    if (static_cast<unsigned char>(c) < 0x20) {
-        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-        out += c;
-    }
-}
 
 // "not_found" -> "Not found": the title belongs to the type, so it is made of its name.
 std::string TitleOf(std::string_view code) {
@@ -58,50 +29,47 @@ struct Content {
     std::span<const Problem> problems;
 };
 
-void AppendMember(std::string& out, std::string_view name, std::string_view value) {
-    out += ',';
-    AppendJsonString(out, name);
-    out += ':';
-    AppendJsonString(out, value);
+void WriteMember(JsonOutput& out, std::string_view name, std::string_view value) {
+    out.Key(name);
+    out.PrintableText(value);
 }
 
-void AppendAllowed(std::string& out, std::span<const std::string> allowed) {
-    out += ",\"allowed\":[";
-    for (std::size_t i = 0; i < allowed.size(); ++i) {
-        if (i > 0) out += ',';
-        AppendJsonString(out, allowed[i]);
+void WriteProblem(JsonOutput& out, const Problem& problem) {
+    out.BeginObject();
+    WriteMember(out, "pointer", problem.path);
+    WriteMember(out, "code", problem.code);
+    WriteMember(out, "detail", problem.message);
+    if (!problem.allowed.empty()) {
+        out.Key("allowed");
+        out.BeginArray();
+        for (const std::string& name : problem.allowed) out.PrintableText(name);
+        out.EndArray();
     }
-    out += ']';
-}
-
-void AppendErrors(std::string& out, std::span<const Problem> problems) {
-    out += ",\"errors\":[";
-    for (std::size_t i = 0; i < problems.size(); ++i) {
-        out += i == 0 ? "{\"pointer\":" : ",{\"pointer\":";
-        AppendJsonString(out, problems[i].path);
-        AppendMember(out, "code", problems[i].code);
-        AppendMember(out, "detail", problems[i].message);
-        if (!problems[i].allowed.empty()) AppendAllowed(out, problems[i].allowed);
-        out += '}';
-    }
-    out += ']';
+    out.EndObject();
 }
 
 Response Write(const Content& content, const ProblemPlace& place) {
+    JsonOutput out;
+    out.BeginObject();
+    WriteMember(out, "type", fmt::format("urn:ksana:problem:{}", content.code));
+    WriteMember(out, "title", TitleOf(content.code));
+    out.Key("status");
+    out.Int(content.status);
+    WriteMember(out, "detail", content.detail);
+    WriteMember(out, "instance", place.instance);
+    WriteMember(out, "code", content.code);
+    WriteMember(out, "request_id", place.request_id);
+    if (!content.problems.empty()) {
+        out.Key("errors");
+        out.BeginArray();
+        for (const Problem& problem : content.problems) WriteProblem(out, problem);
+        out.EndArray();
+    }
+    out.EndObject();
     Response response;
     response.status = content.status;
     response.content_type = "application/problem+json";
-    std::string& out = response.body;
-    out = "{\"type\":";
-    AppendJsonString(out, fmt::format("urn:ksana:problem:{}", content.code));
-    AppendMember(out, "title", TitleOf(content.code));
-    fmt::format_to(std::back_inserter(out), ",\"status\":{}", content.status);
-    AppendMember(out, "detail", content.detail);
-    AppendMember(out, "instance", place.instance);
-    AppendMember(out, "code", content.code);
-    AppendMember(out, "request_id", place.request_id);
-    if (!content.problems.empty()) AppendErrors(out, content.problems);
-    out += '}';
+    response.body = out.Take();
     if (content.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
     return response;
 }
@@ -119,17 +87,6 @@ Response ProblemOf(const Error& error, const Request& request) {
 
 Response ProblemOf(const Fault& fault, const ProblemPlace& place) {
     return Write({fault.status, fault.code, fault.detail, {}}, place);
-}
-
-void AppendJsonString(std::string& out, std::string_view text) {
-    std::string safe;
-    if (!IsUtf8(text)) {
-        safe = Printable(text);
-        text = safe;
-    }
-    out += '"';
-    for (const char c : text) AppendEscaped(out, c);
-    out += '"';
 }
 
 std::string NextLink(const Request& request, std::string_view cursor) {

@@ -28,9 +28,6 @@ Response ProblemOf(const Error& error, const ProblemPlace& place);
 Response ProblemOf(const Error& error, const Request& request);
 Response ProblemOf(const Fault& fault, const ProblemPlace& place);
 
-// A JSON string with its quotes. Bytes that are no UTF-8 come out as \xNN in the text.
-void AppendJsonString(std::string& out, std::string_view text);
-
 // The value of a Link header (RFC 8288) that leads to the next page of a list: the same request
 // with this cursor.
 std::string NextLink(const Request& request, std::string_view cursor);

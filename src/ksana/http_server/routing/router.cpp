@@ -66,7 +66,7 @@ std::string_view PermissionName(Permission permission) {
     return kPermissionNames.at(static_cast<std::size_t>(permission));
 }
 
-Route::Route(Method method, std::string pattern, Permission permission, std::string description,
+Route::Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
              Where where, Handler handler)
     : method_(method),
       pattern_(std::move(pattern)),
@@ -75,7 +75,7 @@ Route::Route(Method method, std::string pattern, Permission permission, std::str
       where_(where),
       handler_(std::in_place_index<0>, std::move(handler)) {}
 
-Route::Route(Method method, std::string pattern, Permission permission, std::string description,
+Route::Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
              Where where, AsyncHandler handler)
     : method_(method),
       pattern_(std::move(pattern)),
@@ -100,9 +100,9 @@ struct Router::Node {
     std::map<std::string, std::unique_ptr<Node>, std::less<>> literals;
     std::unique_ptr<Node> parameter;
     std::unique_ptr<Node> rest;
-    std::array<End, kMethodCount> ends;
+    std::array<End, kHttpMethodNames.size()> ends;
 
-    const End& end(Method method) const { return ends.at(static_cast<std::size_t>(method)); }
+    const End& end(HttpMethod method) const { return ends.at(static_cast<std::size_t>(method)); }
 
     bool HasRoute() const {
         return std::any_of(ends.begin(), ends.end(),
@@ -143,13 +143,15 @@ struct Router::Node {
 
     std::string Allow() const {
         std::string allow;
-        for (const Method method : {Method::kGet, Method::kHead, Method::kPost, Method::kPut,
-                                    Method::kPatch, Method::kDelete, Method::kOptions}) {
-            const bool there = end(method).route != nullptr || method == Method::kOptions ||
-                               (method == Method::kHead && end(Method::kGet).route != nullptr);
+        for (const HttpMethod method :
+             {HttpMethod::kGet, HttpMethod::kHead, HttpMethod::kPost, HttpMethod::kPut,
+              HttpMethod::kPatch, HttpMethod::kDelete, HttpMethod::kOptions}) {
+            const bool there =
+                end(method).route != nullptr || method == HttpMethod::kOptions ||
+                (method == HttpMethod::kHead && end(HttpMethod::kGet).route != nullptr);
             if (!there) continue;
             if (!allow.empty()) allow += ", ";
-            allow += MethodName(method);
+            allow += NameOf(method);
         }
         return allow;
     }
@@ -190,13 +192,13 @@ const TextPairs& Router::HeadersUnder(std::string_view path) const {
     return path.empty() || path.front() == '/' ? headers_ : kNone;
 }
 
-Router::Match Router::Find(Method method, const std::vector<std::string>& segments) const {
+Router::Match Router::Find(HttpMethod method, const std::vector<std::string>& segments) const {
     Match match;
     std::vector<std::string> values;
     const Node* const node = root_->Find(segments, values);
     if (node == nullptr) return match;
     const Node::End* end = &node->end(method);
-    if (end->route == nullptr && method == Method::kHead) end = &node->end(Method::kGet);
+    if (end->route == nullptr && method == HttpMethod::kHead) end = &node->end(HttpMethod::kGet);
     if (end->route == nullptr) {
         match.allow = node->Allow();
         return match;
@@ -208,18 +210,18 @@ Router::Match Router::Find(Method method, const std::vector<std::string>& segmen
     return match;
 }
 
-Response Router::NoRoute(Method method, const Match& match, const ProblemPlace& place) {
+Response Router::NoRoute(HttpMethod method, const Match& match, const ProblemPlace& place) {
     if (match.allow.empty()) {
         return ProblemOf(Error(Code::kNotFound, "there is nothing at this path"), place);
     }
     Response response;
-    if (method == Method::kOptions) {
+    if (method == HttpMethod::kOptions) {
         response = NoContent();
     } else {
         const Fault fault{
             .status = 405,
             .code = "method_not_allowed",
-            .detail = fmt::format("this path knows {}, not {}", match.allow, MethodName(method))};
+            .detail = fmt::format("this path knows {}, not {}", match.allow, NameOf(method))};
         response = ProblemOf(fault, place);
     }
     response.headers.emplace_back("Allow", match.allow);

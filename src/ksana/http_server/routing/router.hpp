@@ -37,15 +37,15 @@ class Route {
   public:
     // `pattern`: "/jobs/{id}/run-now"; a last segment "{rest...}" takes all that follows, one
     // segment at least, joined by slashes. `description`: one line.
-    Route(Method method, std::string pattern, Permission permission, std::string description,
+    Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
           Where where, Handler handler);
-    Route(Method method, std::string pattern, Permission permission, std::string description,
+    Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
           Where where, AsyncHandler handler);
 
     // Instead of the server's limit.
     Route&& WithBodyLimit(std::size_t bytes) &&;
 
-    Method method() const { return method_; }
+    HttpMethod method() const { return method_; }
     const std::string& pattern() const { return pattern_; }
     Permission permission() const { return permission_; }
     const std::string& description() const { return description_; }
@@ -55,7 +55,7 @@ class Route {
     bool asynchronous() const { return handler_.index() == 1; }
 
   private:
-    Method method_;
+    HttpMethod method_;
     std::string pattern_;
     Permission permission_;
     std::string description_;
@@ -96,10 +96,10 @@ class Router {
         std::string allow;  // of a known path: "GET, HEAD, OPTIONS"; else empty
     };
     // HEAD finds the route of GET.
-    Match Find(Method method, const std::vector<std::string>& segments) const;
+    Match Find(HttpMethod method, const std::vector<std::string>& segments) const;
 
     // The answer to a request for which Find found no route: 204 for OPTIONS, else 405 or 404.
-    static Response NoRoute(Method method, const Match& match, const ProblemPlace& place);
+    static Response NoRoute(HttpMethod method, const Match& match, const ProblemPlace& place);
 
     Result<Caller> Check(const Request& request, Permission permission) const;
 

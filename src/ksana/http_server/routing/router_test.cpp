@@ -7,14 +7,14 @@
 namespace ksana::http_server {
 namespace {
 
-Route Named(Method method, std::string pattern, Permission permission = Permission::kPublic) {
+Route Named(HttpMethod method, std::string pattern, Permission permission = Permission::kPublic) {
     std::string name = pattern;
     return {method,         std::move(pattern),
             permission,     "Tells its pattern.",
             Where::kInline, [name](const Request&) { return TextResponse(200, name); }};
 }
 
-std::string PatternOf(const Router& router, Method method, std::vector<std::string> segments) {
+std::string PatternOf(const Router& router, HttpMethod method, std::vector<std::string> segments) {
     const Router::Match match = router.Find(method, segments);
     return match.route != nullptr ? match.route->pattern() : "(" + match.allow + ")";
 }
@@ -33,62 +33,65 @@ TEST(RouterTest, FieldsOfAllAnswersUnderAPath) {
 
 TEST(RouterTest, FindsRoutesByPathAndMethod) {
     Router router;
-    router.Add(Named(Method::kGet, "/"))
-        .Add(Named(Method::kGet, "/jobs"))
-        .Add(Named(Method::kPost, "/jobs"))
-        .Add(Named(Method::kGet, "/jobs/{id}"))
-        .Add(Named(Method::kGet, "/jobs/summary"))
-        .Add(Named(Method::kPost, "/jobs/{job}/run-now"))
-        .Add(Named(Method::kGet, "/ui/{file...}"));
-    EXPECT_EQ(PatternOf(router, Method::kGet, {}), "/");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"jobs"}), "/jobs");
-    EXPECT_EQ(PatternOf(router, Method::kHead, {"jobs"}), "/jobs");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"jobs", "7"}), "/jobs/{id}");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"jobs", "summary"}), "/jobs/summary");
+    router.Add(Named(HttpMethod::kGet, "/"))
+        .Add(Named(HttpMethod::kGet, "/jobs"))
+        .Add(Named(HttpMethod::kPost, "/jobs"))
+        .Add(Named(HttpMethod::kGet, "/jobs/{id}"))
+        .Add(Named(HttpMethod::kGet, "/jobs/summary"))
+        .Add(Named(HttpMethod::kPost, "/jobs/{job}/run-now"))
+        .Add(Named(HttpMethod::kGet, "/ui/{file...}"));
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {}), "/");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs"}), "/jobs");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kHead, {"jobs"}), "/jobs");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", "7"}), "/jobs/{id}");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", "summary"}), "/jobs/summary");
     // The literal leads nowhere, so it is a name like any other.
-    EXPECT_EQ(PatternOf(router, Method::kPost, {"jobs", "summary", "run-now"}),
+    EXPECT_EQ(PatternOf(router, HttpMethod::kPost, {"jobs", "summary", "run-now"}),
               "/jobs/{job}/run-now");
-    EXPECT_EQ(PatternOf(router, Method::kPut, {"jobs"}), "(GET, HEAD, POST, OPTIONS)");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"jobs", "7", "run-now"}), "(POST, OPTIONS)");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"Jobs"}), "()");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"jobs", ""}), "()");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"jobs", "7", ""}), "()");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"ui", "a", "b.js"}), "/ui/{file...}");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"ui", "a", ""}), "()");
-    EXPECT_EQ(PatternOf(router, Method::kGet, {"ui"}), "()");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kPut, {"jobs"}), "(GET, HEAD, POST, OPTIONS)");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", "7", "run-now"}), "(POST, OPTIONS)");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"Jobs"}), "()");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", ""}), "()");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", "7", ""}), "()");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"ui", "a", "b.js"}), "/ui/{file...}");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"ui", "a", ""}), "()");
+    EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"ui"}), "()");
     EXPECT_EQ(router.routes().size(), 7U);
     EXPECT_EQ(router.routes().at(5)->description(), "Tells its pattern.");
 }
 
 TEST(RouterTest, ParametersHaveTheNamesOfTheirRoute) {
     Router router;
-    router.Add(Named(Method::kGet, "/jobs/{id}"))
-        .Add(Named(Method::kDelete, "/jobs/{job}"))
-        .Add(Named(Method::kGet, "/jobs/{id}/runs/{run}"))
-        .Add(Named(Method::kGet, "/ui/{file...}"));
-    EXPECT_EQ(router.Find(Method::kDelete, {"jobs", "7"}).parameters, (TextPairs{{"job", "7"}}));
-    EXPECT_EQ(router.Find(Method::kGet, {"jobs", "7", "runs", "9"}).parameters,
+    router.Add(Named(HttpMethod::kGet, "/jobs/{id}"))
+        .Add(Named(HttpMethod::kDelete, "/jobs/{job}"))
+        .Add(Named(HttpMethod::kGet, "/jobs/{id}/runs/{run}"))
+        .Add(Named(HttpMethod::kGet, "/ui/{file...}"));
+    EXPECT_EQ(router.Find(HttpMethod::kDelete, {"jobs", "7"}).parameters,
+              (TextPairs{{"job", "7"}}));
+    EXPECT_EQ(router.Find(HttpMethod::kGet, {"jobs", "7", "runs", "9"}).parameters,
               (TextPairs{{"id", "7"}, {"run", "9"}}));
-    EXPECT_EQ(router.Find(Method::kGet, {"ui", "a", "b"}).parameters, (TextPairs{{"file", "a/b"}}));
+    EXPECT_EQ(router.Find(HttpMethod::kGet, {"ui", "a", "b"}).parameters,
+              (TextPairs{{"file", "a/b"}}));
 }
 
 TEST(RouterTest, RoutesAreCheckedWhenTheyAreAdded) {
     Router router;
-    router.Add(Named(Method::kGet, "/jobs/{id}"));
-    EXPECT_DEATH(router.Add(Named(Method::kGet, "/jobs/{other}")), "two routes");
-    EXPECT_DEATH(router.Add(Named(Method::kGet, "jobs")), "starts with a slash");
-    EXPECT_DEATH(router.Add(Named(Method::kGet, "/jobs/")), "ends without a slash");
-    EXPECT_DEATH(router.Add(Named(Method::kGet, "/jobs//x")), "token characters");
-    EXPECT_DEATH(router.Add(Named(Method::kGet, "/{a...}/x")), "stands last");
-    EXPECT_DEATH(router.Add(Named(Method::kGet, "/{}")), "no proper name");
-    EXPECT_DEATH(router.Add({Method::kGet, "/x", Permission::kRead, "", Where::kPool,
+    router.Add(Named(HttpMethod::kGet, "/jobs/{id}"));
+    EXPECT_DEATH(router.Add(Named(HttpMethod::kGet, "/jobs/{other}")), "two routes");
+    EXPECT_DEATH(router.Add(Named(HttpMethod::kGet, "jobs")), "starts with a slash");
+    EXPECT_DEATH(router.Add(Named(HttpMethod::kGet, "/jobs/")), "ends without a slash");
+    EXPECT_DEATH(router.Add(Named(HttpMethod::kGet, "/jobs//x")), "token characters");
+    EXPECT_DEATH(router.Add(Named(HttpMethod::kGet, "/{a...}/x")), "stands last");
+    EXPECT_DEATH(router.Add(Named(HttpMethod::kGet, "/{}")), "no proper name");
+    EXPECT_DEATH(router.Add({HttpMethod::kGet, "/x", Permission::kRead, "", Where::kPool,
                              [](const Request&) { return NoContent(); }}),
                  "what it is for");
 }
 
 TEST(RouterTest, WithoutAHookOnlyPublicRoutesAreOpen) {
     Router router;
-    router.Add(Named(Method::kGet, "/open")).Add(Named(Method::kGet, "/closed", Permission::kRead));
+    router.Add(Named(HttpMethod::kGet, "/open"))
+        .Add(Named(HttpMethod::kGet, "/closed", Permission::kRead));
     Request request;
     EXPECT_EQ(RunHandler(router, *router.routes().at(0), request).status, 200);
     const Response denied = RunHandler(router, *router.routes().at(1), request);
@@ -99,7 +102,7 @@ TEST(RouterTest, WithoutAHookOnlyPublicRoutesAreOpen) {
 TEST(RouterTest, TheHookDecidesBeforeTheHandler) {
     Router router;
     int handled = 0;
-    router.Add({Method::kGet, "/x", Permission::kOperate, "Counts.", Where::kInline,
+    router.Add({HttpMethod::kGet, "/x", Permission::kOperate, "Counts.", Where::kInline,
                 [&handled](const Request& request) {
                     ++handled;
                     return TextResponse(200, request.caller.name);

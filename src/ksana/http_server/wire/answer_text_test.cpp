@@ -84,12 +84,14 @@ TEST(ProblemTest, StatusesAreThoseOfTheCodes) {
 }
 
 TEST(ProblemTest, AnyTextBecomesAJsonString) {
-    std::string out;
-    AppendJsonString(out, std::string_view("a\"\\\n\x01\0z", 7));
-    EXPECT_EQ(out, R"("a\"\\\n\u0001\u0000z")");
-    out.clear();
-    AppendJsonString(out, "\xff\"");
-    EXPECT_EQ(out, R"("\\xff\"")");
+    const auto detail = [](std::string text) {
+        const std::string body =
+            ProblemOf(Error(Code::kInternal, std::move(text)), ProblemPlace{}).body;
+        const std::size_t begin = body.find("\"detail\":") + 9;
+        return body.substr(begin, body.find(",\"instance\"") - begin);
+    };
+    EXPECT_EQ(detail(std::string("a\"\\\n\x01\0z", 7)), R"("a\"\\\n\u0001\u0000z")");
+    EXPECT_EQ(detail("\xff\""), R"("\\xff\"")");
 }
 
 }  // namespace

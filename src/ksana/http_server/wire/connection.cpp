@@ -284,7 +284,7 @@ void Connection::Answer(const Response& response) {
                   .date = host_.date(),
                   .minor_version = current_.minor_version,
                   .keep_alive = keep_alive,
-                  .without_body = current_.method == Method::kHead,
+                  .without_body = current_.method == HttpMethod::kHead,
                   .more = &context_.router.HeadersUnder(current_.path)},
                  response);
     if (keep_alive) {
@@ -301,7 +301,7 @@ void Connection::LogAnswer(int status) const {
     if (!LogEnabled(level)) return;
     const std::chrono::duration<double, std::milli> latency = Now() - current_.started;
     Log(level, "request",
-        {{"method", MethodName(current_.method)},
+        {{"method", NameOf(current_.method)},
          {"path", current_.path},
          {"status", status},
          {"latency_ms", latency.count()},

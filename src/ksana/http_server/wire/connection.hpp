@@ -97,7 +97,7 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
         std::size_t body_bytes = 0;  // as they came, with the framing of chunks
         SteadyPoint started{};
         // Copies, as the request itself goes to the handler.
-        Method method = Method::kGet;
+        HttpMethod method = HttpMethod::kGet;
         std::string path;
         std::string request_id;
     };

@@ -10,7 +10,7 @@ namespace ksana::http_server {
 
 void Connection::BeginStream(const Response& response) {
     current_.keep_alive = false;
-    const bool no_body = current_.method == Method::kHead;
+    const bool no_body = current_.method == HttpMethod::kHead;
     AppendAnswer(output_,
                  {.request_id = current_.request_id,
                   .date = host_.date(),

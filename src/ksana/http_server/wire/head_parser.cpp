@@ -80,14 +80,14 @@ ParseStatus HeadParser::TakeRequestLine(std::string_view line) {
     if (!IsToken(method)) return Bad("the method is malformed");
     const ParseStatus version = TakeVersion(line.substr(last + 1));
     if (version != ParseStatus::kNeedMore) return version;
-    const auto known = ParseMethod(method);
+    const auto known = ParseHttpMethod(method);
     if (!known) return Fail(501, "method_unknown", "the method is unknown here");
     head_.method = *known;
     if (auto fault = ParseTarget(line.substr(first + 1, last - first - 1), head_.target)) {
         fault_ = std::move(*fault);
         return ParseStatus::kFault;
     }
-    if (head_.target.asterisk && head_.method != Method::kOptions) {
+    if (head_.target.asterisk && head_.method != HttpMethod::kOptions) {
         return Bad("the target * is for OPTIONS only");
     }
     have_request_line_ = true;

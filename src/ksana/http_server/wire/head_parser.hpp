@@ -13,7 +13,7 @@ namespace ksana::http_server {
 
 // The head of a request, with what it says about the body and the connection.
 struct Head {
-    Method method = Method::kGet;
+    HttpMethod method = HttpMethod::kGet;
     Target target;
     int minor_version = 1;  // of HTTP/1.x
     Headers headers;

@@ -31,7 +31,7 @@ TEST(HeadParserTest, ReadsAHead) {
     ASSERT_EQ(parser.Feed(text + "body"), ParseStatus::kComplete);
     EXPECT_EQ(parser.size(), text.size());
     const Head& head = parser.head();
-    EXPECT_EQ(head.method, Method::kPost);
+    EXPECT_EQ(head.method, HttpMethod::kPost);
     EXPECT_EQ(head.target.path, "/a");
     EXPECT_EQ(head.headers.Find("x-empty"), "");
     EXPECT_EQ(head.headers.Find("X-TWO"), "a  b");

@@ -1,16 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "ksana/base/text/http_method.hpp"
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/model/enum_names.hpp"
 
 namespace ksana::model {
-
-enum class HttpMethod : std::uint8_t { kGet, kPost, kPut, kPatch, kDelete, kHead };
 
 // Calls a URL (K-01). URL, header values and body may hold {{placeholders}}.
 struct HttpAction {
@@ -50,10 +50,10 @@ enum class ActionKind : std::uint8_t { kHttp, kCommand, kHandler, kQueue };
 
 inline ActionKind KindOf(const Action& action) { return static_cast<ActionKind>(action.index()); }
 
+// The methods that a job may use: all but OPTIONS, which is the last.
 template <>
 struct EnumNames<HttpMethod> {
-    static constexpr std::array<std::string_view, 6> kNames = {"GET",   "POST",   "PUT",
-                                                               "PATCH", "DELETE", "HEAD"};
+    static constexpr auto kNames = std::span(kHttpMethodNames).first<6>();
 };
 template <>
 struct EnumNames<ActionKind> {

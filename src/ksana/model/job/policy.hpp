@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ksana/base/text/http_method.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/schedule/spec.hpp"
@@ -48,7 +49,13 @@ struct Dependency {
 // How much of a job's runs is kept (T-14): everything, that they started, or nothing.
 enum class RunLog : std::uint8_t { kFull, kTrigger, kNone };
 
+// The two HTTP methods that a callback may use.
 enum class CallbackMethod : std::uint8_t { kPost, kPut };
+
+constexpr HttpMethod MethodOf(CallbackMethod method) {
+    return method == CallbackMethod::kPut ? HttpMethod::kPut : HttpMethod::kPost;
+}
+
 enum class CallbackSecurity : std::uint8_t { kNone, kAkSk };
 
 struct Callback {
@@ -112,7 +119,8 @@ struct EnumNames<RunLog> {
 };
 template <>
 struct EnumNames<CallbackMethod> {
-    static constexpr std::array<std::string_view, 2> kNames = {"POST", "PUT"};
+    static constexpr std::array<std::string_view, 2> kNames = {ksana::NameOf(HttpMethod::kPost),
+                                                               ksana::NameOf(HttpMethod::kPut)};
 };
 template <>
 struct EnumNames<CallbackSecurity> {

@@ -31,15 +31,10 @@ struct AgentClaim {
 // What it says about a run that it has.
 enum class AgentOutcome : std::uint8_t { kSucceeded, kFailed, kSnoozed, kReleased, kHeartbeat };
 
-struct AgentReport {
-    Uuid run_id;
-    Event event;
-};
-
 // Reports, and the next claim, in one call.
 struct AgentExchange {
     std::string worker;
-    std::vector<AgentReport> reports;
+    std::vector<RunEvent> reports;
     std::optional<AgentClaim> claim;
 };
 

@@ -77,16 +77,18 @@ class Decider {
   private:
     bool IsRunning() const { return status_.state == RunState::kRunning; }
 
-    Transition Applied() const { return {.verdict = Verdict::kApplied, .callback = callback_}; }
+    Transition Applied() const {
+        return {.verdict = EventVerdict::kApplied, .callback = callback_};
+    }
 
     Transition Refuse(std::string why = "") const {
         if (why.empty()) {
             why = fmt::format("a {} run takes no {}", NameOf(status_.state), NameOf(event_.kind));
         }
-        return {.verdict = Verdict::kRefused, .reason = std::move(why)};
+        return {.verdict = EventVerdict::kRefused, .reason = std::move(why)};
     }
 
-    static Transition Unchanged() { return {.verdict = Verdict::kDuplicate}; }
+    static Transition Unchanged() { return {.verdict = EventVerdict::kDuplicate}; }
 
     // Blocked is a way of being queued: it ends with any move.
     Transition Move(RunState state) {
@@ -282,10 +284,10 @@ Transition Decide(Run& run, const Event& event, TimePoint now) {
         const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
         if (same_attempt && run.status.state != RunState::kRunning &&
             run.status.last_report == event.kind) {
-            return {.verdict = Verdict::kDuplicate};
+            return {.verdict = EventVerdict::kDuplicate};
         }
         if (!same_attempt || run.status.state != RunState::kRunning) {
-            return {.verdict = Verdict::kStale,
+            return {.verdict = EventVerdict::kStale,
                     .reason =
                         "the attempt this speaks for is over; its exec_id is not the run's "
                         "current one"};

@@ -42,21 +42,28 @@ struct Event {
     TargetHealth target = TargetHealth::kNone;  // for the engine; not kept
 };
 
+// An event and the run that it happens to: what agents and dispatchers report.
+struct RunEvent {
+    Uuid run_id;
+    Event event;
+};
+
 // Longer leases and snoozes are cut to these.
 inline constexpr Duration kMaxLease = std::chrono::hours(24);
 inline constexpr Duration kMaxSnooze = std::chrono::hours(24 * 366);
 
-enum class Verdict : std::uint8_t {
+enum class EventVerdict : std::uint8_t {
     kApplied,    // the run is what became of it: write it
     kDuplicate,  // this very report was taken before: answer as then, write nothing
     kStale,      // speaks for an attempt that is over: refuse, write nothing
     kRefused,    // not possible in this state: refuse, write nothing
+    kNotFound,   // there is no such run: from a store, never from Decide
 };
 
 enum class CallbackWanted : std::uint8_t { kNone, kSuccess, kError };
 
 struct Transition {
-    Verdict verdict = Verdict::kRefused;
+    EventVerdict verdict = EventVerdict::kRefused;
     CallbackWanted callback = CallbackWanted::kNone;
     std::string reason;  // of kStale and kRefused, for the caller
 };

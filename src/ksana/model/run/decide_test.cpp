@@ -72,7 +72,7 @@ TEST_F(DecideTest, EveryStateAndEvent) {
                 const Made made = On(run, {.kind = kind, .exec_id = exec_id, .error = "x"});
                 const std::string what = std::string(NameOf(run.status.state)) + " on " +
                                          std::string(NameOf(kind)) + " as " + exec_id;
-                if (made.verdict != Verdict::kApplied) {
+                if (made.verdict != EventVerdict::kApplied) {
                     EXPECT_EQ(made.after, run.status) << what;
                     EXPECT_FALSE(made.attempt) << what;
                     EXPECT_EQ(made.callback, CallbackWanted::kNone) << what;
@@ -101,7 +101,7 @@ TEST_F(DecideTest, StartMakesAFreshFencedAttempt) {
     Run run = In(RunState::kQueued);
     const Made made =
         On(run, {.kind = EventKind::kStart, .exec_id = "e2", .owner = "w2", .lease = seconds(30)});
-    ASSERT_EQ(made.verdict, Verdict::kApplied);
+    ASSERT_EQ(made.verdict, EventVerdict::kApplied);
     EXPECT_EQ(made.after.state, RunState::kRunning);
     EXPECT_EQ(made.after.attempt, 2);
     EXPECT_EQ(made.after.fence, 2);
@@ -110,14 +110,14 @@ TEST_F(DecideTest, StartMakesAFreshFencedAttempt) {
     EXPECT_EQ(made.after.lease_until, now_ + seconds(30));
     EXPECT_EQ(made.after.deadline, now_ + seconds(60));
     EXPECT_FALSE(made.after.last_report);
-    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e1"}).verdict, Verdict::kRefused)
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e1"}).verdict, EventVerdict::kRefused)
         << "an exec_id is never used twice";
-    EXPECT_EQ(On(run, {.kind = EventKind::kStart}).verdict, Verdict::kRefused);
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart}).verdict, EventVerdict::kRefused);
     run.status.ready_at = now_ + seconds(1);
-    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kApplied)
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, EventVerdict::kApplied)
         << "its time had come before the clock was set back";
     run.status.state = RunState::kScheduled;
-    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kRefused)
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, EventVerdict::kRefused)
         << "not before its time";
 }
 
@@ -125,7 +125,7 @@ TEST_F(DecideTest, DueWaitsForItsTime) {
     Run run = In(RunState::kScheduled);
     EXPECT_EQ(On(run, {.kind = EventKind::kDue}).after.state, RunState::kQueued);
     run.status.ready_at = now_ + Duration(1);
-    EXPECT_EQ(On(run, {.kind = EventKind::kDue}).verdict, Verdict::kRefused);
+    EXPECT_EQ(On(run, {.kind = EventKind::kDue}).verdict, EventVerdict::kRefused);
 }
 
 TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
@@ -256,7 +256,7 @@ TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
     EXPECT_EQ(On(run, {.kind = EventKind::kCallbackFailed, .error = "refused"}).after.state,
               RunState::kCompleting);
     EXPECT_EQ(On(run, {.kind = EventKind::kCallbackDelivered}).after.state, RunState::kSucceeded);
-    EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, Verdict::kRefused);
+    EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, EventVerdict::kRefused);
     // The agent says that nobody is left to be told.
     EXPECT_EQ(On(In(RunState::kRunning),
                  {.kind = EventKind::kSuccess, .exec_id = "e1", .without_callback = true})
@@ -273,7 +273,7 @@ TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
     EXPECT_EQ(asked.after.state, RunState::kRunning);
     EXPECT_TRUE(asked.after.cancel_requested);
     run.status = asked.after;
-    EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, Verdict::kDuplicate);
+    EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, EventVerdict::kDuplicate);
     EXPECT_EQ(On(run, {.kind = EventKind::kCancelled, .exec_id = "e1"}).after.state,
               RunState::kCancelled);
     for (const EventKind kind :
@@ -293,14 +293,15 @@ TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
 TEST_F(DecideTest, RepeatedReportsAreKnownAgainAndLateOnesRefused) {
     Run run = In(RunState::kRunning);
     run.status = On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"}).after;
-    EXPECT_EQ(On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"}).verdict, Verdict::kDuplicate);
+    EXPECT_EQ(On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"}).verdict,
+              EventVerdict::kDuplicate);
     EXPECT_EQ(On(run, {.kind = EventKind::kRetryableFailure, .exec_id = "e1"}).verdict,
-              Verdict::kStale);
+              EventVerdict::kStale);
 
     run = In(RunState::kRunning);
     run.status = On(run, {.kind = EventKind::kLostOwner, .exec_id = "e1"}).after;
     const Made late = On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"});
-    EXPECT_EQ(late.verdict, Verdict::kStale) << "the reaper was first";
+    EXPECT_EQ(late.verdict, EventVerdict::kStale) << "the reaper was first";
     EXPECT_FALSE(late.reason.empty());
 }
 
@@ -312,7 +313,7 @@ TEST_F(DecideTest, SkippedAndMissedRunsSayWhy) {
     EXPECT_EQ(skipped.after.skip_reason, SkipReason::kLock);
     EXPECT_EQ(skipped.attempt->outcome, AttemptOutcome::kSkipped);
     EXPECT_EQ(On(In(RunState::kRunning), {.kind = EventKind::kSkip, .exec_id = "e9"}).verdict,
-              Verdict::kStale);
+              EventVerdict::kStale);
     EXPECT_EQ(On(RunState::kQueued, EventKind::kMiss).after.state, RunState::kMissed);
 }
 
@@ -335,7 +336,8 @@ TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
             const RunStatus before = run.status;
             const Made made = On(run, event);
             ended += made.attempt.has_value() ? 1 : 0;
-            starts += made.verdict == Verdict::kApplied && event.kind == EventKind::kStart ? 1 : 0;
+            starts +=
+                made.verdict == EventVerdict::kApplied && event.kind == EventKind::kStart ? 1 : 0;
             run.status = made.after;
             ASSERT_GE(run.status.fence, before.fence);
             ASSERT_EQ(run.status.attempt, starts);
@@ -352,18 +354,20 @@ TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
 TEST_F(DecideTest, BlockedRunsWait) {
     Run run = In(RunState::kScheduled);
     Made made = On(run, {.kind = EventKind::kBlock});
-    ASSERT_EQ(made.verdict, Verdict::kApplied);
+    ASSERT_EQ(made.verdict, EventVerdict::kApplied);
     EXPECT_EQ(made.after.state, RunState::kQueued);
     EXPECT_TRUE(made.after.blocked);
     run.status = made.after;
-    EXPECT_EQ(On(run, {.kind = EventKind::kBlock}).verdict, Verdict::kDuplicate);
-    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kRefused);
+    EXPECT_EQ(On(run, {.kind = EventKind::kBlock}).verdict, EventVerdict::kDuplicate);
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict,
+              EventVerdict::kRefused);
     EXPECT_FALSE(On(run, {.kind = EventKind::kCancel}).after.blocked);
     made = On(run, {.kind = EventKind::kUnblock});
     EXPECT_FALSE(made.after.blocked);
     run.status = made.after;
-    EXPECT_EQ(On(run, {.kind = EventKind::kUnblock}).verdict, Verdict::kDuplicate);
-    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict, Verdict::kApplied);
+    EXPECT_EQ(On(run, {.kind = EventKind::kUnblock}).verdict, EventVerdict::kDuplicate);
+    EXPECT_EQ(On(run, {.kind = EventKind::kStart, .exec_id = "e2"}).verdict,
+              EventVerdict::kApplied);
 }
 
 // D-12: the row tells of the last attempt what a row of its own would.
@@ -430,7 +434,7 @@ TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
                                .detail = "{\"waits\":1}",
                                .after = minutes(1),
                                .not_begun = true});
-    ASSERT_EQ(away.verdict, Verdict::kApplied);
+    ASSERT_EQ(away.verdict, EventVerdict::kApplied);
     EXPECT_EQ(away.after.state, RunState::kScheduled);
     EXPECT_EQ(away.after.outcome, AttemptOutcome::kDeferred);
     EXPECT_EQ(away.after.detail, "{\"waits\":1}");
@@ -439,7 +443,7 @@ TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
     run.status = away.after;
     now_ += minutes(1);
     const Made again = On(run, {.kind = EventKind::kStart, .exec_id = "e2"});
-    ASSERT_EQ(again.verdict, Verdict::kApplied);
+    ASSERT_EQ(again.verdict, EventVerdict::kApplied);
     EXPECT_EQ(again.after.attempt, 1);
     EXPECT_EQ(again.after.fence, 2);
     EXPECT_EQ(again.after.detail, "");

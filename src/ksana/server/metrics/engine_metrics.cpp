@@ -134,8 +134,8 @@ void EngineMetrics::Ended(const engine::AttemptEnd& end) {
     durations_.Observe(end.took);
     telemetry::Counter* const outcome = attempts_.at(static_cast<std::size_t>(end.event.kind));
     if (outcome != nullptr) outcome->Add();
-    const bool taken = end.applied.verdict == store::ApplyVerdict::kApplied ||
-                       end.applied.verdict == store::ApplyVerdict::kDuplicate;
+    const bool taken = end.applied.verdict == model::EventVerdict::kApplied ||
+                       end.applied.verdict == model::EventVerdict::kDuplicate;
     if (!taken) {
         refused_.Add();
         return;
@@ -144,8 +144,8 @@ void EngineMetrics::Ended(const engine::AttemptEnd& end) {
 }
 
 void EngineMetrics::Reported(EventKind kind, const store::Applied& applied) {
-    if (applied.verdict == store::ApplyVerdict::kDuplicate) return;
-    if (applied.verdict != store::ApplyVerdict::kApplied) {
+    if (applied.verdict == model::EventVerdict::kDuplicate) return;
+    if (applied.verdict != model::EventVerdict::kApplied) {
         refused_.Add();
         return;
     }

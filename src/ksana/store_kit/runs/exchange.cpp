@@ -13,26 +13,12 @@ namespace {
 
 using model::Event;
 using model::EventKind;
+using model::EventVerdict;
 using model::Run;
 using store::Applied;
-using store::ApplyVerdict;
 
 // Runs made queued in one go before a claim; a longer backlog takes several claims.
 constexpr std::size_t kDueBatch = 1'000;
-
-ApplyVerdict VerdictOf(model::Verdict verdict) {
-    switch (verdict) {
-        case model::Verdict::kApplied:
-            return ApplyVerdict::kApplied;
-        case model::Verdict::kDuplicate:
-            return ApplyVerdict::kDuplicate;
-        case model::Verdict::kStale:
-            return ApplyVerdict::kStale;
-        case model::Verdict::kRefused:
-            return ApplyVerdict::kRefused;
-    }
-    return ApplyVerdict::kRefused;
-}
 
 class RunsById {
   public:
@@ -54,12 +40,12 @@ class RunsById {
 Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
     // Starting is the business of a claim, which asks the gates.
     if (event.kind == EventKind::kStart) {
-        return {.verdict = ApplyVerdict::kRefused,
+        return {.verdict = EventVerdict::kRefused,
                 .state = run.status.state,
                 .reason = "a run is started by claiming it"};
     }
     model::Transition made = changes.Change(run, event);
-    return {.verdict = VerdictOf(made.verdict),
+    return {.verdict = made.verdict,
             .state = run.status.state,
             .cancel_requested = run.status.cancel_requested,
             .callback = made.callback,
@@ -114,7 +100,7 @@ class JointClaim {
                 start.lease = wanted[turn].params->lease;
                 start.exec_id = ids_.Next().ToString();
                 const auto made = changes_.Change(run, start);
-                if (made.verdict == model::Verdict::kApplied) started[turn].push_back(&run);
+                if (made.verdict == model::EventVerdict::kApplied) started[turn].push_back(&run);
             } else {
                 changes_.Change(run, {.kind = EventKind::kBlock});
             }
@@ -161,7 +147,7 @@ Result<void> ClaimAll(Transaction& tx, RunChanges& changes, std::span<const Want
     return {};
 }
 
-bool IsApplied(const Applied& outcome) { return outcome.verdict == ApplyVerdict::kApplied; }
+bool IsApplied(const Applied& outcome) { return outcome.verdict == EventVerdict::kApplied; }
 
 }  // namespace
 
@@ -204,7 +190,7 @@ Result<void> ExchangeWrite::ApplyEvents(Transaction& tx, RunChanges& changes, co
                                         const store::FollowUp& for_all) {
     std::vector<Uuid> ids;
     for (const ExchangeWrite* call : calls) {
-        for (const store::RunEvent& event : call->params_.events) ids.push_back(event.run_id);
+        for (const model::RunEvent& event : call->params_.events) ids.push_back(event.run_id);
     }
     if (ids.empty()) return {};
     KSANA_TRY(std::vector<Run> rows, tx.LockRuns(ids));
@@ -214,7 +200,7 @@ Result<void> ExchangeWrite::ApplyEvents(Transaction& tx, RunChanges& changes, co
         std::vector<Applied>& outcomes = call->made_.applied;
         outcomes.clear();
         outcomes.reserve(call->params_.events.size());
-        for (const store::RunEvent& event : call->params_.events) {
+        for (const model::RunEvent& event : call->params_.events) {
             if (Run* const run = by_id.Find(event.run_id)) {
                 outcomes.push_back(ApplyOne(changes, *run, event.event));
             } else {

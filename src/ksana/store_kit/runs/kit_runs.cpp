@@ -35,7 +35,7 @@ Result<void> CheckClaim(const store::ClaimParams& params) {
     return CheckOwner(params.owner, std::move(problems));
 }
 
-Result<void> CheckEvents(const std::vector<store::RunEvent>& events) {
+Result<void> CheckEvents(const std::vector<model::RunEvent>& events) {
     KSANA_TRY_VOID(CheckBatch(events.size(), "/events"));
     std::vector<Problem> problems;
     for (std::size_t i = 0; i < events.size(); ++i) {

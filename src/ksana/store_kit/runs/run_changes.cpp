@@ -84,7 +84,7 @@ model::Transition RunChanges::Change(Run& run, const model::Event& event) {
                         model::IsUnderWay(run.status)};
     auto displaced = DisplacedBy(event, run);
     model::Transition made = model::Decide(run, event, now_);
-    if (made.verdict != model::Verdict::kApplied) return made;
+    if (made.verdict != model::EventVerdict::kApplied) return made;
     if (displaced) attempts_.push_back(*std::move(displaced));
     run.updated_at = now_;
     Follow(run, before, made);
@@ -114,7 +114,7 @@ void RunChanges::Follow(const Run& run, const Before& before, const model::Trans
 void RunChanges::NoteCallback(const Run& run) {
     const RunState state = run.status.state;
     if (state != RunState::kHeld && !model::IsFinal(state)) return;
-    store::RunEvent told{.run_id = *run.parent, .event = {}};
+    model::RunEvent told{.run_id = *run.parent, .event = {}};
     if (state == RunState::kSucceeded) {
         told.event.kind = model::EventKind::kCallbackDelivered;
     } else {
@@ -128,10 +128,10 @@ void RunChanges::NoteCallback(const Run& run) {
 // Whoever is over already (its callback told of an error), or was closed by a person, takes it not.
 Result<void> RunChanges::TellParents() {
     if (of_callbacks_.empty()) return {};
-    const std::vector<store::RunEvent> told = std::exchange(of_callbacks_, {});
+    const std::vector<model::RunEvent> told = std::exchange(of_callbacks_, {});
     std::vector<Uuid> ids;
     ids.reserve(told.size());
-    for (const store::RunEvent& one : told) ids.push_back(one.run_id);
+    for (const model::RunEvent& one : told) ids.push_back(one.run_id);
     std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     KSANA_TRY(std::vector<Run> parents, tx_.LockRuns(ids));
@@ -140,7 +140,7 @@ Result<void> RunChanges::TellParents() {
         const Uuid id = parent.id;
         by_id[id] = &own_.emplace_back(std::move(parent));
     }
-    for (const store::RunEvent& one : told) {
+    for (const model::RunEvent& one : told) {
         const auto parent = by_id.find(one.run_id);
         if (parent != by_id.end()) Change(*parent->second, one.event);
     }

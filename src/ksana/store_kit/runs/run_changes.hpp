@@ -66,7 +66,7 @@ class RunChanges {
     std::map<std::string, model::JobTally> tallies_;
     std::vector<KeyClaim> freed_;
     std::vector<model::Run> follow_ups_;
-    std::vector<store::RunEvent> of_callbacks_;  // what became of callbacks, for their parents
+    std::vector<model::RunEvent> of_callbacks_;  // what became of callbacks, for their parents
     std::set<std::string> ended_jobs_;           // with runs that may be blocked
 };
 

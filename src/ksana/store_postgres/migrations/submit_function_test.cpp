@@ -98,7 +98,7 @@ TEST_F(SubmitFunctionTest, ItIsClaimedLikeAnyOther) {
     const auto applied = store_->runs().Apply(
         {{.run_id = run.id,
           .event = {.kind = model::EventKind::kSuccess, .exec_id = run.status.exec_id}}});
-    EXPECT_EQ(applied->at(0).verdict, store::ApplyVerdict::kApplied);
+    EXPECT_EQ(applied->at(0).verdict, model::EventVerdict::kApplied);
     EXPECT_EQ(Submit(fmt::format("'mail', id => '{}'", id.ToString())), id) << "sent twice";
     EXPECT_EQ(store_->runs().Get(id)->run.status.state, model::RunState::kSucceeded);
 }

@@ -17,8 +17,8 @@ namespace {
 
 using ksana::testing::PostgresSchema;
 using model::EventKind;
+using model::EventVerdict;
 using model::RunState;
-using store::ApplyVerdict;
 
 KnownRuns::Runs::value_type Known(const Uuid& id) {
     KnownRun known;
@@ -100,9 +100,9 @@ class ReportTest : public ::testing::Test {
         return claimed->claimed.runs;
     }
 
-    static std::vector<store::RunEvent> Events(const std::vector<model::Run>& runs,
+    static std::vector<model::RunEvent> Events(const std::vector<model::Run>& runs,
                                                EventKind kind) {
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (const model::Run& run : runs) {
             events.push_back({run.id, {.kind = kind, .exec_id = run.status.exec_id}});
         }
@@ -110,7 +110,7 @@ class ReportTest : public ::testing::Test {
     }
 
     static std::vector<store::Applied> Apply(store::Store& store,
-                                             std::vector<store::RunEvent> events) {
+                                             std::vector<model::RunEvent> events) {
         auto done = store.runs().Exchange({.events = std::move(events)});
         EXPECT_TRUE(done) << done.error().Describe();
         return done ? done->applied : std::vector<store::Applied>();
@@ -132,7 +132,7 @@ class ReportTest : public ::testing::Test {
 TEST_F(ReportTest, WhatWasStartedHereEnds) {
     const auto runs = Claim(5);
     for (const auto& applied : Apply(*ours_, Events(runs, EventKind::kSuccess))) {
-        EXPECT_EQ(applied.verdict, ApplyVerdict::kApplied);
+        EXPECT_EQ(applied.verdict, EventVerdict::kApplied);
     }
     EXPECT_EQ(CountOf("runs"), 0);
     EXPECT_EQ(CountOf("finished_runs"), 5);
@@ -141,7 +141,7 @@ TEST_F(ReportTest, WhatWasStartedHereEnds) {
     EXPECT_EQ(run.payload, "{}");
     EXPECT_EQ(run.status.owner, "w");
     for (const auto& applied : Apply(*ours_, Events(runs, EventKind::kSuccess))) {
-        EXPECT_EQ(applied.verdict, ApplyVerdict::kDuplicate);
+        EXPECT_EQ(applied.verdict, EventVerdict::kDuplicate);
     }
 }
 
@@ -155,7 +155,7 @@ TEST_F(ReportTest, AWishToCancelFromElsewhereIsSeen) {
     EXPECT_TRUE(applied[1].cancel_requested);
     EXPECT_FALSE(applied[2].cancel_requested);
     for (const auto& ended : Apply(*ours_, Events(runs, EventKind::kSuccess))) {
-        EXPECT_EQ(ended.verdict, ApplyVerdict::kApplied);
+        EXPECT_EQ(ended.verdict, EventVerdict::kApplied);
     }
 }
 
@@ -164,8 +164,8 @@ TEST_F(ReportTest, ARunThatAnotherHasEndedIsNotEndedAgain) {
     Apply(*others_, Events({runs[0]}, EventKind::kPermanentFailure));
     const auto applied = Apply(*ours_, Events(runs, EventKind::kSuccess));
     ASSERT_EQ(applied.size(), 3U);
-    EXPECT_NE(applied[0].verdict, ApplyVerdict::kApplied);
-    EXPECT_EQ(applied[1].verdict, ApplyVerdict::kApplied);
+    EXPECT_NE(applied[0].verdict, EventVerdict::kApplied);
+    EXPECT_EQ(applied[1].verdict, EventVerdict::kApplied);
     EXPECT_EQ(Read(runs[0].id).status.state, RunState::kFailed);
     EXPECT_EQ(CountOf("finished_runs"), 3);
 }
@@ -177,9 +177,9 @@ TEST_F(ReportTest, WhatKeepsNoLogIsGone) {
     const auto applied = Apply(*ours_, Events(runs, EventKind::kSuccess));
     ASSERT_EQ(applied.size(), 4U);
     for (const std::size_t i : {0U, 1U, 3U}) {
-        EXPECT_EQ(applied[i].verdict, ApplyVerdict::kApplied) << i;
+        EXPECT_EQ(applied[i].verdict, EventVerdict::kApplied) << i;
     }
-    EXPECT_NE(applied[2].verdict, ApplyVerdict::kApplied) << "it was gone";
+    EXPECT_NE(applied[2].verdict, EventVerdict::kApplied) << "it was gone";
     EXPECT_EQ(CountOf("runs"), 0);
     EXPECT_EQ(CountOf("finished_runs"), 0);
 }
@@ -190,7 +190,7 @@ TEST_F(ReportTest, AnOldReportIsStale) {
     ASSERT_TRUE(others_->runs().Reap({.lost_owners = {"w"}, .limit = 10}));
     const auto applied = Apply(*ours_, Events(runs, EventKind::kSuccess));
     ASSERT_EQ(applied.size(), 1U);
-    EXPECT_EQ(applied[0].verdict, ApplyVerdict::kStale);
+    EXPECT_EQ(applied[0].verdict, EventVerdict::kStale);
     EXPECT_NE(Read(runs[0].id).status.state, RunState::kSucceeded);
 }
 
@@ -198,9 +198,9 @@ TEST_F(ReportTest, AReportWithAWrongTokenIsAnsweredFromTheStore) {
     const auto runs = Claim(1);
     auto events = Events(runs, EventKind::kSuccess);
     events[0].event.exec_id = "another";
-    EXPECT_EQ(Apply(*ours_, events).at(0).verdict, ApplyVerdict::kStale);
+    EXPECT_EQ(Apply(*ours_, events).at(0).verdict, EventVerdict::kStale);
     EXPECT_EQ(Apply(*ours_, Events(runs, EventKind::kSuccess)).at(0).verdict,
-              ApplyVerdict::kApplied);
+              EventVerdict::kApplied);
 }
 
 // A version that was moved by the server's housekeeping is found by its id.
@@ -208,7 +208,7 @@ TEST_F(ReportTest, RowsMayMove) {
     const auto runs = Claim(4);
     schema_.Run("VACUUM FULL ksana.runs");
     for (const auto& applied : Apply(*ours_, Events(runs, EventKind::kSuccess))) {
-        EXPECT_EQ(applied.verdict, ApplyVerdict::kApplied);
+        EXPECT_EQ(applied.verdict, EventVerdict::kApplied);
     }
     EXPECT_EQ(CountOf("finished_runs"), 4);
 }

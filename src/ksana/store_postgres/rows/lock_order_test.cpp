@@ -119,7 +119,7 @@ class DeadlockTest : public ::testing::Test {
 
     // Claims, and reports of what was claimed before, some of them to be tried again.
     void Work(int number) {
-        std::vector<store::RunEvent> events;
+        std::vector<model::RunEvent> events;
         for (int round = 0; round < kRounds; ++round) {
             Expect(store_->runs().Submit({.runs = Fires()}));
             auto exchanged = store_->runs().Exchange(
@@ -145,7 +145,7 @@ class DeadlockTest : public ::testing::Test {
                 {.filter = {.states = model::kUnfinishedStates}, .descending = false, .limit = 8});
             Expect(page);
             if (!page || page->items.empty()) continue;
-            std::vector<store::RunEvent> events;
+            std::vector<model::RunEvent> events;
             for (const model::Run& run : page->items) {
                 events.push_back({run.id, {.kind = EventKind::kCancel}});
             }

@@ -80,7 +80,7 @@ struct ActionVisitor {
     requires requires(Http& action) { action.url; }
     static void Visit(Io& io, Http& action) {
         io.Value(action.url);
-        io.Field(action.method, model::HttpMethod::kGet);
+        io.Field(action.method, HttpMethod::kGet);
         io.Field(action.headers, {});
         io.Field(action.body, {});
     }

@@ -1,17 +1,14 @@
-#include "ksana/codec/json/json_output.hpp"
+#include "ksana/base/text/json_output.hpp"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
+#include "ksana/base/text/utf8.hpp"
 
-namespace ksana::codec {
+namespace ksana {
 namespace {
-
-namespace json = boost::json;
 
 // Most jobs fit; and malloc takes its short way below a kilobyte.
 constexpr std::size_t kUsualSize = 960;
@@ -98,6 +95,11 @@ void JsonOutput::Text(std::string_view text) {
     Quote(text);
 }
 
+void JsonOutput::PrintableText(std::string_view text) {
+    if (IsUtf8(text)) return Text(text);
+    Text(Printable(text));
+}
+
 void JsonOutput::Bool(bool value) {
     Separate();
     text_ += value ? "true" : "false";
@@ -130,40 +132,9 @@ void JsonOutput::Null() {
     text_ += "null";
 }
 
-void JsonOutput::Value(const json::value& value) {
-    switch (value.kind()) {
-        case json::kind::null:
-            Null();
-            break;
-        case json::kind::bool_:
-            Bool(value.get_bool());
-            break;
-        case json::kind::int64:
-            Int(value.get_int64());
-            break;
-        case json::kind::uint64:
-            Unsigned(value.get_uint64());
-            break;
-        case json::kind::double_:
-            Double(value.get_double());
-            break;
-        case json::kind::string:
-            Text(value.get_string());
-            break;
-        case json::kind::array:
-            BeginArray();
-            for (const json::value& item : value.get_array()) Value(item);
-            EndArray();
-            break;
-        case json::kind::object:
-            BeginObject();
-            for (const auto& member : value.get_object()) {
-                Key(member.key());
-                Value(member.value());
-            }
-            EndObject();
-            break;
-    }
+void JsonOutput::Raw(std::string_view json) {
+    Separate();
+    text_ += json;
 }
 
 // Whole stretches that need no escape go out at once.
@@ -193,10 +164,4 @@ void JsonOutput::Escape(char c) {
     text_ += kDigits[byte & 0xFU];
 }
 
-std::string WriteJson(const boost::json::value& value, JsonStyle style) {
-    JsonOutput output(style);
-    output.Value(value);
-    return output.Take();
-}
-
-}  // namespace ksana::codec
+}  // namespace ksana

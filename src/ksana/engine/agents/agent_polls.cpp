@@ -1,4 +1,4 @@
-#include "ksana/api/agents/agent_polls.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
 
 #include <fmt/core.h>
 
@@ -7,30 +7,28 @@
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
-#include "ksana/codec/v1/agent_codec.hpp"
 #include "ksana/store/run_store.hpp"
 
-namespace ksana::api {
+namespace ksana::engine {
 namespace {
 
-using http_server::Response;
-
-// Of one filter in one transaction: one commit seldom makes more runs ready.
+// Polls of one filter in one transaction: one commit seldom makes more runs ready.
 constexpr std::size_t kFirstOfAGroup = 16;
 constexpr std::size_t kMaxClaims = 256;
-// Filters that a new run is held against before it is queued.
+// Filters that a new run is matched against before it is queued.
 constexpr std::size_t kMaxOffers = 32;
-// Looks that find nothing although something was committed: after a few of them they keep a
-// distance, so that polls for one type do not slow down the rest. One that had to read through a
-// long queue of other people's runs takes at most every fifth part of the store's time.
+// After a few looks in a row that find no run, further looks keep a distance, so that polls for one
+// type do not slow down the rest. A look that has to read through a long queue of runs for other
+// agents takes at most a fifth of the store's time.
 constexpr std::size_t kFreeLooks = 8;
 constexpr Duration kVainPause = std::chrono::milliseconds(5);
 constexpr Duration kLongestVainPause = std::chrono::seconds(1);
 constexpr int kPausePerLook = 4;
 constexpr Duration kErrorPause = std::chrono::seconds(1);
 
-// What polls have in common that can be served by the same runs. Should a text hold a separator,
-// some poll may be asked for in vain: it is served by its own filter.
+// The key of a filter: polls with equal keys can be served by the same runs. Where a text holds a
+// separator, two filters may share a key; that costs a look in vain and nothing else, as each claim
+// carries its own filter.
 std::string KeyOf(const model::AgentClaim& claim) {
     std::string key = claim.tenant + '\x01' + claim.creator + '\x01';
     for (const std::string& type : claim.types) key += type + '\x02';
@@ -41,28 +39,23 @@ std::string KeyOf(const model::AgentClaim& claim) {
     return key;
 }
 
-Response EmptyAnswer(const AgentPoll& poll) {
-    if (!poll.reports) return http_server::NoContent();
-    return http_server::JsonResponse(200, codec::ExchangeToJson(*poll.reports, {}));
-}
-
 }  // namespace
 
-AgentPolls::AgentPolls(engine::AgentService& context, store::Store& store, Clock& clock,
+AgentPolls::AgentPolls(AgentService& agents, store::Store& store, Clock& clock,
                        const Options& options)
-    : desk_(context),
+    : agents_(agents),
       store_(store),
       clock_(clock),
       options_(options),
       thread_("agents", [this](const std::stop_token& stop) { Run(stop); }),
       subscription_(
-          store.changes().Subscribe(store::Topic::kTasks, [this](store::Topics) { Ring(); })) {}
+          store.changes().Subscribe(store::Topic::kTasks, [this](store::Topics) { Notify(); })) {}
 
 AgentPolls::~AgentPolls() { Stop(); }
 
-void AgentPolls::Ring() {
-    ++commits_;  // before it looks who waits: a poll looks at these the other way round
-    if (parked_ > 0) bell_->wakeup.Notify();
+void AgentPolls::Notify() {
+    ++commits_;  // before parked_ is read: Park writes parked_ and then reads commits_
+    if (parked_ > 0) signal_->wakeup.Notify();
 }
 
 Result<void> AgentPolls::Start() {
@@ -75,15 +68,15 @@ void AgentPolls::Stop() {
     const MutexLock service(service_mutex_);
     Drain();
     thread_.Stop();
-    Drain();  // those that it had asked for
+    Drain();  // the polls that the thread had taken
 }
 
 void AgentPolls::Claim(AgentPoll poll) {
     const std::uint64_t seen = commits_;
     if (OthersWait(poll.claim)) return Park(std::move(poll), std::nullopt);
-    auto exchanged = desk_.Exchange({}, poll.claim);
+    auto exchanged = agents_.Exchange({}, poll.claim);
     if (!exchanged) {
-        poll.reply.Fail(exchanged.error());
+        poll.client->Fail(exchanged.error());
         return;
     }
     Settle(std::move(poll), std::move(exchanged->claimed.runs), seen);
@@ -104,9 +97,9 @@ bool AgentPolls::OthersWait(const model::AgentClaim& claim) const {
 void AgentPolls::Park(AgentPoll poll, std::optional<std::uint64_t> seen) {
     const SteadyPoint deadline = clock_.SteadyNow() + poll.claim.wait;
     const Key key = KeyOf(poll.claim);
-    poll.reply.OnClientGone([bell = bell_] {
-        bell->gone = true;
-        bell->wakeup.Notify();
+    poll.client->OnGone([signal = signal_] {
+        signal->gone = true;
+        signal->wakeup.Notify();
     });
     MutexLock lock(mutex_);
     if (draining_ || parked_ >= options_.max_polls) {
@@ -116,42 +109,33 @@ void AgentPolls::Park(AgentPoll poll, std::optional<std::uint64_t> seen) {
     Group& group = groups_[key];
     const bool first = parked_++ == 0;
     first_deadline_ = first ? deadline : std::min(first_deadline_, deadline);
-    ask_time_ = ask_time_ || first;
-    // Something was committed since it looked for itself. Or it did not look, and those who do
-    // are gone or being asked for.
+    read_due_ = read_due_ || first;
+    // A run may have become ready since the claim of this poll; or it made no claim, and the polls
+    // before it are gone or taken.
     look_ = look_ || (seen ? *seen != commits_ : group.empty());
     group.push_back({std::move(poll), deadline});
-    // Who went before that rang for a poll that nobody could find yet.
-    if (group.back().poll.reply.client_gone()) bell_->gone = true;
+    // An agent that left before this line set `gone` while a sweep could not find its poll.
+    if (group.back().poll.client->gone()) signal_->gone = true;
     lock.Unlock();
-    bell_->wakeup.Notify();
+    signal_->wakeup.Notify();
 }
 
 void AgentPolls::Refuse(AgentPoll& poll) const {
-    if (poll.reports || draining_) {
-        poll.reply.Send(EmptyAnswer(poll));
-        return;
-    }
-    poll.reply.Fail(
+    if (draining_) return poll.client->Send({});
+    poll.client->Fail(
         Error(Code::kExhausted, fmt::format("{} polls wait already", options_.max_polls)));
 }
 
 void AgentPolls::Answer(AgentPoll& poll, std::vector<model::Run> runs) {
-    if (!runs.empty() && poll.reply.client_gone()) {
-        desk_.GiveBack(runs);
+    if (!runs.empty() && poll.client->gone()) {
+        agents_.GiveBack(runs);
         runs.clear();
     }
-    if (runs.empty()) {
-        poll.reply.Send(EmptyAnswer(poll));
-        return;
-    }
-    std::string body = poll.reports ? codec::ExchangeToJson(*std::move(poll.reports), runs)
-                                    : codec::ClaimedRunsToJson(runs);
-    poll.reply.Send(http_server::JsonResponse(200, std::move(body)));
+    poll.client->Send(std::move(runs));
 }
 
 void AgentPolls::SendEmpty(std::vector<Waiting> polls) {
-    for (Waiting& one : polls) one.poll.reply.Send(EmptyAnswer(one.poll));
+    for (Waiting& one : polls) one.poll.client->Send({});
 }
 
 void AgentPolls::Drain() {
@@ -167,7 +151,7 @@ void AgentPolls::Drain() {
 }
 
 void AgentPolls::Run(const std::stop_token& stop) {
-    while (!stop.stop_requested()) clock_.Wait(bell_->wakeup, RunOnce(), stop);
+    while (!stop.stop_requested()) clock_.Wait(signal_->wakeup, RunOnce(), stop);
 }
 
 SteadyPoint AgentPolls::RunOnce() {
@@ -200,14 +184,14 @@ SteadyPoint AgentPolls::RunOnce() {
     if (waiting() == 0) return now + std::chrono::hours(1);
     const MutexLock lock(mutex_);
     if (due_at_) next = std::min(next, std::max(*due_at_, now));
-    if (desk_.limits() != nullptr)
-        next = std::min(next, std::max(desk_.limits()->RoomAgainAt(), now));
+    if (agents_.limits() != nullptr)
+        next = std::min(next, std::max(agents_.limits()->RoomAgainAt(), now));
     return std::min(next, first_deadline_);
 }
 
-// Those who have gone, and those who have waited for long enough.
+// Answers polls whose agent has gone, and those whose time is over.
 void AgentPolls::Sweep(SteadyPoint now) {
-    const bool gone = bell_->gone.exchange(false);
+    const bool gone = signal_->gone.exchange(false);
     std::vector<Waiting> over;
     {
         const MutexLock lock(mutex_);
@@ -215,7 +199,7 @@ void AgentPolls::Sweep(SteadyPoint now) {
         first_deadline_ = SteadyPoint::max();
         for (auto& [key, group] : groups_) {
             const auto rest = std::ranges::stable_partition(group, [&](const Waiting& one) {
-                return one.deadline > now && !one.poll.reply.client_gone();
+                return one.deadline > now && !one.poll.client->gone();
             });
             std::move(rest.begin(), rest.end(), std::back_inserter(over));
             group.erase(rest.begin(), rest.end());
@@ -230,77 +214,77 @@ void AgentPolls::Sweep(SteadyPoint now) {
 }
 
 bool AgentPolls::WantsLook(SteadyPoint now) {
-    bool ask_time = false;
+    bool read_due = false;
     bool look = false;
     {
         const MutexLock lock(mutex_);
-        ask_time = std::exchange(ask_time_, false);
+        read_due = std::exchange(read_due_, false);
         look = look_;
     }
-    // What polls found nothing in a moment ago need not be looked at again.
-    if (ask_time) {
+    // The first poll has just claimed for itself and found nothing: no look is needed now.
+    if (read_due) {
         looked_at_ = std::max(looked_at_, now);
-        (void)AskForTime(now);
+        (void)ReadNextDue(now);
     }
-    if (desk_.limits() != nullptr && desk_.limits()->RoomAgainAt() <= now) {
-        desk_.limits()->ForgetRoomAgain();
+    if (agents_.limits() != nullptr && agents_.limits()->RoomAgainAt() <= now) {
+        agents_.limits()->ForgetRoomAgain();
         look = true;
     }
     return look || commits_ != seen_ || (due_at_ && *due_at_ <= now) ||
            now >= looked_at_ + options_.longest_sleep;
 }
 
-// True: there is more to do at once.
+// Claims for the first polls of each filter. Returns whether to look again at once.
 Result<bool> AgentPolls::Look() {
     seen_ = commits_.load();
-    std::vector<Asked> asked = TakeFirst();
-    if (asked.empty()) return false;
+    std::vector<Taken> taken = TakeFirst();
+    if (taken.empty()) return false;
     std::vector<model::AgentClaim> claims;
-    claims.reserve(asked.size());
-    for (const Asked& one : asked) claims.push_back(one.waiting.poll.claim);
-    auto claimed = desk_.ClaimAll(claims);
+    claims.reserve(taken.size());
+    for (const Taken& one : taken) claims.push_back(one.waiting.poll.claim);
+    auto claimed = agents_.ClaimAll(claims);
     if (!claimed) {
-        PutBack(std::move(asked));
+        PutBack(std::move(taken));
         return std::move(claimed).error();
     }
-    const bool again = Serve(std::move(asked), *std::move(claimed));
-    if (!again) KSANA_TRY_VOID(AskForTime(clock_.SteadyNow()));
+    const bool again = Serve(std::move(taken), *std::move(claimed));
+    if (!again) KSANA_TRY_VOID(ReadNextDue(clock_.SteadyNow()));
     return again;
 }
 
 // The first polls of every group, beginning with the group of this turn.
-std::vector<AgentPolls::Asked> AgentPolls::TakeFirst() {
-    std::vector<Asked> asked;
+std::vector<AgentPolls::Taken> AgentPolls::TakeFirst() {
+    std::vector<Taken> taken;
     const MutexLock lock(mutex_);
     look_ = false;
-    if (groups_.empty()) return asked;
+    if (groups_.empty()) return taken;
     const auto turn = static_cast<std::ptrdiff_t>(turn_++ % groups_.size());
     auto group = std::next(groups_.begin(), turn);
     for (std::size_t n = groups_.size(); n > 0; --n) {
-        if (asked.size() >= kMaxClaims) {
-            look_ = true;  // the turn of others has not come
+        if (taken.size() >= kMaxClaims) {
+            look_ = true;  // polls of other filters were left out
             break;
         }
         for (std::size_t i = 0; i < kFirstOfAGroup && !group->second.empty(); ++i) {
-            asked.push_back({group->first, std::move(group->second.front())});
+            taken.push_back({group->first, std::move(group->second.front())});
             group->second.pop_front();
         }
         if (++group == groups_.end()) group = groups_.begin();
     }
-    return asked;
+    return taken;
 }
 
-bool AgentPolls::Serve(std::vector<Asked> asked, std::vector<store::Claimed> claimed) {
-    std::vector<Asked> unserved;
+bool AgentPolls::Serve(std::vector<Taken> taken, std::vector<store::Claimed> claimed) {
+    std::vector<Taken> unserved;
     std::size_t served = 0;
     std::vector<Key> filled;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-        const bool last = i + 1 == asked.size() || asked[i + 1].key != asked[i].key;
-        if (last && claimed[i].more) filled.push_back(asked[i].key);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        const bool last = i + 1 == taken.size() || taken[i + 1].key != taken[i].key;
+        if (last && claimed[i].more) filled.push_back(taken[i].key);
         if (claimed[i].runs.empty()) {
-            unserved.push_back(std::move(asked[i]));
+            unserved.push_back(std::move(taken[i]));
         } else {
-            Answer(asked[i].waiting.poll, std::move(claimed[i].runs));
+            Answer(taken[i].waiting.poll, std::move(claimed[i].runs));
             ++served;
         }
     }
@@ -316,16 +300,16 @@ bool AgentPolls::Serve(std::vector<Asked> asked, std::vector<store::Claimed> cla
            });
 }
 
-// In front of those that came after them.
-void AgentPolls::PutBack(std::vector<Asked> asked) {
+// Puts polls back in front of those that came after them.
+void AgentPolls::PutBack(std::vector<Taken> taken) {
     std::vector<Waiting> over;
     {
         const MutexLock lock(mutex_);
-        for (auto entry = asked.rbegin(); entry != asked.rend(); ++entry) {
+        for (auto entry = taken.rbegin(); entry != taken.rend(); ++entry) {
             if (draining_) {
                 over.push_back(std::move(entry->waiting));
             } else {
-                // A sweep may have looked at the deadlines of the others meanwhile.
+                // A sweep may have reset first_deadline_ while this poll was away.
                 first_deadline_ = std::min(first_deadline_, entry->waiting.deadline);
                 groups_[entry->key].push_front(std::move(entry->waiting));
             }
@@ -336,48 +320,37 @@ void AgentPolls::PutBack(std::vector<Asked> asked) {
     SendEmpty(std::move(over));
 }
 
-// A poll that was taken out of its group for a run that is about to be stored.
-class AgentPolls::FirstInLine final : public engine::WaitingConsumer {
-  public:
-    FirstInLine(AgentPolls& hub, Asked asked) : hub_(hub), asked_(std::move(asked)) {}
-    ~FirstInLine() override {
-        if (!given_) hub_.WaitOn(std::move(asked_));
-    }
+AgentPolls::Reservation::~Reservation() {
+    if (!given_) polls_.PutBackReserved(std::move(taken_));
+}
 
-    store::StartAs start() const override {
-        const model::AgentClaim& claim = asked_.waiting.poll.claim;
-        return {.owner = claim.worker,
-                .lease = claim.lease,
-                .kind = model::ActionKind::kQueue,
-                .limit = 1};
-    }
-    void Give(model::Run run) override {
-        given_ = true;
-        hub_.Give(asked_, std::move(run));
-    }
+store::StartAs AgentPolls::Reservation::start() const {
+    const model::AgentClaim& claim = taken_.waiting.poll.claim;
+    return {
+        .owner = claim.worker, .lease = claim.lease, .kind = model::ActionKind::kQueue, .limit = 1};
+}
 
-  private:
-    AgentPolls& hub_;
-    Asked asked_;
-    bool given_ = false;
-};
+void AgentPolls::Reservation::Give(model::Run run) {
+    given_ = true;
+    polls_.Give(taken_, std::move(run));
+}
 
-std::unique_ptr<engine::WaitingConsumer> AgentPolls::TakerFor(const model::Run& run) {
-    // A store starts no run at once that makes demands on who takes it.
+std::unique_ptr<AgentPolls::Reservation> AgentPolls::Reserve(const model::Run& run) {
+    // A store starts no run at once that has a selector.
     if (parked_ == 0 || !run.selector.empty()) return nullptr;
-    if (desk_.limits() != nullptr && desk_.limits()->Concern(run.type)) return nullptr;
+    if (agents_.limits() != nullptr && agents_.limits()->Concern(run.type)) return nullptr;
     const MutexLock lock(mutex_);
-    // What was ready before goes first: RunOnce is about to look for it.
+    // Runs that were ready before go first: RunOnce is about to claim them.
     if (groups_.empty() || look_ || draining_ || commits_ != seen_) return nullptr;
     auto group =
         std::next(groups_.begin(), static_cast<std::ptrdiff_t>(offer_turn_++ % groups_.size()));
     for (std::size_t n = std::min(groups_.size(), kMaxOffers); n > 0; --n) {
         if (!group->second.empty()) {
             Waiting& first = group->second.front();
-            if (store::Matches(engine::AgentService::FilterOf(first.poll.claim), run)) {
-                Asked asked{group->first, std::move(first)};
+            if (store::Matches(AgentService::FilterOf(first.poll.claim), run)) {
+                Taken taken{group->first, std::move(first)};
                 group->second.pop_front();
-                return std::make_unique<FirstInLine>(*this, std::move(asked));
+                return std::make_unique<Reservation>(*this, std::move(taken));
             }
         }
         if (++group == groups_.end()) group = groups_.begin();
@@ -385,37 +358,37 @@ std::unique_ptr<engine::WaitingConsumer> AgentPolls::TakerFor(const model::Run& 
     return nullptr;
 }
 
-void AgentPolls::Give(Asked& asked, model::Run run) {
+void AgentPolls::Give(Taken& taken, model::Run run) {
     {
         const MutexLock lock(mutex_);
         --parked_;
-        const auto group = groups_.find(asked.key);
+        const auto group = groups_.find(taken.key);
         if (group != groups_.end() && group->second.empty()) groups_.erase(group);
     }
-    desk_.NoteStarted(run);
+    agents_.NoteStarted(run);
     std::vector<model::Run> runs;
     runs.push_back(std::move(run));
-    Answer(asked.waiting.poll, std::move(runs));
+    Answer(taken.waiting.poll, std::move(runs));
 }
 
-// RunOnce may have looked for the others meanwhile, and found what this one waits for.
-void AgentPolls::WaitOn(Asked asked) {
-    std::vector<Asked> one;
-    one.push_back(std::move(asked));
+// RunOnce may have missed a run for this poll while it was reserved: it looks again.
+void AgentPolls::PutBackReserved(Taken taken) {
+    std::vector<Taken> one;
+    one.push_back(std::move(taken));
     PutBack(std::move(one));
     {
         const MutexLock lock(mutex_);
         look_ = true;
     }
-    bell_->wakeup.Notify();
+    signal_->wakeup.Notify();
 }
 
-// When the next run comes due by itself.
-Result<void> AgentPolls::AskForTime(SteadyPoint now) {
+// Reads when the next run comes due by itself.
+Result<void> AgentPolls::ReadNextDue(SteadyPoint now) {
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
     due_at_.reset();
     if (times.ready) due_at_ = now + std::max(*times.ready - times.now, Duration::zero());
     return {};
 }
 
-}  // namespace ksana::api
+}  // namespace ksana::engine

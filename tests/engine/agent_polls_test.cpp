@@ -1,4 +1,4 @@
-#include "ksana/api/agents/agent_polls.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,26 +7,62 @@
 #include "engine/service_fixture.hpp"
 #include "ksana/engine/services/task_service.hpp"
 
-namespace ksana::api {
+namespace ksana::engine {
 namespace {
 
-using http_server::Response;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
 // Without its thread: a test calls RunOnce in its place.
-class AgentPollsTest : public engine::ServiceFixture {
+class AgentPollsTest : public ServiceFixture {
   protected:
-    // What one poll was answered; status 0 while it waits.
-    struct Poll {
-        std::shared_ptr<Response> answer = std::make_shared<Response>();
-        std::shared_ptr<http_server::ReplyState> state;
+    // What one poll was answered.
+    struct Answer {
+        bool sent = false;
+        std::vector<Uuid> runs;
+        std::optional<Code> failed;
+        bool gone = false;
+        std::function<void()> on_gone;
+    };
 
-        Poll() { answer->status = 0; }
-        int status() const { return answer->status; }
-        const std::string& body() const { return answer->body; }
-        void Leave() const { MarkClientGone(*state); }
+    class Client final : public PollClient {
+      public:
+        explicit Client(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+
+        void Send(std::vector<model::Run> runs) override {
+            Once();
+            for (const model::Run& run : runs) answer_->runs.push_back(run.id);
+        }
+        void Fail(const Error& error) override {
+            Once();
+            answer_->failed = error.code;
+        }
+        bool gone() const override { return answer_->gone; }
+        void OnGone(std::function<void()> callback) override {
+            answer_->on_gone = std::move(callback);
+            if (answer_->gone) answer_->on_gone();
+        }
+
+      private:
+        void Once() const {
+            EXPECT_FALSE(answer_->sent) << "answered twice";
+            answer_->sent = true;
+        }
+
+        const std::shared_ptr<Answer> answer_;
+    };
+
+    struct Poll {
+        std::shared_ptr<Answer> answer = std::make_shared<Answer>();
+
+        bool waits() const { return !answer->sent; }
+        bool served() const { return !answer->runs.empty(); }
+        bool empty() const { return answer->sent && !served() && !answer->failed; }
+        void Leave() const {
+            answer->gone = true;
+            if (answer->on_gone) answer->on_gone();
+        }
     };
 
     static model::AgentClaim Wish(std::string worker, std::string type = "t",
@@ -38,21 +74,17 @@ class AgentPollsTest : public engine::ServiceFixture {
         return claim;
     }
 
-    AgentPoll Made(Poll& poll, model::AgentClaim claim) {
-        http_server::Reply reply(
-            [answer = poll.answer](Response response) { *answer = std::move(response); }, "/claim",
-            "r");
-        poll.state = reply.state();
-        return {.claim = std::move(claim), .reply = std::move(reply)};
+    static AgentPoll Made(const Poll& poll, model::AgentClaim claim) {
+        return {.claim = std::move(claim), .client = std::make_unique<Client>(poll.answer)};
     }
     Poll Claim(model::AgentClaim claim) {
         Poll poll;
-        hub_.Claim(Made(poll, std::move(claim)));
+        polls_.Claim(Made(poll, std::move(claim)));
         return poll;
     }
 
-    static engine::NewTask Task(const std::string& type = "t", std::optional<Duration> delay = {}) {
-        engine::NewTask task;
+    static NewTask Task(const std::string& type = "t", std::optional<Duration> delay = {}) {
+        NewTask task;
         task.type = type;
         task.delay = delay;
         return task;
@@ -62,34 +94,33 @@ class AgentPollsTest : public engine::ServiceFixture {
     }
     model::RunStatus StatusOf(const Uuid& id) { return store_->runs().Get(id)->run.status; }
 
-    engine::TaskService tasks_{*store_, {}, {}};
-    engine::AgentService agents_{*store_, {}};
-    AgentPolls hub_{agents_, *store_, clock_, {.max_polls = 3, .longest_sleep = seconds(1)}};
-    // As the server has it: who waits is asked before a task is queued.
-    engine::TaskService handing_{
-        *store_, {}, {}, [this](const model::Run& run) { return hub_.TakerFor(run); }};
+    TaskService tasks_{*store_, {}, {}};
+    AgentService agents_{*store_, {}};
+    AgentPolls polls_{agents_, *store_, clock_, {.max_polls = 3, .longest_sleep = seconds(1)}};
+    // As in the server: a waiting poll gets a task before it is queued.
+    TaskService handing_{*store_, {}, {}, &polls_};
 };
 
 TEST_F(AgentPollsTest, WhatIsThereIsAnsweredAtOnce) {
     const Uuid id = Submit();
     const Poll poll = Claim(Wish("w"));
-    EXPECT_EQ(poll.status(), 200);
-    EXPECT_NE(poll.body().find(id.ToString()), std::string::npos);
+    EXPECT_TRUE(poll.served());
+    EXPECT_EQ(poll.answer->runs, std::vector<Uuid>{id});
     EXPECT_EQ(StatusOf(id).owner, "w");
-    EXPECT_EQ(Claim(Wish("w", "t", Duration::zero())).status(), 204) << "it does not wait";
-    EXPECT_EQ(hub_.waiting(), 0U);
+    EXPECT_TRUE(Claim(Wish("w", "t", Duration::zero())).empty()) << "it does not wait";
+    EXPECT_EQ(polls_.waiting(), 0U);
 }
 
 TEST_F(AgentPollsTest, ACommitAnswersThePoll) {
     const Poll poll = Claim(Wish("w"));
-    EXPECT_EQ(hub_.waiting(), 1U);
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 0);
+    EXPECT_EQ(polls_.waiting(), 1U);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.waits());
     const Uuid id = Submit();
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.served());
     EXPECT_EQ(StatusOf(id).owner, "w");
-    EXPECT_EQ(hub_.waiting(), 0U);
+    EXPECT_EQ(polls_.waiting(), 0U);
 }
 
 TEST_F(AgentPollsTest, TheFirstToComeIsServedFirst) {
@@ -98,22 +129,22 @@ TEST_F(AgentPollsTest, TheFirstToComeIsServedFirst) {
     const Poll other = Claim(Wish("other", "x"));
     Submit();
     const Poll late = Claim(Wish("late", "t", Duration::zero()));
-    EXPECT_EQ(late.status(), 200) << "who does not wait takes what there is";
+    EXPECT_TRUE(late.served()) << "who does not wait takes what there is";
     Submit();
-    hub_.RunOnce();
-    EXPECT_EQ(one.status(), 200);
-    EXPECT_EQ(two.status(), 0);
-    EXPECT_EQ(other.status(), 0);
+    polls_.RunOnce();
+    EXPECT_TRUE(one.served());
+    EXPECT_TRUE(two.waits());
+    EXPECT_TRUE(other.waits());
     const Uuid id = Submit();
     const Poll behind = Claim(Wish("behind"));
-    EXPECT_EQ(behind.status(), 0) << "although there is a run: others wait for it";
-    hub_.RunOnce();
-    EXPECT_EQ(two.status(), 200);
-    EXPECT_EQ(behind.status(), 0);
+    EXPECT_TRUE(behind.waits()) << "although there is a run: others wait for it";
+    polls_.RunOnce();
+    EXPECT_TRUE(two.served());
+    EXPECT_TRUE(behind.waits());
     EXPECT_EQ(StatusOf(id).owner, "two");
     Submit();
-    hub_.RunOnce();
-    EXPECT_EQ(behind.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(behind.served());
 }
 
 TEST_F(AgentPollsTest, OnePollMayTakeAll) {
@@ -121,34 +152,34 @@ TEST_F(AgentPollsTest, OnePollMayTakeAll) {
     greedy.max = 10;
     const Poll one = Claim(greedy);
     const Poll two = Claim(Wish("two"));
-    std::vector<engine::NewTask> tasks(4);
-    for (engine::NewTask& task : tasks) task.type = "t";
+    std::vector<NewTask> tasks(4);
+    for (NewTask& task : tasks) task.type = "t";
     ASSERT_TRUE(tasks_.Submit(tasks));
-    hub_.RunOnce();
-    EXPECT_EQ(one.status(), 200);
-    EXPECT_EQ(two.status(), 0) << "nothing is left";
+    polls_.RunOnce();
+    EXPECT_TRUE(one.served());
+    EXPECT_TRUE(two.waits()) << "nothing is left";
 }
 
 TEST_F(AgentPollsTest, APollEndsWithItsTime) {
     const Poll poll = Claim(Wish("w", "t", seconds(2)));
-    const SteadyPoint next = hub_.RunOnce();
+    const SteadyPoint next = polls_.RunOnce();
     EXPECT_LE(next, clock_.SteadyNow() + seconds(1)) << "the net";
     clock_.Advance(seconds(1) + milliseconds(999));
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 0);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.waits());
     clock_.Advance(milliseconds(1));
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 204);
-    EXPECT_EQ(hub_.waiting(), 0U);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.empty());
+    EXPECT_EQ(polls_.waiting(), 0U);
 }
 
 TEST_F(AgentPollsTest, ARunThatComesDueAnswersIt) {
     const Uuid id = Submit("t", milliseconds(300));
     const Poll poll = Claim(Wish("w"));
-    EXPECT_EQ(hub_.RunOnce(), clock_.SteadyNow() + milliseconds(300));
+    EXPECT_EQ(polls_.RunOnce(), clock_.SteadyNow() + milliseconds(300));
     clock_.Advance(milliseconds(300));
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.served());
     EXPECT_EQ(StatusOf(id).owner, "w");
 }
 
@@ -157,8 +188,8 @@ TEST_F(AgentPollsTest, WhoHasGoneGetsNothing) {
     const Poll here = Claim(Wish("here"));
     gone.Leave();
     const Uuid id = Submit();
-    hub_.RunOnce();
-    EXPECT_EQ(here.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(here.served());
     EXPECT_EQ(StatusOf(id).owner, "here");
     EXPECT_EQ(StatusOf(id).attempt, 1);
 }
@@ -168,158 +199,152 @@ TEST_F(AgentPollsTest, WhatWasClaimedForOneWhoLeftIsGivenBack) {
     Poll poll;
     AgentPoll made = Made(poll, Wish("gone"));
     poll.Leave();
-    hub_.Claim(std::move(made));
+    polls_.Claim(std::move(made));
     EXPECT_EQ(StatusOf(id).state, model::RunState::kQueued);
     EXPECT_EQ(StatusOf(id).failures, 0);
-    EXPECT_EQ(Claim(Wish("w")).status(), 200);
+    EXPECT_TRUE(Claim(Wish("w")).served());
 }
 
 TEST_F(AgentPollsTest, ThereIsRoomForSoMany) {
-    for (const char* name : {"one", "two", "three"}) EXPECT_EQ(Claim(Wish(name)).status(), 0);
+    for (const char* name : {"one", "two", "three"}) EXPECT_TRUE(Claim(Wish(name)).waits());
     const Poll refused = Claim(Wish("four"));
-    EXPECT_EQ(refused.status(), 429);
-    EXPECT_EQ(refused.answer->headers, (http_server::TextPairs{{"Retry-After", "1"}}));
-    Poll exchange;
-    AgentPoll made = Made(exchange, Wish("five"));
-    made.reports = "[]";
-    hub_.Settle(std::move(made), {}, hub_.commits());
-    EXPECT_EQ(exchange.status(), 200) << "its reports are stored";
-    EXPECT_EQ(exchange.body(), R"({"reports":[],"runs":[]})");
+    EXPECT_EQ(refused.answer->failed, Code::kExhausted);
 }
 
 TEST_F(AgentPollsTest, WhoeverWaitsIsAnsweredBeforeAStop) {
     const Poll poll = Claim(Wish("w"));
-    EXPECT_FALSE(hub_.draining());
-    hub_.Drain();
-    EXPECT_EQ(poll.status(), 204);
-    EXPECT_TRUE(hub_.draining());
-    EXPECT_EQ(Claim(Wish("late")).status(), 204) << "nobody waits any more";
-    EXPECT_EQ(hub_.waiting(), 0U);
+    EXPECT_FALSE(polls_.draining());
+    polls_.Drain();
+    EXPECT_TRUE(poll.empty());
+    EXPECT_TRUE(polls_.draining());
+    EXPECT_TRUE(Claim(Wish("late")).empty()) << "nobody waits any more";
+    EXPECT_EQ(polls_.waiting(), 0U);
 }
 
 TEST_F(AgentPollsTest, LooksInVainKeepADistance) {
     const Poll poll = Claim(Wish("w", "rare"));
     for (int i = 0; i < 9; ++i) {
         Submit("common");
-        hub_.RunOnce();
+        polls_.RunOnce();
     }
     const Uuid id = Submit("rare");
-    EXPECT_EQ(hub_.RunOnce(), clock_.SteadyNow() + milliseconds(5));
-    EXPECT_EQ(poll.status(), 0);
+    EXPECT_EQ(polls_.RunOnce(), clock_.SteadyNow() + milliseconds(5));
+    EXPECT_TRUE(poll.waits());
     clock_.Advance(milliseconds(5));
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.served());
     EXPECT_EQ(StatusOf(id).owner, "w");
 }
 
 // What other programs write into the tables tells nobody.
 TEST_F(AgentPollsTest, TheNetFindsWhatNobodyTold) {
     const Poll poll = Claim(Wish("w"));
-    hub_.RunOnce();
+    polls_.RunOnce();
     clock_.Advance(seconds(1));
-    EXPECT_LE(hub_.RunOnce(), clock_.SteadyNow() + seconds(1));
-    EXPECT_EQ(poll.status(), 0);
+    EXPECT_LE(polls_.RunOnce(), clock_.SteadyNow() + seconds(1));
+    EXPECT_TRUE(poll.waits());
 }
 
 TEST_F(AgentPollsTest, AStoreThatFailsIsAskedAgain) {
     // Its own look fails: the agent is told.
     Poll poll;
     AgentPoll made = Made(poll, Wish(""));
-    hub_.Claim(std::move(made));
-    EXPECT_EQ(poll.status(), 400) << "the store refuses an owner without a name";
+    polls_.Claim(std::move(made));
+    EXPECT_EQ(poll.answer->failed, Code::kInvalidArgument)
+        << "the store refuses an owner without a name";
 }
 
 TEST_F(AgentPollsTest, ATaskThatSomebodyWaitsForIsHisWithItsSubmission) {
     const Poll poll = Claim(Wish("w"));
-    hub_.RunOnce();
-    const std::uint64_t commits = hub_.commits();
+    polls_.RunOnce();
+    const std::uint64_t commits = polls_.commits();
     const auto made = handing_.SubmitOne(Task());
     EXPECT_EQ(made->verdict, store::SubmitVerdict::kStarted);
-    EXPECT_EQ(poll.status(), 200) << "without a look";
-    EXPECT_NE(poll.body().find(made->id.ToString()), std::string::npos);
+    EXPECT_TRUE(poll.served()) << "without a look";
+    EXPECT_EQ(poll.answer->runs, std::vector<Uuid>{made->id});
     EXPECT_EQ(StatusOf(made->id).state, model::RunState::kRunning);
     EXPECT_EQ(StatusOf(made->id).owner, "w");
-    EXPECT_EQ(hub_.waiting(), 0U);
-    EXPECT_EQ(hub_.commits(), commits) << "nobody need look";
-    EXPECT_EQ(Claim(Wish("w", "t", Duration::zero())).status(), 204);
+    EXPECT_EQ(polls_.waiting(), 0U);
+    EXPECT_EQ(polls_.commits(), commits) << "nobody need look";
+    EXPECT_TRUE(Claim(Wish("w", "t", Duration::zero())).empty());
 }
 
 TEST_F(AgentPollsTest, ItIsQueuedWhereNobodyWaitsForIt) {
     const Poll poll = Claim(Wish("w", "other"));
-    hub_.RunOnce();
+    polls_.RunOnce();
     EXPECT_EQ(handing_.SubmitOne(Task())->state, model::RunState::kQueued);
     EXPECT_EQ(handing_.SubmitOne(Task("other", seconds(1)))->state, model::RunState::kScheduled);
-    EXPECT_EQ(poll.status(), 0);
-    EXPECT_EQ(hub_.waiting(), 1U);
+    EXPECT_TRUE(poll.waits());
+    EXPECT_EQ(polls_.waiting(), 1U);
 }
 
 TEST_F(AgentPollsTest, WhatWasReadyBeforeGoesFirst) {
     const Poll poll = Claim(Wish("w"));
-    hub_.RunOnce();
+    polls_.RunOnce();
     const Uuid older = Submit();
     EXPECT_EQ(handing_.SubmitOne(Task())->state, model::RunState::kQueued);
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.served());
     EXPECT_EQ(StatusOf(older).owner, "w");
 }
 
 TEST_F(AgentPollsTest, WhoIsNotGivenItWaitsOn) {
-    engine::NewTask unique = Task();
+    NewTask unique = Task();
     unique.unique.key = "k";
     ASSERT_TRUE(tasks_.SubmitOne(unique));
-    EXPECT_EQ(Claim(Wish("first")).status(), 200);
+    EXPECT_TRUE(Claim(Wish("first")).served());
     const Poll poll = Claim(Wish("w"));
-    hub_.RunOnce();
+    polls_.RunOnce();
     EXPECT_EQ(handing_.SubmitOne(unique)->verdict, store::SubmitVerdict::kSameKey);
-    EXPECT_EQ(poll.status(), 0);
-    EXPECT_EQ(hub_.waiting(), 1U);
-    hub_.RunOnce();  // what may have come while he was away
+    EXPECT_TRUE(poll.waits());
+    EXPECT_EQ(polls_.waiting(), 1U);
+    polls_.RunOnce();  // what may have come while he was away
     EXPECT_EQ(handing_.SubmitOne(Task())->verdict, store::SubmitVerdict::kStarted);
-    EXPECT_EQ(poll.status(), 200);
+    EXPECT_TRUE(poll.served());
 }
 
 TEST_F(AgentPollsTest, WhatIsHandedToOneWhoLeftIsQueued) {
     const Poll poll = Claim(Wish("gone"));
-    hub_.RunOnce();
+    polls_.RunOnce();
     poll.Leave();
     const auto made = handing_.SubmitOne(Task());
     EXPECT_EQ(StatusOf(made->id).state, model::RunState::kQueued);
     EXPECT_EQ(StatusOf(made->id).failures, 0);
-    EXPECT_EQ(Claim(Wish("w")).status(), 200);
+    EXPECT_TRUE(Claim(Wish("w")).served());
 }
 
 TEST_F(AgentPollsTest, ATaskWithDemandsIsQueuedWhoeverWaits) {
     model::AgentClaim labelled = Wish("w");
     labelled.labels["gpu"] = "yes";
     const Poll poll = Claim(labelled);
-    hub_.RunOnce();
-    engine::NewTask task = Task();
+    polls_.RunOnce();
+    NewTask task = Task();
     task.selector["gpu"] = "yes";
     const auto made = handing_.SubmitOne(task);
     EXPECT_EQ(made->state, model::RunState::kQueued);
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 200);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.served());
     EXPECT_EQ(StatusOf(made->id).owner, "w");
 }
 
 TEST_F(AgentPollsTest, APollThatComesBackToItsLineKeepsItsDeadline) {
     const Poll poll = Claim(Wish("w", "t", seconds(2)));
-    hub_.RunOnce();
+    polls_.RunOnce();
     {
         model::Run run;
         run.kind = model::ActionKind::kQueue;
         run.type = "t";
-        const auto taker = hub_.TakerFor(run);
-        ASSERT_TRUE(taker);
+        const auto reserved = polls_.Reserve(run);
+        ASSERT_TRUE(reserved);
         const Poll gone = Claim(Wish("gone", "x"));
         gone.Leave();
-        hub_.RunOnce();  // sweeps while he is away
+        polls_.RunOnce();  // sweeps while he is away
     }
-    EXPECT_LE(hub_.RunOnce(), clock_.SteadyNow() + seconds(2));
+    EXPECT_LE(polls_.RunOnce(), clock_.SteadyNow() + seconds(2));
     clock_.Advance(seconds(2));
-    hub_.RunOnce();
-    EXPECT_EQ(poll.status(), 204);
+    polls_.RunOnce();
+    EXPECT_TRUE(poll.empty());
 }
 
 }  // namespace
-}  // namespace ksana::api
+}  // namespace ksana::engine

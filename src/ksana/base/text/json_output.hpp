@@ -4,17 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include <boost/json/value.hpp>
-
-// Inside codec/ only.
-
-namespace ksana::codec {
+namespace ksana {
 
 enum class JsonStyle { kCompact, kPretty };
 
-// Writes JSON straight into a text, in the order of the calls: what is sent or stored needs no tree
-// of values first. Whoever calls keeps to the grammar: in an object a Key before every value, and
-// an End for every Begin. Texts must be UTF-8.
+// The one writer of JSON: writes straight into a text, in the order of the calls, without a tree of
+// values. The caller keeps to the grammar: in an object a Key before every value, and an End for
+// every Begin. Belongs to one thread.
 class JsonOutput {
   public:
     explicit JsonOutput(JsonStyle style = JsonStyle::kCompact);
@@ -25,34 +21,39 @@ class JsonOutput {
     void EndArray() { End(']'); }
 
     void Key(std::string_view key);
-    void Text(std::string_view text);
+    void Text(std::string_view text);  // must be UTF-8
+    // Any bytes: where they are not UTF-8, the text shows them as \xNN.
+    void PrintableText(std::string_view text);
     void Bool(bool value);
     void Int(std::int64_t value);
     void Unsigned(std::uint64_t value);
-    void Double(double value);  // null where it is not finite: JSON has no word for that
+    void Double(double value);  // null for what is not finite, which JSON cannot say
     void Null();
-    void Value(const boost::json::value& value);
+    // A value that is JSON already.
+    void Raw(std::string_view json);
+
+    // A member whose value is a text.
+    void TextMember(std::string_view key, std::string_view text) {
+        Key(key);
+        Text(text);
+    }
 
     std::string Take() { return std::move(text_); }
 
   private:
     void Begin(char bracket);
     void End(char bracket);
-    // What stands between this item and the one before.
+    // Writes the comma and the line break between two items.
     void Separate();
     void NewLine();
     void Quote(std::string_view text);
     void Escape(char c);
 
     std::string text_;
-    const bool pretty_;
+    bool pretty_;
     bool first_ = true;       // nothing is in the innermost object or array yet
     bool after_key_ = false;  // the value of a member comes next
     std::size_t depth_ = 0;
 };
 
-// Text of a value: numbers as people write them (1.5, not 1.5E0), members in their order, two
-// blanks of indentation when pretty.
-std::string WriteJson(const boost::json::value& value, JsonStyle style = JsonStyle::kCompact);
-
-}  // namespace ksana::codec
+}  // namespace ksana

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ksana/base/error/error.hpp"
+#include "ksana/base/process/loop_thread.hpp"
+#include "ksana/base/process/mutex.hpp"
+#include "ksana/base/process/service.hpp"
+#include "ksana/base/time/clock.hpp"
+#include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/store/store.hpp"
+
+namespace ksana::engine {
+
+// The agent behind a poll, as a door of the server knows it: a request whose answer is pending.
+// Exactly one of Send and Fail is called, once, on any thread; neither may block.
+class PollClient {
+  public:
+    PollClient() = default;
+    PollClient(const PollClient&) = delete;
+    PollClient& operator=(const PollClient&) = delete;
+    virtual ~PollClient() = default;
+
+    // `runs` are started, and leased to the agent; maybe there are none.
+    virtual void Send(std::vector<model::Run> runs) = 0;
+    virtual void Fail(const Error& error) = 0;
+
+    // Whether the agent has closed its connection.
+    virtual bool gone() const = 0;
+    // Calls `callback` once when the agent closes its connection, at once if it has. The callback
+    // does not block.
+    virtual void OnGone(std::function<void()> callback) = 0;
+};
+
+// A claim of an agent, and where its answer goes.
+struct AgentPoll {
+    model::AgentClaim claim;
+    std::unique_ptr<PollClient> client;
+};
+
+// The long polls of agents: claims that wait for runs. A waiting poll costs no thread: one thread
+// serves all, in the order in which they came. It wakes when a commit makes a run ready, or when a
+// run comes due. It claims for no more than the first few polls of each filter, and goes on while
+// they are filled, so that a single run does not wake every poll. Claims of several polls share a
+// transaction.
+//
+// A task that is submitted while a poll waits for it and nothing else is ready is stored as started
+// by the agent of that poll (Reserve): one commit from its submission to its start.
+//
+// Runs that were claimed for an agent which has closed its connection are given back at once. A
+// store that fails is asked again after a second; the polls wait on. Thread-safe; RunOnce is for
+// the thread that Start begins, or for a test in its place.
+class AgentPolls final : public Service {
+  public:
+    class Reservation;
+
+    struct Options {
+        std::size_t max_polls = 2'000;
+        // The net under wake-ups that never came: of what others write into the tables.
+        Duration longest_sleep = std::chrono::seconds(1);
+    };
+
+    // `agents`, `store` and `clock` must outlive it.
+    AgentPolls(AgentService& agents, store::Store& store, Clock& clock, const Options& options);
+    ~AgentPolls() override;
+
+    std::string_view name() const override { return "agents"; }
+    Result<void> Start() override;
+    void Stop() override;
+
+    // Claims runs that are ready, unless earlier polls wait for the same runs. Without a run the
+    // poll waits for up to its claim's `wait`.
+    void Claim(AgentPoll poll);
+    // For a poll whose first claim was part of another transaction: answers with these runs, or
+    // lets the poll wait where there are none. `seen` is commits() before that transaction; none:
+    // the transaction claimed nothing.
+    void Settle(AgentPoll poll, std::vector<model::Run> runs, std::optional<std::uint64_t> seen);
+    std::uint64_t commits() const { return commits_; }
+    // Returns whether earlier polls wait for the same runs.
+    bool OthersWait(const model::AgentClaim& claim) const;
+    // Wakes the thread: runs that a limit held back may have room now.
+    void Notify();
+    // Takes the first poll that waits for such a run out of its line. Null where none of the first
+    // filters matches, and while an older run may be ready.
+    std::unique_ptr<Reservation> Reserve(const model::Run& run);
+    // Answers all waiting polls without runs, as the server is about to stop. From now on no poll
+    // waits, and agents are told to look for another server.
+    void Drain();
+    bool draining() const { return draining_; }
+    std::size_t waiting() const { return parked_; }
+
+    // Serves the polls that it can. Returns when to call again at the latest.
+    SteadyPoint RunOnce();
+
+  private:
+    struct Waiting {
+        AgentPoll poll;
+        SteadyPoint deadline;
+    };
+    // Polls with the same filter, in the order in which they came.
+    using Group = std::deque<Waiting>;
+    using Key = std::string;
+    // What the threads of connections may touch after this object is destroyed.
+    struct Signal {
+        Wakeup wakeup;
+        std::atomic<bool> gone{false};  // the agent of a waiting poll has closed its connection
+    };
+    // A poll that was taken out of its group while runs are claimed for it.
+    struct Taken {
+        Key key;
+        Waiting waiting;
+    };
+
+    void Run(const std::stop_token& stop);
+    void Park(AgentPoll poll, std::optional<std::uint64_t> seen);
+    void Refuse(AgentPoll& poll) const;
+    void Answer(AgentPoll& poll, std::vector<model::Run> runs);
+    static void SendEmpty(std::vector<Waiting> polls);
+
+    void Sweep(SteadyPoint now);
+    bool WantsLook(SteadyPoint now);
+    Result<bool> Look();
+    std::vector<Taken> TakeFirst();
+    bool Serve(std::vector<Taken> taken, std::vector<store::Claimed> claimed);
+    void PutBack(std::vector<Taken> taken);
+    void Give(Taken& taken, model::Run run);
+    void PutBackReserved(Taken taken);
+    Result<void> ReadNextDue(SteadyPoint now);
+
+    AgentService& agents_;
+    store::Store& store_;
+    Clock& clock_;
+    const Options options_;
+    const std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();
+    std::atomic<std::uint64_t> commits_{0};  // that may have made a run ready
+    std::atomic<bool> draining_{false};
+    // Polls that wait, with those that were taken out of their groups. Changed under mutex_.
+    std::atomic<std::size_t> parked_{0};
+
+    mutable Mutex mutex_;
+    std::map<Key, Group> groups_ KSANA_GUARDED_BY(mutex_);   // empty: all are taken
+    SteadyPoint first_deadline_ KSANA_GUARDED_BY(mutex_){};  // of all polls, or before it
+    bool look_ KSANA_GUARDED_BY(mutex_) = false;             // a run may be ready
+    std::size_t offer_turn_ KSANA_GUARDED_BY(mutex_) = 0;  // the group that is offered a run first
+    bool read_due_ KSANA_GUARDED_BY(mutex_) = false;       // due_at_ is not known
+    std::atomic<std::uint64_t> seen_{0};  // commits before the last look; set by RunOnce
+    // These: only RunOnce.
+    SteadyPoint looked_at_{};            // the last time
+    std::size_t in_vain_ = 0;            // consecutive looks that found no run
+    Duration vain_pause_{};              // between such looks
+    std::size_t turn_ = 0;               // the group that is looked for first
+    std::optional<SteadyPoint> due_at_;  // the next run comes due by itself
+    bool failing_ = false;
+
+    Mutex service_mutex_;  // one Start or Stop at a time
+    LoopThread thread_;
+    const store::ChangeFeed::Subscription subscription_;
+};
+
+// A poll that was taken out of its line for a run that is about to be stored. The store starts the
+// run under the agent of the poll, and Give answers it; without Give the destructor puts the poll
+// back in its place. Belongs to one thread. The AgentPolls must outlive it.
+class AgentPolls::Reservation {
+  public:
+    Reservation(AgentPolls& polls, Taken taken) : polls_(polls), taken_(std::move(taken)) {}
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation();
+
+    store::StartAs start() const;
+    // `run` as it was stored, started by the agent. Once.
+    void Give(model::Run run);
+
+  private:
+    AgentPolls& polls_;
+    Taken taken_;
+    bool given_ = false;
+};
+
+}  // namespace ksana::engine

@@ -1,6 +1,7 @@
 #include "ksana/model/validate.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -249,6 +250,28 @@ std::vector<Problem> ValidateJob(const JobDefinition& job,
     check.Range("/stop_grace", job.stop_grace, Duration::zero(), std::chrono::hours(1));
     check.Range("/priority", job.priority, kMinPriority, kMaxPriority);
     CheckDependencies(check, job);
+    return problems;
+}
+
+std::vector<Problem> UnsupportedParts(const JobDefinition& job, std::span<const ActionKind> kinds) {
+    std::vector<Problem> problems;
+    const ActionKind kind = KindOf(job.action);
+    if (std::ranges::find(kinds, kind) == kinds.end()) {
+        std::vector<std::string> allowed;
+        for (const ActionKind one : kinds) allowed.emplace_back(NameOf(one));
+        problems.push_back(
+            {.path = "/type",
+             .message = fmt::format("\"{}\" is not carried out by this server: use {}",
+                                    NameOf(kind), fmt::join(allowed, " or ")),
+             .code = "not_supported",
+             .allowed = allowed});
+    }
+    if (!job.depends_on.empty()) {
+        problems.push_back({.path = "/depends_on",
+                            .message = "is not carried out by this server: leave it empty",
+                            .code = "not_supported",
+                            .allowed = {}});
+    }
     return problems;
 }
 

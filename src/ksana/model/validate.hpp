@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ksana/base/error/error.hpp"
@@ -18,6 +19,10 @@ namespace ksana::model {
 // stored. The context is what the schedule is compiled with.
 std::vector<Problem> ValidateJob(const JobDefinition& job,
                                  const schedule::ScheduleContext& context);
+
+// The parts of a job that would be stored and never carried out: an action of another kind than
+// `kinds`, and dependencies between jobs.
+std::vector<Problem> UnsupportedParts(const JobDefinition& job, std::span<const ActionKind> kinds);
 
 std::vector<Problem> ValidateRunType(const RunType& type);
 

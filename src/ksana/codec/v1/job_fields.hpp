@@ -25,8 +25,11 @@ struct FieldsOf<model::HttpAction> {
 
 template <>
 struct FieldsOf<model::CommandAction> {
-    static constexpr SchemaDoc kSchema{.name = "CommandAction",
-                                       .means = "Runs a program on a worker that allows it."};
+    static constexpr SchemaDoc kSchema{
+        .name = "CommandAction",
+        .means =
+            "Runs a program on a worker that allows it. Not carried out yet: jobs "
+            "with it are refused."};
 
     template <class V>
     static void Visit(V& v) {
@@ -42,8 +45,11 @@ struct FieldsOf<model::CommandAction> {
 
 template <>
 struct FieldsOf<model::HandlerAction> {
-    static constexpr SchemaDoc kSchema{.name = "HandlerAction",
-                                       .means = "Calls a C++ handler by its name."};
+    static constexpr SchemaDoc kSchema{
+        .name = "HandlerAction",
+        .means =
+            "Calls a C++ handler by its name. Not carried out yet: jobs with "
+            "it are refused."};
 
     template <class V>
     static void Visit(V& v) {
@@ -189,7 +195,8 @@ struct FieldsOf<model::JobDefinition> {
         v("priority", &Job::priority,
           Doc("Who goes first where runs wait: 9 before 0.")
               .Between(model::kMinPriority, model::kMaxPriority));
-        v("depends_on", &Job::depends_on, "Jobs whose last run must have succeeded.");
+        v("depends_on", &Job::depends_on,
+          "Jobs whose last run must have succeeded. Not carried out yet: refused unless empty.");
         v("run_log", &Job::run_log,
           "What is kept of its runs: everything, that they started, or nothing.");
     }

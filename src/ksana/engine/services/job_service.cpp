@@ -1,5 +1,7 @@
 #include "ksana/engine/services/job_service.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -41,6 +43,19 @@ void Append(store::JobPlan& plan, store::JobPlan piece) {
     if (piece.tally) plan.tally = std::move(piece.tally);
 }
 
+// A job that was stored by an earlier version with parts that are not carried out can still be
+// edited, paused and deleted. A change that brings such a part, or resumes the job, is refused.
+std::vector<Problem> NewlyUnsupported(const Job& before, const Job& after,
+                                      const std::vector<model::ActionKind>& kinds) {
+    auto problems = model::UnsupportedParts(after, kinds);
+    if (after.enabled && !before.enabled) return problems;
+    std::erase_if(problems, [&](const Problem& problem) {
+        return problem.path == "/type" ? after.action == before.action
+                                       : after.depends_on == before.depends_on;
+    });
+    return problems;
+}
+
 model::AuditEvent Created(const Job& job, const Actor& by) {
     return AuditOf(
         by, {.action = model::audit::kCreated,
@@ -69,13 +84,14 @@ model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) 
 
 }  // namespace
 
-// Every fault of the job, or its schedule.
-Result<schedule::Schedule> JobService::Check(const Job& job) const {
+// Every fault of the job, with its unsupported parts, or its schedule.
+Result<schedule::Schedule> JobService::Check(const Job& job,
+                                             std::vector<Problem> unsupported) const {
     const schedule::ScheduleContext context{
         .zones = zones_, .created_at = job.state.created_at, .find_calendar = find_calendar_};
-    if (auto problems = model::ValidateJob(job, context); !problems.empty()) {
-        return Error(std::move(problems));
-    }
+    auto problems = model::ValidateJob(job, context);
+    std::ranges::move(unsupported, std::back_inserter(problems));
+    if (!problems.empty()) return Error(std::move(problems));
     return schedule::Schedule::Compile(job.schedule, context);
 }
 
@@ -85,7 +101,7 @@ Result<Job> JobService::Create(model::JobDefinition definition, const Actor& by)
     Job job{std::move(definition)};
     job.state.created_at = now;
     const auto calendar = CalendarOf(job);
-    KSANA_TRY(const schedule::Schedule schedule, Check(job));
+    KSANA_TRY(const schedule::Schedule schedule, Check(job, model::UnsupportedParts(job, kinds_)));
     job.state.planned_until = job.enabled ? CursorOf(job, now) : now;
     store::JobPlan plan{.runs = {},
                         .ranges = {},
@@ -130,7 +146,8 @@ Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t
         after.id = before.id;
         after.state = before.state;
         const auto calendar = CalendarOf(after);
-        KSANA_TRY(const schedule::Schedule schedule, Check(after));
+        KSANA_TRY(const schedule::Schedule schedule,
+                  Check(after, NewlyUnsupported(before, after, kinds_)));
         KSANA_TRY(const TimePoint now, store_.Now());
         KSANA_TRY(auto plan, Replan(before, after, schedule, now));
         model::AuditEvent audit = Changed(before, after, by);
@@ -247,6 +264,9 @@ Result<std::vector<ComingFire>> JobService::NextFires(const Job& job, std::size_
 
 Result<model::Run> JobService::RunNow(const RunNowParams& params, const Actor& by) {
     KSANA_TRY(const Job job, store_.jobs().Get(params.id));
+    if (const auto problems = model::UnsupportedParts(job, kinds_); !problems.empty()) {
+        return Error(Code::kConflict, fmt::format("{} {}", problems[0].path, problems[0].message));
+    }
     model::Run run = plans_.RunOf(job);
     run.trigger = model::RunTrigger::kManual;
     run.policy.ignores_overlap = !params.obeys_overlap;

@@ -39,14 +39,18 @@ struct ComingFire {
 // it. Thread-safe.
 class JobService {
   public:
-    // What is given must outlive it.
+    // `store`, `plans`, `zones` and `ids` must outlive it. `kinds` are the actions that this
+    // process, or the agents that it serves, carry out: jobs with another one are refused.
     JobService(store::Store& store, FirePlans& plans, schedule::ZoneDatabase& zones,
-               FindCalendar find_calendar, UuidGenerator& ids)
+               FindCalendar find_calendar, UuidGenerator& ids,
+               std::vector<model::ActionKind> kinds = {model::ActionKind::kHttp,
+                                                       model::ActionKind::kQueue})
         : store_(store),
           plans_(plans),
           zones_(zones),
           find_calendar_(std::move(find_calendar)),
-          ids_(ids) {}
+          ids_(ids),
+          kinds_(std::move(kinds)) {}
 
     // An id is drawn where there is none. kAlreadyExists: the id is taken. A `once` whose time has
     // passed is recorded as missed (K-02).
@@ -70,10 +74,12 @@ class JobService {
     Result<std::vector<ComingFire>> NextFires(const model::Job& job, std::size_t count) const;
 
     // A run beside the schedule (K-06): also while the job is paused or another run is under way.
+    // kConflict: the action of the job is not carried out by this server.
     Result<model::Run> RunNow(const RunNowParams& params, const Actor& by = {});
 
   private:
-    Result<schedule::Schedule> Check(const model::Job& job) const;
+    Result<schedule::Schedule> Check(const model::Job& job,
+                                     std::vector<Problem> unsupported = {}) const;
     Result<std::optional<store::JobPlan>> Replan(const model::Job& before, const model::Job& after,
                                                  const schedule::Schedule& schedule, TimePoint now);
     std::shared_ptr<const schedule::CalendarIndex> CalendarOf(const model::Job& job) const;
@@ -87,6 +93,7 @@ class JobService {
     schedule::ZoneDatabase& zones_;
     const FindCalendar find_calendar_;
     UuidGenerator& ids_;
+    const std::vector<model::ActionKind> kinds_;
     // By a hash of the job's id: changes of one job through this service come one after the other,
     // so that only the planner and other nodes can be in each other's way.
     std::array<Mutex, 64> changing_;

@@ -41,7 +41,7 @@ class RecordStore {
     // Returns the next page of all records. An empty cursor starts; an empty `next` ends.
     virtual Result<Page<model::Record>> Read(const std::string& cursor, std::size_t limit) = 0;
     // Adds at most kMaxBatch records unchanged, or none. Returns kAlreadyExists if one of them
-    // exists, kInvalidArgument if one is invalid in any store.
+    // exists, kInvalidArgument if no store could have made one of them.
     virtual Result<void> Add(const std::vector<model::Record>& records) = 0;
     virtual Result<RecordCounts> Counts() = 0;
 };
@@ -49,9 +49,9 @@ class RecordStore {
 // Everything that Ksana stores, with the same contract for every driver (tests/conformance). Its
 // role interfaces live as long as the store. Thread-safe.
 //
-// A call returns success only after its commit is durable. After an error nothing has changed, with
-// one exception: kUnavailable with the word "unknown" in its message means that the connection
-// broke during the commit and the outcome could not be determined.
+// A call returns success only after its commit. After an error nothing has changed, with one
+// exception: kUnavailable with the word "unknown" in its message means that the connection broke
+// during the commit and the outcome could not be determined.
 class Store {
   public:
     virtual ~Store() = default;

@@ -53,13 +53,13 @@ class JsonBackend final : public store_kit::Backend {
     store_memory::Tables tables_ KSANA_GUARDED_BY(mutex_);
     store::ChangeFeed changes_;
     JsonSession session_;
-    store_kit::GroupCommit commits_;  // last: its thread uses all of the above
+    store_kit::GroupCommit commits_;  // last, because its thread uses all of the above
 };
 
 }  // namespace
 
 Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& options) {
-    std::error_code ignored;  // opening the files says what is wrong
+    std::error_code ignored;  // opening the files reports the error
     std::filesystem::create_directories(std::filesystem::path(options.path).parent_path(), ignored);
     KSANA_TRY(store_kit::FileLock lock, store_kit::FileLock::Take(options.path));
     auto backend = std::make_unique<JsonBackend>(options, std::move(lock));

@@ -42,6 +42,7 @@ class Injector {
     std::function<void(Duration)> wait_;
 };
 
+// The role stores below forward every call to `inner_` through the injector.
 class FaultyJobs final : public JobStore {
   public:
     FaultyJobs(JobStore& inner, Injector& injector) : inner_(inner), injector_(injector) {}

@@ -11,6 +11,8 @@
 namespace ksana::store_json {
 namespace {
 
+// Writes go through GroupCommit to the writer thread; reads run on the calling thread under the
+// shared lock, which waits while a transaction runs and commits. Thread-safe.
 class JsonBackend final : public store_kit::Backend {
   public:
     JsonBackend(const JsonOptions& options, store_kit::FileLock lock)

@@ -18,6 +18,7 @@ constexpr std::size_t kMaxKey = 500;
 constexpr std::size_t kMaxUnique = 4'000;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
+// Visits a record and adds a problem for each invalid field. Lives for one CheckRecord.
 class RecordCheck {
   public:
     RecordCheck(const Path& path, std::vector<Problem>& problems)

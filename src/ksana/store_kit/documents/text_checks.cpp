@@ -33,6 +33,7 @@ void CheckMap(const TextMap& map, const Path& path, std::vector<Problem>& proble
     }
 }
 
+// Visits an action and adds a problem for each invalid text. Lives for one CheckJob.
 class ActionCheck {
   public:
     ActionCheck(const Path& path, std::vector<Problem>& problems)

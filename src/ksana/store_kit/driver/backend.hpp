@@ -36,7 +36,7 @@ class Backend {
     // Runs `body` in a transaction, commits it, notifies the change feed of what the body touched,
     // and returns. An error of the body or of the commit leaves nothing behind (store::Store names
     // the exception). The body may run on another thread, and more than once (after a deadlock, or
-    // because another body of the same batch failed): it must set its results anew each time.
+    // because another body of the same batch failed): each run must reset its results.
     virtual Result<void> Write(const WriteBody& body) = 0;
     // Like Write, for a body that calls only Now, InsertRuns and Touch as long as every run is
     // inserted. A driver may run several such bodies in one transaction and with one statement. The

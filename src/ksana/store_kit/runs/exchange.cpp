@@ -34,6 +34,7 @@ ApplyVerdict VerdictOf(model::Verdict verdict) {
     return ApplyVerdict::kRefused;
 }
 
+// Finds runs by id. The runs must stay in place.
 class RunsById {
   public:
     explicit RunsById(std::vector<Run>& runs) {

@@ -39,9 +39,10 @@ class CommitSession {
 
 // Lets many callers share one commit. While a commit is being written to disk, further bodies
 // gather, and all of them form the next transaction. Bodies that arrive while that batch runs join
-// it once; only once, so that the first callers do not wait forever. Without that, callers in a
-// loop would form two groups that take turns. There is no timed wait: a lone caller is committed at
-// once. Bodies run on the writer thread, in the order of the calls.
+// it, because callers in a loop would otherwise form two groups that take turns. They join only
+// once, so that the first callers do not wait forever. There is no timed wait, except in a
+// session's Maintain (JSON): a lone caller is committed at once. Bodies run on the writer thread,
+// in the order of the calls.
 //
 // A body that fails undoes only itself: if it had changed something, the batch is rolled back and
 // the other bodies run again. If the commit fails, every caller of the batch gets its error. Owned

@@ -39,8 +39,7 @@ inline RunRefs RefsTo(const std::vector<model::Run>& runs) {
 
 // Row access inside one write transaction. A driver reads and writes the rows it is told and
 // decides nothing: the rules are in model/, the steps in this module. Valid only inside the body it
-// is passed to, on that body's thread. After an error the body must fail, and the transaction is
-// rolled back.
+// is passed to, on that body's thread. After an error the body must return an error, too.
 //
 // "Lock" means: read, and no other transaction changes the row before this one ends. Locking waits
 // for rows that another transaction has locked, unless the comment says "skips locked rows". A

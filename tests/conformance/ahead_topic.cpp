@@ -1,4 +1,4 @@
-// Fires that are planned, and runs that are started, ahead of their time.
+// Planning fires and starting runs ahead of their time.
 #include "conformance/store_fixture.hpp"
 
 namespace ksana::conformance {
@@ -29,7 +29,7 @@ TEST_P(StoreTest, AFireAheadOfItsTimeIsStartedAtItsTime) {
     EXPECT_EQ(Report(run, EventKind::kSuccess).verdict, model::EventVerdict::kApplied);
 }
 
-// By then the run that it must not overlap with may be over.
+// By then the run that must not overlap with it may have ended.
 TEST_P(StoreTest, AFireThatMightOverlapIsLeftUntilItsTime) {
     for (const auto& [id, overlap] :
          {std::pair("skip", OverlapPolicy::kSkip), std::pair("queue", OverlapPolicy::kQueueAll),
@@ -64,7 +64,7 @@ TEST_P(StoreTest, AFireIsSkippedAtItsTimeAndNotBefore) {
     EXPECT_EQ(PlanAhead(seconds(10)).skipped, 1U);
 }
 
-// Without room, or for another kind, it waits as any run does that is not ready.
+// Without a free slot, or with another kind, the run waits like any run that is not ready.
 TEST_P(StoreTest, AFireAheadThatCannotBeStartedIsScheduled) {
     Create(MakeJob("j1"));
     now_ += seconds(50);

@@ -2,8 +2,8 @@
 
 #include "conformance/store_fixture.hpp"
 
-// What was done by whom is kept in the transaction of what was done (G-11), and a run that somebody
-// deletes stays accounted for.
+// An audit event is stored in the transaction of the change it describes (G-11), and a deleted run
+// stays accounted for.
 
 namespace ksana::conformance {
 namespace {
@@ -127,8 +127,8 @@ TEST_P(StoreTest, ATypeIsWrittenAndDeletedWithItsEvent) {
     EXPECT_FALSE(store().types().Get("t"));
 }
 
-// Times mostly rise with seq, but an import brings other ones, and clocks are set back. The numbers
-// are those at which a driver might divide them, and far ones.
+// Times mostly rise with seq, but imports contain other times, and clocks are set back. The seqs
+// are near the block limits of the drivers, and far away.
 std::vector<AuditEvent> EventsOutOfOrder(TimePoint now) {
     const std::vector<std::int64_t> seqs = {1,
                                             2,
@@ -157,7 +157,7 @@ std::vector<AuditEvent> EventsOutOfOrder(TimePoint now) {
         event.user = i % 3 == 0 ? "ann" : "bob";
     }
     events[1].at = now + std::chrono::seconds(100);  // a clock that was ahead
-    events[7].at = now - std::chrono::seconds(5);    // set back
+    events[7].at = now - std::chrono::seconds(5);    // a clock that was set back
     events[8].at = now - std::chrono::seconds(4);
     events[16].at = now - std::chrono::seconds(100);
     return events;
@@ -274,7 +274,7 @@ TEST_P(StoreTest, ADeletedFireIsInTheLedger) {
     EXPECT_EQ(entries[0].range.range.last, now_);
     EXPECT_EQ(entries[0].recorded_at, now_);
     EXPECT_EQ(*jobs().FindFires("j", {now_}), std::vector<TimePoint>{});
-    // Its place is free: a backfill may make it again.
+    // The pair of job and nominal time is free, so a backfill may make the run again.
     EXPECT_EQ(Submit({MakeFire(job, now_)}).at(0).verdict, store::SubmitVerdict::kStored);
 }
 

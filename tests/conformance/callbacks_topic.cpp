@@ -1,5 +1,5 @@
-// Callbacks are runs of their own: made with the report that wants them, and their end told to the
-// run they speak of, each in one transaction (T-10).
+// Callbacks are runs of their own. They are stored with the report that wants them, and their end
+// is told to the parent run, each in one transaction (T-10).
 #include "conformance/store_fixture.hpp"
 
 namespace ksana::conformance {
@@ -33,7 +33,7 @@ std::vector<model::Run> CallbackAbout(const model::Run& ended, CallbackWanted wa
     return {run};
 }
 
-// Ends the attempt so, with a callback where one is wanted.
+// Ends the attempt with `event`, and stores a callback if one is wanted.
 void End(store::RunStore& runs, const model::Run& run, model::Event event, TimePoint now) {
     event.exec_id = run.status.exec_id;
     const auto exchanged = runs.Exchange({.now = now,
@@ -137,7 +137,7 @@ TEST_P(StoreTest, AnAgentMaySayThatNobodyIsToBeTold) {
     EXPECT_TRUE(ListAll({.filter = {.parent = run.id}}).empty());
 }
 
-// The owner of a callback that dies does not lose it, nor does the run it speaks of.
+// If the owner of a callback dies, neither the callback nor its parent run is lost.
 TEST_P(StoreTest, ALostCallbackIsTriedAgainAndThenADeadLetter) {
     SubmitOne(WithCallbacks(MakeRun()));
     const Run run = ClaimOne();
@@ -157,7 +157,7 @@ TEST_P(StoreTest, ALostCallbackIsTriedAgainAndThenADeadLetter) {
     EXPECT_EQ(ListAll({.filter = {.states = model::SetOf(RunState::kHeld)}}).size(), 1U);
 }
 
-// The run of a job, whose next fire waits for it.
+// The parent is a run of a job, and the job's next fire waits for it.
 TEST_P(StoreTest, TheCallbacksOfAJobsRunsAreToldToo) {
     model::Job job = MakeJob("j1");
     job.overlap = model::OverlapPolicy::kQueueAll;
@@ -181,7 +181,7 @@ TEST_P(StoreTest, TheCallbacksOfAJobsRunsAreToldToo) {
     EXPECT_EQ(jobs().Get("j1")->state.total_runs, 1);
 }
 
-// Many at once, in one transaction.
+// Many callbacks in one transaction.
 TEST_P(StoreTest, ABatchOfCallbacksIsToldAtOnce) {
     std::vector<Run> batch;
     for (int n = 0; n < 50; ++n) batch.push_back(WithCallbacks(MakeRun()));

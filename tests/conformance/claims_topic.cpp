@@ -1,4 +1,4 @@
-// Who gets which run, and in what order.
+// Which claim gets which run, and in what order.
 #include <algorithm>
 #include <set>
 
@@ -12,7 +12,7 @@ using model::EventVerdict;
 using model::RunState;
 using std::chrono::seconds;
 
-// T-03, T-04: what was claimed has an owner, a fresh exec_id, a lease and a deadline.
+// T-03, T-04: a claimed run has an owner, a new exec_id, a lease and a deadline.
 TEST_P(StoreTest, AClaimStartsAnAttempt) {
     SubmitOne(MakeRun());
     const auto claimed = Claim(10);
@@ -59,7 +59,7 @@ TEST_P(StoreTest, ClaimsGoByPriorityThenTime) {
     EXPECT_EQ(claimed[3].id, batch[1].id);
 }
 
-// Fairness: what has waited long enough goes before a newcomer of higher priority.
+// Fairness: a run that has waited long enough goes before a new run of higher priority.
 TEST_P(StoreTest, WaitingAgesARun) {
     Run low = MakeRun();
     low.priority = 0;
@@ -133,7 +133,7 @@ TEST_P(StoreTest, ClaimsByWorkerLabels) {
     EXPECT_EQ(claimed[0].id, picky.id);
 }
 
-// By rank over those for anybody and those for this worker.
+// By rank over runs for any worker and runs for this worker.
 TEST_P(StoreTest, ASelectorDoesNotChangeTheOrder) {
     std::vector<Uuid> expected;
     for (int i = 0; i < 12; ++i) {
@@ -154,7 +154,7 @@ TEST_P(StoreTest, ASelectorDoesNotChangeTheOrder) {
     EXPECT_EQ(Claim(20, {.types = {"a", "a"}, .labels = {{"gpu", "no"}}}).size(), 2U);
 }
 
-// Polls of several agents share a transaction: nobody gets what another has.
+// The polls of several agents share a transaction: no run is given to two of them.
 TEST_P(StoreTest, ManyClaimsInOneTransaction) {
     std::vector<Run> batch;
     for (int i = 0; i < 5; ++i) batch.push_back(MakeRun("a"));

@@ -1,4 +1,4 @@
-// Types, workers, locks, settings, audit events, the change feed, and the move of everything.
+// Types, workers, locks, settings, audit events, the change feed, and export with import.
 #include <atomic>
 
 #include "conformance/store_fixture.hpp"
@@ -57,7 +57,7 @@ TEST_P(StoreTest, Workers) {
     EXPECT_EQ(beat(worker.incarnation, now_ + seconds(10))->last_heartbeat_at, now_ + seconds(30))
         << "a late one changes no time";
     EXPECT_EQ(store().workers().Beat({.worker_id = "w9"}).error().code, Code::kNotFound);
-    // A restart takes the id over; the old incarnation is told.
+    // A restarted worker takes the id over; the old incarnation learns of it.
     model::Worker next = worker;
     next.incarnation = ids_.Next();
     ASSERT_TRUE(store().workers().Register(next, now_ + minutes(1)));
@@ -71,7 +71,7 @@ TEST_P(StoreTest, Workers) {
     EXPECT_EQ(store().workers().Get("w1").error().code, Code::kNotFound);
 }
 
-// G-06, N-11: free after release and after its time; the fence only grows.
+// G-06, N-11: free after release and after its time to live; the fence only grows.
 TEST_P(StoreTest, Locks) {
     auto& locks = store().locks();
     const auto take = [&](const char* owner) {
@@ -119,7 +119,7 @@ TEST_P(StoreTest, Settings) {
     EXPECT_EQ(settings.List({.prefix = "a/"})->items.size(), 1U) << "no wildcards in prefixes";
     EXPECT_EQ(settings.List({.prefix = "a_"})->items.size(), 1U);
     EXPECT_EQ(settings.List({})->items.size(), 4U);
-    // Expired: not there, and a new one may be made.
+    // An expired value is absent, and a new one may be created.
     ASSERT_TRUE(settings.Put({.key = "e", .value = "x", .expires_at = now - seconds(1)}));
     EXPECT_EQ(settings.Get("e").error().code, Code::kNotFound);
     EXPECT_EQ(settings.List({})->items.size(), 4U);
@@ -131,7 +131,7 @@ TEST_P(StoreTest, Settings) {
     EXPECT_EQ(settings.Delete("e", std::nullopt).error().code, Code::kNotFound);
 }
 
-// G-15: by user, resource, action and time, paged.
+// G-15: by user, resource, action and time, in pages.
 TEST_P(StoreTest, Events) {
     std::vector<model::AuditEvent> batch;
     for (int i = 0; i < 20; ++i) {
@@ -183,7 +183,7 @@ TEST_P(StoreTest, Events) {
     EXPECT_EQ(count({}), 15U);
 }
 
-// Whoever waits for a commit is told after it, of what it touched and of nothing else.
+// A listener is called after a commit with the topics that it touched, and no others.
 TEST_P(StoreTest, TheChangeFeedTells) {
     using store::Topic;
     std::atomic<std::uint32_t> told = 0;
@@ -213,7 +213,7 @@ TEST_P(StoreTest, TheChangeFeedTells) {
     EXPECT_EQ(during([&] { SubmitOne(MakeRun()); }), store::Topics());
 }
 
-// Promise 3: everything is read and added elsewhere exactly as it is.
+// Promise 3: every record is read, and added to another store, unchanged.
 TEST_P(StoreTest, EverythingMoves) {
     Fill();
     const auto records = ReadAll(store());
@@ -232,7 +232,7 @@ TEST_P(StoreTest, EverythingMoves) {
     EXPECT_EQ(*other->store().records().Counts(), counts);
     EXPECT_EQ(ReadAll(other->store()), records);
     EXPECT_EQ(other->store().records().Add({records.back()}).error().code, Code::kAlreadyExists);
-    // It goes on living there: keys are held, leases run, new numbers follow the old ones.
+    // The copy is alive: keys are held, leases run, new seqs follow the old ones.
     Run keyed = MakeRun();
     keyed.unique.key = "k";
     EXPECT_EQ(other->store().runs().Submit({.now = now_, .runs = {keyed}})->at(0).verdict,
@@ -243,7 +243,7 @@ TEST_P(StoreTest, EverythingMoves) {
     EXPECT_EQ(other->store().records().Counts()->events, 3);
 }
 
-// What was answered is there when the store comes back.
+// Everything that was acknowledged is there after a reopen.
 TEST_P(StoreTest, EverythingSurvivesAReopen) {
     Fill();
     const auto before = ReadAll(store());

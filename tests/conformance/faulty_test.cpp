@@ -9,7 +9,7 @@ namespace {
 using store::Fault;
 using store::FaultKind;
 
-// A memory store behind a faulty one.
+// A memory store behind a faulty store.
 struct FaultyMemory {
     FakeClock clock;
     SystemRandom random;
@@ -21,7 +21,7 @@ struct FaultyMemory {
         store::MakeFaultyStore(*inner, plan, [this](Duration by) { clock.Advance(by); });
 };
 
-// Without faults it is a store like any other: the whole suite shows that each call is handed on.
+// Without faults it behaves like any store: the whole suite shows that it forwards each call.
 class FaultyHarness final : public StoreHarness {
   public:
     store::Store& store() override { return *stores_.faulty; }
@@ -109,7 +109,7 @@ TEST_F(FaultyStoreTest, ADelayPassesBeforeTheCall) {
     EXPECT_EQ(stores_.faulty->Now().value(), before + std::chrono::minutes(3));
 }
 
-// The same seed makes the same faults, whatever else is called in between.
+// The same seed gives the same faults, whatever other calls come in between.
 TEST(FaultPlan, RepeatsFromItsSeed) {
     const store::FaultChances chances{
         .error_before = 100'000, .error_after = 100'000, .delay = 100'000, .duplicate = 100'000};

@@ -3,8 +3,8 @@
 
 #include "conformance/store_fixture.hpp"
 
-// The runs of one job, in every order and whatever became of them: a store may keep those that have
-// just ended elsewhere than the others.
+// The runs of one job, in every order and with every outcome. A driver may keep runs that have just
+// ended elsewhere than the others.
 
 namespace ksana::conformance {
 
@@ -14,7 +14,7 @@ using store::RunSort;
 
 namespace {
 
-// Two jobs whose runs mix, and what the store should hold of the first.
+// Two jobs with interleaved runs, and the expected content of the store for the first job.
 class JobRuns {
   public:
     explicit JobRuns(store::Store& store, TimePoint now) : store_(&store), now_(now) {
@@ -41,7 +41,7 @@ class JobRuns {
             store_->jobs().Delete({.now = now_, .id = kJob, .expected_version = {}, .audit = {}}));
     }
 
-    // A run of each.
+    // Submits one run of each job.
     void Begin() {
         now_ += std::chrono::seconds(1);
         std::vector<model::Run> runs(2);
@@ -68,7 +68,7 @@ class JobRuns {
         for (model::Run& run : claimed->runs) under_way_.push_back(std::move(run));
     }
 
-    // The last that started end first, most of them well.
+    // Ends the runs that started last first, most of them with success.
     void End(std::size_t count) {
         now_ += std::chrono::seconds(1);
         std::vector<model::RunEvent> events;
@@ -89,7 +89,7 @@ class JobRuns {
         ASSERT_TRUE(applied) << applied.error().Describe();
     }
 
-    // What was held is over for its job since it was, and final from now on.
+    // A held run ended for its job when it was held, and becomes final now.
     void ResolveHeld() {
         now_ += std::chrono::seconds(1);
         std::vector<model::RunEvent> events;
@@ -120,7 +120,7 @@ class JobRuns {
             known_, [&](const Known& run) { return run.finished_at && *run.finished_at < before; });
     }
 
-    // Every list of the job, against what is known.
+    // Compares every list of the job with the expected runs.
     void Check() {
         const auto by_end = [](const Known& run) { return std::pair(run.finished_at, run.id); };
         ExpectListed({}, Expected(false, &Known::id));
@@ -146,7 +146,7 @@ class JobRuns {
 
     void Note(const Uuid& id, RunState state) {
         const auto found = std::ranges::find(known_, id, &Known::id);
-        if (found == known_.end()) return;  // of the other job
+        if (found == known_.end()) return;  // a run of the second job
         found->state = state;
         found->finished_at = now_;
     }
@@ -163,7 +163,7 @@ class JobRuns {
         return ids;
     }
 
-    // In both directions, page by page.
+    // Checks both directions, page by page.
     void ExpectListed(store::RunQuery query, std::vector<Uuid> expected) {
         query.filter.job_id = kJob;
         query.limit = 7;
@@ -219,7 +219,7 @@ TEST_P(StoreTest, RunsOfAJobAreListedWhateverBecomesOfThem) {
         runs.Reopened(store());
         runs.Check();
     }
-    // Nothing is left, and nothing of it appears again.
+    // No run is left, and none reappears.
     runs.Start(1000);
     runs.End(1000);
     runs.ResolveHeld();
@@ -241,7 +241,7 @@ TEST_P(StoreTest, RunsStayInTheListsWhenTheirJobGoes) {
     runs.End(20);
     runs.ResolveHeld();
     runs.Check();
-    // Another job of that name has them in its lists.
+    // Another job with the same id has the remaining runs in its lists.
     runs.Create("j1");
     runs.Begin();
     runs.Start(2);

@@ -42,7 +42,7 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     auto read = jobs().Get("j1");
     ASSERT_TRUE(read);
     EXPECT_EQ(*read, job);
-    // JSON inside keeps its spelling.
+    // JSON inside a job keeps its spelling.
     model::Job handler = MakeJob("j2");
     handler.action = model::HandlerAction{.handler = "h", .input = R"({"a" : 1.50, "b":null })"};
     Create(handler);
@@ -88,7 +88,7 @@ TEST_P(StoreTest, GroupsAreListedOnceAndByNameWithTheirSizes) {
     EXPECT_EQ(one("default"), Sizes{});
 }
 
-// Optimistic version: the second of two editors is told, and changes nothing.
+// Optimistic concurrency: the second of two editors gets an error and changes nothing.
 TEST_P(StoreTest, JobsHaveVersions) {
     model::Job job = Create(MakeJob("j1"));
     EXPECT_EQ(Write(MakeJob("j1")).error().code, Code::kAlreadyExists);
@@ -136,7 +136,7 @@ TEST_P(StoreTest, ABatchOfJobsAnswersEach) {
     EXPECT_EQ(many->at(0).id, "b");
 }
 
-// D-17: what others depend on stays.
+// D-17: a job that others depend on cannot be deleted.
 TEST_P(StoreTest, ADependedOnJobCannotBeDeleted) {
     Create(MakeJob("base"));
     model::Job job = MakeJob("top");
@@ -192,7 +192,7 @@ TEST_P(StoreTest, PlanningWritesRunsAndTheNextFire) {
     EXPECT_EQ(PlanDue().jobs, 0U);
 }
 
-// A calendar has changed: what these jobs do next is asked again, before it is due.
+// After a change of a calendar its jobs are planned again before they are due.
 TEST_P(StoreTest, GivenJobsArePlannedWhetherDueOrNot) {
     model::Job paused = MakeJob("paused");
     paused.enabled = false;
@@ -239,8 +239,8 @@ TEST_P(StoreTest, PlanningLooksAheadAndStopsAtItsLimit) {
     EXPECT_EQ(jobs().PlanDue(params, planner)->jobs, 1U);
 }
 
-// Unique (job, nominal time): whoever made the first run of a fire, there is no second, also when
-// the first is history.
+// (job, nominal time) is unique: a fire gets no second run, whichever caller made the first one,
+// even if that one has ended.
 TEST_P(StoreTest, AFireHasOneRun) {
     const model::Job job = Create(MakeJob("j1"));
     now_ += minutes(1);
@@ -271,7 +271,7 @@ TEST_P(StoreTest, ThePlanStartsWhatItCan) {
     ASSERT_EQ(planned.started.size(), 1U);
     EXPECT_EQ(planned.started[0].status.owner, "me");
     EXPECT_EQ(Read(planned.started[0].id).run, planned.started[0]);
-    // The next fire comes while the first is under way: overlap "skip" is the default.
+    // The next fire comes while the first run is under way; the default overlap policy is "skip".
     now_ += minutes(1);
     const auto next =
         PlanDue({.start = store::StartAs{.owner = "me", .kind = model::ActionKind::kHttp}});
@@ -284,7 +284,7 @@ TEST_P(StoreTest, ThePlanStartsWhatItCan) {
     EXPECT_EQ(jobs().Get("j1")->state.last_state, RunState::kSkipped);
 }
 
-// The answer of a write is the job as it is stored, with what its plan says about missed fires.
+// A write returns the job as stored, including the missed fires of its plan.
 TEST_P(StoreTest, AWriteAnswersWithWhatItsPlanChanged) {
     store::JobPlan plan{.planned_until = now_, .next_run_at = {}};
     plan.tally = model::JobTally{.last_state = RunState::kMissed, .last_error = "too late"};
@@ -300,7 +300,7 @@ TEST_P(StoreTest, AWriteAnswersWithWhatItsPlanChanged) {
     }
 }
 
-// K-02, K-16: what was missed is in the ledger and in the job's bookkeeping.
+// K-02, K-16: missed fires are in the ledger and in the job's bookkeeping.
 TEST_P(StoreTest, TheLedgerKeepsWhatMadeNoRun) {
     Create(MakeJob("j1"));
     Create(MakeJob("j2"));
@@ -360,7 +360,7 @@ TEST_P(StoreTest, RunsUpdateTheirJob) {
     EXPECT_EQ(after.state.last_state, RunState::kSucceeded);
     EXPECT_EQ(after.state.last_error, "");
     EXPECT_EQ(after.state.next_run_at, job.state.next_run_at) << "K-06: the cadence is left alone";
-    // An edit keeps all of it.
+    // An edit keeps the bookkeeping.
     job.name = "renamed";
     auto edited = Write(job, WriteMode::kReplace);
     ASSERT_TRUE(edited);
@@ -368,7 +368,7 @@ TEST_P(StoreTest, RunsUpdateTheirJob) {
     EXPECT_EQ(jobs().Get("j1")->state.last_state, RunState::kSucceeded);
 }
 
-// An edit that changes the schedule accounts for the old one in the same transaction.
+// An edit of the schedule accounts for the fires of the old one in the same transaction.
 TEST_P(StoreTest, AnEditMayBringItsPlan) {
     model::Job job = Create(MakeJob("j1"));
     now_ += minutes(1);

@@ -14,8 +14,8 @@ using std::chrono::seconds;
 using store::JobSort;
 using store::RunSort;
 
-// A cursor stays right while rows come, end and go: no run that was there all the time is seen
-// twice or not at all.
+// A cursor stays valid while rows are inserted, ended and deleted: a run that exists throughout is
+// listed exactly once.
 TEST_P(StoreTest, CursorsStayRightUnderInserts) {
     for (const bool descending : {true, false}) {
         std::vector<Run> batch;
@@ -45,7 +45,7 @@ TEST_P(StoreTest, CursorsStayRightUnderInserts) {
     }
 }
 
-// History: what is over is still found, in the same lists.
+// History: final runs are found in the same lists.
 TEST_P(StoreTest, ListsReachHistory) {
     Submit({MakeRun("a"), MakeRun("b"), MakeRun("c")});
     const auto claimed = Claim(2);
@@ -200,7 +200,7 @@ TEST_P(StoreTest, CursorsStayRightWhileJobsChange) {
     for (int i = 10; i < 30; ++i) EXPECT_EQ(seen.count("j" + std::to_string(i)), 1U);
 }
 
-// G-16, T-12: old runs go, with their attempts, a few at a time.
+// G-16, T-12: old runs are deleted with their attempts, a few at a time.
 TEST_P(StoreTest, PurgeDeletesWhatIsOld) {
     std::vector<Uuid> ids;
     for (int i = 0; i < 6; ++i) {
@@ -246,7 +246,7 @@ TEST_P(StoreTest, AListGoesOnAfterAnyOfItsRuns) {
     EXPECT_EQ(rest->items[0].id, all->items[3].id);
 }
 
-// What is deleted to make room is what ended first, in whichever state.
+// Purge deletes the runs that ended first, whatever their state.
 TEST_P(StoreTest, PurgeBeginsWithTheOldest) {
     std::vector<Uuid> ids;
     for (const EventKind end : {EventKind::kPermanentFailure, EventKind::kSuccess,
@@ -263,7 +263,7 @@ TEST_P(StoreTest, PurgeBeginsWithTheOldest) {
     }
 }
 
-// Who did it is kept together with what was done, and only then.
+// The audit event is stored with the deletion, and only if something is deleted.
 TEST_P(StoreTest, PurgeKeepsItsAuditEvent) {
     SubmitOne(MakeRun());
     Report(ClaimOne(), EventKind::kSuccess);

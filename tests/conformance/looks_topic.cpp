@@ -1,4 +1,4 @@
-// Searches that end early: page after page they find what one that looks at everything does.
+// Searches that end early find, over all pages, the same items as an unbounded search.
 #include <algorithm>
 
 #include "conformance/store_fixture.hpp"
@@ -13,8 +13,8 @@ using store::RunSort;
 
 constexpr std::size_t kLook = 7;
 
-// Ids of all pages. Pages that ended early are counted, and may be short of items, but not both
-// empty and the last.
+// Returns the ids of all pages and counts pages that ended early. Such a page may be short or
+// empty, but not both empty and the last.
 template <class Store, class Query>
 std::vector<std::string> Walk(Store& store, Query query, std::size_t& early) {
     std::vector<std::string> ids;
@@ -52,7 +52,7 @@ TEST_P(StoreTest, SearchesOfJobsThatEndEarlyMissNothing) {
         job.schedule.calendar = i % 9 == 0 ? "c" : "";
         job.state.next_run_at = now_ + seconds(i * 37 % 11);
         Create(job);
-        if (i % 4 == 1) continue;  // it has never run
+        if (i % 4 == 1) continue;  // the job has never run
         now_ += seconds(i % 3);
         SubmitOne(MakeFire(job, now_));
         Report(ClaimHttp().at(0),

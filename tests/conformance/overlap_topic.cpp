@@ -1,4 +1,4 @@
-// What a fire does while an earlier run of its job is under way.
+// Fires that come while an earlier run of the job is under way.
 #include "conformance/store_fixture.hpp"
 
 namespace ksana::conformance {
@@ -14,7 +14,7 @@ TEST_P(StoreTest, AllowStartsAll) {
     EXPECT_EQ(ClaimHttp().size(), 3U);
 }
 
-// Also behind one that has not started yet: what waits for a slot stays bounded.
+// Also behind a run that has not started yet, so that the number of waiting runs stays bounded.
 TEST_P(StoreTest, SkipEndsTheLaterOnes) {
     const auto ids = Fires(OverlapPolicy::kSkip, 3);
     EXPECT_EQ(StateOf(ids[0]), RunState::kQueued);
@@ -29,7 +29,7 @@ TEST_P(StoreTest, SkipEndsTheLaterOnes) {
     EXPECT_EQ(claimed->skipped, 0U);
 }
 
-// A run by hand is not asked; a fire that comes while it waits is one too many.
+// A manual run is not checked; a fire that comes while it waits is skipped.
 TEST_P(StoreTest, AFireIsSkippedBehindAWaitingRunOfAPerson) {
     Create(MakeJob("j1"));
     model::Run manual = MakeFire(*jobs().Get("j1"), now_);
@@ -43,7 +43,7 @@ TEST_P(StoreTest, AFireIsSkippedBehindAWaitingRunOfAPerson) {
     EXPECT_EQ(ClaimHttp().size(), 1U);
 }
 
-// A run between two attempts is under way too; it does not skip itself.
+// A run between two attempts is under way too; its retry does not skip itself.
 TEST_P(StoreTest, ARetryIsUnderWay) {
     const auto ids = Fires(OverlapPolicy::kSkip, 1);
     const auto first = ClaimHttp();
@@ -85,7 +85,7 @@ TEST_P(StoreTest, QueueAllRunsOneAfterTheOther) {
     EXPECT_TRUE(ClaimHttp().empty());
 }
 
-// Whatever ends the run that others wait for, they go on.
+// Blocked runs continue whatever ends the run they wait for.
 TEST_P(StoreTest, TheNextGoesOnHoweverTheFirstEnds) {
     const auto ids = Fires(OverlapPolicy::kQueueAll, 4);
     ASSERT_EQ(ClaimHttp().size(), 1U);
@@ -93,7 +93,7 @@ TEST_P(StoreTest, TheNextGoesOnHoweverTheFirstEnds) {
     ASSERT_EQ(runs().Reap({.now = now_})->runs.size(), 1U);
     EXPECT_TRUE(ClaimHttp().empty()) << "it waits for its retry";
     EXPECT_EQ(Apply(ids[0], {.kind = EventKind::kCancel}).state, RunState::kCancelled);
-    // Let go, and cancelled before anybody took it: the one behind it goes on.
+    // A run is unblocked and then cancelled before any claim: the next blocked run continues.
     EXPECT_FALSE(Read(ids[1]).run.status.blocked);
     EXPECT_EQ(Apply(ids[1], {.kind = EventKind::kCancel}).state, RunState::kCancelled);
     const auto third = ClaimHttp();
@@ -117,7 +117,7 @@ TEST_P(StoreTest, CancelOtherWaitsForTheEnd) {
     EXPECT_EQ(next[0].id, ids[2]);
 }
 
-// What a new fire has cancelled is not started by the same claim, although it was ready.
+// A claim does not start a ready run that a new fire in the same claim has cancelled.
 TEST_P(StoreTest, CancelOtherTakesThePlaceOfARunThatWasGivenBack) {
     for (const auto log : {model::RunLog::kFull, model::RunLog::kNone}) {
         model::Job job = MakeJob(log == model::RunLog::kFull ? "full" : "none");
@@ -129,7 +129,7 @@ TEST_P(StoreTest, CancelOtherTakesThePlaceOfARunThatWasGivenBack) {
         ASSERT_EQ(first.size(), 1U);
         const Uuid fresh = SubmitOne(MakeFire(job, now_ + Duration(1)));
         now_ += minutes(1);
-        Report(first[0], EventKind::kShutdown);  // ready at once, after the new one
+        Report(first[0], EventKind::kShutdown);  // ready at once, ranked after the new fire
         const auto next = ClaimHttp();
         ASSERT_EQ(next.size(), 1U);
         EXPECT_EQ(next[0].id, fresh) << "nothing is under way any more, so it starts";
@@ -142,7 +142,8 @@ TEST_P(StoreTest, CancelOtherTakesThePlaceOfARunThatWasGivenBack) {
     }
 }
 
-// Started and cancelled by the next one in the same claim: whoever gets it is told.
+// A run is started, and then cancelled by the next run of the same claim: the claim returns it with
+// the cancel request.
 TEST_P(StoreTest, AClaimTellsWhatItHasCancelled) {
     const auto ids = Fires(OverlapPolicy::kCancelOther, 2);
     const auto claimed = ClaimHttp();
@@ -153,7 +154,7 @@ TEST_P(StoreTest, AClaimTellsWhatItHasCancelled) {
     EXPECT_TRUE(Read(ids[1]).run.status.blocked);
 }
 
-// A fire that has its run has nothing cancelled, least of all that run.
+// A fire that already has a run cancels nothing, least of all that run.
 TEST_P(StoreTest, ARepeatedFireCancelsNothing) {
     model::Job job = MakeJob("j1");
     job.overlap = OverlapPolicy::kCancelOther;
@@ -170,7 +171,7 @@ TEST_P(StoreTest, ARepeatedFireCancelsNothing) {
     EXPECT_FALSE(Read(id).run.status.cancel_requested);
 }
 
-// Two fires of one batch do not both start.
+// Of two fires in one batch only one starts.
 TEST_P(StoreTest, OfABatchThatCancelsOthersOneStarts) {
     model::Job job = MakeJob("j1");
     job.overlap = OverlapPolicy::kCancelOther;
@@ -185,7 +186,7 @@ TEST_P(StoreTest, OfABatchThatCancelsOthersOneStarts) {
     EXPECT_TRUE(Read(outcomes->at(1).id).run.status.blocked);
 }
 
-// K-06: a manual run starts whatever is under way, and others wait for it.
+// K-06: a manual run starts whatever is under way, and other runs wait for it.
 TEST_P(StoreTest, AManualRunIgnoresIt) {
     const auto ids = Fires(OverlapPolicy::kQueueAll, 1);
     const auto first = ClaimHttp();
@@ -207,7 +208,7 @@ TEST_P(StoreTest, AManualRunIgnoresIt) {
     EXPECT_EQ(next[0].id, fire);
 }
 
-// The net under it: what waits for nobody is let go by the reaper.
+// The safety net: the reaper unblocks a run that waits for no other run.
 TEST_P(StoreTest, AStrayIsLetGo) {
     Run stray = MakeRun();
     stray.job_id = "gone";

@@ -1,4 +1,4 @@
-// Several at once.
+// Concurrent callers.
 #include <atomic>
 #include <latch>
 #include <mutex>
@@ -15,7 +15,7 @@ using model::RunState;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Runs `body(n)` on so many threads, all let go at once.
+// Runs `body(n)` on `count` threads that start at the same moment.
 void OnThreads(int count, const std::function<void(int)>& body) {
     std::latch start(count);
     std::vector<std::jthread> threads;
@@ -49,13 +49,15 @@ TEST_P(StoreTest, SixteenThreadsNeverClaimTheSameRun) {
             for (const Run& run : got->runs) claimed.insert(run.id);
         }
     });
-    // Who skips what another has in hand may leave early: the last ones are taken here.
+    // A claim skips rows that another one has locked, so the threads may stop early: claim the rest
+    // here.
     for (const Run& run : Claim(kRuns)) claimed.insert(run.id);
     EXPECT_EQ(claimed.size(), static_cast<std::size_t>(kRuns));
     EXPECT_EQ(std::set<Uuid>(claimed.begin(), claimed.end()).size(), claimed.size());
 }
 
-// A fire that is submitted again and again while its run ends is stored once, also without a job.
+// A fire that is submitted repeatedly while its run ends is stored once, also if its job does not
+// exist.
 TEST_P(StoreTest, AFireIsStoredOnceWhileItsRunEnds) {
     const model::Job gone = MakeJob("gone");
     for (int round = 0; round < 20; ++round) {
@@ -81,7 +83,8 @@ TEST_P(StoreTest, AFireIsStoredOnceWhileItsRunEnds) {
     EXPECT_EQ(*runs().Count({}, 1'000), 20);
 }
 
-// Of several who end one attempt exactly one is heard, and the run agrees with it.
+// Of several reports that end one attempt exactly one is applied, and the stored run agrees with
+// it.
 TEST_P(StoreTest, OneReportWins) {
     for (int round = 0; round < 20; ++round) {
         SubmitOne(MakeRun());
@@ -152,7 +155,7 @@ TEST_P(StoreTest, TwoReapersTakeALeaseOnce) {
     EXPECT_EQ(*runs().Count({.states = model::SetOf(RunState::kScheduled)}, 100), kRuns);
 }
 
-// K-24: several planners make one run of a fire.
+// K-24: several planners make one run for a fire.
 TEST_P(StoreTest, SeveralPlannersFireOnce) {
     for (int i = 0; i < 30; ++i) Create(MakeJob("j" + std::to_string(i)));
     now_ += minutes(1);
@@ -171,7 +174,7 @@ TEST_P(StoreTest, SeveralPlannersFireOnce) {
     EXPECT_EQ(*runs().Count({}, 100), 30);
 }
 
-// Overlap holds over the whole cluster: never two of one job under way.
+// Overlap rules hold across the cluster: two runs of one job are never under way at once.
 TEST_P(StoreTest, OverlapHoldsUnderLoad) {
     model::Job job = MakeJob("j1");
     job.overlap = model::OverlapPolicy::kQueueAll;
@@ -232,7 +235,7 @@ TEST_P(StoreTest, OneCreatorWins) {
     EXPECT_EQ(won, 1);
 }
 
-// Idempotency: of many with one key one is stored, and all are told which.
+// Idempotency: of many runs with one key one is stored, and every caller gets its id.
 TEST_P(StoreTest, OneKeyOneRun) {
     std::mutex mutex;
     std::set<Uuid> told;

@@ -1,4 +1,4 @@
-// What is kept of runs that are over.
+// What is kept of runs that have ended.
 #include "conformance/store_fixture.hpp"
 
 namespace ksana::conformance {
@@ -10,7 +10,7 @@ using model::RunState;
 using std::chrono::seconds;
 using store::SubmitVerdict;
 
-// T-14: none leaves no row, trigger leaves no result.
+// T-14: `none` leaves no row, `trigger` leaves no result.
 TEST_P(StoreTest, RunLogSaysWhatIsKept) {
     Run none = MakeRun("none");
     none.policy.run_log = model::RunLog::kNone;
@@ -28,7 +28,7 @@ TEST_P(StoreTest, RunLogSaysWhatIsKept) {
     EXPECT_EQ(Read(trigger.id).run.status.result, "");
 }
 
-// T-14: what stands beside their rows goes with them.
+// T-14: rows that belong to these runs are deleted with them.
 TEST_P(StoreTest, RunsWithoutALogLeaveNothing) {
     std::vector<Run> unkept(6, MakeRun());
     for (Run& run : unkept) {

@@ -11,7 +11,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using store::SubmitVerdict;
 
-// T-01: all that was submitted comes back.
+// T-01: a run is returned as it was submitted.
 TEST_P(StoreTest, ARunComesBackAsItWent) {
     Run run = MakeRun();
     run.tenant = "acme";
@@ -57,7 +57,7 @@ TEST_P(StoreTest, TheStoreDrawsIds) {
     EXPECT_EQ(StateOf(outcomes[1].id), RunState::kQueued);
 }
 
-// A call that is sent twice stores once.
+// A repeated call stores the run once.
 TEST_P(StoreTest, TheSameIdIsStoredOnce) {
     const Run run = MakeRun();
     const auto both = Submit({run, run});
@@ -68,7 +68,7 @@ TEST_P(StoreTest, TheSameIdIsStoredOnce) {
     EXPECT_EQ(*runs().Count({}, 100), 1);
 }
 
-// D-03: a success is final, and says when and what.
+// D-03: success is final and keeps its time and result.
 TEST_P(StoreTest, SuccessEndsARun) {
     SubmitOne(MakeRun());
     const Run run = ClaimOne();
@@ -90,7 +90,7 @@ TEST_P(StoreTest, SuccessEndsARun) {
     EXPECT_EQ(history.attempts[0].detail, R"({"status":200})");
 }
 
-// What a limit held back uses up no attempt, and the next one takes its place.
+// An attempt that a limit held back is not counted, and the next attempt replaces it.
 TEST_P(StoreTest, AnAttemptThatNeverBeganLeavesNoRow) {
     const Uuid id = SubmitOne(MakeRun());
     for (int round = 0; round < 3; ++round) {
@@ -126,7 +126,7 @@ TEST_P(StoreTest, AnAttemptThatNeverBeganLeavesNoRow) {
     EXPECT_EQ(Read(id).attempts.size(), 1U);
 }
 
-// D-12, T-07: every attempt is kept with its error, until the retries are used up.
+// D-12, T-07: every attempt is kept with its error until the retries are used up.
 TEST_P(StoreTest, RetriesKeepTheirAttempts) {
     const Uuid id = SubmitOne(MakeRun());
     std::set<std::string> exec_ids;
@@ -155,7 +155,7 @@ TEST_P(StoreTest, RetriesKeepTheirAttempts) {
     EXPECT_EQ(history.run.status.failures, 3);
 }
 
-// Each report has its own outcome, and one that is refused harms no other.
+// Each report has its own outcome, and a refused one does not affect the others.
 TEST_P(StoreTest, ABatchOfReportsAnswersEach) {
     Submit({MakeRun(), MakeRun(), MakeRun()});
     const auto claimed = Claim(3);
@@ -185,7 +185,7 @@ TEST_P(StoreTest, ABatchOfReportsAnswersEach) {
     EXPECT_EQ(StateOf(claimed[2].id), RunState::kFailed);
 }
 
-// Promise 4: after every end of an attempt the old exec_id changes nothing.
+// Promise 4: after every end of an attempt, its exec_id changes nothing any more.
 TEST_P(StoreTest, EveryStaleReportIsRefused) {
     const EventKind ends[] = {EventKind::kSuccess,  EventKind::kRetryableFailure,
                               EventKind::kTimeout,  EventKind::kLostOwner,
@@ -215,7 +215,7 @@ TEST_P(StoreTest, EveryStaleReportIsRefused) {
     }
 }
 
-// T-05: past its lease or deadline an attempt is over, once, and its late report is refused.
+// T-05: an attempt past its lease or deadline ends once, and its late report is refused.
 TEST_P(StoreTest, TheReaperTakesWhatIsOverdue) {
     Submit({MakeRun(), MakeRun()});
     const Run first = ClaimOne();
@@ -248,14 +248,14 @@ TEST_P(StoreTest, AHeartbeatKeepsALeaseAlive) {
     EXPECT_EQ(runs().Reap({.now = now_})->runs.size(), 0U);
     EXPECT_EQ(Read(run.id).run.status.progress, 40);
     EXPECT_EQ(Read(run.id).run.status.progress_note, "almost");
-    now_ += seconds(20);  // the deadline of 60 s ends it although it beats
+    now_ += seconds(20);  // the deadline of 60 s ends it in spite of its heartbeats
     auto reaped = runs().Reap({.now = now_});
     ASSERT_TRUE(reaped);
     ASSERT_EQ(reaped->runs.size(), 1U);
     EXPECT_EQ(Read(run.id).attempts[0].outcome, model::AttemptOutcome::kTimedOut);
 }
 
-// D-06, D-10: the runs of an owner that is known to be gone come back at once.
+// D-06, D-10: the runs of an owner that is known to be gone are released at once.
 TEST_P(StoreTest, LostOwnersLoseTheirRuns) {
     Submit({MakeRun(), MakeRun(), MakeRun()});
     Claim(1, {}, "node-a:1");
@@ -321,7 +321,7 @@ TEST_P(StoreTest, CallbacksAreStoredWithTheReport) {
               RunState::kSucceeded);
 }
 
-// One call ends what was done and brings what is next.
+// One call ends a run and claims the next.
 TEST_P(StoreTest, AnExchangeReportsAndClaims) {
     Submit({MakeRun(), MakeRun()});
     const Run first = ClaimOne();
@@ -380,7 +380,7 @@ TEST_P(StoreTest, NextWakeAndDepths) {
                                                 RunState::kScheduled, 1, now_ + minutes(3)}));
 }
 
-// What an answer to whoever submitted needs is told without another read.
+// The outcomes contain what the answer to the submitter needs, without another read.
 TEST_P(StoreTest, ASubmissionTellsWhatWasStored) {
     Run plain = MakeRun();
     plain.status.ready_at = {};
@@ -411,7 +411,7 @@ TEST_P(StoreTest, ASubmissionTellsWhatWasStored) {
     EXPECT_FALSE((*stored)[1].started);
 }
 
-// An id that is there says whether it is the same call again, or another run altogether.
+// If the id exists, the outcome tells whether the call was repeated or the run is a different one.
 TEST_P(StoreTest, TheSameIdIsComparedWithWhatIsThere) {
     Run run = MakeRun();
     run.payload = R"({"n":1})";

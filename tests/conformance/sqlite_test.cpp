@@ -13,7 +13,7 @@ namespace {
 class SqliteHarness final : public StoreHarness {
   public:
     SqliteHarness() {
-        static int made = 0;  // some tests have two
+        static int made = 0;  // some tests open two
         folder_ = std::filesystem::path(::testing::TempDir()) /
                   fmt::format("ksana_conformance_{}_{}", ::getpid(), ++made);
         std::filesystem::create_directories(folder_);
@@ -34,7 +34,7 @@ class SqliteHarness final : public StoreHarness {
     }
 
   private:
-    // Not durable against a loss of power, which no test here provokes: half the time.
+    // Not durable against a power loss, which no test here provokes; takes half the time.
     void Open() {
         auto backend = store_sqlite::OpenSqlite({.path = (folder_ / "ksana.db").string(),
                                                  .clock = clock_,

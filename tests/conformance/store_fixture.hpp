@@ -16,15 +16,17 @@
 
 namespace ksana::conformance {
 
-// What a driver gives to be put to the test. Made anew, and empty, for every test.
+// A driver under test. Created anew, with an empty store, for every test, which owns it. The test's
+// thread calls it.
 class StoreHarness {
   public:
     virtual ~StoreHarness() = default;
 
     virtual store::Store& store() = 0;
-    // Ends the store and opens it again over the same data; false: it keeps nothing (memory).
+    // Closes the store and opens it again on the same data. Returns false if the driver keeps
+    // nothing (memory).
     virtual bool Reopen() = 0;
-    // Its searches end after as many rows as the query allows.
+    // Returns whether searches respect the bound `look` of a query.
     virtual bool EndsEarly() const { return false; }
 };
 
@@ -36,8 +38,8 @@ struct StoreFactory {
     }
 };
 
-// Every test runs against every driver: tests are TEST_P here, and a driver instantiates them all
-// with one INSTANTIATE_TEST_SUITE_P(Sqlite, StoreTest, testing::Values(factory)).
+// The conformance suite. Every test runs against every driver: tests are TEST_P, and a driver
+// instantiates them with one INSTANTIATE_TEST_SUITE_P(Sqlite, StoreTest, testing::Values(factory)).
 class StoreTest : public ::testing::TestWithParam<StoreFactory> {
   protected:
     using Run = model::Run;  // not the member of testing::Test
@@ -101,7 +103,7 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
                               .error = error});
     }
 
-    // Submits, starts and ends it.
+    // Submits the run, starts it and ends it.
     Run Finish(const Run& run) {
         SubmitOne(run);
         const auto claimed = Claim(1, {.kind = run.kind});
@@ -146,7 +148,7 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         return written ? *written : model::Job{};
     }
 
-    // A run of a job as a fire makes it.
+    // Returns a run as a fire of the job makes it.
     Run MakeFire(const model::Job& job, TimePoint nominal) {
         Run run = MakeRun("");
         run.job_id = job.id;
@@ -158,7 +160,7 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         run.policy.run_log = job.run_log;
         return run;
     }
-    // Plans what is due: one run for each fire of a job that fires every minute.
+    // Plans due jobs that fire every minute: one run per fire.
     store::Planned PlanDue(store::PlanParams params = {}) {
         if (!params.now) params.now = now_;
         auto planned = jobs().PlanDue(params, [this](const model::Job& job, TimePoint now) {
@@ -167,7 +169,8 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         EXPECT_TRUE(planned) << planned.error().Describe();
         return planned ? *planned : store::Planned{};
     }
-    // Also what is due within a while: one fire of each job, stored as started where it can be.
+    // Also plans jobs that become due within `ahead`: one fire of each, stored as started if
+    // possible.
     store::Planned PlanAhead(Duration ahead) {
         const store::StartAs start{.owner = "me", .kind = model::ActionKind::kHttp, .ahead = ahead};
         auto planned =
@@ -201,7 +204,7 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         }
     }
 
-    // A job and the first `fires` of its fires, ready, in order.
+    // Creates a job and stores its first `fires` fires, ready and in order. Returns their runs.
     std::vector<Uuid> Fires(model::OverlapPolicy policy, int fires) {
         model::Job job = MakeJob("j1");
         job.overlap = policy;
@@ -242,7 +245,7 @@ class StoreTest : public ::testing::TestWithParam<StoreFactory> {
         }
     }
 
-    // One of everything, in many states.
+    // Stores one of everything, in many states.
     void Fill() {
         for (int i = 0; i < 5; ++i) Create(MakeJob("j" + std::to_string(i)));
         ASSERT_TRUE(store().types().Put({.type = {.code = "mail"}}));

@@ -1,4 +1,4 @@
-// Large and hostile values, unique keys, and what is refused.
+// Large and hostile values, unique keys, and invalid input.
 #include "conformance/store_fixture.hpp"
 
 namespace ksana::conformance {
@@ -10,7 +10,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using store::SubmitVerdict;
 
-// One character of every Unicode plane that has any, and what SQL and JSON trip over.
+// A character of every Unicode plane that has any, and text that is difficult for SQL and JSON.
 std::string Hostile() {
     std::string text = "'; DROP TABLE runs; -- \" \\ % _ \x01\x1f\x7f {{x}} \r\n\t";
     text += "\u00e9\u4e2d\uFEFF\uFFFD\u202e";
@@ -67,7 +67,7 @@ TEST_P(StoreTest, AMegabyteComesBack) {
     EXPECT_EQ(Read(run.id).run.status.result, run.payload);
 }
 
-// What not every store could keep is refused by all, with its place, and nothing is stored.
+// Text that some driver could not store is refused by all, with its path, and nothing is stored.
 TEST_P(StoreTest, WhatCannotBeKeptIsRefused) {
     const std::string nul("a\0b", 3);
     const auto refused = [&](const std::function<void(Run&)>& spoil, const std::string& path) {
@@ -105,8 +105,8 @@ TEST_P(StoreTest, WhatCannotBeKeptIsRefused) {
         Code::kInvalidArgument);
 }
 
-// An import adds records as they are: what no store could have made is refused by all, with the
-// record and the field, and nothing of the batch is stored.
+// An import adds records unchanged. Records that no store could have made are refused by all
+// drivers, with the record and the field, and nothing of the batch is stored.
 TEST_P(StoreTest, RecordsThatNoStoreMadeAreRefused) {
     const std::string nul("a\0b", 3);
     const auto refused = [&](const model::Record& bad, const std::string& path,
@@ -159,7 +159,7 @@ TEST_P(StoreTest, RecordsThatNoStoreMadeAreRefused) {
     refused(model::Document{.kind = "setting", .key = "k", .body = nul}, "/body", "setting k");
     EXPECT_EQ(*store().records().Counts(), store::RecordCounts{});
 
-    // Either time is enough, and whatever ended can be purged.
+    // A lease or a deadline is enough, and final runs can be purged.
     Run leased = MakeRun();
     leased.status.state = RunState::kRunning;
     leased.status.lease_until = now_;
@@ -186,7 +186,7 @@ TEST_P(StoreTest, TimesAtTheEdges) {
     EXPECT_EQ(ClaimOne().id, old.id);
 }
 
-// Idempotency keys: one at a time, per tenant; free when the run's state or time says so.
+// Idempotency keys: one holder at a time per tenant; free when the run's state or time says so.
 TEST_P(StoreTest, UniqueKeys) {
     const auto submit = [this](const std::function<void(Run&)>& change) {
         Run run = MakeRun();
@@ -202,7 +202,7 @@ TEST_P(StoreTest, UniqueKeys) {
     EXPECT_EQ(second.id, first.id);
     EXPECT_EQ(submit([](Run& run) { run.tenant = "acme"; }).verdict, SubmitVerdict::kStored);
     EXPECT_EQ(submit([](Run& run) { run.unique.key = "other"; }).verdict, SubmitVerdict::kStored);
-    // Finished: free again, as the default says.
+    // A finished run frees its key by default.
     Apply(first.id, {.kind = EventKind::kCancel});
     const auto third = submit([this](Run& run) {
         run.unique.states = model::kAllStates;
@@ -213,7 +213,7 @@ TEST_P(StoreTest, UniqueKeys) {
     EXPECT_EQ(submit(same).verdict, SubmitVerdict::kSameKey) << "held beyond the end";
     now_ += minutes(5);
     EXPECT_EQ(submit(same).verdict, SubmitVerdict::kStored) << "until its time has passed";
-    // Within one batch the first wins.
+    // Within one batch the first run gets the key.
     Run one = MakeRun();
     one.unique.key = "batch";
     Run two = MakeRun();
@@ -227,7 +227,7 @@ TEST_P(StoreTest, UniqueKeys) {
     EXPECT_EQ(again[0].id, one.id);
 }
 
-// A call that is repeated after its run has ended does not take the key back.
+// A call that is repeated after its run has ended does not take the key again.
 TEST_P(StoreTest, ARepeatedCallLeavesTheKeyAlone) {
     Run run = MakeRun();
     run.unique.key = "k";
@@ -239,7 +239,7 @@ TEST_P(StoreTest, ARepeatedCallLeavesTheKeyAlone) {
     EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
 }
 
-// The same id with another key: neither key is kept from others.
+// The same id with another key: neither key is kept from other runs.
 TEST_P(StoreTest, ARepeatedIdWithAnotherKeyTakesNone) {
     Run run = MakeRun();
     run.unique.key = "k";
@@ -251,7 +251,7 @@ TEST_P(StoreTest, ARepeatedIdWithAnotherKeyTakesNone) {
     EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
 }
 
-// What is skipped at once has no key any more.
+// A run that is skipped at once does not hold its key.
 TEST_P(StoreTest, ASkippedRunLeavesItsKey) {
     model::Job job = MakeJob("j1");
     Create(job);
@@ -271,7 +271,8 @@ TEST_P(StoreTest, ASkippedRunLeavesItsKey) {
     EXPECT_EQ(Submit({next})[0].verdict, SubmitVerdict::kStored);
 }
 
-// The first of the batch has the key and is refused for its fire: then the second gets it.
+// The first run of the batch gets the key and is refused for its fire; then the second gets the
+// key.
 TEST_P(StoreTest, AKeyGoesToTheNextWhenItsTakerIsRefused) {
     model::Job job = MakeJob("j1");
     Create(job);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Crashes a store in every way a process can die and checks that nothing acknowledged is lost.
+"""Kills the process of a store in many ways and checks that no acknowledged change is lost.
 
 usage: crash.py CHILD DRIVER [CASE…]
 
-CASE  random  kill -9 after a random time, several threads at work, the same files again and again
-      sweep   kill -9 at the n-th write, sync and rename, for n = 1, 2, … until it runs to its end
-      errors  the n-th sync or write fails (EIO, ENOSPC): the caller is told, and work goes on
+CASE  random  kill -9 after a random time, several threads at work, always on the same files
+      sweep   kill -9 at the n-th write, sync and rename, for n = 1, 2, … until the child completes
+      errors  the n-th sync or write fails (EIO, ENOSPC): the caller gets the error, work continues
 
-The child of the JSON driver writes its log anew every few steps; each mode makes sure that it was
+With the JSON driver the child rewrites its log every few steps; each case makes sure that it was
 interrupted there, too.
 """
 import contextlib
@@ -28,16 +28,16 @@ CALLS = {
     "sqlite": "pwrite64,fsync,fdatasync,ftruncate,unlink",
 }
 FILES = {"json": "jobs.json", "sqlite": "ksana.db"}
-NEW_LOG = "jobs.runs.jsonl.tmp"     # takes the place of the log
-SWEEP_STEPS = 9          # of the child, one thread: every kind of transaction at least twice
-MAX_SWEEP = 2000         # calls; a child that makes more is a bug of this test
+NEW_LOG = "jobs.runs.jsonl.tmp"     # replaces the log
+SWEEP_STEPS = 9          # of the child, one thread: each kind of transaction at least twice
+MAX_SWEEP = 2000         # calls; a child that makes more is a bug in this test
 RANDOM_ROUNDS = 25
 LONG = 120               # seconds
 SEED = int(os.environ.get("KSANA_CRASH_SEED", "1"))
 
 
 def run_child(command, lines, seconds=None):
-    """Runs the child, its lines appended to a file; kills it after some seconds."""
+    """Runs the child and appends its output to `lines`; kills it after `seconds`."""
     with open(lines, "ab") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
         try:
@@ -61,7 +61,7 @@ def files_are_sound(driver, path):
 
 
 def check_store(child, driver, path, lines, what):
-    """The store has every acknowledged change."""
+    """Checks that the store has every acknowledged change."""
     files_are_sound(driver, path)
     done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
     if done.returncode != 0:
@@ -74,7 +74,7 @@ def acknowledged(lines):
 
 
 def kill_at_new_log(command, lines, log):
-    """Kills the child as soon as another file has the name of the log."""
+    """Kills the child as soon as a new file has the name of the log."""
     old = os.stat(log).st_ino
     with open(lines, "ab") as out, subprocess.Popen(command, stdout=out) as process:
         def is_new():
@@ -103,10 +103,10 @@ def random_kills(child, driver, folder):
 
 
 def inject(child, driver, path, lines, what):
-    """Exit code, standard error, and whether the last call before the injected one gave a new log
-    its name."""
+    """Returns the exit code, standard error, and whether the last call before the injected one
+    renamed a new log."""
     trace = lines + ".trace"
-    # Of openat only calls for the folder: a program opens many files before the store does.
+    # Of openat only calls for the folder: the program opens many files before the store does.
     traced = ["-e", f"trace={CALLS[driver]}"]
     if what.startswith("openat:"):
         traced = ["-e", "trace=openat", "-P", os.path.dirname(path)]
@@ -128,16 +128,16 @@ def fresh(folder, driver):
 
 
 def prepared(child, driver, folder):
-    """A store that exists already. strace counts calls for each thread. If the main thread created
-    the files, the count would not reach the first calls of the writer thread."""
+    """Prepares a store that already exists. strace counts calls per thread. If the main thread
+    created the files, the count would not reach the first calls of the writer thread."""
     path, lines = fresh(folder, driver)
     run_child([child, driver, path, "work", "1", "3"], lines)
     return path, lines
 
 
 def sweep(child, driver, folder, tries=5):
-    """strace counts each kind of call, too: every kind gets its own sweep. The threads decide when
-    the log is written anew; a sweep that did not meet this is repeated."""
+    """strace also counts per kind of call, so every kind gets its own sweep. The timing of the
+    threads decides when the log is rewritten; a sweep that missed this is repeated."""
     crashes = 0
     new_logs = 0
     place = os.path.join(folder, "sweep")
@@ -178,7 +178,7 @@ def errors(child, driver, folder):
             new_logs += after_new_log
             with open(lines, encoding="utf-8") as file:
                 said = file.read()
-            if "cannot open" in said:      # it may refuse to start, but not lose anything
+            if "cannot open" in said:      # it may refuse to start, but must not lose anything
                 said = said[:said.index("cannot open")]
                 with open(lines, "w", encoding="utf-8") as file:
                     file.write(said)
@@ -194,7 +194,7 @@ def errors(child, driver, folder):
 
 
 def crash_place(given):
-    """The path of the child, the driver, and an empty folder."""
+    """Yields the path of the child, the driver, and an empty folder."""
     @contextlib.contextmanager
     def place(one):
         if one.function is not random_kills and shutil.which("strace") is None:

@@ -1,6 +1,6 @@
-// A process that is made to crash: it changes a store and says on standard output, one line each
-// and only after the answer, what was acknowledged. `check` reads those lines back and compares
-// them with what a reopened store holds. tests/crash/crash.py kills it.
+// The process that tests/crash/crash.py kills. `work` changes a store and writes one line per
+// change to standard output, only after the store has answered: what was acknowledged and what
+// failed. `check` reads those lines back and compares them with the content of the reopened store.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -25,13 +25,13 @@ using model::EventKind;
 
 constexpr TimePoint kStart{std::chrono::sys_days(std::chrono::year(2026) / 1 / 1)};
 
-// In one write, so that lines of several threads do not mix and none is half there.
+// One write per line, so that lines of several threads do not mix and no line is incomplete.
 void Say(const std::string& line) {
     const std::string text = line + "\n";
     if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::_Exit(3);
 }
 
-// Of a job, when a step has written it.
+// Returns the name that a step gives to a job.
 std::string NameOf(std::int64_t step) { return fmt::format("version {}", step); }
 
 model::Run MakeRun(UuidGenerator& ids) {
@@ -43,8 +43,8 @@ model::Run MakeRun(UuidGenerator& ids) {
     return run;
 }
 
-// One thread of changes: every kind of transaction there is. An error is said too: what failed
-// must not be there.
+// One thread of changes, with every kind of transaction. Also writes a line for each error: a
+// failed change must not be in the store.
 class Changer {
   public:
     Changer(store::Store& store, UuidGenerator& ids, int thread)
@@ -64,7 +64,7 @@ class Changer {
     }
 
   private:
-    // What failed is not there, except where the store says that it cannot know.
+    // A failed change is not in the store, unless the store says that the outcome is unknown.
     static std::string_view Failure(const Error& error) {
         return error.message.find("unknown") == std::string::npos ? "failed" : "unknown";
     }
@@ -95,7 +95,7 @@ class Changer {
         Say(fmt::format("{} {}", outcome ? "run" : Failure(outcome.error()), run.id.ToString()));
     }
 
-    // Each step the next minute of every job is due.
+    // In each step the next minute of every job is due.
     void Plan(int step) {
         const TimePoint now = kStart + std::chrono::minutes(step);
         std::map<std::string, TimePoint> until;
@@ -151,7 +151,7 @@ int Work(store::Store& store, UuidGenerator& ids, int threads, int steps) {
     return 0;
 }
 
-// What was acknowledged, held against what is there.
+// Compares acknowledged changes with the content of the store.
 class Checker {
   public:
     explicit Checker(store::Store& store) : store_(store) {}
@@ -211,7 +211,7 @@ class Checker {
         }
     }
 
-    // No (job, nominal time) is double, and none of a planned stretch is missing.
+    // Checks that no (job, nominal time) occurs twice and that none of a planned range is missing.
     void CheckFires() {
         std::set<std::pair<std::string, TimePoint>> fires;
         store::RunQuery query{.limit = 1'000};

@@ -3,12 +3,12 @@
 
 usage: disk_full.py CHILD DRIVER
 
-The files stand on a file system of a few megabytes that only this process sees. A child with
-several threads writes until nothing fits any more: every caller is told. Space is freed under it:
-it goes on, until the disk is full again. Killed while it is, everything acknowledged is there,
-nothing that was refused is, and what cannot be opened for want of space can be once there is some.
+The files are on a file system of a few megabytes that only this process sees. A child with several
+threads writes until the disk is full: every caller gets an error. When space is freed, the child
+continues until the disk is full again, and is then killed. Every acknowledged change is there, and
+no refused one. A store that cannot be opened for lack of space opens once there is some.
 
-Mounting needs root. Without it a limit on the size of files (RLIMIT_FSIZE) stands in for the disk.
+Mounting needs root. Without root a limit on the size of files (RLIMIT_FSIZE) replaces the disk.
 """
 import contextlib
 import ctypes
@@ -25,19 +25,19 @@ from kit.cases import arguments, case, run, say
 from kit.checks import fail
 
 DISK_BYTES = 32 << 20
-# A store fills this in some hundred changes. It is free at first, and is freed TIMES times.
+# A store fills this with a few hundred changes. It is free at first, and is freed TIMES times.
 ROOM_BYTES = {"json": 256 << 10, "sqlite": 4 << 20}
 TIMES = 4
 LAST_ROOM_BYTES = 4 << 20               # freed at the end
 THREADS = 4
-REFUSED_BYTES = 2_000                   # of output about refusals: then the disk counts as full
-PIPE_BYTES = 4096                       # output that the child may have in its pipe
+REFUSED_BYTES = 2_000                   # of output about refusals; then the disk counts as full
+PIPE_BYTES = 4096                       # unread output of the child
 CANNOT_OPEN = 4                         # exit code of the child
 CLONE_NEWNS = 0x20000
 
 
 class Disk:
-    """A small disk in a mount namespace of its own, which ends with this process."""
+    """A small disk in its own mount namespace, which ends with this process."""
 
     def __init__(self, folder, room):
         self.folder = os.path.join(folder, "disk")
@@ -58,7 +58,7 @@ class Disk:
             self.kind = "tmpfs"
         space = os.statvfs(self.folder)
         sizes = [room] * TIMES + [LAST_ROOM_BYTES]
-        sizes.append(space.f_bavail * space.f_frsize - room - sum(sizes))   # is never freed
+        sizes.append(space.f_bavail * space.f_frsize - room - sum(sizes))   # never freed
         self.ballast = [self.put(number, size) for number, size in enumerate(sizes)]
 
     def put(self, number, size):
@@ -85,7 +85,7 @@ class Disk:
 
 
 class Limit:
-    """No file of a process grows beyond this."""
+    """A limit on the size of every file of a process."""
 
     def __init__(self, folder, room):
         self.folder = os.path.join(folder, "limited")
@@ -94,7 +94,7 @@ class Limit:
         self.limits = [room * (time + 1) for time in range(TIMES + 1)]
 
     def start(self, command):
-        # Python ignores SIGXFSZ; without restore_signals its child does, too.
+        # Python ignores SIGXFSZ; without restore_signals its child ignores it too.
         limit = self.limits[0]
         return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0,
                                 restore_signals=False,
@@ -120,7 +120,7 @@ def small_disk(folder, room):
 
 
 class Child:
-    """The child works until it is killed; its output goes to a file."""
+    """A child that works until it is killed; its output goes to a file."""
 
     def __init__(self, disk, command, lines):
         self.process = disk.start(command)
@@ -128,7 +128,7 @@ class Child:
         self.lines = open(lines, "ab")
 
     def wait_for(self, size, refused):
-        """Reads so many bytes of output about refused, or acknowledged, changes."""
+        """Reads `size` bytes of output about refused, or acknowledged, changes."""
         for line in self.process.stdout:
             self.lines.write(line)
             if line.startswith((b"failed ", b"refused ", b"unknown ")) == refused:
@@ -145,7 +145,7 @@ class Child:
 
 
 def check_copy(child, driver, disk, folder, lines):
-    """Checks a copy on a disk with room: every acknowledged change is on the full disk."""
+    """Checks, on a copy elsewhere, that every acknowledged change is on the full disk."""
     copy = os.path.join(folder, "copy")
     shutil.copytree(disk.folder, copy,
                     ignore=shutil.ignore_patterns("ballast*", "lost+found", "*-shm"))
@@ -153,7 +153,7 @@ def check_copy(child, driver, disk, folder, lines):
 
 
 def reopen_without_room(child, driver, path, lines):
-    """The store may refuse to open, with a message; it may not crash or lose changes."""
+    """The store may refuse to open, with a message; it must not crash or lose changes."""
     done = subprocess.run([child, driver, path, "check", lines], capture_output=True, text=True)
     if done.returncode not in (0, CANNOT_OPEN):
         fail(f"opened on a full disk: exit {done.returncode}\n{done.stdout}{done.stderr}")
@@ -169,7 +169,7 @@ def a_full_disk_loses_nothing(child, driver, disk, folder):
         worker.wait_for(REFUSED_BYTES, refused=True)
         for _ in range(TIMES):
             disk.free(worker.process)
-            worker.wait_for(PIPE_BYTES, refused=False)     # the last of it with the new space
+            worker.wait_for(PIPE_BYTES, refused=False)     # the last of it used the new space
             worker.wait_for(REFUSED_BYTES, refused=True)
     finally:
         worker.kill()

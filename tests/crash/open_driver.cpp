@@ -15,7 +15,7 @@ constexpr std::int64_t kSmallLog = 2'000;
 Result<std::unique_ptr<store::Store>> OpenDriver(const std::string& driver, const std::string& path,
                                                  Clock& clock, Random& random, UuidGenerator& ids) {
     if (driver == "json") {
-        // Few steps are enough for the log to be written anew.
+        // A small limit, so that a few steps are enough for the log to be rewritten.
         KSANA_TRY(auto backend,
                   store_json::OpenJson(
                       {.path = path, .clock = clock, .ids = ids, .small_log = kSmallLog}));

@@ -11,7 +11,8 @@
 
 namespace ksana::crash {
 
-// A store by its driver's name; the path is a file, or the URL of a server.
+// Opens a store by the name of its driver; `path` is a file, or the URL of a server. All references
+// must outlive the store.
 Result<std::unique_ptr<store::Store>> OpenDriver(const std::string& driver, const std::string& path,
                                                  Clock& clock, Random& random, UuidGenerator& ids);
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Faults of PostgreSQL while four processes of several threads work on it.
+"""Faults of PostgreSQL while four processes with several threads each work on it.
 
 usage: postgres_faults.py CHILD [CASE…]
 
 All connections are terminated; the server is restarted, crashed, and stopped for 20 s. The
-processes recover by themselves; no acknowledged change is lost, no run is started twice under one
-fence.
+processes recover without help; no acknowledged change is lost, and no run is started twice under
+one fence.
 """
 import contextlib
 import os
@@ -28,7 +28,7 @@ def count_lines(path):
 
 
 def await_progress(what, paths, children):
-    """Every process acknowledges more changes than before: it has recovered by itself."""
+    """Waits until every process acknowledges new changes, so that it has recovered."""
     before = [count_lines(path) for path in paths]
 
     def all_go_on():

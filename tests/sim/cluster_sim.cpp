@@ -26,23 +26,24 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Full comparisons of the store with what was committed, over the length of a world.
+// How often the whole store is compared with what was committed, over the length of a world.
 constexpr int kComparisons = 6;
-// So many worlds of a thousand have tasks and agents: they take longer.
+// How many worlds per thousand have tasks and agents; these take longer.
 constexpr std::uint64_t kWithTasks = 500;
 
-// What kind of world it is.
+// The kind of world.
 struct Settings {
     int nodes = 1;
     Duration length{};
     NodeSettings node;
     PersonSettings person;
     bool store_clock_jumps = false;     // a single node and its store have one clock
-    bool quiet_end = false;             // nothing fires after the faults: nothing wakes anybody
+    bool quiet_end = false;             // nothing fires after the faults, so nothing wakes a loop
     std::optional<model::Limit> limit;  // of the group "narrow"
     std::optional<QueueSettings> queue;
 };
 
+// One world: the store, its nodes and users, the faults and the checks. Runs on one thread.
 class Cluster {
   public:
     Cluster(std::uint64_t seed, ClusterPlant plant, std::optional<std::string> story_of)
@@ -94,7 +95,7 @@ class Cluster {
     QueueSettings DrawQueue(const Settings& drawn);
     store::FaultChances DrawFaults();
 
-    // Of agents only the lease counts, whether they live or not.
+    // For agents only the lease counts, whether or not they are alive.
     bool IsAlive(const std::string& owner) const {
         if (Agent::IsAgent(owner)) return true;
         return std::ranges::any_of(nodes_, [&](const auto& node) { return node->IsOwner(owner); });
@@ -112,7 +113,7 @@ class Cluster {
         runs_.CompareWith(*store_);
     }
 
-    // Stored before anybody starts: nothing may ever be over it.
+    // Stored before any node starts, so that the limit is never exceeded.
     void SetLimits() {
         if (!settings_.limit) return;
         const auto put = store_->settings().Put({.key = "group/narrow",
@@ -133,7 +134,8 @@ class Cluster {
             node->Start();
         }
         for (int n = 0; n < 3; ++n) people_[0]->Create();
-        // About so often in the life of a world; people every few fires.
+        // Mean times between events, as fractions of the life of a world; users act every few
+        // fires.
         Often(settings_.person.pace * 6, [this] { people_[world_.Below(2)]->Act(); });
         Often(settings_.length / 8, [this] { CrashOne(); });
         Often(settings_.length / 8, [this] { PauseOne(); });
@@ -145,7 +147,7 @@ class Cluster {
         queue_->Begin([this](Duration mean, const World::Action& action) { Often(mean, action); });
     }
 
-    // Again and again until the world heals, with random times between.
+    // Repeats `action` at random times until the world heals.
     void Often(Duration mean, const World::Action& action) {
         world_.After(world_.Between({}, mean * 2), [this, mean, action] {
             if (healed_) return;
@@ -156,7 +158,7 @@ class Cluster {
 
     SimNode& AnyNode() { return *nodes_[world_.Below(nodes_.size())]; }
 
-    // One that has not ended yet is waited for.
+    // Waits for a node that has not ended yet.
     void StartAgain(SimNode& node) {
         world_.After(world_.Between(milliseconds(500), minutes(3)), [this, &node] {
             if (node.ending()) return StartAgain(node);
@@ -176,7 +178,7 @@ class Cluster {
         StartAgain(node);
     }
 
-    // Where no call takes long, between two.
+    // Crashes between two calls if no call takes long.
     void CrashLater(SimNode& node) {
         world_.After(minutes(2), [this, &node] {
             if (healed_) return;
@@ -206,9 +208,9 @@ class Cluster {
         ++totals_.clock_jumps;
         const bool right_again = world_.Chance(500);
         Duration error = right_again ? Duration::zero() : kJumps[world_.Below(5)];
-        // A day that a store was ahead is a day to wait for it in the end.
-        // Further back, jobs are brought back to a present that has been accounted for already
-        // (docs/decisions/0012): the one case in which the account is not exact.
+        // If the store were ahead by a day, the end of the world would have to wait for a day. If
+        // it were set back further, jobs would return to a present that is already accounted for
+        // (docs/decisions/0012), the one case in which the account is not exact.
         if (settings_.store_clock_jumps) error = std::clamp<Duration>(error, -hours(1), hours(1));
         if (settings_.nodes > 1) error += world_.Between(-seconds(5), seconds(5));
         SetClock(node, error);
@@ -237,7 +239,7 @@ class Cluster {
     std::unique_ptr<store::Store> planted_;
     std::vector<std::unique_ptr<SimNode>> nodes_;
     std::vector<std::unique_ptr<Person>> people_;
-    std::unique_ptr<QueueSide> queue_;  // may be null
+    std::unique_ptr<QueueSide> queue_;  // null: no tasks in this world
     ClusterTotals totals_;
     Duration furthest_ahead_{};  // of the store's clock
     bool healed_ = false;
@@ -297,7 +299,7 @@ Settings Cluster::Draw() {
     return drawn;
 }
 
-// Callbacks are over soon, one way or the other, when everything is well again.
+// Callbacks end soon, with success or without, once the faults have ended.
 QueueSettings Cluster::DrawQueue(const Settings& drawn) {
     QueueSettings queue;
     queue.nodes = drawn.nodes;
@@ -324,10 +326,10 @@ void Cluster::HealNodes() {
     }
 }
 
-// Faults end, then the fires. What a clock that was ahead has put off is waited for.
+// Ends the faults, then the fires. Waits for runs that a clock ahead of time has put off.
 void Cluster::Heal() {
     HealNodes();
-    // One that was shutting down has its time to end, and is started again.
+    // A node that was shutting down gets time to end, and is started again.
     world_.RunUntil(world_.now() + seconds(30));
     for (const auto& node : nodes_) node->Start();
     if (settings_.quiet_end) people_[0]->PauseAll();

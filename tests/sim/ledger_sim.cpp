@@ -26,7 +26,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// One job, what was planned of it, and the ledger that its fires ended in.
+// One job, its plan, and the ledger of its fires.
 struct SimJob {
     std::string id;
     Schedule schedule;
@@ -36,20 +36,22 @@ struct SimJob {
     bool paused = false;
     std::set<TimePoint> fired;     // nominal times that became runs
     std::int64_t without_run = 0;  // fires in ranges
-    // The same schedule without its calendar, walked from fire to fire: what the ledger must hold.
+    // The same schedule without its calendar, walked from fire to fire: the expected content of the
+    // ledger.
     Schedule bare;
     TimePoint walked_until;
     std::int64_t walked = 0;
     std::vector<Run> runs;
 };
 
-// What an owner was told to do with a run, kept to report late or twice.
+// A report of an owner, kept to be sent late or twice.
 struct Report {
     std::size_t job;
     std::size_t run;
     Event event;
 };
 
+// One world: jobs, runs and their checks. Runs on one thread and stops at the first violation.
 class World {
   public:
     World(std::uint64_t seed, Plant plant)
@@ -76,8 +78,7 @@ class World {
         }
     }
 
-    // Weekends, a night's window and a holiday; no swapped days, which would add fires of their
-    // own.
+    // Weekends, a nightly window and a holiday; no swapped days, which would add fires.
     std::shared_ptr<const schedule::CalendarIndex> MakeCalendar() {
         schedule::Calendar calendar;
         calendar.name = "sim";
@@ -171,7 +172,7 @@ class World {
     }
 
     void AddRun(SimJob& job, const PlannedFire& fire) {
-        // Old finished runs are of no more interest; keep the list short.
+        // Finished runs are not needed any more; keeps the list short.
         std::erase_if(job.runs, [](const model::Run& run) { return IsFinal(run.status.state); });
         model::Run run;
         run.id = ids_.Next();
@@ -182,7 +183,7 @@ class World {
         ++report_.fires;
     }
 
-    // Applies an event the way a store would, and checks what must hold whatever was decided.
+    // Applies an event as a store would, and checks what must hold whatever was decided.
     model::EventVerdict Apply(std::size_t j, std::size_t r, Event event, bool stale) {
         SimJob& job = jobs_[j];
         model::Run& run = job.runs[r];
@@ -213,7 +214,7 @@ class World {
         return made.verdict;
     }
 
-    // Once somebody's wish to cancel was accepted, no new attempt may begin.
+    // After a cancellation was accepted, no new attempt may begin.
     void CheckCancel(const model::Run& run, EventKind kind) {
         if (kind == EventKind::kCancel) cancelled_.insert(run.id);
         if (kind == EventKind::kStart && cancelled_.contains(run.id)) {
@@ -257,7 +258,7 @@ class World {
             EventKind::kProgress,         EventKind::kCancel};
         const std::string exec_id = jobs_[j].runs[r].status.exec_id;
         const EventKind kind = kEnds[random_.Below(std::size(kEnds))];
-        // What a dead or slow owner may still send, long after.
+        // What a dead or slow owner may still send much later.
         if (Chance(30)) {
             late_.push_back({j, r, {.kind = EventKind::kSuccess, .exec_id = exec_id}});
             late_runs_.push_back(jobs_[j].runs[r].id);
@@ -283,7 +284,7 @@ class World {
         }
     }
 
-    // I16: ran + skipped + missed is what an independent count of the schedule says.
+    // I16: ran + skipped + missed equals an independent count of the schedule.
     void CheckLedger() {
         for (SimJob& job : jobs_) {
             for (auto next = job.bare.Next(job.walked_until); next && *next <= job.planned_until;
@@ -299,7 +300,7 @@ class World {
         }
     }
 
-    // The faults stop; then everything must become final.
+    // Ends the faults; then everything must become final.
     void Heal() {
         down_ = false;
         for (int round = 0; round < 400; ++round) {
@@ -347,7 +348,7 @@ class World {
     std::vector<SimJob> jobs_;
     std::set<Uuid> cancelled_;
     std::vector<Report> late_;
-    std::vector<Uuid> late_runs_;  // parallel: positions move, ids do not
+    std::vector<Uuid> late_runs_;  // parallel to late_, because positions change and ids do not
     SimReport report_;
 };
 

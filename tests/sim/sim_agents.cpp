@@ -17,10 +17,10 @@ using std::chrono::seconds;
 
 namespace {
 
-// Between an answer and what is done next.
+// The time between an answer and the next action.
 constexpr Duration kMoment = milliseconds(1);
 
-// The exchange is an agent's only call but one; AgentService tells its observer, not the checks.
+// Returns the end of an attempt as AgentService tells its observer. The checks get it from here.
 engine::AttemptEnd EndOf(const Run& run, const model::Event& event, const store::Applied& applied) {
     static const std::string kNoJob;
     return {.run = run, .job_name = kNoJob, .event = event, .applied = applied, .took = {}};
@@ -54,7 +54,7 @@ void Agent::Start() {
     if (alive_) return;
     alive_ = true;
     ++life_;
-    // Names prove nothing, and need not be unique.
+    // Names prove nothing and need not be unique.
     if (name_.empty() || world_.Chance(500)) name_ = fmt::format("agent{}-{}", number_, life_);
     asked_at_ = {};
     TurnAt(world_.now() + kMoment);
@@ -83,7 +83,7 @@ void Agent::Heal() {
     TurnAt(world_.now() + kMoment);
 }
 
-// What is planned for an earlier time stands.
+// A turn that is scheduled earlier stays.
 void Agent::TurnAt(TimePoint when) {
     if (turn_at_ && *turn_at_ <= when) return;
     turn_at_ = when;
@@ -106,7 +106,7 @@ void Agent::Turn() {
     Rest();
 }
 
-// Until there is something to say, or to ask for.
+// Sleeps until there is something to report or to ask for.
 void Agent::Rest() {
     if (!alive_) return;
     TimePoint next = TimePoint::max();
@@ -137,7 +137,7 @@ void Agent::AddReport(Call& call, Work& work) {
         tasks_.Says(exec_id, work.report);
         targets_.Answered(work.run, work.report.kind);
         Note(work.run, model::NameOf(work.report.kind));
-        if (world_.Chance(30)) call.reports.push_back(report);  // by mistake twice in one call
+        if (world_.Chance(30)) call.reports.push_back(report);  // twice in one call, by mistake
     } else if (!work.silent && work.beat_at <= world_.now()) {
         report.event = {.kind = EventKind::kProgress, .exec_id = exec_id, .lease = settings_.lease};
         report.event.progress = static_cast<std::int32_t>(world_.Below(100));
@@ -159,14 +159,14 @@ Agent::Call Agent::MakeCall() {
     return call;
 }
 
-// Without an answer the same again: what was to be said is still there. What an unknown claim got
-// comes back when its lease ends.
+// Without an answer the next call says the same again. Runs of a claim whose outcome is unknown are
+// released when their lease ends.
 void Agent::Exchange() {
     const Call call = MakeCall();
     if (call.reports.empty() && !call.claim) return;
     const std::uint64_t life = life_;
     const auto answer = door_.agents().Exchange(call.reports, call.claim);
-    if (!alive_ || life != life_) return;  // died in the middle of it
+    if (!alive_ || life != life_) return;  // died during the call
     if (!answer) {
         paused_until_ =
             std::max(paused_until_, world_.now() + world_.Between(milliseconds(100), seconds(3)));
@@ -179,8 +179,8 @@ void Agent::Exchange() {
     if (answer->claimed.more) asked_at_ = {};
 }
 
-// As the service does it for agents that wait: several of them in one call. One may be gone by
-// then.
+// Claims for two agents in one call, as the service does for waiting agents; the second one is gone
+// by then and its runs are given back.
 void Agent::Claim() {
     if (works_.size() >= settings_.room) return;
     asked_at_ = world_.now();
@@ -197,7 +197,7 @@ void Agent::Claim() {
 
 void Agent::Answered(const RunEvent& report, const store::Applied& applied) {
     const auto found = works_.find(report.event.exec_id);
-    if (found == works_.end()) return;  // the second of one call
+    if (found == works_.end()) return;  // the second report of one call
     Work& work = found->second;
     tasks_.Told(work.run, report.event, applied);
     if (report.event.kind == EventKind::kProgress) return AnsweredBeat(work, applied);
@@ -211,7 +211,7 @@ void Agent::Answered(const RunEvent& report, const store::Applied& applied) {
     work.done_at = world_.now() + world_.Between(milliseconds(1), settings_.lease * 2);
 }
 
-// Who is careless goes on, and reports late.
+// A careless agent goes on and reports late.
 void Agent::AnsweredBeat(Work& work, const store::Applied& applied) {
     if (applied.verdict != EventVerdict::kApplied) {
         work.silent = true;
@@ -296,7 +296,7 @@ void Agent::DrawEnd(Work& work) {
     }
 }
 
-// Over its deadline, or silent for longer than its lease, or never.
+// Ends after the deadline, stays silent for longer than the lease, or never ends.
 void Agent::DrawBadEnd(Work& work) {
     const Duration timeout = work.run.policy.timeout;
     work.report.kind = world_.Chance(800) ? EventKind::kSuccess : EventKind::kRetryableFailure;

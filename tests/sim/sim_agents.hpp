@@ -15,25 +15,26 @@
 namespace ksana::sim {
 
 struct AgentSettings {
-    Duration poll = std::chrono::seconds(5);  // it asks so often, also when nobody wakes it
+    Duration poll = std::chrono::seconds(5);  // how often it polls if no notification comes
     Duration lease = std::chrono::seconds(30);
-    std::size_t room = 1;            // it works on so many at once
+    std::size_t room = 1;            // tasks it works on at once
     std::vector<std::string> types;  // empty: any
     TextMap labels;
     DoorSettings door;
 };
 
-// A program that fetches tasks and works on them: it sends heartbeats or is silent, reports well,
-// badly, late, twice or never, gives back and puts off, stops when it is asked to, mostly; it dies,
-// and is stopped for longer than its leases.
+// A program that fetches tasks and works on them. It sends heartbeats or stays silent; reports
+// success or failure, late, twice or never; gives tasks back or snoozes them; mostly stops when
+// asked to. It dies, and pauses for longer than its leases. Runs as events of the world, on one
+// thread.
 class Agent {
   public:
-    // All must outlive it.
+    // All arguments must outlive the agent.
     Agent(World& world, store::Store& store, Targets& targets, RunChecks& runs, TaskChecks& tasks,
           int number, const AgentSettings& settings);
 
     void Start();
-    // Nobody hears of it again. What comes after it may have its name.
+    // The process is gone and reports nothing more. Its successor may have the same name.
     void Die();
     void Pause(Duration how_long);
     // From now on it works fast and well.
@@ -41,7 +42,7 @@ class Agent {
     bool alive() const { return alive_; }
     const store::FaultPlan& faults() const { return door_.faults(); }
 
-    // Whether leases with this owner are an agent's.
+    // Returns whether an owner of leases is an agent.
     static bool IsAgent(std::string_view owner) { return owner.starts_with("agent"); }
 
   private:
@@ -51,9 +52,10 @@ class Agent {
         TimePoint done_at{};
         TimePoint beat_at{};
         bool silent = false;
-        bool reported = false;  // and again, as if the answer had got lost
+        // The report was sent; it is sent again as if the answer had been lost.
+        bool reported = false;
     };
-    // What is said in one call; each report with the attempt it is about.
+    // One call of the agent; each report names the attempt it is about.
     struct Call {
         std::vector<model::RunEvent> reports;
         std::optional<model::AgentClaim> claim;
@@ -88,7 +90,7 @@ class Agent {
     std::string name_;
     std::map<std::string, Work> works_;  // by exec_id
     std::optional<TimePoint> turn_at_;
-    std::uint64_t turn_ = 0;  // only the last one planned counts
+    std::uint64_t turn_ = 0;  // only the turn scheduled last counts
     std::uint64_t life_ = 0;
     TimePoint asked_at_{};
     TimePoint paused_until_{};

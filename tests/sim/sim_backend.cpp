@@ -14,7 +14,7 @@ using Many = Result<std::vector<T>>;
 using Strings = std::vector<std::string>;
 using Ids = std::vector<Uuid>;
 
-// Passes everything on, and remembers what is written.
+// Forwards everything and records what is written.
 class WatchedTransaction final : public Transaction {
   public:
     WatchedTransaction(Transaction& inner, const BackendBugs& bugs) : inner_(inner), bugs_(bugs) {}
@@ -91,8 +91,8 @@ class WatchedTransaction final : public Transaction {
         return inner_.DeleteJob(id);
     }
 
-    // Runs. MakeDue is not told: a scheduled run whose time has come and a queued one are the same
-    // to the checks.
+    // Runs. MakeDue is not recorded: to the checks, a scheduled run whose time has come and a
+    // queued run are the same.
     Many<Run> LockRuns(const Ids& ids) override { return inner_.LockRuns(ids); }
     Result<void> MakeDue(TimePoint now, std::size_t limit) override {
         return inner_.MakeDue(now, limit);
@@ -187,6 +187,7 @@ class WatchedTransaction final : public Transaction {
     Commit commit_;
 };
 
+// Forwards to `inner` and reports each commit.
 class WatchedBackend final : public Backend {
   public:
     WatchedBackend(std::unique_ptr<Backend> inner, OnCommit on_commit, BackendBugs bugs)

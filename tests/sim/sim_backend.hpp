@@ -10,7 +10,7 @@
 
 namespace ksana::sim {
 
-// Everything that one transaction has written, in order: what the checks look at.
+// Everything that one transaction has written, in order, for the checks.
 struct Commit {
     struct JobPlanned {
         std::string id;
@@ -19,7 +19,7 @@ struct Commit {
     };
     enum class How : std::uint8_t { kInserted, kUpdated, kDeleted };
     struct RunChange {
-        model::Run run;  // of a deleted one only the id
+        model::Run run;  // if deleted, only the id is set
         How how = How::kUpdated;
     };
 
@@ -28,7 +28,7 @@ struct Commit {
     std::vector<JobPlanned> jobs_planned;
     std::vector<std::string> jobs_deleted;
     std::vector<RunChange> runs;
-    std::optional<TimePoint> purged_before;  // final runs that ended earlier may be gone
+    std::optional<TimePoint> purged_before;  // final runs that ended earlier may be deleted
     std::vector<model::LedgerEntry> ledger;
 
     bool Empty() const {
@@ -37,18 +37,19 @@ struct Commit {
     }
 };
 
-// Under which name the story of a run is told: that of its job; of a task its own id, which is that
-// of its callbacks, too.
+// Returns the name of the story that a run belongs to: its job's id. For a task it is the task's
+// own id, which its callbacks share.
 std::string StoryOf(const model::Run& run);
 
 using OnCommit = std::function<void(const Commit&)>;
-// Planted ones; each may be empty.
+// Planted bugs; each may be empty.
 struct BackendBugs {
-    std::function<bool(const model::Run&)> forgotten;  // kept from those that could claim it
-    std::function<bool()> double_key;                  // this once nobody seems to hold a key
+    std::function<bool(const model::Run&)> forgotten;  // hidden from claims
+    std::function<bool()> double_key;  // true: this one time no run seems to hold the key
 };
 
-// Tells what every transaction of `inner` has written, right after it was committed.
+// Returns a driver that forwards to `inner` and calls `on_commit` with the writes of every
+// transaction, right after its commit.
 std::unique_ptr<store_kit::Backend> WatchBackend(std::unique_ptr<store_kit::Backend> inner,
                                                  OnCommit on_commit, BackendBugs bugs);
 

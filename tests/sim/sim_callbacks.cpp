@@ -12,7 +12,7 @@ namespace {
 
 bool IsTask(const Run& run) { return run.kind == model::ActionKind::kQueue; }
 
-// Errors of these worlds hold nothing worse than quotes.
+// Errors of these worlds contain nothing worse than quotes.
 std::string Quoted(std::string_view text) {
     std::string quoted;
     for (const char c : text) {
@@ -22,7 +22,7 @@ std::string Quoted(std::string_view text) {
     return quoted;
 }
 
-// As the receiver is to get it.
+// Returns the body that the receiver must get.
 std::string BodyOf(const Run& run, bool success) {
     const std::string ext = run.payload.empty() ? "null" : run.payload;
     const std::string& result = run.status.result;
@@ -42,7 +42,7 @@ void CallbackChecks::Fail(const Run& run, std::string what) {
                  .run_id = run.id.ToString()});
 }
 
-// A run and its callback change in one commit, whichever of them is written first.
+// A run and its callback change in one commit, in either order.
 void CallbackChecks::OnCommit(const Commit& commit) {
     ends_.clear();
     told_.clear();
@@ -68,7 +68,7 @@ void CallbackChecks::OnCommit(const Commit& commit) {
     CheckParents();
 }
 
-// What this step of a task asks for.
+// Records what this step of a task asks for.
 void CallbackChecks::NoteEnd(RunState before, const Run& after) {
     const RunState state = after.status.state;
     if (before == RunState::kCompleting && state == RunState::kSucceeded) {

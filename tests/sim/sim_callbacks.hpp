@@ -13,24 +13,24 @@
 
 namespace ksana::sim {
 
-// Who has to be told of the end of a task, and who was (I10): each end that wants a callback has
-// one from the same commit on, nothing else has; receivers get what belongs to the run; a run is
-// `completing` until somebody took it.
+// Checks callbacks (I10): an end that wants a callback has one from the same commit on, and no
+// other end has; the receiver gets the body that belongs to the run; a run is `completing` until a
+// receiver has taken the callback. Runs on the world's thread; reports violations to the world.
 class CallbackChecks {
   public:
-    // All must outlive it.
+    // All arguments must outlive this object.
     CallbackChecks(World& world, const TaskChecks& tasks, const Targets& targets)
         : world_(world), tasks_(tasks), targets_(targets) {}
 
-    // After TaskChecks and RunChecks have seen it.
+    // Must be called after TaskChecks and RunChecks have seen the commit.
     void OnCommit(const Commit& commit);
 
-    // A callback comes to its receiver.
+    // A callback has reached its receiver.
     void Arrived(const engine::ActiveAttempt& attempt);
-    // A person makes another one of one that is over.
+    // A person sends a new callback in place of one that has ended.
     void MaySendAgain(const Uuid& new_id, const Uuid& old) { again_[new_id] = old; }
 
-    // Of this run: null where there is none.
+    // Returns the last callback of this run, or null.
     const Uuid* LastOf(const Uuid& parent) const;
     bool IsCallback(const Uuid& id) const { return books_.contains(id); }
     std::int64_t callbacks() const { return static_cast<std::int64_t>(books_.size()); }
@@ -40,7 +40,7 @@ class CallbackChecks {
   private:
     struct Book {
         Uuid parent;
-        std::string body;  // what the receiver is to get
+        std::string body;  // what the receiver must get
         bool success = false;
         model::RunState state = model::RunState::kQueued;
     };
@@ -60,12 +60,12 @@ class CallbackChecks {
     const Targets& targets_;
     std::unordered_map<Uuid, model::RunState, UuidHash> tasks_were_;
     std::unordered_map<Uuid, Book, UuidHash> books_;
-    std::map<Uuid, Uuid> last_;   // of each run
-    std::map<Uuid, Uuid> again_;  // new, old
-    // Of one commit.
-    std::map<Uuid, End> ends_;              // tasks whose end is to be told
-    std::map<Uuid, model::Run> told_;       // tasks that learnt that theirs got through
-    std::map<Uuid, model::Run> delivered_;  // by the task
+    std::map<Uuid, Uuid> last_;   // last callback by run
+    std::map<Uuid, Uuid> again_;  // new id to old id
+    // State of one commit.
+    std::map<Uuid, End> ends_;              // tasks whose end wants a callback
+    std::map<Uuid, model::Run> told_;       // tasks that learnt that their callback was delivered
+    std::map<Uuid, model::Run> delivered_;  // callbacks by task
     std::int64_t arrived_ = 0;
     std::int64_t dead_letters_ = 0;
 };

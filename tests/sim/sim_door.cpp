@@ -32,7 +32,7 @@ void Door::OnCommit() {
     ReadTypesAfter(world_.Between(milliseconds(1), milliseconds(50)));
 }
 
-// What is planned for an earlier time stands.
+// A read that is scheduled earlier stays.
 void Door::ReadTypesAfter(Duration delay) {
     const TimePoint when = world_.now() + delay;
     if (read_at_ && *read_at_ <= when) return;

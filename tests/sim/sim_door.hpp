@@ -13,19 +13,19 @@
 namespace ksana::sim {
 
 struct DoorSettings {
-    int home = World::kNobody;       // the node whose door it is
-    Duration reread{};               // of types, also when nobody said that one has changed
-    std::uint64_t lost_wakeups = 0;  // of a thousand
+    int home = World::kNobody;       // the node that the connection leads to
+    Duration reread{};               // how often types are reread if no notification comes
+    std::uint64_t lost_wakeups = 0;  // per thousand
     store::FaultChances faults;
     engine::CallbackOptions callbacks;
 };
 
-// The door of a server as one of those sees it who submit tasks, work on them or care for them: the
-// desks of the engine on a connection that breaks, and a book of types that hears of changes a
-// little later, or much later.
+// A client's access to a server, for clients that submit tasks, work on them or care for them: the
+// services of the engine over a faulty connection, and a type cache that learns of changes a little
+// later, or much later.
 class Door {
   public:
-    // All must outlive it.
+    // All arguments must outlive this object.
     Door(World& world, store::Store& store, const DoorSettings& settings);
 
     engine::TaskService& tasks() { return tasks_; }
@@ -34,7 +34,7 @@ class Door {
     engine::AgentService& agents() { return agents_; }
     UuidGenerator& ids() { return ids_; }
 
-    // One thing at a time: false when it is in the middle of a slow call.
+    // Makes one call at a time. Returns false if a slow call is in progress.
     template <class F>
     bool Use(const F& call) {
         if (busy_) return false;
@@ -64,7 +64,7 @@ class Door {
     engine::RunService runs_;
     engine::AgentService agents_;
     store::ChangeFeed::Subscription subscription_;
-    std::uint64_t turn_ = 0;  // of reading types: only the last one planned counts
+    std::uint64_t turn_ = 0;  // of reading types: only the turn scheduled last counts
     std::optional<TimePoint> read_at_;
     bool busy_ = false;
     bool healed_ = false;

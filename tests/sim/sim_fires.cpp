@@ -70,7 +70,7 @@ void FireChecks::OnCommit(const Commit& commit) {
     for (const std::string& id : commit.jobs_deleted) Delete(id);
 }
 
-// The fires in (after, until], one by one.
+// Adds the fires in (after, until], one by one.
 void FireChecks::AddDue(std::vector<Due>& due, const Book& book, TimePoint after, TimePoint until,
                         TimePoint now) const {
     const Job& job = book.job;
@@ -102,8 +102,8 @@ void FireChecks::Insert(const Job& job, const Touched& touched) {
     CheckNext(book);
 }
 
-// What was due under the old definition, then the new one; a `once` that is moved into the past is
-// due at once, if nothing is known of that time yet.
+// First accounts for the fires of the old definition, then for the new one. A `once` that is moved
+// into the past is due at once, if that time is not accounted for yet.
 void FireChecks::Update(const Job& job, const Touched& touched) {
     const auto found = books_.find(job.id);
     if (found == books_.end()) return Fail("I3", job.id, "a job that is not there was changed");
@@ -171,7 +171,7 @@ bool FireChecks::IsCovered(const Book& book, TimePoint nominal) {
            });
 }
 
-// What is due and what was written are the same: each fire in one place, and nothing else.
+// Checks that the due fires and the written ones are the same: each in one place, and no others.
 void FireChecks::Account(Book& book, const std::vector<Due>& due, const Touched& touched) {
     const std::string& id = book.job.id;
     for (const TimePoint nominal : touched.runs) {

@@ -16,26 +16,26 @@
 
 namespace ksana::sim {
 
-// Keeps its own account of the fires of every job, over all its definitions and pauses, by walking
-// each schedule from fire to fire; and holds every commit against it (I1, I2, I16, and I3 for
-// jobs).
+// Keeps an independent account of the fires of every job, over all its definitions and pauses, by
+// walking each schedule from fire to fire, and checks every commit against it (I1, I2, I16, and I3
+// for jobs). Runs on the world's thread; reports violations to the world.
 class FireChecks {
   public:
     FireChecks(World& world, schedule::ZoneDatabase& zones) : world_(world), zones_(zones) {}
 
     void OnCommit(const Commit& commit);
 
-    // Somebody was told that the job is there, at this version.
+    // A caller was told that the job exists at this version.
     void Acknowledged(const model::Job& job);
-    // Somebody wants this job deleted: from now on it may go.
+    // A caller wants this job deleted: from now on it may disappear.
     void MayGo(const std::string& id) { may_go_.insert(id); }
 
     const model::Job* Find(const std::string& id) const;
     std::vector<std::string> Ids() const;
 
-    // What the store holds is what was committed.
+    // Checks that the store holds what was committed.
     void CompareWith(store::Store& store);
-    // Every fire up to then is accounted for.
+    // Checks that every fire up to `due` is accounted for.
     void CheckPlannedUpTo(TimePoint due);
 
     std::int64_t fires() const { return fires_; }
@@ -48,7 +48,7 @@ class FireChecks {
         std::vector<schedule::FireRange> ranges;
         std::size_t entries = 0;
     };
-    // What a commit says about one job.
+    // What one commit changes about a job.
     struct Touched {
         const model::Job* inserted = nullptr;
         const model::Job* updated = nullptr;

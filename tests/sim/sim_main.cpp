@@ -22,7 +22,7 @@ namespace {
 using namespace ksana;
 using sim::Plant;
 
-// Of the story of a job that is told when something is wrong.
+// The last lines of a job's story that are printed after a violation.
 constexpr std::size_t kTold = 40;
 
 struct Options {
@@ -30,7 +30,7 @@ struct Options {
     bool ledger = true;
     bool cluster = true;
     std::string plant = "none";
-    bool twice = false;  // each seed again: the same must happen
+    bool twice = false;  // runs each seed again: the same must happen
 };
 
 std::optional<std::uint64_t> NumberOf(std::string_view text) {
@@ -49,7 +49,7 @@ std::optional<Plant> LedgerPlantOf(std::string_view text) {
     return std::nullopt;
 }
 
-// One seed a line; the rest of a line is a remark.
+// One seed per line; the rest of a line is a remark.
 bool ReadSeeds(const std::string& path, std::vector<std::uint64_t>& seeds) {
     std::ifstream file(path);
     if (!file) return false;
@@ -123,7 +123,7 @@ bool RunLedger(const Options& options) {
     return true;
 }
 
-// The seed is run again for the story of the job concerned: the same happens.
+// Runs the seed again to get the story of the job concerned; the same happens again.
 void Tell(std::uint64_t seed, const Options& options, const sim::ClusterReport& report) {
     const sim::Violation& violation = *report.violation;
     fmt::print(stderr, "seed {}: {} is broken: {}\n  job \"{}\" run \"{}\"\n  {}\n", seed,
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
                    argv[0]);
         return 2;
     }
-    // Thousands of failures are what this is about.
+    // These worlds have thousands of failures, so nothing is logged.
     if (!ConfigureLog({.level = LogLevel::kOff, .format = LogFormat::kText, .file = {}})) return 2;
     if (options.ledger && !RunLedger(options)) return 1;
     if (options.cluster && !RunCluster(options)) return 1;

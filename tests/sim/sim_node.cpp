@@ -18,9 +18,9 @@ using std::chrono::seconds;
 
 namespace {
 
-// No loop has a reason to be called more often than this in one second of these small worlds.
+// No loop needs more calls in one second of these small worlds.
 constexpr int kMaxCallsInSecond = 400;
-// A thread that is told to go on at once still needs a moment.
+// A thread that may continue at once still needs a moment.
 constexpr Duration kMoment = std::chrono::microseconds(100);
 
 }  // namespace
@@ -42,7 +42,7 @@ SimNode::SimNode(World& world, store::Store& store, schedule::ZoneDatabase& zone
 
 SimNode::~SimNode() { Crash(); }
 
-// A slow call of the store: the others go on meanwhile, this node does not.
+// A slow call of the store: the other actors continue meanwhile, this node does not.
 void SimNode::Wait(Duration delay) {
     TimePoint until = world_.now() + delay;
     if (crash_in_call_ && busy_) Crash();
@@ -88,7 +88,7 @@ void SimNode::Start() {
     After(kMoment, [this] { Prepare(); });
 }
 
-// As long as the store does not answer, a server tries to start again and again.
+// Like a server, retries the start as long as the store does not answer.
 void SimNode::Prepare() {
     if (busy_ || paused()) return After(milliseconds(100), [this] { Prepare(); });
     life_->node->Open();
@@ -112,7 +112,7 @@ void SimNode::Subscribe() {
     }
 }
 
-// What this node commits it knows at once; of the others it hears a little later, or never.
+// The node learns of its own commits at once, and of others a little later, or never.
 void SimNode::OnCommit(std::size_t loop, store::Topics topics) {
     const bool own = world_.actor() == number_;
     if (!own && !healed_ && world_.Chance(settings_.lost_wakeups)) return;
@@ -126,12 +126,12 @@ void SimNode::OnCommit(std::size_t loop, store::Topics topics) {
     });
 }
 
-// A pause after an error is not cut short.
+// Does not shorten the pause after an error.
 void SimNode::Wake(std::size_t loop, Duration delay) {
     CallAt(loop, std::max(world_.now() + delay, life_->shells[loop].not_before));
 }
 
-// When the loop is due by what it answered last and by the clock as it is now.
+// Schedules the loop by its last answer and the current clock.
 void SimNode::Plan(std::size_t loop) {
     const Shell& shell = life_->shells[loop];
     TimePoint when = shell.latest;
@@ -139,7 +139,7 @@ void SimNode::Plan(std::size_t loop) {
     CallAt(loop, std::max({when, shell.not_before, world_.now() + kMoment}));
 }
 
-// A call that is planned for an earlier time stands.
+// A call that is scheduled earlier stays.
 void SimNode::CallAt(std::size_t loop, TimePoint when) {
     Shell& shell = life_->shells[loop];
     if (shell.call_at && *shell.call_at <= when) return;
@@ -150,7 +150,8 @@ void SimNode::CallAt(std::size_t loop, TimePoint when) {
     });
 }
 
-// Never two loops of a node at once: one that comes while another waits for the store comes later.
+// Two loops of a node never run at once: a loop that is due while another waits for the store runs
+// later.
 void SimNode::Call(std::size_t loop) {
     Shell& shell = life_->shells[loop];
     shell.call_at.reset();
@@ -166,7 +167,7 @@ void SimNode::Call(std::size_t loop) {
     if (EndCall()) Rest(loop, step);
 }
 
-// Whether the node still lives.
+// Returns whether the node is still alive.
 bool SimNode::EndCall() {
     busy_ = false;
     if (life_->doomed) {
@@ -190,12 +191,12 @@ void SimNode::Rest(std::size_t loop, const Result<engine::Step>& step) {
         shell.not_before = now + shell.backoff;
         shell.latest = shell.not_before;
         shell.next.reset();
-        shell.call_at.reset();  // whoever woke it meanwhile waits, too
+        shell.call_at.reset();  // wakeups in the meantime wait too
         return Plan(loop);
     }
     shell.backoff = Duration::zero();
     shell.last_answer = step->again ? "again" : step->next ? "at a time" : "after a while";
-    // Types change seldom, and there is little to purge: those loops may sleep longer.
+    // Types change rarely and there is little to purge, so those loops may sleep longer.
     static constexpr std::array<std::string_view, 4> kBusy = {"dispatcher", "starter", "planner",
                                                               "reaper"};
     const bool idle = std::ranges::find(kBusy, life_->node->loops()[loop].name) == kBusy.end();
@@ -205,7 +206,7 @@ void SimNode::Rest(std::size_t loop, const Result<engine::Step>& step) {
     Plan(loop);
 }
 
-// Nothing polls fast (design.md 5).
+// Nothing polls fast (docs/architecture.md, Threads).
 void SimNode::CheckRest(std::size_t loop) {
     Shell& shell = life_->shells[loop];
     const auto second = std::chrono::floor<seconds>(world_.now());
@@ -228,7 +229,7 @@ void SimNode::Post(World::Action action) {
     action();
 }
 
-// Destroys everything in flight. What was sent may still arrive at its target.
+// Destroys everything in flight. Calls already sent may still reach their target.
 void SimNode::Crash() {
     if (!up() || life_->doomed) return;
     Note(life_->closing ? "is gone" : busy_ ? "crashes in the middle of a call" : "crashes");
@@ -262,7 +263,7 @@ void SimNode::Continue() {
     for (std::size_t loop = 0; loop < life_->shells.size(); ++loop) Wake(loop, kMoment);
 }
 
-// As Engine::Stop does it.
+// Follows Engine::Stop.
 void SimNode::Shutdown() {
     if (!up() || life_->closing) return;
     Note("shuts down");
@@ -274,7 +275,7 @@ void SimNode::Shutdown() {
     AwaitIdle(world_.now() + settings_.drain, 0);
 }
 
-// Stages: 0 let them finish, 1 asked to stop, 2 given back.
+// Stages: 0 lets attempts finish, 1 has asked them to stop, 2 has given them back.
 void SimNode::AwaitIdle(TimePoint deadline, int stage) {
     if (!busy_ && !paused()) {
         if (life_->node->Idle()) return Crash();
@@ -289,7 +290,7 @@ void SimNode::AwaitIdle(TimePoint deadline, int stage) {
     After(milliseconds(50), [this, deadline, stage] { AwaitIdle(deadline, stage); });
 }
 
-// LoopRunner looks at the wall clock at least once a second.
+// LoopRunner reads the wall clock at least once a second.
 void SimNode::SetClock(Duration error) {
     if (clock_.error() == error) return;
     clock_.SetError(error);

@@ -13,52 +13,52 @@
 
 namespace ksana::sim {
 
-// What a world's nodes have in common.
+// Settings that all nodes of a world share.
 struct NodeSettings {
     std::size_t slots = 4;
-    Duration ahead{};  // fires so far ahead become runs
+    Duration ahead{};  // how far ahead of their time fires become runs
     Duration lease = std::chrono::seconds(30);
-    // LoopRunner's; worlds of many days have a longer one, so that they are over soon.
+    // As in LoopRunner; longer in worlds of many days, so that they finish soon.
     Duration longest_sleep = std::chrono::seconds(5);
-    Duration keep_runs{};  // retention; 0: for ever
+    Duration keep_runs{};  // retention; 0: forever
     Duration drain = std::chrono::seconds(5);
-    std::uint64_t lost_wakeups = 0;  // of a thousand, from other nodes
+    std::uint64_t lost_wakeups = 0;  // per thousand, of notifications from other nodes
     bool only_one = false;
     engine::CallbackOptions callbacks;
     store::FaultChances faults;
 };
 
-// One node of the cluster: the real engine with a shell around it that does what Engine and
-// LoopRunner do, as events of the world instead of threads. It can crash, be stopped and continued
-// by a signal, shut down and start again, and have its clock set.
+// One node of the cluster: the real engine inside a shell that does the work of Engine and
+// LoopRunner, with events of the world instead of threads. It can crash, be stopped and continued
+// by a signal, shut down and start again, and have its clock set. Runs on the world's thread.
 class SimNode {
   public:
-    // `store` is what the node sees behind its faults. All must outlive it.
+    // `store` is the store behind the node's own faults. All arguments must outlive the node.
     SimNode(World& world, store::Store& store, schedule::ZoneDatabase& zones, Targets& targets,
             engine::Observer& observer, int number, const NodeSettings& settings);
     ~SimNode();
 
     void Start();
-    // In the middle of a call of the store: that call is still carried out, nothing after it.
+    // If a call of the store is in progress, that call is completed, and nothing after it.
     void Crash();
-    // The next time that a call of the store takes long.
+    // Crashes in the next slow call of the store.
     void CrashInCall() { crash_in_call_ = true; }
     // SIGSTOP and SIGCONT.
     void Pause(Duration how_long);
     void Shutdown();
     void SetClock(Duration error);
-    // Faults end, the clock is right, and it is up.
+    // Ends faults, corrects the clock and starts the node.
     void Heal();
 
     bool up() const { return life_ != nullptr; }
     bool paused() const { return paused_until_ > world_.now(); }
-    // In the middle of a call of the store.
+    // A call of the store is in progress.
     bool busy() const { return busy_; }
-    // On its way down.
+    // The node is shutting down or has crashed in a call.
     bool ending() const { return up() && (life_->closing || life_->doomed); }
-    // Nothing under way, and no room kept for anything.
+    // Nothing is under way and no slot is reserved.
     bool Idle() const { return !up() || life_->node->Idle(); }
-    // Whether these leases belong to the life that goes on now.
+    // Returns whether these leases belong to the current life of the node.
     bool IsOwner(const std::string& owner) const {
         return up() && !life_->doomed && life_->node->owner() == owner;
     }
@@ -68,17 +68,18 @@ class SimNode {
     std::int64_t steps() const { return steps_; }
 
   private:
+    // What a LoopRunner keeps for one loop.
     struct Shell {
         std::optional<TimePoint> next;     // by the node's clock
         TimePoint latest{};                // true time
-        Duration backoff{};                // zero: the last step went well
-        TimePoint not_before{};            // pause after an error
-        std::optional<TimePoint> call_at;  // the next call that is planned…
-        std::uint64_t turn = 0;            // …and its number: others do not count any more
-        TimePoint second{};                // to see a loop that never rests
+        Duration backoff{};                // zero: the last step succeeded
+        TimePoint not_before{};            // end of the pause after an error
+        std::optional<TimePoint> call_at;  // the next scheduled call…
+        std::uint64_t turn = 0;            // …and its number: earlier ones are void
+        TimePoint second{};                // to detect a loop that never rests
         int calls_in_second = 0;
         std::string_view last_answer = "none";
-        bool waits_its_turn = false;  // another loop of the node was in the middle of a call
+        bool waits_its_turn = false;  // another loop of the node was in a call
         bool stopped = false;
     };
     // From a start to a crash or the end of a shutdown.
@@ -89,7 +90,7 @@ class SimNode {
         std::vector<store::ChangeFeed::Subscription> subscriptions;
         bool started = false;
         bool closing = false;
-        bool doomed = false;  // crashed, but the call that it was in has not come back
+        bool doomed = false;  // crashed, but its current call has not returned
     };
 
     void Wait(Duration delay);
@@ -108,7 +109,7 @@ class SimNode {
     void Continue();
     void AwaitIdle(TimePoint deadline, int stage);
     void End();
-    // An event of this life only.
+    // Schedules an event of the current life only.
     void After(Duration delay, World::Action action);
     void Note(std::string_view what);
 
@@ -125,7 +126,7 @@ class SimNode {
     std::shared_ptr<Life> life_;
     int incarnation_ = 0;
     TimePoint paused_until_{};
-    std::vector<World::Action> kept_;  // answers that come while it is stopped
+    std::vector<World::Action> kept_;  // answers that arrived while the node was stopped
     bool busy_ = false;
     bool crash_in_call_ = false;
     bool healed_ = false;

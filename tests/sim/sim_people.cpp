@@ -48,7 +48,7 @@ auto Person::Insist(const F& call) -> decltype(call()) {
     }
 }
 
-// In the middle of a slow call: one thing at a time.
+// Does one thing at a time: returns if a slow call is in progress.
 void Person::Act() {
     if (busy_) return;
     busy_ = true;
@@ -119,7 +119,7 @@ std::optional<model::RetryPolicy> Person::MakeRetry() {
     return retry;
 }
 
-// Most call a target, the others make tasks for agents.
+// Most jobs call a target, the others make tasks for agents.
 model::Action Person::MakeAction() {
     const model::HttpAction call{.url = "http://127.0.0.1/"};
     if (settings_.types.empty() || !world_.Chance(250)) return call;
@@ -156,7 +156,7 @@ void Person::Create() {
     const auto made = Insist([&] { return service_.Create(job); });
     Note(job.id, "create", made ? "ok" : made.error().message);
     if (made) fires_.Acknowledged(*made);
-    // The first try had reached the store, and its answer got lost.
+    // The first try had reached the store, and its answer was lost.
     if (!made && made.error().code == Code::kAlreadyExists) fires_.Acknowledged(job);
 }
 

@@ -17,22 +17,23 @@ namespace ksana::sim {
 struct PersonSettings {
     Duration pace = std::chrono::seconds(5);  // no schedule is faster
     std::size_t most_jobs = 8;
-    int home = World::kNobody;  // the node through whose door they come
+    int home = World::kNobody;  // the node that serves their requests
     store::FaultChances faults;
-    std::vector<std::string> types;  // of tasks that jobs may make; empty: none do
+    std::vector<std::string> types;  // of tasks that jobs may make; empty: none
 };
 
-// Somebody who makes, changes, pauses, resumes and deletes jobs, runs them by hand and cancels
-// runs, over a connection that breaks. Who gets an error tries again or gives up.
+// A user who creates, changes, pauses, resumes and deletes jobs, runs them manually and cancels
+// runs, over a faulty connection. After an error the user tries again or gives up. Runs on the
+// world's thread.
 class Person {
   public:
-    // All must outlive it.
+    // All arguments must outlive this object.
     Person(World& world, store::Store& store, schedule::ZoneDatabase& zones, FireChecks& fires,
            RunChecks& runs, const PersonSettings& settings);
 
     void Act();
     void Create();
-    // Without faults.
+    // Pauses all jobs, without faults.
     void PauseAll();
     void Heal() { faults_.Clear(); }
     const store::FaultPlan& faults() const { return faults_; }
@@ -50,7 +51,7 @@ class Person {
     void RunNow();
     void Cancel();
     void Note(const std::string& job_id, std::string_view what, std::string_view outcome);
-    // As often as a client has patience, while the store cannot be reached.
+    // Repeats `call` while the store cannot be reached, as often as a patient client would.
     template <class F>
     auto Insist(const F& call) -> decltype(call());
 

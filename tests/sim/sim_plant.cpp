@@ -18,6 +18,7 @@ bool EndsAttempt(EventKind kind) {
            kind == EventKind::kPermanentFailure || kind == EventKind::kTimeout;
 }
 
+// Forwards to `inner`, with a bug in PlanDue.
 class PlantedJobs final : public JobStore {
   public:
     PlantedJobs(World& world, JobStore& inner, ClusterPlant plant)
@@ -77,6 +78,7 @@ class PlantedJobs final : public JobStore {
     const ClusterPlant plant_;
 };
 
+// Forwards to `inner`, with bugs in Exchange and Reap.
 class PlantedRuns final : public RunStore {
   public:
     PlantedRuns(World& world, RunStore& inner, ClusterPlant plant)
@@ -130,7 +132,7 @@ class PlantedRuns final : public RunStore {
         };
     }
 
-    // Others are refused anyway.
+    // Other reports are refused anyway.
     bool IsCurrent(const RunEvent& event) {
         const auto there = inner_.Get(event.run_id);
         return there && there->run.status.state == model::RunState::kRunning &&
@@ -159,7 +161,7 @@ class PlantedRuns final : public RunStore {
     const ClusterPlant plant_;
 };
 
-// Nobody learns of a limit.
+// Hides the limits.
 class PlantedSettings final : public SettingStore {
   public:
     PlantedSettings(SettingStore& inner, ClusterPlant plant) : inner_(inner), plant_(plant) {}
@@ -231,7 +233,7 @@ std::unique_ptr<Store> PlantInStore(World& world, Store& inner, ClusterPlant pla
 BackendBugs PlantInBackend(World& world, ClusterPlant plant) {
     BackendBugs bugs;
     if (plant == ClusterPlant::kForgottenRetry) {
-        // Of tasks and callbacks it would be another bug, found under another name.
+        // For tasks and callbacks this would be another bug, found under another name.
         bugs.forgotten = [](const model::Run& run) {
             return !run.job_id.empty() && run.status.failures > 0 && UuidHash()(run.id) % 8 == 0;
         };

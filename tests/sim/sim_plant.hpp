@@ -11,25 +11,25 @@
 
 namespace ksana::sim {
 
-// Bugs that are planted to see that the checks find them. All are in decorators: the code that is
-// tested stays as it is.
+// Bugs that are planted to test that the checks find them. All are in decorators: the tested code
+// stays as it is.
 enum class ClusterPlant : std::uint8_t {
     kNone,
-    kLostUpdate,      // a report is acknowledged and not written
-    kDoubleFire,      // a fire is written a second time, under a nominal time beside its own
-    kMissingFence,    // a report counts for whatever attempt is under way
+    kLostUpdate,      // a report is acknowledged but not written
+    kDoubleFire,      // a fire is written a second time, under a nearby nominal time
+    kMissingFence,    // a report is applied to any attempt that is under way
     kForgottenRetry,  // some runs that have failed once are never claimed again
     kNoLimits,        // nodes do not learn of limits
-    kLostCallback,    // some ends that were to be told are told to nobody
-    kUnfencedAgent,   // a report of an agent counts for whatever attempt of the task is under way
-    kEarlyHandOver,   // runs are taken from their owners before leases and deadlines are over
+    kLostCallback,    // some ends that want a callback get none
+    kUnfencedAgent,   // an agent's report is applied to any attempt of the task that is under way
+    kEarlyHandOver,   // runs are taken from their owners before lease and deadline expire
     kDoubleKey,       // some tasks get a unique key that another one holds
 };
 
-// "lost_update" and so on; nothing for another word.
+// Returns the bug named "lost_update" and so on; nothing for an unknown name.
 std::optional<ClusterPlant> PlantOf(std::string_view name);
 
-// The store as the nodes see it. All arguments must outlive it.
+// Returns the store as the nodes see it. All arguments must outlive it.
 std::unique_ptr<store::Store> PlantInStore(World& world, store::Store& inner, ClusterPlant plant);
 BackendBugs PlantInBackend(World& world, ClusterPlant plant);
 

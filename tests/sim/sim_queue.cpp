@@ -39,7 +39,7 @@ DoorSettings QueueSide::MakeDoor() {
             .callbacks = settings_.callbacks};
 }
 
-// The first two take anything in their place: nothing waits for an agent that does not exist.
+// The first two agents take any task, so that no task waits for an agent that does not exist.
 AgentSettings QueueSide::MakeAgent() {
     AgentSettings agent;
     agent.poll = settings_.pace;
@@ -69,7 +69,7 @@ void QueueSide::Begin(const Often& often) {
           [this] { targets_.ReceiversGoDown(world_.Between(seconds(1), settings_.length / 8)); });
 }
 
-// Another one comes in its place.
+// A new agent takes its place.
 void QueueSide::KillOne() {
     Agent& agent = AnyAgent();
     if (!agent.alive()) return;

@@ -19,25 +19,26 @@ struct QueueSettings {
     int nodes = 1;
     int agents = 2;
     Duration length{};  // of the world
-    Duration pace{};    // of its people
+    Duration pace{};    // of its users
     std::uint64_t lost_wakeups = 0;
-    store::FaultChances faults;  // of every door
+    store::FaultChances faults;  // of every connection
     engine::CallbackOptions callbacks;
 };
 
-// The task queue of a world: who submits tasks, who works on them, who is told of their end, what
-// happens to them all, and the checks.
+// The task queue of a world: the clients that submit tasks, the agents, the callback receivers,
+// their faults, and the checks. Runs on the world's thread.
 class QueueSide {
   public:
     using Often = std::function<void(Duration mean, World::Action action)>;
 
-    // `people` is the store as it is, `agents` as servers see it. All must outlive it.
+    // `people` is the real store, `agents` the store as servers see it. All arguments must outlive
+    // this object.
     QueueSide(World& world, store::Store& people, store::Store& agents, Targets& targets,
               RunChecks& runs, const QueueSettings& settings);
 
     void OnCommit(const Commit& commit);
     void Begin(const Often& often);
-    // Agents work, and somebody sees to all that waits for a person.
+    // Ends the faults: agents work, and a person handles every run that waits for one.
     void Heal();
     void AddTo(ClusterTotals& totals) const;
 

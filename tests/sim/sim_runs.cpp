@@ -16,10 +16,10 @@ using model::RunStatus;
 
 namespace {
 
-// When nothing is wrong, and there is room (I13).
+// The latest start without faults and with free slots (I13).
 constexpr Duration kPunctual = std::chrono::seconds(2);
 
-// A scheduled run whose time has come is queued by the next claim; nobody is told.
+// The next claim queues a scheduled run whose time has come; that change is not reported.
 bool SameStatus(RunStatus a, const RunStatus& b) {
     if (a.state == RunState::kScheduled && b.state == RunState::kQueued) a.state = b.state;
     return a == b;
@@ -30,7 +30,7 @@ bool IsAnswer(EventKind kind) {
            kind == EventKind::kPermanentFailure;
 }
 
-// The least that may pass before the next try, counted without the code that is tested.
+// Returns the shortest delay before the next attempt, computed without the tested code.
 Duration LeastDelay(const model::RetryPolicy& retry, int failures) {
     if (retry.strategy != model::RetryStrategy::kExponential) return retry.interval;
     Duration delay = retry.interval;
@@ -116,7 +116,7 @@ void RunChecks::CheckStep(const Book& book, const Run& after) {
     if (after.status.fence < before.fence || after.status.attempt < before.attempt) {
         Fail("I5", after, "a fence went back");
     }
-    // One that never began gives its number to the next.
+    // An attempt that never began gives its number to the next one.
     const bool deferred = before.outcome == model::AttemptOutcome::kDeferred;
     if (after.status.exec_id != before.exec_id && after.status.attempt == before.attempt &&
         !deferred) {
@@ -141,8 +141,8 @@ void RunChecks::CheckStart(Book& book, const Run& after) {
     if (!book.exec_ids.insert(status.exec_id).second) Fail("I4", after, "an exec_id came again");
     if (before.cancel_requested) Fail("I4", after, "a cancelled run started again");
     if (before.blocked) Fail("I8", after, "a run started that had to wait for another");
-    // Where the store's clock was set back, a run may have been ready before. That nothing is
-    // called before its time is looked at where it is called.
+    // If the store's clock was set back, a run may have been ready before. The target checks that
+    // no call comes before its time.
     const bool early = *status.started_at < before.ready_at;
     if (early && !world_.store_clock_was_set()) {
         Fail("I6", after, "a run started before its time");
@@ -154,7 +154,7 @@ void RunChecks::CheckStart(Book& book, const Run& after) {
 
 void RunChecks::CheckPunctual(const Book& book, const Run& after) {
     if (after.created_at < punctual_from_ || book.waited) return;
-    if (after.kind == model::ActionKind::kQueue) return;  // that is up to agents
+    if (after.kind == model::ActionKind::kQueue) return;  // that depends on agents
     const Duration late = *after.status.started_at - after.status.ready_at;
     if (late <= kPunctual) return;
     Fail("I13", after,
@@ -162,8 +162,9 @@ void RunChecks::CheckPunctual(const Book& book, const Run& after) {
                      std::chrono::duration<double>(late).count()));
 }
 
-// A fire of a job that forbids overlap starts only when nothing of the job is under way. Of what
-// starts in one commit nobody knows the order: those that may start at any time came after it.
+// A fire of a job that forbids overlap starts only if no run of the job is under way. The order of
+// starts in one commit is unknown: runs that may start at any time are assumed to have come after
+// it.
 void RunChecks::CheckOverlap(const Run& run) {
     const auto at_any_time = [](const Run& one) {
         return one.policy.overlap == model::OverlapPolicy::kAllow || one.policy.ignores_overlap;

@@ -15,40 +15,40 @@
 
 namespace ksana::sim {
 
-// Follows every run through every commit (I4 to I8), and holds what nodes and people were told
-// against what was committed (I3).
+// Follows every run through every commit (I4 to I8), and checks what nodes and users were told
+// against what was committed (I3). Runs on the world's thread; reports violations to the world.
 class RunChecks final : public engine::Observer {
   public:
     using IsAlive = std::function<bool(const std::string& owner)>;
 
-    // `alive`: whether the life of a node that this owner names goes on.
+    // `alive` returns whether the node life with this owner name still runs.
     RunChecks(World& world, const Targets& targets, IsAlive alive)
         : world_(world), targets_(targets), alive_(std::move(alive)) {}
 
     void OnCommit(const Commit& commit);
 
-    // A node was told what became of its report.
+    // A node was told the outcome of its report.
     void Ended(const engine::AttemptEnd& end) override;
-    // Somebody was told that a run is there, or that it will stop.
+    // A caller was told that the run exists, or that it will stop.
     void Submitted(const Uuid& id);
     void CancelTaken(const Uuid& id);
 
-    // Somebody will ask for it.
+    // A caller is about to request the cancellation.
     void CancelWanted(const Uuid& id) { cancels_.insert(id); }
     bool IsCancelWanted(const Uuid& id) const { return cancels_.contains(id); }
-    // What ended then may be gone.
+    // Returns whether a run that ended then may have been purged.
     bool MayBePurged(TimePoint finished_at) const {
         return purged_before_ && finished_at < *purged_before_;
     }
-    // Null: there never was one.
+    // Returns null if there never was such a run.
     const model::Run* Find(const Uuid& id) const;
 
-    // All is well from now on: what is made after this starts on time.
+    // All faults have ended: runs created from now on must start on time.
     void ExpectPunctual(TimePoint from) { punctual_from_ = from; }
 
-    // What the store holds is what was committed.
+    // Checks that the store holds what was committed.
     void CompareWith(store::Store& store);
-    // Nothing that was made and ready before then is still to be done.
+    // Checks that no run that was created and ready before then is unfinished.
     void CheckFinal(TimePoint before);
 
     const std::set<Uuid>& unfinished() const { return unfinished_; }
@@ -63,7 +63,7 @@ class RunChecks final : public engine::Observer {
         model::Run run;
         std::set<std::string> exec_ids;
         bool waited = false;  // for another run of its job
-        bool gone = false;    // purged, or kept by nobody's wish (run_log)
+        bool gone = false;    // purged, or not kept because of its run_log
     };
 
     void Fail(std::string_view invariant, const model::Run& run, std::string what);
@@ -81,7 +81,7 @@ class RunChecks final : public engine::Observer {
     const IsAlive alive_;
     std::unordered_map<Uuid, Book, UuidHash> books_;
     std::map<std::string, std::set<Uuid>> under_way_;  // by job
-    std::map<std::string, model::EventKind> ended_;    // by exec_id: what ended the attempt
+    std::map<std::string, model::EventKind> ended_;  // by exec_id: the event that ended the attempt
     std::set<Uuid> unfinished_;
     std::set<Uuid> cancels_;
     std::set<Uuid> first_starts_;  // in this commit

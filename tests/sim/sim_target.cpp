@@ -66,7 +66,8 @@ bool Targets::Arrive(const engine::ActiveAttempt& attempt) {
     return Arrive(attempt.run);
 }
 
-// As the executor for HTTP does: nobody to tell is well told, what cannot be signed is not sent.
+// Like the HTTP executor: a callback without a URL counts as delivered, and one that cannot be
+// signed is not sent.
 bool SimExecutor::CanBeSent(const engine::ActiveAttempt& attempt) {
     return attempt.callback->fault.empty() && !attempt.callback->url.empty();
 }
@@ -95,7 +96,7 @@ void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Do
                       {.kind = welcome ? EventKind::kSuccess : EventKind::kPermanentFailure,
                        .target = model::TargetHealth::kAnswered});
     }
-    // It is on its way, also when the node dies meanwhile.
+    // The call is in flight, even if the node dies meanwhile.
     world_.After(travel, [self = shared_from_this(), started, fate] {
         if (self->dead_ && self->world_.Chance(300)) return;
         const bool welcome = self->targets_.Arrive(*started);
@@ -105,7 +106,7 @@ void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Do
     });
 }
 
-// What a node has under way of a group, whatever became of the runs meanwhile.
+// Counts the node's calls of a group in flight, whatever has happened to the runs meanwhile.
 void SimExecutor::CheckLimit(const engine::ActiveAttempt& attempt) const {
     if (!attempt.job) return;
     const auto now = std::ranges::count_if(
@@ -146,7 +147,7 @@ SimExecutor::Fate SimExecutor::Draw(const engine::ActiveAttempt& attempt) {
 SimExecutor::Fate SimExecutor::DrawBad(Duration timeout) {
     Fate fate;
     const std::uint64_t dice = world_.Below(20);
-    if (dice < 12) {  // slow, perhaps too slow: the executor keeps the time
+    if (dice < 12) {  // slow, perhaps too slow: the executor enforces the timeout
         fate.after = world_.Between(seconds(1), timeout * 2);
         fate.event.kind = EventKind::kSuccess;
         if (fate.after >= timeout) {
@@ -157,7 +158,7 @@ SimExecutor::Fate SimExecutor::DrawBad(Duration timeout) {
         fate.deaf = world_.Chance(300);
         return fate;
     }
-    // Hangs, and the executor does not keep the time; the deaf do not even stop when asked.
+    // Hangs, and the executor does not enforce the timeout; deaf calls do not even stop when asked.
     fate.hangs = true;
     fate.deaf = dice >= 17;
     fate.after = timeout + world_.Between(minutes(1), minutes(15));

@@ -14,41 +14,43 @@
 
 namespace ksana::sim {
 
-// The outside that is called: keeps every start that reached it, checks the fence as a careful
-// receiver does, and knows what each attempt was answered.
+// The targets that are called. Records every start that reached them, checks the fence as a careful
+// receiver does, and knows the answer to each attempt. Runs on the world's thread; reports
+// violations to the world.
 class Targets {
   public:
     explicit Targets(World& world) : world_(world) {}
 
-    // The call arrives. False: an attempt with a higher fence was there before; it is refused.
+    // A call arrives. Returns false, which refuses it, if an attempt with a higher fence was there
+    // before.
     bool Arrive(const engine::ActiveAttempt& attempt);
-    // The same of whoever fetches runs.
+    // The same for an agent that fetches runs.
     bool Arrive(const model::Run& run);
-    // Of an attempt that is under way or ends with this.
+    // Records the answer to an attempt that is under way or ends with it.
     void Answered(const model::Run& run, model::EventKind kind) {
         answers_[run.status.exec_id] = kind;
         if (kind == model::EventKind::kSuccess) done_.insert(run.id);
     }
-    // Whether somebody took it, at whatever attempt.
+    // Returns whether any attempt of the run succeeded.
     bool WasDone(const Uuid& id) const { return done_.contains(id); }
-    // What a callback brings is looked at when it arrives.
+    // Sets the check of callbacks on arrival.
     void OnCallback(std::function<void(const engine::ActiveAttempt&)> look) {
         on_callback_ = std::move(look);
     }
-    // What the executor said of an attempt; nothing while it is under way.
+    // Returns the executor's answer for an attempt; nothing while it is under way.
     std::optional<model::EventKind> AnswerOf(const std::string& exec_id) const;
 
-    // Nobody is there for a while.
+    // Makes the targets unreachable for a while.
     void GoDown(Duration how_long) { down_until_ = world_.now() + how_long; }
     bool down() const { return !healed_ && world_.now() < down_until_; }
-    // The same of those who are to get callbacks.
+    // The same for receivers of callbacks.
     void ReceiversGoDown(Duration how_long) { receivers_down_until_ = world_.now() + how_long; }
     bool receivers_down() const { return !healed_ && world_.now() < receivers_down_until_; }
-    // So many of a group may be called at once by one node.
+    // Sets how many calls of a group one node may have in flight.
     void Limit(const std::string& group, std::size_t most) { most_[group] = most; }
     void CheckLimit(const std::string& group, std::size_t now, const model::Run& run);
 
-    // From now on everything is answered soon and well.
+    // From now on every call is answered quickly and with success.
     void Heal() { healed_ = true; }
     bool healed() const { return healed_; }
     std::int64_t starts() const { return static_cast<std::int64_t>(seen_.size()); }
@@ -68,8 +70,8 @@ class Targets {
     bool healed_ = false;
 };
 
-// The executor of one life of a node. Its answers come as events of the world; `post` brings them
-// to the node, or keeps them while it is stopped.
+// The executor of one life of a node. Answers come as events of the world; `post` delivers them to
+// the node, or keeps them while the node is stopped. Shared by the life and its pending events.
 class SimExecutor final : public engine::Executor,
                           public std::enable_shared_from_this<SimExecutor> {
   public:
@@ -82,9 +84,9 @@ class SimExecutor final : public engine::Executor,
     void Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) override;
     void Cancel(std::string_view exec_id) override;
 
-    // The process is gone: nobody hears an answer any more. What was sent may still arrive.
+    // The process is gone: no answer is delivered any more. Calls already sent may still arrive.
     void Die();
-    // Whatever hangs ends now.
+    // Ends calls that hang.
     void Heal();
 
   private:
@@ -92,10 +94,10 @@ class SimExecutor final : public engine::Executor,
         model::Run run;
         std::string group;
         Done done;
-        bool deaf = false;   // goes on when it is asked to stop
+        bool deaf = false;   // continues when asked to stop
         bool hangs = false;  // would not end by itself for a long time
     };
-    // How a call will go.
+    // The outcome that was drawn for a call.
     struct Fate {
         model::Event event;
         Duration after{};
@@ -114,7 +116,7 @@ class SimExecutor final : public engine::Executor,
     World& world_;
     Targets& targets_;
     const Post post_;
-    std::map<std::string, Call, std::less<>> calls_;  // under way, by exec_id
+    std::map<std::string, Call, std::less<>> calls_;  // in flight, by exec_id
     bool dead_ = false;
 };
 

@@ -27,8 +27,8 @@ bool IsReport(EventKind kind) {
            kind == EventKind::kShutdown;
 }
 
-// What a run of this type is to live by, where the task itself says nothing. Counted without the
-// code that is tested.
+// Returns whether the run has the policy of this type where the task says nothing. Computed without
+// the tested code.
 bool IsPolicyOf(const Run& run, const NewTask& task, const model::RunType& type) {
     const model::RunPolicy& policy = run.policy;
     const model::RunPolicy defaults;
@@ -76,7 +76,7 @@ void TaskChecks::Change(const Run& run, bool inserted) {
         return;
     }
     const auto found = records_.find(run.id);
-    if (found == records_.end()) return;  // RunChecks has found it already
+    if (found == records_.end()) return;  // RunChecks reports this
     TaskRecord& record = found->second;
     CheckMove(record.run, run);
     const bool ends =
@@ -94,7 +94,7 @@ void TaskChecks::FreeKey(const Uuid& id) {
     keys_[{run.tenant, run.unique.key}].erase(id);
 }
 
-// It is what somebody has submitted, with the rules that its type had at some time.
+// Checks that the run is what a client submitted, under the rules that its type had at some time.
 void TaskChecks::CheckNew(const Run& run) {
     const auto old = again_.find(run.id);
     if (old != again_.end()) {
@@ -135,7 +135,7 @@ void TaskChecks::TakeKey(TaskRecord& record) {
     if (run.unique.key.empty()) return;
     std::set<Uuid>& holders = keys_[{run.tenant, run.unique.key}];
     for (const Uuid& other : holders) {
-        // A clock that was set back makes a key count again that was free.
+        // A clock that was set back makes a freed key count again.
         if (!HoldsKey(records_.at(other)) || world_.store_clock_was_set()) continue;
         Fail("I2", run,
              fmt::format("the key \"{}\" is held by run {}, which is {}", run.unique.key,
@@ -151,12 +151,12 @@ void TaskChecks::CheckMove(const Run& before, const Run& after) {
     CheckByHand(before, after);
     if (!IsTask(after)) return;
     if (was.state != RunState::kRunning || is.state != RunState::kRunning) return;
-    if (is.exec_id != was.exec_id) return;  // RunChecks looks at it
+    if (is.exec_id != was.exec_id) return;  // RunChecks checks this
     if (is.lease_until < was.lease_until) Fail("I4", after, "a lease became shorter");
     if (is.deadline != was.deadline) Fail("I6", after, "a heartbeat has moved the deadline");
 }
 
-// Held, sent back, closed and cancelled is only what somebody wanted to be.
+// A run is held, sent back, closed or cancelled only if a client wanted that.
 void TaskChecks::CheckByHand(const Run& before, const Run& after) {
     const RunState was = before.status.state;
     const RunState is = after.status.state;
@@ -170,14 +170,14 @@ void TaskChecks::CheckByHand(const Run& before, const Run& after) {
     };
     if (is == RunState::kHeld && waits) unless(EventKind::kHold);
     if (is == RunState::kHeld) ++held_;
-    // A callback that is held is closed with the run it speaks of.
+    // A held callback is closed with its parent run.
     const bool with_its_run = after.trigger == model::RunTrigger::kCallback && after.parent &&
                               IsWanted(*after.parent, EventKind::kResolve);
     if (is == RunState::kResolved && !with_its_run) unless(EventKind::kResolve);
     if (is == RunState::kResolved && after.status.remark.empty()) {
         Fail("I3", after, "a person's remark is lost");
     }
-    // Those of a job end with it, or for the sake of another one.
+    // Runs of a job are cancelled with it, or in favour of another run.
     const bool by_itself = !after.job_id.empty() || runs_.IsCancelWanted(after.id);
     if (is == RunState::kCancelled && !by_itself) unless(EventKind::kCancel);
     const bool goes_on = is == RunState::kScheduled || is == RunState::kQueued;
@@ -210,7 +210,7 @@ void TaskChecks::CheckEnd(TaskRecord& record, const Run& after) {
     CheckExhausted(record.run, after);
 }
 
-// A deadline or a lease that was over, and nothing else: agents report no timeouts.
+// The deadline or the lease had expired, and nothing else happened: agents report no timeouts.
 void TaskChecks::CheckTakenAway(const Run& before, const Run& after) {
     const TimePoint now = world_.store_clock().Now();
     ++handed_on_;
@@ -225,7 +225,7 @@ void TaskChecks::CheckTakenAway(const Run& before, const Run& after) {
                      FormatTime(*before.status.lease_until), FormatTime(last)));
 }
 
-// Word for word what the agent of this very attempt has said.
+// The result is word for word what the agent of this attempt reported.
 void TaskChecks::CheckReport(const Run& before, const Run& after) {
     const RunStatus& status = after.status;
     const model::Event* said = SaidOf(before.status.exec_id);

@@ -17,23 +17,24 @@
 
 namespace ksana::sim {
 
-// Follows every task from its submission to its end: that it is what was submitted, that it has one
-// result, which its agent gave while the run was its own, that keys are held by one, and that
-// people's hands are where they say. What all runs have in common RunChecks looks at.
+// Follows every task from submission to end: it is what was submitted; it has one result, which its
+// agent gave while it owned the run; a key has one holder; only people hold, close and send back.
+// RunChecks checks what all runs have in common. Runs on the world's thread; reports violations to
+// the world.
 class TaskChecks {
   public:
     TaskChecks(World& world, RunChecks& runs) : world_(world), runs_(runs) {}
 
     void OnCommit(const Commit& commit);
 
-    // Before it is done: from now on it may be in the store.
+    // Must be called before the call: from now on the task may be in the store.
     void Submitting(const model::NewTask& task);
     void TypeMayBe(const model::RunType& type) { types_[type.code].push_back(type); }
     void Says(const std::string& exec_id, const model::Event& event) { said_[exec_id] = event; }
     void Wants(const Uuid& id, model::EventKind kind) { wanted_.emplace(id, kind); }
     void MayMakeAgain(const Uuid& new_id, const Uuid& old) { again_[new_id] = old; }
 
-    // Somebody was told.
+    // A caller was told the outcome.
     void Acknowledged(const model::NewTask& task, const store::Submitted& outcome);
     void Told(const model::Run& run, const model::Event& event, const store::Applied& applied);
     void Done(const Uuid& id, model::EventKind kind);
@@ -41,9 +42,9 @@ class TaskChecks {
     bool IsWanted(const Uuid& id, model::EventKind kind) const {
         return wanted_.contains({id, kind});
     }
-    // What the agent of this attempt has said at its end; null: nothing.
+    // Returns what the agent of this attempt reported at its end, or null.
     const model::Event* SaidOf(const std::string& exec_id) const;
-    // Of the last that ended without success: what a person might want to run again.
+    // Runs that ended last without success, which a person might want to run again.
     const std::vector<Uuid>& unlucky() const { return unlucky_; }
 
     std::int64_t tasks() const { return made_; }
@@ -55,7 +56,7 @@ class TaskChecks {
     struct TaskRecord {
         model::Run run;
         int results = 0;
-        bool keeps_key = false;  // since it was made: one that gave it back never has it again
+        bool keeps_key = false;  // since creation; a run that freed its key never holds it again
     };
     using Key = std::pair<std::string, std::string>;  // tenant, key
 
@@ -77,13 +78,13 @@ class TaskChecks {
     World& world_;
     RunChecks& runs_;
     std::unordered_map<Uuid, TaskRecord, UuidHash> records_;
-    // By payload, which no two have in common; and when, by the store's clock.
+    // By payload, which is unique; with the time by the store's clock.
     std::map<std::string, std::pair<model::NewTask, TimePoint>> submitted_;
-    std::map<std::string, std::vector<model::RunType>> types_;  // all that were ever tried
+    std::map<std::string, std::vector<model::RunType>> types_;  // all that were ever written
     std::map<std::string, model::Event> said_;                  // by exec_id
     std::set<std::string> accepted_;                            // exec_ids
     std::set<std::pair<Uuid, model::EventKind>> wanted_;
-    std::map<Uuid, Uuid> again_;  // runs that people make of others
+    std::map<Uuid, Uuid> again_;  // runs that people make from others: new id to old id
     std::map<Key, std::set<Uuid>> keys_;
     std::vector<Uuid> unlucky_;
     std::int64_t made_ = 0;

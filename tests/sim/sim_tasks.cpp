@@ -89,7 +89,7 @@ std::optional<model::RetryPolicy> Clerk::MakeRetry() {
     return retry;
 }
 
-// A few keys for all: they are fought for.
+// All tasks share a few keys, so that they compete for them.
 NewTask Clerk::MakeTask() {
     NewTask task;
     task.type = TypeCodes()[world_.Below(TypeCodes().size())];
@@ -188,8 +188,8 @@ void Clerk::CareForAny() {
     if (!waiting.empty()) CareFor(waiting[world_.Below(waiting.size())]);
 }
 
-// What is held is closed or goes on. A run whose callback was given up is closed, or another
-// callback is sent; while its callback is under way it is mostly left alone.
+// Closes held runs or sends them back. A run whose callback was given up is closed, or gets another
+// callback; while its callback is under way it is mostly left alone.
 void Clerk::CareFor(const Uuid& id) {
     const model::Run* run = runs_.Find(id);
     if (run->status.state == RunState::kHeld) {
@@ -222,7 +222,7 @@ void Clerk::Do(const Uuid& id, EventKind kind) {
     if (done) tasks_.Done(id, kind);
 }
 
-// Of what is over a new run, under an id that tells a repeated call.
+// Makes a new run from one that has ended, under an id that reveals a repeated call.
 void Clerk::MakeAgain(const Uuid& id) {
     const Uuid new_id = door_.ids().Next();
     tasks_.MayMakeAgain(new_id, id);
@@ -232,7 +232,7 @@ void Clerk::MakeAgain(const Uuid& id) {
     if (made) runs_.Submitted(made->id);
 }
 
-// Of a fire the ledger would have to keep that it was there: FireChecks knows nothing of that.
+// For a fire the ledger would have to record the deletion, which FireChecks does not know.
 void Clerk::Delete(const Uuid& id) {
     if (!runs_.Find(id)->job_id.empty()) return;
     const auto deleted = Insist([&] { return door_.runs().Delete(id); });

@@ -13,27 +13,28 @@ namespace ksana::sim {
 
 struct ClerkSettings {
     Duration pace = std::chrono::seconds(5);
-    std::size_t most_tasks = 30;  // that are not over
+    std::size_t most_tasks = 30;  // unfinished ones
     DoorSettings door;
 };
 
-// Somebody who submits tasks, makes and changes their types, and cares for what waits for a person:
-// closes it with a remark or sends it back, holds what has not begun, runs again what failed and
-// sends callbacks again that did not get through. Over a connection that breaks.
+// A user who submits tasks, creates and changes their types, and handles runs that wait for a
+// person: closes them with a remark or sends them back, holds runs that have not begun, runs failed
+// ones again and resends callbacks that were not delivered. Works over a faulty connection, on the
+// world's thread.
 class Clerk {
   public:
-    // All must outlive it.
+    // All arguments must outlive this object.
     Clerk(World& world, store::Store& store, RunChecks& runs, TaskChecks& tasks,
           CallbackChecks& callbacks, int number, const ClerkSettings& settings);
 
     void Act();
     void MakeTypes();
-    // Everything that waits for a person gets one.
+    // Handles every run that waits for a person.
     void TidyUp();
     void Heal() { door_.Heal(); }
     const store::FaultPlan& faults() const { return door_.faults(); }
 
-    // All that there are; the last is of a type that nobody makes.
+    // Returns all type codes; the last one is of a type that is never created.
     static const std::vector<std::string>& TypeCodes();
 
   private:
@@ -53,7 +54,7 @@ class Clerk {
     void Do(const Uuid& id, model::EventKind kind);
     std::vector<Uuid> Unfinished(model::RunStates states) const;
     void Note(const Uuid& id, std::string_view what, std::string_view outcome);
-    // As often as a client has patience, while the store cannot be reached.
+    // Repeats `call` while the store cannot be reached, as often as a patient client would.
     template <class F>
     auto Insist(const F& call) -> decltype(call());
 

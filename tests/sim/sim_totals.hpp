@@ -19,8 +19,8 @@ struct ClusterTotals {
     std::int64_t attempts = 0;
     std::int64_t lost = 0;        // attempts that were taken from their owner
     std::int64_t released = 0;    // attempts that a shutdown gave back
-    std::int64_t deferred = 0;    // that a limit or a breaker held back
-    std::int64_t fenced_out = 0;  // calls that came to the target after a later attempt's
+    std::int64_t deferred = 0;    // attempts that a limit or a breaker held back
+    std::int64_t fenced_out = 0;  // calls that reached the target after those of a later attempt
     std::int64_t crashes = 0;
     std::int64_t pauses = 0;
     std::int64_t shutdowns = 0;
@@ -36,7 +36,7 @@ struct ClusterTotals {
     std::int64_t agent_faults = 0;  // deaths and pauses
 
     void Add(const ClusterTotals& other);
-    // The faults of one connection.
+    // Adds the faults of one connection.
     void Count(const store::FaultPlan& plan);
     std::string Describe() const;
 };

@@ -10,7 +10,7 @@
 namespace ksana::sim {
 namespace {
 
-// Of the story that is told when something is wrong.
+// Lines of the story that are kept for a violation.
 constexpr std::size_t kStoryLength = 4'000;
 
 }  // namespace
@@ -24,7 +24,7 @@ void World::At(TimePoint when, Action action) {
 
 void World::RunUntil(TimePoint until) {
     while (!violation_ && !queue_.empty() && queue_.top().when <= until) {
-        // The queue gives out only constant elements; the action is needed after the pop.
+        // top() returns a constant element, and the action is needed after pop().
         const Event event = queue_.top();
         queue_.pop();
         MoveTo(event.when);
@@ -34,7 +34,7 @@ void World::RunUntil(TimePoint until) {
     if (!violation_) MoveTo(until);
 }
 
-// An actor that waited inside an action may have moved time beyond what is asked for.
+// An actor that waited inside an action may have moved time beyond `when`.
 void World::MoveTo(TimePoint when) {
     if (when <= now_) return;
     store_clock_.Advance(when - now_);

@@ -14,17 +14,18 @@
 
 namespace ksana::sim {
 
-// What was found wrong: the first thing, everything after it may be a consequence.
+// The first broken invariant; what follows may be a consequence of it.
 struct Violation {
-    std::string invariant;  // "I2", as reliability.md 6.2 names them
+    std::string invariant;  // "I2", as docs/testing.md names them
     std::string what;
     std::string job_id;  // the job and run concerned; may be empty
     std::string run_id;
     TimePoint at{};
 };
 
-// Time, chance and the order of events: one true time, a queue of what will happen, one source of
-// randomness, and the story so far. Everything happens on one thread.
+// Time, randomness and the order of events: the true time, a queue of future events, one random
+// generator, and a log of what happened (the story). Owned by a simulator; everything runs on one
+// thread.
 class World {
   public:
     using Action = std::function<void()>;
@@ -42,8 +43,8 @@ class World {
     bool store_clock_was_set() const { return store_clock_was_set_; }
     void At(TimePoint when, Action action);
     void After(Duration delay, Action action) { At(now_ + delay, std::move(action)); }
-    // Carries out what happens up to then, or until something is found wrong. May be called from
-    // inside an action: an actor that waits lets the others go on.
+    // Runs the events up to `until`, or until an invariant is broken. May be called from inside an
+    // action: while one actor waits, the others continue.
     void RunUntil(TimePoint until);
 
     // Chance ----------------------------------------------------------------------------------
@@ -52,10 +53,10 @@ class World {
     bool Chance(std::uint64_t of_a_thousand) { return random_.Below(1000) < of_a_thousand; }
     Duration Between(Duration least, Duration most);
 
-    // Who acts now (a node's number, or kNobody): whose commits these are.
+    // The actor that runs now (a node's number, or kNobody), whose commits these are.
     static constexpr int kNobody = -1;
     int actor() const { return actor_; }
-    // For the time of a call.
+    // Runs `call` as `actor`.
     template <class F>
     auto As(int actor, const F& call) {
         const int before = actor_;
@@ -69,12 +70,12 @@ class World {
     }
 
     // The story -------------------------------------------------------------------------------
-    // Only the first is kept.
+    // Keeps only the first violation.
     void Fail(Violation violation);
     const std::optional<Violation>& violation() const { return violation_; }
 
-    // What happens goes into the hash; as text only when somebody wants to read the story of a
-    // job, which is the second time a seed is run.
+    // Adds an event to the hash. `text` is called only if the story of this job is recorded, which
+    // is when a seed runs for the second time.
     void Note(std::string_view job_id, std::uint64_t what,
               const std::function<std::string()>& text);
     void RecordStoryOf(std::string job_id) { story_of_ = std::move(job_id); }
@@ -110,14 +111,14 @@ class World {
     std::vector<std::string> story_;
 };
 
-// The clock of a node: true time with an error that can be changed; the steady one goes on.
+// The clock of a node: true time plus an error that can be changed. The steady clock has no error.
 class SimClock final : public Clock {
   public:
     explicit SimClock(const World& world) : world_(world) {}
 
     TimePoint Now() const override { return world_.now() + error_; }
     SteadyPoint SteadyNow() const override { return SteadyPoint(world_.now().time_since_epoch()); }
-    // Nobody waits in a world of one thread.
+    // Returns at once: in a world of one thread no call may block.
     WaitOutcome Wait(Wakeup&, SteadyPoint, const std::stop_token&) override {
         return WaitOutcome::kDeadline;
     }

@@ -20,11 +20,11 @@ using http_client::CallAnswer;
 using http_client::CallError;
 using http_client::CallRequest;
 
-// A page of a list ends at 8 MB, an export of metrics may be larger.
+// A page of a list has at most 8 MB; the metrics may be larger.
 constexpr std::size_t kMaxAnswer = 32 << 20;
-constexpr std::chrono::milliseconds kLookEvery{50};  // for an interruption
+constexpr std::chrono::milliseconds kLookEvery{50};  // how often `interrupted` is asked
 
-// The user has named the server: every address is fine.
+// The user has named the server, so every address is allowed.
 http_client::EgressRules AnyAddress() {
     http_client::EgressRules rules;
     for (const std::string_view all : {"0.0.0.0/0", "::/0"}) {
@@ -53,8 +53,8 @@ Result<std::string> CheckedServer(std::string server) {
     return server;
 }
 
-// Something else answers there: a proxy that sends elsewhere, a page for people. What has no body
-// (204) is fine, and so is a text that is none of the API's (/metrics).
+// Returns whether something other than Ksana has answered: a proxy that redirects, or a web page.
+// An empty body (204) is fine, and so is text outside the API (/metrics).
 bool IsOfAnother(const std::string& path, const ApiAnswer& answer, bool is_json) {
     if (answer.status >= 300) return true;
     return path.starts_with("/api/") && !answer.body.empty() && !is_json;
@@ -69,7 +69,7 @@ Error NotKsana(const std::string& server, const ApiAnswer& answer) {
                                 200))};
 }
 
-// What the caller and the client's thread share; the last of them lets go.
+// Shared by the caller and the thread of the HTTP client; the last of them destroys it.
 struct Pending {
     Wakeup wakeup;
     Mutex mutex;
@@ -151,7 +151,7 @@ CallAnswer ApiClient::Await(const CallRequest& request) {
             if (pending->answer) return std::move(*pending->answer);
         }
         if (!cancelled && options_.interrupted && options_.interrupted()) {
-            client_.Cancel(id);  // and the answer comes at once
+            client_.Cancel(id);  // then the answer comes at once
             cancelled = true;
         }
     }
@@ -163,7 +163,7 @@ Result<ApiAnswer> ApiClient::Call(ApiRequest request) {
     const bool repeatable = is_post || request.method == HttpMethod::kGet;
     const CallRequest call = Prepare(request);
     CallAnswer got = Await(call);
-    // The other side may have got it: sending it again is safe for these only.
+    // The server may have received the request: only these may be sent again.
     if (got.error == CallError::kProtocol && repeatable) got = Await(call);
     if (got.error != CallError::kNone) return ErrorOfCall(got, options_.server);
     if (got.body_truncated) {

@@ -21,17 +21,17 @@ using http_client::Header;
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 struct ApiClientOptions {
-    std::string server;   // "http://127.0.0.1:7100"; may have a path in front of the API's
-    std::string token;    // empty: none is shown
+    std::string server;   // "http://127.0.0.1:7100"; may have a path in front of that of the API
+    std::string token;    // bearer token; empty: none is sent
     std::string ca_file;  // PEM; empty: the system's
     Duration timeout = std::chrono::seconds(30);  // of one request
-    // Looked at while an answer is waited for: true ends the wait. Empty: never.
+    // Polled while waiting for an answer; true ends the wait. Empty: never.
     std::function<bool()> interrupted;
 };
 
 struct ApiRequest {
     HttpMethod method = HttpMethod::kGet;
-    std::string path;  // "/api/v1/jobs"; its parts are encoded (ApiPath)
+    std::string path;  // "/api/v1/jobs", with its parts percent-encoded (ApiPath)
     Query query;
     std::string body;                  // JSON; empty: none
     std::vector<Header> headers = {};  // If-Match and the like
@@ -41,26 +41,28 @@ struct ApiAnswer {
     int status = 0;
     std::vector<Header> headers;
     std::string body;
-    codec::Json json;  // of the body; null where it is not JSON
+    codec::Json json;  // the parsed body; null if it is not JSON
 
     std::string HeaderValue(std::string_view name) const;
 };
 
-// "/api/v1/jobs/a%20b/run" of {"jobs", "a b", "run"}.
+// Returns "/api/v1/jobs/a%20b/run" for {"jobs", "a b", "run"}.
 std::string ApiPath(std::initializer_list<std::string_view> parts);
 
-// Talks to one server, a request at a time; blocks. An answer of 400 and above is an error
-// (api_error.hpp), and so is a server that cannot be reached. A POST carries an Idempotency-Key,
-// so it is sent once more where the connection ended before the answer; so is a GET.
+// A blocking client of one server, one request at a time. An answer of 400 and above is an error
+// (api_error.hpp); a server that cannot be reached is kUnavailable, or kDeadlineExceeded after a
+// timeout. If the connection ends before the answer, GET and POST are sent once more: a POST
+// carries an Idempotency-Key. Called by one thread; owns the thread of its HTTP client. `clock` and
+// `ids` must outlive it.
 class ApiClient {
-    struct Secret {};  // so that only Make makes one
+    struct Secret {};  // lets only Make construct a client
 
   public:
     struct Parts {
         Clock& clock;
         UuidGenerator& ids;
     };
-    // Fails for a URL that is none. Nothing is sent yet.
+    // Returns kInvalidArgument if the server is not a URL. Sends nothing.
     static Result<std::unique_ptr<ApiClient>> Make(ApiClientOptions options, const Parts& parts);
     ApiClient(Secret, ApiClientOptions options, const Parts& parts);
     ~ApiClient();
@@ -71,8 +73,8 @@ class ApiClient {
 
     Result<ApiAnswer> Get(std::string path, Query query = {});
     Result<ApiAnswer> Post(std::string path, const codec::Json& body = {});
-    // `if_match`: the entity tag it must still have; "" for none. `If-None-Match: *` is said by
-    // `kMustBeNew`.
+    // `if_match` is the entity tag that the resource must still have; "" for none. kMustBeNew sends
+    // `If-None-Match: *` instead.
     Result<ApiAnswer> Put(std::string path, const codec::Json& body, std::string if_match = "");
     Result<ApiAnswer> Patch(std::string path, const codec::Json& body, std::string if_match = "");
     Result<ApiAnswer> Delete(std::string path, std::string if_match = "");

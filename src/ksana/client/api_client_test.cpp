@@ -17,7 +17,7 @@ using testing::RawServer;
 
 constexpr std::string_view kJson = "Content-Type: application/json\r\n";
 
-// Answers by a function, and keeps what was asked.
+// A server that answers by a function and records the requests.
 class ApiClientTest : public ::testing::Test {
   protected:
     using Answer = std::function<void(RawPeer&, const RawRequest&)>;
@@ -49,7 +49,7 @@ class ApiClientTest : public ::testing::Test {
     SystemClock clock_;
     SystemRandom random_;
     UuidGenerator ids_{clock_, random_};
-    std::atomic<bool> closes_{false};  // the server closes after every answer
+    std::atomic<bool> closes_{false};  // close the connection after every answer
     Mutex mutex_;
     std::vector<RawRequest> requests_ KSANA_GUARDED_BY(mutex_);
     std::unique_ptr<RawServer> server_;

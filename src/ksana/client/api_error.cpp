@@ -12,7 +12,7 @@ using codec::Json;
 using http_client::CallAnswer;
 using http_client::CallError;
 
-// Where the name in the problem is none of ours: a fault of HTTP itself.
+// Used if the problem's `code` is unknown, as for errors of HTTP itself.
 Code CodeOfStatus(int status) {
     switch (status) {
         case 401:
@@ -23,7 +23,7 @@ Code CodeOfStatus(int status) {
         case 410:
             return Code::kNotFound;
         case 409:
-        case 412:  // somebody else was faster
+        case 412:  // another writer was faster
         case 428:
             return Code::kConflict;
         case 408:
@@ -49,7 +49,7 @@ Code CodeOf(int status, const std::string& name) {
     return CodeOfStatus(status);
 }
 
-// What came over the network goes to a terminal: on one line, and not without end.
+// Makes text from the network safe for a terminal: one line of limited length.
 std::string Shown(const std::string& text) {
     constexpr std::size_t kMost = 2000;
     return Excerpt(Printable(text), kMost);

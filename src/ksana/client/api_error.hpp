@@ -7,12 +7,13 @@
 
 namespace ksana::client {
 
-// What an answer of 400 and above says. problem+json (RFC 9457) comes out with every fault, and its
-// type and request id stand in the message, so that the server's log can be asked. Anything else
-// (a proxy's page) is told by its status.
+// Returns the error of an answer of 400 and above. problem+json (RFC 9457) yields every problem,
+// and its type and request id are part of the message, so that a user can find the request in the
+// server's log. Any other body (a proxy's page) is described by its status.
 Error ErrorOfAnswer(int status, std::string_view body);
 
-// A call that got no answer. `server` is what the user named.
+// Returns the error of a call that got no answer: kDeadlineExceeded after a timeout, else
+// kUnavailable. `server` is as the user named it.
 Error ErrorOfCall(const http_client::CallAnswer& answer, std::string_view server);
 
 }  // namespace ksana::client

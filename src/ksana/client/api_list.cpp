@@ -9,8 +9,8 @@ using codec::Json;
 
 namespace {
 
-constexpr std::size_t kPage = 500;  // the most that the API gives
-// Pages without an item that a search for something rare may have in a row: more than there are.
+constexpr std::size_t kPage = 500;  // the API's maximum
+// The most empty pages in a row, as a search for rare items may give; more than any list has.
 constexpr int kMaxEmptyPages = 100'000;
 
 }  // namespace

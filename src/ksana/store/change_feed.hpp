@@ -9,16 +9,18 @@
 
 namespace ksana::store {
 
-// Tells whoever wants to know that something was committed, by this process or by another node.
-// A hint, never the truth: it may come for nothing, several commits may make one call, and a
-// listener still looks into the store. Thread-safe.
+// Notifies listeners after a commit, made by this process or by another node. A notification is a
+// hint: it may be spurious, one call may cover several commits, and the listener must read the
+// store to learn what changed. Owned by the backend of a store. Thread-safe.
 class ChangeFeed {
   public:
-    // Called on the thread that committed, or on the one that listens to other nodes. Must return
-    // soon (a Wakeup::Notify), must not throw, subscribe or unsubscribe, or call the store.
+    // Called on the committing thread, or on the thread that listens for other nodes, with the
+    // topics of the subscription that changed. Must return quickly (a Wakeup::Notify); must not
+    // throw, subscribe, unsubscribe or call the store.
     using Listener = std::function<void(Topics)>;
 
-    // Ends with its lifetime: afterwards the listener is not called and no call is under way.
+    // Unsubscribes when destroyed. The destructor blocks while the listener is being called; the
+    // listener is not called afterwards.
     class [[nodiscard]] Subscription {
       public:
         Subscription() = default;
@@ -34,10 +36,11 @@ class ChangeFeed {
         std::uint64_t id_ = 0;
     };
 
-    // The feed must outlive the subscription.
+    // Calls `listener` for every commit that touches one of `topics`. The feed must outlive the
+    // subscription.
     Subscription Subscribe(Topics topics, Listener listener);
 
-    // For drivers, after the commit.
+    // Calls the listeners. Drivers call this after a commit.
     void Publish(Topics topics);
 
   private:

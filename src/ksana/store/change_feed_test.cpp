@@ -27,7 +27,7 @@ TEST(ChangeFeed, TellsWhatWasAskedFor) {
     EXPECT_EQ(told.size(), 2U);
 }
 
-// After the end of a subscription its listener is not running any more.
+// After a subscription has ended, its listener is not running.
 TEST(ChangeFeed, EndsUnderLoad) {
     ChangeFeed feed;
     std::atomic<bool> stop = false;

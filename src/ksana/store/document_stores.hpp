@@ -16,18 +16,19 @@
 
 namespace ksana::store {
 
-// A value with the version that a later change may insist on.
+// A stored value with its version, for a later compare-and-set.
 template <class T>
 struct Versioned {
     T value;
     std::int64_t version = 0;
 };
 
-// A write that insists: absent = whatever is there, 0 = nothing must be there.
+// The version that a write requires: none = any, 0 = the key must not exist yet. A mismatch is
+// kConflict, or kAlreadyExists for 0.
 using ExpectedVersion = std::optional<std::int64_t>;
 
 struct ListParams {
-    std::string prefix;  // of the key
+    std::string prefix;  // of the key; empty: all
     std::size_t limit = kDefaultPageSize;
     std::string cursor;
 };
@@ -35,26 +36,31 @@ struct ListParams {
 struct TypeWrite {
     model::RunType type;
     ExpectedVersion expected;
-    // Kept in the same transaction if the type is written; the store sets `at`.
+    // Stored in the same transaction as the type; the store sets `at`.
     std::optional<model::AuditEvent> audit;
 };
 
 struct DeleteTypeParams {
     std::string code;
     ExpectedVersion expected;
-    std::optional<model::AuditEvent> audit;  // as that of a TypeWrite
+    std::optional<model::AuditEvent> audit;  // as in TypeWrite
 };
 
-// Types of runs, by code (T-06).
+// The run types, by code (T-06). Owned by the Store. Thread-safe. Each call is one transaction;
+// after an error nothing has changed (store.hpp names the exception).
 class TypeStore {
   public:
     virtual ~TypeStore() = default;
+    // Creates or replaces the type and returns it with its new version.
     virtual Result<Versioned<model::RunType>> Put(TypeWrite write) = 0;
+    // Returns kNotFound if there is no such type.
     virtual Result<Versioned<model::RunType>> Get(const std::string& code) = 0;
     virtual Result<Page<model::RunType>> List(const ListParams& params) = 0;
+    // Returns kNotFound if there is no such type, kConflict if its version is not `expected`.
     virtual Result<void> Delete(DeleteTypeParams params) = 0;
 };
 
+// A sign of life of a worker process, with its current load.
 struct Heartbeat {
     std::string worker_id;
     Uuid incarnation;
@@ -63,15 +69,21 @@ struct Heartbeat {
     std::optional<TimePoint> now;
 };
 
-// Worker processes (D-05). All times are the store's, so that silence is judged by one clock.
+// The worker processes (D-05). Times are those of the store's clock unless the caller passes `now`,
+// so that one clock judges how long a worker has been silent. Owned by the Store. Thread-safe. Each
+// call is one transaction.
 class WorkerStore {
   public:
     virtual ~WorkerStore() = default;
-    // Takes the place of an earlier incarnation of the same id.
+    // Stores the worker, replacing an earlier incarnation of the same id.
     virtual Result<model::Worker> Register(model::Worker worker, std::optional<TimePoint> now) = 0;
-    // kLeaseLost: another incarnation has taken the id. kNotFound: register first.
+    // Returns kNotFound if the worker is not registered, kLeaseLost if another incarnation has
+    // taken the id or the worker has deregistered.
     virtual Result<model::Worker> Beat(const Heartbeat& beat) = 0;
+    // Marks the worker as deregistered; the row stays. Returns kNotFound if it is not registered,
+    // kLeaseLost if another incarnation has taken the id.
     virtual Result<void> Deregister(const std::string& id, const Uuid& incarnation) = 0;
+    // Deletes the row. Returns kNotFound if there is none.
     virtual Result<void> Forget(const std::string& id) = 0;
     virtual Result<model::Worker> Get(const std::string& id) = 0;
     virtual Result<Page<model::Worker>> List(const ListParams& params) = 0;
@@ -84,16 +96,22 @@ struct LockParams {
     std::optional<TimePoint> now;
 };
 
-// Locks as rows (G-06): a lock is free when its time has passed. The fence grows with every
-// acquisition, so that whatever a lock protects can refuse an earlier holder.
+// Named locks with a time to live, stored as rows (G-06). A lock is free once its time has passed.
+// The fence grows with every acquisition, so that the resource behind a lock can refuse an earlier
+// holder. Owned by the Store. Thread-safe. Each call is one transaction.
 class LockStore {
   public:
     virtual ~LockStore() = default;
-    // Nothing when somebody else has it; its holder gets it again, with a new fence.
+    // Returns the lock, or nothing if another owner holds it. The current holder acquires it again,
+    // with a new fence.
     virtual Result<std::optional<model::Lock>> TryAcquire(const LockParams& params) = 0;
-    // kLeaseLost when it is not held under this fence any more.
+    // Extends the lock by `ttl` from now; never shortens it. Returns kLeaseLost if `owner` does not
+    // hold it under this fence.
     virtual Result<model::Lock> Renew(const LockParams& params, std::int64_t fence) = 0;
+    // Frees the lock; its row stays and keeps the fence. Returns kLeaseLost if it is not held under
+    // this fence.
     virtual Result<void> Release(const std::string& name, std::int64_t fence) = 0;
+    // Includes locks that are free.
     virtual Result<Page<model::Lock>> List(const ListParams& params) = 0;
 };
 
@@ -102,21 +120,26 @@ struct SettingWrite {
     std::string value;  // JSON
     ExpectedVersion expected;
     std::optional<TimePoint> expires_at;
-    // Kept in the same transaction if the value is written; the store sets `at`.
+    // Stored in the same transaction as the value; the store sets `at`.
     std::optional<model::AuditEvent> audit;
 };
 
-// Small values by key: server settings, calendars, groups, answers to repeated requests.
+// Small JSON values by key: server settings, calendars, groups, answers to repeated requests. An
+// expired value counts as absent in every call. Owned by the Store. Thread-safe. Each call is one
+// transaction; after an error nothing has changed.
 class SettingStore {
   public:
     virtual ~SettingStore() = default;
+    // Creates or replaces the value and returns it with its new version.
     virtual Result<model::Document> Put(SettingWrite write) = 0;
+    // Returns kNotFound if there is none.
     virtual Result<model::Document> Get(const std::string& key) = 0;
     virtual Result<Page<model::Document>> List(const ListParams& params) = 0;
-    // The audit is kept in the same transaction if there was something to delete.
+    // Returns kNotFound if there is none, kConflict if its version is not `expected`. Stores
+    // `audit` in the same transaction as a deletion.
     virtual Result<void> Delete(const std::string& key, ExpectedVersion expected,
                                 const std::optional<model::AuditEvent>& audit = {}) = 0;
-    // Deletes what has expired, at most so many; how many it were.
+    // Deletes at most `limit` expired values and returns how many.
     virtual Result<std::size_t> PurgeExpired(std::size_t limit) = 0;
 };
 

@@ -11,18 +11,18 @@
 
 namespace ksana::store {
 
-// All that is set must hold (G-15).
+// Selects the events that meet every member that is set (G-15).
 struct EventFilter {
     std::string tenant;
     std::string user;
     std::string action;
     std::string resource_type;
     std::string resource_id;
-    std::optional<TimePoint> from;   // at or after
-    std::optional<TimePoint> until;  // before
+    std::optional<TimePoint> from;   // inclusive
+    std::optional<TimePoint> until;  // exclusive
 };
 
-// In the order of seq, which is the order in which they were stored.
+// Events by seq, which is the order in which they were stored.
 struct EventQuery {
     EventFilter filter;
     bool descending = true;
@@ -30,13 +30,15 @@ struct EventQuery {
     std::string cursor;
 };
 
-// What was done by whom. Append only.
+// The audit log: who did what. Events are appended and purged, never changed. Owned by the Store.
+// Thread-safe. Each call is one transaction; after an error nothing has changed.
 class EventStore {
   public:
     virtual ~EventStore() = default;
+    // Stores at most kMaxBatch events, or none. The store sets `seq`; `at` stays as given.
     virtual Result<void> Append(std::vector<model::AuditEvent> events) = 0;
     virtual Result<Page<model::AuditEvent>> List(const EventQuery& query) = 0;
-    // Deletes events from before a time, at most so many; how many it were.
+    // Deletes at most `limit` events older than `before` and returns how many.
     virtual Result<std::size_t> Purge(TimePoint before, std::size_t limit) = 0;
 };
 

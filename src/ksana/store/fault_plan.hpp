@@ -14,19 +14,20 @@ namespace ksana::store {
 
 enum class FaultKind : std::uint8_t {
     kNone,
-    kErrorBefore,  // nothing is done, kUnavailable
-    kErrorAfter,   // done, but the caller gets kUnavailable with "unknown"
-    kDelay,        // done later
-    kDuplicate,    // done twice; the first answer is returned
+    kErrorBefore,  // the call is not made; returns kUnavailable
+    // The call is made; its success is returned as kUnavailable with the word "unknown".
+    kErrorAfter,
+    kDelay,      // the call is made after `delay`
+    kDuplicate,  // the call is made twice; the first result is returned
 };
 
 struct Fault {
     FaultKind kind = FaultKind::kNone;
-    Duration delay{};  // of kDelay
+    Duration delay{};  // for kDelay
     friend bool operator==(const Fault&, const Fault&) = default;
 };
 
-// Chances of each kind, out of a million calls.
+// How often each kind occurs, per million calls.
 struct FaultChances {
     std::uint32_t error_before = 0;
     std::uint32_t error_after = 0;
@@ -35,28 +36,29 @@ struct FaultChances {
     Duration longest_delay = std::chrono::seconds(1);
 };
 
-// Decides what happens to each call of a FaultyStore. Operations are named like "runs.Submit", and
-// each counts its calls from 1. A chance is drawn from the seed, the operation and that count
-// alone, so that calls of other operations, or of other threads, change nothing. Thread-safe.
+// Decides which fault each call of a FaultyStore gets. Operations have names like "runs.Submit",
+// and each counts its calls from 1. A random fault depends on the seed, the operation and that
+// count only, so calls of other operations or threads do not change it. Owned by the test.
+// Thread-safe.
 class FaultPlan {
   public:
     explicit FaultPlan(std::uint64_t seed = 0) : seed_(seed) {}
 
-    // For one call; goes before the chances.
+    // Injects `fault` into call number `ordinal`. Takes precedence over random faults.
     void At(std::string_view operation, std::int64_t ordinal, Fault fault);
-    // For the next call.
+    // Injects `fault` into the next call.
     void Next(std::string_view operation, Fault fault);
-    // For every call of an operation, "runs." for all of a role, "" for all. The longest name that
-    // fits counts.
+    // Injects random faults into the operations that begin with `operation_prefix`: "runs." means
+    // every call of the run store, "" every call. The longest matching prefix applies.
     void Randomly(std::string_view operation_prefix, FaultChances chances);
-    // No more faults from here on.
+    // Stops injecting faults; the counters stay.
     void Clear();
 
-    // What the call that now begins gets; counts it.
+    // Counts a call that is about to be made and returns its fault.
     Fault Take(std::string_view operation);
 
     std::int64_t Calls(std::string_view operation) const;
-    // So many faults of a kind were given out; of one operation, or of all.
+    // Return how many faults of the kind were injected, in total or into one operation.
     std::int64_t Injected(FaultKind kind) const;
     std::int64_t Injected(FaultKind kind, std::string_view operation) const;
 

@@ -5,13 +5,13 @@
 namespace ksana::store {
 namespace {
 
-// Carries out calls as the plan says.
+// Makes calls and injects the faults of the plan. Thread-safe if `wait` is.
 class Injector {
   public:
     Injector(FaultPlan& plan, std::function<void(Duration)> wait)
         : plan_(plan), wait_(std::move(wait)) {}
 
-    // `body` may be called twice: it keeps its arguments.
+    // `body` may be called twice, so it must not move from its arguments.
     template <class F>
     auto Call(std::string_view operation, const F& body) -> decltype(body()) {
         const Fault fault = plan_.Take(operation);
@@ -42,6 +42,7 @@ class Injector {
     std::function<void(Duration)> wait_;
 };
 
+// The role stores below forward every call to `inner_` through the injector.
 class FaultyJobs final : public JobStore {
   public:
     FaultyJobs(JobStore& inner, Injector& injector) : inner_(inner), injector_(injector) {}

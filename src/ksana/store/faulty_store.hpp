@@ -8,10 +8,11 @@
 
 namespace ksana::store {
 
-// A store that fails as a plan says, around one that works: how the layers above are tested against
-// a database that goes away in the wrong moment. `wait` makes a delay pass, on the thread of the
-// call (a FakeClock that is advanced, a clock's Wait); nothing here sleeps. All arguments must
-// outlive it. Thread-safe when `inner` and `wait` are. Changes are told as `inner` tells them.
+// Returns a store that forwards every call to `inner` and injects the faults of `plan`, for tests
+// of the layers above against a database that fails at the wrong moment. `wait` lets the delay of
+// kDelay pass on the calling thread (by advancing a FakeClock, or a Clock's Wait); without it there
+// is no delay. `inner` and `plan` must outlive the returned store. It is thread-safe if `inner` and
+// `wait` are. Its change feed is that of `inner`.
 std::unique_ptr<Store> MakeFaultyStore(Store& inner, FaultPlan& plan,
                                        std::function<void(Duration)> wait = {});
 

@@ -11,7 +11,7 @@
 
 namespace ksana::store {
 
-// All that is set must hold. Empty text, no value: anything.
+// Selects the jobs that meet every member that is set; empty text and nullopt match everything.
 struct JobFilter {
     std::string tenant;
     std::string name;
@@ -19,43 +19,43 @@ struct JobFilter {
     std::string owner;
     std::optional<bool> enabled;
     std::optional<model::ActionKind> kind;
-    std::string type;  // of a queue action
+    std::string type;  // of the queue action, or the handler's name (RunTypeOf)
     std::optional<model::RunState> last_state;
-    std::string calendar;  // its schedule goes by this one
-    TextMap labels;        // has all of these
-    std::string text;      // in id, name, owner, type and last error
+    std::string calendar;  // the calendar that the schedule uses
+    TextMap labels;        // the job has all of these
+    std::string text;      // words in id, name, owner, type and last error (text_search.hpp)
 };
 
 enum class JobSort : std::uint8_t { kId, kName, kNextRun, kLastRun, kCreated, kUpdated };
 
-// A job without the time it is sorted by comes after all that have one (before them when
-// descending).
+// A job without the time of the sort comes after all jobs that have it, or before them when
+// descending.
 struct JobQuery {
     JobFilter filter;
     JobSort sort = JobSort::kId;
     bool descending = false;
     std::size_t limit = kDefaultPageSize;
     std::string cursor;
-    // A filter that no index knows may have to look at many rows before it has found a page full.
-    // After so many (about) the page ends with what was found; 0: never. Stores in memory, which
-    // look at everything anyway, do not care.
+    // About how many rows one page may examine before it ends early (Page::looked_enough); 0: no
+    // bound. A bound helps where no index serves the filter. The memory and JSON stores ignore it.
     std::size_t look = 0;
 };
 
-// Groups that jobs are in, by name.
+// Groups that have at least one job, by name.
 struct GroupQuery {
     std::string name;   // empty: all
-    std::string after;  // behind this one
+    std::string after;  // exclusive
     std::size_t limit = kDefaultPageSize;
 };
 struct GroupSize {
     std::string name;
     std::int64_t jobs = 0;
-    std::int64_t paused = 0;  // of them
+    std::int64_t paused = 0;  // how many of `jobs` are paused
     friend bool operator==(const GroupSize&, const GroupSize&) = default;
 };
 
-// The type that a job's runs have: that of its queue action, the name of its handler.
+// Returns the type of the job's runs: the type of its queue action or the name of its handler;
+// empty for other actions.
 std::string RunTypeOf(const model::Job& job);
 
 }  // namespace ksana::store

@@ -18,32 +18,34 @@
 
 namespace ksana::store {
 
-// What is to be written about the fires of a job, all of it or nothing.
+// The result of planning one job's fires. Written in one transaction or not at all.
 struct JobPlan {
-    std::vector<model::Run> runs;            // each with its nominal time
-    std::vector<model::LedgerRange> ranges;  // fires without a run
-    TimePoint planned_until{};               // every fire up to here is now accounted for
-    std::optional<TimePoint> next_run_at;    // none: it will not fire again
-    std::optional<model::JobTally> tally;    // what `ranges` change about the bookkeeping
+    std::vector<model::Run> runs;            // one per fire, with its nominal time
+    std::vector<model::LedgerRange> ranges;  // fires that make no run
+    TimePoint planned_until{};               // every fire up to here is accounted for
+    std::optional<TimePoint> next_run_at;    // none: the job does not fire again
+    std::optional<model::JobTally> tally;    // what `ranges` change in the job's bookkeeping
 };
 
 enum class WriteMode : std::uint8_t {
-    kCreate,   // fails when it is there
-    kReplace,  // fails when it is not
+    kCreate,   // kAlreadyExists if the job exists
+    kReplace,  // kNotFound if it does not
     kUpsert,
 };
 
-// Definition and plan of one job. Bookkeeping (last_run_at, total_runs, …) stays as the store has
-// it; version, created_at and updated_at are set by the store.
+// A write of one job's definition, optionally with a plan. The store keeps the bookkeeping of an
+// existing job (last_run_at, total_runs, …) and sets version, created_at and updated_at.
 struct JobWrite {
     model::Job job;
     WriteMode mode = WriteMode::kCreate;
-    std::optional<std::int64_t> expected_version;  // fails with kConflict when it is another one
-    // For a new job its planned_until and next_run_at are taken from `job` itself. An existing one
-    // keeps its own unless a plan is given, which is written if job.planned_until is still what the
-    // store has (else kConflict: the planner was faster, ask again).
+    // kConflict if the stored version differs; kNotFound if a version above 0 is expected of a job
+    // that does not exist.
+    std::optional<std::int64_t> expected_version;
+    // Without a plan, a new job takes planned_until and next_run_at from `job`, and an existing job
+    // keeps its own. With a plan, job.planned_until must equal the stored one; otherwise the
+    // planner was faster and the outcome is kConflict: read the job again.
     std::optional<JobPlan> plan;
-    // Kept in the same transaction if the job is written; the store sets `at`.
+    // Stored in the same transaction as the job; the store sets `at`.
     std::optional<model::AuditEvent> audit;
 };
 
@@ -56,15 +58,15 @@ struct DeleteJobParams {
     std::optional<TimePoint> now;
     std::string id;
     std::optional<std::int64_t> expected_version;
-    std::optional<model::AuditEvent> audit;  // as that of a JobWrite
+    std::optional<model::AuditEvent> audit;  // as in JobWrite
 };
 
 struct PlanParams {
     std::optional<TimePoint> now;
-    // Also jobs that are due within this, unless a run of the job that must not overlap with the
-    // fire is not over: what becomes of such a fire is decided when its time has come.
+    // Also plans jobs that become due within this time. Skips a job whose fire must not overlap
+    // with a run that has not ended: such a fire is decided when its time has come.
     Duration look_ahead{};
-    std::size_t limit = 100;       // jobs
+    std::size_t limit = 100;       // jobs; at most kMaxBatch
     std::optional<StartAs> start;  // runs that can start at once are stored as started
 };
 
@@ -74,74 +76,83 @@ struct PlanJobsParams {
 };
 
 struct Planned {
-    TimePoint now{};  // of the transaction
+    TimePoint now{};  // time of the transaction
     std::size_t jobs = 0;
-    std::size_t runs = 0;        // written
-    std::size_t duplicates = 0;  // not written: the fire had a run already
-    std::size_t skipped = 0;     // of `runs`: an earlier run of the job was not over
+    std::size_t runs = 0;        // stored
+    std::size_t duplicates = 0;  // not stored: the fire already had a run
+    // Of `runs`: stored as skipped, because an earlier run of the job has not ended.
+    std::size_t skipped = 0;
     std::vector<model::Run> started;
-    std::vector<model::Job> of_started;  // at least the jobs of these, in the same order
-    bool more = false;                   // further jobs are due: call again
+    std::vector<model::Job> of_started;  // contains the jobs of `started`, in the same order
+    bool more = false;                   // more jobs are due: call again
 };
 
-// Called inside the transaction, perhaps more than once for the same job: pure, quick, and without
-// a call of the store. `now` is the time of the transaction.
+// Decides the fires of one job. Called inside the transaction, possibly more than once for a job.
+// Must be pure and quick, and must not call the store. `now` is the time of the transaction.
 using Planner = std::function<JobPlan(const model::Job& job, TimePoint now)>;
 
 struct StatisticsParams {
     std::string job_id;
     std::optional<TimePoint> from;   // runs that ended at or after this
-    std::optional<TimePoint> until;  // and before this
+    std::optional<TimePoint> until;  // runs that ended before this
 };
 
 struct LedgerParams {
-    std::string job_id;             // empty: of all jobs
-    std::optional<TimePoint> from;  // entries that reach into [from, until)
+    std::string job_id;             // empty: all jobs
+    std::optional<TimePoint> from;  // entries that overlap [from, until)
     std::optional<TimePoint> until;
     std::size_t limit = kDefaultPageSize;
     std::string cursor;
 };
 
-// Jobs and the account of their fires. Thread-safe.
+// The jobs and the ledger of their fires. Owned by the Store. Thread-safe. Each call is one
+// transaction; after an error nothing has changed (store.hpp names the exception). Invalid input is
+// kInvalidArgument.
 class JobStore {
   public:
     virtual ~JobStore() = default;
 
-    // Each with its own outcome; the call fails as a whole when the store does.
+    // Writes the jobs in one transaction and returns one outcome per write, in order: the stored
+    // job or an error (see JobWrite; kInvalidArgument for bad input or an id that occurs twice). An
+    // error outcome does not affect the other writes. The call itself fails, with nothing written,
+    // if the store fails or if another writer has just created a job that comes with a plan
+    // (kConflict: try again).
     virtual Result<std::vector<Result<model::Job>>> Write(WriteJobsParams params) = 0;
-    // Runs that have not started are cancelled with it; what runs is left to end. Refused with
-    // kConflict while another job depends on it.
+    // Deletes the job and cancels its runs that have had no attempt yet; other runs go on. Returns
+    // kNotFound if there is no such job, kConflict if the version differs or another job depends on
+    // it.
     virtual Result<void> Delete(DeleteJobParams params) = 0;
 
+    // Returns kNotFound if there is no such job.
     virtual Result<model::Job> Get(const std::string& id) = 0;
-    // Those that exist, in the order asked for.
+    // Returns the jobs that exist, in the order of `ids` (at most kMaxBatch).
     virtual Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) = 0;
     virtual Result<Page<model::Job>> List(const JobQuery& query) = 0;
     virtual Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) = 0;
-    // Counts up to `most` and stops there.
+    // Counts matching jobs, at most up to `most`.
     Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) {
         KSANA_TRY(const Counted counted, CountWithin(filter, {.most = most}));
         return counted.count;
     }
     virtual Result<std::vector<GroupSize>> Groups(const GroupQuery& query) = 0;
 
-    // Takes enabled jobs whose next fire is due (on PostgreSQL those that no other node has in
-    // hand), and writes what `planner` says about each in one transaction. A nominal time that has
-    // a run already gets no second one, whoever made it.
+    // Takes enabled jobs whose next fire is due and writes what `planner` returns for each, in one
+    // transaction. On PostgreSQL it skips jobs that another transaction has locked. A fire that has
+    // a run, made by any node, gets no second one.
     virtual Result<Planned> PlanDue(const PlanParams& params, const Planner& planner) = 0;
 
-    // The same for these jobs, due or not, enabled or not: what their schedules mean has changed.
-    // Their versions stay. Those that are not there are left out.
+    // Does the same for the given jobs, due or not, enabled or not: for when the meaning of their
+    // schedules has changed. Does not change their versions; ignores ids that do not exist.
     virtual Result<Planned> PlanJobs(const PlanJobsParams& params, const Planner& planner) = 0;
 
-    // Over the latest kMaxStatisticsRuns final runs of the window.
+    // Summarises the latest kMaxStatisticsRuns final runs of the window.
     virtual Result<JobStatistics> Statistics(const StatisticsParams& params) = 0;
-    // By the order in which they were recorded.
+    // Lists entries in the order in which they were recorded.
     virtual Result<Page<model::LedgerEntry>> Ledger(const LedgerParams& params) = 0;
-    // The run of a fire, if it made one.
+    // Returns the run that the fire made, if any.
     virtual Result<std::optional<model::Run>> FindFire(const std::string& job_id,
                                                        TimePoint nominal) = 0;
-    // Those of the times (at most kMaxBatch) that have a run, in the order asked for.
+    // Returns those of `nominals` (at most kMaxBatch) that have a run, in the same order.
     virtual Result<std::vector<TimePoint>> FindFires(const std::string& job_id,
                                                      const std::vector<TimePoint>& nominals) = 0;
 };

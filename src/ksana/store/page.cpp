@@ -13,7 +13,8 @@ Error BadCursor() {
 
 }  // namespace
 
-// sort:length of the value:value id — the length says where the id begins, whatever is inside.
+// Format: sort:length:value id, without the space. The length tells where the id begins, whatever
+// the value contains.
 std::string MakeCursor(std::string_view sort, const Position& position) {
     return fmt::format("{}:{}:{}{}", sort, position.value.size(), position.value, position.id);
 }

@@ -12,7 +12,7 @@
 
 namespace ksana::store {
 
-// All that is set must hold. Empty text, no value: anything.
+// Selects the runs that meet every member that is set; empty text and nullopt match everything.
 struct RunFilter {
     model::RunStates states = model::kAllStates;
     std::string tenant;
@@ -24,15 +24,15 @@ struct RunFilter {
     std::optional<model::ActionKind> kind;
     std::optional<model::RunTrigger> trigger;
     std::optional<Uuid> parent;
-    std::optional<TimePoint> finished_from;   // at or after
-    std::optional<TimePoint> finished_until;  // before
-    std::string text;                         // in type, category, creator, job id and last error
+    std::optional<TimePoint> finished_from;   // inclusive
+    std::optional<TimePoint> finished_until;  // exclusive
+    std::string text;  // words in type, category, creator, job id and last error (text_search.hpp)
 };
 
 enum class RunSort : std::uint8_t {
-    kId,        // by the time they were made
-    kReady,     // by ready_at: what comes next; only runs that are not over
-    kFinished,  // by finished_at; only final runs
+    kId,        // ids are UUIDv7: by creation time
+    kReady,     // by ready_at, what comes next; unfinished runs only
+    kFinished,  // by finished_at; final runs only
 };
 
 struct RunQuery {
@@ -41,13 +41,12 @@ struct RunQuery {
     bool descending = true;
     std::size_t limit = kDefaultPageSize;
     std::string cursor;
-    // A filter that no index knows may have to look at many rows before it has found a page full.
-    // After so many (about) the page ends with what was found; 0: never. Stores in memory, which
-    // look at everything anyway, do not care.
+    // About how many rows one page may examine before it ends early (Page::looked_enough); 0: no
+    // bound. A bound helps where no index serves the filter. The memory and JSON stores ignore it.
     std::size_t look = 0;
 };
 
-// How much waits, for one type in one state.
+// The unfinished runs of one kind and type in one state.
 struct QueueDepth {
     model::ActionKind kind = model::ActionKind::kQueue;
     std::string type;

@@ -27,7 +27,7 @@ bool OneOf(const std::vector<std::string>& wanted, const std::string& value) {
     return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
 }
 
-// What a run demands of who takes it.
+// Returns whether the labels satisfy a run's selector.
 bool Meets(const TextMap& labels, const TextMap& selector) {
     return std::ranges::all_of(selector, [&](const auto& demand) {
         const auto found = labels.find(demand.first);

@@ -16,63 +16,67 @@
 
 namespace ksana::store {
 
-// Items in one call of any batch; more are refused.
+// The most items of any batch in one call; more are kInvalidArgument.
 inline constexpr std::size_t kMaxBatch = 10'000;
 inline constexpr std::size_t kMaxPayload = 1 << 20;
-inline constexpr std::size_t kMaxText = 4'000;  // of any other text of a run
+// Bytes of an owner, exec id, note, remark or unique key.
+inline constexpr std::size_t kMaxText = 4'000;
 
-// A run that can start at once may be stored as started: one commit before it runs instead of two.
+// Lets Submit and PlanDue store runs that can start at once as already started: one commit before a
+// run starts instead of two.
 struct StartAs {
     std::string owner;
     Duration lease = std::chrono::seconds(30);
-    model::ActionKind kind = model::ActionKind::kQueue;  // only runs of this kind
-    std::size_t limit = kMaxBatch;                       // at most so many; the rest is queued
-    // Also runs that become ready within this. They are stored as started at their time; the owner
-    // waits for it.
+    model::ActionKind kind = model::ActionKind::kQueue;  // starts only runs of this kind
+    std::size_t limit = kMaxBatch;  // starts at most this many; the rest is queued
+    // Also starts runs that become ready within this time. They are stored as started at their
+    // ready_at, and the owner waits until then.
     Duration ahead{};
 };
 
 struct SubmitParams {
     std::optional<TimePoint> now;  // none: the store's clock
-    // The store sets created_at and updated_at, draws an id where there is none, and makes a
-    // ready_at that is not set (TimePoint{}) its own now. A run whose ready_at has come becomes
-    // queued. Other states are refused.
+    // New runs: their state must be scheduled or queued and their attempt 0. The store sets
+    // created_at and updated_at, generates missing ids, replaces an unset ready_at (TimePoint{}) by
+    // the current time, and queues runs whose ready_at has come.
     std::vector<model::Run> runs;  // at most kMaxBatch
     std::optional<StartAs> start;
-    // Kept in the same transaction if a run was stored; the store sets `at`.
+    // Stored in the same transaction, if at least one run is stored; the store sets `at`.
     std::optional<model::AuditEvent> audit;
-    bool want_runs = false;  // as they were stored, in their outcomes
+    bool want_runs = false;  // return the stored runs in Submitted::started
 };
 
 enum class SubmitVerdict : std::uint8_t {
     kStored,
-    kStarted,   // stored, and running under the owner of `start`
-    kSkipped,   // stored as skipped: an earlier run of its job is not over
-    kSameKey,   // not stored: `id` holds its unique key
-    kSameFire,  // not stored: `id` is the run of that job and nominal time
-    kSameId,    // not stored: a run of this id is there (the call was sent twice, or see `other`)
+    kStarted,   // stored, and running for the owner of `start`
+    kSkipped,   // stored as skipped: an earlier run of its job has not ended
+    kSameKey,   // not stored: the run `id` holds its unique key
+    kSameFire,  // not stored: the run `id` has the same job and nominal time
+    kSameId,    // not stored: a run with this id exists (a repeated call, or see `other`)
 };
 
 struct Submitted {
     SubmitVerdict verdict = SubmitVerdict::kStored;
-    Uuid id;                            // of the run that is there
-    std::optional<model::Run> started;  // of kStarted, and with want_runs of kStored
-    model::RunState state = model::RunState::kScheduled;  // of the run that is there
-    bool other = false;  // of kSameId: that one was asked for by another call, with other words
+    Uuid id;  // of the new run, or of the existing run that kept it from being stored
+    std::optional<model::Run> started;  // for kStarted, and with want_runs for kStored
+    model::RunState state = model::RunState::kScheduled;  // of the run `id`
+    // For kSameId: the existing run differs from the submitted one, so this is not a repeated call.
+    bool other = false;
 };
 
 struct ClaimFilter {
     model::ActionKind kind = model::ActionKind::kQueue;
     std::vector<std::string> types;       // empty: any
-    std::vector<std::string> without;     // not of these types
+    std::vector<std::string> without;     // excluded types
     std::vector<std::string> categories;  // empty: any
     std::string tenant;                   // empty: any
     std::string creator;                  // empty: any
-    TextMap labels;                       // of the worker: a run's selector must be in them
+    TextMap labels;                       // labels of the worker; a run's selector must be a subset
     friend bool operator==(const ClaimFilter&, const ClaimFilter&) = default;
 };
 
-// By rank (priority with ageing, then time; model/run/claim_order.hpp), then by id.
+// A claim takes matching runs by rank (priority with ageing, then time; model/run/claim_order.hpp),
+// then by id.
 struct ClaimParams {
     ClaimFilter filter;
     std::string owner;
@@ -81,54 +85,56 @@ struct ClaimParams {
 };
 
 struct Claimed {
-    std::vector<model::Run> runs;  // each with its fresh exec_id
-    std::size_t skipped = 0;       // ended as skipped: an earlier run of their job is not over
-    bool more = false;             // there may be more: call again
+    std::vector<model::Run> runs;  // each with a new exec_id
+    // Runs ended as skipped, because an earlier run of their job has not ended.
+    std::size_t skipped = 0;
+    bool more = false;  // there may be more: call again
 };
 
 struct Applied {
     model::EventVerdict verdict = model::EventVerdict::kNotFound;
-    model::RunState state = model::RunState::kScheduled;  // afterwards
-    bool cancel_requested = false;                        // the owner is to stop
+    model::RunState state = model::RunState::kScheduled;  // after the event
+    bool cancel_requested = false;                        // the owner is to stop the attempt
     model::CallbackWanted callback = model::CallbackWanted::kNone;
-    std::string reason;  // of kStale, kRefused and kNotFound
+    std::string reason;  // for kStale, kRefused and kNotFound
 };
 
-// Runs to be stored in the same transaction because of what happened (a callback). Called inside
-// the transaction, perhaps more than once: pure, quick, and without a call of the store.
+// Returns the runs (a callback) to store in the same transaction because of an event. Called inside
+// the transaction, possibly more than once. Must be pure and quick, and must not call the store.
 using FollowUp =
     std::function<std::vector<model::Run>(const model::Run& after, model::CallbackWanted callback)>;
 
-// Reports first, then a claim, in one transaction: what a worker does in a loop. Either part may be
-// empty.
+// Reports and claims of one worker, done in one transaction: events first, then claims. Either part
+// may be empty.
 struct ExchangeParams {
     std::optional<TimePoint> now;
-    std::vector<model::RunEvent>
-        events;          // at most kMaxBatch; each decided on what the one before left
+    // At most kMaxBatch. Each event is decided on the state that the one before it left.
+    std::vector<model::RunEvent> events;
     FollowUp follow_up;  // may be empty
     std::optional<ClaimParams> claim;
-    // Further claims, in order. Those that follow each other with one filter share what there is:
-    // the first has the first.
+    // Further claims, served in order. Adjacent claims with equal filters are served by one query,
+    // earlier claims first.
     std::vector<ClaimParams> more_claims;
-    // Kept in the same transaction if one of the events was applied; the store sets `at`.
+    // Stored in the same transaction, if at least one event is applied; the store sets `at`.
     std::optional<model::AuditEvent> audit;
 };
 
 struct Exchanged {
-    std::vector<Applied> applied;  // one for each event
+    std::vector<Applied> applied;  // one per event, in order
     Claimed claimed;
-    std::vector<Claimed> more_claimed;  // one for each of more_claims
+    std::vector<Claimed> more_claimed;  // one per member of more_claims
 };
 
 struct ReapParams {
     std::optional<TimePoint> now;
-    std::vector<std::string> lost_owners;  // their runs at once, whatever the lease says
+    // Their runs are ended although the lease has not expired.
+    std::vector<std::string> lost_owners;
     std::size_t limit = 100;
     FollowUp follow_up;
 };
 
 struct Reaped {
-    std::vector<model::Run> runs;  // as they are now
+    std::vector<model::Run> runs;  // after the change
     bool more = false;
 };
 
@@ -136,69 +142,79 @@ struct PurgeParams {
     TimePoint finished_before{};
     model::RunStates states = model::kAllStates;
     std::size_t limit = 1'000;
-    // Kept in the same transaction if a run was deleted; the store sets `at`.
+    // Stored in the same transaction, if at least one run is deleted; the store sets `at`.
     std::optional<model::AuditEvent> audit = std::nullopt;
 };
 
 struct DeleteRunParams {
     std::optional<TimePoint> now;
     Uuid id;
-    std::optional<model::AuditEvent> audit;  // kept in the same transaction; the store sets `at`
+    std::optional<model::AuditEvent> audit;  // stored in the same transaction; the store sets `at`
 };
 
-// A run with all its attempts, oldest first, the last one included.
+// A run with all its attempts, oldest first, including the last.
 struct RunHistory {
     model::Run run;
     std::vector<model::Attempt> attempts;
 };
 
-// When there is something to do next; none: nothing is known to come.
+// When the next work is due; none: nothing is known to come.
 struct WakeTimes {
-    TimePoint now{};                  // of the store's clock, by which the others are meant
-    std::optional<TimePoint> plan;    // the next fire of an enabled job
-    std::optional<TimePoint> ready;   // the next scheduled run comes due
-    std::optional<TimePoint> expiry;  // the next lease or deadline runs out
-    bool queued = false;              // something can be claimed now
+    TimePoint now{};                  // the store's clock, to which the other times refer
+    std::optional<TimePoint> plan;    // next fire of an enabled job
+    std::optional<TimePoint> ready;   // ready_at of the next scheduled run
+    std::optional<TimePoint> expiry;  // when the next lease or deadline expires
+    bool queued = false;              // at least one run can be claimed now
 };
 
-// Runs, their attempts and the queue they form. Thread-safe. What becomes of a run is decided by
-// model/; every change holds only while the run is what the decision was made about.
+// The runs, their attempts, and the queue of runs that wait. model::Decide decides every change of
+// a run; the store applies it only while the run is still in the state that was decided on. Owned
+// by the Store. Thread-safe. Each call is one transaction; after an error nothing has changed
+// (store.hpp names the exception). Invalid input is kInvalidArgument.
 class RunStore {
   public:
     virtual ~RunStore() = default;
 
-    // One outcome for each run, in order. All of the batch is stored or nothing.
+    // Stores new runs and returns one outcome per run, in order. A run that is not stored (kSame…)
+    // does not affect the others; after an error none is stored.
     virtual Result<std::vector<Submitted>> Submit(SubmitParams params) = 0;
+    // Applies events and claims runs. An event that is stale, refused or unknown does not fail the
+    // call; its outcome says so. Starting a run by an event is refused: only a claim starts runs.
     virtual Result<Exchanged> Exchange(ExchangeParams params) = 0;
-    // Ends the attempts whose lease or deadline has passed.
+    // Ends attempts whose lease or deadline has expired, then those of `lost_owners`, at most
+    // `limit` of each. Also releases blocked runs whose job has no run under way.
     virtual Result<Reaped> Reap(ReapParams params) = 0;
-    // Deletes old final runs with their attempts, those first that ended first, whatever their
-    // state; how many it were.
+    // Deletes final runs with their attempts, in the order in which they ended, and returns how
+    // many.
     virtual Result<std::size_t> Purge(const PurgeParams& params) = 0;
 
-    // Deletes one final run with its attempts. kConflict: it is not over. Where it was a fire of a
-    // job, the ledger says so from then on (model::FireFate::kDeleted).
+    // Deletes one final run with its attempts. Returns kNotFound if there is no such run, kConflict
+    // if it has not ended. If it was a fire of a job, the ledger records the deletion
+    // (model::FireFate::kDeleted).
     virtual Result<void> Delete(DeleteRunParams params) = 0;
 
+    // Returns kNotFound if there is no such run.
     virtual Result<RunHistory> Get(const Uuid& id) = 0;
     virtual Result<Page<model::Run>> List(const RunQuery& query) = 0;
     virtual Result<Counted> CountWithin(const RunFilter& filter, const CountBounds& bounds) = 0;
-    // Counts up to `most` and stops there.
+    // Counts matching runs, at most up to `most`.
     Result<std::int64_t> Count(const RunFilter& filter, std::int64_t most) {
         KSANA_TRY(const Counted counted, CountWithin(filter, {.most = most}));
         return counted.count;
     }
+    // Returns the number of unfinished runs by kind, type and state.
     virtual Result<std::vector<QueueDepth>> Depths() = 0;
     virtual Result<WakeTimes> NextWake() = 0;
 
-    // The halves of Exchange.
+    // The two halves of Exchange.
     Result<std::vector<Applied>> Apply(std::vector<model::RunEvent> events,
                                        std::optional<TimePoint> now = {},
                                        std::optional<model::AuditEvent> audit = {});
     Result<Claimed> Claim(ClaimParams params, std::optional<TimePoint> now = {});
 };
 
-// Whether a run is one of those that are asked for: the meaning that conditions in SQL are held to.
+// Returns whether a claim with this filter may take the run. Reference for the SQL conditions of
+// the drivers.
 bool Matches(const ClaimFilter& filter, const model::Run& run);
 
 }  // namespace ksana::store

@@ -34,7 +34,7 @@ void Count(JobStatistics& statistics, RunState state) {
     }
 }
 
-// Nearest rank: the smallest value that at least this share of the sorted values does not exceed.
+// Nearest rank: the smallest value v such that at least `percent` of the values are <= v.
 Duration Percentile(const std::vector<Duration>& sorted, std::size_t percent) {
     const std::size_t rank = (sorted.size() * percent + 99) / 100;
     return sorted[std::max<std::size_t>(rank, 1) - 1];

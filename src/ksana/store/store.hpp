@@ -17,12 +17,12 @@
 namespace ksana::store {
 
 struct StoreInfo {
-    std::string driver;    // "sqlite"
-    std::string location;  // without secrets
+    std::string driver;    // "memory", "json", "sqlite" or "postgres"
+    std::string location;  // path or URL without secrets
     std::int64_t schema = 0;
 };
 
-// How many of everything there are.
+// The number of rows by kind. `attempts` does not count the last attempt of each run.
 struct RecordCounts {
     std::int64_t jobs = 0;
     std::int64_t runs = 0;
@@ -33,21 +33,25 @@ struct RecordCounts {
     friend bool operator==(const RecordCounts&, const RecordCounts&) = default;
 };
 
-// Moves a whole install from one store to another, exactly as it is.
+// Exports and imports a whole install, row by row and unchanged. Owned by the Store. Thread-safe. A
+// page is consistent in itself; a whole export is consistent only while no other caller writes.
 class RecordStore {
   public:
     virtual ~RecordStore() = default;
-    // Everything, a piece at a time; an empty cursor begins, and an empty `next` ends.
+    // Returns the next page of all records. An empty cursor starts; an empty `next` ends.
     virtual Result<Page<model::Record>> Read(const std::string& cursor, std::size_t limit) = 0;
-    // Adds records as they are. One that is there already fails the batch with kAlreadyExists, one
-    // that no store could have made with kInvalidArgument.
+    // Adds at most kMaxBatch records unchanged, or none. Returns kAlreadyExists if one of them
+    // exists, kInvalidArgument if no store could have made one of them.
     virtual Result<void> Add(const std::vector<model::Record>& records) = 0;
     virtual Result<RecordCounts> Counts() = 0;
 };
 
-// Everything Ksana knows, with the same meaning whatever is behind it (tests/conformance). An
-// answer is given after the commit; an error means that nothing was changed, except kUnavailable
-// with the word "unknown" where a connection broke and could not be asked again. Thread-safe.
+// Everything that Ksana stores, with the same contract for every driver (tests/conformance). Its
+// role interfaces live as long as the store. Thread-safe.
+//
+// A call returns success only after its commit. After an error nothing has changed, with one
+// exception: kUnavailable with the word "unknown" in its message means that the connection broke
+// during the commit and the outcome could not be determined.
 class Store {
   public:
     virtual ~Store() = default;
@@ -62,7 +66,7 @@ class Store {
     virtual RecordStore& records() = 0;
     virtual ChangeFeed& changes() = 0;
 
-    // The clock by which leases are judged.
+    // Returns the store's clock, which decides whether a lease has expired.
     virtual Result<TimePoint> Now() = 0;
     virtual Result<StoreInfo> Info() = 0;
 };

@@ -8,15 +8,17 @@
 
 namespace ksana::store {
 
-// What the text of a search means on every store: every word must occur somewhere in the fields,
-// as a part of a word too; A–Z equal a–z, all other characters only themselves.
+// A search text matches, on every store, if each of its words occurs in at least one field, also
+// inside a longer word. Only the ASCII letters A-Z are equal to a-z. Words after the first
+// kMaxSearchWords are ignored.
 inline constexpr std::size_t kMaxSearchWords = 8;
 
-// The words of a search in lower case; what is beyond kMaxSearchWords is not looked for.
+// Returns the first kMaxSearchWords words in lower case.
 std::vector<std::string> SearchWords(std::string_view text);
 
 std::string LowerAscii(std::string_view text);
 
+// Returns whether every word (in lower case) occurs in at least one of the fields.
 bool ContainsWords(std::span<const std::string> words,
                    std::initializer_list<std::string_view> fields);
 

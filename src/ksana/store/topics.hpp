@@ -4,17 +4,18 @@
 
 namespace ksana::store {
 
-// What a commit may have changed, coarsely: enough to know whom to wake.
+// What a commit may have changed, in broad terms: enough to decide whom to wake.
 enum class Topic : std::uint8_t {
-    kJobs,       // a job was made, changed or deleted, or has a new next fire
-    kReady,      // a run that nodes carry out can be claimed, or has a new time at which it can
+    kJobs,       // a job was created, changed or deleted, or has a new next fire
+    kReady,      // a run that nodes execute can be claimed, or has a new ready_at
     kFinished,   // a run reached a final state
-    kCancel,     // somebody wants a running run to stop
+    kCancel,     // the cancellation of a running run was requested
     kDocuments,  // types, workers, locks, settings
     kEvents,     // audit events were added
-    kTasks,      // as kReady, of a run that waits for an agent (ActionKind::kQueue)
+    kTasks,      // like kReady, for a run that waits for an agent (ActionKind::kQueue)
 };
 
+// A set of topics.
 class Topics {
   public:
     constexpr Topics() = default;

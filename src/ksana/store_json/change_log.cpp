@@ -16,7 +16,7 @@ using namespace store_memory;
 using codec::Drop;
 using model::Record;
 
-// Rows as lines; each row once, however often it changed.
+// Writes rows as lines, each row once, however often it changed.
 class LineWriter {
   public:
     explicit LineWriter(const Tables& tables) : tables_(tables) {}
@@ -46,7 +46,7 @@ class LineWriter {
         Add(Drop{"attempts", id, ""});
         for (const model::Attempt& attempt : tables_.AttemptsOf(key.run_id)) Add(attempt);
     }
-    // Follows from the runs.
+    // Unique keys follow from the runs (RestoreKeys).
     void Write(const UniqueKey&) {}
     void Write(const LedgerKey& key) {
         if (!Fresh("ledger", std::to_string(key.seq))) return;
@@ -97,7 +97,7 @@ class LineWriter {
     std::string text_;
 };
 
-// Puts lines back into the tables.
+// Puts the rows of log lines into the tables, and jobs into `replayed`.
 class LineReader {
   public:
     LineReader(Tables& tables, Replayed& replayed) : tables_(tables), replayed_(replayed) {}
@@ -152,7 +152,8 @@ class LineReader {
     Replayed& replayed_;
 };
 
-// Of two runs that claim one key the later one has it: the earlier lost it when its time was up.
+// If two runs claim one key, the later one holds it: the earlier one had lost it when its `until`
+// passed.
 void RestoreKeys(Tables& tables) {
     std::vector<const model::Run*> holders;
     for (const auto& [id, run] : tables.runs()) {
@@ -167,7 +168,7 @@ void RestoreKeys(Tables& tables) {
     }
 }
 
-// Calls `visit` with every line that has its end.
+// Calls `visit` with every line that ends with a newline.
 template <class Visit>
 void ForEachLine(std::string_view text, const Visit& visit) {
     std::size_t at = 0;
@@ -178,7 +179,8 @@ void ForEachLine(std::string_view text, const Visit& visit) {
     }
 }
 
-// What counts: the log up to its last mark, which is told. Without one nothing does.
+// Returns the log up to and including its last commit mark, and that mark. Without a mark nothing
+// counts.
 std::string_view UpToLastMark(std::string_view log, codec::CommitMark& last) {
     for (std::size_t end = log.rfind('\n'); end != std::string_view::npos;) {
         const std::size_t before = end == 0 ? std::string_view::npos : log.rfind('\n', end - 1);
@@ -192,11 +194,11 @@ std::string_view UpToLastMark(std::string_view log, codec::CommitMark& last) {
     return {};
 }
 
-// Most lines of a log are of rows that were written again later: reading only the last of each is
-// several times faster, and is what the server's start waits for.
+// Most lines of a log describe rows that were written again later. Reading only the last line of
+// each row is several times faster, and the start of the server waits for it.
 enum class Lines { kAll, kLastOfRow };
 
-// The lines that have to be read, in their order; how many there are.
+// Returns the lines to read, in order, and counts all lines.
 std::vector<std::string_view> LinesToRead(std::string_view log, Lines which, std::int64_t& count) {
     std::vector<std::string_view> lines;
     std::unordered_map<std::string_view, std::size_t> last_of_row;
@@ -226,7 +228,7 @@ Replayed ReplayLines(std::string_view log, Lines which, Tables& tables) {
         } else {
             ++replayed.bad_lines;
         }
-        constexpr std::size_t kNoted = 1'000;  // nobody asks for it, and it takes room
+        constexpr std::size_t kNoted = 1'000;  // the journal is not needed here and takes memory
         if (tables.journal_size() > kNoted) (void)tables.TakeJournal();
     }
     return replayed;
@@ -264,7 +266,7 @@ std::int64_t RowsOf(const Tables& tables) {
 Replayed Replay(std::string_view log, Tables& tables) {
     Replayed replayed = ReplayLines(log, Lines::kLastOfRow, tables);
     if (replayed.bad_lines > 0) {
-        // The last line of a row may be among them: then the one before it counts.
+        // The last line of a row may be among the bad ones; then the line before it counts.
         tables = {};
         replayed = ReplayLines(log, Lines::kAll, tables);
     }

@@ -10,29 +10,30 @@
 
 namespace ksana::store_json {
 
-// The text of one transaction: every row that the journal tells of, as it is now, and the mark that
-// makes them count. Jobs go in with all their bookkeeping.
+// Returns the log text of one transaction: every row of the journal in its current state, jobs with
+// all their bookkeeping, and the commit mark without which the lines do not count.
 std::string LogOf(const store_memory::Tables& tables, const store_memory::Tables::Journal& journal,
                   std::int64_t seq);
 
-// The whole of the tables as one transaction.
+// Returns the whole tables as one transaction.
 std::string LogOfAll(const store_memory::Tables& tables, std::int64_t seq);
 
-// What a log held.
+// The content of a log.
 struct Replayed {
-    std::int64_t size = 0;      // of what counts: up to the last mark
-    std::int64_t last_seq = 0;  // of that mark
-    std::int64_t lines = 0;     // up to that mark
-    int bad_lines = 0;          // that could not be read and stand before that mark
+    // Bytes up to and including the last commit mark; the rest does not count.
+    std::int64_t size = 0;
+    std::int64_t last_seq = 0;  // of the last commit mark
+    std::int64_t lines = 0;     // up to the last commit mark
+    int bad_lines = 0;          // of `lines`: could not be read
     std::map<std::string, model::Job> jobs;
-    std::map<std::string, model::Job> dropped;  // as they were; not among `jobs`
+    std::map<std::string, model::Job> dropped;  // deleted jobs, as they were before; not in `jobs`
 };
 
-// How many rows the tables hold: about as many lines as LogOfAll writes.
+// Returns how many rows the tables hold, which is about how many lines LogOfAll writes.
 std::int64_t RowsOf(const store_memory::Tables& tables);
 
-// Puts everything but the jobs into the tables. A transaction without its mark, and a torn last
-// line, never happened.
+// Puts all rows except the jobs into the tables. Ignores a transaction without its commit mark, and
+// a torn last line.
 Replayed Replay(std::string_view log, store_memory::Tables& tables);
 
 }  // namespace ksana::store_json

@@ -24,7 +24,7 @@ Error SystemError(std::string_view what, const std::string& path, int number) {
             fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(number))};
 }
 
-// A descriptor that is closed at the end.
+// A file descriptor that is closed by the destructor.
 class Descriptor {
   public:
     explicit Descriptor(int number) : number_(number) {}
@@ -109,7 +109,8 @@ Result<std::string> KeepBadCopy(const std::string& path) {
         const std::string number = n == 0 ? "" : fmt::format(".{}", n);
         const std::string to = from.parent_path() / fmt::format("{}.bad{}{}", from.stem().string(),
                                                                 number, from.extension().string());
-        // A link fails where a file is: nothing is overwritten, whoever else is at work.
+        // link fails if the target exists, so it overwrites nothing, even if another process does
+        // the same.
         if (::link(path.c_str(), to.c_str()) == 0) {
             KSANA_TRY_VOID(SyncFolderOf(path));
             return to;
@@ -167,7 +168,7 @@ Result<void> AppendFile::Append(std::string_view text) {
     if (written && ::fdatasync(descriptor_) != 0) written = SystemError("sync", path_, errno);
     if (!written) {
         dirty_ = true;
-        (void)CutTo(size_);  // Settle tries it again
+        (void)CutTo(size_);  // Settle tries again
         return written;
     }
     size_ += static_cast<std::int64_t>(text.size());

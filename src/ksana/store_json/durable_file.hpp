@@ -8,27 +8,31 @@
 
 namespace ksana::store_json {
 
-// Writes a file as a whole: a temporary one beside it, fsync, rename, fsync of the folder. After a
-// crash there is the old text or the new one. After an error too: the last step may have failed.
+// Replaces a whole file: writes a temporary file beside it, fsync, rename, fsync of the folder.
+// After a crash or an error the file holds either the old text or the new one (the last step may
+// have failed).
 Result<void> ReplaceFile(const std::string& path, std::string_view text);
 
-// kNotFound when there is none.
+// Returns kNotFound if there is no such file.
 Result<std::string> ReadWholeFile(const std::string& path);
 
-// Moves a file out of the way: jobs.json becomes jobs.bad.json, or jobs.bad.1.json, …: an earlier
-// one is never overwritten (K-12). The new path.
+// Renames a file: jobs.json becomes jobs.bad.json, or jobs.bad.1.json, …; never overwrites an
+// earlier one (K-12). Returns the new path.
 Result<std::string> SetAside(const std::string& path);
-// The same, but the file stays as well, for whoever writes another in its place: at no moment there
-// is none.
+// Does the same but also keeps the file, for a caller that replaces it: at no moment is there no
+// file.
 Result<std::string> KeepBadCopy(const std::string& path);
 
-// A file that grows at its end. Appending and syncing are one step: an error takes back what was
-// appended. Not thread-safe.
+// A file that grows at its end. Append writes and syncs in one step; after an error the appended
+// bytes are removed, or do not count until Settle removes them. Owns its descriptor. Not
+// thread-safe.
 class AppendFile {
   public:
+    // Opens or creates the file and syncs its folder.
     static Result<AppendFile> Open(const std::string& path);
-    // A new file that takes the place of the one at the path. After an error the old one is there;
-    // otherwise the new one is, though a crash may bring the old one back until it is settled.
+    // Replaces the file at `path` by a new one with `text`. After an error the old file is in
+    // place. Otherwise the new one is, although a crash may bring the old one back until Settle
+    // succeeds.
     static Result<AppendFile> Replace(const std::string& path, std::string_view text);
 
     AppendFile() = default;
@@ -36,11 +40,11 @@ class AppendFile {
     AppendFile& operator=(AppendFile&& other) noexcept;
     ~AppendFile();
 
-    // Durable afterwards, and so is the file's name.
+    // Appends text; on return both the text and the file's name are durable.
     Result<void> Append(std::string_view text);
-    // Cuts off what is behind; for taking back the last append.
+    // Truncates the file to `size`; for undoing the last append.
     Result<void> CutTo(std::int64_t size);
-    // Makes up for what an error left undone; nothing is appended before.
+    // Finishes what an error left undone. Append does this first.
     Result<void> Settle();
     std::int64_t size() const { return size_; }
 
@@ -50,9 +54,10 @@ class AppendFile {
 
     std::string path_;
     int descriptor_ = -1;
-    std::int64_t size_ = 0;  // what counts; there may be rubbish behind it after an error
-    bool dirty_ = false;     // there is, and it must go before anything is appended
-    bool unnamed_ = false;   // the folder was not synced since the file got its name
+    std::int64_t size_ = 0;  // bytes that count; after an error the file may be longer
+    // The file is longer than size_ and must be truncated before the next append.
+    bool dirty_ = false;
+    bool unnamed_ = false;  // the folder was not synced since the file was renamed
 };
 
 }  // namespace ksana::store_json

@@ -11,7 +11,7 @@
 namespace ksana::store_json {
 namespace {
 
-// Files of this process cannot grow beyond a size while this lives: a disk that is full.
+// Simulates a full disk: files of this process cannot grow beyond a size while this object lives.
 class FullDisk {
   public:
     explicit FullDisk(rlim_t bytes) {
@@ -28,7 +28,7 @@ class FullDisk {
     rlimit before_{};
 };
 
-// K-11: the old text or the new one, and nothing left beside it.
+// K-11: the old text or the new one, and no file left beside it.
 TEST(ReplaceFile, KeepsTheOldTextWhenTheDiskIsFull) {
     const test::TemporaryFolder folder;
     const std::string path = folder.File("jobs.json");

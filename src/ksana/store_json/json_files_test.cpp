@@ -25,7 +25,7 @@ std::atomic<bool> folder_sync_fails = false;
 
 }  // namespace
 
-// The system's own, except that no folder can be synced while a test says so.
+// Calls the system's fsync, except that it fails for folders while a test asks for that.
 extern "C" int fsync(int descriptor) {
     struct stat status {};
     if (folder_sync_fails && ::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -92,8 +92,8 @@ class JsonFilesTest : public ::testing::Test {
     std::string logged_;
 };
 
-// Killed after the log was written and before jobs.json was: the deletion was not acknowledged, and
-// the job goes on as it was, not as a new one that knows nothing of its fires.
+// The server is killed after it wrote the log and before it wrote jobs.json. The deletion was not
+// acknowledged, so the job continues as it was, and not as a new job that does not know its fires.
 TEST_F(JsonFilesTest, AJobWhoseDeletionWasCutShortGoesOnAsItWas) {
     const TimePoint made = clock_.Now();
     std::string before;
@@ -205,7 +205,8 @@ TEST_F(JsonFilesTest, TheSameIdTwiceIsRefused) {
     EXPECT_TRUE(std::filesystem::exists(path_)) << "nothing is thrown away";
 }
 
-// The log is cut anywhere: every transaction whose mark is there counts, the torn one does not.
+// The log is cut at any place: every transaction with its commit mark counts, the torn one does
+// not.
 TEST_F(JsonFilesTest, ATornLogLosesOnlyWhatWasNotAcknowledged) {
     std::vector<std::int64_t> sizes;
     {
@@ -252,7 +253,7 @@ TEST_F(JsonFilesTest, ABadLineInTheMiddleCostsOnlyItself) {
     EXPECT_EQ(*(*Open())->runs().Count({}, 100), 2);
 }
 
-// Only the last line of a row is read, unless it does not count or cannot be read.
+// Only the last line of a row is read, unless that line does not count or cannot be read.
 TEST_F(JsonFilesTest, OfARowTheLastLineThatCountsIsTaken) {
     const Run run{.id = ids_.Next()};
     {
@@ -278,8 +279,7 @@ TEST_F(JsonFilesTest, OfARowTheLastLineThatCountsIsTaken) {
     }
 }
 
-// Runs that no store writes, in a log that somebody has edited: they never expire, and are not
-// purged.
+// Runs that no store writes, in a log that a user has edited: they never expire and are not purged.
 TEST_F(JsonFilesTest, RunsWithoutTheirTimesDoNoHarm) {
     Run running{.id = ids_.Next()};
     running.status.state = model::RunState::kRunning;
@@ -297,7 +297,7 @@ TEST_F(JsonFilesTest, RunsWithoutTheirTimesDoNoHarm) {
     EXPECT_EQ((*store)->runs().Reap({.lost_owners = {"w"}})->runs.size(), 1U);
 }
 
-// The log is written anew when most of it is history of rows that are gone.
+// The log is rewritten when most of it describes rows that no longer exist.
 TEST_F(JsonFilesTest, TheLogIsCompacted) {
     auto store = Open();
     const std::string big(10'000, 'x');
@@ -310,7 +310,7 @@ TEST_F(JsonFilesTest, TheLogIsCompacted) {
     EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
 }
 
-// However short the lives of the server are: none of them alone lets the log grow fourfold.
+// Even if the server runs only briefly each time, so that no run of it lets the log grow fourfold.
 TEST_F(JsonFilesTest, TheLogIsCompactedOverManyStarts) {
     const std::string big(10'000, 'x');
     for (int start = 0; start < 30; ++start) {
@@ -323,8 +323,8 @@ TEST_F(JsonFilesTest, TheLogIsCompactedOverManyStarts) {
     EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
 }
 
-// The new log has the name, but a crash could bring the old one back: nothing is acknowledged until
-// that is out of the question, and nothing goes to the old one, which nobody would find again.
+// The new log has the name, but a crash could bring the old one back. Nothing is acknowledged until
+// that is impossible, and nothing is appended to the old log, which has no name any more.
 TEST_F(JsonFilesTest, ACompactedLogCountsOnlyOnceItsNameIsSure) {
     small_log_ = 3'000;
     auto store = Open();
@@ -347,8 +347,8 @@ TEST_F(JsonFilesTest, ACompactedLogCountsOnlyOnceItsNameIsSure) {
     EXPECT_FALSE((*store)->settings().Get("refused"));
 }
 
-// jobs.json has the new text, but its folder could not be synced: the change is refused, and is not
-// there after a restart, whether anything else was written in between or not.
+// jobs.json has the new text, but its folder could not be synced. The change is refused and is
+// absent after a restart, whether or not anything else was written in between.
 TEST_F(JsonFilesTest, ARefusedJobDoesNotComeBack) {
     for (const bool goes_on : {true, false}) {
         auto store = Open();
@@ -380,7 +380,7 @@ TEST_F(JsonFilesTest, ASecondProcessIsRefused) {
     EXPECT_NE(second.error().message.find("in use"), std::string::npos);
 }
 
-// A burst of changes costs few writes: 1,000 updates from 16 threads at most 100.
+// A burst of changes costs few writes: 1,000 updates from 16 threads cost at most 100.
 TEST_F(JsonFilesTest, ABurstCostsFewWrites) {
     auto store = Open();
     std::vector<store::JobWrite> writes;

@@ -12,11 +12,11 @@ namespace {
 
 using store_memory::Tables;
 
-// The log is written anew when it has grown to this many times what it was after the last time.
+// The log is rewritten when it has grown to this many times its size after the last rewrite.
 constexpr std::int64_t kGrowth = 4;
 
-// After a commit the writer leaves its callers this share of the time that the commit took to come
-// back with more: for one tenth of the delay a burst costs half the writes.
+// After a commit the writer waits for 1/kGatherShare of the time the commit took, so that callers
+// can come back with more. This adds a tenth to the delay and halves the writes of a burst.
 constexpr int kGatherShare = 10;
 constexpr Duration kLongestGather = std::chrono::milliseconds(2);
 
@@ -34,7 +34,7 @@ Result<void> JsonSession::Open(const Loaded& loaded) {
     } else {
         KSANA_TRY(log_, AppendFile::Open(LogPathOf(options_.path)));
         if (log_.size() > loaded.log_size) KSANA_TRY_VOID(log_.CutTo(loaded.log_size));
-        // Not the size it has: a server that is started again and again would never write it anew.
+        // Not the current size: a server that is restarted often would never rewrite the log.
         rewritten_size_ = loaded.live_size;
     }
     if (loaded.rewrite_jobs) return WriteJobs();
@@ -80,15 +80,15 @@ void JsonSession::Rollback() {
     mutex_.Unlock();
 }
 
-// The log first: a run without its job's new bookkeeping is put right by planning again, because
-// no fire gets a second run; a job without its run would have lost a fire.
+// Writes the log first. A run without its job's new bookkeeping is harmless: planning again gives
+// no fire a second run. A job without its run would have lost a fire.
 Result<void> JsonSession::Persist(const Tables::Journal& journal) {
     if (journal.empty()) return {};
     const std::int64_t before = log_.size();
     KSANA_TRY_VOID(log_.Append(LogOf(tables_, journal, seq_ + 1)));
     if (TouchesJobs(journal)) {
         if (auto written = WriteJobs(); !written) {
-            (void)log_.CutTo(before);  // Settle tries it again
+            (void)log_.CutTo(before);  // Settle tries again
             return written;
         }
     }
@@ -96,8 +96,8 @@ Result<void> JsonSession::Persist(const Tables::Journal& journal) {
     return {};
 }
 
-// Makes both files say what the tables do. Not inside a transaction: jobs.json is not written ahead
-// of the log.
+// Makes both files match the tables. Not called inside a transaction: jobs.json must not be written
+// before the log.
 Result<void> JsonSession::Settle() {
     KSANA_TRY_VOID(log_.Settle());
     if (jobs_unsure_) return WriteJobs();
@@ -120,8 +120,8 @@ Result<void> JsonSession::WriteJobs() {
     return {};
 }
 
-// A whole new file takes the place of the old one, so that a crash leaves one or the other. From
-// the moment it has the name it is the log, whatever fails afterwards: the old one has none.
+// Replaces the log by a new file, so that a crash leaves one or the other. After the rename the new
+// file is the log, whatever fails afterwards: the old one has no name any more.
 Result<void> JsonSession::RewriteLog() {
     KSANA_TRY(log_, AppendFile::Replace(LogPathOf(options_.path), LogOfAll(tables_, seq_)));
     rewritten_size_ = log_.size();
@@ -132,8 +132,8 @@ bool JsonSession::Maintain(bool idle) {
     if (log_.size() > std::max(options_.small_log, kGrowth * rewritten_size_)) {
         const ReaderLock lock(mutex_);
         if (const auto rewritten = RewriteLog(); !rewritten) {
-            // Either file is good, and nothing is acknowledged before the log is settled; the next
-            // time is after it has grown again.
+            // Either file is valid, and nothing is acknowledged before the log is settled. The next
+            // attempt follows after the log has grown again.
             rewritten_size_ = log_.size();
             Log(LogLevel::kWarn, "the log could not be written anew",
                 {{"error", rewritten.error().message}});

@@ -10,9 +10,11 @@
 
 namespace ksana::store_json {
 
-// The writer thread's view of the two files. Between Begin and the end of Commit nobody reads: what
-// is not yet on disk is seen by no one. Begin takes the lock of the tables, Commit and Rollback
-// give it back; the check of locks cannot follow that through the interface.
+// Writes the two files for GroupCommit. Owned by the backend; called by the writer thread, except
+// for Open and the destructor. No caller can read between Begin and the end of Commit, so nothing
+// is seen that is not on disk. Begin takes the lock of the tables, Commit and Rollback release it,
+// which the thread safety analysis cannot follow through the interface. A commit that fails is
+// undone in the tables and in the files.
 class JsonSession final : public store_kit::CommitSession {
   public:
     JsonSession(JsonOptions options, store_memory::Tables& tables, SharedMutex& mutex)
@@ -20,10 +22,10 @@ class JsonSession final : public store_kit::CommitSession {
 
     ~JsonSession() override;
 
-    // Before the first transaction.
+    // Opens the log. Must be called before the first transaction.
     Result<void> Open(const Loaded& loaded);
 
-    // Fails while what an earlier error left in the files cannot be put right.
+    // Fails as long as the files cannot be restored after an earlier error.
     Result<void> Begin() override KSANA_NO_THREAD_SAFETY_ANALYSIS;
     store_kit::Transaction& NextBody() override;
     std::int64_t changes() const override {
@@ -41,13 +43,13 @@ class JsonSession final : public store_kit::CommitSession {
     Result<void> RewriteLog() KSANA_REQUIRES_SHARED(mutex_);
 
     const JsonOptions options_;
-    SharedMutex& mutex_;  // of the tables
+    SharedMutex& mutex_;  // guards the tables
     store_memory::Tables& tables_ KSANA_GUARDED_BY(mutex_);
-    SystemClock pace_;  // real time, whatever the options' clock is
+    SystemClock pace_;  // real time, unlike options_.clock
     AppendFile log_;
     std::int64_t seq_ = 0;
     std::int64_t rewritten_size_ = 0;
-    bool jobs_unsure_ = false;  // jobs.json may hold a change that was refused, or lack one
+    bool jobs_unsure_ = false;  // jobs.json may contain a refused change, or lack a committed one
     Duration last_commit_{};
     std::optional<store_memory::MemoryTransaction> transaction_;
 };

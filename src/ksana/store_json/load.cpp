@@ -18,12 +18,12 @@ namespace {
 using model::Job;
 using store_memory::Tables;
 
-// The same job for a user: the form in which jobs.json has it.
+// Returns whether both jobs have the same form in jobs.json, so that a user sees no difference.
 bool SameDefinition(const Job& a, const Job& b) {
     return codec::JobToJson(a) == codec::JobToJson(b);
 }
 
-// A job of the file with what the log knows about it.
+// Returns a job of the file with the state that the log has for it.
 Job Combine(Job written, const Job* logged, TimePoint file_time) {
     if (logged == nullptr) {
         written.state.version = 1;
@@ -32,14 +32,14 @@ Job Combine(Job written, const Job* logged, TimePoint file_time) {
         return written;
     }
     if (SameDefinition(written, *logged)) return *logged;
-    // Edited by hand: a new version of the same job.
+    // The user has edited the job: it is a new version.
     written.state = logged->state;
     ++written.state.version;
     written.state.updated_at = file_time;
     return written;
 }
 
-// A file that cannot be read is kept under another name and an empty one begun (K-12).
+// Renames a file that cannot be read and begins an empty one (K-12).
 Result<codec::JobsFile> ReadJobsFile(const JsonOptions& options, Loaded& loaded) {
     auto text = ReadWholeFile(options.path);
     if (!text && text.error().code != Code::kNotFound) return std::move(text).error();
@@ -57,9 +57,9 @@ Result<codec::JobsFile> ReadJobsFile(const JsonOptions& options, Loaded& loaded)
     return empty;
 }
 
-// What the log knows about a job of the file. One that it has dropped is still there when the
-// server ended after the log was written and before the file was: nobody was told that it is gone,
-// so it goes on as it was, with the fires that it had.
+// Returns what the log knows about a job of the file. A job that the log deletes but the file still
+// has was being deleted when the server ended between the two writes. The deletion was never
+// acknowledged, so the job continues as it was, with its fires.
 const Job* KnownJob(const Replayed& replayed, const std::string& id) {
     const auto logged = replayed.jobs.find(id);
     if (logged != replayed.jobs.end()) return &logged->second;
@@ -90,7 +90,7 @@ Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tabl
     return {};
 }
 
-// Lines are taken to be as long as they are on average.
+// Assumes that every line has the average length.
 std::int64_t LiveSize(const Replayed& replayed, std::int64_t rows) {
     const std::int64_t live = std::min(rows, replayed.lines);
     return replayed.size / std::max<std::int64_t>(replayed.lines, 1) * live;

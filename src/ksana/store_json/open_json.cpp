@@ -11,6 +11,8 @@
 namespace ksana::store_json {
 namespace {
 
+// Writes go through GroupCommit to the writer thread; reads run on the calling thread under the
+// shared lock, which waits while a transaction runs and commits. Thread-safe.
 class JsonBackend final : public store_kit::Backend {
   public:
     JsonBackend(const JsonOptions& options, store_kit::FileLock lock)
@@ -53,13 +55,13 @@ class JsonBackend final : public store_kit::Backend {
     store_memory::Tables tables_ KSANA_GUARDED_BY(mutex_);
     store::ChangeFeed changes_;
     JsonSession session_;
-    store_kit::GroupCommit commits_;  // last: its thread uses all of the above
+    store_kit::GroupCommit commits_;  // last, because its thread uses all of the above
 };
 
 }  // namespace
 
 Result<std::unique_ptr<store_kit::Backend>> OpenJson(const JsonOptions& options) {
-    std::error_code ignored;  // opening the files says what is wrong
+    std::error_code ignored;  // opening the files reports the error
     std::filesystem::create_directories(std::filesystem::path(options.path).parent_path(), ignored);
     KSANA_TRY(store_kit::FileLock lock, store_kit::FileLock::Take(options.path));
     auto backend = std::make_unique<JsonBackend>(options, std::move(lock));

@@ -6,11 +6,13 @@
 
 namespace ksana::store_kit {
 
-// Held by the one process that writes a database, on a file beside it. The system lets go of it
-// when the process ends, however it ends; the file itself stays.
+// An exclusive lock on a file beside a database, held by the one process that writes the database.
+// The operating system releases it when the process ends for any reason; the file stays. Movable.
+// Not thread-safe.
 class FileLock {
   public:
-    // kUnavailable when somebody else holds it; does not wait.
+    // Creates and locks `database_path`.lock. Does not wait: returns kUnavailable if another
+    // process holds the lock or the file cannot be opened.
     static Result<FileLock> Take(const std::string& database_path);
 
     FileLock() = default;

@@ -6,7 +6,7 @@
 namespace ksana::store_kit {
 namespace {
 
-// A batch in which more bodies than this fail after a change is run one by one.
+// A batch in which more bodies than this fail after a change runs one body at a time.
 constexpr int kMaxRestarts = 4;
 
 }  // namespace
@@ -38,7 +38,7 @@ std::size_t GroupCommit::waiting() {
     return pending_.size();
 }
 
-// Notified under the lock: the operation is gone as soon as its caller can take it.
+// Notifies under the lock: the operation is destroyed as soon as its caller can take the lock.
 void GroupCommit::Wake(Operation& operation) {
     const MutexLock lock(operation.mutex);
     operation.done = true;
@@ -62,7 +62,7 @@ bool GroupCommit::Join() {
     return MovePending();
 }
 
-// False: there was nothing, or no room.
+// Returns false if nothing was pending or the batch is full.
 bool GroupCommit::MovePending() {
     const std::size_t count = std::min(pending_.size(), kMaxBatch - batch_.size());
     const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -96,8 +96,8 @@ void GroupCommit::RunBatch() {
     }
 }
 
-// False: a body failed after it had changed something, nothing is committed, and the rest is to be
-// run again without it. What that body saw of those before it is committed with them.
+// Returns false if a body failed after a change: nothing is committed, and the rest must run again
+// without it. Its error may rest on changes of earlier bodies; those run again and are committed.
 Result<bool> GroupCommit::TryBatch(bool join) {
     KSANA_TRY_VOID(session_.Begin());
     store::Topics touched;

@@ -17,66 +17,70 @@
 
 namespace ksana::store_kit {
 
-// The one writing session of a driver. All calls come from the writer thread.
+// The writing session of a driver. Owned by the driver; called by the writer thread only.
 class CommitSession {
   public:
     virtual ~CommitSession() = default;
 
     virtual Result<void> Begin() = 0;
-    // What the next body is given: it belongs to the transaction begun last, and has touched
-    // nothing. The one before ends with the call.
+    // Returns the transaction object for the next body, with no topics touched. It belongs to the
+    // transaction begun last and is valid until the next call.
     virtual Transaction& NextBody() = 0;
-    // Grows with every change inside the transaction: a body that failed and changed nothing need
-    // not be undone.
+    // A counter that grows with every change inside the transaction. If a failed body has not moved
+    // it, there is nothing to undo.
     virtual std::int64_t changes() const = 0;
-    // Durable afterwards. An error leaves nothing of the transaction behind.
+    // Makes the transaction durable. After an error nothing of it is left.
     virtual Result<void> Commit() = 0;
     virtual void Rollback() = 0;
-    // After the callers of a batch were woken; `idle` when nothing waits. True: call again while
-    // idle.
+    // Does upkeep after the callers of a batch were woken; `idle` means that no caller is waiting.
+    // Returns true to be called again while idle.
     virtual bool Maintain(bool idle) = 0;
 };
 
-// Lets many callers share commits: while one commit is on its way to the disk, further bodies
-// gather, and all of them make the next transaction. Who comes while their bodies run goes along,
-// once, so that the first of them do not wait for ever: callers that work in a loop would otherwise
-// form two groups that take turns. There is no timed wait: a lone caller is committed at once.
-// Bodies run on the writer thread, in the order of the calls.
+// Lets many callers share one commit. While a commit is being written to disk, further bodies
+// gather, and all of them form the next transaction. Bodies that arrive while that batch runs join
+// it, because callers in a loop would otherwise form two groups that take turns. They join only
+// once, so that the first callers do not wait forever. There is no timed wait, except in a
+// session's Maintain (JSON): a lone caller is committed at once. Bodies run on the writer thread,
+// in the order of the calls.
 //
-// A body that fails takes only itself back: where it had changed something, the batch is rolled
-// back and the others run again. A commit that fails is the answer to the whole batch. Thread-safe.
+// A body that fails undoes only itself: if it had changed something, the batch is rolled back and
+// the other bodies run again. If the commit fails, every caller of the batch gets its error. Owned
+// by a driver. Thread-safe.
 class GroupCommit {
   public:
     static constexpr std::size_t kMaxBatch = 512;
 
-    // Both must outlive it.
+    // `session` and `changes` must outlive this object. `name` is the name of the writer thread.
     GroupCommit(std::string name, CommitSession& session, store::ChangeFeed& changes);
-    // What was called before is still committed.
+    // Commits what was submitted before, then stops the writer thread. No new call of Run may
+    // begin.
     ~GroupCommit();
     GroupCommit(const GroupCommit&) = delete;
     GroupCommit& operator=(const GroupCommit&) = delete;
 
     Result<void> Start() { return thread_.Start(); }
-    // Blocks until the body is committed or has failed. Not from the writer thread.
+    // Blocks until the body is committed or has failed. Must not be called from the writer thread.
     Result<void> Run(const Backend::WriteBody& body);
-    // Callers that no batch has taken yet.
+    // Returns the number of callers that no batch has taken yet.
     std::size_t waiting();
 
   private:
-    // Lives on the stack of its caller, which leaves when `done` is set.
+    // One call of Run, on the stack of its caller, which returns once `done` is set.
     struct Operation {
         const Backend::WriteBody& body;
         std::optional<Error> error;
-        bool out = false;  // failed by itself: not run again
+        bool out = false;  // the body failed: do not run it again
         bool done KSANA_GUARDED_BY(mutex) = false;
         Mutex mutex;
         CondVar finished;
     };
 
     void Loop(const std::stop_token& stop);
-    // False: stopped and nothing is left.
+    // Fills the batch with pending operations. Returns false if the thread is to stop and none is
+    // left.
     bool Take(const std::stop_token& stop, bool wait);
-    // Takes into the batch who has come since.
+    // Adds operations that have arrived since to the batch. Returns false if there are none.
     bool Join();
     bool MovePending() KSANA_REQUIRES(mutex_);
     void RunBatch();
@@ -90,8 +94,8 @@ class GroupCommit {
     Mutex mutex_;
     StopCondVar arrived_;
     std::deque<Operation*> pending_ KSANA_GUARDED_BY(mutex_);
-    bool sleeping_ KSANA_GUARDED_BY(mutex_) = false;  // the writer waits for arrived_
-    std::vector<Operation*> batch_;                   // of the writer thread
+    bool sleeping_ KSANA_GUARDED_BY(mutex_) = false;  // the writer waits on arrived_
+    std::vector<Operation*> batch_;                   // used by the writer thread only
     LoopThread thread_;
 };
 

@@ -10,7 +10,7 @@
 namespace ksana::store_kit {
 namespace {
 
-// No body of these tests calls its transaction.
+// A transaction that no body of these tests uses.
 class IdleTransaction final : public Transaction {
   public:
     Result<TimePoint> Now() override { return Unused(); }
@@ -113,7 +113,7 @@ class IdleTransaction final : public Transaction {
     static Error Unused() { return {Code::kUnimplemented, "not in this test"}; }
 };
 
-// Bodies count instead of writing: what they add becomes `committed_` with the commit.
+// Bodies count instead of writing: Commit makes their sum `committed_`.
 class CountingSession final : public CommitSession {
   public:
     Result<void> Begin() override {
@@ -161,13 +161,13 @@ class GroupCommitTest : public ::testing::Test {
         });
     }
 
-    // Keeps the writer busy until so many callers have come, so that they share its batch.
+    // Blocks the writer until `callers` calls wait, so that they share its batch.
     template <class F>
     void Together(int callers, const F& call) {
         std::latch inside(1);
         std::latch go(1);
         std::jthread first([&] {
-            bool again = false;  // with the others, when one of them fails
+            bool again = false;  // runs again with the others when one of them fails
             EXPECT_TRUE(commit_->Run([&](Transaction&) -> Result<void> {
                 if (!std::exchange(again, true)) inside.count_down();
                 go.wait();
@@ -192,7 +192,7 @@ TEST_F(GroupCommitTest, CallersShareACommit) {
     EXPECT_EQ(session_.begun_, 1);
 }
 
-// Or somebody who always comes again would keep the first from being committed.
+// Otherwise a caller that always comes back would keep the first from being committed.
 TEST_F(GroupCommitTest, WhoComesWhileTheSecondOnesRunWaitsForTheNextCommit) {
     std::jthread third;
     Together(1, [&](int) {

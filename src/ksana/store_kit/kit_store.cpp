@@ -9,6 +9,7 @@
 namespace ksana::store_kit {
 namespace {
 
+// Owns the driver and the role stores over it. Thread-safe.
 class KitStore final : public store::Store {
   public:
     KitStore(std::unique_ptr<Backend> backend, UuidGenerator& ids)

@@ -8,7 +8,8 @@
 
 namespace ksana::store_kit {
 
-// The store that a driver's rows make. `ids` draws run and execution ids and must outlive it.
+// Returns a thread-safe store on top of a driver. `ids` generates run and execution ids and must
+// outlive the store.
 std::unique_ptr<store::Store> MakeStore(std::unique_ptr<Backend> backend, UuidGenerator& ids);
 
 }  // namespace ksana::store_kit

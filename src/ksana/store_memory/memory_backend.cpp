@@ -7,6 +7,8 @@
 namespace ksana::store_memory {
 namespace {
 
+// Write holds the lock exclusively and undoes a failed body; Read shares it. Publishes changes
+// after it has released the lock. Thread-safe.
 class MemoryBackend final : public store_kit::Backend {
   public:
     explicit MemoryBackend(Clock& clock) : clock_(clock) {}

@@ -7,9 +7,9 @@
 
 namespace ksana::store_memory {
 
-// Keeps everything in memory and loses it with the process: the reference that the other drivers
-// are compared with, and the simulator's store. One transaction at a time. The clock must outlive
-// it.
+// Returns a driver that keeps everything in memory and loses it with the process. The other drivers
+// are compared with it, and the simulator uses it. Bodies run on the calling thread: one write at a
+// time, reads side by side. `clock` must outlive it.
 std::unique_ptr<store_kit::Backend> OpenMemory(Clock& clock);
 
 }  // namespace ksana::store_memory

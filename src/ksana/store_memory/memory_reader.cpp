@@ -12,7 +12,7 @@ namespace {
 using model::Job;
 using model::Run;
 
-// The first `limit` in order, as copies.
+// Returns copies of the first `limit` rows in order.
 template <class T, class Less>
 std::vector<T> FirstOf(std::vector<const T*> found, std::size_t limit, const Less& less) {
     const std::size_t count = std::min(limit, found.size());
@@ -24,7 +24,8 @@ std::vector<T> FirstOf(std::vector<const T*> found, std::size_t limit, const Les
     return rows;
 }
 
-// Those that match in the order of their keys, from the cursor on: a page costs what it holds.
+// Returns the matching rows in the order of their keys, from the cursor on. The cost depends on the
+// rows passed, not on the size of the table.
 template <class Rows, class List>
 std::vector<typename Rows::mapped_type> PageOf(
     const Rows& rows, const List& list, const std::optional<typename Rows::key_type>& after) {
@@ -46,7 +47,7 @@ std::vector<typename Rows::mapped_type> PageOf(
     return found;
 }
 
-// A place in a list of jobs; absent times are last.
+// A job's place in a list; missing times come last.
 using JobPlace = std::tuple<std::int64_t, std::string_view, std::string_view>;
 
 JobPlace PlaceOf(const Job& job, store::JobSort sort) {

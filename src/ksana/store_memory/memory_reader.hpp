@@ -6,7 +6,8 @@
 
 namespace ksana::store_memory {
 
-// Reads the tables. Base is store_kit::Reader or store_kit::Transaction: both read alike.
+// Reads the tables. Base is store_kit::Reader or store_kit::Transaction, which read alike. The
+// caller must hold the lock of the tables while it exists. Never fails.
 template <class Base>
 class TableReader : public Base {
   public:

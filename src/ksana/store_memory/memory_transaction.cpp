@@ -101,7 +101,7 @@ Result<void> MemoryTransaction::MakeDue(TimePoint now, std::size_t limit) {
     return {};
 }
 
-// Merges the queues of the types asked for by rank.
+// Merges the queues of the requested types by rank.
 Result<std::vector<Run>> MemoryTransaction::LockReady(const store::ClaimFilter& filter,
                                                       std::size_t limit) {
     using Place = Tables::Ready::const_iterator;

@@ -4,8 +4,8 @@
 
 namespace ksana::store_memory {
 
-// Writes the tables at once; the journal of the tables takes it back. There is one writer at a
-// time, so every lock is held already.
+// Writes to the tables at once; their journal undoes it. The caller must hold the tables' lock
+// exclusively while it exists, so the Lock… methods need not lock anything.
 class MemoryTransaction final : public TableReader<store_kit::Transaction> {
   public:
     MemoryTransaction(const Clock& clock, Tables& tables)

@@ -6,7 +6,7 @@
 #include "ksana/store_kit/runs/exchange.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
-// Exchanges of several callers in one transaction: none of them can tell.
+// Exchanges of several callers in one transaction behave as if each had its own.
 
 namespace ksana::store_memory {
 namespace {
@@ -85,7 +85,7 @@ TEST_F(SharedExchangeTest, WhoCameFirstIsServedFirst) {
     EXPECT_TRUE(more[1].claimed.more);
 }
 
-// Whatever the filters are, and however many claims a caller has.
+// With any filters, and any number of claims per caller.
 TEST_F(SharedExchangeTest, EachClaimHasItsFilter) {
     Submit(2);
     Submit(2, {.type = "bill"});
@@ -129,7 +129,7 @@ TEST_F(SharedExchangeTest, EveryReportHasItsOwnAnswer) {
     EXPECT_EQ(made[2].claimed.runs.size(), 1U);
 }
 
-// What one caller wants to follow does not follow from another's reports, and its audit neither.
+// One caller's follow-up and audit do not apply to another caller's reports.
 TEST_F(SharedExchangeTest, FollowUpsAndAuditsAreOfTheirCaller) {
     model::Run like{.type = "mail"};
     like.policy.success_callback = true;

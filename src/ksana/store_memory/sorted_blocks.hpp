@@ -7,16 +7,16 @@
 
 namespace ksana::store_memory {
 
-// A sorted set of small values in blocks of a few hundred: 8 bytes for a pointer where a node of
-// std::set takes 64. Adding and removing move half a block at most, and now and then the list of
-// blocks. Values compare by Less, no two of them equal.
+// A sorted set of small values in blocks of a few hundred: 8 bytes for a pointer, where a node of
+// std::set takes 64. Add and Remove move half a block on average, and rarely the list of
+// blocks. Values are ordered by Less, and no two may be equal. Not thread-safe.
 template <class Value, class Less>
 class SortedBlocks {
   public:
     bool empty() const { return blocks_.empty(); }
     const Value& front() const { return blocks_.front().front(); }
 
-    // Calls body for each value in order until it says false.
+    // Calls `body` for each value in order until it returns false.
     template <class Body>
     void Walk(Body&& body) const {
         for (const Block& block : blocks_) {
@@ -36,7 +36,7 @@ class SortedBlocks {
                       std::move(value));
     }
 
-    // What is not there is no fault.
+    // Does nothing if the value is not in the set.
     void Remove(const Value& value) {
         const auto block = BlockOf(value);
         if (block == blocks_.end()) return;
@@ -51,15 +51,15 @@ class SortedBlocks {
     using Place = typename std::vector<Block>::iterator;
     static constexpr std::size_t kMost = 512;
 
-    // The first block that ends at or after the value.
+    // Returns the first block whose last value is not less than `value`.
     Place BlockOf(const Value& value) {
         return std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& block) {
             return !block.empty() && Less{}(block.back(), value);
         });
     }
 
-    // Makes room in a full block; which one the value belongs into. Values that come in order leave
-    // full blocks behind.
+    // Makes room in a full block and returns the block that `value` belongs to. Values added in
+    // ascending order leave full blocks behind.
     Place Split(Place block, const Value& value, bool at_the_end) {
         if (at_the_end) return blocks_.emplace(blocks_.end());
         const auto middle = block->begin() + kMost / 2;
@@ -69,7 +69,7 @@ class SortedBlocks {
         return Less{}(value, next->front()) ? next - 1 : next;
     }
 
-    // No block is empty, and a small one joins the next.
+    // Merges a small block with the next one and removes an empty block.
     void Tidy(Place block) {
         const auto next = block + 1;
         if (next != blocks_.end() && block->size() + next->size() <= kMost / 2) {
@@ -79,7 +79,8 @@ class SortedBlocks {
         if (block->empty()) blocks_.erase(block);
     }
 
-    std::vector<Block> blocks_;  // each in order, and one after the other
+    // Each sorted; all values of a block are less than those of the next.
+    std::vector<Block> blocks_;
 };
 
 }  // namespace ksana::store_memory

@@ -21,7 +21,7 @@ std::vector<int> ValuesOf(const Blocks& blocks) {
     return values;
 }
 
-// Grows and shrinks again and again, so that blocks split, join and vanish everywhere.
+// Grows and shrinks repeatedly, so that blocks split, merge and disappear everywhere.
 TEST(SortedBlocks, HoldsWhatASetHolds) {
     SeededRandom random(11);
     Blocks blocks;

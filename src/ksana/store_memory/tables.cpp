@@ -21,8 +21,7 @@ void Change(Set& set, Value value, bool add) {
     }
 }
 
-// Puts a value into a map or takes it out; what was there before. The place is the key's lower
-// bound.
+// Sets or erases a map entry and returns its former value. `place` is the lower bound of `key`.
 template <class Map, class Key, class Value>
 std::optional<Value> ExchangeAt(Map& map, typename Map::iterator place, const Key& key,
                                 std::optional<Value> value) {
@@ -78,7 +77,7 @@ void Tables::Index(const Run& run, bool add) {
             }
             break;
         case RunState::kRunning:
-            // Without a lease and a deadline it never expires.
+            // A run without a lease and a deadline never expires.
             Change(running_, std::pair(model::ExpiresAt(run).value_or(TimePoint::max()), run.id),
                    add);
             break;

@@ -21,13 +21,13 @@
 
 namespace ksana::store_memory {
 
-// Who holds a unique key.
+// The run that holds a unique key; `until` none: until its state changes.
 struct KeyRow {
     Uuid run_id;
     std::optional<TimePoint> until;
 };
 
-// Names a row; what a journal is a list of.
+// The keys of rows. The journal is a list of them with former values.
 struct JobKey {
     std::string id;
     friend auto operator<=>(const JobKey&, const JobKey&) = default;
@@ -36,7 +36,8 @@ struct RunKey {
     Uuid id;
     friend auto operator<=>(const RunKey&, const RunKey&) = default;
 };
-struct AttemptsKey {  // all the earlier attempts of a run
+// All earlier attempts of a run.
+struct AttemptsKey {
     Uuid run_id;
     friend auto operator<=>(const AttemptsKey&, const AttemptsKey&) = default;
 };
@@ -59,14 +60,14 @@ struct DocumentKey {
     friend auto operator<=>(const DocumentKey&, const DocumentKey&) = default;
 };
 
-// Every row there is, with the indexes that claims, planning and reaping need. All writes go
-// through Set, which remembers what was there before, so that a transaction can be taken back and
-// so that whoever keeps a file knows what has changed. Not thread-safe.
+// All rows, with the indexes for claims, planning and reaping. All writes go through Set, which
+// notes the former value in a journal, so that a transaction can be undone and the JSON store knows
+// what has changed. Owned by a backend, whose lock guards it. Not thread-safe.
 class Tables {
   public:
     using Ready = std::set<std::pair<std::int64_t, Uuid>>;  // by rank
 
-    // Nothing: the row is deleted.
+    // Stores a row; nullopt deletes it.
     void Set(const JobKey& key, std::optional<model::Job> job);
     void Set(const RunKey& key, std::optional<model::Run> run);
     void Set(const AttemptsKey& key, std::optional<std::vector<model::Attempt>> attempts);
@@ -82,8 +83,9 @@ class Tables {
     const std::vector<model::Attempt>& AttemptsOf(const Uuid& run_id) const;
     std::optional<Uuid> FindFire(const std::string& job_id, TimePoint nominal) const;
 
-    // Jobs by their own id, in the nodes themselves: there may be millions, and each byte counts
-    // (bench/stores/memory_bench.cpp). The hash is no std::hash, which would be kept with each.
+    // Jobs hashed by their own id, stored in the nodes themselves: there may be millions, and each
+    // byte counts (bench/stores/memory_bench.cpp). The hash is not std::hash, whose value would be
+    // cached in every node.
     struct IdHash {
         using is_transparent = void;
         std::size_t operator()(std::string_view id) const noexcept { return HashText(id); }
@@ -102,7 +104,7 @@ class Tables {
     const std::map<DocumentKey, model::Document>& documents() const { return documents_; }
     std::size_t attempt_count() const { return attempt_count_; }
 
-    // Enabled jobs with a next fire, by that and the id.
+    // Enabled jobs that have a next fire, ordered by it and the id.
     struct DueOrder {
         bool operator()(const model::Job* a, const model::Job* b) const {
             return std::tie(*a->state.next_run_at, a->id) < std::tie(*b->state.next_run_at, b->id);
@@ -123,7 +125,7 @@ class Tables {
     std::int64_t NextEventSeq() { return ++last_event_seq_; }
 
     // The journal ------------------------------------------------------------------------------
-    // What stood in a row before its first change; nothing: there was no row.
+    // A row's key and its value before one change; nullopt: there was no row.
     using Before = std::variant<std::pair<JobKey, std::optional<model::Job>>,
                                 std::pair<RunKey, std::optional<model::Run>>,
                                 std::pair<AttemptsKey, std::optional<std::vector<model::Attempt>>>,
@@ -133,10 +135,10 @@ class Tables {
                                 std::pair<DocumentKey, std::optional<model::Document>>>;
     using Journal = std::vector<Before>;
 
-    // From here on changes are noted; what was noted before is handed out.
+    // Returns the changes since the last call and starts a new journal.
     Journal TakeJournal() { return std::exchange(journal_, {}); }
     std::size_t journal_size() const { return journal_.size(); }
-    // Takes everything back that the journal tells of, the last change first.
+    // Undoes the changes of the journal, the last one first.
     void TakeBack(Journal journal);
 
   private:

@@ -37,7 +37,8 @@ Result<void> CheckDocument(const std::string& key, const std::string& body) {
     return Verdict(std::move(problems));
 }
 
-// What has expired is not there, but its version is not used again.
+// Returns nothing for an expired document; `last_version` is its version all the same, so that it
+// is not used again while the row exists.
 Result<std::optional<Document>> LockAlive(Transaction& tx, const std::string& kind,
                                           const std::string& key, TimePoint now,
                                           std::int64_t& last_version) {
@@ -94,7 +95,7 @@ Result<Document> Documents::Get(const std::string& key) {
         KSANA_TRY(std::vector<Document> page,
                   rows.ListDocuments({.kind = kind_, .prefix = key, .alive_at = now, .limit = 1}));
         found.reset();
-        // The key itself sorts before all that begin with it.
+        // The key itself sorts before all keys that begin with it.
         if (!page.empty() && page[0].key == key) found = std::move(page[0]);
         return {};
     }));

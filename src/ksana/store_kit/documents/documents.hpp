@@ -9,7 +9,8 @@
 
 namespace ksana::store_kit {
 
-// Documents of one kind, with versions that a writer may insist on.
+// The documents of one kind, with a compare-and-set on their versions. An expired document counts
+// as absent. `backend` must outlive it. Thread-safe. Errors as in store/document_stores.hpp.
 class Documents {
   public:
     Documents(Backend& backend, std::string kind) : backend_(backend), kind_(std::move(kind)) {}
@@ -23,8 +24,8 @@ class Documents {
                         const std::optional<model::AuditEvent>& audit = {});
     Result<std::size_t> PurgeExpired(std::size_t limit);
 
-    // Reads a document and writes what `change` makes of it, in one transaction. Nothing made:
-    // nothing is written. It may run more than once.
+    // Reads a document and writes the body that `change` returns, in one transaction; writes
+    // nothing if it returns nothing. `change` may run more than once.
     using Change = std::function<Result<std::optional<std::string>>(
         const std::optional<model::Document>& there, TimePoint now)>;
     Result<void> Update(const std::string& key, std::optional<TimePoint> now, const Change& change);

@@ -12,7 +12,7 @@ using model::Lock;
 using model::RunType;
 using model::Worker;
 
-// The items of a page, read by `parse`; one that cannot be read fails the page.
+// Parses the items of a page; one that cannot be parsed fails the page.
 template <class T, class Parse>
 Result<store::Page<T>> ParsePage(Result<store::Page<Document>> documents, Parse parse) {
     if (!documents) return std::move(documents).error();
@@ -92,7 +92,7 @@ Result<Worker> KitWorkers::Beat(const store::Heartbeat& beat) {
             }
             worker.busy = beat.busy;
             worker.draining = beat.draining;
-            // A late heartbeat never makes a worker look older.
+            // A late heartbeat must not set the time back.
             worker.last_heartbeat_at = std::max(worker.last_heartbeat_at, at);
             return std::optional(codec::WorkerToJson(worker));
         }));
@@ -172,7 +172,7 @@ Result<void> KitLocks::Release(const std::string& name, std::int64_t fence) {
             if (!there) return LockLost(name);
             KSANA_TRY(Lock lock, ParseLock(*there));
             if (!lock.until || lock.fence != fence) return LockLost(name);
-            // The row stays: it remembers the fence.
+            // The row stays, because it holds the fence.
             lock.owner.clear();
             lock.until.reset();
             return std::optional(codec::LockToJson(lock));

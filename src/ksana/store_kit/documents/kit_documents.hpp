@@ -5,6 +5,8 @@
 
 namespace ksana::store_kit {
 
+// The role stores below keep their values as JSON documents. Each is thread-safe; `backend` must
+// outlive it.
 class KitTypes final : public store::TypeStore {
   public:
     explicit KitTypes(Backend& backend) : documents_(backend, "type") {}

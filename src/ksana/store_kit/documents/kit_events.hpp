@@ -11,6 +11,7 @@
 
 namespace ksana::store_kit {
 
+// store::EventStore on top of a driver. `backend` must outlive it. Thread-safe.
 class KitEvents final : public store::EventStore {
   public:
     explicit KitEvents(Backend& backend) : backend_(backend) {}
@@ -23,13 +24,15 @@ class KitEvents final : public store::EventStore {
     Backend& backend_;
 };
 
+// Adds a problem for each invalid text of the event.
 void CheckEvent(const model::AuditEvent& event, const Path& path, std::vector<Problem>& problems);
-// Of the one that goes with another write.
+// Returns kInvalidArgument if the event of another write is invalid.
 Result<void> CheckAudit(const std::optional<model::AuditEvent>& audit);
 
-// Stores events in the transaction of what they tell of: neither is there without the other.
+// Stores events in the transaction of the change they describe, so that neither exists without the
+// other.
 Result<void> KeepAudit(Transaction& tx, TimePoint now, std::vector<model::AuditEvent> events);
-// Nothing where there is none.
+// Does nothing if there is no event.
 Result<void> KeepAudit(Transaction& tx, TimePoint now,
                        const std::optional<model::AuditEvent>& audit);
 

@@ -17,18 +17,19 @@ namespace {
 
 using model::Record;
 
-// The parts of an export, one after the other. A cursor is "part" and where in it to go on.
+// The parts of an export, in order. A cursor names a part and the place in it.
 constexpr std::string_view kRecordOrder = "records";
 constexpr std::array<std::string_view, 5> kParts = {"documents", "jobs", "runs", "ledger",
                                                     "events"};
 
-// Items of one part after a place; `place` becomes that of the last item.
+// Appends the records of one part after `place` to `out` and moves `place` to the last of them.
+// Lives for one read.
 class PartReader {
   public:
     PartReader(Reader& rows, std::size_t limit, std::vector<Record>& out)
         : rows_(rows), limit_(limit), out_(out) {}
 
-    // How many rows it found; fewer than the limit: the part is done.
+    // Returns how many rows it found; fewer than the limit means that the part is complete.
     Result<std::size_t> Read(std::string_view part, std::string& place) {
         if (part == "documents") return Documents(place);
         if (part == "jobs") return Jobs(place);
@@ -60,7 +61,7 @@ class PartReader {
         return Take(std::move(jobs.rows));
     }
 
-    // Each run is followed by its earlier attempts.
+    // Appends the page's runs, then their earlier attempts.
     Result<std::size_t> Runs(std::string& place) {
         RunList list{.descending = false, .limit = limit_};
         if (!place.empty()) {
@@ -106,10 +107,10 @@ class PartReader {
     std::vector<Record>& out_;
 };
 
-// A file that is wrong is usually wrong in every line: nobody reads more of them.
+// A bad file is usually bad in every line, and more problems than this help no reader.
 constexpr std::size_t kMaxProblems = 20;
 
-// Records of a batch by what they are.
+// The records of a batch by type.
 struct Batch {
     std::vector<model::Job> jobs;
     std::vector<model::Run> runs;
@@ -163,7 +164,7 @@ Result<void> AddDocuments(Transaction& tx, const std::vector<model::Document>& d
     return {};
 }
 
-// Numbered rows come in the order of their numbers: none of the range may be taken.
+// Rows with a seq come in order, so none of the range from first to last may exist yet.
 template <class T>
 std::pair<std::int64_t, std::int64_t> RangeOf(const std::vector<T>& rows) {
     const auto [first, last] = std::ranges::minmax(rows, {}, &T::seq);
@@ -213,7 +214,7 @@ Result<store::Page<Record>> KitRecords::Read(const std::string& cursor, std::siz
                 return {};
             }
             place.clear();
-            // A part ends a page, so that one page is not a sum of five.
+            // A part ends a page, so that a page is never the sum of five parts.
             if (count > 0 && std::next(current) != kParts.end()) {
                 page.next = store::MakeCursor(kRecordOrder, {std::string(*std::next(current)), ""});
                 return {};

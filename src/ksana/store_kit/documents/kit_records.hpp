@@ -5,6 +5,7 @@
 
 namespace ksana::store_kit {
 
+// store::RecordStore on top of a driver. `backend` must outlive it. Thread-safe.
 class KitRecords final : public store::RecordStore {
   public:
     explicit KitRecords(Backend& backend) : backend_(backend) {}

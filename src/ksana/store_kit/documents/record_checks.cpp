@@ -13,11 +13,12 @@
 namespace ksana::store_kit {
 namespace {
 
-// Texts that are part of a key have a bound in every store; others are taken as long as they are.
+// Texts that are part of a key have a maximum size in bytes; others may have any size.
 constexpr std::size_t kMaxKey = 500;
 constexpr std::size_t kMaxUnique = 4'000;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
+// Visits a record and adds a problem for each invalid field. Lives for one CheckRecord.
 class RecordCheck {
   public:
     RecordCheck(const Path& path, std::vector<Problem>& problems)
@@ -113,7 +114,7 @@ class RecordCheck {
             Wrong("priority", "must be between 0 and 9");
         }
     }
-    // The store gives numbers from 1 on; 0 would ask it for a new one.
+    // The store assigns numbers from 1; 0 would request a new one.
     void Seq(std::int64_t seq) {
         if (seq < 1) Wrong("seq", "must be 1 or more");
     }
@@ -125,7 +126,7 @@ class RecordCheck {
     std::vector<Problem>& problems_;
 };
 
-// What a person finds the record by.
+// The name by which a person can find the record.
 struct NameOfRecord {
     std::string operator()(const model::Job& job) const { return "job " + job.id; }
     std::string operator()(const model::Run& run) const { return "run " + run.id.ToString(); }

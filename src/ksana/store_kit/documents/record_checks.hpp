@@ -8,8 +8,8 @@
 
 namespace ksana::store_kit {
 
-// A record that is added as it is may come from a file that somebody has edited: what no store
-// could have made is found here. Adds problems that name the record and the field.
+// Checks a record that is imported as it is, perhaps from a file that a user has edited. Adds a
+// problem for everything that no store could have made; it names the record and the field.
 void CheckRecord(const model::Record& record, const Path& path, std::vector<Problem>& problems);
 
 }  // namespace ksana::store_kit

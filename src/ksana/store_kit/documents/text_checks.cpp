@@ -21,7 +21,7 @@ void CheckUnique(const model::UniqueRule& rule, const Path& path, std::vector<Pr
     }
 }
 
-// As long as they are: a definition is kept as a whole.
+// A definition is stored as a whole, so its texts may have any size.
 void CheckAnySize(std::string_view text, const Path& path, std::vector<Problem>& problems) {
     CheckText(text, text.size(), path, problems);
 }
@@ -33,6 +33,7 @@ void CheckMap(const TextMap& map, const Path& path, std::vector<Problem>& proble
     }
 }
 
+// Visits an action and adds a problem for each invalid text. Lives for one CheckJob.
 class ActionCheck {
   public:
     ActionCheck(const Path& path, std::vector<Problem>& problems)

@@ -12,8 +12,8 @@
 
 namespace ksana::store_kit {
 
-// Where something stands in what a caller gave, as a JSON pointer: "/runs/3/tenant". Put together
-// only when somebody has to be told. Its texts outlive it.
+// The place of a value in the caller's input, as a JSON pointer: "/runs/3/tenant". The text is
+// composed only when there is a problem to report. The texts it refers to must outlive it.
 class Path {
   public:
     explicit Path(std::string_view base) : base_(base) {}
@@ -30,18 +30,18 @@ class Path {
     std::string_view field_;
 };
 
-// What no store may be given, because not every one could keep it: text that is not UTF-8 or holds
-// a NUL, and text without a bound. Adds a problem with its path.
+// Adds a problem for text that some driver could not store: not UTF-8, with a NUL, or longer than
+// `most` bytes.
 void CheckText(std::string_view text, std::size_t most, const Path& path,
                std::vector<Problem>& problems);
 
 void CheckRun(const model::Run& run, const Path& path, std::vector<Problem>& problems);
 void CheckJob(const model::Job& job, const Path& path, std::vector<Problem>& problems);
 
-// Fails when there is any problem.
+// Returns kInvalidArgument with the problems, if there are any.
 Result<void> Verdict(std::vector<Problem> problems);
 
-// Fails when a batch is larger than store::kMaxBatch.
+// Returns kInvalidArgument if a batch is larger than store::kMaxBatch.
 Result<void> CheckBatch(std::size_t size, const std::string& path);
 
 }  // namespace ksana::store_kit

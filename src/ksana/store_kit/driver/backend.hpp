@@ -10,21 +10,22 @@
 
 namespace ksana::store_kit {
 
-// A write that others of its kind may be done together with, in one transaction and, where they ask
-// for the same, with one statement for all.
+// A write that may share one transaction with writes of other callers of the same class, and one
+// statement where they ask for the same. Owned by its caller, which waits for it; DoAll may run on
+// another thread.
 class SharedWrite {
   public:
     virtual ~SharedWrite() = default;
 
-    // Does all of them, which are of one kind and have this one among them, and sets their results
-    // anew each time.
+    // Does all of `all`, which have the same class and include this one, and sets the results of
+    // each. May be called more than once: each call starts over.
     virtual Result<void> DoAll(Transaction& tx, std::span<SharedWrite* const> all) = 0;
-    // About how many rows it is about.
+    // Returns about how many rows the write concerns; drivers bound a shared transaction by it.
     virtual std::size_t weight() const = 0;
 };
 
-// What a driver is: transactions over rows. MakeStore (kit_store.hpp) makes a Store of it.
-// Thread-safe.
+// A driver: transactions over rows, and no rules. MakeStore (kit_store.hpp) makes a Store of it and
+// owns it. Thread-safe.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -32,23 +33,24 @@ class Backend {
     using WriteBody = std::function<Result<void>(Transaction&)>;
     using ReadBody = std::function<Result<void>(Reader&)>;
 
-    // Runs `body` in a transaction and commits it; returns after the commit is durable, and then
-    // tells the change feed what the body touched. An error of the body or of the commit leaves
-    // nothing behind. The body may run on another thread, and more than once (after a deadlock, or
-    // because the batch it shared a commit with failed): it sets its results anew each time.
+    // Runs `body` in a transaction, commits it, notifies the change feed of what the body touched,
+    // and returns. An error of the body or of the commit leaves nothing behind (store::Store names
+    // the exception). The body may run on another thread, and more than once (after a deadlock, or
+    // because another body of the same batch failed): each run must reset its results.
     virtual Result<void> Write(const WriteBody& body) = 0;
-    // As Write, for a body that does nothing but Now, InsertRuns and Touch as long as all runs are
-    // inserted: a driver may let several such bodies share one transaction and one statement. The
+    // Like Write, for a body that calls only Now, InsertRuns and Touch as long as every run is
+    // inserted. A driver may run several such bodies in one transaction and with one statement. The
     // runs must live until Append returns.
     virtual Result<void> Append(const WriteBody& body) { return Write(body); }
-    // As Write. A driver may let several callers share a transaction.
+    // Like Write. A driver may run the writes of several callers in one transaction.
     virtual Result<void> Share(SharedWrite& write) { return WriteAlone(write); }
-    // The same with nobody else.
+    // Like Share, in a transaction of its own.
     Result<void> WriteAlone(SharedWrite& write) {
         SharedWrite* const alone = &write;
         return Write([&](Transaction& tx) { return write.DoAll(tx, {&alone, 1}); });
     }
-    // Sees what was committed before the call, and one state of the store throughout.
+    // Runs `body` on one consistent state of the store that includes everything committed before
+    // the call. The body may run more than once.
     virtual Result<void> Read(const ReadBody& body) = 0;
 
     virtual store::ChangeFeed& changes() = 0;

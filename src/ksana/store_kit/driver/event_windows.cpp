@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kFirstBlock = INT64_MIN >> kEventBlockBits;
 constexpr std::int64_t kLastBlock = INT64_MAX >> kEventBlockBits;
 
-// So many blocks from this one on, in the direction of the list, without what is not left of it.
+// Returns the seqs of `blocks` blocks, from `block` on in the direction of the list, within `left`.
 SeqRange Window(const EventList& list, const SeqRange& left, std::int64_t block,
                 std::int64_t blocks) {
     const std::int64_t low = list.descending ? std::max(block - blocks + 1, kFirstBlock) : block;

@@ -8,10 +8,10 @@
 
 namespace ksana::store_kit {
 
-// The part of a job that a user writes, as the text that SQL drivers keep in one column: every byte
-// comes back as it was (JSON inside a job keeps its spelling). Bookkeeping is not in it.
+// Returns the part of a job that a user writes, without bookkeeping, as text that SQL drivers keep
+// in one column. Reading it returns every byte unchanged (JSON inside a job keeps its spelling).
 std::string DefinitionText(const model::Job& job);
-// kDataLoss when it cannot be read.
+// Returns kDataLoss if the text cannot be read.
 Result<model::Job> DefinitionFromText(std::string_view text);
 
 }  // namespace ksana::store_kit

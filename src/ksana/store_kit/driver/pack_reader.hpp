@@ -13,8 +13,9 @@
 
 namespace ksana::store_kit {
 
-// Reads what a PackWriter has written. Anything wrong makes it not done, and what it gives
-// worthless. An empty blob is all defaults.
+// Reads a blob that a PackWriter wrote. After malformed input `ended` and `done` return false and
+// the values read are meaningless. An empty blob means that every field has its default. The blob
+// must outlive the reader. Not thread-safe.
 class PackReader {
   public:
     explicit PackReader(std::string_view packed) : rest_(packed) {
@@ -39,7 +40,7 @@ class PackReader {
         if (Bit()) {
             Take(value);
         } else if (fallback.empty()) {
-            value.clear();  // what most are, and much faster
+            value.clear();  // the usual case, and much faster
         } else {
             value = fallback;
         }
@@ -70,19 +71,19 @@ class PackReader {
         items.clear();
         if (!Bit()) return;
         const std::uint64_t count = Number();
-        // Every item has a byte at least.
+        // Every item takes at least one byte.
         ok_ = ok_ && count <= rest_.size();
         for (std::uint64_t i = 0; i < count && ok_; ++i) visit(*this, items.emplace_back());
     }
 
-    // All fields were there. What follows them is the next part.
+    // Returns whether every field was read. `rest` is the part that follows.
     bool ended() const { return ok_ && mask_ == 0; }
     std::string_view rest() const { return rest_; }
     bool done() const { return ended() && rest_.empty(); }
-    // As done, but zeros may follow.
+    // Like `done`, but allows zero bytes at the end.
     bool done_but_padding() const {
         if (!ended()) return false;
-        // Each as the one before it: many at a time.
+        // Compares each byte with the one before it, which memcmp does many at a time.
         return rest_.empty() ||
                (rest_[0] == '\0' && rest_.substr(1) == rest_.substr(0, rest_.size() - 1));
     }

@@ -13,20 +13,22 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time.hpp"
 
-// Fields of a structure as a short blob instead of columns: four bytes of bits that say which
-// fields are not their default, and these fields in turn. A driver says once what is in a blob, in
-// a function that visits the fields, and calls it with a writer and with a reader
-// (pack_reader.hpp); the order is that of the bits, so a new field comes last. A reader that meets
-// a bit it does not know is not done. Of more than 32 fields several such parts follow each other.
+// Stores the fields of a structure in a short blob instead of columns: a 4-byte mask of the fields
+// that differ from their default, followed by those fields. A driver lists the fields of a blob
+// once, in a function that it calls with a writer and with a reader (pack_reader.hpp). The order of
+// the fields is the order of the bits, so new fields are added at the end. A reader that meets an
+// unknown bit is not `done`. More than 32 fields are stored as several parts in a row.
 
 namespace ksana::store_kit {
 
 inline constexpr std::size_t kPackMaskBytes = 4;
 
+// Appends one part to a string; complete when the writer is destroyed. The string must outlive it.
+// Not thread-safe.
 class PackWriter {
   public:
-    // Appends to `out`, until its end; what stands there already stays. `always`: the mask is there
-    // also when every field is its default, as it must be where something precedes or follows.
+    // Appends to `out`. `always` writes the mask even if every field has its default, which is
+    // necessary where another part precedes or follows.
     explicit PackWriter(std::string& out, bool always = false)  // NOLINT(*-member-init): buffer_
         : out_(out), start_(out.size()) {
         if (always) Begin();
@@ -49,25 +51,25 @@ class PackWriter {
     void Field(const std::string& value, std::string_view fallback) {
         if (Bit(value != fallback)) Put(value);
     }
-    // A flag is its bit.
+    // A flag has a bit and no value.
     void Flag(bool value) { Bit(value); }
-    // Near `base`, and so shorter than in full.
+    // Stores the distance from `base`, which is shorter than the full time.
     void Near(const std::optional<TimePoint>& value, TimePoint base) {
         if (Bit(value.has_value())) Put(std::int64_t{(*value - base).count()});
     }
-    // Most are UUIDs, which take 16 bytes instead of 36.
+    // Most exec ids are UUIDs, which take 16 bytes instead of 36.
     void ExecId(const std::string& value) {
         const std::optional<Uuid> uuid = Uuid::ParseExact(value);
         if (Bit(uuid.has_value())) Put(*uuid);
         if (Bit(!uuid && !value.empty())) Put(value);
     }
-    // Always there: it has no bit.
+    // Stores the value always; it has no bit.
     template <class T>
     void Value(const T& value) {
         Begin();
         Put(value);
     }
-    // visit(*this, item) of each says with Value what is in an item.
+    // Calls visit(*this, item) for each item, which stores its members with Value.
     template <class T, class F>
     void Each(const std::vector<T>& items, const F& visit) {
         if (!Bit(!items.empty())) return;
@@ -102,7 +104,7 @@ class PackWriter {
         ++bit_;
         return set;
     }
-    // Seven bits a byte, the lowest first.
+    // Varint: seven bits per byte, lowest first.
     void PutNumber(std::uint64_t value) {
         constexpr std::size_t kMost = 10;
         if (kMost > buffer_.size() - used_) Flush();
@@ -116,7 +118,7 @@ class PackWriter {
         PutNumber(value.size());
         PutBytes(value.data(), value.size());
     }
-    // Also negative ones stay short.
+    // Zigzag: small negative numbers stay short.
     template <class T>
     requires std::is_integral_v<T>
     void Put(T number) {
@@ -148,7 +150,8 @@ class PackWriter {
     std::uint32_t mask_ = 0;
     unsigned bit_ = 0;
     bool begun_ = false;
-    // What is not in out_ yet: most of it is a byte or two, for which a string takes long.
+    // Bytes not yet in out_. Most writes are a byte or two, for which appending to a string is
+    // slow.
     std::size_t used_ = 0;
     std::array<char, 256> buffer_;  // NOLINT(*-member-init): read no further than used_
 };

@@ -22,9 +22,9 @@
 
 namespace ksana::store_kit {
 
-// Lists as a driver gets them: cursors taken apart, words found, limits checked. Items come in the
-// order asked for; `after` is the last item of the page before. Ids break ties and go in the same
-// direction as the sort.
+// Queries as a driver gets them: cursors parsed, search words split, limits checked. Rows are
+// returned in the order of the query; `after` is the last row of the previous page. Ids break ties,
+// in the direction of the sort.
 struct JobList {
     store::JobFilter filter;
     std::vector<std::string> words;  // of filter.text, in lower case (store/text_search.hpp)
@@ -32,12 +32,13 @@ struct JobList {
     bool descending = false;
     std::size_t limit = 0;
     struct After {
-        std::string name;     // kName
-        std::int64_t time{};  // microseconds of the time sorts; kNoTime where the job has none
+        std::string name;  // for kName
+        // For the time sorts: microseconds, or kNoTime if the job has no such time.
+        std::int64_t time{};
         std::string id;
     };
     std::optional<After> after;
-    std::size_t look = 0;  // rows to look at, at most (about); 0: as many as it takes
+    std::size_t look = 0;  // about how many rows to examine at most; 0: no bound
 };
 
 struct RunList {
@@ -47,15 +48,15 @@ struct RunList {
     bool descending = true;
     std::size_t limit = 0;
     struct After {
-        std::int64_t time{};  // of the time sorts
+        std::int64_t time{};  // for the time sorts: microseconds
         Uuid id;
     };
     std::optional<After> after;
     std::size_t look = 0;
 };
 
-// What was found, and where the search for more ended because enough rows were looked at: all up
-// to there are among the rows, if the limit left room.
+// The rows found. `looked_to` is set if the search stopped because of the bound `look`: every match
+// up to there is among the rows, unless `limit` was reached.
 template <class T, class List>
 struct Listed {
     std::vector<T> rows;
@@ -64,7 +65,7 @@ struct Listed {
 using ListedJobs = Listed<model::Job, JobList>;
 using ListedRuns = Listed<model::Run, RunList>;
 
-// Sorts and compares as later than every time.
+// A missing time sorts after every time.
 inline constexpr std::int64_t kNoTime = INT64_MAX;
 
 struct LedgerList {
@@ -83,26 +84,28 @@ struct EventList {
 };
 
 struct DocumentList {
-    std::string kind;  // empty: all (in order of kind, key)
+    std::string kind;  // empty: all, ordered by kind and key
     std::string prefix;
     std::string after_kind;  // with an empty kind: continues after (after_kind, after_key)
     std::string after_key;
-    std::optional<TimePoint> alive_at;  // leaves out what has expired by then; none: everything
+    // Excludes documents that have expired by then; none: includes all.
+    std::optional<TimePoint> alive_at;
     std::size_t limit = 0;
 };
 
-// Reads rows of one consistent state of the store.
+// Reads rows of one consistent state of the store. Implemented by each driver; valid only inside
+// the body it is passed to, on that body's thread. An error makes the body fail.
 class Reader {
   public:
     virtual ~Reader() = default;
 
-    // The store's own clock, by which leases are judged.
+    // Returns the store's clock, which decides whether a lease has expired.
     virtual Result<TimePoint> Now() = 0;
 
-    // Those that exist, in any order.
+    // Return the rows that exist, in any order.
     virtual Result<std::vector<model::Job>> Jobs(const std::vector<std::string>& ids) = 0;
     virtual Result<std::vector<model::Run>> Runs(const std::vector<Uuid>& ids) = 0;
-    // Earlier attempts (the last one is in the run's row) by run id and number.
+    // Returns earlier attempts, by run id and number. The last attempt is in the run's row.
     virtual Result<std::vector<model::Attempt>> Attempts(const std::vector<Uuid>& run_ids) = 0;
 
     virtual Result<ListedJobs> ListJobs(const JobList& list) = 0;
@@ -115,14 +118,14 @@ class Reader {
 
     virtual Result<std::optional<model::Run>> FindFire(const std::string& job_id,
                                                        TimePoint nominal) = 0;
-    // The latest `limit` final runs by finished_at.
+    // Returns the latest `limit` final runs by finished_at.
     virtual Result<std::vector<store::RunSample>> Samples(const store::StatisticsParams& params,
                                                           std::size_t limit) = 0;
-    // Unfinished runs, by kind, type and state.
+    // Returns the number of unfinished runs by kind, type and state.
     virtual Result<std::vector<store::QueueDepth>> Depths() = 0;
     virtual Result<store::WakeTimes> NextWake() = 0;
     virtual Result<store::RecordCounts> Counts() = 0;
-    // Ids of the jobs that depend on this one.
+    // Returns the ids of jobs that depend on this one.
     virtual Result<std::vector<std::string>> DependantsOf(const std::string& job_id) = 0;
     virtual Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) = 0;
 };

@@ -11,14 +11,15 @@
 
 namespace ksana::store_kit {
 
-// How many runs of a job keep a new fire from starting.
+// The unfinished runs of a job, which decide whether a new fire may start.
 struct OverlapCounts {
     std::string job_id;
     int under_way = 0;  // model::IsUnderWay
     int blocked = 0;
-    int waiting = 0;  // not started, and not blocked
+    int waiting = 0;  // not started and not blocked
 };
 
+// A run's claim on its unique key.
 struct KeyClaim {
     std::string tenant;
     std::string key;
@@ -26,7 +27,7 @@ struct KeyClaim {
     std::optional<TimePoint> until;
 };
 
-// Runs that somebody else keeps; they are not copied on the way to a driver.
+// Pointers to runs that the caller owns, so that they are not copied on the way to a driver.
 using RunRefs = std::vector<const model::Run*>;
 
 inline RunRefs RefsTo(const std::vector<model::Run>& runs) {
@@ -36,87 +37,93 @@ inline RunRefs RefsTo(const std::vector<model::Run>& runs) {
     return refs;
 }
 
-// Row-level access inside one write transaction. A driver reads and writes what it is told and
-// decides nothing: the rules are in model/, the steps in this module.
+// Row access inside one write transaction. A driver reads and writes the rows it is told and
+// decides nothing: the rules are in model/, the steps in this module. Valid only inside the body it
+// is passed to, on that body's thread. After an error the body must return an error, too.
 //
-// "Lock" = read, and nobody else changes it before this transaction ends; rows that another
-// transaction has locked are waited for, except where it says "skips". A driver with one writer
-// has nothing to do for it. A method without a result may send its rows as late as the commit: its
-// errors may come out there. Later reads of the same transaction see them all the same.
+// "Lock" means: read, and no other transaction changes the row before this one ends. Locking waits
+// for rows that another transaction has locked, unless the comment says "skips locked rows". A
+// driver with a single writer needs no locks. A method without a result may send its rows as late
+// as the commit, which then returns the error; later reads of the same transaction see the rows all
+// the same.
 class Transaction : public Reader {
   public:
-    // What the commit will tell the change feed.
+    // Adds topics that the commit announces to the change feed.
     void Touch(store::Topics topics) { touched_ |= topics; }
     store::Topics touched() const { return touched_; }
 
     // Jobs ------------------------------------------------------------------------------------
-    // Those that exist, in any order.
+    // Returns the jobs that exist, in any order.
     virtual Result<std::vector<model::Job>> LockJobs(const std::vector<std::string>& ids) = 0;
-    // Enabled ones with next_run_at <= until, by next_run_at and id; skips.
+    // Returns enabled jobs with next_run_at <= until, by next_run_at and id. Skips locked rows.
     virtual Result<std::vector<model::Job>> LockDueJobs(TimePoint until, std::size_t limit) = 0;
-    // As they are, with all bookkeeping. For each whether it was inserted: false where the id is
-    // there (inserted by a transaction that runs beside this one, too).
+    // Inserts jobs as given, with all bookkeeping. Returns for each whether it was inserted: false
+    // if the id exists, also if a concurrent transaction has just inserted it.
     virtual Result<std::vector<bool>> InsertJobs(const std::vector<model::Job>& jobs) = 0;
-    // Definition, version, updated_at, planned_until and next_run_at of locked jobs; the rest of
-    // the bookkeeping (last_…, total_runs, consecutive_failures, created_at) stays.
+    // Updates definition, version, updated_at, planned_until and next_run_at of locked jobs. Leaves
+    // the rest of the bookkeeping (last_…, total_runs, consecutive_failures, created_at) unchanged.
     virtual Result<void> UpdateJobs(const std::vector<model::Job>& jobs) = 0;
-    // planned_until and next_run_at only.
+    // Updates planned_until and next_run_at only.
     virtual Result<void> UpdatePlans(const std::vector<model::Job>& jobs) = 0;
-    // Adds to the bookkeeping of jobs that may or may not exist; at most one of each job.
+    // Adds to the bookkeeping of jobs, at most one tally per job. Ignores jobs that do not exist.
     virtual Result<void> AddTallies(const std::vector<model::JobTally>& tallies) = 0;
     virtual Result<void> DeleteJob(const std::string& id) = 0;
 
     // Runs ------------------------------------------------------------------------------------
-    // Those that exist, in any order. Final ones may be read without a lock: they never change.
+    // Returns the runs that exist, in any order. May read final runs without a lock: they never
+    // change.
     virtual Result<std::vector<model::Run>> LockRuns(const std::vector<Uuid>& ids) = 0;
-    // Makes scheduled runs with ready_at <= now queued, the earliest first, at most `limit`; skips.
+    // Queues at most `limit` scheduled runs with ready_at <= now, the earliest first. Skips locked
+    // rows.
     virtual Result<void> MakeDue(TimePoint now, std::size_t limit) = 0;
-    // Queued runs that are not blocked and match, by model::ClaimRank and id; skips.
+    // Returns matching queued runs that are not blocked, by model::ClaimRank and id. Skips locked
+    // rows.
     virtual Result<std::vector<model::Run>> LockReady(const store::ClaimFilter& filter,
                                                       std::size_t limit) = 0;
-    // Running ones with model::ExpiresAt <= now, the earliest first; skips.
+    // Returns running runs with model::ExpiresAt <= now, the earliest first. Skips locked rows.
     virtual Result<std::vector<model::Run>> LockExpired(TimePoint now, std::size_t limit) = 0;
-    // Running ones of these owners; skips.
+    // Returns running runs of these owners. Skips locked rows.
     virtual Result<std::vector<model::Run>> LockOwned(const std::vector<std::string>& owners,
                                                       std::size_t limit) = 0;
-    // Serialises everybody who starts or ends runs of these jobs, then counts. One for each job id
-    // given, in the same order.
+    // Serialises all transactions that start or end runs of these jobs, then returns one count per
+    // job id, in order.
     virtual Result<std::vector<OverlapCounts>> LockOverlapCounts(
         const std::vector<std::string>& job_ids) = 0;
-    // Runs of the job that are under way or blocked.
+    // Returns the job's runs that are under way or blocked.
     virtual Result<std::vector<model::Run>> LockGated(const std::string& job_id) = 0;
-    // The earliest blocked run of the job, by ready_at and id.
+    // Returns the job's earliest blocked run, by ready_at and id.
     virtual Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) = 0;
-    // Blocked runs of jobs that have no run under way; skips.
+    // Returns blocked runs of jobs that have no run under way. Skips locked rows.
     virtual Result<std::vector<model::Run>> LockStray(std::size_t limit) = 0;
-    // Runs of the job that have not started (scheduled or queued, attempt 0).
+    // Returns the job's runs that have not started (scheduled or queued, attempt 0).
     virtual Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                           std::size_t limit) = 0;
-    // As they are, in whatever state. For each whether it was inserted: false where the id, or the
-    // (job_id, nominal_at) of a run that has both, is there.
+    // Inserts runs as given, in any state. Returns for each whether it was inserted: false if the
+    // id exists, or if a run with the same job_id and nominal_at does.
     virtual Result<std::vector<bool>> InsertRuns(const RunRefs& runs) = 0;
-    // Status and updated_at of locked runs; the rest is as the row has it. Each run once.
+    // Updates status and updated_at of locked runs; the other columns stay. Each run at most once.
     virtual Result<void> UpdateRuns(const RunRefs& runs) = 0;
-    // Locked runs, as they were or already changed, with their attempts and the keys they hold; so
-    // does PurgeRuns.
+    // Deletes locked runs with their attempts and the unique keys they hold, as PurgeRuns does. The
+    // runs may be given as they were read or as already changed.
     virtual Result<void> DeleteRuns(const RunRefs& runs) = 0;
     virtual Result<void> InsertAttempts(const std::vector<model::Attempt>& attempts) = 0;
     virtual Result<std::size_t> PurgeRuns(const store::PurgeParams& params) = 0;
 
-    // Keys: at most one claim of each (tenant, key) in a call. For each who holds it instead, or
-    // nothing when it is taken now: a holder whose `until` is <= now has lost it.
+    // Claims unique keys, each (tenant, key) at most once per call. Returns for each the run that
+    // holds it, or nothing if the claim succeeded. A holder whose `until` is <= now has lost the
+    // key.
     virtual Result<std::vector<std::optional<Uuid>>> TakeKeys(const std::vector<KeyClaim>& claims,
                                                               TimePoint now) = 0;
-    // Those that these runs hold.
+    // Frees the keys that these runs hold; ignores keys that other runs hold.
     virtual Result<void> FreeKeys(const std::vector<KeyClaim>& claims) = 0;
 
-    // Ledger and events: seq is given here, unless it is not 0 (an import).
+    // A seq of 0 is replaced by the next one; imports give their own.
     virtual Result<void> InsertLedger(const std::vector<model::LedgerEntry>& entries) = 0;
     virtual Result<void> InsertEvents(const std::vector<model::AuditEvent>& events) = 0;
     virtual Result<std::size_t> PurgeEvents(TimePoint before, std::size_t limit) = 0;
 
-    // Documents: as they are. Locks also the absence of one, or fails with a retryable conflict
-    // inside the driver, so that two writers of a new key do not both win.
+    // Returns the document. Also locks the absence of one, or fails with a conflict that the driver
+    // retries, so that only one of two writers of a new key succeeds.
     virtual Result<std::optional<model::Document>> LockDocument(const std::string& kind,
                                                                 const std::string& key) = 0;
     virtual Result<void> PutDocument(const model::Document& document) = 0;

@@ -35,8 +35,9 @@ bool IsAhead(const model::Job& job, TimePoint now) {
     return job.state.next_run_at.value_or(now) > now;
 }
 
-// Takes out jobs whose time has not come and whose fire must not overlap with a run that is there:
-// by then it may be over. Answers with the gates of the other jobs that are ahead of their time.
+// Removes jobs that are ahead of their time and whose fire must not overlap with an existing run,
+// because that run may have ended by then. Returns the locked counts of all jobs ahead of their
+// time.
 Result<std::vector<OverlapCounts>> LeaveBusy(Transaction& tx, TimePoint now,
                                              std::vector<model::Job>& jobs) {
     std::vector<std::string> gated;
@@ -91,8 +92,8 @@ Result<store::Planned> JobPlans::Write() {
 
 namespace {
 
-// Asks the planner about jobs that the transaction has locked, and writes what it says. The jobs
-// may be in the answer afterwards.
+// Asks the planner about jobs that the transaction has locked, and writes its plans. May move the
+// jobs into the result.
 Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs,
                                   const store::Planner& planner, TimePoint now, JobPlans& plans) {
     store::Planned planned;

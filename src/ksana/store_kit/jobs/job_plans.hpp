@@ -10,19 +10,20 @@
 
 namespace ksana::store_kit {
 
-// Writes what is to become of the fires of jobs: runs, ledger entries, bookkeeping.
+// Collects the plans of jobs and writes their runs, ledger entries and bookkeeping. Lives for one
+// transaction; all arguments must outlive it. Not thread-safe.
 class JobPlans {
   public:
     JobPlans(Transaction& tx, TimePoint now, UuidGenerator& ids,
              const std::optional<store::StartAs>& start)
         : tx_(tx), now_(now), ids_(ids), start_(start) {}
 
-    // Gates that the caller holds already.
+    // Passes overlap counts that the caller has already locked.
     void Know(std::vector<OverlapCounts> gates) { gates_ = std::move(gates); }
 
-    // Room for about so many runs.
+    // Reserves room for about this many runs.
     void Expect(std::size_t runs) { runs_.reserve(runs); }
-    // Sets planned_until and next_run_at of `job`, which the caller writes.
+    // Adds a plan. Sets planned_until and next_run_at of `job`, which the caller must write.
     void Add(model::Job& job, store::JobPlan plan);
 
     Result<store::Planned> Write();
@@ -38,11 +39,11 @@ class JobPlans {
     std::vector<OverlapCounts> gates_;
 };
 
-// All enabled jobs that are due, or as many as asked for.
+// Plans enabled jobs that are due, at most params.limit.
 Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
                                    const store::Planner& planner, UuidGenerator& ids);
 
-// Those of the given jobs that are there.
+// Plans those of the given jobs that exist.
 Result<store::Planned> PlanTheseJobs(Transaction& tx, TimePoint now,
                                      const std::vector<std::string>& job_ids,
                                      const store::Planner& planner, UuidGenerator& ids);

@@ -19,7 +19,7 @@ using model::Job;
 using store::JobWrite;
 using store::WriteMode;
 
-// Runs of a deleted job that are cancelled in one step.
+// How many runs of a deleted job are cancelled in one step.
 constexpr std::size_t kCancelBatch = 1'000;
 
 Error NotFound(const std::string& id) {
@@ -36,7 +36,7 @@ Result<void> CheckVersion(const Job& job, const std::optional<std::int64_t>& exp
                                               job.state.version, *expected));
 }
 
-// The new definition with the state that is stored.
+// Returns the new definition with the stored state.
 Job Merge(const Job& definition, const Job& stored, TimePoint now) {
     Job job{definition.definition(), stored.state};
     ++job.state.version;
@@ -53,7 +53,7 @@ Job Fresh(const Job& definition, TimePoint now) {
              .next_run_at = definition.state.next_run_at}};
 }
 
-// One call of WriteJobs: sorts the writes into inserts and updates, then writes both at once.
+// One call of WriteJobs: sorts the writes into inserts and updates, then writes both.
 class Writer {
   public:
     Writer(Transaction& tx, TimePoint now, UuidGenerator& ids)
@@ -98,7 +98,7 @@ class Writer {
         return WithTally(std::move(job), write);
     }
 
-    // As the job is after the plan's tally, which is written apart.
+    // Returns the job as it is after the plan's tally, which is written separately.
     static Job WithTally(Job job, const JobWrite& write) {
         if (write.plan && write.plan->tally) model::ApplyTally(*write.plan->tally, job);
         return job;
@@ -112,7 +112,7 @@ class Writer {
         return inserts_.back();
     }
 
-    // A row that is not inserted was made by somebody else just now.
+    // A row that is not inserted has just been inserted by another transaction.
     Result<void> Insert(const std::vector<JobWrite>& writes) {
         if (inserts_.empty()) return {};
         for (std::size_t n = 0; n < inserts_.size(); ++n) {
@@ -124,7 +124,7 @@ class Writer {
         KSANA_TRY(const std::vector<bool> inserted, tx_.InsertJobs(inserts_));
         for (std::size_t n = 0; n < inserts_.size(); ++n) {
             if (inserted[n]) continue;
-            // With a plan its runs must not be stored: the whole call is to be tried again.
+            // The runs of its plan must not be stored, so the caller must repeat the whole call.
             if (writes[insert_places_[n]].plan) {
                 return Error(Code::kConflict, "a job of this id was made meanwhile; try again");
             }

@@ -7,11 +7,12 @@
 
 namespace ksana::store_kit {
 
-// Definitions, each with its own outcome.
+// Writes jobs and returns one outcome per write (JobStore::Write).
 Result<std::vector<Result<model::Job>>> WriteJobs(Transaction& tx, TimePoint now,
                                                   const std::vector<store::JobWrite>& writes,
                                                   UuidGenerator& ids);
 
+// JobStore::Delete.
 Result<void> DeleteJob(Transaction& tx, TimePoint now, const store::DeleteJobParams& params,
                        UuidGenerator& ids);
 

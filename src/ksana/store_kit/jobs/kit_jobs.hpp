@@ -6,6 +6,7 @@
 
 namespace ksana::store_kit {
 
+// store::JobStore on top of a driver. `backend` and `ids` must outlive it. Thread-safe.
 class KitJobs final : public store::JobStore {
   public:
     KitJobs(Backend& backend, UuidGenerator& ids) : backend_(backend), ids_(ids) {}

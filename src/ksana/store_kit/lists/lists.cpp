@@ -28,13 +28,13 @@ std::int64_t Count(const std::optional<TimePoint>& time) {
     return time ? time->time_since_epoch().count() : kNoTime;
 }
 
-// The order a cursor belongs to.
+// Returns the name of the order that a cursor belongs to.
 template <class Sort>
 std::string OrderName(Sort sort, bool descending) {
     return fmt::format("{}{}", descending ? "-" : "", model::NameOf(sort));
 }
 
-// A full page goes on behind its last item, one that ended early where that was.
+// The next page continues after the last item of a full page, or where a search ended early.
 template <class Query, class Found, class PositionOf>
 auto FilledPage(const Query& query, Found found, const PositionOf& position_of) {
     store::Page<typename decltype(found.rows)::value_type> page;
@@ -159,7 +159,7 @@ std::string SeqCursor(std::string_view sort, std::int64_t seq) {
 
 namespace {
 
-// An empty wish is met by anything.
+// An empty value matches everything.
 bool Is(const std::string& wanted, const std::string& value) {
     return wanted.empty() || wanted == value;
 }

@@ -17,9 +17,10 @@ using model::EventVerdict;
 using model::Run;
 using store::Applied;
 
-// Runs made queued in one go before a claim; a longer backlog takes several claims.
+// The most scheduled runs that one claim queues; a longer backlog takes several claims.
 constexpr std::size_t kDueBatch = 1'000;
 
+// Finds runs by id. The runs must stay in place.
 class RunsById {
   public:
     explicit RunsById(std::vector<Run>& runs) {
@@ -27,7 +28,7 @@ class RunsById {
         for (Run& run : runs) runs_.push_back(&run);
         std::ranges::sort(runs_, {}, &Run::id);
     }
-    // Null: not there.
+    // Returns null if there is no such run.
     Run* Find(const Uuid& id) const {
         const auto found = std::ranges::lower_bound(runs_, id, {}, &Run::id);
         return found != runs_.end() && (*found)->id == id ? *found : nullptr;
@@ -38,7 +39,7 @@ class RunsById {
 };
 
 Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
-    // Starting is the business of a claim, which asks the gates.
+    // Only a claim starts runs, because it checks for overlap.
     if (event.kind == EventKind::kStart) {
         return {.verdict = EventVerdict::kRefused,
                 .state = run.status.state,
@@ -52,13 +53,14 @@ Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
             .reason = std::move(made.reason)};
 }
 
-// What one claim wants, and where it goes.
+// A claim and the place of its result.
 struct Wanted {
     const store::ClaimParams* params;
     store::Claimed* claimed;
 };
 
-// Claims with one filter: their limits together, and each gets its share of what there is.
+// Serves claims with equal filters by one query with the sum of their limits, and divides the runs
+// among them in order. Lives for one transaction.
 class JointClaim {
   public:
     JointClaim(Transaction& tx, RunChanges& changes, UuidGenerator& ids)
@@ -79,7 +81,7 @@ class JointClaim {
     }
 
   private:
-    using Shares = std::vector<std::vector<Run*>>;  // what each claim has started
+    using Shares = std::vector<std::vector<Run*>>;  // the runs that each claim has started
 
     Result<Shares> Start(std::vector<Run>& candidates, std::span<const Wanted> wanted,
                          OverlapGuard& gates) {
@@ -87,7 +89,7 @@ class JointClaim {
         Event start{.kind = EventKind::kStart};
         std::size_t turn = 0;
         for (Run& run : candidates) {
-            // A fire before it has taken its place.
+            // The start of an earlier candidate has cancelled this run.
             if (gates.CancelledStatus(run.id) != nullptr) continue;
             while (started[turn].size() == wanted[turn].params->limit) ++turn;
             KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
@@ -129,8 +131,8 @@ class JointClaim {
     UuidGenerator& ids_;
 };
 
-// Claims that follow each other with one filter are one question, as long as it is no larger than
-// one claim may be.
+// Joins adjacent claims with equal filters into one query, as long as its limit is within
+// kMaxBatch.
 Result<void> ClaimAll(Transaction& tx, RunChanges& changes, std::span<const Wanted> wanted,
                       UuidGenerator& ids) {
     JointClaim claim(tx, changes, ids);
@@ -159,7 +161,8 @@ Result<void> ExchangeWrite::DoAll(Transaction& tx, std::span<SharedWrite* const>
     if (!now) {
         KSANA_TRY(now, tx.Now());
     }
-    // What follows from the reports of all is followed up if one of them asks for it.
+    // If one caller has a follow-up, it also applies to what results from all reports together (the
+    // parents of callbacks).
     const auto follows = std::ranges::find_if(
         calls, [](const ExchangeWrite* call) { return bool(call->params_.follow_up); });
     const store::FollowUp& follow_up =

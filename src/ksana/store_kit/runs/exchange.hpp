@@ -10,12 +10,13 @@
 
 namespace ksana::store_kit {
 
-// RunStore::Exchange, of one caller or of several at a time: the reports of all, each on what the
-// one before it left, then the claims of all in their order; those that follow each other and want
-// the same are one question, and who came first is served first.
+// RunStore::Exchange for one caller, or for several in one transaction. First applies the events of
+// all callers, each on the state that the one before it left; then serves their claims in order.
+// Adjacent claims with equal filters become one query, and earlier callers are served first. Owned
+// by its caller; DoAll may run on another caller's thread.
 class ExchangeWrite final : public SharedWrite {
   public:
-    // Both must outlive this.
+    // `params` and `ids` must outlive this object.
     ExchangeWrite(const store::ExchangeParams& params, UuidGenerator& ids)
         : params_(params), ids_(ids) {}
 
@@ -35,7 +36,8 @@ class ExchangeWrite final : public SharedWrite {
     store::Exchanged made_;
 };
 
-// Ends attempts without a live owner, and lets go of runs that wait for nobody.
+// Ends attempts whose lease or deadline has expired or whose owner is lost, and unblocks runs whose
+// job has no run under way. Returns the runs it ended.
 Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
                                const store::ReapParams& params);
 

@@ -68,8 +68,8 @@ bool IsStored(const store::Submitted& outcome) {
            outcome.verdict == SubmitVerdict::kStarted || outcome.verdict == SubmitVerdict::kSkipped;
 }
 
-// Without keys to take, gates to ask and fires to keep apart, storing runs is one insert
-// (Backend::Append).
+// Returns whether Submit only inserts runs, without unique keys, overlap checks or fires that must
+// be unique. Then it uses Backend::Append.
 bool OnlyInserts(const store::SubmitParams& params) {
     return !params.start && !params.audit && std::ranges::all_of(params.runs, [](const Run& run) {
         return run.unique.key.empty() && !run.nominal_at;
@@ -86,7 +86,7 @@ Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows) {
 Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params) {
     KSANA_TRY_VOID(CheckSubmit(params));
     std::vector<store::Submitted> outcomes;
-    // The body may run again: what starts at once is changed on the way, so it is done on copies.
+    // The body may run again, and starting a run changes it, so the body works on copies.
     std::vector<Run> copies;
     std::vector<Run>& stored = params.start ? copies : params.runs;
     const auto body = [&](Transaction& tx) -> Result<void> {
@@ -117,7 +117,7 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
     KSANA_TRY_VOID(CheckBatch(params.more_claims.size(), "/more_claims"));
     for (const store::ClaimParams& claim : params.more_claims) KSANA_TRY_VOID(CheckClaim(claim));
     ExchangeWrite write(params, ids_);
-    // A time of its own is for nobody else.
+    // A call with its own `now` cannot share a transaction.
     KSANA_TRY_VOID(params.now ? backend_.WriteAlone(write) : backend_.Share(write));
     return std::move(write.made());
 }
@@ -147,8 +147,8 @@ Result<std::size_t> KitRuns::Purge(const store::PurgeParams& params) {
     return purged;
 }
 
-// The pair of job and nominal time comes free with the run, so the ledger takes the fire over: it
-// stays accounted for.
+// Deleting the run frees the pair of job and nominal time, so the ledger records the fire: it stays
+// accounted for.
 Result<void> KitRuns::Delete(store::DeleteRunParams params) {
     KSANA_TRY_VOID(CheckAudit(params.audit));
     return backend_.Write([&](Transaction& tx) -> Result<void> {

@@ -6,6 +6,7 @@
 
 namespace ksana::store_kit {
 
+// store::RunStore on top of a driver. `backend` and `ids` must outlive it. Thread-safe.
 class KitRuns final : public store::RunStore {
   public:
     KitRuns(Backend& backend, UuidGenerator& ids) : backend_(backend), ids_(ids) {}
@@ -28,7 +29,7 @@ class KitRuns final : public store::RunStore {
     UuidGenerator& ids_;
 };
 
-// The time a call speaks of: given, or by the store's clock.
+// Returns `given`, or the store's clock if there is none.
 Result<TimePoint> TimeOf(const std::optional<TimePoint>& given, Reader& rows);
 
 }  // namespace ksana::store_kit

@@ -12,7 +12,7 @@ using store::Submitted;
 using store::SubmitVerdict;
 using store::Topic;
 
-// A fire of a job whose runs must not overlap.
+// Returns whether the run is a fire of a job whose runs must not overlap.
 bool IsGatedFire(const Run& run) { return run.nominal_at && OverlapGuard::Concerns(run); }
 
 bool IsRefused(const Submitted& outcome) {
@@ -20,14 +20,15 @@ bool IsRefused(const Submitted& outcome) {
            outcome.verdict == SubmitVerdict::kSameFire || outcome.verdict == SubmitVerdict::kSameId;
 }
 
-// Another run has its key or its fire; what that one is like is not known yet.
+// Returns whether another run has its key or its fire. The state of that run is not known yet.
 bool LostToAnother(const Submitted& outcome) {
     return outcome.verdict == SubmitVerdict::kSameKey ||
            outcome.verdict == SubmitVerdict::kSameFire;
 }
 
-// Whether the run that has the id is what was asked for, and not somebody else's. What may have
-// changed since (a policy, a category that is the type's) does not count.
+// Returns whether the stored run with the same id is the one that was submitted, and not that of
+// another caller. Ignores members that may have changed since (a policy, a category taken from the
+// type).
 bool IsSame(const Run& asked, const Run& there) {
     return asked.kind == there.kind && asked.trigger == there.trigger &&
            asked.job_id == there.job_id && asked.type == there.type &&
@@ -74,8 +75,8 @@ Result<void> NewRuns::NoteStates(const std::vector<Run>& runs) {
     return {};
 }
 
-// Those that were refused for the sake of a run in front of them in the batch that had their key,
-// and was refused in its turn.
+// Inserts the runs that were refused because an earlier run of the batch had their key, if that run
+// was refused in turn.
 Result<void> NewRuns::InsertDisplaced(const std::vector<Run>& runs) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -105,7 +106,7 @@ void NewRuns::Prepare(Run& run) {
         run.status.ready_at <= changes_.now() ? RunState::kQueued : RunState::kScheduled;
 }
 
-// Within a batch the first of several with one key gets it.
+// If several runs of a batch have the same key, the first one gets it.
 Result<void> NewRuns::TakeKeys(const std::vector<Run>& runs) {
     std::vector<KeyClaim> claims;
     std::vector<std::size_t> claimants;
@@ -124,10 +125,10 @@ Result<void> NewRuns::TakeKeys(const std::vector<Run>& runs) {
     if (claims.empty()) return {};
     KSANA_TRY(const auto holders, tx_.TakeKeys(claims, changes_.now()));
     for (std::size_t c = 0; c < claims.size(); ++c) {
-        // Held by the run itself: the same call was sent twice, which its id will tell.
+        // The run itself holds the key: the call was repeated, which its id will show.
         if (!holders[c] || *holders[c] == claims[c].run_id) continue;
         outcomes_[claimants[c]] = {SubmitVerdict::kSameKey, *holders[c], std::nullopt};
-        // What stood behind it in this batch was refused for its sake: the holder is another.
+        // Later runs of this batch lost the key to this run; they now lose it to the actual holder.
         for (Submitted& outcome : outcomes_) {
             if (outcome.verdict == SubmitVerdict::kSameKey && outcome.id == claims[c].run_id) {
                 outcome.id = *holders[c];
@@ -162,9 +163,10 @@ Result<void> NewRuns::Start(std::vector<Run>& runs) {
     return {};
 }
 
-// Starts, waits, or is skipped because enough of its job waits already.
+// Starts the run, lets it wait, or skips it because enough runs of its job wait already.
 Result<void> NewRuns::PassGate(Run& run, Submitted& outcome) {
-    // Ahead of its time only where nothing is in its way: by then that may be over.
+    // Starts ahead of its time only if no run of the job is in the way: such a run may have ended
+    // by then.
     const bool clear = run.status.ready_at <= changes_.now() || gates_.IsFree(run);
     const bool room = MayStart(run) && started_ < start_->limit && clear;
     if (gates_.IsOneTooMany(run)) {
@@ -184,7 +186,7 @@ void NewRuns::Skip(Run& run, Submitted& outcome) const {
     outcome.verdict = SubmitVerdict::kSkipped;
 }
 
-// Whether it will be refused: then it must not have others cancelled.
+// Returns whether the run will be refused; if so, it must not cancel other runs.
 Result<bool> NewRuns::IsThere(const Run& run) {
     KSANA_TRY(const std::vector<Run> same, tx_.Runs({run.id}));
     if (!same.empty() || !run.nominal_at) return !same.empty();
@@ -205,7 +207,7 @@ Result<void> NewRuns::StartOne(Run& run, Submitted& outcome) {
         case model::OverlapVerdict::kStart:
             begin_.exec_id = ids_.Next().ToString();
             run.status.state = RunState::kQueued;
-            // Ahead of its time: from then on it is running.
+            // A run ahead of its time counts as started at its ready_at.
             model::Decide(run, begin_, std::max(changes_.now(), run.status.ready_at));
             outcome.verdict = SubmitVerdict::kStarted;
             ++started_;
@@ -246,7 +248,7 @@ Result<void> NewRuns::InsertRest(std::vector<Run>& runs) {
     return ExplainRefusals(runs, refused);
 }
 
-// A batch that is sent again is refused as a whole: one read for all.
+// A repeated batch is refused as a whole: one read serves all its runs.
 Result<void> NewRuns::ExplainRefusals(const std::vector<Run>& runs,
                                       const std::vector<std::size_t>& refused) {
     if (refused.empty()) return {};
@@ -264,7 +266,7 @@ Result<void> NewRuns::ExplainRefusals(const std::vector<Run>& runs,
     return {};
 }
 
-// It has ended before it began: its job's books, and the key that it took.
+// The run ended before it began: updates its job's bookkeeping and frees the key that it took.
 Result<void> NewRuns::EndSkipped(const Run& run) {
     changes_.NoteEnded(run);
     tx_.Touch(Topic::kFinished);
@@ -276,8 +278,8 @@ Result<void> NewRuns::ExplainRefusal(const Run& run, const Run* same, Submitted&
     if (same != nullptr) {
         outcome = {SubmitVerdict::kSameId, run.id, std::nullopt, same->status.state,
                    !IsSame(run, *same)};
-        // It may have given its key back long ago, or have had another; this call took it by
-        // mistake.
+        // The stored run may have freed its key long ago or have had another one; then this call
+        // has just taken the key by mistake.
         const bool its_own = same->tenant == run.tenant && same->unique.key == run.unique.key &&
                              model::HoldsKey(*same, changes_.now());
         if (!run.unique.key.empty() && !its_own) KSANA_TRY_VOID(tx_.FreeKeys({ClaimOf(run)}));

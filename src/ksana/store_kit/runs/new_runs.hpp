@@ -12,8 +12,9 @@
 
 namespace ksana::store_kit {
 
-// Stores new runs: draws ids, takes unique keys, starts at once what may start, and says of each
-// what became of it.
+// Stores new runs in one transaction: generates ids, takes unique keys, starts the runs that may
+// start at once, and returns an outcome for each. Lives for one call of Insert; all arguments must
+// outlive it. Not thread-safe.
 class NewRuns {
   public:
     NewRuns(RunChanges& changes, Transaction& tx, UuidGenerator& ids,
@@ -23,11 +24,12 @@ class NewRuns {
         begin_ = {.kind = model::EventKind::kStart, .owner = start_->owner, .lease = start_->lease};
     }
 
-    // Gates that the caller holds already.
+    // Passes overlap counts that the caller has already locked.
     void Know(std::vector<OverlapCounts> gates) { gates_.Know(std::move(gates)); }
 
-    // One outcome for each run. Fills in what a new run gets; those that are started are in their
-    // outcomes afterwards. The caller flushes the changes, and keeps the runs until then.
+    // Stores the runs and returns one outcome per run. Sets the members that the store provides;
+    // moves started runs into their outcomes. The caller must flush `changes` afterwards and keep
+    // `runs` until then.
     Result<std::vector<store::Submitted>> Insert(std::vector<model::Run>& runs);
 
   private:
@@ -45,7 +47,7 @@ class NewRuns {
     Result<void> EndSkipped(const model::Run& run);
     Result<void> ExplainRefusals(const std::vector<model::Run>& runs,
                                  const std::vector<std::size_t>& refused);
-    // `same`: the run that has its id, or null.
+    // `same` is the stored run with this id, or null.
     Result<void> ExplainRefusal(const model::Run& run, const model::Run* same,
                                 store::Submitted& outcome);
 
@@ -53,10 +55,10 @@ class NewRuns {
     Transaction& tx_;
     UuidGenerator& ids_;
     const std::optional<store::StartAs> start_;
-    model::Event begin_;  // of start_; with a fresh exec_id for each
+    model::Event begin_;  // starts a run for start_; gets a new exec_id each time
     OverlapGuard gates_;
     std::vector<store::Submitted> outcomes_;
-    std::set<Uuid> refused_;  // by the store itself
+    std::set<Uuid> refused_;  // runs that InsertRuns did not insert
     std::size_t started_ = 0;
 };
 

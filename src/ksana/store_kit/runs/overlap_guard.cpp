@@ -42,8 +42,8 @@ bool OverlapGuard::IsFree(const model::Run& run) const {
     return gate.under_way + gate.blocked + gate.waiting == 0;
 }
 
-// With nothing under way a run starts although others may be blocked: one of them was let go and
-// is on its way, and the order is that of the queue.
+// If nothing is under way, the run starts even if others are blocked: one of those has been
+// unblocked and is queued, and the queue decides the order.
 Result<OverlapVerdict> OverlapGuard::Ask(const model::Run& run) {
     if (!Concerns(run)) return OverlapVerdict::kStart;
     OverlapCounts& gate = gates_.at(run.job_id);
@@ -60,8 +60,8 @@ Result<OverlapVerdict> OverlapGuard::Ask(const model::Run& run) {
     return verdict;
 }
 
-// Those that wait end at once, those that run are asked to; the new one waits for their end. What
-// was let through and is not in the store yet (a batch of new runs) stays counted.
+// Cancels blocked runs at once and asks running ones to stop; the new run waits for their end. Runs
+// that were let through but are not stored yet (of a batch of new runs) stay counted.
 Result<void> OverlapGuard::CancelOthers(const model::Run& run, OverlapCounts& gate) {
     KSANA_TRY_VOID(changes_.Flush());
     KSANA_TRY(const std::vector<OverlapCounts> before, tx_.LockOverlapCounts({run.job_id}));

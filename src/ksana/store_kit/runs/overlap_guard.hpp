@@ -11,34 +11,37 @@
 
 namespace ksana::store_kit {
 
-// Keeps the runs of a job from overlapping, over the whole cluster: asked before a run starts.
+// Keeps the runs of a job from overlapping, across all nodes. Asked before a run starts. Lives for
+// one transaction; `tx` and `changes` must outlive it. Not thread-safe.
 class OverlapGuard {
   public:
     OverlapGuard(Transaction& tx, RunChanges& changes) : tx_(tx), changes_(changes) {}
 
-    // Whether a run has to pass: a first attempt of a job that does not allow overlap.
+    // Returns whether a run must be checked: the first attempt of a job that does not allow
+    // overlap.
     static bool Concerns(const model::Run& run);
 
-    // The caller holds these already.
+    // Adds counts that the caller has already locked.
     void Know(std::vector<OverlapCounts> gates);
-    // Takes hold of the gates of these runs' jobs, of all at once.
+    // Locks the counts of these runs' jobs, all at once. Must precede the other calls for these
+    // runs.
     Result<void> Lock(const RunRefs& runs);
 
-    // May it start? kStart, kSkip, or kQueue: it must be blocked. Others are cancelled where the
-    // policy says so, which writes all changes so far. Counts what it lets through.
+    // Returns kStart, kSkip, or kQueue if the run must be blocked, and counts the run accordingly.
+    // Cancels other runs if the policy says so, which flushes all changes so far.
     Result<model::OverlapVerdict> Ask(const model::Run& run);
 
-    // Whether a new fire is one too many, behind those that have not even started. If not, and it
-    // is not started, NoteWaiting tells of it.
+    // Returns whether a new fire exceeds the number of runs that may wait, including runs that have
+    // not started. If it does not and is not started, the caller must call NoteWaiting.
     bool IsOneTooMany(const model::Run& run) const;
-    // Others of its job were there first, and have not started.
+    // Returns whether earlier runs of its job have not started yet.
     bool IsBehindOthers(const model::Run& run) const { return gates_.at(run.job_id).waiting > 0; }
-    // Nothing of its job is there that is not over.
+    // Returns whether its job has no unfinished run.
     bool IsFree(const model::Run& run) const;
     void NoteWaiting(const model::Run& run) { ++gates_.at(run.job_id).waiting; }
 
-    // What a run has become because Ask had it cancelled; null: it had not. Whoever holds a copy of
-    // the run goes on from this.
+    // Returns the new status of a run that Ask has cancelled, or null. A caller with a copy of the
+    // run must continue with this status.
     const model::RunStatus* CancelledStatus(const Uuid& id) const;
 
   private:

@@ -17,7 +17,7 @@ using model::RunState;
 using model::RunStatus;
 using store::Topic;
 
-// Fires of the job may be blocked behind one of its runs.
+// Returns whether other runs of the job may be blocked by this one.
 bool MayBlockOthers(const Run& run) {
     return !run.job_id.empty() && (run.policy.overlap == model::OverlapPolicy::kQueueOne ||
                                    run.policy.overlap == model::OverlapPolicy::kQueueAll ||
@@ -28,10 +28,10 @@ bool HoldsKeyIn(const Run& run, RunState state) {
     return !run.unique.key.empty() && (run.unique.states & model::SetOf(state)) != 0;
 }
 
-// In the order of the ids; of a run that changed twice the last state.
+// Sorts by id and keeps the last state of a run that changed more than once.
 RunRefs OneOfEach(RunRefs runs) {
     const auto falls = std::ranges::adjacent_find(runs, std::greater_equal(), &Run::id);
-    if (falls == runs.end()) return runs;  // most often: ids grow with time
+    if (falls == runs.end()) return runs;  // the usual case: ids grow with time
     std::ranges::stable_sort(runs, {}, &Run::id);
     RunRefs once;
     once.reserve(runs.size());
@@ -53,15 +53,15 @@ store::Topics TopicsOf(const RunChanges::Before& before, const Run& run) {
     return topics;
 }
 
-// Final, and kept. What was over for its job before it became final has no tally; the store finds
-// it by itself.
+// Final and kept. A run that was over for its job before it became final (completing, held) gets no
+// second tally; the store finds it by itself.
 bool IsListed(const Run& run) {
     return model::IsFinal(run.status.state) && run.status.finished_at &&
            run.policy.run_log != model::RunLog::kNone;
 }
 
-// The row holds the last attempt only: at a start an earlier one moves to its own, unless it never
-// began: then the next takes its place.
+// The row holds only the last attempt: at the next start it moves to a row of its own if the run
+// log is full. An attempt that never began is dropped, and the next one takes its place.
 std::optional<model::Attempt> DisplacedBy(const model::Event& event, const Run& run) {
     if (event.kind != model::EventKind::kStart || run.status.attempt == 0 ||
         run.status.outcome == model::AttemptOutcome::kDeferred ||
@@ -109,8 +109,8 @@ void RunChanges::Follow(const Run& run, const Before& before, const model::Trans
     }
 }
 
-// A callback got through, or waits for a person, or was given up: the run it speaks of learns of it
-// in the same transaction, so that no crash can come between the two.
+// Records that a callback succeeded, is held for a person, or was given up. Its parent run is told
+// in the same transaction, so that no crash can separate the two.
 void RunChanges::NoteCallback(const Run& run) {
     const RunState state = run.status.state;
     if (state != RunState::kHeld && !model::IsFinal(state)) return;
@@ -125,7 +125,8 @@ void RunChanges::NoteCallback(const Run& run) {
     of_callbacks_.push_back(std::move(told));
 }
 
-// Whoever is over already (its callback told of an error), or was closed by a person, takes it not.
+// A parent that has already ended (its callback reported an error) or was closed by a person
+// refuses the event.
 Result<void> RunChanges::TellParents() {
     if (of_callbacks_.empty()) return {};
     const std::vector<model::RunEvent> told = std::exchange(of_callbacks_, {});
@@ -147,7 +148,7 @@ Result<void> RunChanges::TellParents() {
     return WriteRuns();
 }
 
-// What the store is to keep of it.
+// Returns the run as the store keeps it under its run log policy.
 const Run* RunChanges::AsKept(const Run& run) {
     if (!model::IsFinal(run.status.state) || run.policy.run_log != model::RunLog::kTrigger) {
         return &run;
@@ -166,8 +167,8 @@ void RunChanges::AddTally(const Run& run, bool listed) {
     if (listed) tally.ended.push_back({run.id, *run.status.finished_at});
 }
 
-// Jobs before runs: who ends a run of a job holds the job first (transaction.hpp,
-// LockOverlapCounts).
+// Writes jobs before runs: a transaction that ends a run of a job locks the job first
+// (LockOverlapCounts in transaction.hpp).
 Result<void> RunChanges::Flush() {
     KSANA_TRY_VOID(WriteTallies());
     KSANA_TRY_VOID(WriteRuns());
@@ -216,8 +217,8 @@ Result<void> RunChanges::WriteFollowUps() {
     return {};
 }
 
-// The first that waits may go once nothing of its job is under way. It passes the gate again when
-// it is claimed, so one too many here does no harm.
+// Unblocks the first blocked run of each job that has no run under way. The run is checked again
+// when it is claimed, so unblocking one too many does no harm.
 Result<void> RunChanges::OpenGates() {
     if (ended_jobs_.empty()) return {};
     const std::vector<std::string> jobs(ended_jobs_.begin(), ended_jobs_.end());

@@ -12,39 +12,42 @@
 
 namespace ksana::store_kit {
 
-// What one transaction does to runs: each change is decided at once and written by Flush together
-// with the others, and with all that follows from it (attempts, the job's bookkeeping, keys that
-// come free, callbacks, the run that waited for this one).
+// The changes of one transaction to runs. Each change is decided at once; Flush writes all of them
+// with their consequences (attempts, the job's bookkeeping, freed keys, callbacks, the next blocked
+// run). Lives for one transaction. Not thread-safe. After an error the transaction must be rolled
+// back.
 class RunChanges {
   public:
-    // `follow_up` may be empty; it and the transaction must outlive this.
+    // `follow_up` may be empty. All arguments must outlive this object.
     RunChanges(Transaction& tx, TimePoint now, const store::FollowUp& follow_up, UuidGenerator& ids)
         : tx_(tx), now_(now), follow_up_(&follow_up), ids_(ids) {}
 
-    // For the changes from here on. As above.
+    // Sets the follow-up for later changes; it must outlive this object.
     void FollowBy(const store::FollowUp& follow_up) { follow_up_ = &follow_up; }
 
-    // What a run was, as far as anything follows from it.
+    // The members of a run's former state on which consequences depend.
     struct Before {
         model::RunState state;
         bool cancel_requested;
         bool under_way;
     };
 
-    // `run` must be locked, and is afterwards as it became. It is not copied: it stays where it is
-    // until Flush. Where it was changed before and not yet written, the caller hands in that same
-    // state.
+    // Applies the event to `run`, which must be locked, and returns the decision. Keeps a pointer
+    // to the run: it must stay in place until Flush. A run with an unwritten change must be passed
+    // in its changed state.
     model::Transition Change(model::Run& run, const model::Event& event);
 
-    // A run that is about to be inserted in a state that ends it (skipped): for its job's books.
+    // Updates the job's bookkeeping for a run that is about to be inserted in a final state
+    // (skipped).
     void NoteEnded(const model::Run& run) { AddTally(run, false); }
 
+    // Writes all changes so far.
     Result<void> Flush();
 
     TimePoint now() const { return now_; }
 
   private:
-    // `listed`: it is final and stays, and the store may list it by its job.
+    // `listed`: the run is final and stays stored, so the store may list it by its job.
     void AddTally(const model::Run& run, bool listed);
     void Follow(const model::Run& run, const Before& before, const model::Transition& made);
     Result<void> WriteTallies();
@@ -61,19 +64,19 @@ class RunChanges {
     UuidGenerator& ids_;
 
     RunRefs changed_;
-    std::deque<model::Run> own_;  // those among them that nobody else keeps
+    std::deque<model::Run> own_;  // the runs of `changed_` that no caller owns
     std::vector<model::Attempt> attempts_;
     std::map<std::string, model::JobTally> tallies_;
     std::vector<KeyClaim> freed_;
     std::vector<model::Run> follow_ups_;
-    std::vector<model::RunEvent> of_callbacks_;  // what became of callbacks, for their parents
-    std::set<std::string> ended_jobs_;           // with runs that may be blocked
+    std::vector<model::RunEvent> of_callbacks_;  // outcomes of callbacks, for their parents
+    std::set<std::string> ended_jobs_;           // jobs whose blocked runs may now start
 };
 
-// The claim a run has on its unique key.
+// Returns the run's claim on its unique key.
 KeyClaim ClaimOf(const model::Run& run);
 
-// Whom a run concerns that can be claimed.
+// Returns the topic to publish when the run can be claimed.
 store::Topic ReadyTopic(const model::Run& run);
 
 }  // namespace ksana::store_kit

@@ -11,7 +11,7 @@
 namespace ksana::store_sqlite {
 namespace {
 
-// Reads numbers with one blank between them.
+// Reads numbers that are separated by one blank. An error makes ok() false.
 class Numbers {
   public:
     explicit Numbers(std::string_view text) : text_(text) {}
@@ -43,7 +43,7 @@ class Numbers {
 
 }  // namespace
 
-// Taken apart by name, so that a new member does not go unnoticed here.
+// Structured bindings, so that a new member breaks the build here.
 std::string PolicyToText(const model::RunPolicy& policy) {
     const auto& [retry, timeout, stop_grace, overlap, ignores_overlap, run_log, need_manual,
                  success_callback, error_callback] = policy;
@@ -82,7 +82,8 @@ Result<model::RunPolicy> PolicyFromText(std::string_view text) {
 
 namespace {
 
-// There are few policies; whoever makes a new one for every run gets no cache, but no leak either.
+// There are few policies. A client with a new policy for every run gets no benefit from the cache,
+// but causes no leak either.
 constexpr std::size_t kMaxCached = 4'096;
 
 }  // namespace
@@ -108,7 +109,7 @@ Result<model::RunPolicy> PolicyCache::Load(Connection& connection, std::int64_t 
     Query query = connection.Prepared(Sql::kLoadPolicy);
     KSANA_TRY(const bool row, query.Int(id).Next());
     if (!row) return Error(Code::kDataLoss, fmt::format("sqlite: policy {} is missing", id));
-    // Not kept: the row may be one that this very transaction made.
+    // Not cached: the current transaction may have inserted the row.
     return PolicyFromText(query.View());
 }
 

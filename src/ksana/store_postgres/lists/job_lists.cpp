@@ -89,8 +89,8 @@ void AddAfter(Conditions& where, const JobList& list) {
     if (list.after) AddPlace(where, list, list.descending ? "<" : ">", *list.after);
 }
 
-// A condition on a text column that has an index in the order of the id. The index leaves out the
-// value that most jobs have.
+// A condition on a text column that has an index in the order of the id. The index leaves out
+// `left_out`, mostly the value that most jobs have.
 struct Narrowest {
     std::string_view column;
     const std::string& value;

@@ -10,9 +10,9 @@
 
 namespace ksana::store_postgres {
 
-// Builds the WHERE clause of a list from its filter. Values are parameters and never part of the
-// text: the same kind of filter gives the same statement whatever the values are. Not thread-safe;
-// lives for one call.
+// Builds the WHERE clause of a list from its filter. Values are parameters and not part of the text
+// (except for sets of states, run_columns.hpp), so that equal kinds of filters share a prepared
+// statement. Not thread-safe; lives for one call.
 class Conditions {
   public:
     // Adds `condition`, in which {} stands for the parameter's number: "r.type = ${}::text".

@@ -5,7 +5,7 @@
 
 #include "ksana/store_postgres/backend_fixture.hpp"
 
-// Callers that come together share transactions (G1p); none of them can tell.
+// Calls that arrive together share transactions (G1p); no caller can tell.
 
 namespace ksana::store_postgres {
 namespace {
@@ -27,7 +27,7 @@ class AppendTest : public BackendTest {
     }
 };
 
-// Every fourth call of each thread sends a run that is there already.
+// Every fourth call of each thread submits a run that exists already.
 TEST_F(AppendTest, EveryCallerGetsItsOwnAnswer) {
     const model::Run known = MakeRun();
     ASSERT_TRUE(store_->runs().Submit({.runs = {known}}));
@@ -48,7 +48,7 @@ TEST_F(AppendTest, EveryCallerGetsItsOwnAnswer) {
     EXPECT_EQ(Count(), 1 + kThreads * (kCalls / 4) * (1 + 2 * 3));
 }
 
-// The same new run from all sides at once: one of them has stored it.
+// Many threads submit the same new run at once: exactly one of them stores it.
 TEST_F(AppendTest, SameRunFromManyIsStoredOnce) {
     for (int round = 0; round < 10; ++round) {
         const model::Run run = MakeRun();
@@ -64,7 +64,8 @@ TEST_F(AppendTest, SameRunFromManyIsStoredOnce) {
     EXPECT_EQ(Count(), 10);
 }
 
-// What is over is in another table: a run of that id is not new, whatever ids it comes with.
+// A finished run is in another table: a run with its id is not new, whatever other ids are in the
+// call.
 TEST_F(AppendTest, RunThatIsOverIsNotNew) {
     const model::Run known = MakeRun();
     ASSERT_TRUE(store_->runs().Submit({.runs = {MakeRun(), known, MakeRun()}}));
@@ -106,7 +107,7 @@ TEST_F(AppendTest, FailedBodyFailsAlone) {
     EXPECT_EQ(Count(), 4 * 20);
 }
 
-// A run whose text the server refuses takes nobody with it but its group, whose calls are told.
+// A run whose text the server refuses fails the calls of its group and no others.
 TEST_F(AppendTest, RefusedStatementIsAnErrorOfItsCallers) {
     model::Run bad = MakeRun();
     bad.payload = std::string("\0", 1);
@@ -119,7 +120,7 @@ TEST_F(AppendTest, RefusedStatementIsAnErrorOfItsCallers) {
     EXPECT_TRUE(store_->runs().Submit({.runs = {MakeRun()}}));
 }
 
-// While one group is under way, the next does not wait for it.
+// A group does not wait for another group that is in progress.
 TEST_F(AppendTest, TwoGroupsAreUnderWayAtOnce) {
     std::promise<void> begun;
     std::promise<void> over;

@@ -10,7 +10,7 @@
 
 namespace ksana::store_postgres {
 
-// A store in a schema of its own, and what it is made of.
+// Fixture with a store in a schema of its own, and the backend of that store.
 class BackendTest : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -29,7 +29,7 @@ class BackendTest : public ::testing::Test {
         return run;
     }
 
-    // All connections of the store.
+    // Terminates all connections of the store.
     void TerminateBackends() {
         schema_.Run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '" +

@@ -9,15 +9,15 @@
 namespace ksana::store_postgres {
 namespace {
 
-// Between two notices of a node.
+// Pause between two notices of a node.
 constexpr Duration kPause = std::chrono::milliseconds(4);
-// How long the listener is deaf to a request to stop.
+// How long the listener may take to notice a stop request.
 constexpr Duration kListenSlice = std::chrono::milliseconds(100);
 
 constexpr std::string_view kNoSync = "SELECT set_config('synchronous_commit', 'off', true)";
 constexpr std::string_view kNotify = "SELECT pg_notify($1::text, $2::text)";
 
-// The topics of a notice of another node.
+// Returns the topics of a notice by another node; none for a notice of this node.
 store::Topics TopicsOf(std::string_view payload, std::string_view own_node) {
     const std::size_t colon = payload.find(':');
     if (colon == std::string_view::npos) return store::Topics::All();
@@ -74,7 +74,7 @@ bool ChangeNotices::SendOne(std::unique_ptr<Connection>& connection, store::Topi
         if (std::holds_alternative<Fault>(made)) return false;
         connection = std::move(std::get<0>(made));
     }
-    // A notice need not survive a crash: no waiting for the disk.
+    // A notice need not survive a crash, so do not wait for the disk.
     std::vector<Statement> statements(2);
     statements[0].sql = kNoSync;
     statements[1].sql = kNotify;

@@ -10,27 +10,34 @@
 
 namespace ksana::store_postgres {
 
-// Tells other nodes what this one has committed, and this one's feed what others did. NOTIFY takes
-// a lock of the whole database cluster at commit, so it never goes with the data: one thread sends
-// what has gathered, a few milliseconds apart at most. Another thread listens. Both have their own
-// connections and come back by themselves; after a gap everything may have changed, and the feed
-// is told so. Notices are hints: losing one costs a poll's delay, nothing else.
+// Exchanges change notices between nodes: tells other nodes which topics this node has committed,
+// and publishes the topics of other nodes to the local change feed.
+//
+// NOTIFY takes a lock of the whole database cluster at commit, so it never goes with the data: the
+// thread "pg-notify" sends the pending topics as one notice, with a pause of a few milliseconds
+// between notices. The thread "pg-listen" receives. Each thread has its own connection and
+// reconnects by itself; after a gap every topic is published, because anything may have changed
+// meanwhile. A notice is a hint: a lost notice delays a reader until its next poll and has no other
+// effect.
 class ChangeNotices {
   public:
     struct Parts {
-        const ConnectionPool& pool;  // its options only: both connections are beside it
+        // Used for its options: both connections are opened outside the pool.
+        const ConnectionPool& pool;
         Backoff& backoff;
         Clock& clock;
         store::ChangeFeed& feed;
         std::string schema;
-        Duration timeout;  // of one exchange with the server
+        Duration timeout;  // of one round trip to the server
     };
     explicit ChangeNotices(Parts parts);
 
-    // Listens from the return on, unless the server went away meanwhile.
+    // Subscribes and starts both threads. After success, notices arrive unless the connection
+    // breaks. Fails if the server is unreachable.
     Result<void> Start();
 
-    // After a commit; any thread. The local feed is told by the caller.
+    // Queues `topics` for the other nodes. Call after a commit, from any thread. The caller
+    // publishes to the local feed itself.
     void Announce(store::Topics topics);
 
   private:
@@ -41,11 +48,12 @@ class ChangeNotices {
     void Publish(const std::vector<Connection::Notification>& notifications);
 
     const Parts parts_;
-    const std::string node_;     // in front of our own notices
-    const std::string channel_;  // of the schema
+    const std::string node_;  // random; prefixes this node's own notices so that it can skip them
+    const std::string channel_;  // one channel for each schema
+    // Bits of the topics that are not sent yet.
     std::atomic<std::uint32_t> pending_{0};
     Wakeup wakeup_;
-    std::unique_ptr<Connection> listening_;  // used by Start, then by the listener's thread
+    std::unique_ptr<Connection> listening_;  // used by Start, then only by the listener thread
     LoopThread sender_;
     LoopThread listener_;
 };

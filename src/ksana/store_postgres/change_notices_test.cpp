@@ -14,7 +14,7 @@ using ksana::testing::PostgresSchema;
 using store::Topic;
 using store::Topics;
 
-// What a feed has said so far.
+// Collects the topics that a feed has published. Thread-safe.
 class Ear {
   public:
     explicit Ear(store_kit::Backend& backend)
@@ -24,6 +24,7 @@ class Ear {
               changed_.NotifyAll();
           })) {}
 
+    // Returns whether all `topics` were published within 10 s.
     bool Hears(Topics topics) {
         MutexLock lock(mutex_);
         return changed_.WaitFor(lock, std::chrono::seconds(10), [&]() KSANA_REQUIRES(mutex_) {
@@ -60,7 +61,8 @@ TEST(ChangeNoticesTest, NodesHearOfEachOther) {
     ASSERT_TRUE(Touch(**one, Topic::kReady | Topic::kJobs));
     EXPECT_EQ(own.Forget(), Topic::kReady | Topic::kJobs);  // at once
     EXPECT_TRUE(far.Hears(Topic::kReady | Topic::kJobs));
-    // An answer from there comes later than our own notice would: it was not taken for another's.
+    // A notice from the other node arrives later than this node's own notice would: the own notice
+    // was skipped.
     ASSERT_TRUE(Touch(**other, Topic::kEvents));
     EXPECT_TRUE(own.Hears(Topic::kEvents));
     EXPECT_EQ(own.Forget(), Topics(Topic::kEvents));

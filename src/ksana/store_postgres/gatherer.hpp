@@ -12,15 +12,18 @@
 
 namespace ksana::store_postgres {
 
-// Lets callers that come at the same time share a transaction: whoever finds no other at it does
-// the work of all who wait, the rest wait for it. A group is what came while the one before was
-// under way. Its members, all told at once, often come back together: the next leader gives them a
-// small part of the time that group took, else the first to return would go alone. A caller without
-// company does not wait. Thread-safe.
+// Runs calls that arrive at the same time as one group, in one transaction. The first caller
+// becomes the leader and runs the group; the other callers block until the leader has set their
+// results. A group consists of the calls that arrived while the previous group was running. Its
+// members are woken together and often return together, so the next leader waits up to 1/kPatience
+// of the time the last group took; otherwise the first caller to return would run alone. A caller
+// without recent company does not wait.
+//
+// Owned by a lane of PostgresBackend. Thread-safe; all work runs on the threads of the callers.
 template <class Work>
 class Gatherer {
   public:
-    // One caller's part of a group. Lives on its stack, which it leaves when its bell has rung.
+    // One caller's part of a group. Lives on the caller's stack until the caller's bell has rung.
     struct Part {
         Work& work;
         const Deadline& deadline;
@@ -28,31 +31,39 @@ class Gatherer {
         Result<void> result;
 
         bool taken = false;  // into a group; guarded by the gatherer's mutex
-        bool leads = false;  // why its bell rings: to lead the next group, or as it is done
+        // Why the bell rings: to lead the next group (true), or because the part is done.
+        bool leads = false;
         Bell bell{};
     };
     using Parts = std::vector<Part*>;
-    // Called before a group is made up, by its leader: what can be done without knowing it.
+    // Called by the leader before the group is known, to do the work that does not depend on its
+    // members.
     using Prepare = std::function<void(const Deadline&)>;
-    // Sets the result of every part; must return soon after the earliest of their deadlines. Those
-    // it gives back are not done and have time left: they go into the next group.
+    // Runs a group and sets the result of every part. Must return soon after the earliest deadline
+    // of the parts. Returns the parts that are not done and have time left: they join the next
+    // group.
     using RunGroup = std::function<Parts(const Parts&)>;
 
-    // What a group weighs at most, unless it is one caller alone.
+    // `most_weight` is the maximum weight of a group, unless the group is a single caller. `clock`
+    // must outlive the gatherer.
     Gatherer(const Clock& clock, std::size_t most_weight, Prepare prepare, RunGroup run)
         : clock_(clock),
           most_weight_(most_weight),
           prepare_(std::move(prepare)),
           run_(std::move(run)) {}
 
+    // Runs `work` in a group and returns its result. Returns kDeadlineExceeded if the deadline
+    // passes before a group has taken the work.
     Result<void> Do(Work& work, const Deadline& deadline, std::size_t weight = 1);
 
   private:
-    static constexpr int kPatience = 4;  // waits for company: this part of the last group's time
-    // One slow group is no reason to let the next one wait.
+    // The leader waits at most 1/kPatience of the last group's time.
+    static constexpr int kPatience = 4;
+    // Cap on the last group's time, so that one slow group does not delay the next one.
     static constexpr Duration kMaxTook = std::chrono::milliseconds(20);
 
-    // Nobody else is to be expected, or there would be no room.
+    // Returns whether there is no reason to wait longer: all expected callers are here, or the
+    // group is full.
     bool Complete() const KSANA_REQUIRES(mutex_) {
         return waiting_.size() >= company_ || weight_ >= most_weight_;
     }
@@ -62,8 +73,8 @@ class Gatherer {
     bool LeadGroup(Part& leader);
     Parts Gather(Part& leader);
     struct Led {
-        Parts parts;  // that are done
-        Parts rest;   // that are not
+        Parts parts;  // those that are done
+        Parts rest;   // those that are not done
         Duration took;
     };
     Part* HandOver(Part& leader, const Led& led);
@@ -73,11 +84,13 @@ class Gatherer {
     const Prepare prepare_;
     const RunGroup run_;
     Mutex mutex_;
-    std::deque<Part*> waiting_ KSANA_GUARDED_BY(mutex_);  // the leader, too, until it has gathered
-    std::size_t weight_ KSANA_GUARDED_BY(mutex_) = 0;     // of those who wait
+    // Includes the leader until it has gathered.
+    std::deque<Part*> waiting_ KSANA_GUARDED_BY(mutex_);
+    std::size_t weight_ KSANA_GUARDED_BY(mutex_) = 0;  // of the waiting parts
     Part* leader_ KSANA_GUARDED_BY(mutex_) = nullptr;
-    bool gathering_ KSANA_GUARDED_BY(mutex_) = false;  // the leader wants to be told of its company
-    std::size_t company_ KSANA_GUARDED_BY(mutex_) = 1;  // callers that there were lately
+    // The leader sleeps and wants to be woken when Complete() holds.
+    bool gathering_ KSANA_GUARDED_BY(mutex_) = false;
+    std::size_t company_ KSANA_GUARDED_BY(mutex_) = 1;  // number of callers seen lately
     Duration last_took_ KSANA_GUARDED_BY(mutex_){};
 };
 
@@ -90,13 +103,13 @@ Result<void> Gatherer<Work>::Do(Work& work, const Deadline& deadline, std::size_
     }
     if (!part.bell.AwaitUntil(deadline.at())) {
         if (Leave(part)) return DeadlineFault("the calls before this one did not end").error;
-        part.bell.Await();  // a group keeps to the earliest deadline
+        part.bell.Await();  // the group that took the part ends soon after the part's deadline
     }
     if (part.leads) Lead(part);
     return std::move(part.result);
 }
 
-// True: nobody leads, so that it has to.
+// Queues the part. Returns true if there is no leader: the caller has to lead.
 template <class Work>
 bool Gatherer<Work>::Join(Part& part) {
     const MutexLock lock(mutex_);
@@ -113,7 +126,8 @@ bool Gatherer<Work>::Join(Part& part) {
     return false;
 }
 
-// False: too late, its bell will ring.
+// Removes the part from the queue. Returns false if that is too late and the part's bell is going
+// to ring.
 template <class Work>
 bool Gatherer<Work>::Leave(Part& part) {
     const MutexLock lock(mutex_);
@@ -123,7 +137,7 @@ bool Gatherer<Work>::Leave(Part& part) {
     return true;
 }
 
-// Those who have waited longest.
+// Takes the leader and the parts that have waited longest, as far as the weight allows.
 template <class Work>
 typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
     MutexLock lock(mutex_);
@@ -135,7 +149,7 @@ typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
         lock.Lock();
         gathering_ = false;
     }
-    // The leader leads its own group, however many were before it.
+    // The leader is part of its own group even if other parts have waited longer.
     std::erase(waiting_, &leader);
     Parts parts = {&leader};
     std::size_t weight = leader.weight;
@@ -149,8 +163,9 @@ typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
     return parts;
 }
 
-// Who leads next, if somebody waits: the leader itself, if it is not done. What is left of the
-// group has waited longest.
+// Chooses the next leader: the current leader if its part is not done, otherwise the part that has
+// waited longest, or null if none waits. Parts left over from the group go to the front of the
+// queue.
 template <class Work>
 typename Gatherer<Work>::Part* Gatherer<Work>::HandOver(Part& leader, const Led& led) {
     const MutexLock lock(mutex_);
@@ -173,8 +188,8 @@ void Gatherer<Work>::Lead(Part& leader) {
     }
 }
 
-// False: the leader is not done. The next leader is woken first: it starts while the others of this
-// group are told.
+// Runs one group. Returns false if the leader's own part is not done. Wakes the next leader first,
+// so that it starts while the other members of this group are being woken.
 template <class Work>
 bool Gatherer<Work>::LeadGroup(Part& leader) {
     if (prepare_) prepare_(leader.deadline);
@@ -182,7 +197,8 @@ bool Gatherer<Work>::LeadGroup(Part& leader) {
     const SteadyPoint start = clock_.SteadyNow();
     led.rest = run_(led.parts);
     led.took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - start);
-    // Who was given back is another's from here on.
+    // From HandOver on, a part in `rest` may be taken by another leader, so it must not be touched
+    // here.
     std::erase_if(led.parts,
                   [&](Part* part) { return std::ranges::find(led.rest, part) != led.rest.end(); });
     Part* const next = HandOver(leader, led);

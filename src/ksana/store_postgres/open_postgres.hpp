@@ -15,26 +15,28 @@ namespace ksana::store_postgres {
 
 struct PostgresOptions {
     std::string url;  // postgresql://… or "key=value …"
-    Clock& clock;     // for waits and backoff only: leases go by the server's clock
-    Random& random;   // jitter and the node's name; guarded here, need not be thread-safe
+    Clock& clock;     // for waits and backoff only: leases use the server's clock
+    // Jitter and the node's name; the backend guards it, so it need not be thread-safe.
+    Random& random;
     std::size_t pool_size = 8;
     Duration connect_timeout = std::chrono::seconds(5);
     Duration call_timeout = std::chrono::seconds(10);  // of a whole call, retries included
     std::string schema = "ksana";
-    // Whether other nodes are told and listened to. Off behind a transaction pooler, which gives
-    // no connection of one's own: then others are noticed by polling alone.
+    // Whether to notify and listen to other nodes. Turn off behind a transaction pooler, which
+    // gives no connection of one's own: changes by other nodes are then noticed by polling only.
     bool listen = true;
     bool migrate = true;
-    // Off behind a transaction pooler: every statement is sent unnamed, and no session setting is
-    // made. Costs planning at each call.
+    // Whether to prepare statements and change session settings. Turn off behind a transaction
+    // pooler: every statement is then sent unnamed and planned at each call.
     bool prepare = true;
 };
 
-// Connects, brings the schema up to date (options.migrate) and starts listening to other nodes.
-// Clock and Random must outlive the backend.
+// Connects, brings the schema up to date (options.migrate) and starts listening to other nodes
+// (options.listen). `clock` and `random` must outlive the backend. Returns kInvalidArgument for bad
+// options, kConflict for a schema of another version, kUnavailable if the server is unreachable.
 Result<std::unique_ptr<store_kit::Backend>> OpenPostgres(const PostgresOptions& options);
 
-// What the database has; changes nothing, also where there is no schema yet.
+// Reads which migration steps the database has. Changes nothing, even if there is no schema yet.
 Result<store_kit::MigrationStatus> PostgresMigrationStatus(const PostgresOptions& options);
 
 }  // namespace ksana::store_postgres

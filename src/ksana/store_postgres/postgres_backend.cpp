@@ -14,15 +14,16 @@
 namespace ksana::store_postgres {
 namespace {
 
-// Tries after which a conflict is no longer bad luck.
+// Number of tries after which a conflict is reported instead of retried.
 constexpr int kMaxConflicts = 20;
-// Times that policies are stored for one transaction: more only if others push them out of memory.
+// Rounds of storing policies for one transaction. More would be needed only if other callers keep
+// pushing policies out of the cache.
 constexpr int kMaxPolicyRounds = 5;
-// Callers whose appends go together.
+// Maximum number of calls in one append group.
 constexpr std::size_t kMostAppends = 128;
-// Rows of calls that go together: of more, two connections at a time are faster than one.
+// Maximum number of rows in one share group: above it, two connections are faster than one.
 constexpr std::size_t kMostShared = 1'000;
-// Fewer connections are not to be held by groups alone.
+// Smallest pool with two lanes: in a smaller one groups would hold all connections.
 constexpr std::size_t kPoolOfTwoLanes = 4;
 constexpr Duration kMigrationTimeout = std::chrono::hours(1);
 
@@ -84,7 +85,7 @@ Result<void> PostgresBackend::Start() {
     return notices_->Start();
 }
 
-// On a connection of its own: a step may take longer than any call.
+// Uses a connection of its own, because a step may take longer than the timeout of a call.
 Result<int> PostgresBackend::BringUpToDate() {
     const Deadline deadline(options_.clock, kMigrationTimeout);
     ConnectionOptions connection = ConnectionOf(options_);
@@ -105,7 +106,7 @@ PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& b
     made.result = body(tx);
     if (!session.fault() && tx.unsure()) return {NotSure().error, NotSure(), {}, {}};
     if (made.result && !wanted.empty()) made.result = UnknownPolicies();
-    // A fault that the body has kept to itself comes out here.
+    // Commit reports a fault that the body has ignored.
     if (made.result) made.result = session.Commit();
     made.touched = tx.touched();
     if (made.result) {
@@ -118,8 +119,8 @@ PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& b
     return made;
 }
 
-// Policies are committed before the runs that name them, on the same connection: the transaction
-// that wanted them is rolled back, and run again afterwards.
+// Policies are committed before the runs that refer to them, on the same connection: the
+// transaction that needs them is rolled back and runs again afterwards.
 PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const OwnBody& body,
                                                 const Deadline& deadline, Way& way) {
     for (int round = 1;; ++round) {
@@ -186,8 +187,8 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
     }
 }
 
-// Asks the server on a new connection. A transaction whose connection broke goes on until the
-// server notices: as long as it is in progress, the question is put again.
+// Asks on a new connection. A transaction whose connection broke stays in progress until the server
+// notices, so the question is repeated until there is an outcome.
 Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
     for (int tries = 1; !deadline.Passed(); ++tries) {
         if (auto made = pool_.Connect(deadline); auto* connection = std::get_if<0>(&made)) {
@@ -205,7 +206,7 @@ PostgresBackend::Try PostgresBackend::WriteTo(const OwnBody& body, const Deadlin
         way.look = look;
         return WriteOnce(connection, body, deadline, way);
     });
-    // Of an unknown outcome, too: if it was committed, somebody waits for it.
+    // Also for an unknown outcome: if it was committed, subscribers wait for it.
     if (made.result || made.unknown) {
         feed_.Publish(made.touched);
         if (notices_) notices_->Announce(made.touched);
@@ -234,14 +235,14 @@ Result<void> PostgresBackend::Share(store_kit::SharedWrite& write) {
     return done;
 }
 
-// Who was told together comes back together: to the lane that they have left.
+// Callers of a group return together, and then choose the lane that they have just left.
 template <class Lane>
 Lane& PostgresBackend::EmptierOf(std::array<Lane, 2>& lanes) const {
     if (options_.pool_size < kPoolOfTwoLanes) return lanes.front();
     return lanes[0].callers <= lanes[1].callers ? lanes[0] : lanes[1];
 }
 
-// Whatever goes wrong here goes wrong again where it is reported.
+// A failure here is ignored: it occurs again in AppendOnce, which reports it.
 void PostgresBackend::PrepareAppend(AppendLane& lane, const Deadline& deadline) {
     auto lease = pool_.Acquire(deadline);
     if (std::holds_alternative<Fault>(lease)) return;
@@ -249,7 +250,7 @@ void PostgresBackend::PrepareAppend(AppendLane& lane, const Deadline& deadline) 
     Session::BeginAhead(**lane.on);
 }
 
-// Whose time is over is told so at once; whoever leads the next group has time for the others.
+// Parts whose deadline has passed get their error at once; the next leader runs the others.
 bool PostgresBackend::DropExpired(AppendLane& lane, Appends::Parts& parts) {
     const auto dropped = std::erase_if(parts, [](Appends::Part* part) {
         if (!part->deadline.Passed()) return false;
@@ -264,8 +265,8 @@ bool PostgresBackend::DropExpired(AppendLane& lane, Appends::Parts& parts) {
     return true;
 }
 
-// Runs that are not new are for their own body to explain: it gets a transaction of its own, and
-// the others start again without it.
+// A body whose runs are not all new runs in a transaction of its own, which finds out why; the
+// others start again without it.
 PostgresBackend::Appends::Parts PostgresBackend::AppendAll(AppendLane& lane, Appends::Parts parts) {
     while (!parts.empty() && !DropExpired(lane, parts)) {
         const auto earliest = std::ranges::min_element(
@@ -313,7 +314,7 @@ PostgresBackend::Appended PostgresBackend::AppendOnce(AppendLane& lane, const Ap
         },
         deadline, std::exchange(lane.on, std::nullopt));
     if (made.result || !odd.empty()) return appended;
-    // The time was that of the first to give up; the others may have some left.
+    // The deadline was the earliest one of the group; other parts may have time left.
     const bool repeat = deadline.Passed() && !made.unknown;
     for (auto* part : parts) {
         if (repeat && !part->deadline.Passed()) {
@@ -325,8 +326,9 @@ PostgresBackend::Appended PostgresBackend::AppendOnce(AppendLane& lane, const Ap
     return appended;
 }
 
-// Whoever had no time left is told so, or has to be tried again without those who had less. What
-// fails for another reason than its connection is tried alone: it may be due to one of them.
+// Runs the group with the earliest deadline of its parts. If that deadline passes, the parts with
+// time left are returned, to be run again without the expired ones. If the group fails for another
+// reason, which may be due to one part, each part runs alone.
 PostgresBackend::Shares::Parts PostgresBackend::ShareAll(Shares::Parts parts) {
     std::erase_if(parts, [](Shares::Part* part) {
         if (!part->deadline.Passed()) return false;

@@ -22,14 +22,17 @@ namespace ksana::store_postgres {
 
 class PostgresTransaction;
 
-// Transactions over a pool of connections. A call is tried again while its time lasts: after a
-// conflict, after a connection that was lost before COMMIT was sent, and after one lost later if
-// the server says that the transaction did not happen. Thread-safe.
+// Runs transactions on a pool of connections, each on its caller's thread. Owned by the store that
+// MakeStore returns. A call is retried until its timeout: after a conflict, after a connection that
+// was lost before COMMIT was sent, and after one lost later if the server says that the transaction
+// did not commit. If the server cannot be asked, the call fails with kUnavailable ("unknown whether
+// the change was committed"). Thread-safe.
 class PostgresBackend final : public store_kit::Backend {
   public:
     explicit PostgresBackend(const PostgresOptions& options);
 
-    // Checks that the server is there, brings the schema up to date and starts to listen.
+    // Connects, brings the schema up to date and starts to listen to other nodes. Call once, before
+    // all else.
     Result<void> Start();
 
     Result<void> Write(const WriteBody& body) override;
@@ -40,64 +43,76 @@ class PostgresBackend final : public store_kit::Backend {
     Result<store::StoreInfo> Info() override;
 
   private:
-    // What one try of a transaction came to.
+    // Outcome of one try of a transaction.
     struct Try {
         Result<void> result;
-        std::optional<Fault> fault;         // what the database had to do with a failure
-        std::optional<CommitMark> unknown;  // COMMIT was sent, and nobody knows more
+        std::optional<Fault> fault;         // set if the database caused the failure
+        std::optional<CommitMark> unknown;  // set if COMMIT was sent and its outcome is unknown
         store::Topics touched;
     };
 
     Result<int> BringUpToDate();
     using OwnBody = std::function<Result<void>(PostgresTransaction&)>;
-    // How a transaction is tried.
+    // How the next try runs.
     struct Way {
+        // Whether to check for existing runs and to read known ones (PostgresTransaction::looks).
         bool look = false;
-        LockOrder::Jobs first;  // jobs that are locked before all else
+        LockOrder::Jobs first;  // jobs to lock before all else
     };
-    // Puts to `way` what the next try is to do otherwise.
+    // Runs `body` in a transaction, after storing the policies it needs. Updates `way` for the next
+    // try.
     Try WriteOnce(Connection& connection, const OwnBody& body, const Deadline& deadline, Way& way);
-    // Leaves `session` uncommitted when the body wanted policies.
+    // Runs `body` and commits. Leaves `session` uncommitted when the body needs policies that are
+    // not stored yet; they are put into `wanted`.
     Try RunBody(Session& session, const OwnBody& body, Way& way, PolicyCache::Policies& wanted);
+    // Runs `body` until it is committed or has failed for good, then tells the feed and the other
+    // nodes. The first try uses `first`, if given.
     Try WriteTo(const OwnBody& body, const Deadline& deadline,
                 std::optional<ConnectionPool::Lease> first = {});
-    // Groups of callers, one after the other. There are two lanes: while the server makes a group
-    // of one durable, that of the other is put together and sent. A third would only make the
-    // groups smaller.
+    // Calls that can share a transaction are gathered into groups. There are two lanes: while the
+    // server makes the group of one lane durable, the other lane gathers and sends the next. A
+    // third lane would only make the groups smaller.
     using Appends = Gatherer<const WriteBody>;
     struct AppendLane {
         explicit AppendLane(PostgresBackend& backend);
 
+        // Calls in progress on this lane.
         std::atomic<int> callers = 0;
-        std::optional<ConnectionPool::Lease> on;  // has begun; of the gatherer's leader
+        // Connection with a transaction begun ahead; used by the current leader only.
+        std::optional<ConnectionPool::Lease> on;
         Appends gatherer;
     };
     using Shares = Gatherer<store_kit::SharedWrite>;
     struct ShareLane {
         explicit ShareLane(PostgresBackend& backend);
 
+        // Calls in progress on this lane.
         std::atomic<int> callers = 0;
         Shares gatherer;
     };
     template <class Lane>
     Lane& EmptierOf(std::array<Lane, 2>& lanes) const;
     void PrepareAppend(AppendLane& lane, const Deadline& deadline);
-    // What one transaction for several parts came to, whose results are set.
+    // Outcome of one transaction for several parts. The results of all other parts are set.
     struct Appended {
-        Appends::Parts odd;   // their runs were not all new: not done
-        Appends::Parts late;  // there was no time for the others: not done, have time left
+        Appends::Parts odd;   // parts with runs that exist already: not done
+        Appends::Parts late;  // parts that are not done and have time left
     };
     Appended AppendOnce(AppendLane& lane, const Appends::Parts& parts, const Deadline& deadline);
+    // Sets the result of the parts whose deadline has passed and removes them. Returns whether
+    // there were any; if so, the transaction begun ahead is rolled back.
     bool DropExpired(AppendLane& lane, Appends::Parts& parts);
-    // Those that are not done and have time left.
+    // Returns the parts that are not done and have time left.
     Appends::Parts AppendAll(AppendLane& lane, Appends::Parts parts);
     Shares::Parts ShareAll(Shares::Parts parts);
     Try ReadOnce(Connection& connection, const ReadBody& body, const Deadline& deadline);
-    // Runs `once` until it is done, has failed for good or its time is over. The first time on the
-    // connection given, if there is one.
+    // Runs `once` until it succeeds, fails for good or the deadline passes. The first try uses the
+    // connection `first`, if given.
     template <class Once>
     Try RunTries(const Deadline& deadline, std::optional<ConnectionPool::Lease> first,
                  const Once& once);
+    // Asks the server whether the transaction committed; kUnknown if there is no answer before the
+    // deadline.
     Fate FateOf(const CommitMark& mark, const Deadline& deadline);
 
     PostgresOptions options_;
@@ -113,7 +128,7 @@ class PostgresBackend final : public store_kit::Backend {
     std::array<ShareLane, 2> share_lanes_;
     int schema_version_ = 0;
     std::string location_;
-    std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the others
+    std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the members above
 };
 
 }  // namespace ksana::store_postgres

@@ -10,7 +10,7 @@
 #include "support/postgres_server.hpp"
 #include "support/tcp_proxy.hpp"
 
-// Connections that break, servers that do not answer: what a call makes of it (D-11).
+// What a call does when connections break or the server does not answer (D-11).
 
 namespace ksana::store_postgres {
 namespace {
@@ -36,10 +36,11 @@ std::string ThroughPort(std::string url, std::uint16_t port) {
 
 class RecoveryTest : public ::testing::Test {
   protected:
-    // One connection, statements as text so that the proxy sees them.
+    // Opens a backend through the proxy, with one connection and unprepared statements, so that the
+    // proxy sees their text.
     void Open(Duration call_timeout = std::chrono::seconds(10)) {
         PostgresOptions options = schema_.Options();
-        ASSERT_TRUE(OpenPostgres(options));  // the schema, past the proxy
+        ASSERT_TRUE(OpenPostgres(options));  // creates the schema, without the proxy
         options.url = ThroughPort(options.url, proxy_.port());
         options.pool_size = 1;
         options.call_timeout = call_timeout;
@@ -49,7 +50,7 @@ class RecoveryTest : public ::testing::Test {
         auto opened = OpenPostgres(options);
         ASSERT_TRUE(opened) << opened.error().Describe();
         backend_ = std::move(*opened);
-        ASSERT_TRUE(Insert());  // its policy is known from now on
+        ASSERT_TRUE(Insert());  // its policy is cached from now on
     }
 
     model::Run MakeRun() {
@@ -83,9 +84,9 @@ class RecoveryTest : public ::testing::Test {
         schema_.clock().Wait(nobody, schema_.clock().SteadyNow() + time, {});
     }
 
-    // Two callers, one after the other, wait for the only connection: they make up one group.
-    // `second_waits` is called then, `first_ends` when the first has been told that its time is
-    // over. The second must get what it wants in the time that it has left.
+    // Two callers, one after the other, wait for the only connection and form one group. Calls
+    // `second_waits` when both wait, and `first_ends` when the first has failed with its deadline.
+    // The second must succeed in the time that it has left.
     void AppendTwo(const std::function<void()>& second_waits,
                    const std::function<void()>& first_ends) {
         std::atomic<bool> inside{false};
@@ -125,7 +126,7 @@ class RecoveryTest : public ::testing::Test {
     TcpProxy proxy_{PortOf(ksana::testing::PostgresUrl()), std::string("COMMIT\0", 7)};
     std::unique_ptr<Backend> backend_;
     int bodies_ = 0;
-    std::atomic<bool> leave_{false};  // AppendTwo: who holds the connection
+    std::atomic<bool> leave_{false};  // AppendTwo: releases the connection
 };
 
 TEST_F(RecoveryTest, CommitThatNeverArrivedIsDoneAgain) {
@@ -154,7 +155,7 @@ TEST_F(RecoveryTest, CommitWhoseAnswerWasLostIsNotDoneAgain) {
     EXPECT_TRUE(told.Has(store::Topic::kReady));
 }
 
-// The policy of a run has a commit of its own, before the run's.
+// The policy of a run is committed before the run.
 TEST_F(RecoveryTest, PolicyThatWasNotStoredIsStoredAgain) {
     Open();
     for (const Mode mode : {Mode::kCutBefore, Mode::kCutAfter}) {
@@ -180,11 +181,11 @@ TEST_F(RecoveryTest, OutcomeThatCannotBeAskedForIsUnknown) {
     EXPECT_EQ(Count(), 2);
 }
 
-// The connection breaks with a read: nothing was sent that could have been done.
+// The connection breaks before COMMIT is sent, so nothing can have been committed.
 TEST_F(RecoveryTest, ConnectionLostBeforeCommitIsTriedAgain) {
     Open();
     const TcpProxy::Mode back = Mode::kPass;
-    proxy_.Set(Mode::kRefuse);  // ends the connection that is there
+    proxy_.Set(Mode::kRefuse);  // closes the existing connection
     std::jthread heals([&] {
         Pause(std::chrono::milliseconds(200));
         proxy_.Set(back);
@@ -206,7 +207,7 @@ TEST_F(RecoveryTest, ServerThatDoesNotAnswerIsGivenUpInTime) {
     EXPECT_EQ(read.error().code, Code::kDeadlineExceeded) << read.error().message;
     EXPECT_LT(schema_.clock().SteadyNow() - start, std::chrono::seconds(3));
     proxy_.Set(Mode::kPass);
-    EXPECT_TRUE(Insert());  // by itself, on a new connection
+    EXPECT_TRUE(Insert());  // reconnects by itself
 }
 
 TEST_F(RecoveryTest, ExpiredCallTakesNobodyWithIt) {
@@ -234,8 +235,8 @@ TEST_F(RecoveryTest, NoServerIsUnavailable) {
     EXPECT_EQ(opened.error().code, Code::kUnavailable) << opened.error().message;
 }
 
-// All backends terminated, again and again, while four threads write: every call succeeds and every
-// run is there once.
+// Terminates all server processes again and again while four threads write: every call succeeds and
+// every run is stored once.
 TEST_F(RecoveryTest, TerminatedBackendsUnderLoad) {
     PostgresOptions options = schema_.Options();
     options.url += "?application_name=" + schema_.name();

@@ -7,7 +7,7 @@
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/store_postgres/backend_fixture.hpp"
 
-// Exchanges that come together share transactions (G3p); what they mean then is tested without
+// Exchanges that arrive together share transactions (G3p). What they mean then is tested without
 // threads in store_memory/shared_exchange_test.cpp.
 
 namespace ksana::store_postgres {
@@ -16,7 +16,7 @@ namespace {
 using store_kit::SharedWrite;
 using store_kit::Transaction;
 
-// Says how many were done together, and writes something to be made durable.
+// Records how many writes ran together, and inserts a run so that there is something to commit.
 class Probe final : public SharedWrite {
   public:
     explicit Probe(UuidGenerator& ids) { run_.id = ids.Next(); }
@@ -53,7 +53,7 @@ class ShareTest : public BackendTest {
         ASSERT_TRUE(store_->runs().Submit({.runs = runs}));
     }
 
-    // Claims and reports until nothing is left of the type.
+    // Claims and reports until no run of the type is left.
     void Drain(const std::string& owner, const std::string& type) {
         std::vector<model::RunEvent> events;
         do {
@@ -79,7 +79,7 @@ class ShareTest : public BackendTest {
         } while (!events.empty());
     }
 
-    // By eight threads, while `meanwhile` is done.
+    // Drains all runs with eight threads while `meanwhile` runs.
     void DrainAll(const std::function<void()>& meanwhile) {
         Fill();
         {
@@ -104,12 +104,12 @@ class ShareTest : public BackendTest {
     std::set<Uuid> seen_ KSANA_GUARDED_BY(mutex_);
 };
 
-// Each run is given to one of them, and what each reports is what it was given.
+// Each run is claimed by one caller, which reports it.
 TEST_F(ShareTest, EveryCallerHasItsOwnRuns) {
     DrainAll([] {});
 }
 
-// Connections that break in the middle, at their commit, too, are nobody's loss.
+// No run is lost or claimed twice when connections break, even during a commit.
 TEST_F(ShareTest, TerminatedBackendsUnderLoad) {
     DrainAll([&] {
         for (std::size_t round = 1; round <= 5; ++round) {
@@ -119,7 +119,7 @@ TEST_F(ShareTest, TerminatedBackendsUnderLoad) {
     });
 }
 
-// While one group is under way, the next does not wait for it.
+// A group does not wait for another group that is in progress.
 TEST_F(ShareTest, TwoGroupsAreUnderWayAtOnce) {
     std::promise<void> begun;
     std::promise<void> over;
@@ -158,7 +158,7 @@ TEST_F(ShareTest, WhoComesTogetherIsDoneTogether) {
     EXPECT_GT(most, 1U);
 }
 
-// One that fails takes nobody with it.
+// A failing call fails no other call.
 TEST_F(ShareTest, AFailureIsOfItsCaller) {
     std::vector<std::jthread> crowd;
     std::atomic<int> failed = 0;

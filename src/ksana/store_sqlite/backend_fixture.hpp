@@ -10,7 +10,7 @@
 #include "ksana/model/run/decide.hpp"
 #include "ksana/store_sqlite/open_sqlite.hpp"
 
-// For this module's tests: a database in a folder of its own, and runs to put in it.
+// Fixture for this module's tests: a database in a folder of its own, and runs to put in it.
 
 namespace ksana::store_sqlite {
 
@@ -36,7 +36,7 @@ class BackendFixture : public ::testing::Test {
         return backend ? std::move(*backend) : nullptr;
     }
 
-    // Ids in the order of their numbers.
+    // Returns ids in the order of their numbers.
     static Uuid Id(std::uint32_t number) {
         Uuid id;
         for (int i = 0; i < 4; ++i) {

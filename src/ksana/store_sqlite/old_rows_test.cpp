@@ -4,14 +4,14 @@
 #include "ksana/store_sqlite/migrations/schema.hpp"
 #include "ksana/store_sqlite/wire/connection.hpp"
 
-// A database that an earlier build made, with rows in it, comes over to the schema of today.
+// A database made by an earlier build, with rows in it, is migrated to the current schema.
 
 namespace ksana::store_sqlite {
 namespace {
 
 using model::RunState;
 
-// As the build of schema version 1 wrote them: a job with a succeeded, a failed (which ended
+// Rows as the build with schema version 1 wrote them: a job with a succeeded, a failed (which ended
 // earlier) and a queued run of its first three fires, and a queued run without a job.
 constexpr const char* kRowsOfVersion1 = R"sql(
 CREATE TABLE ksana_schema(version INTEGER PRIMARY KEY, name TEXT NOT NULL,

@@ -10,9 +10,9 @@
 namespace ksana::store_sqlite {
 namespace {
 
-// journal_size_limit: the log is never cut. wal_autocheckpoint: wal_keeper.hpp does it. mmap: a
-// read beyond the end of a file that shrank would be a signal instead of an error.
-// secure_delete: Debian turns it on, and it would write zeros over all that is replaced.
+// journal_size_limit: the log is never truncated. wal_autocheckpoint: wal_keeper.hpp does it.
+// mmap_size: reading beyond the end of a file that shrank would raise a signal instead of an error.
+// secure_delete: Debian turns it on, and it would write zeros over all replaced data.
 constexpr std::string_view kWriterPragmas =
     "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=-1; PRAGMA wal_autocheckpoint=0; "
     "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; "

@@ -12,28 +12,28 @@
 namespace ksana::store_sqlite {
 
 enum class Durability : std::uint8_t {
-    kFull,  // what was answered survives a loss of power
-    // What was answered survives the end of the process, but a loss of power or a crash of the
-    // system may take back the last commits (those since the last checkpoint at most), never a
-    // part of one, and never the database.
+    kFull,  // an acknowledged commit survives a loss of power
+    // An acknowledged commit survives the end of the process. A loss of power or a crash of the
+    // system may undo the last commits (at most those since the last checkpoint), but never a part
+    // of a commit, and it never damages the database.
     kNormal,
 };
 
 struct SqliteOptions {
     std::string path;
-    Clock& clock;            // outlives the backend
-    bool read_only = false;  // also beside the process that writes; the schema must be the newest
-    bool create = true;      // the file, when it is not there
+    Clock& clock;            // must outlive the backend
+    bool read_only = false;  // works while another process writes; the schema must be up to date
+    bool create = true;      // whether to create a missing file
     std::size_t readers = 4;
     Durability durability = Durability::kFull;
 };
 
-// Opens the database and brings its schema to the newest version, unless read_only. kUnavailable
-// when another process writes it; kConflict when a newer program made it; kNotFound without
-// `create`.
+// Opens the database and, unless read_only, brings its schema up to date. Returns kUnavailable if
+// another process has it open for writing, kConflict if a later program has made it or, with
+// read_only, if it is not up to date, and kNotFound if it does not exist and may not be created.
 Result<std::unique_ptr<store_kit::Backend>> OpenSqlite(const SqliteOptions& options);
 
-// Changes nothing, also not beside a running server.
+// Reads which migration steps the database has. Changes nothing; safe while a server is running.
 Result<store_kit::MigrationStatus> SqliteMigrationStatus(const std::string& path);
 
 }  // namespace ksana::store_sqlite

@@ -19,7 +19,6 @@ void SqliteWriter::Rollback() {
     Forget();
 }
 
-// What was remembered of a transaction that is not to be.
 void SqliteWriter::Forget() {
     session_.policy_writer.RolledBack();
     session_.running.Clear();

@@ -13,7 +13,9 @@
 
 namespace ksana::store_sqlite {
 
-// The writing connection: the only one that writes or checkpoints, used by one thread.
+// The writing session: the only connection that writes or checkpoints. Owned by SqliteBackend;
+// GroupCommit calls it on the writer thread. After a failed commit or a rollback all caches are
+// cleared.
 class SqliteWriter final : public store_kit::CommitSession {
   public:
     SqliteWriter(Connection& connection, ReaderPool& readers, Shared& shared)
@@ -32,6 +34,7 @@ class SqliteWriter final : public store_kit::CommitSession {
     bool Maintain(bool idle) override { return keeper_.Maintain(idle); }
 
   private:
+    // Clears what is cached of the transaction that was undone.
     void Forget();
 
     Connection& connection_;
@@ -40,14 +43,17 @@ class SqliteWriter final : public store_kit::CommitSession {
     WalKeeper keeper_;
 };
 
-// Members are in the order in which they must be there; the group commit goes first, and finishes
-// what is queued.
+// One SQLite file: writes go through the group commit on its writer thread, reads run on the
+// caller's thread with a connection of the pool. Owned by the store that MakeStore returns. Members
+// are declared in the order of their dependencies; the group commit is destroyed first and finishes
+// what is queued. Thread-safe. An error leaves nothing of the failed body behind.
 class SqliteBackend final : public store_kit::Backend {
   public:
-    // Without a writer it only reads.
+    // Without `writer` the backend only reads: Write returns kPermissionDenied.
     SqliteBackend(std::string path, Clock& clock, std::size_t readers, store_kit::FileLock lock,
                   std::unique_ptr<Connection> writer);
 
+    // Loads the policies and starts the writer thread. Call once, before all else.
     Result<void> Start();
 
     Result<void> Write(const WriteBody& body) override;
@@ -55,7 +61,7 @@ class SqliteBackend final : public store_kit::Backend {
     store::ChangeFeed& changes() override { return changes_; }
     Result<store::StoreInfo> Info() override;
 
-    // For tests that provoke what a disk does. Not while somebody writes.
+    // For tests that provoke disk errors. Not while a write is in progress.
     Connection& WriterForTest() { return *connection_; }
 
   private:
@@ -63,8 +69,9 @@ class SqliteBackend final : public store_kit::Backend {
     store_kit::FileLock lock_;
     store::ChangeFeed changes_;
     Shared shared_;
-    std::unique_ptr<Connection> connection_;  // null: only reads. Closed last, so that it is the
-                                              // one that copies the log and deletes it
+    // Null: read only. Closed last, so that its close copies the log into the database and deletes
+    // it.
+    std::unique_ptr<Connection> connection_;
     ReaderPool readers_;
     std::optional<SqliteWriter> writer_;
     std::optional<store_kit::GroupCommit> group_commit_;

@@ -16,7 +16,7 @@ using store_kit::Transaction;
 
 class SqliteBackendTest : public BackendFixture {
   protected:
-    // Runs a body in a transaction and gives what it returned.
+    // Runs a body in a transaction and returns its result.
     template <class F>
     static auto Written(store_kit::Backend& backend, const F& body) {
         using Value = typename std::invoke_result_t<F, Transaction&>::value_type;
@@ -29,7 +29,7 @@ class SqliteBackendTest : public BackendFixture {
         return value;
     }
 
-    // Every field has a value of its own.
+    // Returns a run in which every field differs from its default.
     model::Run FullRun() const {
         model::Run run = MakeRun(7);
         const TimePoint t = clock_.Now();
@@ -398,7 +398,8 @@ TEST_F(SqliteBackendTest, ABodyThatFailsHarmsOnlyItself) {
         threads.emplace_back([&, t] {
             for (std::uint32_t i = 0; i < kEach; ++i) {
                 model::Run run = MakeRun(t * kEach + i + 1);
-                run.policy.timeout = std::chrono::seconds(t * kEach + i);  // a new policy each
+                // A new policy for each run.
+                run.policy.timeout = std::chrono::seconds(t * kEach + i);
                 const auto written = backend->Write([&](Transaction& tx) -> Result<void> {
                     KSANA_TRY(const auto inserted, tx.InsertRuns({&run}));
                     if (i % 3 == 0) return Error(Code::kConflict, "on purpose");

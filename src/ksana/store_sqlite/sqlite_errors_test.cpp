@@ -36,7 +36,7 @@ TEST_F(SqliteErrorsTest, AFullDiskHarmsNothingAndPasses) {
     auto backend = Open();
     ASSERT_TRUE(Insert(*backend, {MakeRun(1)}));
     Connection& connection = Inner(*backend).WriterForTest();
-    ASSERT_TRUE(connection.Execute("PRAGMA max_page_count=1"));  // no page more than there are
+    ASSERT_TRUE(connection.Execute("PRAGMA max_page_count=1"));  // no more pages than there are
     model::Run big = MakeRun(2);
     big.payload = std::string(1 << 20, 'x');
     const auto full = Insert(*backend, {big});
@@ -59,7 +59,7 @@ TEST_F(SqliteErrorsTest, AFullDiskInABodyThatGoesOnCommitsNothing) {
     big.payload = std::string(1 << 20, 'x');
     const auto written = backend->Write([&](Transaction& tx) -> Result<void> {
         EXPECT_FALSE(tx.InsertRuns({&big}));
-        (void)tx.DeleteRuns({&small});  // would be committed alone if nobody looked
+        (void)tx.DeleteRuns({&small});  // must not be committed alone
         return {};
     });
     ASSERT_TRUE(Inner(*backend).WriterForTest().Execute("PRAGMA max_page_count=1000000"));
@@ -92,7 +92,7 @@ TEST_F(SqliteErrorsTest, ATextThatIsTooLong) {
     EXPECT_TRUE(Load(*backend, {Id(1)}).empty());
 }
 
-// The statement has changed one row when it fails at the next.
+// The statement fails at its second row, after it has changed the first.
 TEST_F(SqliteErrorsTest, AnUpdateThatFailsHalfwayChangesNothing) {
     auto backend = Open();
     std::vector<model::Run> runs = {MakeRun(1), MakeRun(2)};

@@ -18,7 +18,7 @@ namespace {
 
 std::int64_t Limit(std::size_t limit) { return static_cast<std::int64_t>(limit); }
 
-// Each id once, in the order of the table.
+// Returns each id once, in the order of the table.
 template <class T>
 std::vector<T> Once(std::vector<T> ids) {
     std::ranges::sort(ids);
@@ -174,7 +174,7 @@ Result<void> SqliteTransaction::InsertAttempts(const std::vector<model::Attempt>
 }
 
 Result<std::size_t> SqliteTransaction::PurgeRuns(const store::PurgeParams& params) {
-    std::vector<std::pair<std::int64_t, Uuid>> oldest;  // of each state as many as may go
+    std::vector<std::pair<std::int64_t, Uuid>> oldest;  // of each state as many as may be purged
     for (std::size_t i = 0; i < model::kEnumCount<model::RunState>; ++i) {
         const auto state = static_cast<model::RunState>(i);
         if ((params.states & model::SetOf(state)) == 0 || !model::IsFinal(state)) continue;

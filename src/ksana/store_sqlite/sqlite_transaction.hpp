@@ -8,7 +8,8 @@
 
 namespace ksana::store_sqlite {
 
-// The reading half, for a Reader and for a Transaction, which is one too.
+// The reading methods, shared by SqliteReader and SqliteTransaction. `session` must outlive it; one
+// thread at a time.
 template <class Base>
 class ReadingRows : public Base {
   public:
@@ -70,7 +71,8 @@ class ReadingRows : public Base {
 
 using SqliteReader = ReadingRows<store_kit::Reader>;
 
-// Of the writer thread. There is one writer, so a lock is a read.
+// A write transaction, used by the writer thread only. There is one writer, so a lock is a plain
+// read. Errors are those of Connection; the group commit then rolls the transaction back.
 class SqliteTransaction final : public ReadingRows<store_kit::Transaction> {
   public:
     explicit SqliteTransaction(WriteSession& session)
@@ -121,7 +123,7 @@ class SqliteTransaction final : public ReadingRows<store_kit::Transaction> {
 
   private:
     Query Prepared(Sql which) { return session_.connection.Prepared(which); }
-    // Runs a statement; how many rows it changed.
+    // Runs a statement and returns the number of rows it has changed.
     Result<std::size_t> Changed(Query& query);
 
     WriteSession& session_;

@@ -10,11 +10,12 @@
 
 namespace ksana::store_postgres {
 
-// The WHERE of a list, put together from what its filter holds. Values are parameters, never text:
-// the same filter makes the same statement whatever is looked for.
+// Builds the WHERE clause of a list from its filter. Values are parameters and not part of the text
+// (except for sets of states, run_columns.hpp), so that equal kinds of filters share a prepared
+// statement. Not thread-safe; lives for one call.
 class Conditions {
   public:
-    // `condition` holds {} where the number of the parameter goes: "r.type = ${}::text".
+    // Adds `condition`, in which {} stands for the parameter's number: "r.type = ${}::text".
     template <class T>
     void Add(fmt::format_string<std::size_t> condition, const T& value) {
         params_.Add(value);
@@ -25,6 +26,7 @@ class Conditions {
         params_.Array(values);
         And(fmt::format(condition, params_.size()));
     }
+    // As Add; an empty value adds nothing.
     void AddText(fmt::format_string<std::size_t> condition, const std::string& value) {
         if (!value.empty()) Add(condition, value);
     }
@@ -32,7 +34,8 @@ class Conditions {
         text_ += text_.empty() ? " WHERE " : " AND ";
         text_ += condition;
     }
-    // Every word somewhere in the fields; A–Z equal a–z, other characters only themselves.
+    // Requires every word in at least one of the fields. Letters A–Z match a–z; other characters
+    // match only themselves.
     void AddWords(const std::vector<std::string>& words, const std::vector<std::string>& fields) {
         for (const std::string& word : words) {
             params_.Add(word);
@@ -44,7 +47,7 @@ class Conditions {
             And(fmt::format("({})", any));
         }
     }
-    // A parameter for another place of the statement: its number.
+    // Adds a parameter for another place in the statement and returns its number.
     template <class T>
     std::size_t Number(const T& value) {
         params_.Add(value);

@@ -37,7 +37,8 @@ struct Column {
     const std::string& value;
 };
 
-// What narrows a list most, in the order of seq within an index of its own.
+// Returns the most selective column of the filter that has an index in the order of seq; none if
+// there is none.
 std::optional<Column> NarrowestOf(const store::EventFilter& filter) {
     if (!filter.resource_id.empty()) return Column{"resource_id", filter.resource_id};
     if (!filter.user.empty()) return Column{"user_name", filter.user};
@@ -49,9 +50,10 @@ std::optional<Column> NarrowestOf(const store::EventFilter& filter) {
     return {};
 }
 
-// Where a list begins rows are compared, and ordered by both columns, so that no other index will
-// do: the planner does not know how many events the value has, and would walk along seq until it
-// has found enough. The other end is looked at in the index.
+// Adds the range of seq. The bound at which the list begins is a row comparison over both columns
+// of the index, and the list is ordered by both, so that the planner can use no other index: it
+// does not know how many events have the value, and would otherwise walk along seq until it has
+// found enough. The other bound is checked within the index.
 void AddRange(Conditions& where, const EventList& list, const std::optional<Column>& column,
               const SeqRange& range) {
     const std::size_t first = where.Number(range.first);
@@ -68,6 +70,7 @@ void AddRange(Conditions& where, const EventList& list, const std::optional<Colu
                                             column->name, value, first, last));
 }
 
+// Adds the conditions of the filter, except for the column `known`.
 void AddFilter(Conditions& where, const store::EventFilter& filter, std::string_view known) {
     const auto add = [&](std::string_view name, const std::string& value) {
         if (value.empty() || name == known) return;
@@ -84,9 +87,10 @@ void AddFilter(Conditions& where, const store::EventFilter& filter, std::string_
     if (filter.until) where.Add("at < ${}::bigint", Micros(*filter.until));
 }
 
-// From a block that there is to the next one, until one has something of the span ($3 to $4): a
-// scalar subquery is asked for each block. It goes to the first time from $3 on in (block, at),
-// which only one index has in that order, and sees whether that is of the block and of the span.
+// Returns SQL that walks from one existing block to the next, until a block has an event of the
+// span ($3 to $4). A scalar subquery tests each block: it goes to the first entry at or after $3 in
+// (block, at), an order that only one index has, and checks whether that entry is in the block and
+// in the span.
 std::string SelectNearestBlock(bool descending) {
     const std::string_view order = descending ? "seq DESC" : "seq";
     constexpr std::string_view kHit =
@@ -149,7 +153,7 @@ Result<std::vector<AuditEvent>> PostgresTransaction::EventsWithin(const EventLis
     return events;
 }
 
-// Between the first and the last block that have something of the span.
+// Lists the events between the first and the last block that have events of the span.
 Result<std::vector<AuditEvent>> PostgresTransaction::EventsBetweenBlocks(const EventList& list,
                                                                          SeqRange range) {
     KSANA_TRY(const auto low, NearestBlock(list.filter, range, false));

@@ -11,7 +11,8 @@
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "support/postgres_server.hpp"
 
-// For tests of what statements read: tables of some size, and the server's own count of it.
+// Fixture for tests of which rows statements read: tables of some size, and the server's
+// statistics.
 
 namespace ksana::store_postgres {
 
@@ -101,8 +102,9 @@ class IndexUseTest : public ::testing::Test {
         }
     }
 
-    // The tables that were read from end to end so far, with how often. What this connection did
-    // itself is told first: otherwise it may be up to a second later, in the middle of a test.
+    // Returns the tables that were read by sequential scans so far, and how often. First flushes
+    // the statistics of this connection, which may otherwise arrive up to a second later, in the
+    // middle of a test.
     std::string SequentialScans() {
         schema_.Run("SELECT pg_stat_force_next_flush()");
         const Rows rows = schema_.Run(fmt::format(
@@ -113,7 +115,7 @@ class IndexUseTest : public ::testing::Test {
         return RowReader(rows, 0).Text();
     }
 
-    // A server process reports its numbers at the latest when it ends.
+    // Waits until the server process has ended: it reports its statistics then at the latest.
     void AwaitEnd(const std::string& application) {
         for (;;) {
             const Rows rows = schema_.Run(
@@ -124,12 +126,14 @@ class IndexUseTest : public ::testing::Test {
         }
     }
 
+    // Expects that `body` causes no sequential scan.
     void Check(const std::string& name, const Body& body) {
         const std::string before = SequentialScans();
         Call(name, body);
         EXPECT_EQ(SequentialScans(), before) << name;
     }
 
+    // Runs `body` on a backend of its own, and waits until its server process has ended.
     void Call(const std::string& name, const Body& body) {
         PostgresOptions options = schema_.Options();
         options.url += "?application_name=" + schema_.name();
@@ -161,7 +165,7 @@ class IndexUseTest : public ::testing::Test {
         return RowReader(rows, 0).Int64();
     }
 
-    // Rows that were read, by whatever index or none, so far.
+    // Returns the number of rows read so far, by any index or none.
     std::int64_t RowsRead() {
         const Rows rows = schema_.Run(fmt::format(
             "SELECT sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::bigint "
@@ -176,8 +180,8 @@ class IndexUseTest : public ::testing::Test {
         EXPECT_LE(RowsRead() - before, most) << name;
     }
 
-    // An index on what every run changes would cost each of them more than the list gains: the
-    // states are read once, and the definitions of the page alone.
+    // There is no index on last_run_at, because updating it at the end of every run would cost more
+    // than the list gains: `job_state` is read once, and only the definitions of the page.
     void ListByLastRun() {
         const std::int64_t states = ScansOf("job_state");
         const std::int64_t definitions = ScansOf("jobs");

@@ -1,7 +1,7 @@
 #include "ksana/store_postgres/lists/index_use_fixture.hpp"
 
-// Every statement finds its rows by an index: on tables of some size, each method is called and the
-// server asked whether it has read a table from end to end.
+// Every statement finds its rows by an index: each method is called on tables of some size, and
+// then the server's statistics show whether it has read a table from end to end.
 
 namespace ksana::store_postgres {
 namespace {
@@ -126,7 +126,8 @@ TEST_F(IndexUseTest, Jobs) {
     }
 }
 
-// What no index knows is looked for in a part of one, and no table is read from end to end for it.
+// Conditions without an index are checked within a part of another index, and no table is read from
+// end to end.
 TEST_F(IndexUseTest, SearchesThatEndEarly) {
     constexpr std::size_t kLook = 200;
     for (const auto sort : {store::JobSort::kId, store::JobSort::kName, store::JobSort::kNextRun,
@@ -159,7 +160,7 @@ TEST_F(IndexUseTest, SearchesThatEndEarly) {
 }
 
 TEST_F(IndexUseTest, Groups) {
-    schema_.Run("VACUUM ksana.jobs");  // as the server does by itself, later
+    schema_.Run("VACUUM ksana.jobs");  // the server does this by itself, later
     CheckCall("groups", [](Transaction& tx) { return tx.Groups({.after = "", .limit = 10}); });
     CheckCall("groups behind one",
               [](Transaction& tx) { return tx.Groups({.after = "a", .limit = 10}); });

@@ -17,13 +17,13 @@ using store::JobSort;
 using store_kit::JobKey;
 using store_kit::JobList;
 
-// What `job_state` knows.
+// Adds the part of the filter that `job_state` has columns for.
 void AddStateFilter(Conditions& where, const store::JobFilter& filter) {
     if (filter.enabled) where.Add("s.enabled = ${}::boolean", *filter.enabled);
     if (filter.last_state) where.Add("s.last_state = ${}::smallint", Small(*filter.last_state));
 }
 
-// The rest of the filter.
+// Adds the rest of the filter.
 void AddJobFilter(Conditions& where, const JobList& list) {
     const store::JobFilter& filter = list.filter;
     where.AddText("j.tenant = ${}::text", filter.tenant);
@@ -45,6 +45,7 @@ void AddFilter(Conditions& where, const JobList& list) {
     AddStateFilter(where, list.filter);
 }
 
+// Returns whether the filter needs columns of `jobs`.
 bool AsksForDefinitions(const JobList& list) {
     Conditions where;
     AddJobFilter(where, list);
@@ -69,12 +70,12 @@ std::string_view SortColumn(JobSort sort) {
     return "";
 }
 
-// Of the same table as the column that is sorted by: one index has both.
+// Returns the id column of the table that has the sort column: one index has both.
 std::string_view IdColumn(JobSort sort) {
     return sort == JobSort::kNextRun || sort == JobSort::kLastRun ? "s.id" : "j.id";
 }
 
-// Beyond a place, or (with =) up to it.
+// Adds "beyond this place" or, with = in `sign`, "up to this place".
 void AddPlace(Conditions& where, const JobList& list, std::string_view sign,
               const JobList::After& place) {
     const std::string_view column = SortColumn(list.sort);
@@ -90,7 +91,8 @@ void AddAfter(Conditions& where, const JobList& list) {
     if (list.after) AddPlace(where, list, list.descending ? "<" : ">", *list.after);
 }
 
-// A text that an index knows, in the order of the id; the index leaves out what most jobs have.
+// A condition on a text column that has an index in the order of the id. The index leaves out
+// `left_out`, mostly the value that most jobs have.
 struct Narrowest {
     std::string_view column;
     std::string_view value;
@@ -127,8 +129,9 @@ void AddNarrowest(Conditions& where, const store::JobFilter& filter) {
                           narrowest->left_out));
 }
 
-// All that the narrowest part of the filter lets through, as ids. Of a text rows are compared, so
-// that no index of another order will do, however few the planner takes for a page.
+// Returns SQL for the ids that match the most selective part of the filter; empty if no index
+// helps. For a text column it compares rows, so that the planner can use no index of another order,
+// however few rows it expects for a page.
 std::string SelectNarrowest(Conditions& where, const store::JobFilter& filter) {
     if (!filter.labels.empty()) {
         where.AddArray("j.labels @> ${}::text[]", PairTexts(filter.labels));
@@ -145,8 +148,8 @@ std::string SelectNarrowest(Conditions& where, const store::JobFilter& filter) {
                        narrowest->column);
 }
 
-// Whether rows have to be looked at that do not belong to the list. Of labels an index tells which
-// do, and by id they are sorted.
+// Returns whether the list has to read rows that do not belong to it. For labels it does not: their
+// index finds the matching jobs, which are then sorted by id.
 bool AsksForMore(const JobList& list) {
     Conditions all;
     AddFilter(all, list);
@@ -166,8 +169,8 @@ std::string OrderBy(const JobList& list) {
     return order + fmt::format("{}{}", IdColumn(list.sort), direction);
 }
 
-// So many definitions are looked at for a page by the last run: to find them took as long already
-// as other orders need for four times as many.
+// Maximum of definitions to read for a page in the order of the last run: finding them takes as
+// long as other orders need for four times as many.
 constexpr std::size_t kMostByLastRun = 1000;
 
 constexpr std::string_view kDependants =
@@ -175,7 +178,8 @@ constexpr std::string_view kDependants =
 
 }  // namespace
 
-// What an index of another order has for the filter, if that is no more than may be looked at.
+// Returns the ids that an index of another order finds for the filter, if they are no more than
+// list.look; otherwise none.
 Result<std::optional<std::vector<std::string>>> PostgresTransaction::FewIds(const JobList& list) {
     std::optional<std::vector<std::string>> ids;
     if (list.look == 0 || list.sort == JobSort::kId) return ids;
@@ -191,8 +195,8 @@ Result<std::optional<std::vector<std::string>>> PostgresTransaction::FewIds(cons
     return ids;
 }
 
-// The next places in that order, which has no index (migration_steps.cpp): all of `job_state` is
-// looked at for them. So its part of the filter is asked for there.
+// Returns the next places in the order of last_run_at, which has no index (migration_steps.cpp):
+// the query reads all of `job_state`, so it also applies that part of the filter.
 Result<std::vector<JobList::After>> PostgresTransaction::PlacesByLastRun(const JobList& list,
                                                                          std::size_t count) {
     Conditions where;
@@ -215,6 +219,7 @@ Result<std::vector<JobList::After>> PostgresTransaction::PlacesByLastRun(const J
     return places;
 }
 
+// Lists the jobs among `ids` that match.
 Result<std::vector<model::Job>> PostgresTransaction::ListAmong(
     const JobList& list, const std::vector<std::string>& ids) {
     Conditions where;
@@ -229,8 +234,8 @@ Result<std::vector<model::Job>> PostgresTransaction::ListAmong(
     return ReadJobs(rows);
 }
 
-// Where list.look rows of the index that the list goes along end, if there are so many and there is
-// such an index.
+// Returns the place where list.look rows of the index that the list follows end; none if the index
+// has fewer rows or there is no such index.
 Result<std::optional<JobList::After>> PostgresTransaction::HorizonOf(const JobList& list) {
     std::optional<JobList::After> horizon;
     if (list.look == 0 || list.sort == JobSort::kLastRun || !AsksForMore(list)) return horizon;
@@ -258,8 +263,8 @@ Result<std::optional<JobList::After>> PostgresTransaction::HorizonOf(const JobLi
     return horizon;
 }
 
-// What `job_state` alone knows to belong to the list, or a bounded part of it, and their
-// definitions.
+// Finds the jobs of the page in `job_state`, then reads their definitions. If the filter needs
+// definitions, it looks at a bounded number of jobs.
 Result<store_kit::ListedJobs> PostgresTransaction::ListByLastRun(const JobList& list) {
     const bool exact = !AsksForDefinitions(list);
     const std::size_t count = exact ? list.limit : std::min(list.look, kMostByLastRun);
@@ -304,7 +309,7 @@ Result<store::Counted> PostgresTransaction::CountJobs(const JobList& list, std::
     AddFilter(where, list);
     if (horizon) AddPlace(where, list, list.descending ? ">=" : "<=", *horizon);
     const std::size_t limit = where.Number(most);
-    // The order has the planner take the index that the horizon was found in.
+    // With this ORDER BY the planner uses the index in which the horizon was found.
     KSANA_TRY(
         const Rows rows,
         session_.QueryBuilt(

@@ -7,7 +7,7 @@
 #include "ksana/store_postgres/rows/packed_run.hpp"
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
 
-// Lists and counts of runs, over the unfinished and the finished ones.
+// Lists and counts of runs, over both tables.
 
 namespace ksana::store_postgres {
 namespace {
@@ -42,7 +42,7 @@ void AddFilter(Conditions& where, const RunList& list) {
     where.AddWords(list.words, {"r.type", "r.category", "r.creator", "r.job_id", "r.last_error"});
 }
 
-// Whether it is one state, and another than this.
+// Returns whether `states` is a single state other than `state`.
 bool IsOneBut(model::RunStates states, model::RunState state) {
     return std::has_single_bit(states) && states != model::SetOf(state);
 }
@@ -59,7 +59,7 @@ std::string_view SortColumn(RunSort sort) {
     return "";
 }
 
-// Beyond a place, or (with =) up to it.
+// Adds "beyond this place" or, with = in `sign`, "up to this place".
 void AddPlace(Conditions& where, const RunList& list, std::string_view sign,
               const RunList::After& place) {
     const std::size_t id = where.Number(place.id);
@@ -105,8 +105,8 @@ void AddKey(Conditions& where, const store::RunFilter& filter, RunKey key) {
     }
 }
 
-// Only what an index of the table knows that has the order of the list. Returns whether that is all
-// the filter asks for.
+// Adds only the condition that an index of the table has in the order of the list. Returns whether
+// that is the whole filter.
 bool AddNarrowest(Conditions& where, const RunList& list, std::string_view table) {
     const store::RunFilter& filter = list.filter;
     const bool finished = table == "finished_runs";
@@ -147,7 +147,7 @@ std::string OrderBy(const RunList& list, std::string_view prefix) {
     return order + fmt::format("{}id{}", prefix, direction);
 }
 
-// The tables in which such runs can be.
+// Returns the tables that can have runs in these states.
 std::vector<std::string_view> TablesFor(model::RunStates states) {
     std::vector<std::string_view> tables;
     if ((states & model::kUnfinishedStates) != 0) tables.emplace_back("runs");
@@ -157,7 +157,7 @@ std::vector<std::string_view> TablesFor(model::RunStates states) {
     return tables;
 }
 
-// The same of each table, one below the other.
+// Returns the UNION ALL of `part` for each table.
 template <class F>
 std::string OverTables(const RunList& list, const F& part) {
     std::string sql;
@@ -193,8 +193,8 @@ constexpr std::string_view kSamples =
 
 }  // namespace
 
-// Whether an index of another order has no more for the filter than may be looked at: the server
-// then sorts what it finds there.
+// Returns whether an index of another order finds at most list.look finished runs for the filter:
+// the server then sorts these.
 Result<bool> PostgresTransaction::AreFew(const RunList& list) {
     if (list.sort == RunSort::kId || !list.filter.job_id.empty()) return false;
     RunList by_id = list;
@@ -213,8 +213,8 @@ Result<bool> PostgresTransaction::AreFew(const RunList& list) {
     return RowReader(rows, 0).Int64() <= most;
 }
 
-// The place at which list.look rows of the index that the list goes along have been looked at, in
-// whichever table that comes first; none where all that are looked at belong to the list.
+// Returns the place at which list.look rows of the index that the list follows have been read, in
+// the table where that happens first; none where every row read belongs to the list.
 Result<std::optional<RunList::After>> PostgresTransaction::HorizonOf(const RunList& list) {
     std::optional<RunList::After> horizon;
     if (list.look == 0) return horizon;
@@ -270,7 +270,7 @@ Result<store::Counted> PostgresTransaction::CountRuns(const RunList& list, std::
     AddUntil(where, list, horizon);
     const std::size_t limit = where.Number(most);
     const std::string parts = OverTables(list, [&](std::string_view table) {
-        // The order has the planner take the index that the horizon was found in.
+        // With this ORDER BY the planner uses the index in which the horizon was found.
         return fmt::format("SELECT FROM ksana.{} r{}{} LIMIT ${}::bigint", table, where.text(),
                            horizon ? OrderBy(list, "r.") : "", limit);
     });

@@ -12,7 +12,7 @@ namespace {
 using store_kit::Migration;
 using store_kit::MigrationStatus;
 
-// One for each schema of a database.
+// One lock for each schema of a database.
 constexpr std::string_view kLock =
     "SELECT pg_advisory_xact_lock(hashtextextended('ksana migration ' || $1::text, 0))";
 constexpr std::string_view kCreateTable =
@@ -58,7 +58,7 @@ Result<void> CreateSchema(Connection& connection, const std::string& schema,
     return session.Commit();
 }
 
-// One step, if it is still to be done. True: there may be more.
+// Applies the next step, if one is pending. Returns whether there may be more.
 Result<bool> ApplyNext(Connection& connection, const MigrateOptions& options,
                        const Deadline& deadline) {
     Session session(connection, Session::Mode::kWrite, deadline);

@@ -73,7 +73,7 @@ TEST(MigrateTest, WithoutPermissionToMigrateNothingIsDone) {
     EXPECT_EQ(PostgresMigrationStatus(options)->newest_applied, 0);
 }
 
-// Jobs of an earlier schema are found by what it had no columns for.
+// Rows of an earlier schema are found by the columns that a later step has added.
 TEST(MigrateTest, OldRowsGetTheNewColumns) {
     PostgresSchema schema;
     SystemClock clock;
@@ -107,7 +107,7 @@ TEST(MigrateTest, OldRowsGetTheNewColumns) {
     EXPECT_TRUE(read) << read.error().Describe();
 }
 
-// A step that fails leaves the version before it.
+// A step that fails leaves the schema at the version before it.
 TEST(MigrateTest, StepIsAllOrNothing) {
     PostgresSchema schema;
     SystemClock clock;

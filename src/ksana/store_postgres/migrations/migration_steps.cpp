@@ -7,15 +7,16 @@
 namespace ksana::store_postgres {
 namespace {
 
-// Times are microseconds since 1970; where they are sorted by, 9223372036854775807 stands for none.
-// Enumerations are their numbers. All texts sort by their bytes.
+// Times are microseconds since 1970; in columns that lists sort by, 9223372036854775807 means none.
+// Enumerations are stored as their numbers. All texts sort by their bytes.
 //
-// `runs` holds what is not over and is kept small: rows leave it for `finished_runs`, which is only
-// ever inserted into and purged. Its few indexes are the queue's own orders. NULL in a column of
-// these two is what a new model::Run has there: most columns of most runs, and free. What no
-// statement asks for is in `fixed` and `status` (packed_run.hpp). Columns of fixed length that are
-// never NULL come first: the server finds them without a look at the others. A row of `job_state`
-// is what everybody locks who fires, starts or ends runs of that job.
+// `runs` has the unfinished runs and is kept small: rows move to `finished_runs`, which is only
+// inserted into and purged. The few indexes of `runs` are the orders of the queue. In these two
+// tables NULL means the value of a new model::Run: most columns of most runs have it, and it takes
+// no space. Fields that no statement filters or sorts by are in `fixed` and `status`
+// (packed_run.hpp). Fixed-length columns that are never NULL come first, because the server finds
+// them without decoding the others. A transaction that fires, starts or ends runs of a job locks
+// the job's row in `job_state`.
 constexpr std::string_view kTables = R"sql(
 CREATE TABLE ksana.policies (
     id serial PRIMARY KEY,
@@ -187,9 +188,9 @@ CREATE INDEX documents_expiry ON ksana.documents (kind, expires_at)
     WHERE expires_at IS NOT NULL;
 )sql";
 
-// A new run pays for every index of `runs`, also for those it does not enter: no more than the
-// statements can use. Of finished runs most have succeeded, and are found by their ids as fast as
-// by an entry of their own among those of other states.
+// A new run pays for every index of `runs`, even for those it does not enter, so there are no more
+// than the statements can use. Most finished runs have succeeded; a list of these follows the ids,
+// so they have no entries in the index by state.
 constexpr std::string_view kRunIndexes = R"sql(
 CREATE INDEX runs_ready ON ksana.runs (kind, type, rank, id) WHERE state = 1 AND NOT blocked;
 CREATE INDEX runs_scheduled ON ksana.runs (ready_at, id) WHERE state = 0;
@@ -212,11 +213,12 @@ CREATE INDEX finished_runs_creator ON ksana.finished_runs (creator, id) WHERE cr
 CREATE INDEX finished_runs_category ON ksana.finished_runs (category, id) WHERE category <> '';
 )sql";
 
-// What is the default of most rows is found without an index of its own. There is none by
-// last_run_at: every run that ends changes it, and would then write to all indexes of `job_state`:
-// a fire and its end would write 996 bytes of log there instead of 512, and take 1.4 times as long.
-// A page in that order reads `job_state` from end to end (100,000 jobs: 20 MB, 0.2 s on a busy
-// machine) and keeps no more of it than the page.
+// Partial indexes leave out the value that most rows have (except jobs_group: it leaves out '', but
+// the default group is 'default'). There is no index by last_run_at: the end of every run changes
+// that column, and would then write to all indexes of `job_state`. A fire and its end would write
+// 996 bytes of log there instead of 512, and take 1.4 times as long. A page in that order reads all
+// of `job_state` (100,000 jobs: 20 MB, 0.2 s on a busy machine) and keeps no more of it than the
+// page.
 constexpr std::string_view kListIndexes = R"sql(
 CREATE INDEX jobs_tenant ON ksana.jobs (tenant, id) WHERE tenant <> 'default';
 CREATE INDEX jobs_group ON ksana.jobs (grp, id) WHERE grp <> '';
@@ -229,12 +231,12 @@ CREATE INDEX finished_runs_parent ON ksana.finished_runs (parent, id) WHERE pare
 CREATE INDEX finished_runs_ready ON ksana.finished_runs (ready_at, id);
 )sql";
 
-// The jobs that use a calendar are looked for when it changes. How many jobs a group has, and how
-// many of them are paused, is counted in an index. Whether a job is enabled is part of its
-// definition; `job_state` repeats it for the order of what is due. Events are also looked for by
-// the id alone of what they tell of; few ids are of two kinds. Those of a span of time are found by
-// the blocks of seq that have any (store_kit/driver/event_windows.hpp).
-// What is over is not listed by the time at which it was ready.
+// Indexes for: the jobs that use a calendar, which are looked up when it changes; the number of
+// jobs and of paused jobs in a group, which is counted in an index (`enabled` is part of the
+// definition, and `job_state` repeats it for the index of due jobs); audit events by resource id
+// alone, since few ids occur with two types; events of a time span, found by the blocks of seq that
+// have any (store_kit/driver/event_windows.hpp). Drops the index of finished runs by ready_at, as
+// no list uses that order.
 constexpr std::string_view kMoreListIndexes = R"sql(
 ALTER TABLE ksana.jobs ADD COLUMN calendar text COLLATE "C" NOT NULL DEFAULT '';
 UPDATE ksana.jobs SET calendar = definition::json #>> '{job,schedule,calendar}'

@@ -6,7 +6,7 @@
 
 namespace ksana::store_postgres {
 
-// All steps of the schema, by version.
+// Returns all steps of the schema, by version.
 std::span<const store_kit::Migration> MigrationSteps();
 
 }  // namespace ksana::store_postgres

@@ -2,10 +2,10 @@
 
 namespace ksana::store_postgres {
 
-// packed_fixed is what PackFixed makes of priority and the end of a unique key (packed_run.hpp),
-// packed_number a number of it. Where the caller's transaction sees an old state of the tables
-// (REPEATABLE READ) and another has stored the same policy meanwhile, it must be run again, like
-// after any other conflict.
+// packed_fixed does what PackFixed does for priority and the end of a unique key (packed_run.hpp);
+// packed_number encodes one number of it. A caller whose transaction has an old snapshot
+// (REPEATABLE READ) gets a serialization failure if another transaction has stored the same policy
+// meanwhile, and has to retry.
 const std::string_view kSubmitFunction = R"sql(
 CREATE FUNCTION ksana.packed_number(value bigint) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE AS $$

@@ -35,7 +35,7 @@ class SubmitFunctionTest : public ::testing::Test {
         EXPECT_TRUE(found) << found.error().Describe();
         return found ? found->run : Run{};
     }
-    // What the function says of arguments that it refuses; "" where it takes them.
+    // Returns the error of the function for refused arguments; "" if it accepts them.
     std::string Fault(const std::string& arguments) {
         const std::string sql = fmt::format(
             "CREATE FUNCTION ksana.fault() RETURNS text LANGUAGE plpgsql AS $$ BEGIN "

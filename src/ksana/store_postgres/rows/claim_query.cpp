@@ -10,7 +10,7 @@
 namespace ksana::store_postgres {
 namespace {
 
-// The types that have something ready of this kind ($1), by a leap through the index for each.
+// Finds the types with ready runs of this kind ($1), with one index lookup for each type.
 constexpr std::string_view kReadyTypes =
     "WITH RECURSIVE types AS ("
     "(SELECT type FROM ksana.runs WHERE state = 1 AND NOT blocked AND kind = $1::smallint "
@@ -19,7 +19,7 @@ constexpr std::string_view kReadyTypes =
     "AND r.kind = $1::smallint AND r.type > types.type ORDER BY r.type LIMIT 1) "
     "FROM types WHERE types.type IS NOT NULL) ";
 
-// Conditions beside kind and type; adds their parameters.
+// Returns the conditions besides kind and type; adds their parameters.
 std::string FilterText(const store::ClaimFilter& filter, const std::vector<Uuid>& held,
                        Params& params) {
     std::string sql;
@@ -35,15 +35,15 @@ std::string FilterText(const store::ClaimFilter& filter, const std::vector<Uuid>
         params.Array(filter.categories);
         sql += fmt::format(" AND coalesce(r.category, '') = ANY(${}::text[])", params.size());
     }
-    // A CASE, of which the planner expects every second row to pass: it takes a plain <@ for rare,
-    // and then reads and sorts the whole table instead of the first rows of the index.
+    // The planner expects a CASE to accept every second row. It takes a plain <@ for rare, and then
+    // reads and sorts the whole table instead of the first rows of the index.
     params.Array(PairTexts(filter.labels));
     sql += fmt::format(
         " AND CASE WHEN r.selector IS NULL THEN true ELSE r.selector <@ ${}::text[] END",
         params.size());
-    // A sub-select, which the server makes a hash table of; an array it would search from end to
-    // end for every row. Left out when there is none: two statements, but a lone claim does not
-    // pay.
+    // The server builds a hash table from a sub-select; it would search an array from end to end
+    // for every row. Left out when `held` is empty, so that a claim without concurrent claims does
+    // not pay for it.
     if (!held.empty()) {
         params.Array(held);
         sql += fmt::format(" AND r.id NOT IN (SELECT unnest(${}::uuid[]))", params.size());
@@ -51,7 +51,8 @@ std::string FilterText(const store::ClaimFilter& filter, const std::vector<Uuid>
     return sql;
 }
 
-// Each once: what the statement has locked for one mention it would find again for the next.
+// Returns each type once: the statement would find the runs that it has locked for one mention
+// again for the next.
 std::vector<std::string> Wanted(const store::ClaimFilter& filter) {
     std::vector<std::string> types = filter.types;
     for (const std::string& type : filter.without) std::erase(types, type);
@@ -63,9 +64,10 @@ std::vector<std::string> Wanted(const store::ClaimFilter& filter) {
 
 }  // namespace
 
-// Of one type the first that are not locked are taken straight from the index. Of several the first
-// of each are put in order before any is locked: no more are than are given. Those that others have
-// locked meanwhile are left out; as many again stand in for them.
+// With one type, the first unlocked runs are taken straight from the index. With several types, the
+// first runs of each type are put in order before any is locked, so that no more are locked than
+// returned. Candidates that other transactions have locked meanwhile are skipped; kChoice times
+// `limit` candidates make up for them.
 Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
                      const std::vector<Uuid>& held) {
     constexpr std::int64_t kChoice = 2;
@@ -98,8 +100,8 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
         types = fmt::format("unnest(${}::text[]) AS types(type)", params.size());
     }
     const std::size_t choice = params.Add(kChoice * static_cast<std::int64_t>(limit)).size();
-    // The row is found by its id, one after the other until there are enough, and looked at again:
-    // it may have changed since.
+    // Each row is looked up by its id, one after the other until there are enough, and checked
+    // again: it may have changed meanwhile.
     statement.owned += fmt::format(
         "SELECT {}, l.place FROM (SELECT c.id, c.rank FROM {} CROSS JOIN LATERAL ("
         "SELECT r.id, r.rank FROM ksana.runs r WHERE {} AND r.type = types.type "

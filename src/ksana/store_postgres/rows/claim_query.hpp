@@ -7,9 +7,10 @@
 
 namespace ksana::store_postgres {
 
-// Locks the best of the ready runs that match; what others have locked is skipped. Each type is one
-// range of the index, read no further than needed; without types they are found by leaping from one
-// to the next.
+// Returns the statement that locks the first `limit` ready runs by rank that match `filter`. Rows
+// locked by other transactions are skipped, and so are the ids in `held` (held_runs.hpp). Each type
+// is one range of the index, read no further than needed; without types in the filter the statement
+// finds them by skipping through the index from one type to the next.
 Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
                      const std::vector<Uuid>& held);
 

@@ -8,7 +8,7 @@
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "support/postgres_server.hpp"
 
-// What a claim of several types takes, and what it leaves to others.
+// Which runs a claim of several types takes, and which it leaves to other claims.
 
 namespace ksana::store_postgres {
 namespace {
@@ -31,7 +31,7 @@ class ClaimQueryTest : public ::testing::Test {
         ASSERT_TRUE(inserted) << inserted.error().Describe();
     }
 
-    // Ten of each type, in turn.
+    // Ten runs of each type, in turn.
     std::vector<model::Run> MakeRuns() {
         std::vector<model::Run> runs(30);
         for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -43,7 +43,7 @@ class ClaimQueryTest : public ::testing::Test {
         return runs;
     }
 
-    // Places in `runs_` of what is taken with this filter.
+    // Returns the indexes in `runs_` of the runs that this filter locks.
     using Places = std::vector<std::size_t>;
     Result<Places> Lock(Transaction& tx, const store::ClaimFilter& filter, std::size_t limit) {
         KSANA_TRY(const auto locked, tx.LockReady(filter, limit));
@@ -59,7 +59,8 @@ class ClaimQueryTest : public ::testing::Test {
     UuidGenerator ids_{schema_.clock(), schema_.random()};
     const std::vector<model::Run> runs_ = MakeRuns();
     std::unique_ptr<store_kit::Backend> one_;
-    std::unique_ptr<store_kit::Backend> two_;  // of another process: knows nothing of `one_`
+    // Like another process: does not know what `one_` holds.
+    std::unique_ptr<store_kit::Backend> two_;
 };
 
 TEST_F(ClaimQueryTest, LocksNoMoreThanItGives) {
@@ -80,7 +81,7 @@ TEST_F(ClaimQueryTest, LocksNoMoreThanItGives) {
     }
 }
 
-// Where no run of a batch has a category, the column is NULL.
+// The column is NULL where no run of a batch has a category.
 TEST_F(ClaimQueryTest, NoCategoryIsOne) {
     for (const std::vector<std::string>& types : {std::vector<std::string>{"a"}, {"a", "b"}, {}}) {
         const auto done = one_->Write([&](Transaction& tx) -> Result<void> {

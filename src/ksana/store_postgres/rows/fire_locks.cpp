@@ -3,11 +3,12 @@
 namespace ksana::store_postgres {
 namespace {
 
-// The server has room for some thousand locks (max_locks_per_transaction × max_connections) for
-// everybody together: a transaction of more jobs locks all fires instead, which the others share.
+// The server has room for a few thousand locks (max_locks_per_transaction × max_connections) for
+// all transactions together. A transaction with more jobs takes one exclusive lock for all fires,
+// which the other transactions take in shared mode.
 constexpr std::size_t kMaxLocks = 128;
 
-#define KSANA_FIRES "7164200815"  // tells these locks from those of other programs
+#define KSANA_FIRES "7164200815"  // distinguishes these locks from those of other programs
 constexpr std::string_view kLockSome =
     "SELECT pg_advisory_xact_lock_shared(" KSANA_FIRES
     ") UNION ALL SELECT pg_advisory_xact_lock(hashtextextended(job_id, " KSANA_FIRES

@@ -8,10 +8,11 @@
 
 namespace ksana::store_postgres {
 
-// The jobs whose fires a transaction stores or ends. A fire (job, nominal time) is unique in `runs`
-// and in `finished_runs`; over both it is because whoever inserts or moves a run of one holds the
-// lock of its job until the end of the transaction, and looks in a later statement. These locks are
-// there for jobs that are deleted, too.
+// The jobs whose fires a transaction inserts or ends. A fire (job, nominal time) is unique within
+// `runs` and within `finished_runs`. To keep it unique across both tables, a transaction that
+// inserts or moves a run of a fire holds the advisory lock of its job until it ends, and checks for
+// the fire in a later statement. Advisory locks also work for jobs that are deleted. Part of one
+// transaction; not thread-safe.
 class FireJobs {
   public:
     void Add(const model::Run& run) {
@@ -20,7 +21,8 @@ class FireJobs {
     void Append(const FireJobs& other) { ids_.insert(other.ids_.begin(), other.ids_.end()); }
     bool empty() const { return ids_.empty(); }
 
-    // Takes the locks; in the order of the ids, so that two of them do not wait for each other.
+    // Returns the statement that takes the locks, in the order of the ids, so that two transactions
+    // do not deadlock.
     Statement Lock() const;
 
   private:

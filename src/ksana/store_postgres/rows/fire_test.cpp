@@ -4,8 +4,8 @@
 
 #include "ksana/store_postgres/backend_fixture.hpp"
 
-// One run for each fire, over both tables of runs. None of these jobs exists: there is no row of
-// theirs to lock.
+// One run for each fire, across both tables of runs. None of these jobs exists, so there is no
+// job_state row to lock.
 
 namespace ksana::store_postgres {
 namespace {
@@ -22,7 +22,7 @@ class FireTest : public BackendTest {
         return run;
     }
 
-    // As long as another connection of the store waits for a lock.
+    // Blocks until another connection of the store waits for a lock.
     void AwaitWaiting() {
         for (;;) {
             const Rows rows = schema_.Run(
@@ -41,7 +41,8 @@ class FireTest : public BackendTest {
         return RowReader(rows, 0).Int64();
     }
 
-    // The first run is of a fire whose run another transaction has ended, but not committed yet.
+    // Submits `again`, whose first run has the fire of a run that another transaction has ended but
+    // not committed yet.
     void SubmitWhileEnding(const std::vector<model::Run>& again) {
         const model::Run known = MakeFire();
         ASSERT_TRUE(store_->runs().Submit({.runs = {known}}));
@@ -72,14 +73,14 @@ class FireTest : public BackendTest {
 
 TEST_F(FireTest, FireThatIsEndingIsNotNew) { SubmitWhileEnding({MakeFire()}); }
 
-// More jobs than it locks one by one.
+// More jobs than are locked one by one.
 TEST_F(FireTest, ManyFiresOfWhichOneIsEnding) {
     std::vector<model::Run> runs;
     for (int job = 0; job < 200; ++job) runs.push_back(MakeFire(job));
     SubmitWhileEnding(runs);
 }
 
-// More jobs than the server could lock one by one for so many at once.
+// More jobs than the server could lock one by one for so many callers at once.
 TEST_F(FireTest, ManyJobsFromManySides) {
     constexpr int kJobs = 5'000;
     std::vector<std::jthread> crowd;

@@ -7,9 +7,10 @@
 
 namespace ksana::store_postgres {
 
-// One body's part in a transaction that it shares: its runs are only noted, and said to be
-// inserted. The group inserts those of all bodies at once and, should one not be new, starts again
-// without that body.
+// One body's view of a transaction that several bodies share. InsertRuns only collects the runs and
+// reports them as inserted. The group then inserts the runs of all bodies at once; if a run exists
+// already, the group starts again without that body. Used by the leader's thread of an append
+// group.
 class GatheredTransaction final : public PostgresTransaction {
   public:
     GatheredTransaction(const PostgresTransaction& whole, std::optional<TimePoint> now)
@@ -25,10 +26,12 @@ class GatheredTransaction final : public PostgresTransaction {
         return std::vector<bool>(runs.size(), true);
     }
 
+    // Returns the runs that the body has inserted.
     const NewRunRows& noted() const { return noted_; }
 
   private:
-    const std::optional<TimePoint> now_;  // saves asking for it
+    // Estimate of the server's time, which saves a round trip; none: the server is asked.
+    const std::optional<TimePoint> now_;
     NewRunRows noted_;
 };
 

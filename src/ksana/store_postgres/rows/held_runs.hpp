@@ -8,15 +8,15 @@
 
 namespace ksana::store_postgres {
 
-// The runs that claims of this process hold right now. A claim would skip them anyway, because they
-// are locked; but to find that out costs the server more than all the rest of a claim, once for
-// each of them. Knowing too few, or one whose transaction has just ended, does no harm.
-// Thread-safe.
+// Ids of the runs that claims of this process have locked right now. A claim would skip these rows
+// anyway, but testing each locked row costs the server more than all the rest of a claim. The set
+// is only a hint: a missing id, or one whose transaction has just ended, does no harm. Owned by
+// PostgresBackend. Thread-safe.
 class HeldRuns {
     using Claims = std::list<std::vector<Uuid>>;
 
   public:
-    // What one transaction holds, for as long as it lasts.
+    // The runs locked by one transaction. Its destructor removes them from the set.
     class Hold {
       public:
         explicit Hold(HeldRuns& all) : all_(all) {}
@@ -31,6 +31,7 @@ class HeldRuns {
             const MutexLock lock(all_.mutex_);
             own_.push_back(all_.claims_.insert(all_.claims_.end(), std::move(ids)));
         }
+        // Returns ids held by all transactions of this process, at most kEnough.
         std::vector<Uuid> OfAll() const { return all_.Some(); }
 
       private:

@@ -25,7 +25,7 @@ std::string SelectJobs(std::string_view rest) {
                        kStateColumns, kDefinitionColumns, rest);
 }
 
-// The OFFSET keeps the planner from joining the tables as a whole.
+// OFFSET 0 keeps the planner from joining whole tables.
 std::string SelectJobsAmong(std::string_view rest) {
     return fmt::format(
         "SELECT {}, {} FROM unnest($1::text[]) AS a(id) CROSS JOIN LATERAL ("
@@ -72,7 +72,7 @@ std::shared_ptr<const model::Job> JobCache::Find(std::int64_t revision) {
     return found == jobs_.end() ? nullptr : found->second;
 }
 
-// Makes room by forgetting everything: seldom, and read again as needed.
+// When the cache is full, drops all entries: this is rare, and entries are read again as needed.
 void JobCache::Remember(std::int64_t revision, model::Job job) {
     auto kept = std::make_shared<const model::Job>(std::move(job));
     const MutexLock lock(mutex_);

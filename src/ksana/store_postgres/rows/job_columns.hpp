@@ -17,29 +17,34 @@ namespace ksana::store_postgres {
 // A row of the table job_state.
 struct JobStateRow {
     std::string id;
-    std::int64_t revision = 0;  // names the definition that belongs to it
-    model::JobState state;      // without version, created_at and updated_at: those are in jobs
+    std::int64_t revision = 0;  // identifies the definition in `jobs` that belongs to this row
+    model::JobState state;      // without version, created_at and updated_at: those are in `jobs`
 };
 
-// Selects what ReadJobState takes, from job_state s.
+// Returns a SELECT of the columns for ReadJobState, from job_state s.
 std::string SelectJobStates(std::string_view rest);
-// Selects what ReadJobState and then ReadDefinition take, from job_state s and jobs j.
+// Returns a SELECT of the columns for ReadJobState and then ReadDefinition, from job_state s and
+// jobs j.
 std::string SelectJobs(std::string_view rest);
-// The same of the jobs with the ids that $1::text[] holds, found one by one whatever the planner
-// thinks of their number; `rest` says which of them.
+// As SelectJobs, for the jobs with the ids in $1::text[]. The rows are looked up one by one,
+// whatever number of them the planner expects. `rest` filters and orders them.
 std::string SelectJobsAmong(std::string_view rest);
 
 JobStateRow ReadJobState(RowReader& row);
-// Definition, version, created_at and updated_at.
+// Reads definition, version, created_at and updated_at. Returns kDataLoss if the definition cannot
+// be parsed.
 Result<model::Job> ReadDefinition(RowReader& row);
 
-// `stored` is what ReadDefinition has read.
+// Returns the job with the definition from `stored` (as ReadDefinition returns it) and the state
+// from `row`.
 model::Job Combine(const model::Job& stored, const JobStateRow& row);
 
-// Definitions that were read, by their revision: the number that the database gives every version
-// of every job once, so that nothing here is ever outdated. Bounded. Thread-safe.
+// Cache of job definitions by revision. The database gives every version of every job its own
+// revision, so an entry is never outdated. Holds at most kMaxJobs entries. Owned by
+// PostgresBackend. Thread-safe.
 class JobCache {
   public:
+    // Returns null if the revision is not cached.
     std::shared_ptr<const model::Job> Find(std::int64_t revision);
     void Remember(std::int64_t revision, model::Job job);
 

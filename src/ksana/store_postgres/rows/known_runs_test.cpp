@@ -9,8 +9,8 @@
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "support/postgres_server.hpp"
 
-// Reports of runs that this process has started itself are written without reading them first;
-// whatever happened to a run meanwhile counts all the same.
+// Reports of runs that this process has started are written without reading the rows first; a
+// change made meanwhile by another node still counts.
 
 namespace ksana::store_postgres {
 namespace {
@@ -56,7 +56,7 @@ TEST(KnownRunsTest, TheOldestAreForgotten) {
     EXPECT_TRUE(runs.Take(std::set<Uuid>{last}));
 }
 
-// What is deleted at its end is so with its row alone.
+// A run that is deleted at its end must have nothing outside its row.
 TEST(KnownRunsTest, WithoutALogOnlyWhatIsItsRow) {
     model::Run run;
     run.status.state = RunState::kRunning;
@@ -145,7 +145,8 @@ TEST_F(ReportTest, WhatWasStartedHereEnds) {
     }
 }
 
-// The report stands as if it had been read first, and the wish to cancel is not lost.
+// The report gives the same result as if the row had been read first, and the cancel request is not
+// lost.
 TEST_F(ReportTest, AWishToCancelFromElsewhereIsSeen) {
     const auto runs = Claim(3);
     Apply(*others_, {{runs[1].id, {.kind = EventKind::kCancel}}});
@@ -184,7 +185,7 @@ TEST_F(ReportTest, WhatKeepsNoLogIsGone) {
     EXPECT_EQ(CountOf("finished_runs"), 0);
 }
 
-// Reaped and started again elsewhere: the report has an old exec_id.
+// The run was reaped and started again elsewhere: the report has an old exec_id.
 TEST_F(ReportTest, AnOldReportIsStale) {
     const auto runs = Claim(1);
     ASSERT_TRUE(others_->runs().Reap({.lost_owners = {"w"}, .limit = 10}));
@@ -203,7 +204,7 @@ TEST_F(ReportTest, AReportWithAWrongTokenIsAnsweredFromTheStore) {
               EventVerdict::kApplied);
 }
 
-// A version that was moved by the server's housekeeping is found by its id.
+// A row that the server has moved (VACUUM FULL) is found by its id.
 TEST_F(ReportTest, RowsMayMove) {
     const auto runs = Claim(4);
     schema_.Run("VACUUM FULL ksana.runs");

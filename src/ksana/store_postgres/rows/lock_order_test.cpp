@@ -44,8 +44,8 @@ TEST(LockOrderTest, RunsAreWaitedForOnceInTheOrderOfTheirIds) {
     EXPECT_EQ(order.ForRuns(), Patience::kWait) << "of the jobs that it holds";
 }
 
-// Everything that takes locks of jobs and runs, at once, on few jobs. The server counts deadlocks
-// for each database: this one has its own.
+// Runs everything that locks jobs and runs at once, on few jobs. The server counts deadlocks for
+// each database, so this test has its own.
 class DeadlockTest : public ::testing::Test {
   protected:
     static constexpr int kJobs = 3;
@@ -66,7 +66,7 @@ class DeadlockTest : public ::testing::Test {
         schema_.Run("DROP DATABASE " + schema_.name());
     }
 
-    // Numbers of a server process are there when it has ended.
+    // Waits until the server processes have ended: their statistics are complete then.
     void AwaitEnd() {
         for (;;) {
             const Rows rows = schema_.Run(
@@ -95,7 +95,7 @@ class DeadlockTest : public ::testing::Test {
         EXPECT_TRUE(written) << written.error().Describe();
     }
 
-    // Runs of all jobs, each of which cancels the others of its job.
+    // Returns runs of all jobs; each run cancels the others of its job.
     std::vector<model::Run> Fires() {
         std::vector<model::Run> runs;
         for (int i = 0; i < 2 * kJobs; ++i) {
@@ -117,7 +117,7 @@ class DeadlockTest : public ::testing::Test {
         EXPECT_TRUE(result) << result.error().Describe();
     }
 
-    // Claims, and reports of what was claimed before, some of them to be tried again.
+    // Claims runs and reports the ones claimed before; every second report is a retryable failure.
     void Work(int number) {
         std::vector<model::RunEvent> events;
         for (int round = 0; round < kRounds; ++round) {

@@ -8,27 +8,28 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/model/run/run.hpp"
 
-// The fields of a run that no statement asks for, as two short values instead of twenty columns:
-// every column costs the server and us more time than its bytes do. A value is a set of bits that
-// says which fields are not their default, and these fields in turn. A new field gets the next bit;
-// a program that meets a bit it does not know refuses the row.
+// Packs the fields of a run that no statement filters or sorts by into two short values instead of
+// twenty columns: every column costs the server and this process more time than its bytes do. A
+// value is a bit mask of the fields that differ from their default, followed by these fields. A new
+// field gets the next bit; a program that finds an unknown bit refuses the row with kDataLoss.
 
 namespace ksana::store_postgres {
 
-// priority, and of `unique` all but the key. Empty when all are their default.
+// Packs priority and all of `unique` but the key, and appends the value to `out`: nothing when all
+// fields have their default.
 void PackFixed(const model::Run& run, std::string& out);
 Result<void> UnpackFixed(std::string_view packed, model::Run& run);
 
-// Of RunStatus all that has no column of its own; likewise.
+// Packs all fields of RunStatus that have no column of their own, in the same way.
 void PackStatus(const model::RunStatus& status, std::string& out);
 Result<void> UnpackStatus(std::string_view packed, model::RunStatus& status);
 
-// Labels and selectors as a set of texts that PostgreSQL can compare (<@): "3:gpuyes" is gpu=yes,
-// so that no character of a key needs to be forbidden.
+// Returns labels or selectors as texts that PostgreSQL can compare as sets (<@). "3:gpuyes" is
+// gpu=yes: with the length in front, a key may contain any character.
 std::vector<std::string> PairTexts(const TextMap& pairs);
 TextMap PairsOf(const std::vector<std::string>& texts);
 
-// The text form of a text[], for arrays inside an array parameter.
+// Returns the text form of a text[], for arrays inside an array parameter.
 std::string ArrayText(const std::vector<std::string>& texts);
 
 }  // namespace ksana::store_postgres

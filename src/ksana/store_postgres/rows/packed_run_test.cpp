@@ -66,7 +66,7 @@ TEST(PackedRunTest, DamageIsNoticed) {
     }
     EXPECT_FALSE(UnpackStatus(packed + "x", status));
     std::string later = packed;
-    later[3] = static_cast<char>(0x80);  // a field that is not known here
+    later[3] = static_cast<char>(0x80);  // an unknown field
     const auto read = UnpackStatus(later, status);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, Code::kDataLoss);

@@ -6,7 +6,8 @@
 namespace ksana::store_postgres {
 namespace {
 
-// In the order of the texts: two who store the same ones do not wait for each other.
+// Rows are inserted in the order of the texts, so that two transactions that store the same
+// policies do not deadlock.
 constexpr std::string_view kInsert =
     "INSERT INTO ksana.policies (body) SELECT body FROM unnest($1::text[]) AS v(body) "
     "ON CONFLICT DO NOTHING";
@@ -15,7 +16,7 @@ constexpr std::string_view kFindTexts =
 constexpr std::string_view kFindIds =
     "SELECT id, body FROM ksana.policies WHERE id = ANY($1::integer[])";
 
-// Beyond this many different ones the memory of them starts anew.
+// Above this number of policies the cache is cleared.
 constexpr std::size_t kMaxRemembered = 10'000;
 
 }  // namespace

@@ -14,18 +14,22 @@
 
 namespace ksana::store_postgres {
 
-// The policies of runs, each stored once and known by its number: thousands of runs share a few.
-// They are committed before a run names them, and never deleted: who sees a run finds its policy,
-// and what was read once holds. Thread-safe.
+// Stores the policies of runs, each once and with a number, and caches them: thousands of runs
+// share a few policies. A policy is committed before a run refers to it and is never changed or
+// deleted, so every visible run has its policy, and a cached entry stays valid. Owned by
+// PostgresBackend. Thread-safe.
 class PolicyCache {
   public:
     using Policies = std::unordered_set<model::RunPolicy, store_kit::PolicyHash>;
 
-    // None: unknown here. It has to be stored before a run can name it.
+    // Returns the number of the policy, or none if it is not cached: Store it before a run refers
+    // to it.
     std::optional<std::int32_t> IdOf(const model::RunPolicy& policy) const;
-    // Stores those that are not there, and commits the session, which must be a new one.
+    // Stores the policies that are missing in the database, commits the session, which must be new,
+    // and caches all of them.
     Result<void> Store(const Policies& policies, Session& session);
-    // One for each number, in order; what is not known is read in this session.
+    // Returns the policy of each number, in order. Reads the uncached ones in this session;
+    // kDataLoss if one does not exist.
     Result<std::vector<model::RunPolicy>> Find(const std::vector<std::int32_t>& ids,
                                                Session& session);
 
@@ -41,8 +45,8 @@ class PolicyCache {
     ById policies_ KSANA_GUARDED_BY(mutex_);
 };
 
-// Of a transaction that is to be run again when its policies are stored; a caller sees it only if
-// these are pushed out of memory again and again.
+// Error of a transaction that has to run again after its policies are stored. A caller sees it only
+// if the cache evicts these policies again and again.
 inline Error UnknownPolicies() {
     return {Code::kUnavailable, "PostgreSQL: too many policies at once"};
 }

@@ -6,8 +6,8 @@
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "support/postgres_server.hpp"
 
-// Policies are stored and read on the connections that are there: a pool's size is what a store
-// takes of the server (G-17).
+// Policies are stored and read on connections of the pool: the pool's size limits the connections
+// of a store (G-17).
 
 namespace ksana::store_postgres {
 namespace {
@@ -17,14 +17,15 @@ using ksana::testing::PostgresSchema;
 class PolicyCacheTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        ASSERT_TRUE(OpenPostgres(schema_.Options()));  // makes the schema
+        ASSERT_TRUE(OpenPostgres(schema_.Options()));  // creates the schema
         schema_.Run("CREATE ROLE " + schema_.name() + " LOGIN IN ROLE ksana");
     }
     void TearDown() override { schema_.Run("DROP ROLE " + schema_.name()); }
 
-    // A store whose user has no more connections than the one of its pool.
+    // Opens a store whose user may have only the one connection of its pool.
     std::unique_ptr<store::Store> Open() {
-        schema_.Run("ALTER ROLE " + schema_.name() + " CONNECTION LIMIT 2");  // it migrates beside
+        // The migration needs a second one.
+        schema_.Run("ALTER ROLE " + schema_.name() + " CONNECTION LIMIT 2");
         PostgresOptions options = schema_.Options();
         options.url.replace(options.url.find("ksana@"), 5, schema_.name());
         options.pool_size = 1;
@@ -61,7 +62,7 @@ class PolicyCacheTest : public ::testing::Test {
 TEST_F(PolicyCacheTest, NewPoliciesTakeNoFurtherConnection) {
     const std::vector<model::Run> runs = {MakeRun(1), MakeRun(2), MakeRun(1)};
     model::Run keyed = MakeRun(3);
-    keyed.unique.key = "k";  // not gathered
+    keyed.unique.key = "k";  // not gathered: a key needs a transaction of its own
     {
         const auto store = Open();
         const auto outcome = store->runs().Submit({.runs = runs});
@@ -69,7 +70,7 @@ TEST_F(PolicyCacheTest, NewPoliciesTakeNoFurtherConnection) {
         const auto alone = store->runs().Submit({.runs = {keyed}});
         ASSERT_TRUE(alone) << alone.error().Describe();
     }
-    const auto store = Open();  // knows none of them
+    const auto store = Open();  // with an empty cache
     for (const model::Run& run : {runs[0], runs[1], runs[2], keyed}) {
         const auto history = store->runs().Get(run.id);
         ASSERT_TRUE(history) << history.error().Describe();
@@ -82,7 +83,7 @@ TEST_F(PolicyCacheTest, NewPoliciesTakeNoFurtherConnection) {
     EXPECT_EQ(RowReader(rows, 0).Int64(), 3);
 }
 
-// The same new policies from many sides at once.
+// Many threads store the same new policies at once.
 TEST_F(PolicyCacheTest, EachPolicyIsStoredOnce) {
     auto backend = OpenPostgres(schema_.Options());
     ASSERT_TRUE(backend) << backend.error().Describe();

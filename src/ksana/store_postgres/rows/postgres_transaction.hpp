@@ -18,27 +18,29 @@
 
 namespace ksana::store_postgres {
 
-// Rows of PostgreSQL. Also the Reader of a read-only session, which calls none of the writing
-// methods. Every method is one statement whatever the number of rows; what has no result waits in
-// the session for the next read or the commit. Locks are taken in the order job_state, fires
-// (fire_locks.hpp), runs, each by id, or not waited for (lock_order.hpp). One thread at a time.
+// Row access inside one PostgreSQL transaction; also the Reader of a read-only session, which calls
+// none of the writing methods. A method sends one or a few statements, whatever the number of rows;
+// writes without a result wait in the session for the next read or the commit. Locks are taken in
+// the order job_state, fires (fire_locks.hpp), runs, each by id, or not waited for
+// (lock_order.hpp). Lives for one try of a call, on one thread. After a fault every call fails with
+// the same error, and PostgresBackend decides about a retry.
 //
-// Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (of runs),
-// transaction_records.cpp (ledger, events, keys), transaction_documents.cpp, job_lists.cpp,
-// run_lists.cpp and event_lists.cpp.
+// Implemented in transaction_jobs.cpp, transaction_runs.cpp, transaction_locks.cpp (locks of runs),
+// transaction_records.cpp (ledger, events, keys), transaction_documents.cpp, and in lists/ in
+// job_lists.cpp, run_lists.cpp and event_lists.cpp.
 class PostgresTransaction : public store_kit::Transaction {
   public:
-    // Runs are taken for new, which saves a look at what is there. One that is not ends the
-    // transaction with FaultKind::kDuplicate; it is then run again with `look`.
-    // Runs whose policy is unknown are not inserted: the transaction is run again when what it
-    // `wanted` is stored.
+    // What the transaction uses of its backend; must outlive it. Without `look`, new runs are
+    // assumed not to exist, which saves a check: a run that exists ends the transaction with
+    // FaultKind::kDuplicate, and it runs again with `look`. Runs whose policy is not stored are not
+    // inserted: the policy is added to `wanted`, and the transaction runs again after it is stored.
     struct Books {
         PolicyCache& policies;
         PolicyCache::Policies& wanted;
         JobCache& jobs;
         HeldRuns::Hold& held;
         KnownRuns& known;
-        const LockOrder::Jobs& first;  // jobs that are locked before all else
+        const LockOrder::Jobs& first;  // jobs to lock before all else
     };
     PostgresTransaction(Session& session, const Books& books, bool look = true);
 
@@ -110,17 +112,21 @@ class PostgresTransaction : public store_kit::Transaction {
     Result<std::size_t> PurgeDocuments(const std::string& kind, TimePoint expired_by,
                                        std::size_t limit) override;
 
-    // Part of InsertRuns, for several bodies at once: puts runs to those that are to be inserted.
+    // Adds the runs to `rows`, for InsertRows. Fails if a policy is not stored yet, which it adds
+    // to `wanted`.
     Result<void> Note(const store_kit::RunRefs& runs, NewRunRows& rows);
+    // Inserts the rows and returns for each whether it was inserted.
     Result<std::vector<bool>> InsertRows(const NewRunRows& rows);
-    // Only without `looks`: then all of them are inserted, or the commit fails.
+    // Inserts the rows with the commit. Only without looks(): all rows are inserted, or the commit
+    // fails.
     void InsertAtCommit(const NewRunRows& rows);
+    // Whether existing runs are checked for, and known runs are read and locked.
     bool looks() const { return look_; }
 
-    // Whether something was decided about a run that was neither locked nor written over: it is to
-    // be run again, with `look`.
+    // Returns whether a decision rests on a cached run that was neither locked nor overwritten: the
+    // transaction has to run again with `look`.
     bool unsure() const { return !unsure_.empty(); }
-    // After the commit: what it has made of runs is known from here on.
+    // Caches the runs that this transaction has started. Call after the commit.
     void Remember();
     const LockOrder& locks() const { return locks_; }
 
@@ -148,7 +154,8 @@ class PostgresTransaction : public store_kit::Transaction {
     std::vector<Statement> InsertStatements(const NewRunRows& rows) const;
     Result<std::vector<model::Run>> QueryRuns(std::string_view sql, Params params);
     Result<std::vector<model::Run>> ReadRuns(const Rows& rows);
-    // The same of unfinished runs that the statement has locked; the row's place comes last.
+    // As QueryRuns, for unfinished runs that the statement locks; its last column is the row's
+    // ctid.
     Result<std::vector<model::Run>> QueryLocked(std::string_view sql, Params params);
     Result<std::vector<model::Run>> ReadLocked(const Rows& rows);
     std::optional<RowPlace> TakePlace(const Uuid& id);
@@ -163,10 +170,11 @@ class PostgresTransaction : public store_kit::Transaction {
     KnownRuns& known_;
     const bool look_;
     LockOrder locks_;
-    std::unordered_map<Uuid, RowVersion, UuidHash> unsure_;  // known, neither locked nor written
-    KnownRuns::Runs started_;                                // to be remembered
-    // Of rows of `runs` that are locked and as they were read. Nobody else can move them, and what
-    // moves them here takes them out.
+    // Taken from known_, neither locked nor overwritten yet.
+    std::unordered_map<Uuid, RowVersion, UuidHash> unsure_;
+    KnownRuns::Runs started_;  // to be cached after the commit
+    // ctids of rows of `runs` that are locked and unchanged since they were read. Other
+    // transactions cannot move these rows; an update by this one removes its entry.
     std::unordered_map<Uuid, RowPlace, UuidHash> places_;
 };
 

@@ -1,7 +1,7 @@
 #include "ksana/store_postgres/lists/index_use_fixture.hpp"
 
-// An index is not enough where the planner may take the wrong one: the rows that lists read are
-// counted.
+// Using an index is not enough if the planner takes the wrong one: these tests count the rows that
+// lists read.
 
 namespace ksana::store_postgres {
 namespace {
@@ -9,10 +9,11 @@ namespace {
 using store_kit::Transaction;
 using RowsReadTest = IndexUseTest;
 
-// A filter that few jobs meet, in the order of another index: they are sorted, and no others read.
+// A filter that few jobs match, in an order of another index: only the matching jobs are read, and
+// sorted.
 TEST_F(RowsReadTest, FewJobsInAnotherOrder) {
     constexpr std::int64_t kMatching = 50;
-    constexpr std::int64_t kMost = 3 * kMatching + 20;  // in an index, in each of two tables
+    constexpr std::int64_t kMost = 3 * kMatching + 20;  // in an index and in each of two tables
     const std::vector<std::pair<std::string, store::JobFilter>> filters = {
         {"tenant", {.tenant = "acme"}},
         {"group", {.group = "g"}},
@@ -35,8 +36,8 @@ TEST_F(RowsReadTest, FewJobsInAnotherOrder) {
     }
 }
 
-// Events of a span of time are not walked to: 4096 of them are looked at, at most, and the blocks
-// of so many that have nothing of it.
+// A list of a time span does not walk all events: it reads at most one block of 4096 and skips the
+// blocks without events of the span.
 TEST_F(RowsReadTest, EventsOfASpan) {
     schema_.Run(
         "INSERT INTO ksana.audit_events (at, tenant, action, user_name, resource_type, "

@@ -14,7 +14,7 @@ std::string Repeated(std::string_view text, std::size_t count) {
 
 }  // namespace
 
-// From one element for all of them to one for each.
+// Changes a column from one element for all runs to one element for each run.
 void RunBatch::Spread(Column& column, std::size_t count) {
     if (!column.same) return;
     column.elements = Repeated(column.elements, count);
@@ -81,7 +81,8 @@ RunBatch::Forms RunBatch::GroupForms() const {
     for (std::size_t i = 0; i < kRunColumns; ++i) {
         const Column& column = columns_[i];
         Form form = Form::kEach;
-        // There are as many rows as ids, also when one stands there twice.
+        // Sends the ids as an array even if all are the same, because there must be as many rows as
+        // runs.
         if (column.same && (count_ == 1 || RunColumns()[i].group != RunGroup::kId)) {
             const bool free = !RunColumns()[i].fallback.empty();
             form = free && column.elements == DefaultElement(i) ? Form::kDefault : Form::kSame;

@@ -10,16 +10,16 @@
 
 namespace ksana::store_postgres {
 
-// Runs on their way into one statement, already in the form in which they are sent: the runs
-// themselves need not be kept.
+// Runs that one statement writes, already in the form in which they are sent: the runs themselves
+// need not be kept. Not thread-safe.
 class RunBatch {
   public:
-    // Of runs that are there already only the id and the status are sent, or the id alone.
+    // kNew sends all columns, kStatus the id and the status of existing runs, kId the id only.
     enum class Kind : std::uint8_t { kNew, kStatus, kId };
     explicit RunBatch(Kind kind = Kind::kNew) : kind_(kind) {}
 
     void Add(const RunRow& row);
-    // Puts another batch behind this one.
+    // Appends the runs of `other`.
     void Append(const RunBatch& other);
 
     std::size_t size() const { return count_; }
@@ -27,23 +27,25 @@ class RunBatch {
     const Uuid& lowest() const { return lowest_; }
     const Uuid& highest() const { return highest_; }
 
-    // Whether it has the places of all rows, and the parameter that says them.
+    // Whether every run has the ctid of its row; if so, TakePlaces adds the parameter with them.
     bool placed() const { return placed_; }
+    // Adds a single value for one run, else an array.
     void TakePlaces(Params& params) const;
-    // The same of the versions of all rows; always arrays.
+    // The same for the versions of all rows; TakeVersions always adds arrays.
     bool versioned() const { return versioned_; }
     void TakeVersions(Params& params) const;
 
-    // What a group of columns has to say about all runs.
+    // How a group of columns is sent: left out (all runs have the default), as plain values (all
+    // runs have the same), or as arrays.
     enum class Form : std::uint8_t { kDefault, kSame, kEach };
     using Forms = std::array<Form, kRunGroups>;
     Forms GroupForms() const;
 
-    // The parameter of a column, of which the group has that form: a value, or an array.
+    // Adds the parameter of a column whose group has this form: a value or an array.
     void TakeParam(std::size_t column, Form form, Params& params) const;
 
   private:
-    // Elements (params.hpp) of all runs; while they are all the same, of the first only.
+    // Encoded elements (params.hpp) of all runs; only the first one while all are the same.
     struct Column {
         std::string elements;
         bool same = true;
@@ -59,16 +61,16 @@ class RunBatch {
     bool placed_ = true;
     std::string places_;
     bool versioned_ = true;
-    std::string writers_;  // `places_` has where they are
-    std::string scratch_;
+    std::string writers_;  // of the versions; their ctids are in `places_`
+    std::string scratch_;  // reused by Add
 };
 
-// Runs that are to be inserted, by the table they go to.
+// Runs to insert, by the table they go to.
 struct NewRunRows {
     RunBatch open;
     RunBatch final;
     FireJobs fires;
-    std::vector<Uuid> ids;  // of all, in the order in which they were added
+    std::vector<Uuid> ids;  // of all runs, in the order in which they were added
 
     void Add(const RunRow& row) {
         (model::IsFinal(row.run->status.state) ? final : open).Add(row);

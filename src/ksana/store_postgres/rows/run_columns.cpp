@@ -27,7 +27,7 @@ constexpr SqlType kInteger{"integer", kInt4Oid};
 constexpr SqlType kText{"text", kTextOid};
 constexpr SqlType kUuid{"uuid", kUuidOid};
 
-// A member of the run or of its status, as the table has it.
+// Convert a member of the run or of its status to its stored form.
 std::string_view Shown(const std::string& value) { return value; }
 bool Shown(bool value) { return value; }
 std::int32_t Shown(std::int32_t value) { return value; }

@@ -12,8 +12,8 @@
 
 namespace ksana::store_postgres {
 
-// A run on its way into the store, with the number of its policy there, or with the place of its
-// row, where this transaction has locked it, or with the version of it that is to be replaced.
+// A run to be written, with the number of its policy (for a new run), the ctid of its row (if this
+// transaction has locked it), or the version of the row to replace.
 struct RunRow {
     const model::Run* run;
     std::int32_t policy_id = 0;
@@ -21,9 +21,10 @@ struct RunRow {
     const RowVersion* version = nullptr;
 };
 
-// Columns that go together. A statement leaves a group out when no run of its batch has anything
-// but defaults there, and sends it as plain values when all runs have the same: so the usual batch
-// is two or three arrays. Groups, because every choice makes another statement to be planned.
+// Groups of columns that are sent together. A statement leaves a group out when all runs of its
+// batch have defaults there, and sends plain values when all runs have the same: the usual batch is
+// two or three arrays. There are groups instead of single columns because every combination is
+// another statement to plan.
 enum class RunGroup : std::uint8_t {
     kId,
     kQueue,  // type, kind, policy_id
@@ -32,7 +33,7 @@ enum class RunGroup : std::uint8_t {
     kJob,
     kPayload,
     kFixed,
-    kState,  // from here on: the status
+    kState,  // the groups from here on hold the status
     kReady,
     kAttempt,
     kRare,
@@ -43,29 +44,32 @@ inline constexpr std::size_t kRunGroups = 13;
 
 struct RunColumn {
     std::string_view name;
-    std::string_view type;      // of the parameter, or of an element of it
-    std::uint32_t oid;          // of that type
-    std::string_view fallback;  // SQL of the default; NULL where it can be
+    std::string_view type;      // SQL type of the parameter, or of an element of it
+    std::uint32_t oid;          // of `type`
+    std::string_view fallback;  // SQL of the default; "NULL" where possible; empty: none
     RunGroup group;
-    bool status;                                          // changes with the run's status
-    void (*append)(std::string& out, const RunRow& row);  // as an element (params.hpp)
+    bool status;  // whether the column changes with the run's status
+    void (*append)(std::string& out, const RunRow& row);  // appends it as an element (params.hpp)
 };
 
-// In the order in which ReadRun takes them; rank and expires_at follow, which only `runs` has.
+// Returns the columns in the order in which ReadRun reads them. The last two, rank and expires_at,
+// exist only in `runs` and are not read.
 std::span<const RunColumn> RunColumns();
 inline constexpr std::size_t kRunColumns = 27;
 inline constexpr std::size_t kReadColumns = kRunColumns - 2;
 
-// What a new run has in a column, as an element.
+// Returns the encoded element that a new run has in a column.
 std::string_view DefaultElement(std::size_t column);
 
-// "r.id, r.job_id, …" of what ReadRun takes.
+// Returns "r.id, r.job_id, …" of the columns that ReadRun reads.
 std::string RunColumnList(std::string_view prefix);
 
-// "state IN (0, 1)", as constants and not as a parameter: so the partial indexes are found.
+// Returns "state IN (0, 1)". Constants instead of a parameter, so that the planner finds the
+// partial indexes.
 std::string StatesIn(model::RunStates states);
 
-// Everything but the policy, of which the number is returned.
+// Reads everything but the policy and returns the number of the policy. kDataLoss if a packed value
+// is damaged.
 Result<std::int32_t> ReadRun(RowReader& row, model::Run& run);
 
 }  // namespace ksana::store_postgres

@@ -12,7 +12,7 @@ void Append(std::string& list, std::string_view item) {
     list += item;
 }
 
-// The parameters of a statement and what it says about them.
+// Collects the parameters of a statement and the SQL that refers to them. Used within one function.
 class Columns {
   public:
     explicit Columns(const RunBatch& batch) : batch_(batch), forms_(batch.GroupForms()) {}
@@ -21,7 +21,7 @@ class Columns {
         return forms_[static_cast<std::size_t>(column.group)];
     }
 
-    // Makes a parameter of a column that is not its default; SQL of its value.
+    // Adds a parameter for a column that is not left out and returns the SQL of its value.
     std::string Take(std::size_t index) {
         const RunColumn& column = RunColumns()[index];
         const Form form = FormOf(column);
@@ -38,9 +38,10 @@ class Columns {
         return value;
     }
 
-    // SQL that finds the row in `runs r`: by its place, which is one step, or by its id. The other
-    // conditions on a version are wrapped up so that the planner joins by the place alone; they
-    // are looked at again when the row was changed while the statement waited for it.
+    // Returns the SQL condition that finds the row in `runs r`: by its ctid, which is one step, or
+    // by its id. The other conditions of a version are wrapped in IS TRUE so that the planner joins
+    // by the ctid alone; the server checks them again if the row was changed while the statement
+    // waited for it.
     std::string Find() {
         if (batch_.versioned()) {
             batch_.TakeVersions(params_);
@@ -60,7 +61,8 @@ class Columns {
         return "r.ctid = v.place";
     }
 
-    // " FROM unnest(…) AS v(…)", if there are arrays.
+    // Returns " FROM unnest(…) AS v(…)" (`word` is FROM or USING), or nothing if there are no
+    // arrays.
     std::string From(std::string_view word) const {
         if (arrays_.empty()) return "";
         return fmt::format(" {} unnest({}) AS v({})", word, arrays_, names_);
@@ -80,7 +82,7 @@ bool OnlyInRuns(const RunColumn& column) {
     return column.name == "rank" || column.name == "expires_at";
 }
 
-// The same fire in the other table.
+// Returns SQL that finds the same fire in `table`.
 std::string FireIn(std::string_view table, std::string_view job_id, std::string_view nominal_at) {
     return fmt::format(
         "SELECT true FROM ksana.{} o WHERE o.job_id = {} AND o.job_id <> '' "
@@ -90,9 +92,9 @@ std::string FireIn(std::string_view table, std::string_view job_id, std::string_
 
 }  // namespace
 
-// Where all runs are taken for new, one look says that the other table has nothing between the
-// lowest and the highest of their ids, which are drawn in order. Otherwise it is asked for each.
-// One that is there makes the id NULL, which the table refuses.
+// Without `look`, one index lookup usually shows that the other table has no id between the lowest
+// and the highest of the batch, as ids are drawn in order; only otherwise is each id looked up. For
+// an existing run the statement sets the id to NULL, which the table refuses.
 Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode) {
     Columns columns(batch);
     std::string id;
@@ -174,7 +176,7 @@ Statement FinishRunsStatement(const RunBatch& batch) {
         } else if (columns.FormOf(column) != Form::kDefault) {
             Append(values, columns.Take(i));
         } else {
-            continue;  // the table's default
+            continue;  // the table has the default
         }
         Append(names, column.name);
     }

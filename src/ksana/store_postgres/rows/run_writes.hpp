@@ -5,24 +5,24 @@
 
 namespace ksana::store_postgres {
 
-// Statements that write runs, each one for a whole batch.
+// The functions below build statements that write runs, each for a whole batch.
 
-// Into `runs`, or into `finished_runs` where all are final. What is in the other table already is
-// not new either.
+// Inserts into `runs`, or into `finished_runs` if all runs are final. A run that is in the other
+// table counts as existing.
 struct InsertMode {
     bool final = false;
-    // Leaves out what is not new and answers the ids of the others; otherwise one run that is not
-    // new makes the statement fail (FaultKind::kDuplicate), and nothing is answered.
+    // True: skips existing runs and returns the ids of the inserted ones. False: one existing run
+    // makes the statement fail (FaultKind::kDuplicate), and nothing is returned.
     bool look = false;
 };
 Statement InsertRunsStatement(const RunBatch& batch, InsertMode mode);
-// The status of unfinished runs; where it `tells`, the answer is id, place and writer of each row
-// that it has made. Of a batch with versions (RunBatch::versioned) this and those that follow leave
-// out what has another one by now.
+// Updates the status of unfinished runs. With `tells` it returns id, ctid and xmin of each row that
+// it has written. With versions (RunBatch::versioned) this statement and the next two skip the rows
+// that have another version by now.
 Statement UpdateRunsStatement(const RunBatch& batch, bool tells = false);
-// Runs that became final: moves them; what stays the same does not travel.
+// Moves runs that became final to `finished_runs`. Unchanged columns are copied on the server.
 Statement FinishRunsStatement(const RunBatch& batch);
-// Unfinished runs, and nothing that stands outside their rows.
+// Deletes unfinished runs, but neither their attempts nor their keys.
 Statement DeleteRunsStatement(const RunBatch& batch);
 
 }  // namespace ksana::store_postgres

@@ -3,14 +3,14 @@
 #include "ksana/store_postgres/lists/conditions.hpp"
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
 
-// Small things by kind and key.
+// Documents: small records by kind and key.
 
 namespace ksana::store_postgres {
 namespace {
 
 using model::Document;
 
-// A row that is not there cannot be locked; its name can.
+// A row that does not exist cannot be locked, but an advisory lock of its name can be taken.
 constexpr std::string_view kLockName =
     "SELECT pg_advisory_xact_lock(hashtextextended('ksana.documents' || length($1::text) || ':' || "
     "$1::text || $2::text, 0))";

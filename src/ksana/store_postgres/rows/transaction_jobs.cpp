@@ -6,7 +6,7 @@
 #include "ksana/store_postgres/rows/packed_run.hpp"
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
 
-// Jobs: the definition in `jobs`, the bookkeeping in `job_state`, whose row is the job's lock.
+// Jobs: the definition is in `jobs`, the bookkeeping in `job_state`, whose row is the job's lock.
 
 namespace ksana::store_postgres {
 namespace {
@@ -80,8 +80,9 @@ constexpr std::string_view kUpdatePlans =
     "FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v(id, planned_until, next_run_at) "
     "WHERE s.id = v.id";
 
-// model::ApplyTally. The rows are locked by the same statement and not waited for: a job may have
-// been made anew since the others were locked, and be another's.
+// Does what model::ApplyTally does. Locks the rows in the same statement and without waiting: a job
+// may have been deleted and created again since this transaction locked its jobs, and another
+// transaction may hold the new row.
 constexpr std::string_view kAddTallies =
     "WITH l AS (SELECT id FROM ksana.job_state WHERE id = ANY($1::text[]) ORDER BY id "
     "FOR UPDATE NOWAIT) UPDATE ksana.job_state s SET total_runs = s.total_runs + v.runs, "
@@ -109,7 +110,7 @@ std::vector<std::string> DependenciesOf(const Job& job) {
 
 using JobRefs = std::vector<const Job*>;
 
-// Parameters 1 to 16 of inserts and updates.
+// Parameters 1 to 17 of kInsertJobs and kUpdateJobs.
 Params DefinitionParams(const JobRefs& jobs) {
     const auto text = [](std::string Job::*member) {
         return [member](const Job* job) -> const std::string& { return job->*member; };
@@ -136,7 +137,7 @@ Params DefinitionParams(const JobRefs& jobs) {
                    [](const Job* job) -> const std::string& { return job->schedule.calendar; }));
 }
 
-// Each id once, the first of them.
+// Returns the first job of each id.
 JobRefs Distinct(const std::vector<Job>& jobs) {
     JobRefs refs;
     std::unordered_set<std::string_view> seen;
@@ -171,8 +172,9 @@ Result<std::vector<Job>> PostgresTransaction::ReadJobs(const Rows& rows) {
     return jobs;
 }
 
-// A lock may have waited for a change of the definition, which its statement does not see: the
-// definition that belongs to the locked row is read by a later one, unless it is known.
+// While waiting for a lock the definition may have changed, which the locking statement does not
+// see. So a later statement reads the definition that belongs to the locked row, unless it is
+// cached.
 Result<std::vector<Job>> PostgresTransaction::ReadLockedJobs(const Rows& rows) {
     std::vector<JobStateRow> states;
     std::vector<std::int64_t> missing;

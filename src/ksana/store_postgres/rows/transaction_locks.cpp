@@ -7,7 +7,7 @@
 #include "ksana/store_postgres/rows/claim_query.hpp"
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
 
-// Runs that are to be changed: the queue's own orders.
+// Locks of runs, in the orders of the queue.
 
 namespace ksana::store_postgres {
 namespace {
@@ -19,7 +19,7 @@ std::string SelectRuns(std::string_view rest) {
     return fmt::format("SELECT {}, r.ctid FROM ksana.runs r {}", RunColumnList("r."), rest);
 }
 
-// A statement that locks rows, in two forms.
+// A locking statement in two forms.
 struct LockSql {
     std::string wait;
     std::string no_wait;
@@ -44,7 +44,7 @@ const LockSql& LockJobsById() {
     return kSql;
 }
 
-// The job of a run never changes: it may be read before the lock.
+// The job of a run never changes, so it may be read before the lock.
 const LockSql& LockJobsOfRuns() {
     static const LockSql kSql(
         "SELECT id FROM ksana.job_state WHERE id = ANY(ARRAY(SELECT job_id FROM ksana.runs "
@@ -107,7 +107,7 @@ const LockSql& Unstarted() {
     return kSql;
 }
 
-// After the locks and in a statement of its own, so that it sees what they waited for.
+// Runs after the locks, in a statement of its own, to see the changes that the locks waited for.
 const std::string& CountGates() {
     static const std::string kSql = fmt::format(
         "SELECT job_id, count(*) FILTER (WHERE {}), count(*) FILTER (WHERE blocked), "
@@ -134,15 +134,15 @@ PostgresTransaction::PostgresTransaction(Session& session, const Books& books, b
     session_.DeferFirst(LockJobsById().wait, Params().Array(books.first));
 }
 
-// Before all that waits to be sent.
+// Locks the jobs before all other deferred statements.
 void PostgresTransaction::LockJobsOf(const std::set<std::string>& ids) {
     if (ids.empty()) return;
     session_.DeferFirst(LockJobsById().Of(locks_.ForJobs(ids)), Params().Array(ids));
     for (const std::string& id : ids) locks_.NoteHeld(id);
 }
 
-// Whoever ends a run moves it to the finished ones: what is not found here is looked for there, in
-// a later statement, which sees the move that the lock waited for.
+// The end of a run moves it to `finished_runs`. A run that is not found in `runs` is looked up
+// there, in a later statement, which sees a move that the lock has waited for.
 Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& ids) {
     if (ids.empty()) return std::vector<Run>();
     std::set<Uuid> missing(ids.begin(), ids.end());
@@ -162,8 +162,8 @@ Result<std::vector<Run>> PostgresTransaction::LockRuns(const std::vector<Uuid>& 
     return runs;
 }
 
-// Runs that this process has started itself and that nobody is likely to have changed. They are not
-// locked: what is written over them fails if they have (unsure).
+// Returns cached runs of this process instead of locking rows; none if one is not cached. Other
+// nodes have probably not changed them; if one has, the write over its version fails (unsure_).
 std::optional<std::vector<Run>> PostgresTransaction::TakeKnown(const std::set<Uuid>& ids) {
     if (look_) return std::nullopt;
     auto known = known_.Take(ids);
@@ -184,7 +184,7 @@ std::optional<std::vector<Run>> PostgresTransaction::TakeKnown(const std::set<Uu
 }
 
 Result<void> PostgresTransaction::MakeDue(TimePoint now, std::size_t limit) {
-    places_.clear();  // it may move some of those
+    places_.clear();  // MakeDue may move some of these rows
     locks_.NoteOutOfTurn();
     session_.Defer(kMakeDue, Params().Add(Micros(now)).Add(Limit(limit)));
     return {};

@@ -5,7 +5,7 @@
 #include "ksana/store_postgres/lists/conditions.hpp"
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
 
-// Keys of runs, the ledger and audit events, but for the lists of these.
+// Unique keys of runs, the ledger and audit events, except for the lists of events.
 
 namespace ksana::store_postgres {
 namespace {
@@ -14,8 +14,8 @@ using model::AuditEvent;
 using model::LedgerEntry;
 using store_kit::KeyClaim;
 
-// A key that another transaction is about to take is waited for; one that is held stays locked, so
-// that the holder named below is the holder until this transaction ends.
+// Waits for a key that another transaction is about to take. The upsert also locks a key that is
+// held, so the holder that kKeyHolders returns keeps it until this transaction ends.
 constexpr std::string_view kTakeKeys =
     "INSERT INTO ksana.run_keys AS k (tenant, key, run_id, until) "
     "SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) "
@@ -46,7 +46,7 @@ constexpr std::string_view kInsertEvents =
     "$5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], "
     "$12::text[]) AS v(seq, at, tenant, action, user_name, resource_type, resource_id, "
     "old_object, new_object, data, client_ip, method)";
-// What was imported with its number must not be given out again.
+// A sequence must not return a number again that was imported.
 constexpr std::string_view kSkipLedgerSeq =
     "SELECT setval('ksana.ledger_seq_seq', greatest($1::bigint, "
     "(SELECT last_value FROM ksana.ledger_seq_seq)))";

@@ -7,7 +7,7 @@
 #include "ksana/store_postgres/rows/postgres_transaction.hpp"
 #include "ksana/store_postgres/rows/run_writes.hpp"
 
-// Runs as they are: read, insert, update, delete.
+// Reading, inserting, updating and deleting runs.
 
 namespace ksana::store_postgres {
 namespace {
@@ -45,7 +45,7 @@ constexpr std::string_view kInsertAttempts =
     "$3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::smallint[], "
     "$9::text[], $10::text[], $11::boolean[])";
 
-// The keys that the runs still hold go with them: nobody else would ever free them.
+// Deletes the keys that the runs still hold, too: nothing else would ever free them.
 constexpr std::string_view kDeleteRuns =
     "WITH a AS (DELETE FROM ksana.runs WHERE id = ANY($1::uuid[]) "
     "RETURNING id, tenant, unique_key), "
@@ -112,7 +112,7 @@ Result<std::vector<Run>> PostgresTransaction::QueryLocked(std::string_view sql, 
     return ReadLocked(rows);
 }
 
-// Of a row that is about to be changed; afterwards it is elsewhere.
+// Returns and forgets the ctid of a row that is about to change: the change moves the row.
 std::optional<RowPlace> PostgresTransaction::TakePlace(const Uuid& id) {
     const auto found = places_.find(id);
     if (found == places_.end()) return std::nullopt;
@@ -173,7 +173,8 @@ std::vector<Statement> PostgresTransaction::InsertStatements(const NewRunRows& r
     return statements;
 }
 
-// An id that stands twice in the batch is inserted once: the first.
+// An id that occurs twice in the batch is inserted once, and the first occurrence is reported as
+// inserted.
 Result<std::vector<bool>> PostgresTransaction::InsertRows(const NewRunRows& rows) {
     std::vector<Statement> statements = InsertStatements(rows);
     if (statements.empty()) return std::vector<bool>();
@@ -197,7 +198,8 @@ void PostgresTransaction::InsertAtCommit(const NewRunRows& rows) {
     }
 }
 
-// By whether they end, and by how their rows are found: those that are only known apart.
+// Splits the runs by whether they end, and by whether their row is locked or only known from the
+// cache.
 Result<void> PostgresTransaction::UpdateRuns(const store_kit::RunRefs& runs) {
     std::array<RunBatch, 2> open = {RunBatch(RunBatch::Kind::kStatus),
                                     RunBatch(RunBatch::Kind::kStatus)};
@@ -230,7 +232,7 @@ void PostgresTransaction::WriteBatch(const RunBatch& batch, bool final) {
     session_.DeferAnswered(UpdateRunsStatement(batch, true));
 }
 
-// The last that was told about a run counts: an earlier version of the row is gone.
+// The last answer about a run counts: earlier versions of the row are gone.
 void PostgresTransaction::Remember() {
     if (started_.empty()) return;
     for (const Rows& rows : session_.kept()) {
@@ -246,7 +248,7 @@ void PostgresTransaction::Remember() {
     known_.Put(std::exchange(started_, {}));
 }
 
-// Of what is known nothing stands outside its row (KnownRuns::IsWorthIt).
+// A cached run whose row is deleted has nothing outside its row (KnownRuns::IsWorthIt).
 Result<void> PostgresTransaction::DeleteRuns(const store_kit::RunRefs& runs) {
     RunBatch known(RunBatch::Kind::kId);
     std::vector<Uuid> others;

@@ -11,9 +11,10 @@
 
 namespace ksana::store_postgres {
 
-// One thread waits until another rings. Unlike a condition variable it needs no mutex, which the
-// woken one would find taken, and whoever has heard it may destroy it at once (sem_post(3) does not
-// touch it any more). std::binary_semaphore of GCC 12 can miss a ring.
+// Lets one thread wait until another thread rings. Unlike a condition variable it needs no mutex,
+// which the woken thread would find locked, and the waiting thread may destroy the bell as soon as
+// it is woken (sem_post(3) does not touch it any more). std::binary_semaphore of GCC 12 can miss a
+// ring. Lives on the stack of the waiting thread; Ring may be called from any thread.
 class Bell {
   public:
     Bell() { KSANA_CHECK(sem_init(&rings_, 0, 0) == 0, "sem_init"); }
@@ -27,7 +28,7 @@ class Bell {
         while (sem_wait(&rings_) != 0) KSANA_CHECK(errno == EINTR, "sem_wait");
     }
 
-    // False: it has not rung by then.
+    // Returns false if the bell has not rung by `instant`.
     bool AwaitUntil(SteadyPoint instant) {
         const auto since = instant.time_since_epoch();
         const auto seconds = std::chrono::floor<std::chrono::seconds>(since);

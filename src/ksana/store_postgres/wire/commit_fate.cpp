@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::string_view kFate =
     "SELECT " KSANA_SERVER_LIFE ", pg_xact_status(($1::bigint)::text::xid8)";
-// "transaction ID … is in the future"
+// SQLSTATE of "transaction ID … is in the future".
 constexpr std::string_view kNotGivenYet = "22023";
 
 }  // namespace

@@ -8,15 +8,15 @@
 
 namespace ksana::store_postgres {
 
-// By what a transaction is found again when the answer to its COMMIT got lost.
+// Identifies a transaction, to ask for its outcome after the answer to its COMMIT was lost.
 struct CommitMark {
     std::int64_t xid = 0;
     std::int64_t server_life = 0;  // changes when the server is started or recovers from a crash
 };
 
-// SQL of what that number is made of: when the server was started, and when its statistics were
-// begun anew, which a recovery does. As they are: to make a number of them costs the server more
-// than all the rest of the statement.
+// SQL of the two times that server_life is computed from: when the server was started, and when its
+// statistics were reset, which a recovery does. They are sent as they are, because computing a
+// number from them would cost the server more than all the rest of the statement.
 #define KSANA_SERVER_LIFE "pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time()"
 
 inline std::int64_t ReadServerLife(RowReader& row) {
@@ -24,15 +24,16 @@ inline std::int64_t ReadServerLife(RowReader& row) {
     return started + row.Int64Or(0) * 7;
 }
 
-// What became of a transaction whose COMMIT was not answered.
+// Outcome of a transaction whose COMMIT was not answered.
 enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
 
-// None: not known yet, or the server could not be asked; to be asked again.
+// Asks the server for the outcome. Returns none if the transaction is still in progress or the
+// server could not be asked: ask again.
 //
-// A server that has crashed meanwhile may give a number a second time, if nothing of its first
-// transaction had reached the disk: "committed" may then speak of another one. "Aborted" is true in
-// any case, because a number whose commit is on disk is never given again; for the same reason one
-// that it has not given yet did not commit.
+// A server that has crashed meanwhile may assign a transaction id a second time, if nothing of the
+// first transaction had reached the disk: "committed" may then be about another transaction, and
+// the result is kUnknown. "Aborted" is always true, because an id whose commit is on disk is never
+// assigned again; for the same reason an id that is not assigned yet did not commit.
 std::optional<Fate> AskFate(Connection& connection, const CommitMark& mark,
                             const Deadline& deadline);
 

@@ -46,7 +46,8 @@ TEST_F(CommitFateTest, WhatTheServerSays) {
         aborted = session.mark();
     }
     {
-        Session session(*connection, Session::Mode::kRead, deadline_);  // the rollback is through
+        // Waits until the rollback is done.
+        Session session(*connection, Session::Mode::kRead, deadline_);
         ASSERT_TRUE(session.Query("SELECT 1", {}));
     }
     EXPECT_EQ(AskFate(*other, committed, deadline_), Fate::kCommitted);
@@ -55,7 +56,8 @@ TEST_F(CommitFateTest, WhatTheServerSays) {
     EXPECT_EQ(AskFate(*other, committed, deadline_), Fate::kUnknown) << "may be another's number";
 }
 
-// A server that has crashed starts again behind the numbers that it had given but not written.
+// A server that has crashed may start again below the transaction ids that it had assigned but not
+// written.
 TEST_F(CommitFateTest, NumberThatWasNotGivenDidNotCommit) {
     const auto connection = Connect();
     CommitMark mark;

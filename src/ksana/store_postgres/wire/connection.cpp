@@ -19,8 +19,9 @@ struct ClearResult {
 };
 using ResultHandle = std::unique_ptr<PGresult, ClearResult>;
 
-// Statements of which a connection keeps the plan. Texts differ by the filters in use, never by
-// values, so that this is hardly reached.
+// Maximum of prepared statements of a connection; further ones are sent unnamed. Texts differ by
+// the filters in use and not by their values (except for sets of states), so this is rarely
+// reached.
 constexpr std::size_t kMaxPrepared = 256;
 
 enum class Ready : std::uint8_t { kYes, kTimeout, kFailed };
@@ -43,14 +44,14 @@ Fault FaultOfResult(const PGresult* result) {
     if (state == nullptr) return LostFault(Libpq().PQresultErrorMessage(result));
     const char* detail = Libpq().PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     std::string message = text == nullptr ? "" : text;
-    // A detail of 22… and 23… quotes values, which are other people's.
+    // A detail of class 22 or 23 quotes values, which may be confidential.
     if (detail != nullptr && std::string_view(state).starts_with("40")) {
         message += fmt::format(": {}", detail);
     }
     return FaultOf(state, message);
 }
 
-// What libpq says about a connection that did not come about holds the SQLSTATE nowhere.
+// libpq does not provide the SQLSTATE of a failed connection attempt, so the message is searched.
 Fault ConnectFault(const PGconn* connection) {
     const std::string_view message = Libpq().PQerrorMessage(connection);
     const auto says = [&](std::string_view part) {
@@ -66,7 +67,7 @@ Fault ConnectFault(const PGconn* connection) {
 }
 
 PGconn* StartConnect(const ConnectionOptions& options) {
-    // What stands in the URL, which comes last, has the last word.
+    // The URL comes last and overrides the keywords before it.
     const std::array keywords = {"fallback_application_name",
                                  "keepalives_idle",
                                  "keepalives_interval",
@@ -79,7 +80,8 @@ PGconn* StartConnect(const ConnectionOptions& options) {
     return Libpq().PQconnectStartParams(keywords.data(), values.data(), 1);
 }
 
-// Before libpq is asked to connect: its message would quote what it does not understand.
+// Checked before connecting, because libpq's message would quote the parts of the URL that it does
+// not understand.
 bool IsUrlValid(const std::string& url) {
     char* message = nullptr;
     PQconninfoOption* parsed = Libpq().PQconninfoParse(url.c_str(), &message);
@@ -136,8 +138,8 @@ std::variant<std::unique_ptr<Connection>, Fault> Connection::Open(const Connecti
     return connection;
 }
 
-// Plans are made once and without looking at the values: a statement means the same index every
-// time. Behind a pooler a session is not ours to change.
+// Forces generic plans, so that a statement uses the same index every time whatever its values.
+// Behind a pooler the session belongs to others, and its settings are left alone.
 std::optional<Fault> Connection::SetUp(const Deadline& deadline) {
     if (!options_.prepare) return std::nullopt;
     const auto milliseconds =
@@ -242,7 +244,7 @@ void Connection::SendAndForget(std::string_view sql) {
     ++forgotten_;
 }
 
-// Reads while it writes: a server that waits for us to read would not read on.
+// Reads while it writes: otherwise a server that waits for this process to read would not read on.
 std::optional<Fault> Connection::Flush(const Deadline& deadline) {
     while (true) {
         const int left = Libpq().PQflush(handle_.get());
@@ -270,7 +272,7 @@ std::optional<Fault> Connection::AwaitResult(const Deadline& deadline) {
             case Ready::kYes:
                 break;
         }
-        // A last message of the server may be there still: it says why.
+        // A last message of the server may still be buffered; it says why the connection ended.
         if (Libpq().PQconsumeInput(handle_.get()) != 1 && Libpq().PQisBusy(handle_.get()) != 0)
             return LastFault();
     }

@@ -23,52 +23,58 @@ namespace ksana::store_postgres {
 struct ConnectionOptions {
     std::string url;
     std::string schema;
+    // Whether to prepare statements and change session settings; false behind a pooler.
     bool prepare = true;
-    Duration statement_timeout{};  // the server gives up by itself what nobody waits for any more
+    Duration statement_timeout{};  // after it the server cancels a statement by itself
 };
 
-// One statement with its parameters. "ksana." in its text stands for the schema in use.
+// One statement with its parameters. "ksana." in its text stands for the configured schema.
 struct Statement {
-    std::string_view sql;  // lives as long as it is queued
+    std::string_view sql;  // must live as long as the statement is queued
     Params params;
-    std::string owned;  // the text, where it was put together for the call; else empty
+    std::string owned;  // the text, if it was built for this call; else empty
 
     std::string_view text() const { return owned.empty() ? sql : std::string_view(owned); }
 };
 
-// A connection in pipeline mode that never blocks beyond a deadline (name resolution excepted,
-// which libpq does in one go). One thread at a time. After a fault other than an error of the
-// server it is broken and only good for being destroyed.
+// A connection to the server in pipeline mode. No call blocks beyond its deadline, except for name
+// resolution, which libpq does in one call. Owned by the pool, its lease, or a thread of
+// ChangeNotices; one thread at a time. After a fault of kind kLost or kDeadline the connection is
+// broken and can only be destroyed.
 class Connection {
-    struct Private {};  // only Open can make one
+    struct Private {};  // makes the constructor callable by Open only
     struct Close {
         void operator()(pg_conn* connection) const;
     };
     using Handle = std::unique_ptr<pg_conn, Close>;
 
   public:
+    // Use Open.
     Connection(Private, Handle handle, ConnectionOptions options);
+    // Loads libpq, connects and sets up the session. The fault is kFinal if libpq is missing or the
+    // URL is invalid.
     static std::variant<std::unique_ptr<Connection>, Fault> Open(const ConnectionOptions& options,
                                                                  const Deadline& deadline);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    // Sends the statements in one go and waits for the answers: one for each, or the first fault,
-    // after which the server has run nothing of what followed.
+    // Sends the statements in one go and waits for the answers. Returns one answer for each
+    // statement, or the first fault; the server runs no statement after the one that failed.
     std::variant<std::vector<Rows>, Fault> RoundTrip(const std::vector<Statement>& statements,
                                                      const Deadline& deadline);
 
-    // The same in two steps: what was posted has to be taken before the next RoundTrip. The texts
-    // of the statements must be literals. A fault comes out when the answers are taken.
+    // RoundTrip in two steps: Post sends, TakePosted waits for the answers and reports faults.
+    // Posted answers must be taken before the next RoundTrip. The statements' texts must be
+    // literals.
     void Post(const std::vector<Statement>& statements);
     bool posted() const { return !posted_.empty(); }
     std::variant<std::vector<Rows>, Fault> TakePosted(const Deadline& deadline);
 
-    // Sends without waiting; whatever is answered is dropped by the next RoundTrip.
+    // Sends without waiting. The next RoundTrip or TakePosted drops the answer.
     void SendAndForget(std::string_view sql);
 
-    // Waits for notifications, at most so long; "channel" and "payload" of each. Empty: none came.
+    // Waits for notifications, at most `at_most`. Returns an empty list if none arrived.
     struct Notification {
         std::string channel;
         std::string payload;
@@ -76,9 +82,10 @@ class Connection {
     std::variant<std::vector<Notification>, Fault> AwaitNotifications(Duration at_most);
 
     bool broken() const { return broken_; }
-    // Whether the session is ours, with its settings (Connection::SetUp); not behind a pooler.
+    // Whether this connection has a session of its own, with the settings of SetUp; false behind a
+    // pooler.
     bool owns_session() const { return options_.prepare; }
-    std::string Location() const;  // host, port and database: no secrets
+    std::string Location() const;  // host, port and database; no secrets
     int ServerVersion() const;
 
   private:
@@ -88,7 +95,7 @@ class Connection {
             return std::hash<std::string_view>{}(text);
         }
     };
-    // What one answer of the server belongs to.
+    // The statement that one answer of the server belongs to.
     struct Expected {
         bool is_prepare = false;
         std::string_view sql;
@@ -108,11 +115,11 @@ class Connection {
 
     Handle handle_;
     const ConnectionOptions options_;
-    // Names of prepared statements by their text.
+    // Names of the prepared statements by their text, without the schema filled in.
     std::unordered_map<std::string, std::string, Hash, std::equal_to<>> prepared_;
     std::uint64_t last_name_ = 0;
     std::vector<Expected> posted_;
-    int forgotten_ = 0;  // answers up to a sync that nobody waits for
+    int forgotten_ = 0;  // pipeline syncs whose answers are to be dropped
     bool broken_ = false;
 };
 

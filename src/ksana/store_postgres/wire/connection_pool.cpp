@@ -17,7 +17,7 @@ std::variant<ConnectionPool::Lease, Fault> ConnectionPool::Acquire(const Deadlin
     return Lease(*this, std::move(std::get<0>(made)));
 }
 
-// An idle connection, or none with the right to make one.
+// Returns an idle connection, or null if the caller may open one.
 std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::TakeSlot(
     const Deadline& deadline) {
     MutexLock lock(mutex_);
@@ -42,7 +42,7 @@ std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::Connect(
     return Connection::Open(options_.connection, deadline.Sooner(options_.connect_timeout));
 }
 
-// What waiting may cure is tried again: no server, one that starts, one without a free slot.
+// Retries what waiting may cure: an unreachable server, one that starts, one without a free slot.
 std::variant<std::unique_ptr<Connection>, Fault> ConnectionPool::ConnectPatiently(
     const Deadline& deadline) {
     for (int tries = 1;; ++tries) {

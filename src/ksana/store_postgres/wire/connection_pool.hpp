@@ -11,10 +11,13 @@
 
 namespace ksana::store_postgres {
 
-// At most so many connections (G-17), made when they are needed and kept. Thread-safe.
+// A pool of at most `size` connections (G-17), opened on demand and kept open. Owned by
+// PostgresBackend; `backoff` must outlive it. Thread-safe. A failed Acquire leaves the pool
+// unchanged.
 class ConnectionPool {
   public:
-    // A connection on loan; goes back by itself, and is closed there when it is broken.
+    // A connection on loan. The destructor returns it to the pool, which closes it if it is broken.
+    // The pool must outlive the lease.
     class Lease {
       public:
         Lease(ConnectionPool& pool, std::unique_ptr<Connection> connection)
@@ -40,13 +43,15 @@ class ConnectionPool {
     ConnectionPool(Options options, Backoff& backoff)
         : options_(std::move(options)), backoff_(backoff) {}
 
-    // Waits for a free one, and while the server is away; not beyond the deadline.
+    // Returns a connection. Waits until one is free, and while the server is unreachable, but not
+    // beyond the deadline. Fails with kDeadline if none became free in time.
     std::variant<Lease, Fault> Acquire(const Deadline& deadline);
 
-    // One beside the pool, for its caller to keep; tried once.
+    // Opens a connection outside the pool, for the caller to keep. Tries once.
     std::variant<std::unique_ptr<Connection>, Fault> Connect(const Deadline& deadline) const;
 
-    // Connections that lie idle are probably as dead as the one that was just lost.
+    // Closes the idle connections. Called after a connection was lost, as the idle ones are
+    // probably dead, too.
     void DropIdle();
 
   private:
@@ -59,9 +64,10 @@ class ConnectionPool {
     Backoff& backoff_;
     Mutex mutex_;
     CondVar freed_;
-    // The last used at the end.
+    // Most recently used last.
     std::vector<std::unique_ptr<Connection>> idle_ KSANA_GUARDED_BY(mutex_);
-    std::size_t taken_ KSANA_GUARDED_BY(mutex_) = 0;  // idle ones included
+    // Connections and pending opens, idle ones included.
+    std::size_t taken_ KSANA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ksana::store_postgres

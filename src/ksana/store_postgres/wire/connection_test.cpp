@@ -56,7 +56,7 @@ TEST_F(ConnectionTest, ServerErrorsGetTheirCodes) {
     EXPECT_EQ(Send({"SELECT 1"}).index(), 0U);
 }
 
-// By the server itself, long before the caller would give up.
+// The server cancels the statement long before the caller would give up.
 TEST_F(ConnectionTest, StatementsThatTakeTooLongAreEnded) {
     Open(std::chrono::milliseconds(300));
     const Fault fault = FaultOf("SELECT pg_sleep(15)");
@@ -70,7 +70,8 @@ TEST_F(ConnectionTest, TerminatedConnectionIsLost) {
     EXPECT_TRUE(connection_->broken());
 }
 
-// What follows an error is not run, and what could not be prepared because of it is prepared later.
+// Statements after an error do not run; those that could not be prepared because of it are prepared
+// later.
 TEST_F(ConnectionTest, FirstErrorEndsThePipeline) {
     auto answer = Send({"SELECT 1", "SELECT 1 / 0", "SELECT 2"});
     ASSERT_EQ(answer.index(), 1U);
@@ -89,7 +90,7 @@ TEST_F(ConnectionTest, ForgottenAnswersAreDropped) {
     EXPECT_EQ(RowReader(std::get<0>(answer)[0], 0).Int32(), 4);
 }
 
-// More than both sockets hold, in both directions at once.
+// More data than the socket buffers hold, in both directions at once.
 TEST_F(ConnectionTest, LargeStatementsDoNotBlock) {
     const std::string big(8 << 20, 'x');
     std::vector<Statement> statements(3);

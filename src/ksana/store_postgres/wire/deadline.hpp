@@ -10,7 +10,7 @@
 
 namespace ksana::store_postgres {
 
-// When a call has to be over. The clock must outlive it.
+// The time by which a call has to end. `clock` must outlive it.
 class Deadline {
   public:
     Deadline(const Clock& clock, Duration timeout)
@@ -22,11 +22,12 @@ class Deadline {
         const auto left = std::chrono::duration_cast<Duration>(at_ - clock_.SteadyNow());
         return std::max(left, Duration::zero());
     }
-    // For poll(); rounded up, so that it is not asked again for the last fraction.
+    // For poll(). Rounded up, so that the last fraction of a millisecond does not cause another
+    // poll.
     int RemainingMs() const {
         return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(Remaining()).count());
     }
-    // The earlier of this one and `timeout` from now.
+    // Returns the earlier of this deadline and `timeout` from now.
     Deadline Sooner(Duration timeout) const { return {clock_, std::min(timeout, Remaining())}; }
 
   private:
@@ -34,20 +35,22 @@ class Deadline {
     SteadyPoint at_;
 };
 
-// Waits between tries, with jitter, so that those whom one cause has stopped do not come back as
-// one. Thread-safe; clock and random must outlive it.
+// Waits between retries, with jitter, so that callers that failed together do not retry together.
+// `clock` and `random` must outlive it. Thread-safe; `random` need not be.
 class Backoff {
   public:
     Backoff(Clock& clock, Random& random) : clock_(clock), random_(random) {}
 
-    // Before try number `tries` (the second is 1): doubles from `first` up to `most`, and no longer
-    // than the deadline. False: there is no time left, or stop was requested.
+    // Waits after `tries` tries: between half and all of a time that doubles from `first` up to
+    // `most`, but not beyond the deadline. Returns false if the deadline had passed or a stop was
+    // requested.
     struct Range {
         Duration first;
         Duration most;
     };
     bool Wait(int tries, Range range, const Deadline& deadline, const std::stop_token& stop = {});
 
+    // Returns a random number.
     std::uint64_t Draw();
 
   private:

@@ -8,7 +8,7 @@ namespace ksana::store_postgres {
 namespace {
 
 struct Meaning {
-    std::string_view prefix;  // of the SQLSTATE; the first that fits
+    std::string_view prefix;  // of the SQLSTATE; the first match counts
     Code code;
     FaultKind kind;
 };
@@ -18,14 +18,15 @@ constexpr std::array kMeanings = {
     Meaning{"57P0", Code::kUnavailable, FaultKind::kLost},
     Meaning{"57014", Code::kDeadlineExceeded, FaultKind::kFinal},
     Meaning{"25P03", Code::kUnavailable, FaultKind::kLost},  // idle in transaction for too long
-    Meaning{"25006", Code::kUnavailable, FaultKind::kLost},  // a standby: the leader has moved
+    Meaning{"25006", Code::kUnavailable, FaultKind::kLost},  // a standby: the primary has moved
     Meaning{"53", Code::kExhausted, FaultKind::kFinal},
     Meaning{"55P03", Code::kConflict, FaultKind::kConflict},
     Meaning{"40", Code::kConflict, FaultKind::kConflict},
-    Meaning{"22021", Code::kInvalidArgument, FaultKind::kFinal},  // no UTF-8, or a zero byte
+    Meaning{"22021", Code::kInvalidArgument, FaultKind::kFinal},  // invalid UTF-8, or a zero byte
     Meaning{"22", Code::kInternal, FaultKind::kFinal},
     Meaning{"23505", Code::kInternal, FaultKind::kDuplicate},
-    Meaning{"23502", Code::kInternal, FaultKind::kDuplicate},  // run_writes.cpp: no id, not new
+    // Run_writes.cpp: a NULL id marks an existing run.
+    Meaning{"23502", Code::kInternal, FaultKind::kDuplicate},
     Meaning{"23", Code::kInternal, FaultKind::kFinal},
     Meaning{"28", Code::kUnauthenticated, FaultKind::kFinal},
     Meaning{"42501", Code::kPermissionDenied, FaultKind::kFinal},
@@ -33,7 +34,7 @@ constexpr std::array kMeanings = {
     Meaning{"XX002", Code::kDataLoss, FaultKind::kFinal},
 };
 
-// The first line: libpq's further ones are advice.
+// Returns the first line; further lines of libpq are advice.
 std::string_view Trimmed(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace

@@ -7,22 +7,23 @@
 
 namespace ksana::store_postgres {
 
-// What a failed exchange with the server means for the transaction it belonged to.
+// What a failed round trip means for its transaction.
 enum class FaultKind : std::uint8_t {
-    kFinal,      // will fail again
-    kConflict,   // another transaction was in the way: run it again
-    kDuplicate,  // a row that was taken for new is there already, or has changed: look first
-    kLost,       // the connection is gone
-    kDeadline,   // no answer in time; the connection is given up
+    kFinal,      // would fail again
+    kConflict,   // another transaction interfered: run it again
+    kDuplicate,  // a row assumed new exists, or a cached row has changed: run it again with `look`
+    kLost,       // the connection is lost
+    kDeadline,   // no answer in time; the connection is abandoned
 };
 
 struct Fault {
     FaultKind kind = FaultKind::kFinal;
     Error error;
-    std::string sqlstate{};  // of an error that the server has sent
+    std::string sqlstate{};  // set if the server has sent an error
 };
 
-// The meaning of an SQLSTATE. `message` is the server's own text, which holds no password.
+// Returns the fault that an SQLSTATE means. `message` is the text of the server or of libpq, which
+// contains no password.
 Fault FaultOf(std::string_view sqlstate, std::string_view message);
 
 Fault LostFault(std::string_view message);

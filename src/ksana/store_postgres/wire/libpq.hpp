@@ -4,11 +4,11 @@
 
 #include "ksana/base/process/late_library.hpp"
 
-// Private to the module, as it shows libpq.
+// Private to the module, because it exposes libpq.
 
 namespace ksana::store_postgres {
 
-// What the driver calls of libpq: the one list of it.
+// All functions of libpq that the driver calls.
 #define KSANA_LIBPQ_FUNCTIONS(EACH) \
     EACH(PQclear)                   \
     EACH(PQcmdStatus)               \
@@ -50,11 +50,12 @@ struct LibpqFunctions {
     KSANA_LIBPQ_FUNCTIONS(KSANA_LATE_FUNCTION)
 };
 
-// Loads libpq, once in the process; thread-safe. Whoever keeps everything in a file has no use for
-// it and for the libraries that come with it. A failure stays one until the process ends.
+// Loads libpq once in the process, so that a server with another store needs neither libpq nor its
+// dependencies. A failure is permanent until the process ends. Thread-safe.
 Result<void> LoadLibpq();
 
-// After LoadLibpq has gone well; so wherever there is a connection, or rows of one.
+// Returns the functions. Only after LoadLibpq has succeeded, hence wherever there is a Connection
+// or Rows.
 const LibpqFunctions& Libpq();
 
 }  // namespace ksana::store_postgres

@@ -54,7 +54,7 @@ void Params::AddElements(std::string_view elements, std::size_t count, std::uint
     AppendBinary(out, static_cast<std::int32_t>(oid));
     if (count == 0) return;
     AppendBinary(out, static_cast<std::int32_t>(count));
-    AppendBinary(out, std::int32_t{1});  // index of the first
+    AppendBinary(out, std::int32_t{1});  // index of the first element
     out.append(elements);
 }
 

@@ -14,7 +14,7 @@
 
 namespace ksana::store_postgres {
 
-// Type numbers of PostgreSQL's catalogue; they never change.
+// Type OIDs from PostgreSQL's catalogue; they never change.
 inline constexpr std::uint32_t kBoolOid = 16;
 inline constexpr std::uint32_t kByteaOid = 17;
 inline constexpr std::uint32_t kInt8Oid = 20;
@@ -25,19 +25,19 @@ inline constexpr std::uint32_t kTidOid = 27;
 inline constexpr std::uint32_t kXidOid = 28;
 inline constexpr std::uint32_t kUuidOid = 2950;
 
-// Where a row of a table is, as the server says it (ctid); good as long as nobody changes the row.
+// Location of a row in its table (ctid). Valid as long as the row is not changed.
 struct RowPlace {
     std::array<char, 6> bytes{};
 };
 
-// One version of a row: where it is, and the transaction that has written it (xmin). Whatever
-// changes the row makes another version of it; whoever only locks it does not.
+// One version of a row: its location and the transaction that has written it (xmin). Every change
+// of the row makes a new version; a lock does not.
 struct RowVersion {
     RowPlace place;
     std::int32_t writer = 0;
 };
 
-// The binary form of one value, most significant byte first.
+// Append the binary form of one value, most significant byte first.
 void AppendBinary(std::string& out, bool value);
 void AppendBinary(std::string& out, std::int16_t value);
 void AppendBinary(std::string& out, std::int32_t value);
@@ -58,7 +58,8 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-// One element of an array parameter: its length, then its binary form. Nothing is NULL.
+// An element of an array parameter is its length and then its binary form; NULL is the length -1.
+// SetLength fills in the length of the element that begins at `start`.
 void SetLength(std::string& out, std::size_t start);
 inline constexpr std::int32_t kNullLength = -1;
 
@@ -75,14 +76,14 @@ void AppendElement(std::string& out, const std::optional<T>& value) {
     AppendBinary(out, kNullLength);
 }
 
-// Times as they stand in the tables: microseconds since 1970.
+// Times as stored in the tables: microseconds since 1970.
 inline std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
 inline std::optional<std::int64_t> Micros(const std::optional<TimePoint>& time) {
     if (!time) return std::nullopt;
     return Micros(*time);
 }
 
-// Enumerations as they stand in the tables.
+// Enumerations as stored in the tables.
 template <class E>
 requires std::is_enum_v<E> std::int16_t Small(E value) { return static_cast<std::int16_t>(value); }
 template <class E>
@@ -92,7 +93,8 @@ requires std::is_enum_v<E> std::optional<std::int16_t> Small(const std::optional
 }
 
 // The parameters of one statement, all in binary form. The statement names their types ($1::text),
-// so that one that does not fit is an error of the server and never a wrong value.
+// so that a value of the wrong type is an error of the server and never a wrong value. Not
+// thread-safe.
 class Params {
   public:
     template <class T>
@@ -107,7 +109,7 @@ class Params {
         return *this;
     }
 
-    // An array with one element, which may be an optional, for each item.
+    // Adds an array with one element for each item. `element` may return an optional, for NULL.
     template <class Items, class F>
     Params& Array(const Items& items, const F& element) {
         using Element = std::remove_cvref_t<decltype(element(*std::begin(items)))>;
@@ -122,7 +124,8 @@ class Params {
             items, [](const auto& item) -> const auto& { return item; });
     }
 
-    // What AppendElement has made: `count` of them as an array, or one as a value of its own.
+    // Add what AppendElement has built: `count` elements as an array, or one element as a plain
+    // value.
     void AddElements(std::string_view elements, std::size_t count, std::uint32_t oid);
     void AddElement(std::string_view element);
 

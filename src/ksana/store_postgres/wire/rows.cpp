@@ -10,7 +10,7 @@
 namespace ksana::store_postgres {
 namespace {
 
-// Big-endian, signed, of 1 to 8 bytes.
+// Reads a big-endian signed number of 1 to 8 bytes.
 std::int64_t ReadNumber(std::string_view bytes) {
     KSANA_CHECK(!bytes.empty() && bytes.size() <= 8, "a number of the server has 1 to 8 bytes");
     const bool negative = (static_cast<std::uint8_t>(bytes.front()) & 0x80U) != 0;
@@ -77,7 +77,7 @@ RowPlace RowReader::Place() {
     return place;
 }
 
-// Microseconds since 2000 began.
+// The server sends microseconds since 2000.
 TimePoint RowReader::Timestamp() {
     constexpr std::chrono::sys_days kStart = std::chrono::year(2000) / 1 / 1;
     return TimePoint(Duration(Number()) + kStart.time_since_epoch());
@@ -96,7 +96,7 @@ std::vector<std::string> RowReader::Texts() {
     if (ReadNumber(Take(bytes, 4)) == 0) return texts;  // dimensions
     Take(bytes, 8);                                     // has nulls, element type
     const std::int64_t count = ReadNumber(Take(bytes, 4));
-    Take(bytes, 4);  // index of the first
+    Take(bytes, 4);  // index of the first element
     for (std::int64_t i = 0; i < count; ++i) {
         const auto length = static_cast<std::size_t>(ReadNumber(Take(bytes, 4)));
         texts.emplace_back(Take(bytes, length));

@@ -16,7 +16,7 @@ struct pg_result;
 
 namespace ksana::store_postgres {
 
-// The answer to one statement, in binary form. Owns it.
+// The result of one statement, in binary form. Owns libpq's result; one thread at a time.
 class Rows {
   public:
     Rows() = default;
@@ -24,8 +24,9 @@ class Rows {
 
     std::size_t size() const;
     bool IsNull(std::size_t row, int column) const;
+    // Valid as long as the Rows.
     std::string_view Bytes(std::size_t row, int column) const;
-    std::string_view CommandTag() const;  // "COMMIT"
+    std::string_view CommandTag() const;  // for example "COMMIT"
     std::size_t AffectedRows() const;
 
   private:
@@ -35,8 +36,9 @@ class Rows {
     std::unique_ptr<pg_result, Clear> result_;
 };
 
-// Takes the columns of one row from left to right. The Rows must outlive it. The statement decides
-// what a column is; asking for another type is a mistake in this module.
+// Reads the columns of one row from left to right. The Rows must outlive it. The statement defines
+// the type of a column; reading another type is a bug in this module, which a failed check catches
+// in part.
 class RowReader {
   public:
     RowReader(const Rows& rows, std::size_t row, int column = 0)
@@ -47,7 +49,7 @@ class RowReader {
     std::int32_t Int32() { return static_cast<std::int32_t>(Number()); }
     std::int64_t Int64() { return Number(); }
     std::string Text() { return std::string(Next()); }  // empty for NULL
-    std::string_view Bytes() { return Next(); }         // likewise; as long as the Rows
+    std::string_view Bytes() { return Next(); }         // empty for NULL; valid as long as the Rows
     Uuid Id();
     RowPlace Place();  // tid
     TimePoint Time() { return TimePoint(Duration(Number())); }
@@ -79,13 +81,13 @@ class RowReader {
     std::int32_t Int32Or(std::int32_t fallback) { return SkipNull() ? fallback : Int32(); }
     std::int64_t Int64Or(std::int64_t fallback) { return SkipNull() ? fallback : Int64(); }
     bool BoolOr(bool fallback) { return SkipNull() ? fallback : Bool(); }
-    // True: the column is NULL, and passed by.
+    // Returns true and skips the column if it is NULL.
     bool SkipNull() {
         if (!rows_.IsNull(row_, column_)) return false;
         ++column_;
         return true;
     }
-    // For a column in which kNoTime, or NULL, stands for none.
+    // For a column in which kNoTime or NULL means none.
     std::optional<TimePoint> TimeOrNone();
 
   private:

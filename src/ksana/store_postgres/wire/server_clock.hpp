@@ -7,14 +7,15 @@
 
 namespace ksana::store_postgres {
 
-// What the server's clock says, from its last reading and the time since: never ahead of it, and
-// behind by no more than that reading was on its way and waited to be taken. Good enough for when a
-// run was made, where asking would cost a round trip; leases and due times go by Session::Now.
-// Thread-safe.
+// Estimates the server's clock from its last reading and the time since. The estimate is never
+// ahead of the server's clock, and behind it at most by the time that the reading took to arrive
+// and be processed. Good enough for the creation time of a run, where asking would cost a round
+// trip; leases and due times use Session::Now. Owned by PostgresBackend. Thread-safe.
 class ServerClock {
   public:
     explicit ServerClock(const Clock& clock) : clock_(clock) {}
 
+    // Records a reading that has just arrived.
     void Note(TimePoint server_time) {
         const SteadyPoint now = clock_.SteadyNow();
         const MutexLock lock(mutex_);
@@ -22,7 +23,8 @@ class ServerClock {
         read_at_ = now;
     }
 
-    // Nothing when the last reading is too old: somebody may have set the server's clock.
+    // Returns none when the last reading is older than kMaxAge, as the server's clock may have been
+    // set.
     std::optional<TimePoint> Estimate() const {
         const SteadyPoint now = clock_.SteadyNow();
         const MutexLock lock(mutex_);

@@ -6,14 +6,14 @@
 namespace ksana::store_postgres {
 namespace {
 
-// Where the session is ours, BEGIN means this by itself: to say it costs the server a search
-// through its settings, and one through all of them at the end.
+// With a session of our own, plain BEGIN has the modes of kBeginWrite. Naming them would cost the
+// server a search through its settings, and another one through all of them at the end.
 constexpr std::string_view kBegin = "BEGIN";
 constexpr std::string_view kBeginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 constexpr std::string_view kBeginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 constexpr std::string_view kCommit = "COMMIT";
-// The transaction's number is there once it has locked or written a row; asking for it earlier
-// would make one for transactions that find nothing to do.
+// A transaction has an id once it has locked or written a row. Asking for the id earlier would
+// assign one to transactions that find nothing to do.
 #define KSANA_NOTE(xid) "SELECT clock_timestamp(), " xid ", " KSANA_SERVER_LIFE
 constexpr std::string_view kNote = KSANA_NOTE("pg_current_xact_id_if_assigned()");
 constexpr std::string_view kNoteOfNew = KSANA_NOTE("pg_current_xact_id()");
@@ -97,7 +97,8 @@ Result<void> Session::TakeBegin() {
     return {};
 }
 
-// BEGIN, what was deferred, the statements, then the note or COMMIT; the answers to `statements`.
+// Sends BEGIN, the deferred statements, `statements`, then the note or COMMIT. Returns the answers
+// to `statements`.
 Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool commit) {
     if (fault_) return fault_->error;
     if (connection_.posted()) KSANA_TRY_VOID(TakeBegin());
@@ -150,11 +151,11 @@ Result<void> Session::Commit() {
         ended_ = true;
         return {};
     }
-    // Without the number nobody could ask what became of it, should the connection break.
+    // Without the transaction id the outcome could not be asked for if the connection broke.
     if (writes && (mark_.xid == 0 || !expected_.empty())) {
         if (auto sent = Send({}, false); !sent) return std::move(sent).error();
     }
-    if (mark_.xid == 0) {  // nothing was locked and nothing written
+    if (mark_.xid == 0) {  // nothing was locked or written
         connection_.SendAndForget(kCommit);
         ended_ = true;
         return {};

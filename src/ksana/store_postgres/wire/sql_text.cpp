@@ -40,7 +40,8 @@ Result<void> CheckSchemaName(std::string_view schema) {
 
 namespace {
 
-// Of the first one. The body of a function, between $$ and $$, has semicolons of its own.
+// Returns the end of the first statement. A function body between $$ and $$ has semicolons of its
+// own.
 std::size_t EndOfStatement(std::string_view script) {
     std::size_t from = 0;
     while (true) {

@@ -8,15 +8,15 @@
 
 namespace ksana::store_postgres {
 
-// Statements are written with the schema "ksana." in front of every table; this puts the one in
-// use there.
+// Replaces the schema "ksana." in front of every table by the configured one.
 std::string WithSchema(std::string_view sql, std::string_view schema);
 
-// Lower-case letters, digits and _, not a digit first, at most 40: it goes into the text of SQL.
+// Accepts lower-case letters, digits and _, not a digit first, at most 40: the name becomes part of
+// SQL text. Otherwise kInvalidArgument.
 Result<void> CheckSchemaName(std::string_view schema);
 
-// The statements of a script, each of which ends with a semicolon at the end of a line: a pipeline
-// takes one at a time.
+// Splits a script into its statements, each of which ends with a semicolon at the end of a line. A
+// pipeline takes one statement at a time.
 std::vector<std::string_view> StatementsOf(std::string_view script);
 
 }  // namespace ksana::store_postgres

@@ -13,13 +13,14 @@ using store_kit::JobList;
 
 namespace {
 
+// How a part of a list walks: the tables in the order of the join, and the index it follows.
 struct JobWay {
-    std::string_view first;      // the table with the index that it goes along
-    std::string_view then;       // the other one
-    std::string_view condition;  // of the part of the index
-    std::string_view equal;      // column of the index that is asked for
+    std::string_view first;      // the table whose index it follows
+    std::string_view then;       // joins the other table
+    std::string_view condition;  // selects the part of the index
+    std::string_view equal;      // indexed column that has to equal `value`; empty: none
     std::string_view value;
-    std::string_view column;  // sorted by, before the id
+    std::string_view column;  // sort column before the id; empty: sorted by id
     std::string_view id;
 };
 
@@ -27,7 +28,7 @@ constexpr std::string_view kLabelled = "l.job_id";
 constexpr std::string_view kWithState = " CROSS JOIN job_state s ON s.job_id=j.id";
 constexpr std::string_view kWithJob = " CROSS JOIN jobs j ON j.id=s.job_id";
 
-// By id: along whatever narrows it most.
+// Returns the way by id, along the most selective index.
 JobWay IdWay(const JobFilter& filter) {
     JobWay way{.then = kWithState, .id = "j.id"};
     const auto along = [&](std::string_view index, std::string_view condition,
@@ -103,7 +104,7 @@ std::vector<JobWay> WaysOf(const JobList& list) {
     return {IdWay(list.filter)};
 }
 
-// Whether the filter asks for something that the index of the way does not know.
+// Returns whether the filter has conditions that the index of the way does not know.
 bool AsksForMore(const JobList& list, const JobWay& way) {
     const JobFilter& filter = list.filter;
     std::size_t asked = filter.labels.size();
@@ -143,7 +144,7 @@ void AddFilter(ListSql& sql, const JobList& list) {
     sql.Words(list.words, {"j.id", "j.name", "j.owner", "j.type", "s.last_error"});
 }
 
-// Beyond a place, or (with =) up to it.
+// Adds "beyond this place" or, with = in `sign`, "up to this place".
 void AddPlace(ListSql& sql, const JobList& list, const JobWay& way, std::string_view sign,
               const JobList::After& place) {
     if (list.sort == JobSort::kId) {
@@ -179,7 +180,8 @@ void AddOrder(ListSql& sql, const JobList& list, const JobWay& way) {
                     : fmt::format(" ORDER BY {0} {2}, {1} {2}", way.column, way.id, direction);
 }
 
-// A count by id asks for the state only where the filter does.
+// Returns whether the statement joins both tables: a count by id reads the state only if the filter
+// needs it.
 bool NeedsBoth(const JobList& list, const JobWay& way, ListPurpose purpose) {
     return purpose == ListPurpose::kRows || way.then != kWithState || list.filter.last_state ||
            !list.words.empty();
@@ -206,7 +208,7 @@ ListSql PartSql(const JobList& list, const JobWay& way, ListPurpose purpose, std
     return sql;
 }
 
-// As many places as an index has in its own order: the other table is not looked at.
+// Returns the place after list.look rows of the index; the other table is not read.
 ListSql Horizon(const JobList& list, const JobWay& way) {
     ListSql sql;
     const bool by_name = list.sort == JobSort::kName;

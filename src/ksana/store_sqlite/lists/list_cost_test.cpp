@@ -5,9 +5,10 @@
 #include "ksana/store_sqlite/backend_fixture.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 
-// A plan tells the index, but not where in it SQLite begins: a page in the middle of a list may
-// seek by the wrong bound and walk to its place. So the steps of SQLite's machine are counted.
-// Every row meets every filter here, so that a page costs what it shows.
+// A plan names the index, but not where SQLite begins in it: a page in the middle of a list may
+// seek by the wrong bound and walk to its place. So these tests count the steps of SQLite's virtual
+// machine. Every row matches every filter here, so that the cost of a page depends only on its
+// size.
 
 namespace ksana::store_sqlite {
 namespace {
@@ -28,7 +29,7 @@ class ListCostTest : public BackendFixture {
         EXPECT_TRUE(done) << done.error().Describe();
     }
 
-    // The steps of all statements that the body runs.
+    // Returns the steps of all statements that `body` runs.
     std::int64_t StepsOf(const Body& body) {
         sqlite3* database = dynamic_cast<SqliteBackend&>(*backend_).WriterForTest().handle();
         TakeSteps(database);
@@ -36,6 +37,7 @@ class ListCostTest : public BackendFixture {
         return TakeSteps(database);
     }
 
+    // Returns and resets the step counters.
     static std::int64_t TakeSteps(sqlite3* database) {
         std::int64_t steps = 0;
         for (sqlite3_stmt* one = sqlite3_next_stmt(database, nullptr); one != nullptr;
@@ -45,7 +47,7 @@ class ListCostTest : public BackendFixture {
         return steps;
     }
 
-    // What a page costs that begins behind a place.
+    // Returns the steps of a page that begins after a place.
     template <class List, class F>
     std::int64_t StepsOf(List list, const std::optional<typename List::After>& after,
                          const F& read) {
@@ -58,7 +60,7 @@ class ListCostTest : public BackendFixture {
         });
     }
 
-    // A page costs about the same wherever it is.
+    // Expects that a page costs about the same wherever it begins.
     template <class List, class F>
     void ExpectEven(const std::string& name, List list,
                     const std::vector<typename List::After>& places, const F& read) {
@@ -193,7 +195,7 @@ TEST_F(ListCostTest, Jobs) {
     }
 }
 
-// A span of time is found without a walk to it. Two events are out of order, one at each end.
+// A list of a time span does not walk to it. Two events are out of order, one at each end.
 TEST_F(ListCostTest, EventsOfASpan) {
     constexpr int kEvents = 40'000;
     const TimePoint start = clock_.Now();
@@ -209,7 +211,8 @@ TEST_F(ListCostTest, EventsOfASpan) {
     events.front().at = start + std::chrono::hours(1000);
     events.back().at = start - std::chrono::hours(1000);
     Write([&](store_kit::Transaction& tx) { return tx.InsertEvents(events); });
-    // A walk through two blocks, that of an odd event and that in which the span ends, of the ten.
+    // Steps for two of the ten blocks: the one with an event out of order, and the one in which the
+    // span ends.
     constexpr std::int64_t kMost = 2 * 4096 * 8;
     const auto check = [&](const std::string& name, const store::EventFilter& filter) {
         for (const bool descending : {false, true}) {

@@ -23,10 +23,10 @@ std::int64_t Micros(const std::optional<TimePoint>& time) {
     return time ? time->time_since_epoch().count() : kNoTime;
 }
 
-// Up to so many runs are sorted for a page; it takes some milliseconds.
+// Maximum number of runs to sort for a page; it takes some milliseconds.
 constexpr std::int64_t kMaxSorted = 10'000;
 
-// How many rows a walk may look at; each is counted.
+// Counts the rows that a walk reads, up to a limit. Lives for one call.
 class Looks {
   public:
     explicit Looks(std::size_t most) : most_(most) {}
@@ -38,8 +38,9 @@ class Looks {
     std::size_t count_ = 0;
 };
 
-// Calls take(run) for what belongs to the list, until it says false. The place of the last run that
-// was looked at, if it ended because there were enough of them.
+// Calls take(run) for the runs of the part that belong to the list, until it returns false. Returns
+// the place of the last run that was read if the walk ended because `looks` was used up; otherwise
+// none.
 template <class F>
 Result<std::optional<RunList::After>> WalkRuns(ReadSession& session, const ListSql& part,
                                                const RunList& list, Looks& looks, const F& take) {
@@ -63,7 +64,7 @@ Result<std::optional<RunList::After>> WalkRuns(ReadSession& session, const ListS
     }
 }
 
-// Whether more than kMaxSorted rows would have to be sorted.
+// Returns whether more than kMaxSorted rows would have to be sorted.
 Result<bool> IsTooMuchToSort(ReadSession& session, const RunList& list) {
     std::int64_t count = 0;
     for (const RunListPart& part : RunListSql(list, ListPurpose::kCount)) {
@@ -79,8 +80,8 @@ Result<bool> IsTooMuchToSort(ReadSession& session, const RunList& list) {
     return false;
 }
 
-// The parts of a list. A large one by id goes along all ids instead: what is so frequent comes
-// soon.
+// Returns the parts of a list. A list by id with too many rows to sort walks along all ids instead:
+// matches that frequent come soon.
 Result<std::vector<ListSql>> PartsOf(ReadSession& session, const RunList& list) {
     std::vector<ListSql> parts;
     if (list.sort == store::RunSort::kId) {
@@ -96,7 +97,7 @@ Result<std::vector<ListSql>> PartsOf(ReadSession& session, const RunList& list) 
     return parts;
 }
 
-// Puts the parts of a list together: each is sorted, and no longer than the list may be.
+// Merges the parts of a list. Each part is sorted and has at most `limit` items.
 template <class T, class KeyOf>
 std::vector<T> Merge(std::vector<std::vector<T>> parts, std::size_t limit, bool descending,
                      const KeyOf& key_of) {
@@ -114,7 +115,7 @@ std::vector<T> Merge(std::vector<std::vector<T>> parts, std::size_t limit, bool 
     return all;
 }
 
-// Whether the first comes before the second in the list.
+// Returns whether `a` comes before `b` in the list.
 bool IsBefore(const RunList& list, const RunList::After& a, const RunList::After& b) {
     const auto first = std::pair(a.time, a.id);
     const auto second = std::pair(b.time, b.id);
@@ -128,13 +129,14 @@ bool IsBefore(const JobList& list, const JobList::After& a, const JobList::After
     return list.descending ? key(b) < key(a) : key(a) < key(b);
 }
 
-// The one that comes first of those that there are.
+// Sets `first` to `other` if that comes earlier in the list.
 template <class List>
 void TakeFirst(const List& list, std::optional<typename List::After>& first,
                const std::optional<typename List::After>& other) {
     if (other && (!first || IsBefore(list, *other, *first))) first = other;
 }
 
+// Counts the rows of a part, up to `most`.
 Result<std::int64_t> CountNumbers(ReadSession& session, const ListSql& part, std::int64_t most) {
     Query query = session.connection.Dynamic(part.text);
     part.BindTo(query);
@@ -144,7 +146,8 @@ Result<std::int64_t> CountNumbers(ReadSession& session, const ListSql& part, std
     }
 }
 
-// Where list.look rows of the index that the list goes along end, if there are so many.
+// Returns the place where list.look rows of the index that the list follows end; none if there are
+// fewer.
 Result<std::optional<JobList::After>> HorizonOf(ReadSession& session, const JobList& list) {
     std::optional<JobList::After> horizon;
     for (const ListSql& part : JobHorizonSql(list)) {
@@ -161,8 +164,8 @@ Result<std::optional<JobList::After>> HorizonOf(ReadSession& session, const JobL
     return horizon;
 }
 
-// Whether an index of another order has no more for the filter than may be looked at: sorted, they
-// are the list.
+// Returns whether an index of another order finds at most list.look jobs for the filter: these are
+// then sorted.
 Result<bool> AreFew(ReadSession& session, const JobList& list) {
     if (list.look == 0) return false;
     const auto most = static_cast<std::int64_t>(list.look);
@@ -172,7 +175,8 @@ Result<bool> AreFew(ReadSession& session, const JobList& list) {
     return count <= most;
 }
 
-// Likewise the runs, if the filter asks for something that few of them have.
+// Returns the page if an index of another order finds at most list.look runs for the filter;
+// otherwise none.
 Result<std::optional<std::vector<Run>>> FewRuns(ReadSession& session, const RunList& list) {
     std::optional<std::vector<Run>> found;
     if (list.look == 0 || list.sort == store::RunSort::kId || !AsksForNarrow(list)) return found;
@@ -216,7 +220,7 @@ Result<store_kit::ListedRuns> ListRuns(ReadSession& session, const RunList& list
     }
     std::vector<std::vector<Run>> parts;
     KSANA_TRY(const std::vector<ListSql> ways, PartsOf(session, list));
-    // Each part may look at its share.
+    // Each part may read its share of list.look rows.
     const std::size_t parts_count = std::max<std::size_t>(ways.size(), 1);
     const std::size_t share = (list.look + parts_count - 1) / parts_count;
     for (const ListSql& part : ways) {
@@ -231,7 +235,7 @@ Result<store_kit::ListedRuns> ListRuns(ReadSession& session, const RunList& list
     listed.rows = Merge(std::move(parts), list.limit, list.descending, [&list](const Run& run) {
         return std::pair(store_kit::SortTime(run, list.sort), run.id);
     });
-    // What another part has beyond that place comes with a later page.
+    // Runs of other parts beyond that place belong to a later page.
     while (listed.looked_to && !listed.rows.empty() &&
            IsBefore(list, *listed.looked_to, store_kit::PlaceOf(listed.rows.back(), list.sort))) {
         listed.rows.pop_back();
@@ -258,7 +262,7 @@ Result<store::Counted> CountRuns(ReadSession& session, const RunList& list, std:
     return counted;
 }
 
-// Several parts only when sorted by the next fire.
+// There are several parts only when sorted by the next fire.
 Result<store_kit::ListedJobs> ListJobs(ReadSession& session, const JobList& list) {
     store_kit::ListedJobs listed;
     KSANA_TRY(const bool few, AreFew(session, list));

@@ -10,7 +10,7 @@ using store_kit::LedgerList;
 
 namespace {
 
-// Along seq, within what narrows it most.
+// Returns the most selective index in the order of seq.
 std::string_view EventIndex(const EventFilter& filter) {
     if (!filter.resource_id.empty()) return "INDEXED BY events_resource";
     if (!filter.user.empty()) return "INDEXED BY events_user";

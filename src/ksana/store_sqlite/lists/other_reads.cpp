@@ -50,6 +50,7 @@ AuditEvent ReadEvent(Query& query) {
     return event;
 }
 
+// A sample with its sort key.
 struct EndedSample {
     std::int64_t final_at;
     Uuid id;
@@ -76,7 +77,7 @@ Result<void> ReadSamples(Query& query, std::vector<EndedSample>& samples) {
     }
 }
 
-// The first column of the first row.
+// Returns the first column of the first row; none if there is no row.
 Result<std::optional<std::int64_t>> Number(ReadSession& session, Sql which) {
     Query query = session.connection.Prepared(which);
     KSANA_TRY(const bool row, query.Next());
@@ -93,7 +94,7 @@ auto DepthKey(const store::QueueDepth& depth) {
     return std::tuple(depth.kind, std::string_view(depth.type), depth.state);
 }
 
-// Sorts, and makes one of two parts of the same: queued runs are counted in two.
+// Sorts, and merges parts with the same key: queued runs are counted in several lanes.
 std::vector<store::QueueDepth> Folded(std::vector<store::QueueDepth> parts) {
     std::ranges::sort(parts, {}, DepthKey);
     std::vector<store::QueueDepth> depths;
@@ -109,7 +110,7 @@ std::vector<store::QueueDepth> Folded(std::vector<store::QueueDepth> parts) {
     return depths;
 }
 
-// Of each type, counted along the index alone.
+// Adds the ready runs of each type, counted in the index alone.
 Result<void> AddReadyDepths(ReadSession& session, std::vector<store::QueueDepth>& depths) {
     for (std::size_t i = 0; i < model::kEnumCount<model::ActionKind>; ++i) {
         const auto kind = static_cast<model::ActionKind>(i);
@@ -144,7 +145,7 @@ Result<void> AddDepths(ReadSession& session, const PlaceRange& range, RunState s
     }
 }
 
-// The order of the first run in a lane.
+// Returns the order of the first run in a lane.
 Result<std::optional<std::int64_t>> FirstOrder(ReadSession& session, const PlaceRange& lane) {
     Query query = session.connection.Prepared(Sql::kFirstInRange);
     KSANA_TRY(const bool row, query.Range(lane).Next());
@@ -163,7 +164,7 @@ Result<std::vector<AuditEvent>> EventsOf(ReadSession& session, const ListSql& sq
     }
 }
 
-// From block to block that there are, a look at each.
+// Goes from one existing block to the next, and tests each.
 Result<std::optional<std::int64_t>> NearestBlock(ReadSession& session,
                                                  const store_kit::EventList& list, SeqRange range) {
     Query event = session.connection.Prepared(list.descending ? Sql::kEventUpTo : Sql::kEventFrom);
@@ -226,7 +227,7 @@ Result<std::vector<AuditEvent>> ListEvents(ReadSession& session, const store_kit
              }});
 }
 
-// Stops by itself: where the prefix ends is easier said here than in SQL.
+// Checks the prefix here, as the end of a prefix is easier to find in C++ than in SQL.
 Result<std::vector<Document>> ListDocuments(ReadSession& session,
                                             const store_kit::DocumentList& list) {
     const bool one_kind = !list.kind.empty();

@@ -7,7 +7,7 @@
 #include "ksana/store_kit/driver/rows.hpp"
 #include "ksana/store_sqlite/wire/session.hpp"
 
-// What both a reader and a transaction can be asked; store_kit/driver/rows.hpp says what it means.
+// Reads that a reader and a transaction share; store_kit/driver/rows.hpp has their contracts.
 
 namespace ksana::store_sqlite::reads {
 
@@ -34,7 +34,7 @@ Result<store::RecordCounts> Counts(ReadSession& session);
 Result<std::vector<std::string>> DependantsOf(ReadSession& session, const std::string& job_id);
 Result<std::vector<store::GroupSize>> Groups(ReadSession& session, const store::GroupQuery& query);
 
-// Of the row that the query stands on.
+// Reads the current row of the query.
 model::Document ReadDocument(Query& query);
 
 }  // namespace ksana::store_sqlite::reads

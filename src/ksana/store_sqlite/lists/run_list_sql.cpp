@@ -22,21 +22,21 @@ namespace {
 
 // What a part of a list walks along.
 struct RunWay {
-    std::string number = "seq";  // of the run
+    std::string number = "seq";  // column with the seq of the run
     std::string from;
-    std::string condition;               // that chooses the part of the index
+    std::string condition;               // selects the part of the index
     std::vector<ListSql::Value> values;  // of the condition
-    std::string sorted_by;               // the key of the order, then the id
-    bool sorts = false;                  // which is not the order of the index
-    std::string after;                   // condition for what follows on the last page
+    std::string sorted_by;               // ORDER BY: the sort key, then the id
+    bool sorts = false;                  // SQLite sorts, as the index has another order
+    std::string after;                   // condition for the runs after the last page
     std::vector<ListSql::Value> after_values;
-    bool exact = false;  // nothing else is asked for than the condition says
-    bool few = false;    // RunListPart
+    bool exact = false;  // the filter has no other conditions
+    bool few = false;    // see RunListPart
 };
 
 std::string_view Beyond(const RunList& list) { return list.descending ? "<" : ">"; }
 
-// By a column that stands in front of the id, in the index or in the row.
+// Sorts by a column and then the id, in the index or in the row.
 void SortByTime(RunWay& way, const RunList& list, std::string_view column, std::string_view id) {
     const std::string_view direction = list.descending ? "DESC" : "ASC";
     way.sorted_by = fmt::format("{0} {2}, {1} {2}", column, id, direction);
@@ -45,7 +45,7 @@ void SortByTime(RunWay& way, const RunList& list, std::string_view column, std::
     way.after_values = {list.after->time, list.after->id};
 }
 
-// By one column that decides alone.
+// Sorts by one unique column.
 void SortByKey(RunWay& way, const RunList& list, std::string_view column, ListSql::Value after) {
     way.sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC");
     if (!list.after) return;
@@ -53,8 +53,8 @@ void SortByKey(RunWay& way, const RunList& list, std::string_view column, ListSq
     way.after_values = {std::move(after)};
 }
 
-// Along a column that decides alone, within a range of it. What follows on the last page is a
-// narrower range: of two bounds on one side SQLite seeks by the first, and walks to the other.
+// Walks along a unique column, within a range of it. The start of the page narrows the range: with
+// two bounds on one side SQLite seeks by the first and walks to the other.
 RunWay WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
                   std::string after) {
     if (list.after && list.descending) range.to = std::min(range.to, after);
@@ -65,7 +65,7 @@ RunWay WithinKeys(std::string from, std::string_view column, PlaceRange range, c
             .sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC")};
 }
 
-// A way along an index whose entries are in the order of the id.
+// Returns a way along an index whose entries are in the order of the id.
 RunWay ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
             std::string_view id, const RunList& list) {
     RunWay way{
@@ -89,7 +89,8 @@ ListSql::Value AsBytes(const std::string& text) { return ListSql::Bytes{text}; }
 
 constexpr const char* kRecentRuns = KSANA_RECENT_RUNS;
 
-// Those that have not ended, those that have just ended, and the others (job_history.hpp).
+// Returns the ways of a job's runs: the unfinished, the recently finished, and the other finished
+// ones (job_history.hpp).
 std::vector<RunWay> OfJob(const RunList& list) {
     const ListSql::Value job(list.filter.job_id);
     RunWay recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
@@ -130,14 +131,14 @@ std::vector<RunWay> WaysAlong(RunKey key, const RunList& list) {
     return {};
 }
 
-// Along the member of the filter that few runs have; empty: the filter names none.
+// Returns ways along the member of the filter that few runs have; empty if the filter names none.
 std::vector<RunWay> NarrowWays(const RunList& list) {
     const RunKey key = store_kit::NarrowestKey(list.filter);
     return Exact(WaysAlong(key, list),
                  list.words.empty() && store_kit::IsOpen(store_kit::Without(list.filter, key)));
 }
 
-// Lanes that have another order than the list.
+// Returns a way along lanes that have another order than the list.
 RunWay InPlaces(PlaceRange range, const RunList& list) {
     RunWay way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
                       {std::move(range.from), std::move(range.to)}, "id", list);
@@ -145,13 +146,13 @@ RunWay InPlaces(PlaceRange range, const RunList& list) {
     return way;
 }
 
-// A lane whose order is the time that the list is sorted by.
+// Returns a way along a lane whose order is the time that the list is sorted by.
 RunWay ByPlace(Lane lane, PlaceRange range, const RunList& list) {
     return WithinKeys("runs INDEXED BY runs_place", "place", std::move(range), list,
                       list.after ? PlaceAt(lane, list.after->time, list.after->id) : "");
 }
 
-// The lanes of a state that is not final, so that a list of it does not walk through the others.
+// Returns the lanes of a state that is not final, so that a list of it does not read other states.
 std::vector<RunWay> WaysOf(RunState state, const RunList& list) {
     if (state == RunState::kQueued) {
         return {InPlaces(InLanes(kReadyLanes, kLastLane), list),
@@ -176,7 +177,7 @@ RunWay FinalByTime(RunState state, const RunList& list) {
                                            : InPlaces(std::move(range), list);
 }
 
-// What has no final key is sorted, or found among all runs where it is too much for that.
+// States without a final key are sorted, or found among all runs if there are too many to sort.
 RunWay FinalById(RunState state, const RunList& list) {
     PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
     if (list.sort == RunSort::kReady || !HasFinalKey(state))
@@ -185,8 +186,8 @@ RunWay FinalById(RunState state, const RunList& list) {
                       list.after ? FinalKey(state, list.after->id) : "");
 }
 
-// The place of the last page narrows the times, as in WithinKeys; which of those of its time follow
-// is then asked for each.
+// The start of the page narrows the times, as in WithinKeys; a second condition then selects among
+// the runs of that time.
 std::vector<RunWay> FinalOfJob(const RunList& list) {
     std::int64_t from = INT64_MIN;
     std::int64_t to = INT64_MAX;
@@ -215,7 +216,7 @@ bool AsksForFinishedTime(const RunList& list) {
            list.filter.finished_until.has_value();
 }
 
-// For every state asked for, the ways that together hold its runs.
+// Returns, for every state of the filter, the ways that together have its runs.
 std::vector<RunWay> WaysByState(const RunList& list) {
     const bool by_time = AsksForFinishedTime(list);
     std::vector<RunWay> ways;
@@ -241,7 +242,7 @@ std::vector<RunWay> WaysOf(const RunList& list) {
     if (all && list.sort == RunSort::kId) {
         return Exact({AllById(list)}, list.words.empty() && store_kit::IsOpen(list.filter));
     }
-    RunFilter rest = list.filter;  // without what the lanes know
+    RunFilter rest = list.filter;  // without the conditions that the lanes know
     rest.finished_from.reset();
     rest.finished_until.reset();
     rest.states = model::kAllStates;

@@ -9,16 +9,16 @@
 
 namespace ksana::store_sqlite {
 
-// Every step of the schema, oldest first.
+// Returns all steps of the schema, oldest first.
 std::span<const store_kit::Migration> Migrations();
 
-// Nothing is applied in a database without the table that records it.
+// Reads which steps are applied: none in a database without the table that records them.
 Result<store_kit::MigrationStatus> ReadStatus(Connection& connection);
 
-// kConflict, with both numbers, when a later program made this database.
+// Returns kConflict, with both versions, if a later program has made this database.
 Result<void> RefuseNewer(const store_kit::MigrationStatus& status);
 
-// Applies what is missing, each step in one transaction. The caller holds the file lock.
+// Applies the missing steps, each in one transaction. The caller holds the file lock.
 Result<void> Migrate(Connection& connection, const Clock& clock);
 
 }  // namespace ksana::store_sqlite

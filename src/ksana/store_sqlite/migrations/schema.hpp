@@ -6,27 +6,29 @@
 
 namespace ksana::store_sqlite {
 
-// Times are microseconds, enumerations their numbers, ids of runs 16 bytes. An absent time that is
-// sorted by is store_kit::kNoTime, 9223372036854775807; other absent values are NULL.
+// Times are microseconds since 1970, enumerations are stored as their numbers, ids of runs as 16
+// bytes. In columns that lists sort by, store_kit::kNoTime (9223372036854775807) means no time;
+// other absent values are NULL.
 //
-// runs holds every run, ended or not: an end is an update in place. What SQLite does with the
-// columns of a row that it inserts or updates takes longer than finding its place, so there are
-// only those that an index needs; the fields of the run are in fixed and status (packed_run.hpp).
-// For the same reason the columns are not checked (STRICT, NOT NULL): run_batch.hpp alone writes
-// them. seq is for updates, as a number is found faster than an id. A run without a type or a job
-// has NULL there; of runs of jobs, final_at is finished_at and gate what keeps others from starting
-// (run_batch.cpp).
+// runs has every run, finished or not: the end of a run is an update in place. SQLite spends more
+// time on the columns of a row that it inserts or updates than on finding the row, so there are
+// only the columns that an index needs; the other fields of the run are in fixed and status
+// (packed_run.hpp). For the same reason the columns have no checks (STRICT, NOT NULL): only
+// run_batch.hpp writes them. Updates use seq, as a number is found faster than an id. A run without
+// a type or a job has NULL there. For runs of jobs, final_at is finished_at, and gate encodes what
+// LockOverlapCounts counts (run_batch.cpp).
 //
-// SQLite also opens every index that may change, so these are few:
-//   - runs_place is what a run waits for, one after the other (run_lanes.hpp): its time, a worker,
-//     the end of its lease, the end of its keeping. An update moves its run from lane to lane.
-//   - runs_final, for lists of ended runs by state and id. Those that succeeded are not in it: they
-//     are most of all runs, and found by their ids as fast. (Schemas before 4 had them there.)
-//   - the others are of what never changes or of runs of jobs.
-// What few runs have (a tenant, a category, a creator, a parent) stands in run_tags and, while such
-// a run is ready, in ready_tags: run_tags.hpp keeps both.
+// SQLite also opens every index that may change, so there are few:
+// - runs_place has what a run waits for, in its order (run_lanes.hpp): its start time, a worker,
+//   the end of its lease, its purge. An update moves the run from lane to lane.
+// - runs_final is for lists of finished runs by state and id. Succeeded runs are not in it: they
+//   are most of all runs, and a list of them follows the ids as fast. (Schemas before 4 had them
+//   there.)
+// - the others are for columns that never change, or for runs of jobs.
+// Values that few runs have (a tenant, a category, a creator, a parent) are in run_tags and, while
+// such a run is ready, in ready_tags: run_tags.hpp maintains both.
 //
-// A long payload stands in payloads: a change of the state would otherwise write it again.
+// A long payload is in payloads: otherwise every change of the state would write it again.
 inline constexpr std::string_view kInitialSchema = R"sql(
 CREATE TABLE policies(
     id INTEGER PRIMARY KEY,
@@ -199,12 +201,12 @@ CREATE TABLE documents(
 CREATE INDEX documents_expiry ON documents(kind, expires_at) WHERE expires_at IS NOT NULL;
 )sql";
 
-// A run of a job is in runs_open until its end and then in the two indexes that follow. The many
-// jobs of a store are spread over all pages of an index that begins with the job: such a page is
-// written for few runs. So a start, which somebody waits for, writes into none of them: of what is
-// open there is little, and nominal times rise (runs_fire). The report pays for it with one entry
-// more.
-// job_due is one index instead of two that a new plan would have to open.
+// Indexes by job. A run of a job is in runs_open until its end, and then in runs_job and
+// runs_job_final. With many jobs, an index that begins with the job spreads over many pages, and
+// each page is written for few runs. A start, which a caller waits for, therefore writes to none of
+// these large indexes: runs_open is small, and runs_fire begins with the nominal time, which rises.
+// In exchange, a report writes one more entry. job_due is one index instead of two that a new plan
+// would have to open.
 inline constexpr std::string_view kIndexesOfJobs = R"sql(
 DROP INDEX runs_job;
 DROP INDEX runs_job_final;
@@ -219,10 +221,10 @@ DROP INDEX job_paused;
 CREATE INDEX job_due ON job_state(enabled, next_run_at, job_id);
 )sql";
 
-// The jobs that use a calendar are looked for when it changes. How many jobs a group has, and how
-// many of them are paused, is counted in an index. Events are also looked for by the id alone of
-// what they tell of; few ids are of two kinds. Those of a span of time are found by the blocks of
-// seq that have any (store_kit/driver/event_windows.hpp).
+// Indexes for: the jobs that use a calendar, which are looked up when it changes; the number of
+// jobs and of paused jobs in a group, which is counted in an index; audit events by resource id
+// alone, since few ids occur with two types; events of a time span, found by the blocks of seq that
+// have any (store_kit/driver/event_windows.hpp).
 inline constexpr std::string_view kMoreListIndexes = R"sql(
 ALTER TABLE jobs ADD COLUMN calendar TEXT NOT NULL DEFAULT '';
 UPDATE jobs SET calendar=json_extract(definition, '$.job.schedule.calendar')
@@ -234,11 +236,11 @@ CREATE INDEX events_resource ON events(resource_id, seq);
 CREATE INDEX events_block ON events(seq>>12, at);
 )sql";
 
-// The ended runs of a job. They were two indexes of runs that begin with the job: with ten thousand
-// jobs every run that ended then touched a page of its own in both, and what was written for a
-// fire grew from 4 to 16 KB within a minute. Now an ended run is first noted in the row of its job,
-// which its end writes anyway, and job_history.hpp moves those of a job many at a time.
-// recent: ",17,42", the seq of each.
+// The finished runs of a job. Before this step two indexes of runs began with the job: with ten
+// thousand jobs every run that ended touched a page of its own in both, and the data written for a
+// fire grew from 4 to 16 KB within a minute. Now a finished run is first recorded in the row of its
+// job, which its end writes anyway, and job_history.hpp moves the runs of a job to job_runs, many
+// at a time. recent is ",17,42": the seq of each run.
 inline constexpr std::string_view kEndedRunsOfJobs = R"sql(
 CREATE TABLE job_runs(
     job_id TEXT NOT NULL,

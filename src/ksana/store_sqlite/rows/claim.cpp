@@ -16,14 +16,16 @@ using store::ClaimFilter;
 
 namespace {
 
+// Claims up to this limit reserve memory for all their runs.
 constexpr std::size_t kUsualClaim = 1'000;
 
-// Ready runs with a tag, or all of them.
+// Ready runs with a tag; without `tag` all ready runs.
 struct Range {
     std::optional<Tag> tag;
     std::string_view value;
 };
 
+// Returns the ranges that have all runs of the filter: by tag if the filter names one.
 std::vector<Range> RangesOf(const ClaimFilter& filter) {
     if (!filter.creator.empty()) return {{Tag::kCreator, filter.creator}};
     const bool named = std::ranges::none_of(filter.categories, &std::string::empty);
@@ -42,7 +44,8 @@ std::vector<Range> RangesOf(const ClaimFilter& filter) {
     return {{std::nullopt, {}}};
 }
 
-// Jumps from one type to the next in the index, however many runs each has.
+// Returns the types with tagged runs, with one index lookup for each type, however many runs it
+// has.
 Result<std::vector<std::string>> TaggedTypes(ReadSession& session, const ClaimFilter& filter,
                                              const Range& range) {
     std::vector<std::string> types;
@@ -58,13 +61,15 @@ Result<std::vector<std::string>> TaggedTypes(ReadSession& session, const ClaimFi
     }
 }
 
-// The best runs so far, the worst of them on top of the heap once there are enough.
+// Collects the first `limit` runs by rank and id. A heap with the last of them on top, once it is
+// full.
 class Best {
   public:
     explicit Best(std::size_t limit) : limit_(limit) {}
 
+    // Runs with a higher rank need not be offered.
     std::int64_t highest_rank() const { return Full() ? heap_.front().rank : INT64_MAX; }
-    // False: this one, and all that follow it in its range, come too late.
+    // Returns false if this run, and so all that follow it in its range, come too late.
     bool Offer(Run run) {
         Item item{model::ClaimRank(run.status.ready_at, run.priority), std::move(run)};
         if (!Full()) {
@@ -100,15 +105,15 @@ class Best {
     std::vector<Item> heap_;
 };
 
-// Runs of one type in one range. With a tag the group is the type.
+// Runs of one type in one range. With a tag, the group is the type.
 struct Part {
     const Range* range;
     Lane lane;
     std::string group;
 };
 
-// Reads those of no higher rank, in order, each into next(); calls take() for those that match,
-// until it says false.
+// Reads the runs with rank <= highest_rank, in order, each into next(). Calls take() for each that
+// matches, until it returns false.
 template <class Next, class Take>
 Result<void> Walk(ReadSession& session, const ClaimFilter& filter, const Part& part,
                   std::int64_t highest_rank, const Next& next, const Take& take) {
@@ -132,7 +137,7 @@ Result<void> Walk(ReadSession& session, const ClaimFilter& filter, const Part& p
 
 Result<std::vector<Run>> FirstOf(ReadSession& session, const ClaimFilter& filter, const Part& part,
                                  std::size_t limit) {
-    std::vector<Run> runs;  // the last has not matched yet
+    std::vector<Run> runs;  // the last one has not matched yet
     runs.reserve(std::min(limit, kUsualClaim) + 1);
     runs.emplace_back();
     KSANA_TRY_VOID(Walk(
@@ -145,7 +150,7 @@ Result<std::vector<Run>> FirstOf(ReadSession& session, const ClaimFilter& filter
     return runs;
 }
 
-// Jumps from one group of a lane to the next, however many runs each has.
+// Returns the groups of a lane, with one index lookup for each group, however many runs it has.
 Result<std::vector<std::string>> GroupsOf(ReadSession& session, Lane lane) {
     std::vector<std::string> groups;
     PlaceRange rest = InLane(lane);
@@ -158,7 +163,7 @@ Result<std::vector<std::string>> GroupsOf(ReadSession& session, Lane lane) {
     }
 }
 
-// Each type once.
+// Returns each type once.
 Result<std::vector<std::string>> TypesIn(ReadSession& session, const ClaimFilter& filter,
                                          const Range& range) {
     std::vector<std::string> types = filter.types;
@@ -174,7 +179,7 @@ Result<std::vector<std::string>> TypesIn(ReadSession& session, const ClaimFilter
     return types;
 }
 
-// What only workers with certain labels may have, and this one has them.
+// Adds the runs that require labels, as far as this worker has these labels.
 Result<void> AddSelective(ReadSession& session, const ClaimFilter& filter, const Range& range,
                           std::vector<Part>& parts) {
     if (filter.labels.empty()) return {};

@@ -9,12 +9,12 @@
 
 namespace ksana::store_sqlite {
 
-// The best ready runs that match, by rank and id. An index range for every type, and within it
-// only as far as runs can still be among the best.
+// Returns the first `limit` ready runs that match, by rank and id. Reads one index range for each
+// type, and in it only as far as a run can still be among the first.
 Result<std::vector<model::Run>> FindReady(ReadSession& session, const store::ClaimFilter& filter,
                                           std::size_t limit);
 
-// The types that ready runs of a kind have which are for any worker.
+// Returns the types of the ready runs of a kind that have no selector.
 Result<std::vector<std::string>> ReadyTypes(ReadSession& session, model::ActionKind kind);
 
 }  // namespace ksana::store_sqlite

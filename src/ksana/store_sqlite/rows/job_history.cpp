@@ -8,9 +8,9 @@ namespace {
 using model::JobTally;
 using model::Run;
 
-// One run of so many takes the earlier ones of its job along. Which one is left to chance, drawn
-// from its number: jobs that began together would otherwise all move in the same moment. A job
-// has 16 in its row on average, and one in a million times more than 220.
+// On average, one in this many runs that end moves the recent runs of its job. A hash of its seq
+// decides, because otherwise jobs that began together would all move at the same moment. A job has
+// 16 runs in its row on average, and more than 220 once in a million times.
 constexpr std::uint64_t kMovesOneIn = 16;
 
 bool IsTimeToMove(std::int64_t seq) {
@@ -30,14 +30,15 @@ Result<void> InsertListed(ReadSession& session, const std::string& job_id,
         .Run();
 }
 
-// Moves what is in the row of the job; the caller empties it.
+// Moves the recent runs of the job; the caller clears job_state.recent.
 Result<void> MoveRecent(ReadSession& session, const std::string& job_id) {
     return session.connection.Prepared(Sql::kListRecent).Text(job_id).Run();
 }
 
-// What one job gets in its row.
+// What is added to the row of one job.
 struct Note {
     std::string text;
+    // Whether the earlier runs move to job_runs first.
     bool moves = false;
     std::vector<std::int64_t> seqs;
 
@@ -48,7 +49,8 @@ struct Note {
     }
 };
 
-// After the row of the job was written: a job that is gone has none.
+// Call after the update of the job's row. A deleted job has none, so its runs go to job_runs
+// directly.
 Result<void> ListUnlessNoted(ReadSession& session, const std::string& job_id,
                              const std::vector<JobTally::Ended>& runs, const Note& note) {
     if (session.connection.last_changes() != 0) return {};

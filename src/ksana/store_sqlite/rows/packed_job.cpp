@@ -13,7 +13,7 @@ using model::Job;
 using store_kit::PackReader;
 using store_kit::PackWriter;
 
-// In front of all; JSON begins with a brace.
+// First byte of a packed job; JSON begins with a brace.
 constexpr char kJobVersion = 1;
 constexpr char kJson = '{';
 
@@ -74,7 +74,7 @@ void VisitRetry(Io& io, AnyPolicy& retry) {
     io.Field(retry.jitter, kPlain.jitter);
 }
 
-// A kind of action each.
+// One overload for each kind of action.
 struct ActionVisitor {
     template <class Io, class Http>
     requires requires(Http& action) { action.url; }
@@ -106,7 +106,7 @@ struct ActionVisitor {
     }
 };
 
-// An action with nothing in it, of the kind with this number.
+// Returns an empty action of this kind.
 template <std::size_t... I>
 model::Action EmptyAction(model::ActionKind kind, std::index_sequence<I...>) {
     model::Action action;
@@ -115,7 +115,7 @@ model::Action EmptyAction(model::ActionKind kind, std::index_sequence<I...>) {
     return action;
 }
 
-// Reads one part and leaves what follows it in `rest`; false: it is damaged.
+// Reads one part and leaves the rest in `rest`. Returns false if the part is damaged.
 template <class Visit>
 bool ReadPart(std::string_view& rest, const Visit& visit) {
     if (rest.empty()) return false;

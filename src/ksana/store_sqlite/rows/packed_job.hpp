@@ -6,14 +6,14 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/model/job/job.hpp"
 
-// What a user wrote of a job, as a short text of bytes: a fire reads its job, and reading JSON took
-// longer than storing the run. Bookkeeping is not in it.
+// Packs the definition of a job, the part that a user writes, into a short byte string: every fire
+// reads its job, and parsing JSON took longer than storing the run. Bookkeeping is not in it.
 
 namespace ksana::store_sqlite {
 
 std::string PackJob(const model::Job& job);
-// Into a new job. Reads the JSON of earlier schemas, too. kDataLoss when it cannot be read: then
-// what is in the job means nothing.
+// Unpacks into `job`, which must be new. Also reads the JSON that earlier schemas stored. On
+// kDataLoss the contents of `job` are meaningless.
 Result<void> UnpackJob(std::string_view packed, model::Job& job);
 
 }  // namespace ksana::store_sqlite

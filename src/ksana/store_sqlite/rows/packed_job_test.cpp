@@ -10,7 +10,7 @@ namespace {
 
 using model::Job;
 
-// Without the bookkeeping, which has columns.
+// Returns the job without its bookkeeping, which is stored in columns.
 Job DefinitionOf(Job job) {
     const Job plain;
     job.state.version = plain.state.version;
@@ -58,7 +58,7 @@ TEST(PackedJobTest, ASingleFieldComesBack) {
     }
 }
 
-// What a store has from before jobs were packed.
+// Rows from before jobs were packed.
 TEST(PackedJobTest, JsonIsRead) {
     Job job;
     job.id = "j";
@@ -69,7 +69,8 @@ TEST(PackedJobTest, JsonIsRead) {
     EXPECT_EQ(*back, job);
 }
 
-// Cut short, with a byte too many or with any bit turned over: an error or another job, never more.
+// A blob that is cut short, has an extra byte or a flipped bit gives an error or another job, and
+// nothing worse.
 TEST(PackedJobTest, DamageIsNotReadAsMoreThanItIs) {
     SeededRandom random(9);
     for (int i = 0; i < 200; ++i) {

@@ -10,10 +10,10 @@ using model::Run;
 using store_kit::PackReader;
 using store_kit::PackWriter;
 
-// Of the blobs as a whole; a byte in front of each.
+// Format version, the first byte of each blob.
 constexpr char kRunVersion = 2;
 
-// `payload` is empty where the payload is outside.
+// `payload` is empty if the payload is in the table payloads.
 template <class Io, class AnyRun, class Text, class Part>
 void VisitFixed(Io& io, AnyRun& run, Text& payload, Part& part) {
     static const Run kPlain;

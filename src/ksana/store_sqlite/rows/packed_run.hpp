@@ -7,23 +7,23 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/model/run/run.hpp"
 
-// The fields of a run as two short blobs instead of thirty columns: SQLite takes longer for the
-// columns of a row than for finding it. Only what an index needs has a column of its own
-// (schema.hpp). A blob is a version, a set of bits that says which fields are not their default,
-// and these fields in turn. A new field gets the next bit.
+// Packs the fields of a run into two short blobs instead of thirty columns: SQLite spends more time
+// on the columns of a row than on finding it. Only fields that an index needs have a column of
+// their own (schema.hpp). A blob is a version, a bit mask of the fields that differ from their
+// default, and these fields. A new field gets the next bit. Unpacking fails with kDataLoss.
 
 namespace ksana::store_sqlite {
 
 struct FixedPart {
-    std::int64_t policy = 0;       // its number
-    bool payload_outside = false;  // in the table payloads
+    std::int64_t policy = 0;       // number of the run's policy
+    bool payload_outside = false;  // the payload is in the table payloads
 };
 
-// What never changes. `out` is replaced.
+// Packs the fields that never change. Replaces `out`.
 void PackFixed(const model::Run& run, std::int64_t policy, bool payload_outside, std::string& out);
 Result<FixedPart> UnpackFixed(std::string_view blob, model::Run& run);
 
-// Status and updated_at. `out` is replaced; zeros may be added to it.
+// Packs status and updated_at. Replaces `out`; the caller may append zeros as padding.
 void PackStatus(const model::Run& run, std::string& out);
 Result<void> UnpackStatus(std::string_view blob, model::Run& run);
 

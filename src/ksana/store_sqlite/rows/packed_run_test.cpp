@@ -19,7 +19,7 @@ Packed Pack(const model::Run& run, bool payload_outside) {
     return packed;
 }
 
-// What columns hold, and the policy, which has a number instead.
+// Returns a run with the fields that have columns, and the policy, which is stored as a number.
 model::Run WithColumnsOf(const model::Run& run) {
     model::Run out;
     out.id = run.id;
@@ -57,7 +57,7 @@ TEST(PackedRunTest, EveryFieldComesBack) {
     }
 }
 
-// Also where the writer's buffer ends within them.
+// Also when the writer's buffer ends within a text.
 TEST(PackedRunTest, LongTextsComeBack) {
     for (std::size_t size = 0; size < 600; ++size) {
         model::Run run;
@@ -74,7 +74,7 @@ TEST(PackedRunTest, LongTextsComeBack) {
     }
 }
 
-// An exec_id that only looks like a UUID must come back as it was given.
+// An exec_id that only looks like a UUID is unpacked as it was given.
 TEST(PackedRunTest, AnyExecIdComesBack) {
     for (const std::string& text :
          {std::string("0190B7C0-0000-7000-8000-00000000000A"),
@@ -87,7 +87,8 @@ TEST(PackedRunTest, AnyExecIdComesBack) {
     }
 }
 
-// Cut short, with a byte too many or with any bit turned over: an error or another run, never more.
+// A blob that is cut short, has an extra byte or a flipped bit gives an error or another run, and
+// nothing worse.
 TEST(PackedRunTest, DamageIsNotReadAsMoreThanItIs) {
     SeededRandom random(6);
     for (int i = 0; i < 200; ++i) {

@@ -9,7 +9,7 @@
 namespace ksana::store_sqlite {
 namespace {
 
-// Reads numbers with one blank between them.
+// Reads numbers that are separated by one blank. An error makes ok() false.
 class Numbers {
   public:
     explicit Numbers(std::string_view text) : text_(text) {}
@@ -67,7 +67,8 @@ Result<model::RunPolicy> PolicyOf(std::string_view text) {
     return text.starts_with('{') ? store_kit::PolicyFromText(text) : PolicyFromNumbers(text);
 }
 
-// There are few policies; whoever makes a new one for every run gets no cache, but no leak either.
+// There are few policies. A client with a new policy for every run gets no benefit from the cache,
+// but causes no leak either.
 constexpr std::size_t kMaxCached = 4'096;
 
 }  // namespace
@@ -93,7 +94,7 @@ Result<model::RunPolicy> PolicyCache::Load(Connection& connection, std::int64_t 
     Query query = connection.Prepared(Sql::kLoadPolicy);
     KSANA_TRY(const bool row, query.Int(id).Next());
     if (!row) return Error(Code::kDataLoss, fmt::format("sqlite: policy {} is missing", id));
-    // Not kept: the row may be one that this very transaction made.
+    // Not cached: the current transaction may have inserted the row.
     return PolicyOf(query.View());
 }
 

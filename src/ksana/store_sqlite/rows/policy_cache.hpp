@@ -13,13 +13,15 @@
 
 namespace ksana::store_sqlite {
 
-// Policies of runs, each stored once. Runs have a number instead, as there are few of them and
-// very many runs. What is in here is committed; it is shared by all connections. Thread-safe.
+// Cache of the policies of runs by number. A policy is stored once, and runs refer to its number,
+// because there are few policies and very many runs. The cache has only committed policies. Shared
+// by all connections of a backend. Thread-safe.
 class PolicyCache {
   public:
-    // Reads what was there when the database was opened.
+    // Loads the policies that exist when the database is opened, up to the size of the cache.
     Result<void> Fill(Connection& connection);
-    // What the row of this number says.
+    // Returns the policy of this number, from the cache or the database. kDataLoss if it does not
+    // exist.
     Result<model::RunPolicy> Load(Connection& connection, std::int64_t id);
 
   private:
@@ -30,17 +32,19 @@ class PolicyCache {
     std::unordered_map<std::int64_t, model::RunPolicy> by_id_ KSANA_GUARDED_BY(mutex_);
 };
 
-// Finds the number of a policy or gives it one. Of the writer thread.
+// Finds the number of a policy, or stores the policy and gives it a number. Part of the
+// WriteSession; only the writer thread calls it.
 class PolicyWriter {
   public:
     Result<std::int64_t> IdOf(Connection& connection, const model::RunPolicy& policy);
-    // The numbers given since the last of these two are forgotten with a rollback: SQLite will
-    // give them again.
+    // Call after each commit or rollback. A rollback forgets the numbers given since the last of
+    // these calls, because SQLite will give them again.
     void Committed(PolicyCache& cache);
     void RolledBack();
 
   private:
     std::unordered_map<model::RunPolicy, std::int64_t, store_kit::PolicyHash> ids_;
+    // Numbers given in the current transaction.
     std::vector<std::pair<std::int64_t, model::RunPolicy>> fresh_;
 };
 

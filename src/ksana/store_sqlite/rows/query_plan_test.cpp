@@ -4,7 +4,7 @@
 #include "ksana/store_sqlite/lists/list_sql.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 
-// Every statement goes along an index (or the key of its table).
+// Every statement uses an index or the key of its table.
 
 namespace ksana::store_sqlite {
 namespace {
@@ -32,13 +32,13 @@ class QueryPlanTest : public BackendFixture {
         }
     }
 
-    // `walk`: a list without a filter goes along the table itself, which is in the order asked for.
+    // `walk`: a list without a filter walks along the table itself, which has the right order.
     void ExpectIndexed(const std::string& sql, bool walk = false) {
         for (const std::string& step : PlanOf(sql)) {
             const bool scan = step.starts_with("SCAN ") &&
                               step.find(" USING ") == std::string::npos &&
                               step != "SCAN CONSTANT ROW" && !step.starts_with("SCAN (subquery") &&
-                              !step.starts_with("SCAN run_batch ") &&  // what is to be written
+                              !step.starts_with("SCAN run_batch ") &&  // the batch to write
                               !step.starts_with("SCAN e ");            // job_state.recent
             EXPECT_FALSE(scan && !walk) << sql << "\n" << step;
             EXPECT_FALSE(walk && step.find("TEMP B-TREE") != std::string::npos) << sql;
@@ -54,6 +54,7 @@ class QueryPlanTest : public BackendFixture {
     std::unique_ptr<store_kit::Backend> backend_;
 };
 
+// Returns whether a statement may scan a table.
 bool MaySeeAll(Sql which) {
     switch (which) {
         case Sql::kFindSchemaTable:
@@ -62,8 +63,8 @@ bool MaySeeAll(Sql which) {
         case Sql::kListPolicies:  // small tables
         case Sql::kCountAttempts:
         case Sql::kCountDocuments:
-        case Sql::kListAllDocuments:  // asked for everything
-        case Sql::kLastSeq:           // the end of the table
+        case Sql::kListAllDocuments:  // has to read everything
+        case Sql::kLastSeq:           // reads the end of the table
             return true;
         default:
             return false;
@@ -194,7 +195,7 @@ TEST_F(QueryPlanTest, ListsOfJobs) {
     }
 }
 
-// A page ends early only where rows have to be looked at that do not belong to the list.
+// A page ends early only where rows are read that do not belong to the list.
 TEST_F(QueryPlanTest, AnIndexThatKnowsEverythingNeedsNoHorizon) {
     const auto needs = [](store::JobFilter filter, store::JobSort sort,
                           std::vector<std::string> words = {}) {

@@ -11,17 +11,17 @@ namespace {
 
 using model::Run;
 
-// A row of runs then stays well below the thousand bytes from which on SQLite would spread it over
-// further pages.
+// Keeps a row of runs well below the thousand bytes above which SQLite would spread it over
+// overflow pages.
 constexpr std::size_t kMaxInlinePayload = 512;
-// A row that was larger gives its room back.
+// Buffers with more capacity are released after use.
 constexpr std::size_t kMaxKept = 64 * 1024;
 
 constexpr const char* kDeclaration =
     "CREATE TABLE run_batch(seq, id, type, job_id, nominal_at, kind, fixed, place, ready_at, "
     "final_key, final_at, gate, status)";
 
-// In the order of the declaration.
+// In the order of kDeclaration.
 enum Column : std::uint8_t {
     kSeq,
     kId,
@@ -38,15 +38,16 @@ enum Column : std::uint8_t {
     kStatus,
 };
 
-// What LockOverlapCounts and its like ask for: 1 for a run that has had an attempt, 2 for a blocked
-// one, and four times the state. The numbers stand in SQL (statements.cpp), too.
+// Encodes what LockOverlapCounts and similar queries need: 1 for a run that has had an attempt,
+// plus 2 for a blocked one, plus four times the state. The SQL in statements.cpp uses these
+// numbers, too.
 std::int64_t GateOf(const model::RunStatus& status) {
     return 4 * static_cast<std::int64_t>(status.state) + (status.blocked ? 2 : 0) +
            (status.attempt > 0 ? 1 : 0);
 }
 
-// Values are not copied: the batch stays as it is while a statement runs. A column that nothing is
-// said of is NULL.
+// Sets the value of a column of the virtual table. Values are not copied, as the batch does not
+// change while a statement runs. A column that is not set is NULL.
 class Answer {
   public:
     explicit Answer(sqlite3_context* context) : context_(context) {}
@@ -70,6 +71,7 @@ class Answer {
     sqlite3_context* context_;
 };
 
+// Answers the value of a column.
 void Give(const RunBatch::Row& row, int column, const Answer& answer) {
     const Run& run = *row.run;
     switch (column) {
@@ -172,7 +174,7 @@ int RowId(sqlite3_vtab_cursor* cursor, sqlite3_int64* out) {
 }
 
 sqlite3_module MakeModule() {
-    sqlite3_module module{};  // without xCreate: it is there by itself
+    sqlite3_module module{};  // no xCreate: the table exists without CREATE VIRTUAL TABLE
     module.xConnect = Connect;
     module.xDisconnect = Disconnect;
     module.xBestIndex = BestIndex;
@@ -186,8 +188,8 @@ sqlite3_module MakeModule() {
     return module;
 }
 
-// Fills the row up to a multiple of kRowStep, which most runs keep until they end: SQLite writes a
-// row of unchanged length over the old one, and a longer one in its place may split the page.
+// Pads the row to a multiple of kRowStep, a size that most runs keep until they end: SQLite
+// overwrites a row of unchanged length in place, while a longer one may split the page.
 void Pad(RunBatch::Row& row) {
     constexpr std::size_t kRowStep = 64;
     constexpr std::size_t kLeast = 128;

@@ -12,33 +12,36 @@
 
 namespace ksana::store_sqlite {
 
-// Its payload stands in the table payloads.
+// Returns whether the payload goes into the table payloads.
 bool HasLongPayload(const model::Run& run);
 
-// It is an ended run of a job, and has a time to be listed by (job_history.hpp).
+// Returns whether this is a finished run of a job that has a time to be listed by
+// (job_history.hpp).
 bool HasFinalAt(const model::Run& run);
 
-// Counts a run that is scheduled, queued or running, by its column `gate`.
+// Adds a scheduled, queued or running run, given by its column `gate`, to the counts.
 void CountOpenRun(std::int64_t gate, store_kit::OverlapCounts& counts);
 
-// Runs that are about to be written, as a table (a virtual one, `run_batch`) that a statement of
-// the same connection selects from. Thus one statement writes many rows: it opens the table and
-// each of its indexes once, which for a single row takes longer than the row.
+// Runs to be written, as the virtual table `run_batch` from which a statement of the same
+// connection selects. One statement thus writes many rows: it opens the table and each of its
+// indexes once, which takes longer than writing a single row. Owned by its Connection; one thread
+// at a time. The runs must live until the statement has run.
 class RunBatch {
   public:
     RunBatch() = default;
     RunBatch(const RunBatch&) = delete;
     RunBatch& operator=(const RunBatch&) = delete;
 
-    // Makes the table known; called once, and this must outlive the connection.
+    // Registers the virtual table. Call once; the batch must outlive the connection.
     int Register(sqlite3* database);
 
-    // Rows of which all columns are wanted; the numbers are those of the rows and of the policies.
+    // Fills the batch with all columns. `seqs` and `policies` are the numbers of the rows and
+    // policies.
     void Fill(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs,
               const std::vector<std::int64_t>& policies);
-    // Rows of which only the columns of the status are.
+    // Fills the batch with seq and the columns of the status.
     void FillStatus(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs);
-    // Rows of which only the number is.
+    // Fills the batch with seq only.
     void FillSeqs(const store_kit::RunRefs& runs, const std::vector<std::int64_t>& seqs);
 
     struct Row {
@@ -52,7 +55,7 @@ class RunBatch {
     const Row* At(std::size_t index) const { return index < count_ ? &rows_[index] : nullptr; }
 
   private:
-    std::vector<Row> rows_;  // with the room of earlier batches
+    std::vector<Row> rows_;  // keeps the capacity of earlier batches
     std::size_t count_ = 0;
 };
 

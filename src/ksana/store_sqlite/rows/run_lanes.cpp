@@ -14,11 +14,11 @@ namespace {
 
 using model::RunState;
 
-constexpr char kEndOfGroup = '\0';  // no text has one
+constexpr char kEndOfGroup = '\0';  // occurs in no text
 constexpr std::size_t kOrderBytes = 8;
 constexpr std::size_t kIdBytes = sizeof(Uuid::bytes);
 
-// Negative ones sort first.
+// Appends the number so that negative numbers sort first.
 void PutOrder(std::string& out, std::int64_t order) {
     const std::uint64_t bits = static_cast<std::uint64_t>(order) ^ (std::uint64_t{1} << 63U);
     std::array<char, kOrderBytes> bytes{};
@@ -34,13 +34,13 @@ std::int64_t TakeOrder(std::string_view text) {
     return static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63U));
 }
 
-// As characters: a string makes a string of other bytes before it appends them.
+// Appends the bytes as characters: std::string would first make a temporary string of other bytes.
 void PutId(std::string& out, const Uuid& id) {
     const auto chars = std::bit_cast<std::array<char, kIdBytes>>(id.bytes);
     out.append(chars.data(), chars.size());
 }
 
-// "4:mail": what follows needs no character of its own.
+// Appends "4:mail": with the length in front, the text needs no terminator.
 void PutText(std::string& out, std::string_view text) {
     out.append(std::to_string(text.size())).push_back(':');
     out.append(text);
@@ -62,7 +62,7 @@ std::string GroupPrefix(Lane lane, std::string_view group) {
     return out;
 }
 
-// Behind all that begins with the prefix of the group.
+// Returns the end of the range of all places that begin with the group's prefix.
 std::string GroupEnd(Lane lane, std::string_view group) {
     std::string out = GroupPrefix(lane, group);
     ++out.back();
@@ -120,7 +120,7 @@ void PutPlace(const model::Run& run, std::string& out) {
 
 Place ReadPlace(std::string_view text) {
     Place place;
-    if (text.size() < 2 + kOrderBytes + kIdBytes) return place;  // nobody writes such
+    if (text.size() < 2 + kOrderBytes + kIdBytes) return place;  // never written
     const std::size_t group = text.size() - 2 - kOrderBytes - kIdBytes;
     place.lane = static_cast<Lane>(text.front());
     place.group = text.substr(1, group);

@@ -10,9 +10,9 @@
 
 namespace ksana::store_sqlite {
 
-// Where a run stands in runs_place: the lane says what it waits for, group, order and id where in
-// it. All of it is one text that sorts by its bytes, as SQLite compares one text several times
-// faster than four columns.
+// Position of a run in the index runs_place: the lane says what the run waits for, and group, order
+// and id say where it is in the lane. All four are one text that sorts by its bytes, because SQLite
+// compares one text several times faster than four columns.
 //
 // Lane                      group      order
 // 0  scheduled              -          ready_at
@@ -31,7 +31,7 @@ inline constexpr Lane kReadyLanes = 100;
 inline constexpr Lane kSelectiveLanes = 120;
 inline constexpr Lane kLastLane = 254;
 
-// Of every state but queued.
+// For every state but queued.
 constexpr Lane LaneOf(model::RunState state) { return static_cast<Lane>(state); }
 constexpr Lane ReadyLane(model::ActionKind kind) {
     return static_cast<Lane>(kReadyLanes + static_cast<Lane>(kind));
@@ -41,7 +41,7 @@ constexpr Lane SelectiveLane(model::ActionKind kind) {
     return static_cast<Lane>(kSelectiveLanes + static_cast<Lane>(kind));
 }
 
-// The group of a selective lane, so that a claim passes over what is for other workers.
+// Returns the group of a selective lane, so that a claim skips the runs for other workers.
 std::string SelectiveGroup(std::string_view type, const TextMap& selector);
 struct Selective {
     std::string type;
@@ -49,10 +49,10 @@ struct Selective {
 };
 Selective ReadSelectiveGroup(std::string_view group);
 
-// `out` is replaced.
+// Writes the place of the run to `out`, which is replaced.
 void PutPlace(const model::Run& run, std::string& out);
 
-// A place taken apart.
+// The parts of a place.
 struct Place {
     Lane lane = 0;
     std::string_view group;
@@ -60,24 +60,24 @@ struct Place {
 };
 Place ReadPlace(std::string_view text);
 
-// Places from `from` on and before `to`.
+// Places >= `from` and < `to`.
 struct PlaceRange {
     std::string from;
     std::string to;
 };
-// Lanes first…last.
+// Lanes from `first` to `last`, both included.
 PlaceRange InLanes(Lane first, Lane last);
 PlaceRange InLane(Lane lane);
 PlaceRange InGroup(Lane lane, std::string_view group);
-// Of a group, what has no higher order.
+// The places of a group with an order up to `order`.
 PlaceRange UpTo(Lane lane, std::string_view group, std::int64_t order);
-// Of a lane, the groups after this one.
+// The groups of a lane after this one.
 PlaceRange AfterGroup(Lane lane, std::string_view group);
-// The first place of this order in a lane without groups, and the one of a run.
+// Return the first place with this order in a lane without groups, and the place of a run there.
 std::string FirstPlace(Lane lane, std::int64_t order);
 std::string PlaceAt(Lane lane, std::int64_t order, const Uuid& id);
 
-// Whether such a run stands in runs_final, and where: by state and id.
+// Whether runs in this state are in runs_final; FinalKey is their key there: state and id.
 constexpr bool HasFinalKey(model::RunState state) {
     return model::IsFinal(state) && state != model::RunState::kSucceeded;
 }

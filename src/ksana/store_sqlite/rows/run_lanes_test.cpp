@@ -33,7 +33,8 @@ bool IsIn(const PlaceRange& range, const model::Run& run) {
     return range.from <= text && text < range.to;
 }
 
-// Types that begin alike, end in the lowest character there is, or are not ASCII.
+// Types with a common prefix, with the lowest possible character at the end, and with non-ASCII
+// bytes.
 const std::vector<std::string> kTypes = {"", "a", "a\x01", "ab", "\xc3\xa9", "z"};
 
 TEST(RunLanesTest, PlacesSortByTypeThenRankThenId) {

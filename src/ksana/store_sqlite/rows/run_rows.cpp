@@ -27,6 +27,7 @@ Result<void> LoadPayload(ReadSession& session, Run& run) {
     return {};
 }
 
+// Returns whether a run with this id exists.
 Result<bool> IsThere(ReadSession& session, const Uuid& id) {
     return session.connection.Prepared(Sql::kFindRun).Id(id).Next();
 }
@@ -40,8 +41,8 @@ Result<Uuid> NewestId(WriteSession& session) {
     return *session.newest;
 }
 
-// Those whose id is there, in the table or earlier in the batch. Ids are drawn in rising order, so
-// only those have to be looked for that were given by somebody.
+// Returns for each run whether its id exists, in the table or earlier in the batch. Ids are drawn
+// in rising order, so only ids that are not above the newest one have to be looked up.
 Result<std::vector<bool>> KnownIds(WriteSession& session, const RunRefs& runs) {
     KSANA_TRY(Uuid newest, NewestId(session));
     std::vector<bool> known(runs.size());
@@ -82,10 +83,10 @@ Result<std::vector<std::int64_t>> SeqsOf(WriteSession& session, const RunRefs& r
     return seqs;
 }
 
-// What stands beside the row.
+// Inserts what belongs to the run outside its row, and updates the caches.
 Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq) {
     session.running.Written(run);
-    // Another will be read before it changes.
+    // Other runs are read, and so noted, before they change.
     if (run.status.state == model::RunState::kRunning) session.seq_book.Note(run.id, seq);
     if (HasTags(run)) KSANA_TRY_VOID(InsertTags(session, run));
     KSANA_TRY_VOID(ListEndedRun(session, run, seq));
@@ -93,7 +94,8 @@ Result<void> InsertRest(WriteSession& session, const Run& run, std::int64_t seq)
     return session.connection.Prepared(Sql::kInsertPayload).Id(run.id).Text(run.payload).Run();
 }
 
-// The same of one that is about to be deleted. One that has ended only now was never listed.
+// Deletes what belongs to the run outside its row, before the row is deleted. A run that ends with
+// its deletion was never recorded as ended: the stored row decides.
 Result<void> DeleteRest(WriteSession& session, const Run& run) {
     Connection& connection = session.connection;
     if (HasTags(run)) KSANA_TRY_VOID(DeleteTags(session, run));
@@ -111,12 +113,12 @@ Result<void> DeleteRest(WriteSession& session, const Run& run) {
     if (HasLongPayload(run)) {
         KSANA_TRY_VOID(connection.Prepared(Sql::kDeletePayload).Id(run.id).Run());
     }
-    // The only attempt stands in the row, and of such runs no other is kept.
+    // The only attempt is in the row, and without a log no earlier ones are kept.
     if (run.policy.run_log == model::RunLog::kNone && run.status.attempt <= 1) return {};
     return connection.Prepared(Sql::kDeleteAttempts).Id(run.id).Run();
 }
 
-// What was not over before has no final_key, and most do not get one.
+// A run that was not final has no final_key, and most runs do not get one.
 Sql UpdateOf(const RunRefs& runs) {
     const bool keyed =
         std::ranges::any_of(runs, [](const Run* run) { return HasFinalKey(run->status.state); });
@@ -211,7 +213,7 @@ Result<std::vector<Attempt>> LoadAttempts(ReadSession& session, const std::vecto
     return attempts;
 }
 
-// Of runs with new ids only those are refused whose fire has its run.
+// Of the runs with new ids, the insert skips only those whose fire has a run already.
 Result<std::vector<bool>> InsertRunRows(WriteSession& session, const RunRefs& runs) {
     KSANA_TRY(const std::vector<bool> known, KnownIds(session, runs));
     RunRefs fresh;

@@ -12,12 +12,12 @@
 
 namespace ksana::store_sqlite {
 
-// The run in the row that `query` stands on, whose columns are KSANA_RUN_COLUMNS. Into a fresh one:
-// what is not in the row stays as it is.
+// Reads the current row of `query`, whose columns are KSANA_RUN_COLUMNS. `run` must be new: fields
+// with their default are not in the row.
 Result<void> ReadInto(ReadSession& session, Query& query, model::Run& run);
-// All rows that are left.
+// Reads all remaining rows.
 Result<std::vector<model::Run>> ReadRuns(ReadSession& session, Query& query);
-// Those that stand there, in order.
+// Reads the runs in the range, in order.
 Result<std::vector<model::Run>> ReadRange(ReadSession& session, const PlaceRange& range,
                                           std::size_t limit);
 Result<std::optional<model::Run>> ReadOneRun(ReadSession& session, Query& query);
@@ -26,10 +26,11 @@ Result<std::vector<model::Run>> LoadRuns(ReadSession& session, const std::vector
 Result<std::vector<model::Attempt>> LoadAttempts(ReadSession& session,
                                                  const std::vector<Uuid>& ids);
 
+// Returns for each run whether it was inserted: false if its id or its fire exists.
 Result<std::vector<bool>> InsertRunRows(WriteSession& session, const store_kit::RunRefs& runs);
-// They are there.
+// The runs must exist.
 Result<void> UpdateRunRows(WriteSession& session, const store_kit::RunRefs& runs);
-// They are there. With attempts, payload and key.
+// The runs must exist. Also deletes their attempts, payloads, tags and keys.
 Result<void> DeleteRunRows(WriteSession& session, const store_kit::RunRefs& runs);
 Result<void> InsertAttemptRows(ReadSession& session, const std::vector<model::Attempt>& attempts);
 

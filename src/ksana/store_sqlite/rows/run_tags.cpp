@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDefaultTenant = "default";
 
-// Calls f(tag, value) for every tag that workers may claim by.
+// Calls f(tag, value) for every tag that claims can filter by.
 template <class F>
 Result<void> ForClaimTags(const Run& run, const F& f) {
     if (run.tenant != kDefaultTenant) KSANA_TRY_VOID(f(Tag::kTenant, run.tenant));
@@ -43,6 +43,7 @@ Result<void> WriteReadyTags(ReadSession& session, const Run& run, std::int64_t r
     });
 }
 
+// Removes the run from ready_tags, by the rank in its stored row.
 Result<void> LeaveReady(ReadSession& session, const Run& run) {
     Query query = session.connection.Prepared(Sql::kLoadPlace);
     KSANA_TRY(const bool row, query.Id(run.id).Next());

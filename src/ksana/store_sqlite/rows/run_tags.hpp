@@ -6,8 +6,9 @@
 #include "ksana/model/run/run.hpp"
 #include "ksana/store_sqlite/wire/session.hpp"
 
-// What few runs have and some queries ask for, kept beside the table instead of in its indexes, so
-// that all other runs do not pay for it. Of these run_tags serves lists, ready_tags claims.
+// Tags are values that few runs have and some queries ask for. They are in tables of their own
+// instead of indexes of runs, so that other runs do not pay for them: run_tags is for lists,
+// ready_tags for claims.
 
 namespace ksana::store_sqlite {
 
@@ -15,11 +16,11 @@ enum class Tag : std::uint8_t { kTenant = 1, kCategory = 2, kCreator = 3, kParen
 
 bool HasTags(const model::Run& run);
 
-// After the run was inserted.
+// Call after the run was inserted.
 Result<void> InsertTags(ReadSession& session, const model::Run& run);
-// Before its row is updated to `run`: what the row says now tells what to take out.
+// Call before the row is updated to `run`: the stored row says which tags to remove.
 Result<void> MoveTags(ReadSession& session, const model::Run& run);
-// Before its row is deleted.
+// Call before the row is deleted.
 Result<void> DeleteTags(ReadSession& session, const model::Run& run);
 
 }  // namespace ksana::store_sqlite

@@ -3,7 +3,7 @@
 namespace ksana::store_sqlite {
 namespace {
 
-// About as many as a node has in hand at a time; a few megabytes.
+// About as many runs as a node has in progress at a time; a few megabytes.
 constexpr std::size_t kMaxRuns = 4'096;
 constexpr std::size_t kMaxPayload = 4'096;
 

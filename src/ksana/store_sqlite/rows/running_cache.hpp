@@ -11,15 +11,16 @@
 
 namespace ksana::store_sqlite {
 
-// Runs that were started by this process and have not ended: the next thing that happens to them is
-// a report, and nobody else can have changed them meanwhile. Spares the transaction of the report
-// to read the row. Holds what the writing connection sees, so a rollback empties it. Bounded; of
-// the writer thread.
+// Cache of runs that this process has started and that have not ended. The next event of such a run
+// is usually its report, and no other process can have changed the row, so the report need not read
+// it. The cache shows what the writing connection sees, so a rollback clears it. Bounded. Part of
+// the WriteSession; only the writer thread uses it.
 class RunningCache {
   public:
-    // Appends it. False: ask the database. It is gone from here until it is written again.
+    // Moves the run from the cache to the end of `runs`. Returns false if it is not cached. The run
+    // is in the cache again after the next Written.
     bool TakeInto(const Uuid& id, std::vector<model::Run>& runs);
-    // After its row was inserted or updated to this.
+    // Call after the row was inserted or updated to `run`.
     void Written(const model::Run& run);
     void Deleted(const Uuid& id);
     void Clear();
@@ -30,7 +31,7 @@ class RunningCache {
     Place FreePlace();
 
     UuidTable<Place> places_;
-    std::deque<model::Run> runs_;  // at places_ or free_; used again and again
+    std::deque<model::Run> runs_;  // at places_ or free_; slots are reused
     std::vector<Place> free_;
 };
 

@@ -11,12 +11,13 @@
 namespace ksana::store_sqlite {
 namespace {
 
-// Lists have few shapes in practice; beyond this the statements are made anew.
+// Maximum of cached list statements. Lists have few shapes in practice; when the cache is full, it
+// is cleared.
 constexpr std::size_t kMaxDynamic = 128;
 constexpr std::size_t kMaxSqlInError = 60;
 
 int FlagsOf(OpenMode mode) {
-    // Every connection is used by one thread at a time: SQLite's own locks would cost for nothing.
+    // One thread at a time uses a connection, so SQLite's own mutexes would only cost time.
     constexpr int kCommon = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     switch (mode) {
         case OpenMode::kCreate:
@@ -29,8 +30,8 @@ int FlagsOf(OpenMode mode) {
     return kCommon;
 }
 
-// SQLite counts the memory of the whole process under one lock, and Debian's allocates at every
-// turn. Without effect when somebody else in the process has used SQLite before.
+// Turns off memory statistics, which SQLite keeps for the whole process under one lock (Debian's
+// build allocates often). Has no effect if other code in the process has used SQLite before.
 void ConfigureOnce() {
     static const int ignored = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     (void)ignored;
@@ -96,7 +97,7 @@ Result<void> Connection::Begin() {
     return {};
 }
 
-// BEGIN alone takes no snapshot: that is left to the first read.
+// BEGIN alone takes no snapshot; the first read does.
 Result<void> Connection::BeginRead() {
     KSANA_TRY_VOID(Prepared(Sql::kBeginRead).Run());
     return Prepared(Sql::kTakeSnapshot).Run();
@@ -112,7 +113,7 @@ Result<void> Connection::Commit() {
     return committed;
 }
 
-// A failed ROLLBACK means that SQLite has rolled back already.
+// A failed ROLLBACK means that SQLite has already rolled back.
 void Connection::Rollback() {
     in_transaction_ = false;
     broken_.reset();

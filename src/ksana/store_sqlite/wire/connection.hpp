@@ -27,44 +27,49 @@ using DatabaseHandle = std::unique_ptr<sqlite3, CloseDatabase>;
 using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 enum class OpenMode { kCreate, kExisting, kReadOnly };
-// Gathered: log_vfs.hpp, for a connection that will have synchronous=FULL.
+// kGathered: uses the VFS of log_vfs.hpp, for a connection that will have synchronous=FULL.
 enum class LogWrites { kPlain, kGathered };
 
-// An open database with its prepared statements, which are made at their first use and kept. One
-// thread at a time.
+// An open database with its prepared statements, which are prepared at their first use and kept.
+// Owned by SqliteBackend (the writer) or ReaderPool; one thread at a time. If SQLite rolls a
+// transaction back after an error, the connection is broken: every query fails until Rollback.
 class Connection final : public Query::Owner {
   public:
     explicit Connection(DatabaseHandle database) : database_(std::move(database)) {}
-    // For another process that recovers the log while we open: it is quick.
+    // How long to wait for a lock. Only needed while another process recovers the log as this one
+    // opens the database, which is quick.
     static constexpr int kBusyTimeoutMs = 5'000;
 
     static Result<std::unique_ptr<Connection>> Open(const std::string& path, OpenMode mode,
                                                     LogWrites log = LogWrites::kPlain);
 
-    // A statement that cannot be prepared breaks the connection, so that its query fails.
+    // Returns a query. A statement that cannot be prepared breaks the connection, so that its query
+    // fails.
     Query Prepared(Sql which);
-    // A statement made at run time (a list), kept by its text. One query of a text at a time.
+    // As Prepared, for a statement built at run time (a list), kept by its text. One query of a
+    // text at a time.
     Query Dynamic(const std::string& sql);
-    // Several statements at once, for pragmas and migrations.
+    // Runs several statements at once, for pragmas and migrations.
     Result<void> Execute(const std::string& sql);
 
-    // A transaction. An error inside it that makes SQLite roll back breaks the connection until
-    // Rollback: what follows would otherwise be committed statement by statement.
+    // Begins a write transaction. If an error inside it makes SQLite roll back, the connection is
+    // broken until Rollback: later statements would otherwise be committed one by one.
     Result<void> Begin();
-    // One state of the database, taken now, until Rollback.
+    // Begins a read of one state of the database, taken now. Ends with Rollback.
     Result<void> BeginRead();
+    // An error rolls the transaction back.
     Result<void> Commit();
     void Rollback();
 
-    // Grows with every row changed, and with every statement that failed and may have changed some:
-    // SQLite does not count those.
+    // Grows with every row changed, and with every statement that failed and may have changed some
+    // rows, which SQLite does not count.
     std::int64_t changes() const {
         return sqlite3_total_changes64(database_.get()) + failed_writes_;
     }
-    // Rows changed by the statement that ran last.
+    // Number of rows changed by the last statement.
     std::int64_t last_changes() const { return sqlite3_changes64(database_.get()); }
     sqlite3* handle() { return database_.get(); }
-    // What statements read as run_batch.
+    // The rows of the virtual table run_batch.
     RunBatch& batch() { return *batch_; }
 
     Error StepFailed(int rc, sqlite3_stmt* statement) override;
@@ -76,16 +81,17 @@ class Connection final : public Query::Owner {
     std::unique_ptr<RunBatch> batch_ = std::make_unique<RunBatch>();
     DatabaseHandle database_;
     std::array<StatementHandle, kSqlCount> prepared_;
+    // Statements of Dynamic, by text.
     std::unordered_map<std::string, StatementHandle> dynamic_;
     bool in_transaction_ = false;
-    std::optional<Error> broken_;
+    std::optional<Error> broken_;  // error that every query gets until Rollback
     std::int64_t failed_writes_ = 0;
 };
 
-// What a result code of SQLite means to the rest of Ksana. Only the number decides.
+// Returns what a result code of SQLite means for the rest of Ksana. Only the number decides.
 Code CodeOf(int rc);
 
-// "doing: SQLite's text (its number)".
+// Message: "doing: SQLite's text (its number)".
 Error SqliteError(int rc, std::string_view doing, std::string_view text);
 
 }  // namespace ksana::store_sqlite

@@ -14,7 +14,7 @@ namespace ksana::store_sqlite {
 namespace {
 
 constexpr const char* kName = "ksana_log";
-// SQLite writes less than 128 KB at a time: of more it takes the remainder.
+// Less than 128 KB: SQLite's unix VFS takes the size of a write modulo 128 KB.
 constexpr int kRoom = 64 * 1024;
 
 sqlite3_vfs* Default() {
@@ -22,7 +22,8 @@ sqlite3_vfs* Default() {
     return found;
 }
 
-// A log, and the file of the default VFS that it is.
+// A buffered log on top of a file of the default VFS. Owned by its Handle; used by the writer
+// thread.
 class VfsLog {
   public:
     explicit VfsLog(int inner_size)
@@ -31,13 +32,15 @@ class VfsLog {
     sqlite3_file* inner() { return static_cast<sqlite3_file*>(static_cast<void*>(memory_.data())); }
     const sqlite3_io_methods& real() { return *inner()->pMethods; }
 
-    // After the inner file was opened.
+    // Call after the inner file was opened.
     void Begin() {
-        // On a disk without this SQLite writes on after the sync, up to the end of a sector.
+        // On a disk without this property SQLite writes on after the sync, up to the end of a
+        // sector.
         gathers_ = (real().xDeviceCharacteristics(inner()) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;
     }
 
-    // Where it fails what was gathered is gone: its transaction fails with it.
+    // Writes the buffer. If that fails, the buffered data is lost, and its transaction fails with
+    // it.
     int Flush() {
         if (count_ == 0) return SQLITE_OK;
         const int count = std::exchange(count_, 0);
@@ -58,21 +61,21 @@ class VfsLog {
     }
 
   private:
-    std::vector<std::max_align_t> memory_;  // of the inner file; zeros until it is opened
+    std::vector<std::max_align_t> memory_;  // holds the inner file; zeros until it is opened
     bool gathers_ = false;
-    int count_ = 0;  // bytes gathered, for `start_` of the file
+    int count_ = 0;  // bytes in the buffer, to be written at `start_`
     sqlite3_int64 start_ = 0;
     std::array<char, kRoom> gathered_{};
 };
 
-// What stands in the memory that SQLite gives for a file.
+// The content of the memory that SQLite provides for a file.
 struct Handle : sqlite3_file {
     VfsLog* log;  // owned, from Open to Close
 };
 
 VfsLog& Of(sqlite3_file* file) { return *static_cast<Handle*>(file)->log; }
 
-// Calls the inner file, with all in it that was written.
+// Flushes the buffer and then calls the inner file.
 template <class Call>
 int Flushed(sqlite3_file* file, const Call& call) {
     VfsLog& log = Of(file);
@@ -151,7 +154,7 @@ int Open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, 
     return SQLITE_OK;
 }
 
-// The default one but for its files.
+// Registers a copy of the default VFS that opens logs as VfsLog.
 bool Register() {
     if (Default() == nullptr) return false;
     static sqlite3_vfs vfs = *Default();

@@ -2,16 +2,17 @@
 
 namespace ksana::store_sqlite {
 
-// The name of a VFS for the one connection that writes, and only with synchronous=FULL.
+// Returns the name of a VFS for the one connection that writes, only with synchronous=FULL; null if
+// it could not be registered.
 //
 // SQLite writes every page of a commit to the log by two calls, its header of 24 bytes and the
-// page, and a commit has dozens of pages: the calls cost as much as all else that the kernel does
-// for it. This VFS gathers what follows each other and writes it by few. All of it is in the file
-// before SQLite asks for the file to be synced (with FULL at the end of every commit, before other
-// connections are told of its pages), read, measured or closed. What is lost when the process ends
-// before that belongs to no commit.
+// page, and a commit has dozens of pages: these calls cost as much as all other work of the kernel
+// for the commit. This VFS buffers consecutive writes and does them in a few calls. It flushes the
+// buffer before SQLite syncs the file (with FULL at the end of every commit, before other
+// connections see its pages), reads it, asks for its size, or closes it. Data that is lost when the
+// process ends before that belongs to no commit.
 //
-// Only the log is different: other files are those of the default VFS. Null: there is none.
+// Only the log is buffered: all other files are those of the default VFS.
 const char* GatheringLogVfs();
 
 }  // namespace ksana::store_sqlite

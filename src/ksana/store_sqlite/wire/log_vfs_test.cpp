@@ -25,7 +25,7 @@ class LogVfsTest : public ::testing::Test {
         const auto done = connection.Execute(sql);
         EXPECT_TRUE(done) << done.error().Describe();
     }
-    // About a page each.
+    // Inserts rows of about a page each.
     static void Insert(Connection& connection, int first, int count) {
         Do(connection, fmt::format("WITH RECURSIVE n(i) AS (SELECT {} UNION ALL SELECT i+1 FROM n "
                                    "WHERE i<{}) INSERT INTO t SELECT i, randomblob(3000) FROM n",
@@ -41,7 +41,7 @@ class LogVfsTest : public ::testing::Test {
         EXPECT_EQ(Ask(connection, "PRAGMA integrity_check"), "ok");
         EXPECT_EQ(Ask(connection, "SELECT CAST(count(*) AS TEXT) FROM t"), std::to_string(count));
     }
-    // Of this process so far.
+    // Returns the number of write calls of this process so far.
     static long WriteCalls() {
         std::ifstream file("/proc/self/io");
         std::string word;
@@ -76,7 +76,7 @@ TEST_F(LogVfsTest, WhatIsCommittedIsInTheFiles) {
     for (int i = 0; i < 20; ++i) {
         Insert(*writer, 1 + 3 * i, 3);
         ExpectWhole(*reader, 3 * (i + 1));
-        // As another process finds them when this one is gone.
+        // Copies the files as another process would find them after a crash of this one.
         std::filesystem::copy_file(path_, copy, std::filesystem::copy_options::overwrite_existing);
         std::filesystem::copy_file(path_ + "-wal", copy + "-wal",
                                    std::filesystem::copy_options::overwrite_existing);
@@ -85,7 +85,7 @@ TEST_F(LogVfsTest, WhatIsCommittedIsInTheFiles) {
     }
 }
 
-// The cache holds twenty pages: the rest goes to the log before the commit and is read from there.
+// The cache has twenty pages: the others go to the log before the commit and are read from there.
 TEST_F(LogVfsTest, ATransactionReadsWhatItHasWritten) {
     const auto writer = Make(path_, LogWrites::kGathered);
     Do(*writer, "BEGIN IMMEDIATE");

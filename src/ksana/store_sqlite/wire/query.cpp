@@ -26,7 +26,7 @@ Result<void> Query::Run() {
     return {};
 }
 
-// The bytes of a text are asked for as a blob: the same bytes, without a copy that ends in NUL.
+// Reads a text as a blob: the same bytes, without a copy that ends in NUL.
 std::string_view Query::View() {
     const int column = read_++;
     const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));

@@ -16,16 +16,18 @@ namespace ksana::store_sqlite {
 
 inline std::int64_t Micros(TimePoint time) { return time.time_since_epoch().count(); }
 
-// One use of a prepared statement; its end resets the statement for the next use. Parameters are
-// bound one after the other, columns read one after the other. Bound texts must live until the
-// statement has run. Belongs to the thread that uses the connection.
+// One use of a prepared statement; the destructor resets the statement for the next use. Parameters
+// are bound one after the other, and columns are read one after the other. Bound texts must live
+// until the statement has run. Used by the thread that uses the connection, which must outlive it.
+// An error of a bind or a step comes out of Next or Run.
 class Query {
   public:
-    // `failed` is told when a step fails.
+    // The connection of a query.
     class Owner {
       public:
+        // Called when a step or a bind has failed; returns the error to report.
         virtual Error StepFailed(int rc, sqlite3_stmt* statement) = 0;
-        // An error that every further use of the connection gets; none: all is well.
+        // Error that every use of the connection returns; none: the connection works.
         virtual const std::optional<Error>& broken() const = 0;
 
       protected:
@@ -37,7 +39,7 @@ class Query {
     Query(const Query&) = delete;
     Query& operator=(const Query&) = delete;
 
-    // Begins another use with new parameters.
+    // Resets the statement for another use with new parameters.
     Query& Again() {
         Reset();
         return *this;
@@ -52,7 +54,7 @@ class Query {
         return Bound(sqlite3_bind_text64(statement_, ++bound_, value.empty() ? "" : value.data(),
                                          value.size(), SQLITE_STATIC, SQLITE_UTF8));
     }
-    // A text as a blob.
+    // Binds a text as a blob.
     Query& Bytes(std::string_view value) {
         return Bound(sqlite3_bind_blob64(statement_, ++bound_, value.empty() ? "" : value.data(),
                                          value.size(), SQLITE_STATIC));
@@ -76,9 +78,10 @@ class Query {
         return value ? Enum(*value) : Null();
     }
 
-    // Whether there is a further row; its columns are read from the first one on.
+    // Advances to the next row, whose columns are then read from the first one on. Returns whether
+    // there is one.
     Result<bool> Next();
-    // Runs a statement whose rows, if any, nobody wants, and resets it.
+    // Runs the statement, ignores its rows and resets it.
     Result<void> Run();
 
     bool IsNull() const { return sqlite3_column_type(statement_, read_) == SQLITE_NULL; }

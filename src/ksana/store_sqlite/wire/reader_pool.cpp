@@ -10,10 +10,10 @@ namespace ksana::store_sqlite {
 namespace {
 
 constexpr std::chrono::seconds kMaxWaitForReader{10};
-// The writer stands still for so long at most, and only when the log has become far too long.
+// Limit for the writer's wait, which happens only when the log is far too long.
 constexpr std::chrono::milliseconds kMaxWaitForQuiet{100};
 
-// Never a checkpoint: only the writer may make one (a fault of SQLite 3.40 with several of them).
+// No checkpoints: only the writer may make one (SQLite 3.40 has a bug with several).
 constexpr std::string_view kReaderPragmas =
     "PRAGMA query_only=1; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8000; "
     "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0";

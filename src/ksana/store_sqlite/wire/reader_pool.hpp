@@ -12,17 +12,19 @@
 
 namespace ksana::store_sqlite {
 
-// Connections that only read, opened when they are first needed. Thread-safe.
+// A pool of at most `size` read-only connections, opened at their first use. Owned by
+// SqliteBackend. Thread-safe.
 class ReaderPool {
   public:
     ReaderPool(std::string path, std::size_t size, Shared& shared)
         : path_(std::move(path)), size_(size), shared_(shared) {}
 
-    // Runs `body` on one state of the database. kUnavailable when no connection gets free in time.
+    // Runs `body` on the caller's thread, on one state of the database. Returns kUnavailable if no
+    // connection becomes free in 10 s.
     Result<void> Read(const store_kit::Backend::ReadBody& body);
 
-    // Calls `work` while nobody reads; new readers wait meanwhile. False, without a call, when the
-    // readers do not end in time.
+    // Calls `work` while there is no reader; new readers wait meanwhile. Returns false, without the
+    // call, if the readers do not end within 100 ms.
     template <class F>
     bool WithoutReaders(const F& work) {
         MutexLock lock(mutex_);
@@ -48,7 +50,8 @@ class ReaderPool {
     CondVar changed_;
     std::vector<std::unique_ptr<Connection>> free_ KSANA_GUARDED_BY(mutex_);
     std::size_t busy_ KSANA_GUARDED_BY(mutex_) = 0;
-    int holds_ KSANA_GUARDED_BY(mutex_) = 0;  // readers wait
+    // Number of WithoutReaders calls; readers wait unless 0.
+    int holds_ KSANA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ksana::store_sqlite

@@ -12,28 +12,28 @@
 
 namespace ksana::store_sqlite {
 
-// What all connections of a backend share.
+// Shared by all connections of a backend.
 struct Shared {
     Clock& clock;
     PolicyCache policies;
 };
 
-// A connection and what reading rows with it needs. One thread at a time.
+// A connection and what is needed to read rows with it. One thread at a time.
 struct ReadSession {
     Connection& connection;
     Shared& shared;
-    SequenceCache* seqs = nullptr;  // of the writer
+    SequenceCache* seqs = nullptr;  // the writer's cache; null for a reader
 };
 
-// The writer's.
+// The session of the writer, used by the writer thread only.
 struct WriteSession : ReadSession {
     PolicyWriter policy_writer;
     RunningCache running;
     SequenceCache seq_book;
-    // No run has a greater id; nothing: not known yet. A rollback leaves it too great, which only
-    // means to look for ids that are not there.
+    // Highest id of all runs; none: not known yet. After a rollback it may be too high, which only
+    // causes lookups of ids that do not exist.
     std::optional<Uuid> newest;
-    // Runs of this transaction that are noted as ended (job_history.hpp) and not yet written so.
+    // Runs of this transaction that are recorded as ended (job_history.hpp) but not updated yet.
     UuidTable<bool> noted;
 };
 

@@ -16,10 +16,10 @@ struct Entry {
 #define SELECT_JOB "SELECT " KSANA_JOB_COLUMNS " FROM "
 
 #define STATUS_COLUMNS "place, ready_at, final_key, final_at, gate, status"
-// Of runs and of run_batch.
+// Columns of runs and of run_batch.
 #define WRITTEN_COLUMNS "seq, id, type, job_id, nominal_at, kind, fixed, " STATUS_COLUMNS
 #define IN_RANGE "INDEXED BY runs_place WHERE place>=? AND place<? "
-// Of a job: scheduled, queued or running (gate of run_batch.cpp).
+// The scheduled, queued or running runs of a job (gate in run_batch.cpp).
 #define OPEN_OF_JOB "INDEXED BY runs_open WHERE job_id=? AND final_at IS NULL AND gate<12 "
 
 // In the order of Sql.
@@ -41,17 +41,17 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
     {Sql::kInsertRuns,
      "INSERT INTO runs(" WRITTEN_COLUMNS ") SELECT " WRITTEN_COLUMNS " FROM run_batch WHERE true "
      "ON CONFLICT DO NOTHING"},
-    // As an insert that always meets its row: unlike UPDATE … FROM this makes no copy of the batch.
-    // OR FAIL: SQLite keeps no copies of pages to undo the statement alone with. One that fails
-    // halfway is undone with its transaction (Connection::changes).
+    // An insert that always finds its row: unlike UPDATE … FROM it makes no copy of the batch. OR
+    // FAIL: SQLite then keeps no copies of pages to undo the statement alone. A statement that
+    // fails halfway is undone with its transaction (Connection::changes).
     {Sql::kUpdateRuns,
      "INSERT OR FAIL INTO runs(" WRITTEN_COLUMNS
      ") SELECT seq, NULL, NULL, NULL, NULL, NULL, NULL, " STATUS_COLUMNS
      " FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "
      "place=excluded.place, ready_at=excluded.ready_at, final_key=excluded.final_key, "
      "final_at=excluded.final_at, gate=excluded.gate, status=excluded.status"},
-    // The same where no final_key is or was, and for runs without a job: every index that a column
-    // of SET stands in is asked about, also where no such run is in it.
+    // Variants for batches in which no run has or had a final_key, and for runs without a job:
+    // SQLite visits every index on a column in SET, even if no such run is in it.
     {Sql::kUpdateUnkeyedRuns,
      "INSERT OR FAIL INTO runs(seq, place, ready_at, final_at, gate, status) SELECT seq, place, "
      "ready_at, final_at, gate, status FROM run_batch WHERE true ON CONFLICT(seq) DO UPDATE SET "

@@ -6,8 +6,8 @@
 
 namespace ksana::store_sqlite {
 
-// All SQL that is not a list with filters (run_list_sql.hpp, job_list_sql.hpp, event_list_sql.hpp),
-// in one place, so that query_plan_test can ask SQLite about each.
+// All SQL except for lists with filters (lists/list_sql.hpp), in one place, so that query_plan_test
+// can check the plan of each statement.
 enum class Sql : std::uint8_t {
     kBegin,
     kBeginRead,
@@ -115,15 +115,16 @@ inline constexpr auto kSqlCount = static_cast<std::size_t>(Sql::kEnd);
 
 std::string_view TextOf(Sql which);
 
-// What run_rows.hpp reads, in its order; runs is the only table of its query with these names.
+// The columns that run_rows.hpp reads, in its order. In a query with these names, runs must be the
+// only table that has them.
 #define KSANA_RUN_COLUMNS "seq, id, type, job_id, nominal_at, kind, fixed, ready_at, status"
 
-// The runs in job_state.recent of job_state s; the seq of runs is e.value.
+// The runs in job_state.recent of job_state s; e.value is the seq of the run.
 #define KSANA_RECENT_RUNS                                                                \
     "job_state s CROSS JOIN json_each('['||substr(s.recent, 2)||']') e CROSS JOIN runs " \
     "ON runs.seq=e.value"
 
-// What job_rows.hpp reads, of jobs j and job_state s.
+// The columns that job_rows.hpp reads, from jobs j and job_state s.
 #define KSANA_JOB_COLUMNS                                                          \
     "j.id, j.definition, j.version, j.created_at, j.updated_at, s.planned_until, " \
     "s.next_run_at, s.last_run_at, s.last_state, s.last_error, s.total_runs, "     \

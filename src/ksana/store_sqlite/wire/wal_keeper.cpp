@@ -9,9 +9,10 @@ namespace ksana::store_sqlite {
 namespace {
 
 constexpr int kFrameBytes = 4096 + 24;
-// SQLite writes less than 128 KB at a time: of more it takes the remainder.
+// Less than 128 KB: SQLite's unix VFS takes the size of a write modulo 128 KB.
 constexpr std::size_t kPiece = 64 * 1024;
 
+// Sets the busy timeout to zero for its lifetime.
 class WithoutWaiting {
   public:
     explicit WithoutWaiting(Connection& connection) : database_(connection.handle()) {
@@ -43,18 +44,18 @@ int WalKeeper::OnCommit(void* keeper, sqlite3* /*database*/, const char* /*name*
 }
 
 bool WalKeeper::Maintain(bool idle) {
-    // The log has begun anew.
+    // The log has started again at its front.
     if (frames_ < next_checkpoint_ - working_frames_) next_checkpoint_ = working_frames_;
     if (frames_ >= next_checkpoint_) Checkpoint();
     if (idle && !grown_ && frames_ > 0) grown_ = !GrowOnePiece();
     return !grown_ && frames_ > 0;
 }
 
-// What could not be copied because of a reader is left to the next one.
+// Frames that cannot be copied because of a reader are left to the next checkpoint.
 void WalKeeper::Checkpoint() {
     int rc = SQLITE_OK;
     const auto copy = [&](int mode) {
-        // Readers of other processes are not waited for: all writers would wait with us.
+        // Does not wait for readers of other processes: all writers would wait, too.
         const WithoutWaiting now(connection_);
         rc = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, mode, nullptr, nullptr);
     };
@@ -69,7 +70,7 @@ void WalKeeper::Checkpoint() {
     next_checkpoint_ = frames_ + working_frames_;
 }
 
-// False: it is as long as it should be, or cannot grow, which is no more than a pity.
+// Returns false if the file has its working size, or cannot grow, which does no harm.
 bool WalKeeper::GrowOnePiece() {
     const std::int64_t working_bytes = std::int64_t{working_frames_} * kFrameBytes;
     sqlite3_file* log = nullptr;

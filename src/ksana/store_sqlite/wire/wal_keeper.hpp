@@ -8,22 +8,24 @@
 
 namespace ksana::store_sqlite {
 
-// Looks after the write-ahead log of the writing connection: copies it into the database when it
-// has grown to its working size, so that the next commit begins again at its front, and never cuts
-// the file. Writing over a file is twice as fast to make durable as making it longer, which is why
-// the file is also brought to that size in advance, with zeros and a piece at a time, while there
-// is nothing else to do. Zeros are no valid frame: whoever recovers the log stops before them.
+// Maintains the write-ahead log of the writing connection. When the log has grown to its working
+// size, the keeper copies it into the database, so that the next commit starts again at the front
+// of the file; it never truncates the file. Overwriting a file is made durable twice as fast as
+// extending it, so the keeper also extends the file to the working size in advance, with zeros,
+// piece by piece, while the writer is idle. Zeros are not a valid frame: a recovery of the log
+// stops before them.
 //
-// SQLite would do the checkpoint inside the commit that makes the log too long; here it comes after
-// the callers of that commit have their answer. Of the writer thread.
+// SQLite would checkpoint inside the commit that makes the log too long; the keeper does so after
+// the callers of that commit have their answer. Owned by SqliteWriter; only the writer thread uses
+// it. A failed checkpoint is logged and tried again later.
 class WalKeeper {
   public:
-    // The working size of the log: 16 MB. A checkpoint costs a few milliseconds and is worth it
-    // after some thousand pages, most of which were written many times; a longer log only takes
-    // more room.
+    // Working size of the log: 16 MB. A checkpoint costs a few milliseconds, which pays off after
+    // some thousand pages, most of which were written many times; a longer log only takes more
+    // space.
     static constexpr int kWorkingFrames = 4'000;
-    // Readers that follow each other without a gap keep the log from beginning anew. When it has
-    // become so many times too long they are held back for a moment.
+    // Overlapping readers keep the log from starting again at its front. When the log is this many
+    // times too long, new readers are held back for a moment.
     static constexpr int kTooLong = 8;
 
     WalKeeper(Connection& connection, ReaderPool& readers, int working_frames = kWorkingFrames);
@@ -31,7 +33,7 @@ class WalKeeper {
     WalKeeper(const WalKeeper&) = delete;
     WalKeeper& operator=(const WalKeeper&) = delete;
 
-    // True: there is more to do while idle.
+    // Call after a commit, and again while idle if it returns true.
     bool Maintain(bool idle);
 
   private:
@@ -43,8 +45,8 @@ class WalKeeper {
     ReaderPool& readers_;
     const int working_frames_;
     int frames_ = 0;       // in the log after the last commit
-    int next_checkpoint_;  // frames at which the next one is due
-    bool grown_ = false;
+    int next_checkpoint_;  // number of frames at which the next checkpoint is due
+    bool grown_ = false;   // whether the file has its working size, or cannot grow
 };
 
 }  // namespace ksana::store_sqlite

@@ -29,7 +29,7 @@ class WalKeeperTest : public ::testing::Test {
         return connection;
     }
 
-    // A transaction of about ten pages.
+    // Commits a transaction of about ten pages.
     void WriteOnce() {
         ASSERT_TRUE(connection_->Begin());
         ASSERT_TRUE(connection_->Execute("INSERT INTO t VALUES(zeroblob(40000))"));
@@ -61,11 +61,11 @@ TEST_F(WalKeeperTest, GrowsWhileIdleUpToItsWorkingSizeAndNoFurther) {
     int pieces = 0;
     while (keeper.Maintain(true)) ASSERT_LT(++pieces, 100);
     EXPECT_EQ(LogBytes(), 300 * kFrameBytes);
-    WriteOnce();  // what is behind the frames is no part of the log
+    WriteOnce();  // the zeros after the frames are not part of the log
     EXPECT_EQ(LogBytes(), 300 * kFrameBytes);
 }
 
-// Of readers there is always one: without being held back they would keep the log for ever.
+// There is always a reader: if readers were never held back, the log would grow for ever.
 TEST_F(WalKeeperTest, ReadersWithoutAGapDoNotKeepTheLogGrowing) {
     WalKeeper keeper(*connection_, readers_, kFrames);
     WriteOnce();
@@ -92,7 +92,7 @@ TEST_F(WalKeeperTest, ReadersWithoutAGapDoNotKeepTheLogGrowing) {
     stop = true;
     threads.clear();
     EXPECT_GT(reads, 0);
-    // Four thousand frames were written.
+    // About four thousand frames were written.
     EXPECT_LE(longest,
               static_cast<std::uintmax_t>((WalKeeper::kTooLong + 2) * kFrames) * kFrameBytes);
 }

@@ -36,7 +36,7 @@ struct HandlerAction {
     friend bool operator==(const HandlerAction&, const HandlerAction&) = default;
 };
 
-// Waits for a worker or an agent that serves the type.
+// Queues the run for a worker or an agent that serves the type.
 struct QueueAction {
     std::string type;
     std::string category;
@@ -44,7 +44,7 @@ struct QueueAction {
     friend bool operator==(const QueueAction&, const QueueAction&) = default;
 };
 
-// The order is that of ActionKind.
+// In the order of ActionKind, so that KindOf can use the index.
 using Action = std::variant<HttpAction, CommandAction, HandlerAction, QueueAction>;
 enum class ActionKind : std::uint8_t { kHttp, kCommand, kHandler, kQueue };
 

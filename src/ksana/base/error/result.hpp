@@ -10,7 +10,7 @@
 
 namespace ksana {
 
-// Abort with a message, when value() or error() is called on a Result that holds the other one.
+// Abort: value() was called on an error, or error() on a value.
 [[noreturn]] void NoValue();
 [[noreturn]] void NoError();
 

@@ -6,7 +6,8 @@
 
 namespace ksana {
 
-// The source of all randomness, injected so that a simulation can be repeated from its seed.
+// The source of all randomness, injected so that a simulation can be repeated from its seed. Each
+// implementation states whether it is thread-safe.
 class Random {
   public:
     virtual ~Random() = default;

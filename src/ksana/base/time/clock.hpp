@@ -45,6 +45,7 @@ class Clock {
     static constexpr std::chrono::milliseconds kJumpNotice{1000};
 };
 
+// The clocks of the operating system. Stateless, thread-safe.
 class SystemClock final : public Clock {
   public:
     TimePoint Now() const override;

@@ -21,7 +21,8 @@ struct HttpAction {
     friend bool operator==(const HttpAction&, const HttpAction&) = default;
 };
 
-// Runs a program on a worker that allows it: an argument vector, never a shell line.
+// Runs a program on a worker that allows it: an argument vector, never a shell line. Not executed
+// yet: there is no executor for it.
 struct CommandAction {
     std::vector<std::string> argv;
     TextMap environment;
@@ -29,7 +30,8 @@ struct CommandAction {
     friend bool operator==(const CommandAction&, const CommandAction&) = default;
 };
 
-// Calls a C++ handler registered under this name in the process itself.
+// Calls a C++ handler registered under this name in the process itself. Not executed yet: there is
+// no executor for it.
 struct HandlerAction {
     std::string handler;
     std::string input;  // JSON

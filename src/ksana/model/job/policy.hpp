@@ -38,7 +38,8 @@ struct RetryPolicy {
     friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
-// What a fire does when the last run of a job it depends on did not succeed.
+// What a fire does when the last run of a job it depends on did not succeed. Dependencies are
+// stored and validated, but no code evaluates them when a job fires yet.
 enum class OnDependencyFailure : std::uint8_t { kSkip, kWait, kRun };
 
 struct Dependency {

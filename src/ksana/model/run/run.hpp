@@ -80,7 +80,7 @@ enum class AttemptOutcome : std::uint8_t {
     kDeferred,  // never began: held up by a limit or a breaker
 };
 
-// Why a run was skipped, or why a fire has no run.
+// Why a run was skipped. Only kOverlap is set at present.
 enum class SkipReason : std::uint8_t { kNone, kOverlap, kLock, kCalendar, kPaused, kDependency };
 
 // The part of a run that events change. The store writes it with a compare-and-set on (state,

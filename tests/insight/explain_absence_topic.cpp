@@ -1,6 +1,7 @@
 #include "insight/explain_world.hpp"
 
-// Fires that made no run, times that are no fires, and what is to come, with every store.
+// Explanations of fires without a run, of times that are no fires, and of future fires, with every
+// store.
 
 namespace ksana::conformance {
 namespace {
@@ -71,7 +72,7 @@ TEST_P(StoreTest, ExplainsAPause) {
     world.now = At("2026-03-02T00:30:00Z");
     world.Pause("maintenance");
     world.now = At("2026-03-02T02:30:00Z");
-    // While it is paused, from the job's own fields.
+    // While the job is paused, its own fields tell the reason.
     Explanation e = world.Ask("2026-03-02T01:00:00Z");
     EXPECT_EQ(e.verdict, Verdict::kSkippedPaused);
     ASSERT_TRUE(e.actor);
@@ -83,7 +84,7 @@ TEST_P(StoreTest, ExplainsAPause) {
     EXPECT_EQ(e.reason, Reason::kPaused);
     EXPECT_EQ(e.actor->reason, "maintenance");
 
-    // And by whom, where that is on record.
+    // The audit event tells who paused it.
     ASSERT_TRUE(store().events().Append(
         {PausedBy("ann", At("2026-03-02T00:30:00Z"), R"({"reason":"maintenance"})")}));
     world.Resume();
@@ -126,7 +127,7 @@ TEST_P(StoreTest, ExplainsACalendar) {
 
     world.now = At("2026-04-30T01:00:00Z");
     world.RunAll();
-    world.now = At("2026-05-10T12:00:00Z");  // one plan: missed and excluded days in turns
+    world.now = At("2026-05-10T12:00:00Z");  // one plan: missed and excluded days alternate
     world.Plan();
     e = world.Ask("2026-05-02T01:00:00Z");
     EXPECT_EQ(e.verdict, Verdict::kSkippedCalendar);
@@ -141,7 +142,7 @@ TEST_P(StoreTest, ExplainsACalendar) {
     e = world.Ask("2026-05-06T01:00:00Z");
     EXPECT_EQ(e.verdict, Verdict::kMissed) << "between excluded days";
     EXPECT_EQ(e.ledger->fate, model::FireFate::kMissed);
-    // Not exact: the nearest is one that is excluded.
+    // Not exact: the nearest fire is an excluded one.
     e = world.Ask("2026-05-09T01:00:30Z");
     EXPECT_EQ(e.verdict, Verdict::kSkippedCalendar);
     EXPECT_TRUE(e.snapped);

@@ -4,7 +4,7 @@
 #include "ksana/engine/services/run_service.hpp"
 #include "ksana/insight/explain/explain.hpp"
 
-// What people did through the desks, as it comes out of an explanation: by whom, when and why.
+// Actions of users through the services, as explanations show them: who, when and why.
 
 namespace ksana::insight {
 namespace {
@@ -36,7 +36,7 @@ class ExplainAuditTest : public engine::ServiceFixture {
         EXPECT_TRUE(answer) << answer.error().Describe();
         return answer ? *answer : Explanation{};
     }
-    // The run that the planner makes of the fire that is due now.
+    // Returns the run that the planner makes for the fire that is due now.
     model::Run Plan() {
         EXPECT_TRUE(store_->jobs().PlanDue(
             {}, [&](const model::Job& job, TimePoint now) { return plans_.Plan(job, now); }));

@@ -1,6 +1,6 @@
 #include "insight/explain_world.hpp"
 
-// Nights in which clocks change, with every store.
+// Explanations for nights with a clock change, with every store.
 
 namespace ksana::conformance {
 namespace {
@@ -24,7 +24,7 @@ TEST_P(StoreTest, ExplainsAFireThatClocksMoved) {
     EXPECT_EQ(e.fire->dst, DstNote::kAfterGap);
     EXPECT_EQ(e.fire->local, "Sun 2026-03-29 03:00:00 CEST");
     EXPECT_NE(e.text.find("moved: clocks skip its time that day"), std::string::npos) << e.text;
-    // 02:30 with winter's offset: there is no such time, but it is clear what is meant.
+    // 02:30 in the winter offset does not exist, but its meaning is clear.
     e = world.Ask("2026-03-29T02:30:00+01:00");
     EXPECT_EQ(e.verdict, Verdict::kRan);
     EXPECT_TRUE(e.snapped);
@@ -74,7 +74,7 @@ TEST_P(StoreTest, ExplainsATimeThatComesTwice) {
     EXPECT_EQ(world.Ask(second).verdict, Verdict::kMissed) << "the server was down";
 }
 
-// New York skips an hour at 02:00, Lord Howe half an hour; both put clocks back at 02:00.
+// New York skips an hour at 02:00, Lord Howe half an hour; both set the clocks back at 02:00.
 TEST_P(StoreTest, ExplainsChangesOfClocksElsewhere) {
     struct Night {
         const char* zone;
@@ -104,8 +104,9 @@ TEST_P(StoreTest, ExplainsChangesOfClocksElsewhere) {
 constexpr Duration kStep = std::chrono::minutes(10);
 constexpr Duration kLongRun = std::chrono::minutes(40);
 
-// A day and a half of a job that fires twice an hour and takes 40 minutes: with a calendar, down
-// from hour 9 to 15, paused from 20 to 23. What is under way at the end, with its start.
+// Simulates 36 hours of a job that fires twice an hour, takes 40 minutes and has a calendar. The
+// server is down from hour 9 to 15, the job is paused from 20 to 23. Returns the runs that are
+// under way at the end, with their starts.
 std::vector<std::pair<TimePoint, model::Run>> LiveThrough(ExplainWorld& world, const char* zone) {
     schedule::Calendar calendar;
     calendar.name = "noon";
@@ -133,7 +134,7 @@ std::vector<std::pair<TimePoint, model::Run>> LiveThrough(ExplainWorld& world, c
     return under_way;
 }
 
-// The verdict that the store's own account leads to.
+// Expects the verdict that follows from the store's records.
 void ExpectAsAccounted(const Explanation& e, const std::optional<model::Run>& run, bool blocked) {
     EXPECT_EQ(e.run.has_value(), run.has_value());
     if (blocked) {
@@ -156,7 +157,7 @@ void ExpectAsAccounted(const Explanation& e, const std::optional<model::Run>& ru
     }
 }
 
-// Every fire gets one verdict, and it is what the store has about it; nothing else is a fire.
+// Every fire gets the verdict that matches the store's records; no other time is a fire.
 TEST_P(StoreTest, ExplainsEveryFireAsTheStoreAccountsForIt) {
     const std::vector<std::pair<const char*, const char*>> nights = {
         {"Europe/Berlin", "2026-03-28T12:00:00Z"},

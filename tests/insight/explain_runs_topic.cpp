@@ -1,7 +1,7 @@
 #include "insight/explain_world.hpp"
 #include "ksana/codec/records/wait_cause_codec.hpp"
 
-// Fires that made a run, with every store.
+// Explanations of fires that became runs, with every store.
 
 namespace ksana::conformance {
 namespace {
@@ -148,7 +148,7 @@ TEST_P(StoreTest, ExplainsJitter) {
     EXPECT_EQ(e.verdict, Verdict::kWaiting);
     EXPECT_EQ(e.reason, Reason::kNotDue);
     EXPECT_EQ(e.start_at, start);
-    // Whoever read the time of its start in a log means the same fire.
+    // A user who read the start time in a log means the same fire.
     e = world.Ask(start);
     EXPECT_EQ(e.fire->at, At("2026-03-02T03:00:00Z"));
     world.now = start;
@@ -163,7 +163,7 @@ TEST_P(StoreTest, ExplainsWhyARunWasLate) {
     model::Job job = ExplainWorld::CronJob("0 * * * *");
     job.misfire.policy = model::MisfirePolicy::kRunLatest;
     world.Create(job);
-    // Planned in time, and then nobody had room for it.
+    // Planned on time, but no slot was free.
     world.now = At("2026-03-02T01:00:00Z");
     world.Plan();
     world.now += seconds(7);
@@ -173,7 +173,7 @@ TEST_P(StoreTest, ExplainsWhyARunWasLate) {
     EXPECT_EQ(e.reason, Reason::kWaitedForSlot);
     EXPECT_EQ(e.run->late, seconds(7));
 
-    // The server was away at 02:00 and 03:00, and made up for the latest.
+    // The server was down at 02:00 and 03:00, and caught up on the latest fire.
     world.now = At("2026-03-02T03:20:00Z");
     world.RunAll(seconds(1));
     e = world.Ask("2026-03-02T03:00:00Z");
@@ -258,7 +258,7 @@ TEST_P(StoreTest, ExplainsWhoCancelled) {
     ASSERT_EQ(first.size(), 1U);
     world.now = At("2026-03-02T00:02:00Z");
     world.Plan();
-    world.Claim();  // has the first one cancelled
+    world.Claim();  // cancels the first run
     world.Report(first[0], EventKind::kCancelled);
     Explanation e = world.Ask("2026-03-02T00:01:00Z");
     EXPECT_EQ(e.verdict, Verdict::kCancelled);
@@ -311,7 +311,7 @@ TEST_P(StoreTest, ExplainsSkipsForOtherReasons) {
     EXPECT_TRUE(e.run);
 }
 
-// A run that its node holds back, given back to the store and waiting in its memory.
+// A run held back by its node: deferred to the store, and waiting in memory.
 TEST_P(StoreTest, ExplainsWhatALimitHoldsBack) {
     const std::string fire = "2026-03-02T03:00:00Z";
     ExplainWorld world(store(), At("2026-03-02T00:00:00Z"));

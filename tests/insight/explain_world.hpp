@@ -19,9 +19,9 @@ namespace ksana::insight {
 
 inline TimePoint At(const std::string& text) { return ParseTime(text).value(); }
 
-// Jobs in a store, planned and run at times that a test says; and questions about them. What
-// engine::JobService and Planner do by the store's clock is done here at `now`, as the clock of a
-// database cannot be moved.
+// Jobs in a store that a test plans and runs at chosen times, and questions about them. Does at
+// `now` what engine::JobService and Planner do by the store's clock, because the clock of a
+// database cannot be set.
 class ExplainWorld {
   public:
     ExplainWorld(store::Store& store, TimePoint begin) : now(begin), store_(store) {}
@@ -56,7 +56,7 @@ class ExplainWorld {
         return job;
     }
 
-    // Made now: what comes is planned, what has been is not.
+    // Creates the job now: earlier fires are not planned.
     void Create(model::Job job) {
         job.state.created_at = now;
         job.state.planned_until = now;
@@ -66,7 +66,7 @@ class ExplainWorld {
         job.state.next_run_at = Compile(job).Next(*job.state.planned_until);
         Write({.job = job, .mode = store::WriteMode::kCreate, .expected_version = {}, .plan = {}});
     }
-    // What was due is accounted for as the job was.
+    // Changes the job. Fires due before are planned by its old definition.
     void Change(const std::function<void(model::Job&)>& edit) {
         const model::Job before = Get();
         model::Job after = before;
@@ -98,7 +98,7 @@ class ExplainWorld {
         return job.value();
     }
 
-    // What is due by now becomes runs and entries.
+    // Turns everything due by now into runs and ledger entries.
     void Plan(std::optional<store::StartAs> start = {}) {
         for (bool more = true; more;) {
             auto planned = store_.jobs().PlanDue(
@@ -122,7 +122,7 @@ class ExplainWorld {
         ASSERT_TRUE(applied);
         ASSERT_EQ(applied->at(0).verdict, model::EventVerdict::kApplied) << applied->at(0).reason;
     }
-    // Plans, claims and ends well whatever can be, `took` later.
+    // Plans, claims and, `took` later, reports success for every claimed run.
     void RunAll(Duration took = {}) {
         Plan();
         const auto runs = Claim();
@@ -186,7 +186,7 @@ class ExplainWorld {
 
 }  // namespace ksana::insight
 
-// What a failed EXPECT_EQ shows.
+// For the messages of a failed EXPECT_EQ.
 namespace ksana::insight {
 inline void PrintTo(Verdict verdict, std::ostream* out) { *out << model::NameOf(verdict); }
 inline void PrintTo(Reason reason, std::ostream* out) { *out << model::NameOf(reason); }

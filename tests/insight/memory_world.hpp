@@ -8,7 +8,7 @@
 
 namespace ksana::insight {
 
-// A world over a store in memory.
+// An ExplainWorld over a memory store.
 class MemoryWorld : public ::testing::Test {
   protected:
     FakeClock clock_;

@@ -27,7 +27,7 @@ class SimulateTest : public MemoryWorld {
         EXPECT_TRUE(simulation) << simulation.error().Describe();
         return simulation ? *std::move(simulation) : Simulation{};
     }
-    // One job whose runs take a while, over ten minutes.
+    // Simulates ten minutes of a job with runs of the given duration.
     SimCounts TenMinutes(OverlapPolicy overlap, Duration duration, std::int64_t slots = 0) {
         SimulateParams params;
         params.from = At("2026-03-02T00:00:00Z");
@@ -171,8 +171,8 @@ TEST_F(SimulateTest, RefusesWhatMakesNoSense) {
     EXPECT_FALSE(Simulate(world_.sources(), params));
 }
 
-// Jobs by themselves and all of them event by event: two ways to the same numbers where there is a
-// slot for everyone.
+// The simulation job by job and the one event by event yield the same numbers if there is a slot
+// for every run.
 TEST_F(SimulateTest, WithSlotsForEveryoneItIsTheSame) {
     SeededRandom random(7);
     const std::vector<std::string> crons = {"* * * * *", "*/5 * * * *", "*/7 * * * * *",

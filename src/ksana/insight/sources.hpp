@@ -13,20 +13,20 @@
 
 namespace ksana::insight {
 
-// The smallest step of time: what is open at one end becomes closed with it.
+// The resolution of time: turns an open end of an interval into a closed one.
 inline constexpr Duration kTick{1};
 
-// The calendar of a name as people wrote it, to tell which of its rules holds; nothing where there
-// is none. Thread-safe.
+// Returns the calendar of that name with its rules as the user wrote them, to name the rule that
+// excludes a fire; nullopt if there is none. Must be thread-safe.
 using FindRules = std::function<std::optional<schedule::Calendar>(std::string_view name)>;
 
-// Where the answers come from. What it refers to must outlive the call that it is given to.
+// The inputs of all questions. The referenced objects must outlive the call that uses them.
 struct Sources {
     store::Store& store;
     engine::ScheduleCache& schedules;
     schedule::ZoneDatabase& zones;
     engine::FindCalendar find_calendar;  // may be empty
-    FindRules find_rules;                // may be empty: then no rule is named
+    FindRules find_rules;                // may be empty: then explanations name no rule
 
     schedule::ScheduleContext ContextFor(TimePoint created_at) const {
         return {.zones = zones, .created_at = created_at, .find_calendar = find_calendar};

@@ -8,10 +8,10 @@
 
 namespace ksana::model {
 
-// Something that somebody or the server itself did, kept to be looked up (G-11). Objects and data
-// are JSON, or empty.
+// A record of an action by a user or by the server itself, kept for later queries (G-11).
+// `old_object`, `new_object` and `data` are JSON, or empty.
 struct AuditEvent {
-    std::int64_t seq = 0;  // given by the store; grows
+    std::int64_t seq = 0;  // assigned by the store; increasing
     TimePoint at{};
     std::string tenant = "default";
     std::string action;  // "created"
@@ -29,8 +29,9 @@ struct AuditEvent {
 
 }  // namespace ksana::model
 
-// The words of audit events: what was done, and to what. They are stored, shown and looked for
-// (insight/ asks for the last who "paused" a "job"), so none ever changes.
+// Constants for the `action` and `resource_type` of audit events. They are stored, shown and
+// queried (insight/ looks up the last "paused" event of a "job"), so their values must never
+// change.
 
 namespace ksana::model::audit {
 
@@ -56,7 +57,7 @@ inline constexpr std::string_view kCalendar = "calendar";
 inline constexpr std::string_view kGroup = "group";
 inline constexpr std::string_view kLimit = "limit";
 
-// Members of an event's data.
+// Keys of an event's `data` object.
 inline constexpr std::string_view kReason = "reason";
 inline constexpr std::string_view kRemark = "remark";
 inline constexpr std::string_view kJobId = "job_id";

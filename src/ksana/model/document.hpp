@@ -8,20 +8,21 @@
 
 namespace ksana::model {
 
-// A small thing kept by kind and key: a run type, a worker, a lock, a calendar, a setting. What is
-// asked for in other ways than by key has a table of its own instead.
+// A small JSON record addressed by kind and key: a run type, a worker, a lock, a calendar, a
+// setting. Records that need queries by anything other than the key have a table of their own.
 struct Document {
     std::string kind;
     std::string key;
-    std::int64_t version = 0;  // grows with every write
+    std::int64_t version = 0;  // incremented by every write
     std::string body;          // JSON
     TimePoint updated_at{};
-    std::optional<TimePoint> expires_at;  // from then on it is not there
+    // The document counts as absent from this time on; none: never.
+    std::optional<TimePoint> expires_at;
     friend bool operator==(const Document&, const Document&) = default;
 };
 
-// Who holds a named lock, and until when (none: nobody). The fence grows with every acquisition,
-// over release and expiry.
+// A named lock: its owner, and the end of its lease (`until`; none: the lock is free). The fence
+// grows with every acquisition, across releases and expiries.
 struct Lock {
     std::string name;
     std::string owner;

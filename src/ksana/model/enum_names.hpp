@@ -7,16 +7,18 @@
 
 namespace ksana::model {
 
-// The stable text of an enumeration, as it stands in JSON, SQL, logs and on the command line. A
-// specialisation holds `kNames`, in the order of the enumerators, which count from 0.
+// The stable names of an enumeration's values, used in JSON, SQL, logs and on the command line. A
+// specialisation defines `kNames` in the order of the enumerators, which must count from 0.
 template <class E>
 struct EnumNames;
 
+// Returns the name of a value.
 template <class E>
 constexpr std::string_view NameOf(E value) {
     return EnumNames<E>::kNames[static_cast<std::size_t>(value)];
 }
 
+// Returns the value with this name, or nullopt.
 template <class E>
 constexpr std::optional<E> FromName(std::string_view name) {
     for (std::size_t i = 0; i < EnumNames<E>::kNames.size(); ++i) {

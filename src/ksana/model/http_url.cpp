@@ -51,7 +51,7 @@ std::optional<std::string> FaultOfHost(std::string_view host) {
     return std::nullopt;
 }
 
-// "example.com:8080" into its two parts; the port is empty where there is none.
+// Splits "example.com:8080" into host and port; the port is nullopt if there is none.
 std::pair<std::string_view, std::optional<std::string_view>> Split(std::string_view authority) {
     const std::size_t bracket = authority.rfind(']');
     const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -67,7 +67,7 @@ std::optional<std::string> FaultOfAuthority(std::string_view authority) {
     return FaultOfHost(host);
 }
 
-// The length of "http://" or "https://"; 0: it has neither.
+// Returns the length of "http://" or "https://", or 0 if the URL starts with neither.
 std::size_t SchemeSize(std::string_view url) {
     if (StartsWithIgnoringCase(url, "http://")) return 7;
     return StartsWithIgnoringCase(url, "https://") ? 8 : 0;

@@ -10,7 +10,7 @@
 
 namespace ksana::model {
 
-// Anything that a store keeps, as one value: what an export is a sequence of.
+// Any value that a store keeps. An export is a sequence of records.
 using Record = std::variant<Job, Run, Attempt, LedgerEntry, AuditEvent, Document>;
 
 }  // namespace ksana::model

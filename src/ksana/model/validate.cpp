@@ -21,7 +21,7 @@ namespace {
 constexpr Duration kMaxTimeout = std::chrono::hours(24 * 30);
 constexpr Duration kMaxWait = std::chrono::hours(24 * 366 * 10);
 
-// Collects problems under a path.
+// Checks values and appends problems to the given list, which must outlive the checker.
 class Checker {
   public:
     explicit Checker(std::vector<Problem>& problems) : problems_(problems) {}
@@ -30,7 +30,8 @@ class Checker {
         problems_.push_back({std::move(path), std::move(message)});
     }
 
-    // A text a person writes: UTF-8, no control characters but line breaks where they are allowed.
+    // Checks a text written by a user: UTF-8, no control characters except line breaks and tabs if
+    // `multiline`.
     void Text(const std::string& path, std::string_view text, std::size_t max,
               bool multiline = false) {
         if (text.size() > max) Add(path, fmt::format("is longer than {} bytes", max));
@@ -43,7 +44,7 @@ class Checker {
         if (control) Add(path, "holds a control character");
     }
 
-    // An identifier that goes into paths, keys and command lines.
+    // Checks an identifier, which is used in paths, keys and command lines.
     void Identifier(const std::string& path, std::string_view id, bool may_be_empty) {
         if (id.empty()) {
             if (!may_be_empty) Add(path, "is missing");
@@ -213,7 +214,7 @@ void CheckCallback(Checker& check, const Callback& callback, const std::string& 
     if (const auto fault = FaultOfHttpUrl(callback.url)) check.Add(path + "/url", *fault);
 }
 
-// Access keys go into a header, so they are identifiers; secrets are whatever people use.
+// Access keys are sent in a header and must be identifiers. Secrets may be any text.
 void CheckKeys(Checker& check, const Callbacks& callbacks) {
     check.Identifier("/callbacks/access_key", callbacks.access_key, true);
     check.Text("/callbacks/secret_key", callbacks.secret_key, kMaxSecretLength);

@@ -15,8 +15,8 @@ struct ScheduleContext;
 
 namespace ksana::model {
 
-// Every fault of a job (K-20), each with its JSON Pointer, not only the first; empty: it may be
-// stored. The context is what the schedule is compiled with.
+// The Validate functions return every problem they find, each with its JSON Pointer (K-20). An
+// empty result means that the value may be stored. `context` is used to compile the job's schedule.
 std::vector<Problem> ValidateJob(const JobDefinition& job,
                                  const schedule::ScheduleContext& context);
 
@@ -30,7 +30,7 @@ std::vector<Problem> ValidateLimit(const Limit& limit);
 
 std::vector<Problem> ValidateNewTask(const NewTask& task);
 
-// Limits that users meet.
+// Limits on what users may send.
 inline constexpr std::size_t kMaxNameLength = 200;
 inline constexpr std::size_t kMaxDescriptionLength = 4'000;
 inline constexpr std::size_t kMaxLabels = 64;
@@ -39,7 +39,7 @@ inline constexpr std::size_t kMaxBodyLength = 1 << 20;
 inline constexpr std::size_t kMaxDependencies = 64;
 inline constexpr std::size_t kMaxRetrySequence = 100;
 inline constexpr std::size_t kMaxSecretLength = 1'000;
-inline constexpr std::size_t kMaxKeyLength = 500;  // of a unique key: it goes into an index
+inline constexpr std::size_t kMaxKeyLength = 500;  // of a unique key, which is part of an index
 inline constexpr std::size_t kMaxSelectorLabels = 64;
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr int kMaxMisfireRuns = 1'000;

@@ -41,7 +41,7 @@ class ValidateTest : public ::testing::Test {
 
 TEST_F(ValidateTest, AGoodJobHasNoProblems) { EXPECT_EQ(Paths(), Strings{}); }
 
-// K-20: all of them, not only the first.
+// K-20: all problems, not only the first.
 TEST_F(ValidateTest, EveryProblemIsReportedWithItsPlace) {
     job_.id = "a b";
     job_.name = "";
@@ -131,7 +131,7 @@ TEST_F(ValidateTest, TypesAreChecked) {
     EXPECT_TRUE(ValidateRunType(good).empty());
 }
 
-// T-11: a secret that is being replaced goes on beside the one that replaces it.
+// T-11: during a rotation the old secret stays valid beside the new one.
 TEST_F(ValidateTest, KeysOfCallbacksAreChecked) {
     RunType type;
     type.code = "transcode";

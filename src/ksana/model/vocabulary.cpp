@@ -6,11 +6,11 @@
 namespace ksana::model {
 namespace {
 
-// One row a state, one column a dialect; "" where the document has no word.
+// One row per state, one column per dialect; "" where the document has no word.
 struct Row {
     RunState state;
     std::array<std::string_view, 5> words;
-    std::string_view task_word_after_failure;  // the task module tells later attempts apart
+    std::string_view task_word_after_failure;  // dialect kTask, after the first failure
 };
 
 constexpr std::array<Row, 12> kRows = {{

@@ -9,8 +9,8 @@
 
 namespace ksana::model {
 
-// The documents that Ksana unites speak of the same states in different words (design: run
-// states). Only the dialects of the API use these; inside there is RunState.
+// The requirement documents that Ksana unites use different words for the same run states (design:
+// run states). Only the API's dialects use these words; everything else uses RunState.
 enum class Dialect : std::uint8_t {
     kTimer,       // document K: a job's last_status
     kDispatcher,  // document D: an execution
@@ -19,19 +19,21 @@ enum class Dialect : std::uint8_t {
     kLibrary,     // document N: a JobResult
 };
 
-// The word of a dialect for a run, or nothing where the document has none. `failures` tells a
-// first attempt from a later one.
+// Returns a dialect's word for a run state, or nullopt where its document has none. `failures`
+// tells a first attempt from a later one, for which kTask has another word.
 std::optional<std::string_view> WordFor(Dialect dialect, RunState state, int failures);
 
-// The other way round: which runs a word speaks of, or nothing where the document has no such word.
+// The runs that a word of a dialect stands for.
 struct WordMeaning {
     RunStates states = 0;
-    std::optional<bool> after_failure;  // set where the same states have two words
+    // set where one state has a word before and a word after the first failure
+    std::optional<bool> after_failure;
     friend bool operator==(const WordMeaning&, const WordMeaning&) = default;
 };
+// The inverse of WordFor. Returns nullopt if the document has no such word.
 std::optional<WordMeaning> MeaningOf(Dialect dialect, std::string_view word);
 
-// All words of a dialect, each once, in the order of the states.
+// Returns all words of a dialect, without duplicates, in the order of the states.
 std::vector<std::string_view> WordsOf(Dialect dialect);
 
 }  // namespace ksana::model

@@ -18,7 +18,7 @@ std::string Words(RunState state, int failures = 0) {
     return text;
 }
 
-// T-02, K-16, N-15, G-03, D-01: each document's own words for the same state.
+// T-02, K-16, N-15, G-03, D-01: the words of each document for the same state.
 TEST(WordFor, SpeaksEachDocumentsLanguage) {
     EXPECT_EQ(Words(RunState::kScheduled), "- PENDING New scheduled - ");
     EXPECT_EQ(Words(RunState::kScheduled, 1), "- PENDING Error scheduled - ");

@@ -13,8 +13,8 @@ namespace ksana::model {
 
 enum class WorkerState : std::uint8_t { kAlive, kDraining, kDown, kGone };
 
-// A process that runs things (D-05). The incarnation is drawn at every start: a worker that comes
-// back under its old name does not inherit what it ran before.
+// A worker process (D-05). It draws a new incarnation at every start, so a restarted worker does
+// not inherit the runs it had under the same id.
 struct Worker {
     std::string id;
     Uuid incarnation;
@@ -32,7 +32,8 @@ struct Worker {
     friend bool operator==(const Worker&, const Worker&) = default;
 };
 
-// Silent for longer than this counts as down (three missed heartbeats of 30 s).
+// A worker without a heartbeat for longer than this counts as down (three missed heartbeats of 30
+// s).
 inline constexpr Duration kDefaultWorkerSilence = std::chrono::seconds(90);
 
 WorkerState StateOf(const Worker& worker, TimePoint now, Duration silence = kDefaultWorkerSilence);

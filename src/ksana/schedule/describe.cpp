@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 13> kMonths = {
     "July", "August",  "September", "October", "November", "December"};
 constexpr std::array<std::string_view, 5> kOrdinals = {"first", "second", "third", "fourth",
                                                        "fifth"};
-// Beyond this many, times of day are described by their fields instead of listed.
+// Up to this many times of day are listed; more are described by their fields.
 constexpr int kMaxListedTimes = 6;
 
 std::string Join(const std::vector<std::string>& items, std::string_view last) {
@@ -32,7 +32,7 @@ std::string Join(const std::vector<std::string>& items, std::string_view last) {
     return text;
 }
 
-// The values of a mask in words; three or more in a row become "a through b".
+// Returns the values of a mask in words; three or more consecutive ones become "a through b".
 std::string Values(std::uint64_t mask, const std::function<std::string(int)>& name) {
     std::vector<std::string> items;
     for (int low = 0; low < 64; ++low) {
@@ -53,8 +53,7 @@ std::string Weekday(int value) {
 }
 std::string Month(int value) { return std::string(kMonths.at(static_cast<std::size_t>(value))); }
 
-// n when the mask is 0, n, 2n … up to `size`, else 0. n divides the size, so that it goes on
-// evenly.
+// Returns n if the mask is 0, n, 2n … up to `size` and n divides `size`; else 0.
 int StepOf(std::uint64_t mask, int size) {
     const int step = size / std::max(std::popcount(mask), 1);
     if (step < 2 || size % step != 0) return 0;

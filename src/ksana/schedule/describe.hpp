@@ -7,11 +7,11 @@
 
 namespace ksana::schedule {
 
-// A sentence in English: "At 03:00 on Monday." "Every 5 minutes from 09:00 through 17:59, on day 1
-// of the month or on Friday."
+// Describes a cron expression in an English sentence: "At 03:00 on Monday." "Every 5 minutes from
+// 09:00 through 17:59 on day 1 of the month, or on Friday."
 std::string DescribeCron(const CronSpec& spec);
 
-// The same for any schedule, with zone, bounds, jitter and calendar. The spec must be valid.
+// Describes any schedule, with zone, bounds, jitter and calendar. The spec must be valid.
 std::string DescribeSchedule(const ScheduleSpec& spec);
 
 }  // namespace ksana::schedule

@@ -10,9 +10,10 @@
 namespace ksana::schedule {
 namespace {
 
-// Beyond the dates that a calendar names, how long it may let nothing through before that is taken
-// to be for ever. A short interval meets every hour of every kind of day in this time; a long one
-// needs the whole calendar cycle. Stretches end at midnight, so it bounds the search, too.
+// How long a calendar may block every fire, beyond the dates that it names, before the schedule
+// counts as ended. In kShortHorizon a short interval meets every hour of every kind of day; a long
+// one needs the whole calendar cycle. Stretches end at midnight at the latest, so this also bounds
+// the search.
 constexpr std::chrono::days kShortHorizon{366 * 50};
 constexpr std::chrono::days kLongHorizon{146'097};
 
@@ -63,7 +64,7 @@ EveryGrid::Stretch EveryGrid::StretchAt(TimePoint instant) const {
             at(std::min(end - segment.offset, segment.end))};
 }
 
-// The first grid point in (after, until] that the calendar treats as asked.
+// Returns the first grid point in (after, until] that the calendar allows, or blocks if !allowed.
 std::optional<TimePoint> EveryGrid::Find(TimePoint after, TimePoint until, bool allowed) const {
     std::optional<TimePoint> point = GridAfter(after);
     while (point && *point <= until) {
@@ -74,7 +75,7 @@ std::optional<TimePoint> EveryGrid::Find(TimePoint after, TimePoint until, bool 
     return std::nullopt;
 }
 
-// The last grid point in [from, before) that the calendar treats as asked.
+// Returns the last grid point in [from, before) that the calendar allows, or blocks if !allowed.
 std::optional<TimePoint> EveryGrid::FindBack(TimePoint before, TimePoint from, bool allowed) const {
     std::optional<TimePoint> point = GridBefore(before);
     while (point && *point >= from) {

@@ -10,11 +10,12 @@
 
 namespace ksana::schedule {
 
-// Fires at start + n * every for n = 0, 1, 2 …: a grid that neither run times nor restarts move.
-// A calendar takes fires out of it. Immutable.
+// A fixed grid of fires: start + n * every for n = 0, 1, 2 …, independent of run times and
+// restarts. A calendar removes fires from it. Immutable, thread-safe.
 class EveryGrid {
   public:
-    // every > 0. The zone says what the calendar's dates mean; both may be absent.
+    // `every` must be positive. The calendar's dates are local to `zone`. Both pointers may be null
+    // (no calendar, UTC).
     EveryGrid(TimePoint start, Duration every, std::shared_ptr<const CalendarIndex> calendar = {},
               std::shared_ptr<const Zone> zone = {});
 
@@ -22,18 +23,19 @@ class EveryGrid {
     std::optional<TimePoint> Previous(TimePoint before) const;
     std::int64_t Count(TimePoint after, TimePoint until) const;  // in (after, until]
 
-    // Fires of the bare grid that the calendar takes away, in (after, until].
+    // The fires of the grid that the calendar removes, in (after, until] or [from, before).
     std::int64_t CountBlocked(TimePoint after, TimePoint until) const;
     std::optional<TimePoint> NextBlocked(TimePoint after, TimePoint until) const;
     std::optional<TimePoint> PreviousBlocked(TimePoint before, TimePoint from) const;
 
   private:
-    // A stretch of time in which the calendar gives one answer: [begin, end).
+    // An interval [begin, end) in which the calendar allows everything or nothing.
     struct Stretch {
         bool allowed = true;
         TimePoint begin;
         TimePoint end;
     };
+    // How far Next and Previous search beyond the dates that the calendar names.
     Duration Horizon() const;
     Stretch StretchAt(TimePoint instant) const;
     std::optional<TimePoint> Find(TimePoint after, TimePoint until, bool allowed) const;

@@ -26,8 +26,8 @@ std::optional<TimePoint> FromSecond(std::optional<std::int64_t> second) {
     return second ? std::optional(FromSecond(*second)) : std::nullopt;
 }
 
-// The engines answer in their own terms; these three give them one face. (after, until] in
-// microseconds is [floor(after)+1, floor(until)+1) in whole seconds.
+// Visitors that give the engines a common interface. Cron engines count in whole seconds: (after,
+// until] in microseconds is [floor(after)+1, floor(until)+1) in seconds.
 struct NextFire {
     TimePoint after;
     std::optional<TimePoint> operator()(TimePoint once) const {

@@ -18,46 +18,50 @@
 
 namespace ksana::schedule {
 
-// Where Compile finds what a spec names.
+// What Compile needs to resolve the names in a spec.
 struct ScheduleContext {
     ZoneDatabase& zones;
-    // The origin of an `every` that has no start_at: when the job was made.
+    // The origin of an `every` without start_at: the creation time of the job.
     TimePoint created_at{};
-    // Finds a calendar by name; nullptr where there is none of that name.
+    // Returns the calendar of that name, or nullptr. May be empty if there are no calendars.
     std::function<std::shared_ptr<const CalendarIndex>(std::string_view)> find_calendar;
 };
 
-// The nominal fires of a job. All questions are pure, none walks through empty time, and Next does
-// not allocate. Immutable and cheap to copy.
+// The nominal fires of a job: a compiled ScheduleSpec. Every method is a pure function and skips
+// empty stretches of time instead of walking through them; Next does not allocate. Immutable,
+// thread-safe and cheap to copy.
 class Schedule {
   public:
-    // Every fault of the spec, with paths from the schedule's own root ("/cron").
+    // Checks and compiles a spec. The error is kInvalidArgument with every problem, whose paths
+    // start at the schedule ("/cron").
     static Result<Schedule> Compile(const ScheduleSpec& spec, const ScheduleContext& context);
 
     std::optional<TimePoint> Next(TimePoint after) const;       // the first fire > after
     std::optional<TimePoint> Previous(TimePoint before) const;  // the last fire < before
-    // As Next, but no further than the dialect looks ahead: 370 days in the library dialect
-    // (N-08). For people and the library's users; planning must never lose a fire to a horizon.
+    // As Next, but within the dialect's horizon: 370 days for the library dialect (N-08). For users
+    // and the library; the planner must not use it, because a horizon would lose fires.
     std::optional<TimePoint> NextInDialect(TimePoint after) const;
     std::int64_t Count(TimePoint after, TimePoint until) const;  // how many in (after, until]
-    // The first `max` fires in (after, until].
+    // Returns the first `max` fires in (after, until].
     std::vector<TimePoint> Fires(TimePoint after, TimePoint until, std::size_t max) const;
 
-    // False: it has no fire at all, neither in the past nor in the future.
+    // Returns false if the schedule has no fire at all, past or future.
     bool EverFires() const;
 
-    // The fires in (after, until] that the calendar takes away.
+    // Returns the fires in (after, until] that the calendar blocks.
     FireRange Blocked(TimePoint after, TimePoint until) const;
 
-    // When to start the run of a nominal fire: at or after it, by a hash of both arguments, and
-    // always before the next nominal fire.
+    // Returns the start time for the run of a nominal fire: a delay of 0 to `jitter`, derived from
+    // a hash of both arguments, and always before the next nominal fire.
     TimePoint WithJitter(std::string_view job_id, TimePoint nominal) const;
 
+    // Returns how a change of the clocks affected this fire.
     DstNote NoteFor(TimePoint fire) const;
 
     const ScheduleSpec& spec() const { return *spec_; }
 
   private:
+    // The fires of an expression, and those that the calendar removes from it.
     struct CronPair {
         ZonedCron allowed;
         ZonedCron blocked;
@@ -67,7 +71,8 @@ class Schedule {
     Schedule(std::shared_ptr<const ScheduleSpec> spec, std::shared_ptr<const Engine> engine)
         : spec_(std::move(spec)), engine_(std::move(engine)) {}
 
-    TimePoint First() const;  // the bounds of spec_, widest where there is none
+    // The bounds from spec_; MinTime() and MaxTime() if absent.
+    TimePoint First() const;
     TimePoint Last() const;
 
     std::shared_ptr<const ScheduleSpec> spec_;

@@ -129,7 +129,7 @@ TEST_F(ScheduleTest, KnowsWhatNeverFires) {
     EXPECT_FALSE(Compile(Cron("0 0 30 2 *")).Next(At("2026-01-01T00:00:00Z")));
 }
 
-// N-08: the library dialect answers "none" beyond 370 days.
+// N-08: the library dialect finds nothing beyond 370 days.
 TEST_F(ScheduleTest, TheLibraryDialectLooksAhead370Days) {
     ScheduleSpec spec = Cron("0 0 29 2 *");
     spec.dialect = CronDialect::kLibrary;
@@ -143,7 +143,8 @@ TEST_F(ScheduleTest, TheLibraryDialectLooksAhead370Days) {
     EXPECT_EQ(TryCompile(spec).error().problems.at(0).path, "/zone");
 }
 
-// The Chinese National Day of 2026 in short: 1-7 October off, Saturday the 10th made up for.
+// China's National Day holiday of 2026, simplified: October 1-7 off, Saturday the 10th a working
+// day.
 TEST_F(ScheduleTest, AMakeUpDayFiresLikeTheDayItCountsAs) {
     Calendar calendar;
     calendar.name = "cn";
@@ -179,7 +180,7 @@ TEST_F(ScheduleTest, ACalendarThatLetsNothingThroughIsNoticed) {
     EXPECT_EQ(Text(Compile(spec).Next(At("2026-01-01T08:00:00Z"))), "2026-01-02T07:00:00Z");
 }
 
-// What a calendar names by date may be all that is ever let through.
+// The dates that a calendar includes may be the only ones that it allows.
 TEST_F(ScheduleTest, FindsTheFewDaysThatACalendarLeaves) {
     Calendar calendar;
     calendar.name = "cn";
@@ -209,7 +210,8 @@ TEST_F(ScheduleTest, ALongIntervalIsFollowedAcrossTheCalendarCycle) {
     EXPECT_EQ(Text(Compile(spec).Next(At("2026-01-01T00:00:00Z"))), "2046-12-03T00:00:00Z");
 }
 
-// One instant has one fate, also where clocks and a calendar meet. 02:00-03:00 does not exist.
+// A fire is either allowed or blocked, also where a clock change and a calendar rule meet.
+// 02:00-03:00 does not exist.
 TEST_F(ScheduleTest, AGapFireIsLetThroughOrBlockedButNotBoth) {
     const TimePoint from = At("2026-03-08T00:00:00Z");
     const TimePoint to = At("2026-03-09T03:00:00Z");
@@ -227,14 +229,14 @@ TEST_F(ScheduleTest, AGapFireIsLetThroughOrBlockedButNotBoth) {
         EXPECT_EQ(schedule.Blocked(from, to).count, blocked) << cron << " without " << from_hour;
     };
     check("30 2 * * *", 22, 23, 1, 0);
-    check("30 2 * * *", 3, 4, 0, 1);   // it would run at 03:00, which is excluded
-    check("30 2 * * *", 2, 3, 1, 0);   // excluded is a time that does not exist
-    check("0 2,3 * * *", 3, 4, 0, 1);  // one instant, 03:00
+    check("30 2 * * *", 3, 4, 0, 1);   // the fire moves to 03:00, which is excluded
+    check("30 2 * * *", 2, 3, 1, 0);   // the excluded time does not exist
+    check("0 2,3 * * *", 3, 4, 0, 1);  // both fire at one instant, 03:00
     check("0 2,3 * * *", 2, 3, 1, 0);
     check("0 2,3 * * *", 22, 23, 1, 0);
 }
 
-// However a calendar is made, a question about it is answered at once.
+// Lookups are fast whatever the calendar's rules are.
 TEST_F(ScheduleTest, ACalendarOfManyWindowsThatCoverEverythingIsQuick) {
     Calendar calendar;
     calendar.name = "cn";
@@ -249,7 +251,7 @@ TEST_F(ScheduleTest, ACalendarOfManyWindowsThatCoverEverythingIsQuick) {
     EXPECT_FALSE(Compile(spec).EverFires());
 }
 
-// K-20: every fault at once, each with its place.
+// K-20: every problem at once, each with its path.
 TEST_F(ScheduleTest, CompileReportsEveryFault) {
     ScheduleSpec spec = Cron("99 * * * *", "Mars/Olympus");
     spec.calendar = "none";
@@ -280,7 +282,7 @@ TEST_F(ScheduleTest, NotesWhatTheClocksDid) {
     EXPECT_EQ(Compile(spec).NoteFor(At("2025-11-03T06:30:00Z")), DstNote::kNone);
 }
 
-// Ten years of a one-second job are counted, not walked: a walk would take minutes.
+// Ten years of a one-second job are counted, not enumerated, which would take minutes.
 TEST_F(ScheduleTest, CountsTenYearsOfSecondsWithoutWalkingThem) {
     const TimePoint from = At("2026-01-01T00:00:00Z");
     const TimePoint to = At("2036-01-01T00:00:00Z");

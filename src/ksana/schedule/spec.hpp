@@ -7,15 +7,16 @@
 #include "ksana/base/time/time.hpp"
 #include "ksana/schedule/cron/cron_spec.hpp"
 
-// What a schedule is made of, as plain data: for whoever keeps schedules and asks them nothing.
+// The parts of a schedule as plain data, for code that stores or shows schedules but does not
+// compute fires.
 
 namespace ksana::schedule {
 
-// A fixed time of day that the clocks skip in spring: fire once at the first instant after the gap,
-// or not at all.
+// What to do if the clocks skip a fixed time of day in spring: fire once at the first instant after
+// the gap, or not at all.
 enum class GapPolicy : std::uint8_t { kRunAfter, kSkip };
 
-// A fixed time of day that comes twice in autumn: on which pass to fire.
+// On which pass to fire if a fixed time of day occurs twice in autumn.
 enum class FoldPolicy : std::uint8_t { kFirst, kSecond, kBoth };
 
 struct DstPolicy {
@@ -24,35 +25,37 @@ struct DstPolicy {
     friend bool operator==(const DstPolicy&, const DstPolicy&) = default;
 };
 
-// What a change of the clocks had to do with a fire.
+// How a change of the clocks affected a fire.
 enum class DstNote : std::uint8_t { kNone, kAfterGap, kFirstPass, kSecondPass };
 
 inline constexpr Duration kMaxJitter = std::chrono::hours(24);
 
 enum class ScheduleKind : std::uint8_t { kOnce, kEvery, kCron };
 
-// When a job fires, as a user writes it. Plain data; Schedule::Compile checks it and makes it
-// answer questions.
+// When a job fires, as the user writes it. Plain data; Schedule::Compile validates it and makes a
+// Schedule of it.
 struct ScheduleSpec {
     ScheduleKind kind = ScheduleKind::kOnce;
-    CronDialect dialect = CronDialect::kStandard;  // these three: of a cron
+    // The next three members are for kCron only.
+    CronDialect dialect = CronDialect::kStandard;
     DayMatch day_match = DayMatch::kOr;
     DstPolicy dst;
 
-    TimePoint run_at{};  // once
-    Duration every{};    // every
-    std::string cron;    // cron
+    TimePoint run_at{};  // kOnce
+    Duration every{};    // kEvery
+    std::string cron;    // kCron
 
-    std::string zone = "UTC";           // cron, and what a calendar's dates mean
-    std::optional<TimePoint> start_at;  // every: the grid's origin; cron: nothing before
-    std::optional<TimePoint> end_at;    // nothing after
-    Duration jitter{};                  // each fire is delayed by up to this
-    std::string calendar;               // name; empty: none
+    std::string zone = "UTC";  // IANA name, for kCron and for the calendar's dates
+    // No fire before this time; for kEvery also the origin of the grid.
+    std::optional<TimePoint> start_at;
+    std::optional<TimePoint> end_at;  // no fire after this time
+    Duration jitter{};                // maximum delay of a fire
+    std::string calendar;             // name of the calendar; empty: none
 
     friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
 };
 
-// Fires that were taken away, as one entry: how many, and between which.
+// A number of fires, with the first and the last of them.
 struct FireRange {
     std::int64_t count = 0;
     TimePoint first{};

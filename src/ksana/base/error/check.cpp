@@ -6,7 +6,7 @@
 namespace ksana {
 
 void CheckFailed(const char* file, int line, const char* condition, std::string_view message) {
-    // Not through the log: the log may be what is broken.
+    // Writes to standard error directly, because the log itself may be broken.
     std::fprintf(stderr, "%s:%d: check failed: %s: %.*s\n", file, line, condition,
                  static_cast<int>(message.size()), message.data());
     std::fflush(stderr);

@@ -4,14 +4,15 @@
 
 namespace ksana {
 
-// Prints what was wrong and where, then aborts. Leases and the ledger make a crash safe; going on
-// with a broken invariant is not.
+// Prints the failed condition and its place, then aborts. Leases and the ledger make a crash safe;
+// continuing with a broken invariant is not.
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition,
                               std::string_view message);
 
 }  // namespace ksana
 
-// For programmer errors only, never for what users, networks or disks can do. Always on.
+// For programmer errors only, never for conditions that users, networks or disks can cause. Always
+// enabled.
 #define KSANA_CHECK(condition, message)                                      \
     do {                                                                     \
         if (!(condition)) [[unlikely]]                                       \

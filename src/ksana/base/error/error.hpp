@@ -7,8 +7,8 @@
 
 namespace ksana {
 
-// What went wrong, coarsely: enough to choose an HTTP status, an exit code and whether to try
-// again. The text says the rest.
+// The category of an error. It determines the HTTP status, the exit code and whether a retry makes
+// sense; the message has the details.
 enum class Code : std::uint8_t {
     kInvalidArgument,
     kNotFound,
@@ -27,32 +27,32 @@ enum class Code : std::uint8_t {
 
 inline constexpr std::size_t kCodeCount = 13;
 
-// The one place where a code gets its outside meanings.
+// The external representations of a code, defined once for the whole program.
 struct CodeInfo {
     Code code;
-    std::string_view name;  // stable, snake_case: goes out in problem+json and logs
+    std::string_view name;  // stable snake_case name for problem+json and logs
     int http_status;
-    int exit_code;  // of the command line
+    int exit_code;  // of the command-line program
     bool retryable;
 };
 
+// Aborts if `code` is not one of the enumerators.
 const CodeInfo& Info(Code code);
 
-// One fault of an input: where (a JSON Pointer, RFC 6901; "" is the whole document) and why. What
-// the message says to people, `code` and `allowed` say to programs; so they do not make two faults
-// different.
+// One fault of an input: its place (a JSON Pointer, RFC 6901; "" is the whole document) and its
+// cause. `code` and `allowed` repeat the message in a form for programs and are ignored by ==.
 struct Problem {
     std::string path;
     std::string message;
     std::string_view code = "invalid";  // a literal, snake_case, stable
-    std::vector<std::string> allowed;   // what could have stood there, where that is a short list
+    std::vector<std::string> allowed;   // the valid values, if they are a short list
 
     friend bool operator==(const Problem& a, const Problem& b) {
         return a.path == b.path && a.message == b.message;
     }
 };
 
-// A failure as a value. `problems` is filled for invalid input only and then names every fault.
+// A failure as a value. For invalid input `problems` lists every fault; otherwise it is empty.
 struct [[nodiscard]] Error {
     Code code = Code::kInternal;
     std::string message;
@@ -61,18 +61,19 @@ struct [[nodiscard]] Error {
     Error();
     Error(Code error_code, std::string text);
     Error(Code error_code, const char* text);
+    // An error with code kInvalidArgument. `faults` must not be empty.
     explicit Error(std::vector<Problem> faults);
-    // Not inline: there is one in nearly every function, and hardly ever is it needed.
+    // Not inline: nearly every function would contain them, and they are rarely executed.
     Error(const Error&);
     Error(Error&&) noexcept;
     Error& operator=(const Error&);
     Error& operator=(Error&&) noexcept;
     ~Error();
 
-    // The same error with "context: " in front of its text, for the way up.
+    // Returns the error with "context: " in front of its message, for callers that pass it on.
     Error WithContext(std::string_view context) &&;
 
-    // The message and every problem, one a line; for logs and terminals.
+    // Returns the message and every problem, each on its own line; for logs and terminals.
     std::string Describe() const;
 };
 

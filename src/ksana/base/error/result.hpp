@@ -10,13 +10,14 @@
 
 namespace ksana {
 
-// Ends the program: what was asked for is not there.
+// Abort: value() was called on an error, or error() on a value.
 [[noreturn]] void NoValue();
 [[noreturn]] void NoError();
 
-// A value or an Error: what every call returns that can fail at run time and crosses a module
-// boundary. Method names are those of std::expected, which g++ 12 has only in C++23, so that this
-// can become an alias one day. Asking for the side that is not there is a programmer error.
+// A value or an Error: the return type of every function that can fail at run time and crosses a
+// module boundary. The method names are those of std::expected, which g++ 12 has only in C++23, so
+// that Result can become an alias later. Calling value() on an error, or error() on a value,
+// aborts.
 template <class T>
 class [[nodiscard]] Result {
     static_assert(!std::is_same_v<std::remove_cv_t<T>, Error>, "an Error is not a value");
@@ -66,7 +67,7 @@ class [[nodiscard]] Result {
 
     T value_or(T fallback) const& { return has_value() ? Get(*this) : std::move(fallback); }
 
-    // f(value) must return a Result; an error passes through.
+    // Calls f(value), which must return a Result; passes an error through.
     template <class F>
     auto and_then(F&& f) && -> std::invoke_result_t<F, T&&> {
         if (!has_value()) return std::move(GetError(*this));
@@ -103,8 +104,8 @@ class [[nodiscard]] Result {
     }
     void End() { has_value_ ? std::destroy_at(std::addressof(value_)) : std::destroy_at(&error_); }
 
-    // By hand, not a std::variant: there are hundreds of kinds of Results, and a variant of each
-    // takes three times as long to compile.
+    // A hand-written union instead of std::variant: there are hundreds of Result types, and a
+    // variant of each takes three times as long to compile.
     union {
         T value_;
         Error error_;
@@ -146,8 +147,9 @@ class [[nodiscard]] Result<void> {
 #define KSANA_CONCAT_INNER(a, b) a##b
 #define KSANA_CONCAT(a, b) KSANA_CONCAT_INNER(a, b)
 
-// KSANA_TRY(auto x, Compute()); returns the error from the enclosing function, or declares x.
-// Names come from a counter, because one may stand inside a lambda that is another's argument.
+// KSANA_TRY(auto x, Compute()); declares x with the value, or returns the error from the enclosing
+// function. The temporary's name comes from a counter, because a KSANA_TRY may stand inside a
+// lambda that is an argument of another one.
 #define KSANA_TRY(declaration, expression) \
     KSANA_TRY_IMPL(KSANA_CONCAT(ksana_try_, __COUNTER__), declaration, expression)
 #define KSANA_TRY_IMPL(name, declaration, expression) \

@@ -5,8 +5,8 @@
 
 namespace ksana {
 
-// Deterministic hashes for spreading load (jitter of fires and retries). The same on every machine
-// and in every version, because stored times depend on them; not for security.
+// Deterministic hashes for spreading load (jitter of fires and retries). Stored times depend on
+// them, so they must stay the same on every machine and in every version. Not for security.
 
 constexpr std::uint64_t MixBits(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15U;

@@ -14,7 +14,8 @@ namespace ksana {
 
 std::uint64_t Random::Below(std::uint64_t bound) {
     KSANA_CHECK(bound > 0, "Below(0) has no answer");
-    // Draws above the last whole multiple of bound would favour small results: draw again.
+    // Rejects the lowest 2^64 mod bound draws, which would make some results more likely than
+    // others.
     const std::uint64_t reject_below = (0 - bound) % bound;
     for (;;) {
         const std::uint64_t draw = Next();
@@ -52,8 +53,8 @@ std::uint64_t SeededRandom::Next() {
 
 namespace {
 
-// How often this process and its ancestors were forked: a child must not draw what its parent
-// draws.
+// The number of forks of this process and its ancestors. A child must not reuse its parent's
+// numbers.
 std::atomic<std::uint64_t> forks = 0;
 
 void CountForks() {
@@ -62,7 +63,8 @@ void CountForks() {
     KSANA_CHECK(registered == 0, "pthread_atfork");
 }
 
-// Of one thread. 256 bytes come whole, without interruption by a signal (getrandom(2)).
+// Random numbers of one thread. getrandom(2) returns up to 256 bytes in full, uninterrupted by
+// signals.
 class Pool {
   public:
     std::uint64_t Take() {

@@ -6,19 +6,20 @@
 
 namespace ksana {
 
-// Where all randomness comes from, so that a simulation repeats from its seed.
+// The source of all randomness, injected so that a simulation can be repeated from its seed. Each
+// implementation states whether it is thread-safe.
 class Random {
   public:
     virtual ~Random() = default;
 
     virtual std::uint64_t Next() = 0;
 
-    // Uniform in [0, bound); bound > 0.
+    // Returns a uniformly distributed number in [0, bound); bound > 0.
     std::uint64_t Below(std::uint64_t bound);
     void Fill(std::span<std::uint8_t> bytes);
 };
 
-// Repeats from its seed (xoshiro256**). Not thread-safe, not for secrets.
+// A repeatable sequence from a seed (xoshiro256**). Not thread-safe, not for secrets.
 class SeededRandom final : public Random {
   public:
     explicit SeededRandom(std::uint64_t seed);
@@ -28,8 +29,8 @@ class SeededRandom final : public Random {
     std::array<std::uint64_t, 4> state_;
 };
 
-// The kernel's generator: unpredictable, for ids and tokens. Thread-safe; each thread asks the
-// kernel for a few hundred bytes at a time, and a forked child asks anew.
+// The kernel's generator: unpredictable, for ids and tokens. Thread-safe. Each thread buffers 256
+// bytes from the kernel; a forked child discards its parent's buffer. Aborts if the kernel fails.
 class SystemRandom final : public Random {
   public:
     std::uint64_t Next() override;

@@ -37,7 +37,7 @@ TEST(SystemRandom, DoesNotRepeat) {
     EXPECT_NE(bytes, (std::array<std::uint8_t, 13>{}));
 }
 
-// A child that went on with the numbers of its parent would make the same ids.
+// A child that reused its parent's numbers would draw the same ids.
 TEST(SystemRandom, AForkedChildDrawsItsOwn) {
     SystemRandom random;
     (void)random.Next();

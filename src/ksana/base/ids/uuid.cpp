@@ -6,14 +6,14 @@ namespace ksana {
 namespace {
 
 constexpr std::uint32_t kCounterLimit = 1U << 12U;
-// A new millisecond starts its counter low, so that there is room to count up within it.
+// The counter starts low in a new millisecond, to leave room for counting up within it.
 constexpr std::uint32_t kCounterStartLimit = 1U << 9U;
 
 constexpr std::uint8_t kCapital = 0x10;
 constexpr std::uint8_t kNoDigit = 0xFF;
 
-// Ids are read and written with every start and report: a look into a table instead of branches.
-// A capital letter has kCapital beside its value.
+// Table lookup instead of branches, because ids are parsed and formatted with every start and
+// report. Capital letters have the bit kCapital set beside their value.
 constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
     std::array<std::uint8_t, 256> digits{};
     digits.fill(kNoDigit);
@@ -25,11 +25,11 @@ constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
     return digits;
 }();
 
-// Where the two digits of each byte stand.
+// Positions of each byte's two digits.
 constexpr std::array<std::size_t, 16> kPlaces = {0,  2,  4,  6,  9,  11, 14, 16,
                                                  19, 21, 24, 26, 28, 30, 32, 34};
 
-// `allowed`: bits that digits may have beside their values.
+// `allowed`: the bits that digits may have beside their values.
 std::optional<Uuid> ParseDigits(std::string_view text, std::uint8_t allowed) {
     if (text.size() != 36) return std::nullopt;
     if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') {
@@ -71,7 +71,7 @@ Uuid UuidGenerator::Next() {
         last_ms_ = now_ms;
         counter_ = static_cast<std::uint32_t>(random_.Below(kCounterStartLimit));
     } else if (++counter_ == kCounterLimit) {
-        // More ids than a millisecond holds: borrow the next one.
+        // More ids than fit into a millisecond: borrow from the next one.
         ++last_ms_;
         counter_ = 0;
     }

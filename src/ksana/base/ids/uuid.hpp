@@ -15,16 +15,16 @@
 
 namespace ksana {
 
-// A 128-bit id. Sorts as its bytes, which for version 7 is by time of making.
+// A 128-bit id. Orders by bytes; version 7 ids thus order by creation time.
 struct Uuid {
     std::array<std::uint8_t, 16> bytes{};
 
-    // Lower case with dashes, 36 characters.
+    // Returns 36 characters, in lower case with dashes.
     std::string ToString() const;
 
-    // Exactly that form, either case; anything else is nothing.
+    // Accepts the form of ToString in either case; otherwise nullopt.
     static std::optional<Uuid> Parse(std::string_view text);
-    // Only what ToString writes: lower case.
+    // Accepts the form of ToString in lower case only.
     static std::optional<Uuid> ParseExact(std::string_view text);
 
     bool IsNil() const { return (Half(0) | Half(8)) == 0; }
@@ -36,7 +36,7 @@ struct Uuid {
     }
 
   private:
-    // Eight bytes at once: ids are compared at every turn, and byte by byte that is a call.
+    // Eight bytes at once: ids are compared often, and comparing single bytes would be a call.
     std::uint64_t Half(std::size_t from) const {
         std::uint64_t half = 0;
         std::memcpy(&half, bytes.data() + from, sizeof half);
@@ -52,9 +52,10 @@ struct UuidHash {
     }
 };
 
-// Makes version 7 ids (RFC 9562): milliseconds, then a counter that makes every id of this
-// generator greater than the one before, also when the wall clock is set back, then random bits.
-// Thread-safe when its Random is, or is used by nobody else. Clock and Random must outlive it.
+// Makes version 7 ids (RFC 9562): milliseconds, a counter, then random bits. The counter makes
+// every id of a generator greater than its predecessor, even after the wall clock was set back.
+// Thread-safe if the Random is thread-safe or used by nothing else. Clock and Random must outlive
+// the generator.
 class UuidGenerator {
   public:
     UuidGenerator(const Clock& clock, Random& random) : clock_(clock), random_(random) {}

@@ -9,19 +9,21 @@
 
 namespace ksana {
 
-// A map from ids to small values, without a piece of memory for each: what comes and goes with
-// every run is looked up here. The nil id is nobody's. Not thread-safe.
+// A hash map from ids to small values: open addressing, without an allocation per entry, for
+// entries that come and go with every run. The nil id marks free slots and cannot be a key. Not
+// thread-safe.
 template <class Value>
 class UuidTable {
   public:
     std::size_t size() const { return size_; }
 
-    // Null: not there. Valid until the next change.
+    // Returns null if the id is absent. The pointer is valid until the next change of the table.
     Value* Find(const Uuid& id) {
         if (slots_.empty()) return nullptr;
         Slot& slot = slots_[PlaceOf(id)];
         return slot.id == id ? &slot.value : nullptr;
     }
+    // Inserts or replaces the value.
     void Put(const Uuid& id, Value value) {
         KSANA_CHECK(!id.IsNil(), "the nil id stands for nobody");
         if (2 * (size_ + 1) > slots_.size()) Grow();
@@ -29,6 +31,7 @@ class UuidTable {
         if (slot.id != id) ++size_;
         slot = {id, std::move(value)};
     }
+    // Returns whether the id was present.
     bool Erase(const Uuid& id) {
         if (Find(id) == nullptr) return false;
         CloseGap(PlaceOf(id));
@@ -47,18 +50,20 @@ class UuidTable {
 
     std::size_t HomeOf(const Uuid& id) const { return UuidHash()(id) & (slots_.size() - 1); }
     std::size_t After(std::size_t place) const { return (place + 1) & (slots_.size() - 1); }
-    // Where it is, or would be. Half of the slots are free, so the search ends.
+    // Returns the slot that holds the id, or the free slot for it. Half of the slots are free, so
+    // the search ends.
     std::size_t PlaceOf(const Uuid& id) const {
         std::size_t place = HomeOf(id);
         while (slots_[place].id != id && !slots_[place].id.IsNil()) place = After(place);
         return place;
     }
-    // Whoever stands behind the gap and could not be found over it moves into it.
+    // Fills the gap that Erase leaves: moves back every following entry whose probe sequence
+    // crosses the gap.
     void CloseGap(std::size_t gap) {
         const std::size_t mask = slots_.size() - 1;
         for (std::size_t next = After(gap); !slots_[next].id.IsNil(); next = After(next)) {
             const std::size_t way = (next - HomeOf(slots_[next].id)) & mask;
-            if (way < ((next - gap) & mask)) continue;  // its home is behind the gap
+            if (way < ((next - gap) & mask)) continue;  // its home lies after the gap
             slots_[gap] = std::move(slots_[next]);
             gap = next;
         }
@@ -73,7 +78,7 @@ class UuidTable {
         }
     }
 
-    std::vector<Slot> slots_;  // a power of two, or none
+    std::vector<Slot> slots_;  // the size is a power of two, or 0
     std::size_t size_ = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace ksana {
 namespace {
 
-// Few homes, so that many ids stand where others belong.
+// Maps numbers to few distinct home slots, so that many ids collide.
 Uuid IdOf(std::uint64_t number) {
     Uuid id;
     id.bytes[0] = static_cast<std::uint8_t>(number + 1);

@@ -20,7 +20,7 @@
 namespace ksana {
 namespace {
 
-// The process has one log, like it has one standard error.
+// The state of the process-wide log.
 struct LogState {
     std::atomic<LogLevel> level{LogLevel::kInfo};
     std::atomic<LogFormat> format{LogFormat::kText};
@@ -34,9 +34,9 @@ LogState& State() {
     return state;
 }
 
-// Of one thread.
+// The lines that LogTogether collects, per thread.
 struct Gathered {
-    int depth = 0;  // LogTogether that live
+    int depth = 0;  // number of live LogTogether objects
     std::string lines;
 };
 constexpr std::size_t kMaxGathered = 64 * 1024;
@@ -124,7 +124,7 @@ void AppendNumber(std::string& out, T value) {
     out.append(buffer.data(), end);
 }
 
-// Most texts are, and need not be looked at more closely.
+// Fast path: most texts are plain ASCII and need no escaping.
 bool IsPlainAscii(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
@@ -137,8 +137,8 @@ void AppendPrintable(std::string& out, std::string_view text) {
     }
 }
 
-// As a text in quotes. Printable makes control characters and broken UTF-8 visible, so only the
-// quote and the backslash are left to escape.
+// Appends the text as a JSON string. Printable escapes control characters and malformed UTF-8, so
+// only the quote and the backslash remain to be escaped.
 void AppendQuoted(std::string& out, std::string_view text) {
     const auto append = [&out](std::string_view printable) {
         for (const char c : printable) {

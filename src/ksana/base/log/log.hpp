@@ -17,7 +17,7 @@ namespace ksana {
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError, kOff };
 enum class LogFormat : std::uint8_t { kText, kJson };
 
-// A named value of a log line. Holds views: only for the duration of a call.
+// A named value of a log line. Holds views, so it must not outlive the call it is passed to.
 class LogField {
   public:
     using Value = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool>;
@@ -48,21 +48,23 @@ struct LogOptions {
     std::string file;  // empty: standard error
 };
 
-// "debug", "info", "warn" (or "warning"), "error", "off".
+// Parses "debug", "info", "warn" (or "warning"), "error" or "off"; otherwise kInvalidArgument.
 Result<LogLevel> ParseLogLevel(std::string_view text);
 
-// Before threads start; without it, info and above go to standard error as text.
+// Sets level, format and destination. Call before threads start. By default, info and above go to
+// standard error as text. Returns kInvalidArgument if the file cannot be opened.
 Result<void> ConfigureLog(const LogOptions& options);
 
-// True when a line of this level would be written: ask before computing costly fields.
+// Returns whether a line of this level would be written. Ask before computing costly fields.
 bool LogEnabled(LogLevel level);
 
-// The facade everything logs through. Thread-safe.
+// Writes a log line. Thread-safe.
 // Log(LogLevel::kInfo, "run finished", {{"job_id", id}, {"latency_ms", 12}});
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 
-// What this thread logs while one of these lives is written together at its end: a write of its own
-// takes longer than making a line. For as long as it takes to tell of a batch.
+// Batches the log lines of the current thread: they are written together when the outermost
+// LogTogether is destroyed, or when they exceed 64 KiB. A write takes longer than formatting a
+// line. Keep it only while logging a batch. Must be destroyed on the thread that created it.
 class LogTogether {
   public:
     LogTogether();
@@ -71,11 +73,11 @@ class LogTogether {
     LogTogether& operator=(const LogTogether&) = delete;
 };
 
-// Lines go to `sink` instead, until called with nothing. For tests that look at what was logged.
+// Redirects all lines to `sink` until called with an empty function. For tests of the log output.
 void SetLogSinkForTest(std::function<void(LogLevel, std::string_view line)> sink);
 
-// One log line without its newline. Whatever the values hold, it stays one line: control
-// characters are escaped, so a job's name cannot forge a line or drive the terminal.
+// Formats one log line without its newline. Control characters are escaped, so that values such as
+// a job's name can neither forge a line nor control the terminal.
 std::string FormatLogLine(LogFormat format, TimePoint time, LogLevel level,
                           std::string_view message, std::span<const LogField> fields);
 

@@ -7,24 +7,28 @@
 
 namespace ksana {
 
-// Where the log goes: standard error, or a file that is appended to. Not thread-safe.
+// The destination of the log: standard error, or a file opened for appending. Owns the file's
+// descriptor. Not thread-safe.
 class LogFile {
   public:
-    LogFile() = default;  // standard error
+    // Writes to standard error.
+    LogFile() = default;
+    // Opens or creates the file; kInvalidArgument if that fails.
     static Result<LogFile> Open(const std::string& path);
 
     LogFile(LogFile&& other) noexcept;
     LogFile& operator=(LogFile&& other) noexcept;
     ~LogFile();
 
-    // With a newline behind them, in one write where the system takes them whole: lines of other
-    // processes do not come between. What cannot be written is lost, as nobody could be told.
+    // Writes the lines and a newline, with one system call if the system accepts them as a whole,
+    // so that lines of other processes do not come in between. Errors are ignored: there is nowhere
+    // to report them.
     void Write(std::string_view lines);
 
   private:
     explicit LogFile(int descriptor) : owned_(descriptor) {}
 
-    int owned_ = -1;  // none: standard error
+    int owned_ = -1;  // -1: standard error
 };
 
 }  // namespace ksana

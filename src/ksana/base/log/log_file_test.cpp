@@ -53,7 +53,7 @@ TEST_F(LogFileTest, AFileThatCannotBeOpenedIsNamed) {
         << file.error().message;
 }
 
-// A disk that is full, here a file that may not grow: what fits is there, and the program goes on.
+// A full disk (here: a file size limit) truncates the log, and the program continues.
 TEST_F(LogFileTest, WhatFindsNoRoomIsLost) {
     auto file = LogFile::Open(path_);
     ASSERT_TRUE(file);

@@ -9,7 +9,8 @@
 
 namespace ksana {
 
-// std::condition_variable for a MutexLock. The predicate runs with the lock held and says so:
+// std::condition_variable for a MutexLock. The predicate runs with the lock held and must be
+// annotated:
 //   changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return done_; });
 class CondVar {
   public:
@@ -21,8 +22,8 @@ class CondVar {
         changed_.wait(lock.lock_, std::move(predicate));
     }
 
-    // False when the time is over and the predicate still does not hold. For limits of the real
-    // world, such as how long a connection may take; other waits for a time go through the Clock.
+    // Returns false if the time has passed and the predicate still does not hold. For limits in
+    // real time, such as that of a connection attempt; other timed waits use the Clock.
     template <typename Rep, typename Period, typename Predicate>
     bool WaitFor(MutexLock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
         return changed_.wait_for(lock.lock_, time, std::move(predicate));
@@ -32,20 +33,20 @@ class CondVar {
     std::condition_variable changed_;
 };
 
-// std::condition_variable_any: the same for waits that a stop token ends. Slower than CondVar, as
-// it has a mutex of its own.
+// std::condition_variable_any: a CondVar whose waits a stop token can end. Slower than CondVar,
+// because it has an internal mutex.
 class StopCondVar {
   public:
     void NotifyOne() { changed_.notify_one(); }
     void NotifyAll() { changed_.notify_all(); }
 
-    // False when stop was requested and the predicate does not hold.
+    // Returns false if stop was requested and the predicate does not hold.
     template <typename Predicate>
     bool Wait(MutexLock& lock, std::stop_token stop, Predicate predicate) {
         return changed_.wait(lock.lock_, std::move(stop), std::move(predicate));
     }
 
-    // The same, and when the deadline has passed.
+    // As Wait, and also returns false if the deadline has passed and the predicate does not hold.
     template <typename Deadline, typename Predicate>
     bool WaitUntil(MutexLock& lock, std::stop_token stop, const Deadline& deadline,
                    Predicate predicate) {

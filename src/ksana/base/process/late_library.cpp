@@ -5,7 +5,7 @@
 namespace ksana {
 
 Result<LateLibrary> LateLibrary::Load(const std::string& file, std::string_view package) {
-    // Everything is bound now: what is missing is an error here, not the end of the process later.
+    // RTLD_NOW binds all symbols: a missing one is an error here, not a crash later.
     void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
         const char* const why = ::dlerror();

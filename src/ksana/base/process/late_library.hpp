@@ -8,21 +8,23 @@
 
 namespace ksana {
 
-// A shared library that is loaded when it is first needed, so that a process that never needs it
-// has neither its pages nor those of the libraries that come with it. It stays until the process
-// ends: what was found in it may be called for ever.
+// A shared library that is loaded on first use, so that a process that does not need it saves its
+// memory and that of its dependencies. It is never unloaded: function pointers stay valid until the
+// process ends. Find is thread-safe.
 //
-// Whoever wraps one lists the functions it uses once, and makes of that list the members of a
-// struct and the finding of them:
+// A wrapper lists the functions it uses once, in a macro, and derives the members of a struct and
+// their lookup from that list:
 //
 //   #define KSANA_LIBFOO_FUNCTIONS(EACH) EACH(foo_open) EACH(foo_close)
 //   struct Functions { KSANA_LIBFOO_FUNCTIONS(KSANA_LATE_FUNCTION) };
 class LateLibrary {
   public:
-    // `file` as the system's loader knows it ("libfoo.so.1"). `package` is what the error tells
-    // people to install.
+    // Loads `file`, a name for the system's loader ("libfoo.so.1"). `package` is the name that the
+    // error message asks the user to install. Returns kUnimplemented if the library cannot be
+    // loaded.
     static Result<LateLibrary> Load(const std::string& file, std::string_view package);
 
+    // Looks up a function. Returns kUnimplemented if the library does not have it.
     template <class Function>
     Result<void> Find(const char* name, Function*& function) const {
         KSANA_TRY(void* const address, AddressOf(name));
@@ -36,10 +38,10 @@ class LateLibrary {
     Result<void*> AddressOf(const char* name) const;
 
     std::string file_;
-    void* handle_;  // never given back
+    void* handle_;  // never closed
 };
 
-// A member that has the name and the type of a C function.
+// Declares a member with the name and the type of a C function.
 #define KSANA_LATE_FUNCTION(name) decltype(&::name) name = nullptr;
 
 }  // namespace ksana

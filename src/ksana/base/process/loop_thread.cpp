@@ -20,7 +20,7 @@ Result<void> LoopThread::Start() {
     changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return state_ != State::kStopping; });
     if (state_ == State::kRunning) {
         if (!body_ended_) return {};
-        thread_.join();  // the body is over: this does not wait for anything
+        thread_.join();  // does not block: the body has returned
     }
     try {
         thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
@@ -36,7 +36,7 @@ Result<void> LoopThread::Start() {
 void LoopThread::Stop() {
     MutexLock lock(mutex_);
     if (running_id_ == std::this_thread::get_id()) {
-        thread_.request_stop();  // does nothing when another Stop has taken the thread already
+        thread_.request_stop();  // has no effect if another Stop has already moved the thread away
         return;
     }
     if (state_ == State::kStopping) {
@@ -46,7 +46,7 @@ void LoopThread::Stop() {
     if (state_ == State::kIdle) return;
     state_ = State::kStopping;
     std::jthread ending = std::move(thread_);
-    // Joined without the lock: the body may call Stop itself, and others may come to wait.
+    // Joins without the lock: the body may call Stop itself, and other callers may wait here.
     lock.Unlock();
     ending.request_stop();
     ending.join();

@@ -12,24 +12,26 @@
 
 namespace ksana {
 
-// One thread that runs a body until told to stop: what the loops of the engine stand on. The body
-// gets a stop token and returns soon after it is triggered; it must not throw. Members that the
-// body uses are declared before the LoopThread, so that they outlive it. One whose body has
-// returned by itself can be started again.
+// A thread that runs `body` until it is stopped; the loops of the engine run on these. The body
+// gets a stop token and must return soon after stop is requested; it must not throw (that aborts).
+// Declare the members that the body uses before the LoopThread, so that they outlive it. After the
+// body has returned by itself, Start runs it again. Thread-safe.
 class LoopThread final : public Service {
   public:
     using Body = std::function<void(std::stop_token)>;
 
-    // The name shows up in debuggers and `top -H`, cut to 15 characters.
+    // `name` is shown by debuggers and `top -H`, cut to 15 characters.
     LoopThread(std::string name, Body body);
     ~LoopThread() override;
     LoopThread(const LoopThread&) = delete;
     LoopThread& operator=(const LoopThread&) = delete;
 
     std::string_view name() const override { return name_; }
+    // Returns kExhausted if the thread cannot be created.
     Result<void> Start() override;
 
-    // From inside the body this only asks to stop: a thread cannot wait for itself.
+    // Blocks until the body has returned. Called from the body, it only requests the stop, as a
+    // thread cannot wait for itself.
     void Stop() override;
 
   private:
@@ -43,8 +45,10 @@ class LoopThread final : public Service {
     CondVar changed_;
     State state_ KSANA_GUARDED_BY(mutex_) = State::kIdle;
     std::jthread thread_ KSANA_GUARDED_BY(mutex_);
-    bool body_ended_ KSANA_GUARDED_BY(mutex_) = false;     // the body returned of its own accord
-    std::thread::id running_id_ KSANA_GUARDED_BY(mutex_);  // also while thread_ is being joined
+    // The body has returned, whether asked to or not.
+    bool body_ended_ KSANA_GUARDED_BY(mutex_) = false;
+    // Stays set while thread_ is being joined.
+    std::thread::id running_id_ KSANA_GUARDED_BY(mutex_);
 };
 
 }  // namespace ksana

@@ -51,7 +51,7 @@ TEST(LoopThread, StartsAgainAfterItsBodyHasReturned) {
         ++runs;
         wakeup.Notify();
     });
-    // A start that comes while the body is still on its way out does nothing: start until it runs.
+    // A Start while the body is still returning has no effect, so call it until the body runs.
     for (int run = 1; run <= 20; ++run) {
         while (runs < run) {
             ASSERT_TRUE(loop.Start());

@@ -6,13 +6,13 @@
 
 namespace ksana {
 
-// Something that is started and stopped by the composition root, in order and in reverse order.
-// The rules every implementation keeps (tests/support/service_stress.hpp checks them):
+// A component that the composition root starts in order and stops in reverse order. Every
+// implementation keeps these rules (checked by tests/support/service_stress.hpp):
 //   - Start on a started service and Stop on a stopped one do nothing;
-//   - Stop returns when everything the service started has ended, for every caller at once;
-//   - Start and Stop may come from several threads at the same time;
+//   - Stop returns, to each of its callers, only when everything the service started has ended;
+//   - Start and Stop may be called from several threads at the same time;
 //   - a stopped service can be started again;
-//   - destruction stops.
+//   - the destructor stops the service.
 class Service {
   public:
     virtual ~Service() = default;

@@ -6,8 +6,8 @@
 
 namespace ksana {
 
-// std::shared_mutex, known to the check: many readers or one writer. Use ReaderLock and WriterLock;
-// Lock and Unlock are for a writer's lock that is taken in one function and given back in another.
+// std::shared_mutex with annotations: many readers or one writer. Use ReaderLock and WriterLock;
+// Lock and Unlock are for a writer lock that is acquired in one function and released in another.
 class KSANA_CAPABILITY("shared mutex") SharedMutex {
   public:
     SharedMutex() = default;
@@ -18,14 +18,15 @@ class KSANA_CAPABILITY("shared mutex") SharedMutex {
     void Unlock() KSANA_RELEASE() { mutex_.unlock(); }
     void LockShared() KSANA_ACQUIRE_SHARED() { mutex_.lock_shared(); }
     void UnlockShared() KSANA_RELEASE_SHARED() { mutex_.unlock_shared(); }
-    // Tells the check that this thread holds it for writing; does nothing.
+    // Tells the analysis that the calling thread holds the lock for writing. Has no effect at run
+    // time.
     void AssertHeld() const KSANA_ASSERT_CAPABILITY(this) {}
 
   private:
     std::shared_mutex mutex_;
 };
 
-// Holds a SharedMutex for reading, from its construction to its destruction.
+// Holds a SharedMutex for reading, from construction to destruction.
 class KSANA_SCOPED_CAPABILITY ReaderLock {
   public:
     explicit ReaderLock(SharedMutex& mutex) KSANA_ACQUIRE_SHARED(mutex) : mutex_(mutex) {
@@ -39,7 +40,7 @@ class KSANA_SCOPED_CAPABILITY ReaderLock {
     SharedMutex& mutex_;
 };
 
-// Holds a SharedMutex for writing, from its construction to its destruction.
+// Holds a SharedMutex for writing, from construction to destruction.
 class KSANA_SCOPED_CAPABILITY WriterLock {
   public:
     explicit WriterLock(SharedMutex& mutex) KSANA_ACQUIRE(mutex) : mutex_(mutex) { mutex_.Lock(); }

@@ -2,7 +2,7 @@
 
 namespace ksana {
 
-// Letters and digits have no locale here.
+// Letters and digits are those of ASCII, independent of the locale.
 std::string PercentEncode(std::string_view text) {
     constexpr std::string_view kPlain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";

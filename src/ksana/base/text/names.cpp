@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxSlips = 2;
 constexpr std::size_t kMaxWord = 64;
 
-// Damerau-Levenshtein (optimal string alignment), rows of the table kept three at a time.
+// Damerau-Levenshtein distance (optimal string alignment); keeps three rows of the table.
 std::size_t Distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1);
     std::vector<std::size_t> above(b.size() + 1);
@@ -53,7 +53,7 @@ std::optional<std::string_view> Nearest(std::string_view word,
         const std::size_t shorter = std::min(word.size(), candidate.size());
         if (longer > kMaxWord || longer - shorter > kMaxSlips) continue;
         const std::size_t distance = Distance(word, candidate);
-        // Two slips in a three-letter word make any word of any other.
+        // Two slips turn a three-letter word into almost any other.
         if (distance * 2 > longer) continue;
         if (distance < best_distance) {
             best = candidate;

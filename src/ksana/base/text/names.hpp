@@ -6,16 +6,17 @@
 
 namespace ksana {
 
-// Letters have no locale here: only those of ASCII have a lower case.
+// Converts ASCII letters only, independent of the locale.
 constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Something that goes into paths, keys and command lines without quoting: 1 to 128 letters, digits
-// and - _ . :
+// Identifiers need no quoting in paths, keys and command lines: 1 to 128 letters, digits and
+// - _ . :
 inline constexpr std::size_t kMaxIdentifierLength = 128;
 bool IsIdentifier(std::string_view text);
 
-// The candidate that `word` was most likely meant to be: at most two typing slips away (insert,
-// delete, change, swap of neighbours), upper and lower case taken as equal. For "did you mean …?".
+// Returns the candidate that `word` most likely stands for, for "did you mean …?": at most two
+// typos away (insertion, deletion, substitution, transposition), ignoring case. nullopt if there is
+// none.
 std::optional<std::string_view> Nearest(std::string_view word,
                                         std::span<const std::string_view> candidates);
 

@@ -9,16 +9,16 @@
 
 namespace ksana {
 
-// Texts by name, sorted by it: labels, headers, a selector. A sorted vector, because most are empty
-// and there are millions of them: 24 bytes where an empty std::map takes 48. Finding is a binary
-// search, adding moves what comes after it.
+// A map from names to texts, sorted by name: labels, headers, a selector. A sorted vector, because
+// there are millions of mostly empty ones: 24 bytes where an empty std::map takes 48. Lookup is a
+// binary search, insertion is linear.
 class TextMap {
   public:
     using Entry = std::pair<std::string, std::string>;
     using const_iterator = std::vector<Entry>::const_iterator;
 
     TextMap() = default;
-    TextMap(std::initializer_list<Entry> entries);  // of equal names the first one stays
+    TextMap(std::initializer_list<Entry> entries);  // of equal names the first one is kept
 
     const_iterator begin() const { return entries_.begin(); }
     const_iterator end() const { return entries_.end(); }
@@ -27,9 +27,9 @@ class TextMap {
     void clear() { entries_.clear(); }
 
     const_iterator find(std::string_view name) const;
-    // Made empty where there is none of that name.
+    // Inserts an empty text if the name is absent.
     std::string& operator[](std::string_view name);
-    // False: the name is there already, and keeps its value.
+    // Returns false, without a change, if the name is already present.
     bool Add(std::string name, std::string value);
 
     friend bool operator==(const TextMap&, const TextMap&) = default;

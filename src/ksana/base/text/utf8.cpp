@@ -9,7 +9,7 @@ namespace ksana {
 namespace {
 
 struct Character {
-    std::size_t bytes = 0;  // 0: not well-formed here
+    std::size_t bytes = 0;  // 0: malformed
     std::uint32_t code = 0;
 };
 
@@ -40,7 +40,7 @@ Character Decode(std::string_view text) {
     return {size, code};
 }
 
-// C0, DEL and C1, and the two separators that some terminals and log readers break lines at.
+// C0, DEL and C1, and the two separators that some terminals and log readers treat as line breaks.
 bool IsControl(std::uint32_t code) {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029;
 }
@@ -56,7 +56,7 @@ std::string Escape(std::uint32_t code) {
 
 bool IsUtf8(std::string_view text) {
     while (!text.empty()) {
-        // Most text is plain: eight bytes at a time.
+        // Most text is ASCII: skip eight bytes at a time.
         while (text.size() >= sizeof(std::uint64_t)) {
             std::uint64_t bytes = 0;
             std::memcpy(&bytes, text.data(), sizeof bytes);
@@ -94,7 +94,7 @@ std::string Printable(std::string_view text) {
 std::string_view CutText(std::string_view text, std::size_t max_bytes) {
     if (text.size() <= max_bytes) return text;
     std::size_t end = max_bytes;
-    // Not into the middle of a character: step back over continuation bytes.
+    // Step back over continuation bytes, so as not to cut a character in two.
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
     return text.substr(0, end);
 }

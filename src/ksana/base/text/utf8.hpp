@@ -5,17 +5,19 @@
 
 namespace ksana {
 
-// Well-formed UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF).
+// Returns whether the text is well-formed UTF-8 (no overlong forms, no surrogates, nothing above
+// U+10FFFF).
 bool IsUtf8(std::string_view text);
 
-// A text that is safe to print on one line of a terminal or a log: control characters (newlines
-// and escape sequences among them) and bytes that are no UTF-8 come out as \n, \x1b and so on.
+// Makes a text safe to print on one line of a terminal or a log: control characters (newlines and
+// escape sequences among them) and malformed UTF-8 are escaped as \n, \x1b and so on.
 std::string Printable(std::string_view text);
 
-// The beginning of a text, at most `max_bytes` of it, cut between characters.
+// Returns the longest prefix of at most `max_bytes` that ends between characters.
 std::string_view CutText(std::string_view text, std::size_t max_bytes);
 
-// At most `max_bytes` of a text for an error message, cut between characters and marked by "...".
+// Returns at most `max_bytes` of a text as Printable, with "..." appended if it was cut. For error
+// messages.
 std::string Excerpt(std::string_view text, std::size_t max_bytes);
 
 }  // namespace ksana

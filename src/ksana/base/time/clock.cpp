@@ -17,7 +17,7 @@ WaitOutcome Clock::WaitUntil(Wakeup& wakeup, TimePoint instant, const std::stop_
     for (;;) {
         const TimePoint now = Now();
         const bool due = now >= instant;
-        // A due instant still passes through Wait, which looks at stop and the wake-up first.
+        // Even if the instant has passed, Wait must check for stop and notification first.
         const Duration step =
             due ? Duration::zero() : std::min<Duration>(instant - now, kJumpNotice);
         const WaitOutcome outcome = Wait(wakeup, SteadyNow() + step, stop);

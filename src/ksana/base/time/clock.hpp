@@ -8,8 +8,8 @@
 
 namespace ksana {
 
-// A flag that ends a Clock::Wait. It latches: a Notify that comes before the wait is not lost, and
-// the wait that sees it clears it. Any thread may notify; one thread waits.
+// A flag that ends a Clock::Wait. The flag latches: a Notify before the wait is not lost, and the
+// wait that sees it clears it. Any thread may notify; only one thread may wait.
 class Wakeup {
   public:
     void Notify();
@@ -25,8 +25,8 @@ class Wakeup {
 
 enum class WaitOutcome { kNotified, kDeadline, kStopped };
 
-// Time and waiting for it, injected together: whoever gets a Clock never asks the system itself,
-// so a FakeClock can move a whole engine. Thread-safe.
+// The source of time and of timed waits. Components take an injected Clock and never read the
+// system's clock themselves, so that a FakeClock can drive a whole engine. Thread-safe.
 class Clock {
   public:
     virtual ~Clock() = default;
@@ -34,17 +34,18 @@ class Clock {
     virtual TimePoint Now() const = 0;
     virtual SteadyPoint SteadyNow() const = 0;
 
-    // Blocks until `wakeup` is notified, the deadline has passed or stop is requested; of several,
-    // stopped wins, then notified.
+    // Blocks until `wakeup` is notified, the deadline has passed or stop is requested. If several
+    // apply, kStopped takes precedence, then kNotified.
     virtual WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) = 0;
 
-    // The same up to a wall-clock instant. Looks at the wall clock at least once every
-    // kJumpNotice, so that a clock set forward or back is noticed that soon.
+    // As Wait, but until a wall-clock time. Rereads the wall clock at least every kJumpNotice, so
+    // that a clock set forward or back is noticed within that time.
     WaitOutcome WaitUntil(Wakeup& wakeup, TimePoint instant, const std::stop_token& stop);
 
     static constexpr std::chrono::milliseconds kJumpNotice{1000};
 };
 
+// The clocks of the operating system. Stateless, thread-safe.
 class SystemClock final : public Clock {
   public:
     TimePoint Now() const override;

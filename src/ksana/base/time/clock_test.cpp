@@ -47,12 +47,12 @@ TEST(FakeClock, AdvanceEndsAWaitAtItsDeadlineAndNotBefore) {
 TEST(FakeClock, NotifyEndsAWaitAndIsUsedUp) {
     FakeClock clock;
     Wakeup wakeup;
-    wakeup.Notify();  // before the wait: it latches
+    wakeup.Notify();  // before the wait: the flag latches
     EXPECT_EQ(clock.Wait(wakeup, clock.SteadyNow() + seconds(10), {}), WaitOutcome::kNotified);
     EXPECT_EQ(clock.Wait(wakeup, clock.SteadyNow(), {}), WaitOutcome::kDeadline);
 }
 
-// A loop that sleeps a second at a time takes exactly as many turns as seconds are advanced.
+// A loop that sleeps for a second at a time iterates exactly once per second advanced.
 TEST(FakeClock, AwaitWaitersMakesStepsCount) {
     FakeClock clock;
     Wakeup wakeup;
@@ -100,7 +100,7 @@ TEST(FakeClock, WaitUntilGoesOnWaitingWhenTheWallIsSetBack) {
     });
     clock.AwaitWaiters(1);
     clock.JumpWall(-seconds(10));
-    // Each step wakes the waiter, which looks, finds that it is early and waits again.
+    // Each step wakes the waiter, which sees that it is early and waits again.
     for (int i = 0; i < 200; ++i) clock.Advance(milliseconds(100));
 }
 

@@ -52,7 +52,8 @@ void FakeClock::Advance(Duration by) {
     steady_us_ += by.count();
     const MutexLock lock(mutex_);
     for (const Waiter* waiter : waiters_) {
-        // Taking the lock makes sure that the waiter is either asleep or about to look again.
+        // Taking the lock ensures that the waiter is either blocked or yet to evaluate its
+        // predicate.
         { const MutexLock waiter_lock(waiter->wakeup.mutex_); }
         waiter->wakeup.changed_.NotifyAll();
     }

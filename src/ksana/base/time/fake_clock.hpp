@@ -10,8 +10,8 @@
 
 namespace ksana {
 
-// A clock that stands still until a test moves it; then wall time, steady time and every wait move
-// together. Thread-safe.
+// A clock that stands still until a test advances it: wall time, steady time and all waits then
+// move together. Thread-safe.
 class FakeClock final : public Clock {
   public:
     explicit FakeClock(TimePoint start = DefaultStart());
@@ -23,27 +23,28 @@ class FakeClock final : public Clock {
     SteadyPoint SteadyNow() const override;
     WaitOutcome Wait(Wakeup& wakeup, SteadyPoint deadline, const std::stop_token& stop) override;
 
-    // Time passes: ends the waits whose deadline this reaches.
+    // Advances wall and steady time and ends the waits whose deadline is reached.
     void Advance(Duration by);
 
-    // Somebody sets the wall clock; no time passes, and no wait ends.
+    // Sets the wall clock forward or back. No time passes, and no wait ends.
     void JumpWall(Duration by);
 
-    // Blocks until `count` threads wait for something that has not come: how a test knows that a
-    // loop has gone to sleep before it moves the clock. A waiter that Advance or Notify has woken
-    // does not count, also while it has not yet run.
+    // Blocks until `count` threads are blocked in Wait. Tests use it to be sure that a loop is
+    // asleep before they advance the clock. A waiter that Advance or Notify has woken does not
+    // count, even if its thread has not run yet.
     void AwaitWaiters(std::size_t count);
 
   private:
-    // A thread inside Wait; lives on its stack.
+    // A thread inside Wait; lives on that thread's stack.
     struct Waiter {
         Wakeup& wakeup;
         SteadyPoint deadline;
-        bool over KSANA_GUARDED_BY(wakeup.mutex_) = false;  // the wait has ended, the list not yet
+        // The wait has ended, but the waiter is still in `waiters_`.
+        bool over KSANA_GUARDED_BY(wakeup.mutex_) = false;
     };
 
-    // The clock readings are atomics because Wait reads them under a Wakeup's lock, while Advance
-    // takes Wakeup locks under mutex_: a lock here would close the circle.
+    // Atomics, because Wait reads them under a Wakeup's lock, while Advance takes Wakeup locks
+    // under mutex_: guarding them with mutex_ would cause a deadlock.
     std::atomic<std::int64_t> wall_us_;
     std::atomic<std::int64_t> steady_us_{0};
 

@@ -4,8 +4,8 @@
 
 namespace ksana {
 
-// Inside Ksana time is UTC in whole microseconds; text is made of it only at the edges
-// (time_text.hpp, time_text.hpp).
+// Time inside Ksana is UTC in whole microseconds. It is converted to and from text only at the
+// edges (time_text.hpp).
 using Duration = std::chrono::microseconds;
 using TimePoint = std::chrono::sys_time<Duration>;
 

@@ -20,7 +20,7 @@ Error Bad(std::string_view why) {
             fmt::format("{}; write a time like \"2026-01-01T00:00:00Z\"", why)};
 }
 
-// Reads from the front of a text; every method answers whether it found what it wanted.
+// Reads from the front of a text. Each method returns whether it found what it expected.
 class Scanner {
   public:
     explicit Scanner(std::string_view text) : text_(text) {}
@@ -43,7 +43,7 @@ class Scanner {
         return true;
     }
 
-    // ".25" as microseconds; nothing there is zero.
+    // Reads ".25" as microseconds. An absent fraction is zero.
     bool Fraction(std::int64_t& microseconds) {
         microseconds = 0;
         if (!Literal('.')) return true;
@@ -62,7 +62,7 @@ class Scanner {
     std::string_view text_;
 };
 
-// Minutes east of UTC.
+// Reads an offset and returns it in minutes east of UTC.
 std::optional<int> ReadOffset(Scanner& scanner) {
     if (scanner.Literal('Z')) return 0;
     int sign = 0;
@@ -77,7 +77,7 @@ std::optional<int> ReadOffset(Scanner& scanner) {
     return sign * (hours * 60 + minutes);
 }
 
-// By hand: records hold many times, and a format string costs ten times as much.
+// Hand-written: records hold many times, and a format string costs ten times as much.
 void PutDigits(std::string& text, std::size_t at, std::size_t digits, std::int64_t value) {
     for (std::size_t i = at + digits; i > at; --i, value /= 10) {
         text[i - 1] = static_cast<char>('0' + value % 10);
@@ -152,10 +152,10 @@ std::string FormatTime(TimePoint instant) {
 
 namespace {
 
-// Longer than anything sensible; keeps the error text and the work small.
+// Bounds the work and the length of the error message.
 constexpr std::size_t kMaxDurationText = 64;
 
-// Nanoseconds of any duration we accept, and room to notice one that is too large.
+// Holds the nanoseconds of every accepted duration, with room to detect values that are too large.
 __extension__ using Wide = __int128;
 
 struct Unit {
@@ -172,7 +172,7 @@ constexpr std::array<Unit, 8> kUnits = {{{"h", 3'600'000'000'000},
                                          {"\xCE\xBCs", 1'000},  // U+03BC Greek mu, as Go reads
                                          {"ns", 1}}};
 
-// One number with its unit, as nanoseconds: whole * unit + fraction.
+// A number with its unit, in nanoseconds: whole * unit + fraction.
 struct Part {
     Wide nanoseconds = 0;
     bool exact = true;  // false: the fraction was finer than a nanosecond
@@ -205,7 +205,7 @@ std::optional<Part> Multiply(std::string_view whole, std::string_view fraction, 
     Part part;
     for (const char digit : whole) {
         part.nanoseconds = part.nanoseconds * 10 + (digit - '0');
-        // Far above int64 microseconds already: stop before the 128 bits overflow too.
+        // Beyond any valid value already: stop before the 128 bits overflow.
         if (part.nanoseconds > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
     }
     part.nanoseconds *= unit.nanoseconds;
@@ -223,7 +223,7 @@ Error BadDuration(std::string_view why) {
             fmt::format("{}; write a duration like \"1h30m\", \"10s\" or \"250ms\"", why)};
 }
 
-// Go prints the leading unit and everything below it; we leave out parts that are zero.
+// As Go's format (the leading unit and all below it), but without the parts that are zero.
 std::string FormatPositive(std::uint64_t us) {
     if (us < 1'000) return fmt::format("{}us", us);
     const auto with_fraction = [](std::uint64_t value, std::uint64_t per_unit, int digits,
@@ -277,7 +277,7 @@ Result<Duration> ParseDuration(std::string_view text) {
     }
     if (total % 1'000 != 0) return BadDuration("the duration is finer than a microsecond");
     total = total / 1'000 * (negative ? -1 : 1);
-    // Signed first: the most negative value has no positive counterpart.
+    // The sign is applied first, because the most negative value has no positive counterpart.
     if (total > std::numeric_limits<std::int64_t>::max() ||
         total < std::numeric_limits<std::int64_t>::min()) {
         return BadDuration("the duration is too large");
@@ -288,7 +288,8 @@ Result<Duration> ParseDuration(std::string_view text) {
 std::string FormatDuration(Duration duration) {
     const std::int64_t us = duration.count();
     if (us == 0) return "0s";
-    // Through unsigned, so that the most negative value has a magnitude too.
+    // Unsigned arithmetic, because the magnitude of the most negative value does not fit into
+    // int64.
     const std::uint64_t magnitude =
         us < 0 ? 0 - static_cast<std::uint64_t>(us) : static_cast<std::uint64_t>(us);
     return (us < 0 ? "-" : "") + FormatPositive(magnitude);

@@ -8,24 +8,24 @@
 
 namespace ksana {
 
-// RFC 3339, strictly: "2026-01-01T00:00:00Z", "2026-01-01T08:00:00.25+08:00". Upper-case T and Z;
-// up to nine digits of a second, of which those below a microsecond are cut; an offset up to
-// 23:59; no leap second; years 0000 to 9999.
+// Parses strict RFC 3339: "2026-01-01T00:00:00Z", "2026-01-01T08:00:00.25+08:00". T and Z are upper
+// case. A second has up to nine decimals; those below a microsecond are truncated. Offsets go up to
+// 23:59, years from 0000 to 9999; there is no leap second. Otherwise kInvalidArgument.
 Result<TimePoint> ParseTime(std::string_view text);
 
-// "2026-01-01T00:00:00Z", with six digits of a second where they are not zero. The instant must lie
-// in the years 0000 to 9999.
+// Returns "2026-01-01T00:00:00Z", with six decimals if they are not zero. The time must lie in the
+// years 0000 to 9999.
 std::string FormatTime(TimePoint instant);
 
-// The instants that have a text: [first, last].
+// The first and last time that has a text.
 TimePoint MinTime();
 TimePoint MaxTime();
 
-// Durations as Go writes them: "1h30m", "250ms", "-1.5s", "0". Units h, m, s, ms, us (or µs) and
-// ns; a part finer than a microsecond is refused rather than rounded.
+// Parses a duration in Go's notation: "1h30m", "250ms", "-1.5s", "0". The units are h, m, s, ms, us
+// (or µs) and ns. A value finer than a microsecond is refused, not rounded (kInvalidArgument).
 Result<Duration> ParseDuration(std::string_view text);
 
-// The shortest text that reads back the same: "1h30m", "5m", "1.5s", "250ms", "0s".
+// Returns the shortest text that parses to the same duration: "1h30m", "5m", "1.5s", "250ms", "0s".
 std::string FormatDuration(Duration duration);
 
 }  // namespace ksana

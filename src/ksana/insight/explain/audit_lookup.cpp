@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxReason = 400;
 
-// Of one transaction, which all have its time.
+// The most deletions of one transaction; they all have the same time.
 constexpr std::size_t kMaxDeleted = 100;
 
 std::string MemberOf(const std::string& data, std::string_view name) {

@@ -12,8 +12,8 @@
 
 namespace ksana::insight {
 
-// The words of audit events that explanations look for. A reason, where somebody gave one, is the
-// member "reason" of the event's data.
+// The words of audit events that explanations search for. The reason that a user gave, if any, is
+// the member "reason" of the event's data.
 inline constexpr std::string_view kAuditPaused = model::audit::kPaused;
 inline constexpr std::string_view kAuditCancelled = model::audit::kCancelled;
 inline constexpr std::string_view kAuditDeleted = model::audit::kDeleted;
@@ -24,13 +24,14 @@ struct AuditQuestion {
     std::string_view action;
     std::string_view resource_type;
     std::string resource_id;
-    std::optional<TimePoint> until;  // before
+    std::optional<TimePoint> until;  // exclusive; none: no bound
 };
 
-// The latest such event; nothing where none was kept.
+// Returns the user, time and reason of the latest matching event; nullopt if there is none.
 Result<std::optional<Actor>> FindActor(store::Store& store, const AuditQuestion& question);
 
-// Who deleted the run of a fire, by the entry of the ledger that was made with it.
+// Returns who deleted the run of a fire. `recorded_at` is that of the ledger entry, which was
+// written in the same transaction as the audit event.
 Result<std::optional<Actor>> FindDeleter(store::Store& store, const std::string& job_id,
                                          TimePoint nominal, TimePoint recorded_at);
 

@@ -7,7 +7,7 @@
 namespace ksana::insight {
 namespace {
 
-// The fire itself: when it is, when it was to start, what is around it.
+// Adds the fire itself, its start time, and the fires around it.
 void Describe(const ExplainCase& c, const FoundFire& found, Explanation& explanation) {
     const bool is_fire = found.kind != FoundKind::kNone;
     AddNearest(c, is_fire ? found.at : c.params.at, explanation);
@@ -36,7 +36,7 @@ Result<void> Judge(const ExplainCase& c, const FoundFire& found, Explanation& ex
 }  // namespace
 
 Result<Explanation> Explain(const Sources& sources, const ExplainParams& params) {
-    // What lies further out has neither a text nor neighbours.
+    // Times close to the limits have no text or no neighbours.
     const TimePoint first = MinTime() + std::chrono::days(2);
     const TimePoint last = MaxTime() - std::chrono::days(2);
     if (params.at < first || params.at > last) {

@@ -11,26 +11,27 @@
 
 namespace ksana::insight {
 
-// What only a node knows about what waits.
+// Facts about waiting runs that only their node knows.
 struct NodeView {
     std::size_t slots = 0;
     std::size_t busy = 0;
-    bool starts_held_back = false;  // overdue runs are started at a limited rate now
+    bool starts_held_back = false;  // the node limits the rate at which it starts overdue runs
 };
 
 struct ExplainParams {
     std::string job_id;
     TimePoint at{};
-    // The nearest fire within this is meant: people type 03:00 for a job that fires at 03:00:17.
-    // From its nominal time to its start with jitter a fire is meant, too.
+    // The largest distance to the fire that the user means: people type 03:00 for a job that fires
+    // at 03:00:17. The distance is zero between a fire's nominal time and its start with jitter.
     Duration tolerance = std::chrono::minutes(1);
-    Duration late_after = std::chrono::seconds(1);  // a start within this is in time
+    Duration late_after = std::chrono::seconds(1);  // a start within this time counts as on time
     std::optional<NodeView> node;
     std::optional<TimePoint> now;  // none: the store's clock
 };
 
-// What happened to the fire of a job at a time, and why. Reads the store a handful of times, each
-// bounded; changes nothing. Fails only when the store does.
+// Explains what happened to a job's fire at a time, and why. Read-only, with a small number of
+// bounded reads. Returns kInvalidArgument for a time outside the supported years, and else fails
+// only if the store does. Thread-safe.
 Result<Explanation> Explain(const Sources& sources, const ExplainParams& params);
 
 }  // namespace ksana::insight

@@ -23,6 +23,7 @@ LedgerFacts FactsOf(const LedgerEntry& entry) {
             .recorded_at = entry.recorded_at};
 }
 
+// Fills in the explanation of a fire without a run. For one call; the arguments must outlive it.
 class AbsenceExplainer {
   public:
     AbsenceExplainer(const ExplainCase& c, const FoundFire& fire, Explanation& explanation)
@@ -54,13 +55,14 @@ class AbsenceExplainer {
         return entry.range.fate == FireFate::kSkippedCalendar;
     }
 
-    // A stretch may hold fires of both kinds, each with an entry of its own: a fire that the
-    // calendar blocks belongs to the calendar's, any other to the one that is not.
+    // Returns the entry that accounts for the fire. A period may have an entry for blocked fires
+    // and one for others: a fire that the calendar blocks belongs to the first, any other fire to
+    // the second.
     const LedgerEntry* EntryOf(const std::vector<LedgerEntry>& entries) const {
         const auto is_end = [&](const LedgerEntry& entry) {
             return entry.range.range.first == fire_.at || entry.range.range.last == fire_.at;
         };
-        // What a person did comes after whatever the entry of the schedule says.
+        // A deletion by a user takes precedence over the entries of the planner.
         for (const LedgerEntry& entry : entries) {
             if (entry.range.fate == FireFate::kDeleted && is_end(entry)) return &entry;
         }
@@ -112,8 +114,8 @@ class AbsenceExplainer {
         return Calendar(to_come ? Verdict::kWillBeSkipped : Verdict::kSkippedCalendar);
     }
 
-    // By whom: the last who did it before the fire; for a job that is paused now, also later
-    // (a fire to come).
+    // Adds the last user who paused the job before the fire. If the job is still paused, its own
+    // fields complete that.
     Result<void> Paused(bool to_come) {
         out_.verdict = to_come ? Verdict::kWillBeSkipped : Verdict::kSkippedPaused;
         if (to_come) out_.reason = Reason::kPaused;
@@ -122,7 +124,7 @@ class AbsenceExplainer {
                                                            .resource_id = c_.params.job_id,
                                                            .until = fire_.at + kTick}));
         if (!c_.job || c_.job->enabled || out_.ledger) return {};
-        // Still the same pause, so what the job itself says is about it.
+        // Still the same pause, so the job's own reason applies to it.
         if (!out_.actor) {
             out_.actor = Actor{.user = {}, .at = c_.job->state.updated_at, .reason = {}};
         }
@@ -152,9 +154,9 @@ class AbsenceExplainer {
         return {};
     }
 
-    // Accounted for, but there is neither a run nor an entry.
+    // Handles a fire that was planned, but has neither a run nor a ledger entry.
     Result<void> NoRecord(const std::vector<LedgerEntry>& others) {
-        // The first fire of a job comes after it was made.
+        // A job fires only after its creation.
         if (fire_.at <= c_.job->state.created_at) {
             out_.verdict = Verdict::kNotAFire;
             out_.reason = Reason::kBeforeCreated;
@@ -186,8 +188,9 @@ class AbsenceExplainer {
         return {};
     }
 
-    // Retention deletes in the order in which runs ended: while a run that ended before this fire
-    // is there, a run of the fire would be, too.
+    // Returns whether retention may have deleted the run of this fire. Retention deletes runs in
+    // the order in which they ended: if a run that ended before this fire still exists, a run of
+    // this fire would, too.
     Result<bool> RetentionReached() {
         store::RunQuery query;
         query.filter.finished_until = fire_.at;
@@ -202,7 +205,7 @@ class AbsenceExplainer {
     Explanation& out_;
 };
 
-// A spec that differs in what clocks do to it fires at `at`, or at the end of the gap before it.
+// Returns whether the job's schedule would fire at `at` with another DST policy.
 bool FiresWith(const ExplainCase& c, const schedule::DstPolicy& dst, TimePoint at) {
     schedule::ScheduleSpec spec = c.job->schedule;
     spec.dst = dst;
@@ -211,7 +214,8 @@ bool FiresWith(const ExplainCase& c, const schedule::DstPolicy& dst, TimePoint a
     return other && other->Next(at - kTick) == std::optional(at);
 }
 
-// Its time was skipped by the clocks shortly before, or comes twice and this is the other pass.
+// Returns kDstGap if the clocks skipped the fire shortly before, kDstFold if the time occurs twice
+// and the policy chose the other pass, else kNone.
 Reason DstReason(const ExplainCase& c) {
     if (c.job->schedule.kind != schedule::ScheduleKind::kCron) return Reason::kNone;
     const auto minute = std::chrono::floor<std::chrono::minutes>(c.params.at);
@@ -235,7 +239,7 @@ Reason DstReason(const ExplainCase& c) {
     return near && FiresWith(c, moved, end) ? Reason::kDstGap : Reason::kNone;
 }
 
-// Whether the fires on record next to that time are of another schedule.
+// Returns whether the recorded fires next to the requested time belong to another schedule.
 Result<bool> WasAnotherSchedule(const ExplainCase& c) {
     if (!c.ChangedSince(c.params.at)) return false;
     const auto is_other = [&](TimePoint fire) { return !c.Fires(fire) && !c.IsBlocked(fire); };

@@ -16,39 +16,42 @@
 
 namespace ksana::insight {
 
-// A question and what is known before the fire is looked for. Inside the module.
+// A question, with the facts that are known before the fire is searched. Internal to the module.
 struct ExplainCase {
     const Sources& sources;
     const ExplainParams& params;
     TimePoint now{};
-    std::optional<model::Job> job;               // none: unknown (deleted, perhaps)
+    std::optional<model::Job> job;               // none: unknown, perhaps deleted
     std::optional<schedule::Schedule> schedule;  // none: no job, or it cannot be compiled
     std::string schedule_error;
     std::shared_ptr<const schedule::Zone> zone;  // never null
 
     Fire FireAt(TimePoint at) const;
-    // Whether the schedule, as it is now, fires then, or would if the calendar let it.
+    // Whether the current schedule fires at this time; IsBlocked: whether the calendar blocks such
+    // a fire.
     bool Fires(TimePoint at) const;
     bool IsBlocked(TimePoint at) const;
-    // The job was changed by somebody after this time: it may have been another schedule then.
+    // Whether a user changed the job after this time, so that its schedule may have been different
+    // then.
     bool ChangedSince(TimePoint at) const;
-    // Every fire up to here has been accounted for.
+    // Every fire up to this time is accounted for.
     TimePoint PlannedUntil() const;
 };
 
+// Reads the job and compiles its schedule.
 Result<ExplainCase> OpenCase(const Sources& sources, const ExplainParams& params);
 
-// The fires before and after a time, as far as the job was there.
+// Adds the fires before and after a time, from the creation of the job on.
 void AddNearest(const ExplainCase& c, TimePoint around, Explanation& explanation);
 
-// The calendar and, as far as can be told, the rule that takes this fire away.
+// Returns the calendar and, if known, its rule that excludes this fire.
 CalendarFacts CalendarFactsOf(const ExplainCase& c, TimePoint at);
 
 enum class FoundKind : std::uint8_t {
-    kNone,      // no fire is near
-    kAllowed,   // a fire of the schedule as it is now
-    kBlocked,   // one that the calendar takes away
-    kRecorded,  // none of the schedule as it is now, but it is on record
+    kNone,      // no fire nearby
+    kAllowed,   // a fire of the current schedule
+    kBlocked,   // a fire that the calendar blocks
+    kRecorded,  // not a fire of the current schedule, but recorded in the store
 };
 
 struct FoundFire {
@@ -56,16 +59,17 @@ struct FoundFire {
     TimePoint at{};
 };
 
-// Which fire is meant by the time that was asked for.
+// Finds the fire that the requested time refers to.
 Result<FoundFire> FindMeantFire(const ExplainCase& c);
 
-// Verdict, reason and facts of a fire that made a run. All but the text.
+// Adds verdict, reason and facts of a fire that became a run; not the text.
 Result<void> ExplainRun(const ExplainCase& c, const model::Run& run, Explanation& explanation);
 
-// Why a fire made no run: the ledger, what is to come, or what is gone. All but the text.
+// Adds the same for a fire without a run: from the ledger, or because it is in the future or
+// purged.
 Result<void> ExplainNoRun(const ExplainCase& c, const FoundFire& fire, Explanation& explanation);
 
-// Why a time is no fire. All but the text.
+// Adds the same for a time at which the job does not fire.
 Result<void> ExplainNoFire(const ExplainCase& c, Explanation& explanation);
 
 }  // namespace ksana::insight

@@ -20,7 +20,7 @@ bool IsWaiting(RunState state) {
     return state == RunState::kScheduled || state == RunState::kQueued;
 }
 
-// When the run was to start: the first time that was set for it. A retry moves ready_at.
+// Returns the first start time that was set for the run. A retry moves ready_at.
 TimePoint DueAt(const ExplainCase& c, const Run& run) {
     const bool first =
         run.status.attempt == 0 || (run.status.attempt == 1 && !IsWaiting(run.status.state));
@@ -30,7 +30,7 @@ TimePoint DueAt(const ExplainCase& c, const Run& run) {
     const TimePoint nominal = run.nominal_at.value_or(run.created_at);
     const bool fires = c.Fires(nominal);
     const TimePoint due = fires ? c.schedule->WithJitter(run.job_id, nominal) : nominal;
-    // Planned in time and yet ready later: it was given back because of a limit.
+    // Planned on time and yet ready later: a limit has deferred it.
     const bool given_back = fires && run.created_at - due <= c.params.late_after &&
                             run.status.ready_at - due > c.params.late_after;
     return first && !given_back ? run.status.ready_at : due;
@@ -59,6 +59,7 @@ RunFacts FactsOf(const Run& run, TimePoint due, std::optional<TimePoint> start) 
     return facts;
 }
 
+// Fills in the explanation of a run. For one call; the arguments must outlive it.
 class RunExplainer {
   public:
     RunExplainer(const ExplainCase& c, const Run& run, Explanation& explanation)
@@ -74,7 +75,7 @@ class RunExplainer {
             case RunState::kQueued:
                 return ExplainWaiting();
             case RunState::kRunning:
-                // Stored as started ahead of its time: the owner waits for it.
+                // Stored as started ahead of its time: the owner waits for that time.
                 if (run_.status.started_at.value_or(c_.now) > c_.now) return Wait(Reason::kNotDue);
                 if (const auto cause = CauseOf(run_)) return WaitFor(*cause);
                 out_.verdict = Verdict::kRunning;

@@ -16,11 +16,11 @@
 
 namespace ksana::insight {
 
-// What became of a fire, in a stable word; docs/explain.md says what each means.
+// What became of a fire. The names are stable; docs/explain.md explains each.
 enum class Verdict : std::uint8_t {
-    kRan,      // its state tells how it ended
-    kRanLate,  // likewise, but it started late
-    kRetried,  // likewise, in time, but the first attempt was not the last
+    kRan,      // the state of the run says how it ended
+    kRanLate,  // as kRan, but started late
+    kRetried,  // as kRan, started on time, but with more than one attempt
     kRunning,
     kWaiting,
     kMissed,
@@ -38,24 +38,24 @@ enum class Verdict : std::uint8_t {
     kUnknownJob,
 };
 
-// Why, for the verdicts that have more than one reason.
+// Why, for verdicts with more than one possible reason.
 enum class Reason : std::uint8_t {
     kNone,
     // ran_late
-    kOverdue,         // planned late: the server was down or behind
-    kWaitedForRun,    // an earlier run of the job was not over
-    kWaitedForSlot,   // it was ready, and nobody took it
-    kWaitedForLimit,  // a limit or an open breaker was in its way
+    kOverdue,         // planned late: the server was down or overloaded
+    kWaitedForRun,    // an earlier run of the job had not ended
+    kWaitedForSlot,   // ready, but not claimed in time
+    kWaitedForLimit,  // a limit or an open breaker deferred it
     // waiting
-    kNotDue,       // its time, with jitter, has not come
+    kNotDue,       // its start time, with jitter, is in the future
     kRetry,        // between two attempts
-    kBlocked,      // an earlier run of the job is not over
-    kNoSlot,       // all slots are taken
-    kStartRate,    // overdue starts are held back for a ramp
-    kUnclaimed,    // ready, and it is not known why nobody has taken it
-    kHeld,         // a person has to look at it
+    kBlocked,      // an earlier run of the job has not ended
+    kNoSlot,       // all slots are in use
+    kStartRate,    // the node limits the rate of overdue starts
+    kUnclaimed,    // ready, but not claimed, for an unknown reason
+    kHeld,         // waits for a decision by a user
     kLimited,      // a limit of its node, group, type or host is used up
-    kBreakerOpen,  // what it calls is known to be down
+    kBreakerOpen,  // the breaker of its target is open
     // not_a_fire
     kOffSchedule,
     kDstGap,
@@ -68,17 +68,17 @@ enum class Reason : std::uint8_t {
     kPaused,
     kCalendar,
     // not_planned_yet
-    kBehind,          // the server was down or is behind
-    kScheduleBroken,  // the schedule names something that is not there
+    kBehind,          // the server was down or is overloaded
+    kScheduleBroken,  // the schedule names a calendar or zone that does not exist
     // purged
     kRetention,
-    kRunLog,   // the job keeps nothing of runs that are over
-    kDeleted,  // gone, and retention has not come that far
+    kRunLog,   // the job's run log keeps no finished runs
+    kDeleted,  // deleted, and not by retention
     // cancelled
-    kCancelOther,  // a later fire took its place, by the overlap policy
+    kCancelOther,  // cancelled by a later fire, as the overlap policy says
 };
 
-// The run that the fire made.
+// The run of the fire.
 struct RunFacts {
     Uuid id;
     model::RunState state = model::RunState::kScheduled;
@@ -86,16 +86,16 @@ struct RunFacts {
     TimePoint created_at{};
     std::optional<TimePoint> started_at;  // of the first attempt
     std::optional<TimePoint> finished_at;
-    std::optional<TimePoint> ready_at;  // while it waits: not started before
+    std::optional<TimePoint> ready_at;  // only while it waits: its earliest start
     std::int32_t attempts = 0;
     std::int32_t progress = 0;
-    std::optional<Duration> late;  // how long after its time, with jitter, it started
+    std::optional<Duration> late;  // from the start time, with jitter, to the first start
     std::optional<Duration> took;  // from the first start to the end
     std::string owner;
-    std::string error;  // the last one; cut, and safe to print
+    std::string error;  // last error, shortened and printable
 };
 
-// The entry of the ledger that the fire is part of.
+// The ledger entry that covers the fire.
 struct LedgerFacts {
     std::int64_t seq = 0;
     model::FireFate fate = model::FireFate::kMissed;
@@ -105,16 +105,16 @@ struct LedgerFacts {
     TimePoint recorded_at{};
 };
 
-// Another run of the job that has to do with it.
+// Another run of the job that affected this one.
 struct RelatedRun {
     Uuid id;
     model::RunState state = model::RunState::kRunning;
     std::optional<TimePoint> nominal_at;
-    TimePoint from{};                // when it started, or was made if it has not
-    std::optional<TimePoint> until;  // none: not over
+    TimePoint from{};                // its start, or its creation if it has not started
+    std::optional<TimePoint> until;  // none: not ended
 };
 
-// Who did it, as far as is known.
+// The user behind an action, as far as known.
 struct Actor {
     std::string user;
     std::optional<TimePoint> at;
@@ -123,13 +123,13 @@ struct Actor {
 
 struct CalendarFacts {
     std::string name;
-    std::string rule;  // in words; empty: not known
+    std::string rule;  // in words; empty: unknown
 };
 
-// What is in its way.
+// The limit or breaker that holds a run back.
 struct LimitFacts {
     std::string key;          // "group:etl", "host:example.com:443"
-    std::int64_t before = 0;  // so many were in front of it when it was last looked at
+    std::int64_t before = 0;  // runs ahead of it when it was last examined
 };
 
 struct Explanation {
@@ -138,13 +138,13 @@ struct Explanation {
     TimePoint now{};
     Verdict verdict = Verdict::kUnknownJob;
     Reason reason = Reason::kNone;
-    std::string text;  // one sentence for people, with times in the job's zone
+    std::string text;  // one sentence for users, with times in the job's zone
     std::string zone = "UTC";
 
-    std::optional<Fire> fire;           // that is meant; none: nothing of the schedule is near
-    bool snapped = false;               // it is not exactly at the time that was asked for
-    std::optional<TimePoint> start_at;  // nominal time with jitter, where that differs
-    std::optional<Fire> before;         // the fires around it
+    std::optional<Fire> fire;           // the fire that the user means; none: no fire nearby
+    bool snapped = false;               // the fire is not exactly at the requested time
+    std::optional<TimePoint> start_at;  // nominal time plus jitter, if that differs
+    std::optional<Fire> before;         // the neighbouring fires
     std::optional<Fire> after;
 
     std::optional<RunFacts> run;
@@ -153,13 +153,14 @@ struct Explanation {
     std::optional<Actor> actor;
     std::optional<CalendarFacts> calendar;
     std::optional<LimitFacts> limit;
-    std::optional<model::MisfirePolicy> misfire;  // missed, not_planned_yet: the job's
-    std::optional<model::FireFate> expected;      // not_planned_yet: what planning will make of it
-    std::optional<TimePoint> planned_until;       // the job's
-    std::vector<std::string> notes;               // what else is worth knowing
+    std::optional<model::MisfirePolicy> misfire;  // missed, not_planned_yet: the job's policy
+    // not_planned_yet: the outcome that planning will have.
+    std::optional<model::FireFate> expected;
+    std::optional<TimePoint> planned_until;  // the job's
+    std::vector<std::string> notes;          // further remarks
 };
 
-// As the API and the command line give it. Members that say nothing are left out.
+// Returns the JSON for the API and the command line. Empty members are omitted.
 std::string ExplanationToJson(const Explanation& explanation);
 extern const codec::NamedSchema kExplanationSchema;
 

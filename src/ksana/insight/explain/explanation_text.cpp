@@ -12,12 +12,12 @@ namespace {
 using model::FireFate;
 using model::RunState;
 
-// Milliseconds are enough for people.
+// Rounds to milliseconds, for readability.
 std::string Span(Duration duration) {
     return FormatDuration(std::chrono::round<std::chrono::milliseconds>(duration));
 }
 
-// Makes the sentence of one explanation. Each verdict has its own function.
+// Writes the sentence of one explanation. Each verdict has its own function.
 class Teller {
   public:
     Teller(const ExplainCase& c, const Explanation& e) : c_(c), e_(e) {}
@@ -80,7 +80,7 @@ class Teller {
                            e_.actor ? ", it was deleted" + ByWhom() : "");
     }
 
-    // ", by ann at …, with the reason "…""
+    // Returns ` by ann at … ("reason")`, or the parts of it that are known.
     std::string ByWhom() const {
         if (!e_.actor) return "";
         std::string text;
@@ -143,7 +143,7 @@ class Teller {
         return text;
     }
 
-    // "group etl" of "group:etl".
+    // Returns "group etl" for "group:etl".
     std::string LimitName() const {
         std::string name = e_.limit->key;
         const std::size_t colon = name.find(':');

@@ -6,7 +6,7 @@
 
 namespace ksana::insight {
 
-// The explanation in one sentence, made of its facts.
+// Returns the explanation as one sentence, made from its facts.
 std::string Sentence(const ExplainCase& c, const Explanation& explanation);
 
 }  // namespace ksana::insight

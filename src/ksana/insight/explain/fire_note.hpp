@@ -9,7 +9,7 @@
 
 namespace ksana::insight {
 
-// A fire as it is shown to people.
+// A fire as shown to users.
 struct Fire {
     TimePoint at{};
     std::string local;  // in the schedule's zone: "Sun 2026-03-29 03:00:00 CEST"

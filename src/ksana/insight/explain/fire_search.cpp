@@ -9,7 +9,7 @@ namespace {
 using schedule::Schedule;
 
 constexpr Duration kMaxTolerance = std::chrono::hours(24);
-// Runs and ledger entries that are looked at near a time.
+// The most runs and ledger entries read near a time.
 constexpr std::size_t kNear = 50;
 
 struct Candidate {
@@ -21,7 +21,7 @@ Duration ToleranceOf(const ExplainCase& c) {
     return std::clamp(c.params.tolerance, Duration::zero(), kMaxTolerance);
 }
 
-// A fire holds from its nominal time to its start.
+// Returns the distance to a fire, which extends from its nominal time to its start with jitter.
 Duration DistanceFrom(const ExplainCase& c, TimePoint fire) {
     const TimePoint at = c.params.at;
     if (at < fire) return fire - at;
@@ -29,7 +29,8 @@ Duration DistanceFrom(const ExplainCase& c, TimePoint fire) {
     return at <= start ? Duration::zero() : at - start;
 }
 
-// The nearest fire of the schedule; of two that are as near, the one that is not blocked.
+// Returns the nearest fire of the schedule; of two at the same distance, the one that is not
+// blocked.
 std::optional<FoundFire> NearestFire(const ExplainCase& c) {
     const TimePoint at = c.params.at;
     const Duration tolerance = ToleranceOf(c);
@@ -45,7 +46,8 @@ std::optional<FoundFire> NearestFire(const ExplainCase& c) {
     if (const auto fire = schedule.Next(at)) {
         offer(FoundKind::kAllowed, *fire, *fire - at);
     }
-    // An exact one that is blocked goes before the start of one before it.
+    // A blocked fire exactly at the requested time takes precedence over the delayed start of an
+    // earlier one.
     if (c.IsBlocked(at) && !c.Fires(at)) return FoundFire{FoundKind::kBlocked, at};
     if (const auto range = schedule.Blocked(at - tolerance - kTick, at); range.count > 0) {
         offer(FoundKind::kBlocked, range.last, at - range.last);
@@ -56,7 +58,7 @@ std::optional<FoundFire> NearestFire(const ExplainCase& c) {
     return best ? std::optional(best->fire) : std::nullopt;
 }
 
-// A range of the ledger that begins or ends exactly there: it was a fire then.
+// Returns whether a ledger entry begins or ends exactly at the requested time: then it was a fire.
 Result<bool> IsEndOfRange(const ExplainCase& c) {
     const TimePoint at = c.params.at;
     KSANA_TRY(const auto page, c.sources.store.jobs().Ledger({.job_id = c.params.job_id,
@@ -69,7 +71,7 @@ Result<bool> IsEndOfRange(const ExplainCase& c) {
     });
 }
 
-// A run near that time of a schedule that the job has no longer.
+// Returns the nearest recorded run of an earlier schedule of the job.
 Result<std::optional<FoundFire>> NearestRun(const ExplainCase& c) {
     const Duration tolerance = ToleranceOf(c);
     const TimePoint at = c.params.at;
@@ -91,8 +93,8 @@ Result<std::optional<FoundFire>> NearestRun(const ExplainCase& c) {
     return best;
 }
 
-// Somebody who asks for 02:30 in a night without one means the fire that was moved to 03:00. Told
-// with winter's offset, that is up to an hour after it.
+// A user who asks for 02:30 in a night without that time means the fire that was moved to 03:00. In
+// the winter offset, 02:30 is up to an hour after it.
 std::optional<FoundFire> MovedFire(const ExplainCase& c) {
     const auto second = std::chrono::floor<std::chrono::seconds>(c.params.at);
     const std::int64_t index = c.zone->IndexAt(second.time_since_epoch().count());

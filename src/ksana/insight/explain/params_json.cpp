@@ -19,11 +19,11 @@ using codec::ObjectReader;
 using codec::ObjectSchema;
 using codec::Schema;
 
-// Of changes, of jobs that are left out, of durations.
+// The most changes, omitted jobs and durations.
 constexpr std::size_t kMaxNamed = 10'000;
 constexpr Duration kLongestRun = std::chrono::days(400);
 
-// Around a preview there must be room for what it looks at.
+// Returns whether the horizons of a preview lie within the supported years.
 bool HasRoom(TimePoint from) {
     return from > MinTime() + std::chrono::days(366) && from < MaxTime() - std::chrono::days(3294);
 }
@@ -53,7 +53,7 @@ void ReadPreview(JsonReader& reader, const Node& node, PreviewParams& params) {
     object.Finish();
 }
 
-// A change may be a copy of an answer, as where jobs are stored.
+// A change may be a copy of an API response, as in requests that store jobs.
 void ReadChange(JsonReader& reader, const Node& node, model::Job& job) {
     std::string text;
     reader.ReadRaw(node, text);

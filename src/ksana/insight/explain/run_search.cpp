@@ -11,7 +11,7 @@ using model::Run;
 using model::RunState;
 
 constexpr std::size_t kLooked = 50;
-// Those that took part: a fire that was skipped or missed was in nobody's way.
+// Final states of runs that started or could have: skipped and missed runs never block others.
 constexpr model::RunStates kEnded = model::kAllStates & ~model::kUnfinishedStates &
                                     ~model::SetOf(RunState::kSkipped) &
                                     ~model::SetOf(RunState::kMissed);
@@ -39,7 +39,7 @@ Result<std::vector<Run>> EndedFrom(store::Store& store, const Run& run, TimePoin
     return std::move(page.items);
 }
 
-// The other runs of the job that were there at a time and not over.
+// Returns the other runs of the job that existed at a time and had not ended.
 Result<std::vector<Run>> ThereAt(store::Store& store, const Run& run, TimePoint at) {
     KSANA_TRY(std::vector<Run> runs, EndedFrom(store, run, at, {}));
     store::RunQuery query;
@@ -71,7 +71,8 @@ Result<std::optional<TimePoint>> FirstStart(store::Store& store, const Run& run)
         return IsHeldBack(run) ? std::optional<TimePoint>() : run.status.started_at;
     }
     auto history = store.runs().Get(run.id);
-    if (!history) {  // deleted meanwhile: the last start is all that is known
+    // Deleted meanwhile: only the last start is known.
+    if (!history) {
         if (history.error().code == Code::kNotFound) return run.status.started_at;
         return std::move(history).error();
     }

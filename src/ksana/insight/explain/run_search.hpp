@@ -13,26 +13,27 @@
 
 namespace ksana::insight {
 
-// Looks among the runs of a job for those that have to do with one of them. Each question reads a
-// bounded number of runs; what retention has deleted is not found.
+// Searches the runs of a job for those that affected one of them. Each function reads a bounded
+// number of runs; runs deleted by retention are not found.
 
-// The run that was in the way of `run` at a time: under way, or at least made and not over.
+// Finds the run that blocked `run` at a time: one that had started, or at least existed, and had
+// not ended.
 Result<std::optional<RelatedRun>> FindInTheWay(store::Store& store, const model::Run& run,
                                                TimePoint at);
 
-// The later fire that had `run` cancelled, by the overlap policy.
+// Finds the run of the later fire that cancelled `run` because of the overlap policy.
 Result<std::optional<RelatedRun>> FindCanceller(store::Store& store, const model::Run& run);
 
-// The run whose end `run` waited for between two times.
+// Finds the run that `run` waited for between two times.
 Result<std::optional<RelatedRun>> FindAwaited(store::Store& store, const model::Run& run,
                                               TimePoint from, TimePoint until);
 
-// What keeps a run from starting, while it waits for a limit or for a target that is down.
+// Returns the limit or breaker that keeps a run from starting; nullopt if there is none.
 std::optional<model::WaitCause> CauseOf(const model::Run& run);
-// Whether its last attempt has not begun because of that.
+// Returns whether the last attempt has not begun because of a limit or a breaker.
 bool IsHeldBack(const model::Run& run);
 
-// When the first attempt of a run started, if it has.
+// Returns when the first attempt of a run started; nullopt if none has.
 Result<std::optional<TimePoint>> FirstStart(store::Store& store, const model::Run& run);
 
 }  // namespace ksana::insight

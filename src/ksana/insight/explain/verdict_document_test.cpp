@@ -10,7 +10,7 @@
 namespace ksana::insight {
 namespace {
 
-// Every word has its line in docs/explain.md.
+// Every verdict, reason and warning has a line in docs/explain.md.
 class VerdictDocument : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -32,7 +32,7 @@ class VerdictDocument : public ::testing::Test {
 
 TEST_F(VerdictDocument, TellsEveryWord) {
     ExpectLines<Verdict>(0);
-    ExpectLines<Reason>(1);  // not "none"
+    ExpectLines<Reason>(1);  // without "none"
     ExpectLines<WarningKind>(0);
 }
 

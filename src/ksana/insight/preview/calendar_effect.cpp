@@ -15,7 +15,7 @@
 namespace ksana::codec {
 namespace {
 
-// Fires that are shown of those that go.
+// The most removed fires shown per job.
 constexpr std::size_t kMostShown = 5;
 
 Schema MakeDates() { return Schema::ListOf(Schema::Text().Pattern(R"(^\d{4}-\d\d-\d\d$)")); }
@@ -68,7 +68,8 @@ using schedule::CalendarIndex;
 using schedule::kSecondsPerDay;
 using schedule::Schedule;
 
-// Dates of the calendar itself, which has no zone: from that of `from` in UTC on.
+// Returns the dates on which the calendar allows nothing, from the UTC date of `from` on. The
+// calendar itself has no zone.
 std::vector<std::string> DaysOff(const CalendarIndex& index, TimePoint from, std::int64_t days) {
     std::vector<std::string> off;
     const std::int64_t first =
@@ -82,6 +83,8 @@ std::vector<std::string> DaysOff(const CalendarIndex& index, TimePoint from, std
     return off;
 }
 
+// Compares jobs one by one and adds the results to `effect`. For one call; the arguments must
+// outlive it.
 class Comparison {
   public:
     Comparison(const Sources& sources, const CalendarEffectParams& params, CalendarEffect& effect)
@@ -106,13 +109,13 @@ class Comparison {
             effect.error = Printable(Excerpt(after.error().Describe(), 400));
             return;
         }
-        // Whose calendar is not there (any more) does not fire at present.
+        // A job whose calendar does not exist has no fires at present.
         const auto before = sources_.schedules.Of(job);
         Walk(before ? &*before : nullptr, *after, effect);
     }
 
   private:
-    // The fires of both, merged.
+    // Merges the fires of both schedules.
     void Walk(const Schedule* before, const Schedule& after, JobEffect& effect) {
         const TimePoint last = effect_.to - kTick;
         const auto next = [last](const Schedule* one, TimePoint at) {

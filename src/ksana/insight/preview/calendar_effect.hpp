@@ -14,24 +14,24 @@
 namespace ksana::insight {
 
 struct CalendarEffectParams {
-    schedule::Calendar calendar;    // valid; takes the place of the stored one of its name
+    schedule::Calendar calendar;    // must be valid; replaces the stored one of the same name
     std::optional<TimePoint> from;  // none: the store's clock
     std::int64_t days = 365;
-    // What they fire with this calendar, whether they use it or not. Empty: all that use it.
+    // The jobs to compare, whether they use the calendar or not. Empty: all jobs that use it.
     std::vector<std::string> jobs;
     std::size_t max_jobs = 1'000;
-    std::int64_t max_fires = 2'000'000;  // that are looked at, of all jobs together
+    std::int64_t max_fires = 2'000'000;  // total over all jobs
 };
 
-// What the calendar does to one job, compared with what is stored.
+// The effect of the calendar on one job, compared with the stored state.
 struct JobEffect {
     std::string id;
-    std::int64_t fires = 0;       // with it
-    std::int64_t taken_away = 0;  // that there are without it
-    std::int64_t added = 0;       // that there are only with it
+    std::int64_t fires = 0;       // with the new calendar
+    std::int64_t taken_away = 0;  // fires that exist only without it
+    std::int64_t added = 0;       // fires that exist only with it
     std::vector<TimePoint> first_taken_away;
-    bool complete = true;  // false: there are more fires than were looked at
-    std::string error;     // its schedule cannot be compiled
+    bool complete = true;  // false: max_fires was reached
+    std::string error;     // why its schedule cannot be compiled
     friend bool operator==(const JobEffect&, const JobEffect&) = default;
 };
 
@@ -39,10 +39,12 @@ struct CalendarEffect {
     TimePoint from{};
     TimePoint to{};
     std::vector<JobEffect> jobs;
-    bool complete = true;               // false: more jobs use it than were looked at
-    std::vector<std::string> days_off;  // dates on which nothing is let through
+    bool complete = true;               // false: max_jobs was reached
+    std::vector<std::string> days_off;  // dates on which the calendar allows nothing
 };
 
+// Compares the fires of jobs with and without a changed calendar. Read-only. Returns
+// kInvalidArgument for a time or a job that it cannot use. Thread-safe.
 Result<CalendarEffect> PreviewCalendar(const Sources& sources, const CalendarEffectParams& params);
 
 std::string CalendarEffectToJson(const CalendarEffect& effect);

@@ -60,8 +60,8 @@ std::string DescribeRule(const CalendarRule& rule) {
     return text.empty() ? "always" : text;
 }
 
-// A calendar of one rule answers for that rule, swapped days and spans past midnight included: what
-// a rule means is written down once.
+// Tests each rule as a calendar of its own, so that swapped days and spans past midnight are
+// evaluated by CalendarIndex only.
 std::string ExcludingRule(const Calendar& calendar, const schedule::Zone& zone, TimePoint at) {
     const std::int64_t utc =
         std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();

@@ -8,8 +8,8 @@
 
 namespace ksana::insight {
 
-// The first rule by which a calendar excludes an instant, in words ("2026-10-01 to 2026-10-07",
-// "every Saturday and Sunday"). Empty: it does not.
+// Returns the first rule by which a calendar excludes an instant, in words ("2026-10-01 to
+// 2026-10-07", "every Saturday, Sunday"); "" if the instant is allowed.
 std::string ExcludingRule(const schedule::Calendar& calendar, const schedule::Zone& zone,
                           TimePoint at);
 

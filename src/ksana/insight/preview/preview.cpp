@@ -14,7 +14,7 @@ namespace {
 
 using schedule::Schedule;
 
-// Excluded fires are counted up to the last fire that is shown, or so far where there is none.
+// Excluded fires are counted up to the last fire shown; if there is none, up to this horizon.
 constexpr Duration kExcludedHorizon = std::chrono::days(400);
 
 Fire MakeFire(const Schedule& schedule, const schedule::Zone& zone, TimePoint at) {
@@ -59,7 +59,7 @@ void AddExcluded(const Sources& sources, const Schedule& schedule, const schedul
     }
 }
 
-// Adds one job to the counts of the fires that it meets.
+// Adds another job to the counts of the fires that coincide with its own.
 void Meet(const Schedule& other, std::vector<PreviewFire>& fires) {
     std::optional<TimePoint> minute;
     bool meets = false;
@@ -96,7 +96,7 @@ Result<void> AddCollisions(const Sources& sources, const PreviewParams& params, 
         for (const model::Job& job : page.items) {
             if (job.id == params.job_id || !job.state.next_run_at) continue;
             const auto schedule = sources.schedules.Of(job);
-            if (!schedule) continue;  // it cannot fire either
+            if (!schedule) continue;  // a broken schedule does not fire
             ++preview.compared_jobs;
             Meet(*schedule, preview.fires);
         }
@@ -105,7 +105,7 @@ Result<void> AddCollisions(const Sources& sources, const PreviewParams& params, 
     return {};
 }
 
-// An `every` counts from when its job was made.
+// An `every` counts from the creation of its job.
 Result<TimePoint> OriginOf(const Sources& sources, const PreviewParams& params, TimePoint from) {
     if (params.job_id.empty()) return from;
     KSANA_TRY(const auto stored, sources.store.jobs().GetMany({params.job_id}));

@@ -17,13 +17,13 @@
 namespace ksana::insight {
 
 inline constexpr std::size_t kMaxPreviewFires = 100;
-// Jobs whose fires are compared with those of the preview; each costs microseconds.
+// The most jobs whose fires are compared with those of the preview; each costs microseconds.
 inline constexpr std::size_t kMaxComparedJobs = 10'000;
 
 struct PreviewParams {
     schedule::ScheduleSpec spec;
-    std::string job_id;             // of a stored job that gets this schedule; may be empty
-    std::optional<TimePoint> from;  // fires after this; none: the store's clock
+    std::string job_id;             // the stored job that would get this schedule; may be empty
+    std::optional<TimePoint> from;  // exclusive; none: the store's clock
     std::size_t count = 10;         // at most kMaxPreviewFires
     bool collisions = true;
     std::size_t max_jobs = kMaxComparedJobs;
@@ -31,28 +31,28 @@ struct PreviewParams {
 
 struct PreviewFire {
     Fire fire;
-    std::optional<TimePoint> start_until;  // with jitter it starts by then at the latest
-    std::optional<TimePoint> start_at;     // with jitter, where the job is known
-    std::int64_t same_minute = 0;          // other enabled jobs with a fire in the same minute
-    std::int64_t same_second = 0;          // of those: in the same second
+    std::optional<TimePoint> start_until;  // latest possible start with jitter
+    std::optional<TimePoint> start_at;     // start with jitter, if the job is known
+    std::int64_t same_minute = 0;          // other enabled jobs that fire in the same minute
+    std::int64_t same_second = 0;          // those of them that fire in the same second
     friend bool operator==(const PreviewFire&, const PreviewFire&) = default;
 };
 
-// A fire that the calendar takes away.
+// A fire that the calendar removes.
 struct ExcludedFire {
     Fire fire;
-    std::string rule;  // in words; empty: not known
+    std::string rule;  // in words; empty: unknown
     friend bool operator==(const ExcludedFire&, const ExcludedFire&) = default;
 };
 
 enum class WarningKind : std::uint8_t {
     kNeverFires,     // valid, but no day of any year matches
-    kOnlyInThePast,  // has fired, and does not any more
+    kOnlyInThePast,  // has fired before, but will not again
     kFrequent,       // once a second or more often
-    kShortMonths,    // months without a 29th, 30th or 31st are left out
-    kDstGap,         // clocks skip a time of it
-    kDstFold,        // a time of it comes twice
-    kAllExcluded,    // the calendar leaves nothing over for a long time
+    kShortMonths,    // skips months without a 29th, 30th or 31st
+    kDstGap,         // the clocks skip one of its times
+    kDstFold,        // one of its times occurs twice
+    kAllExcluded,    // the calendar removes every fire
 };
 
 struct PreviewWarning {
@@ -66,21 +66,24 @@ struct Preview {
     std::string zone;
     TimePoint from{};
     std::vector<PreviewFire> fires;
-    std::int64_t excluded = 0;                 // fires up to the last of these that are taken away
+    // Fires removed by the calendar, up to the last one in `fires` (or 400 days if that is empty).
+    std::int64_t excluded = 0;
     std::vector<ExcludedFire> excluded_fires;  // the first of them
     Duration jitter{};
     std::vector<PreviewWarning> warnings;
     std::int64_t compared_jobs = 0;
-    bool compared_all = true;  // false: there are more jobs than were looked at
+    bool compared_all = true;  // false: there are more jobs than max_jobs
 };
 
-// The coming fires of a schedule that is not stored. Fails with every fault of the spec.
+// Previews the coming fires of a schedule that need not be stored. Returns kInvalidArgument with
+// every problem of the spec. Read-only, thread-safe.
 Result<Preview> PreviewSchedule(const Sources& sources, const PreviewParams& params);
 
 std::string PreviewToJson(const Preview& preview);
 extern const codec::NamedSchema kPreviewSchema;
 
-// {"schedule": {…}, "job_id": …, "from": …, "count": …, "collisions": …}. Every fault at once.
+// Parses {"schedule": {…}, "job_id": …, "from": …, "count": …, "collisions": …}. The error lists
+// every problem.
 Result<PreviewParams> PreviewParamsFromJson(std::string_view text);
 extern const codec::NamedSchema kPreviewRequestSchema;
 

@@ -14,12 +14,13 @@ using schedule::Schedule;
 using schedule::ScheduleKind;
 using schedule::ScheduleSpec;
 
-// Clocks are looked at for a year and a bit, so that each yearly change is among it.
+// More than a year, so that every yearly clock change is included.
 constexpr Duration kDstHorizon = std::chrono::days(400);
 constexpr std::size_t kMaxChanges = 8;
 constexpr std::size_t kMaxFiresNearChange = 500;
 constexpr std::int64_t kFrequentPerMinute = 60;
 
+// Collects the warnings about one schedule. For one call; the arguments must outlive it.
 class Adviser {
   public:
     Adviser(const Sources& sources, const Schedule& schedule, const schedule::Zone& zone,
@@ -40,7 +41,7 @@ class Adviser {
         if (spec_.kind == ScheduleKind::kCron) {
             const auto cron = schedule::ParseCron(spec_.cron, {spec_.dialect, spec_.day_match});
             if (cron) ShortMonths(*cron);
-            // One that repeats goes on by the clock on the wall, and nobody is surprised.
+            // A repeating expression follows the wall clock; that needs no warning.
             if (cron && cron->IsFixedTime()) Clocks();
         }
         return std::move(warnings_);
@@ -94,7 +95,7 @@ class Adviser {
                         missing));
     }
 
-    // The same schedule, with every fire that clocks touch.
+    // Warns of clock changes, by means of a copy of the schedule that keeps every affected fire.
     void Clocks() {
         ScheduleSpec open = spec_;
         open.dst = {schedule::GapPolicy::kRunAfter, schedule::FoldPolicy::kBoth};
@@ -160,7 +161,7 @@ std::vector<ZoneChange> ZoneChanges(const schedule::Zone& zone, TimePoint from, 
     };
     for (std::int64_t index = zone.IndexAt(second(from)); changes.size() < max; ++index) {
         const schedule::ZoneSegment segment = zone.Segment(index);
-        if (segment.end > second(until)) break;  // also the last one, which has no end
+        if (segment.end > second(until)) break;  // also the last segment, which has no end
         const std::int32_t after = zone.Segment(index + 1).offset;
         if (after != segment.offset) {
             changes.push_back({TimePoint(seconds(segment.end)), seconds(after - segment.offset)});

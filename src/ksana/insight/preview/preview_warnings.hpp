@@ -8,17 +8,17 @@
 
 namespace ksana::insight {
 
-// What a person should know before this schedule is saved.
+// Returns what a user should know before saving this schedule.
 std::vector<PreviewWarning> WarningsOf(const Sources& sources, const schedule::Schedule& schedule,
                                        const schedule::Zone& zone, TimePoint from);
 
-// A moment at which the clocks of a zone are changed.
+// A clock change of a zone.
 struct ZoneChange {
     TimePoint at{};
     Duration by{};  // positive: put forward (a gap), negative: put back (a fold)
 };
 
-// Those in [from, until], at most `max`, in order.
+// Returns the changes in [from, until], at most `max`, in order.
 std::vector<ZoneChange> ZoneChanges(const schedule::Zone& zone, TimePoint from, TimePoint until,
                                     std::size_t max);
 

@@ -17,14 +17,14 @@ using schedule::Schedule;
 using schedule::ScheduleKind;
 using schedule::ScheduleSpec;
 
-// Fires that are found before the lanes of a group are told of them.
+// The number of fires computed before they are passed to the lanes of a group.
 constexpr std::size_t kBlock = 4096;
-// No change of clocks was larger.
+// Larger than any clock change in history.
 constexpr Duration kLargestChange = std::chrono::hours(25);
 constexpr std::size_t kMaxSimulatedChanges = 100;
 
-// The same text: the same fires. An `every` without start_at counts from when its job was made,
-// which only the compiled schedule knows: its first fire tells.
+// Returns a key that is equal for schedules with the same fires. An `every` without start_at counts
+// from the creation of its job, which is not in the spec, so its first fire is part of the key.
 std::string KeyOf(const Schedule& schedule) {
     const ScheduleSpec& spec = schedule.spec();
     const auto micros = [](const std::optional<TimePoint>& at) {
@@ -108,7 +108,7 @@ void SimGroups::AddNotes(TimePoint from, SimBooks& books) const {
     }
 }
 
-// Only fires near a change of clocks can have a note.
+// Only fires near a clock change can have a note.
 void SimGroups::AddDstNotes(const SimGroup& group, TimePoint from, SimBooks& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
     const auto zone = zones_.Find(schedule.spec().zone);

@@ -10,20 +10,21 @@
 
 namespace ksana::insight {
 
-// Jobs that fire at the same times: thousands of jobs have a few dozen schedules, and each is asked
-// for its fires once.
+// Groups jobs that fire at the same times, so that the fires of each schedule are computed once:
+// thousands of jobs have a few dozen schedules. For one thread.
 class SimGroups {
   public:
-    // What is given must outlive it.
+    // The arguments must outlive the object.
     SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones);
 
-    // Where slots are not limited: one group after the other.
+    // Simulates unlimited slots: one group after the other.
     void Simulate(TimePoint from, SimBooks& books) const;
 
-    // Where they are: by the same starts, so that a job with jitter stands alone.
+    // Simulates limited slots. Groups jobs by equal starts here, so a job with jitter is a group of
+    // its own.
     SlotsAnswer SimulateSlots(TimePoint from, std::int64_t slots, SimBooks& books) const;
 
-    // What the calendar takes away and what clocks do, for every job.
+    // Adds the fires removed by calendars and those affected by clock changes, for every job.
     void AddNotes(TimePoint from, SimBooks& books) const;
 
   private:

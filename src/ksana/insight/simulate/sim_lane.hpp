@@ -11,7 +11,7 @@
 
 namespace ksana::insight {
 
-// Keeps the first few of each kind.
+// Keeps the first few examples of each kind.
 class SimExamples {
   public:
     explicit SimExamples(std::size_t most) : most_(most) {}
@@ -23,7 +23,7 @@ class SimExamples {
         ++count;
         examples_.push_back({kind, job_id, at, dst});
     }
-    std::vector<SimExample> Take();  // by kind, then by time
+    std::vector<SimExample> Take();  // sorted by kind, then by time
 
   private:
     std::size_t most_;
@@ -31,32 +31,33 @@ class SimExamples {
     std::vector<SimExample> examples_;
 };
 
-// What all lanes write to.
+// The results that all lanes write to.
 struct SimBooks {
     LoadMeter load;
     SimExamples examples;
     TimePoint to;
 };
 
-// The runs of one job where slots are not limited, so that jobs have nothing to do with each other.
-// Told of its starts in order. What overlaps is decided by model/job/overlap.hpp.
+// The runs of one job if slots are unlimited, so that jobs do not affect each other. Gets the
+// starts in ascending order. model/job/overlap.hpp decides about overlaps. `outcome` and `books`
+// must outlive it; for one thread.
 class SimLane {
   public:
     SimLane(SimJobOutcome& outcome, SimBooks& books)
         : outcome_(&outcome), books_(&books), duration_(outcome.duration) {}
 
     void Fire(TimePoint at);
-    void Finish();  // the window is over
+    void Finish();  // at the end of the simulated time
 
   private:
-    void Catch(TimePoint at);  // what has happened until then
+    void Catch(TimePoint at);  // processes the ends of runs up to `at`
     void Start(TimePoint at);
     void End(TimePoint at);
 
     SimJobOutcome* outcome_;
     SimBooks* books_;
     Duration duration_;
-    // Under every policy but kAllow one runs at a time, and the others wait for it.
+    // Under every policy but kAllow one run is active at a time, and the others wait for it.
     bool running_ = false;
     int waiting_ = 0;
     TimePoint began_{};

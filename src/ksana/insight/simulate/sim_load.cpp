@@ -41,7 +41,7 @@ SimLoad LoadMeter::Take(std::optional<std::int64_t> slots) {
 
 namespace {
 
-// The latest runs of all jobs that are looked at, and jobs that are asked about one by one.
+// The most runs read for all jobs together, and the most jobs read one by one.
 constexpr std::size_t kLatestRuns = 20'000;
 constexpr std::size_t kAskedJobs = 1'000;
 
@@ -69,7 +69,7 @@ Result<void> ReadLatest(store::Store& store, Samples& samples) {
     return {};
 }
 
-// Nearest rank, as store::JobStatistics has it.
+// Nearest rank, like store::JobStatistics.
 Duration Median(std::vector<Duration>& samples) {
     const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
     std::ranges::nth_element(samples, middle);

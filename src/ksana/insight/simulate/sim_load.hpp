@@ -16,16 +16,17 @@
 
 namespace ksana::insight {
 
-// Longer windows are looked at by the minute.
+// Longer simulations measure concurrency per minute instead of per second.
 inline constexpr Duration kSecondsWindow = std::chrono::days(62);
 
-// Counts starts and what runs at once. In [from, to); what lies outside is cut.
+// Counts starts per minute and concurrent runs per cell (a second or a minute) in [from, to). For
+// one thread.
 class LoadMeter {
   public:
     LoadMeter(TimePoint from, TimePoint to);
 
     void Start(TimePoint at) { ++starts_[Index(at, kMinute)]; }
-    // From the first to the last cell that it touches.
+    // Counts a run in every cell that it touches, cut at the end of the window.
     void Ran(TimePoint begin, TimePoint end) {
         ++changes_[Index(begin, cell_)];
         const std::int64_t last = (end - from_).count() - 1;
@@ -33,7 +34,7 @@ class LoadMeter {
         --changes_[std::min(std::max(after, Index(begin, cell_) + 1), changes_.size() - 1)];
     }
 
-    // With limited slots no more than those run at once, whatever touches the same second.
+    // Limits the concurrency to `slots`: runs that touch the same cell need not have overlapped.
     SimLoad Take(std::optional<std::int64_t> slots);
 
   private:
@@ -46,14 +47,14 @@ class LoadMeter {
     TimePoint from_;
     std::int64_t cell_;  // microseconds
     std::vector<std::int32_t> starts_;
-    std::vector<std::int32_t> changes_;  // of how many run, from one cell to the next
+    std::vector<std::int32_t> changes_;  // changes of the number of running runs, per cell
 };
 
 using SimDurations = std::unordered_map<std::string, Duration>;  // by job id
 
-// Adds how long the runs of each job take: the median of what has ended lately. First from the
-// latest runs of all jobs together; jobs that are not among them are asked for one by one, so far
-// as that stays bounded. A job without ended runs is left out.
+// Adds the typical run duration of each job: the median of recently ended runs. Reads the latest
+// runs of all jobs first, then the statistics of a bounded number of other jobs. Jobs without ended
+// runs are left out.
 Result<void> MeasureDurations(store::Store& store, std::span<const model::Job> jobs,
                               SimDurations& measured);
 

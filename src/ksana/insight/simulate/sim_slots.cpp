@@ -13,9 +13,10 @@ namespace {
 using model::OverlapPolicy;
 using model::OverlapVerdict;
 
-// With so many waiting there is nothing more to learn.
+// Stop when this many runs wait: the result would not improve.
 constexpr std::size_t kMaxWaiting = 1'000'000;
 
+// The event loop of SimulateSlots, for one call.
 class SlotWorld {
   public:
     SlotWorld(const SlotsParams& params, SimBooks& books)
@@ -30,7 +31,7 @@ class SlotWorld {
 
     SlotsAnswer Run() {
         while (!fires_.empty() || !ends_.empty()) {
-            // What ends at the time of a fire has ended before it.
+            // A run that ends at the time of a fire ends before it.
             const bool end =
                 !ends_.empty() && (fires_.empty() || ends_.top().at <= fires_.top().at);
             const TimePoint at = end ? ends_.top().at : fires_.top().at;
@@ -71,8 +72,9 @@ class SlotWorld {
         int under_way = 0;
         int blocked = 0;
         int ready = 0;
-        std::int64_t turn = 0;  // grows when what runs is cancelled: its end is void
-        TimePoint began{};      // of the last that started
+        // Incremented when the running run is cancelled, which invalidates its EndEvent.
+        std::int64_t turn = 0;
+        TimePoint began{};  // of the last started run
     };
 
     SimJobOutcome& OutcomeOf(std::size_t job) { return *jobs_[job].outcome; }
@@ -108,7 +110,7 @@ class SlotWorld {
         const EndEvent end = ends_.top();
         ends_.pop();
         Lane& lane = lanes_[end.job];
-        if (end.turn != lane.turn) return;  // it was cancelled before
+        if (end.turn != lane.turn) return;  // cancelled before
         books_.load.Ran(end.began, end.at);
         --lane.under_way;
         ++free_;
@@ -133,7 +135,7 @@ class SlotWorld {
         books_.examples.Add(SimExampleKind::kSkipped, OutcomeOf(job).id, at);
     }
 
-    // Whoever is ready and may start does, as far as there are slots.
+    // Starts ready runs while there are free slots.
     void Dispatch(TimePoint at) {
         while (free_ > 0 && !ready_.empty()) {
             const Ready next = ready_.front();
@@ -210,7 +212,7 @@ class SlotWorld {
             Lane& lane = lanes_[end.job];
             if (end.turn != lane.turn) continue;
             books_.load.Ran(end.began, std::min(end.at, books_.to));
-            if (end.at <= books_.to) --lane.under_way;  // with the window itself
+            if (end.at <= books_.to) --lane.under_way;  // ends exactly with the window
         }
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const Lane& lane = lanes_[i];
@@ -227,8 +229,8 @@ class SlotWorld {
     SimBooks& books_;
     std::int64_t free_;
     std::vector<Lane> lanes_;
-    Queue<FireEvent> fires_;  // one for each group
-    Queue<EndEvent> ends_;    // at most one for each slot, and those that are void
+    Queue<FireEvent> fires_;  // one per group
+    Queue<EndEvent> ends_;    // at most one per slot, plus those of cancelled runs
     std::deque<Ready> ready_;
     Duration waited_{};
     SlotsAnswer answer_;

@@ -10,28 +10,28 @@
 
 namespace ksana::insight {
 
-// A job that fires, and where its outcome goes.
+// A job with a valid schedule, and where its outcome is stored.
 struct SimJob {
     schedule::Schedule schedule;
     SimJobOutcome* outcome;
 };
 
-using SimGroup = std::vector<std::size_t>;  // places of jobs that start at the same times
+using SimGroup = std::vector<std::size_t>;  // indexes of jobs that start at the same times
 
 struct SlotsParams {
     std::span<const SimJob> jobs;
-    std::span<const SimGroup> groups;  // each job is in one
+    std::span<const SimGroup> groups;  // every job is in exactly one
     TimePoint from;
     std::int64_t slots;
 };
 
 struct SlotsAnswer {
     SimWaits waits;
-    bool complete = true;  // false: too much waited, and it was stopped
+    bool complete = true;  // false: stopped early, because too many runs waited
 };
 
-// All jobs together, event by event, where they have to share slots: what finds none waits in the
-// order in which it became ready.
+// Simulates all jobs event by event with a limited number of slots. Runs without a slot wait in the
+// order in which they became ready.
 SlotsAnswer SimulateSlots(const SlotsParams& params, SimBooks& books);
 
 }  // namespace ksana::insight

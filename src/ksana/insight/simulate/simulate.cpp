@@ -64,7 +64,8 @@ Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
                 if (!left_out.contains(job.id)) loaded.jobs.push_back(std::move(job));
             } else if (change->second.state.created_at == TimePoint{}) {
                 change->second.state.created_at =
-                    job.state.created_at;  // an `every` goes on in its grid
+                    // An `every` keeps its grid.
+                    job.state.created_at;
             }
         }
         query.cursor = page.next;
@@ -77,7 +78,7 @@ Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
     return loaded;
 }
 
-// A stored job's schedule is kept compiled; a changed one is not the stored one's.
+// Schedules of stored jobs come from the cache; those of changed jobs are compiled.
 Result<schedule::Schedule> ScheduleOf(const Sources& sources, const Job& job,
                                       const SimulateParams& params,
                                       const std::set<std::string, std::less<>>& changed) {
@@ -87,6 +88,7 @@ Result<schedule::Schedule> ScheduleOf(const Sources& sources, const Job& job,
         job.schedule, sources.ContextFor(fresh ? params.from : job.state.created_at));
 }
 
+// Runs one simulation. For one call; the arguments must outlive it.
 class Simulator {
   public:
     Simulator(const Sources& sources, const SimulateParams& params)
@@ -148,7 +150,7 @@ class Simulator {
         return {};
     }
 
-    // Counting is quick, firing is not.
+    // Counting fires is fast, simulating them is not.
     Result<void> CheckFires() const {
         if (params_.max_fires == 0) return {};
         std::int64_t fires = 0;
@@ -181,7 +183,7 @@ class Simulator {
     const Sources& sources_;
     const SimulateParams& params_;
     Simulation simulation_;
-    std::vector<SimJob> jobs_;  // those that fire; they refer to simulation_.outcomes
+    std::vector<SimJob> jobs_;  // the jobs that fire; they point into simulation_.outcomes
 };
 
 }  // namespace

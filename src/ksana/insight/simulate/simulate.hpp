@@ -19,31 +19,33 @@ inline constexpr std::size_t kMaxSimulatedJobs = 100'000;
 
 struct SimulateParams {
     TimePoint from{};
-    TimePoint to{};  // fires in [from, to), at most kMaxSimulated
+    TimePoint to{};  // exclusive; at most kMaxSimulated after `from`
     bool stored = true;
-    std::vector<model::Job> changes;   // take the place of stored jobs, or come in addition
-    std::vector<std::string> without;  // stored jobs that are left out
-    // How long a run takes: what is given here, else the median of the job's runs, else this.
+    std::vector<model::Job> changes;   // replace stored jobs of the same id, or are added
+    std::vector<std::string> without;  // ids of stored jobs to leave out
+    // The duration of a run: from `durations` by job id, else the median of the job's runs if
+    // `measure` is set, else `default_duration`.
     std::map<std::string, Duration> durations;
     bool measure = true;
     Duration default_duration = std::chrono::seconds(1);
-    std::optional<std::int64_t> slots;  // runs at once, of all jobs; none: as many as come
+    std::optional<std::int64_t> slots;  // concurrent runs of all jobs; none: unlimited
     std::size_t max_jobs = kMaxSimulatedJobs;
-    std::int64_t max_fires = 0;  // of all jobs together; with more it is refused. 0: no limit
-    std::size_t examples = 10;   // of each kind
+    std::int64_t max_fires = 0;  // total over all jobs; more is an error. 0: no limit
+    std::size_t examples = 10;   // per kind
 };
 
-// The jobs on a virtual clock: what fires, what overlaps, and how much runs when. Every run takes
-// the same time and ends well; dependencies, locks and retries are left out. Pure but for the
-// reading of jobs and of how long they take. Memory: a few words for each job and for each second.
+// Simulates jobs on a virtual clock: which fires start, which overlap, and how many run at a time.
+// Every run of a job takes the same time and succeeds; dependencies, locks and retries are ignored.
+// Read-only: reads jobs and their durations from the store. Needs memory for each job and for each
+// second (or minute) of the window. Returns kInvalidArgument for bad parameters. Thread-safe.
 Result<Simulation> Simulate(const Sources& sources, const SimulateParams& params);
 
-// Every fault of the changes, as if they were to be stored ("/changes/0/schedule/cron"). What is
-// not checked is told by the simulation as broken.
+// Returns every problem of the changes, as if they were to be stored ("/changes/0/schedule/cron").
+// Optional: Simulate reports an unchecked job with a bad schedule as broken.
 Result<void> CheckChanges(const Sources& sources, const SimulateParams& params);
 
-// {"from": …, "to": …, "stored": true, "changes": [jobs], "without": [ids], "durations": {id: …},
-//  "default_duration": …, "slots": …}. Every fault at once.
+// Parses {"from": …, "to": …, "stored": true, "changes": [jobs], "without": [ids], "durations":
+// {id: …}, "default_duration": …, "slots": …}. The error lists every problem.
 Result<SimulateParams> SimulateParamsFromJson(std::string_view text);
 extern const codec::NamedSchema kSimulateRequestSchema;
 

@@ -13,16 +13,16 @@
 
 namespace ksana::insight {
 
-// What the fires of one job come to.
+// What became of the fires of a job.
 struct SimCounts {
     std::int64_t fires = 0;
-    std::int64_t runs = 0;        // that started
-    std::int64_t skipped = 0;     // an earlier run was not over
+    std::int64_t runs = 0;        // started
+    std::int64_t skipped = 0;     // an earlier run had not ended
     std::int64_t queued = 0;      // waited for an earlier run
-    std::int64_t cancelled = 0;   // a later fire took its place
-    std::int64_t excluded = 0;    // taken away by the calendar
-    std::int64_t dst = 0;         // fires that clocks moved, or that fall on one of two passes
-    std::int64_t unfinished = 0;  // at the end: running, or still waiting
+    std::int64_t cancelled = 0;   // by a later fire
+    std::int64_t excluded = 0;    // removed by the calendar
+    std::int64_t dst = 0;         // fires moved by a clock change, or in an hour that occurs twice
+    std::int64_t unfinished = 0;  // running or waiting at the end
     friend bool operator==(const SimCounts&, const SimCounts&) = default;
 
     void Add(const SimCounts& other);
@@ -32,11 +32,11 @@ struct SimJobOutcome {
     std::string id;
     model::OverlapPolicy overlap = model::OverlapPolicy::kSkip;
     Duration duration{};    // of each run
-    bool measured = false;  // that is the median of its runs, not an assumption
-    bool paused = false;    // it does not fire
+    bool measured = false;  // `duration` is the median of its runs, not an assumption
+    bool paused = false;    // does not fire
     SimCounts counts;
     std::optional<Duration> longest_wait;  // for a slot
-    std::string error;                     // its schedule cannot be compiled
+    std::string error;                     // why its schedule cannot be compiled
     friend bool operator==(const SimJobOutcome&, const SimJobOutcome&) = default;
 };
 
@@ -50,11 +50,11 @@ struct SimExample {
     friend bool operator==(const SimExample&, const SimExample&) = default;
 };
 
-// How busy it gets, minute by minute.
+// The load per minute.
 struct SimLoad {
     std::vector<std::int32_t> starts;
-    // The most that run at once within the minute; what touches the same second counts as at once
-    // (the same minute where the window is longer than kSecondsWindow).
+    // The maximum of concurrent runs in each minute. Runs that touch the same second count as
+    // concurrent (the same minute if the window is longer than kSecondsWindow).
     std::vector<std::int32_t> running;
     std::int64_t max_starts = 0;  // in a minute
     TimePoint max_starts_at{};
@@ -63,13 +63,13 @@ struct SimLoad {
     friend bool operator==(const SimLoad&, const SimLoad&) = default;
 };
 
-// Of runs that were ready and found no slot.
+// Statistics of runs that were ready and found no slot.
 struct SimWaits {
     std::int64_t slots = 0;
     std::int64_t runs = 0;  // that had to wait
     Duration longest{};
     TimePoint longest_at{};
-    Duration average{};            // of those that had to wait
+    Duration average{};            // over the runs that had to wait
     std::int64_t max_waiting = 0;  // at once
     friend bool operator==(const SimWaits&, const SimWaits&) = default;
 };
@@ -77,7 +77,7 @@ struct SimWaits {
 struct Simulation {
     TimePoint from{};
     TimePoint to{};
-    bool complete = true;  // false: there are more jobs than were looked at, or it was stopped
+    bool complete = true;  // false: too many jobs, or stopped early
     std::int64_t jobs = 0;
     std::int64_t paused = 0;
     std::int64_t broken = 0;
@@ -85,10 +85,10 @@ struct Simulation {
     std::vector<SimJobOutcome> outcomes;  // by id
     std::vector<SimExample> examples;     // a few of each kind
     SimLoad load;
-    std::optional<SimWaits> waits;  // where slots were limited
+    std::optional<SimWaits> waits;  // set if slots were limited
 };
 
-// With the load as two arrays, a number for each minute from `from` on.
+// The load is written as two arrays with a number for each minute from `from` on.
 std::string SimulationToJson(const Simulation& simulation);
 extern const codec::NamedSchema kSimulationSchema;
 

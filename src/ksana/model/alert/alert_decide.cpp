@@ -16,7 +16,8 @@ void Open(AlertIncident& incident, const Uuid& fresh_id) {
     incident.told_at.reset();
 }
 
-// Who was told that it is open would wait in vain to hear that it is over.
+// Returns whether a closed incident reopens as the same one: its opening was announced and its
+// recovery notice is still to be sent.
 bool GoesOn(const AlertIncident& incident, const AlertRule& rule) {
     return incident.opened_at && incident.told && !incident.over_told && !incident.owed &&
            rule.recovery;
@@ -28,7 +29,8 @@ bool ApplySign(AlertIncident& incident, const AlertRule& rule, const AlertObserv
                const Uuid& fresh_id) {
     if (observation.at <= incident.seen_until) return false;
     if (!observation.bad) {
-        if (incident.state == IncidentState::kClosed) return false;  // as it was
+        // Already closed.
+        if (incident.state == IncidentState::kClosed) return false;
         incident.seen_until = observation.at;
         incident.closed_at = observation.at;
         const bool counted = incident.state == IncidentState::kCounting;
@@ -58,7 +60,7 @@ bool ApplySign(AlertIncident& incident, const AlertRule& rule, const AlertObserv
 bool EndOfOldRule(AlertIncident& incident, const AlertRule& rule, TimePoint now) {
     if (incident.rule_at == TimePoint{} || incident.rule_at == rule.created_at) return false;
     incident.rule_at = rule.created_at;
-    incident.seen_until = {};  // that was another rule
+    incident.seen_until = {};  // that time belongs to the old rule
     incident.owed.reset();
     EndNow(incident, "the rule was changed", false, now);
     incident.over_told = true;

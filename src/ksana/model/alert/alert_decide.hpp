@@ -11,43 +11,46 @@
 
 namespace ksana::model {
 
-// Something that a rule looks at: bad, or the observation that all is well again.
+// One result of evaluating a rule for a subject: bad, or good again.
 struct AlertObservation {
     bool bad = false;
     TimePoint at{};
-    std::string message;         // of a bad one
-    std::optional<Uuid> run_id;  // likewise
+    std::string message;         // only if bad
+    std::optional<Uuid> run_id;  // only if bad
 };
 
-// One job or type is told of so often by a rule; before that holds, a few times at once: nobody
-// wants an hour's mails of something that fails every tenth time.
+// The rate of notices per rule and subject: one per kNoticePace, with up to kNoticesAtOnce in a
+// burst. Otherwise a job that fails every tenth time would cause a mail each time.
 inline constexpr Duration kNoticePace = std::chrono::minutes(1);
 inline constexpr int kNoticesAtOnce = 4;
 
-// What becomes of an incident. Each observation counts once: one that is not later than those
-// before changes nothing. One that has ended and begins again before anybody was told that it was
-// over goes on as the same. The answer is whether something changed.
+// Applies an observation to an incident and returns whether the incident changed. Observations that
+// are not later than `seen_until` are ignored, so each counts once. A closed incident that turns
+// bad again before its recovery notice was sent reopens as the same incident. `fresh_id` is used if
+// a new incident opens.
 bool ApplySign(AlertIncident& incident, const AlertRule& rule, const AlertObservation& observation,
                const Uuid& fresh_id);
 
-// Who was found by the rule as it was before, when it was about something else or not enabled, is
-// over, and nobody is told: whatever is still so will be found again. Whether something changed.
+// Closes an incident that was found by an earlier version of the rule (its condition or tenant
+// changed, or it was disabled since), without a notice. If the problem persists, the new rule finds
+// it again. Returns whether the incident changed.
 bool EndOfOldRule(AlertIncident& incident, const AlertRule& rule, TimePoint now);
 
-// It will not be over by itself, because of `why`. `tell`: also those who have not heard of it.
+// Closes an incident that cannot recover by itself, for the reason `why`. With `tell`, the recovery
+// notice is sent even if the opening was never announced.
 void EndNow(AlertIncident& incident, std::string_view why, bool tell, TimePoint now);
 
-// What is to be told about it now, if anything. While it is quiet nothing is: afterwards one notice
-// sums up. What began and ended in quiet hours is told once, as over. The same holds while there
-// were too many notices of it.
+// Returns the notice that is due now, if any. No notice is due in quiet hours or above the notice
+// rate; afterwards one notice covers the whole time. An incident that opened and closed in between
+// is announced once, as recovered.
 std::optional<AlertNotice> DueNotice(const AlertIncident& incident, const AlertRule& rule,
                                      TimePoint now, bool quiet);
 
-// It was told.
+// Records that the notice was sent.
 void NoteTold(AlertIncident& incident, const OwedNotice& notice);
 
-// When DueNotice may have another answer because time has passed; none: not before something
-// happens, or quiet hours end.
+// Returns when the next reminder of an open incident is due; nullopt: reminders are off, or the
+// incident is not open or not yet announced.
 std::optional<TimePoint> NextReminder(const AlertIncident& incident, const AlertRule& rule);
 
 }  // namespace ksana::model

@@ -18,7 +18,7 @@ class AlertDecideTest : public ::testing::Test {
         return ApplySign(incident_, rule_, {.bad = bad, .at = at, .message = "no", .run_id = {}},
                          fresh_);
     }
-    // What is told now, if anything, and noted as told.
+    // Returns the notice that is due, after recording it as sent.
     std::optional<AlertNotice> Told(bool quiet = false) {
         const auto due = DueNotice(incident_, rule_, at_, quiet);
         if (due) NoteTold(incident_, {.kind = *due, .at = at_, .ids = {}});
@@ -111,7 +111,7 @@ TEST_F(AlertDecideTest, WhatBeganAndEndedInQuietHoursIsToldOnce) {
     EXPECT_EQ(Told(false), std::nullopt);
 }
 
-// It opens and is over every second: a few notices, then one a minute.
+// An incident that opens and closes every second causes a few notices, then one a minute.
 TEST_F(AlertDecideTest, WhatFlapsIsToldOncePerMinute) {
     int told = 0;
     for (int n = 0; n < 3600 / 2; ++n) {

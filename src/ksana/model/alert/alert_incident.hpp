@@ -12,40 +12,41 @@
 namespace ksana::model {
 
 enum class IncidentState : std::uint8_t {
-    kCounting,  // failures one after the other, and not enough of them yet
+    kCounting,  // consecutive failures, fewer than the rule demands
     kOpen,
     kClosed,
 };
 
 enum class AlertNotice : std::uint8_t { kOpened, kReminder, kRecovered, kTest };
 
-// A notice that is about to become runs: kept first, so that a crash neither loses nor doubles it.
+// A notice about to be sent as runs. Stored before the runs are made, so that a crash neither loses
+// nor duplicates it.
 struct OwedNotice {
     AlertNotice kind = AlertNotice::kOpened;
     TimePoint at{};
-    std::vector<Uuid> ids;  // of the runs, one for each channel
+    std::vector<Uuid> ids;  // of the runs, one per channel
     friend bool operator==(const OwedNotice&, const OwedNotice&) = default;
 };
 
-// What a rule has found about a job or a type: one thing from its beginning until it is over,
-// however often it is seen.
+// A problem that a rule has found with one job or type, from its start to its end, however often it
+// is observed in between.
 struct AlertIncident {
-    Uuid id;              // another one whenever it opens
-    std::string rule;     // its id
+    Uuid id;              // a new one each time an incident opens
+    std::string rule;     // id of the rule
     std::string subject;  // "job:nightly", "type:mail"
     IncidentState state = IncidentState::kCounting;
-    std::int32_t count = 0;  // how often it was seen
-    TimePoint seen_until{};  // what happened up to here is in it
-    TimePoint rule_at{};     // when the rule that found it was made, or enabled
+    std::int32_t count = 0;  // number of bad observations
+    TimePoint seen_until{};  // observations up to this time are included
+    TimePoint rule_at{};     // created_at of the rule version that found it
     std::optional<TimePoint> opened_at;
     std::optional<TimePoint> closed_at;
-    TimePoint last_at{};  // it was seen
-    std::string message;  // what was seen then
+    TimePoint last_at{};  // time of the last bad observation
+    std::string message;  // of the last bad observation
     std::optional<Uuid> run_id;
-    bool told = false;                 // somebody has heard that it is open
-    bool over_told = false;            // and that it is over
-    std::optional<TimePoint> told_at;  // the last notice
-    TimePoint paced_until{};           // each notice moves it on by kNoticePace
+    bool told = false;                 // a notice of the opening was sent
+    bool over_told = false;            // the recovery notice was sent or is not wanted
+    std::optional<TimePoint> told_at;  // time of the last notice
+    TimePoint paced_until{};           // rate limit of notices: each one advances it by kNoticePace
     std::optional<OwedNotice> owed;
     friend bool operator==(const AlertIncident&, const AlertIncident&) = default;
 };

@@ -18,7 +18,7 @@ constexpr std::int32_t kMaxConsecutive = 1'000;
 constexpr Duration kMinRemind = std::chrono::minutes(1);
 constexpr Duration kMaxDuration = std::chrono::hours(24 * 31);
 
-// Minutes since midnight of "HH:MM"; none: it is no time of the day.
+// Parses "HH:MM" into minutes since midnight; nullopt if it is not a time of day.
 std::optional<int> MinutesOf(std::string_view text) {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     const bool formed = text.size() == 5 && text[2] == ':' && digit(text[0]) && digit(text[1]) &&
@@ -30,7 +30,7 @@ std::optional<int> MinutesOf(std::string_view text) {
     return hours * 60 + minutes;
 }
 
-// Enough to keep what is no address, and what would add lines to a mail, away.
+// A coarse check: refuses what cannot be an address and whatever could inject lines into a mail.
 bool IsAddress(std::string_view text) {
     const std::size_t at = text.find('@');
     const auto harmless = [](char c) {
@@ -42,6 +42,7 @@ bool IsAddress(std::string_view text) {
            std::ranges::all_of(text, harmless);
 }
 
+// Collects the problems of one rule.
 class RuleCheck {
   public:
     RuleCheck(const AlertRule& rule, std::vector<Problem>& problems)

@@ -16,21 +16,22 @@
 
 namespace ksana::model {
 
-// What people want to hear of (K-25).
+// The condition of an alert rule (K-25).
 enum class AlertKind : std::uint8_t {
-    kFailure,  // a run failed for good, or took too long
-    kMissed,   // a fire had no run
+    kFailure,  // a run failed permanently or timed out
+    kMissed,   // a fire has no run
     kLate,     // a run started late
-    kLong,     // a run takes long
+    kLong,     // a run takes too long
 };
 
-// Which jobs and types a rule is for. All that is set must hold; nothing set: everything.
+// The jobs and types that a rule covers. All set fields must match; an empty scope covers
+// everything.
 struct AlertScope {
     std::string job;
     std::string group;
     std::string type;
     std::string tenant;
-    TextMap labels;  // of the job
+    TextMap labels;  // labels that the job must have
     friend bool operator==(const AlertScope&, const AlertScope&) = default;
 };
 
@@ -43,13 +44,13 @@ struct AlertWebhook {
 
 enum class Weekday : std::uint8_t { kMon, kTue, kWed, kThu, kFri, kSat, kSun };
 
-// Hours in which nobody is told: from one time of the day to the other, over midnight where that is
-// earlier. A day is that of the beginning.
+// Daily hours without notices, from one time of day to another. If `to` is earlier than `from` they
+// span midnight and belong to the day they begin on.
 struct QuietHours {
     std::string zone = "UTC";
     std::string from;           // "22:00"
     std::string to;             // "07:00"
-    std::vector<Weekday> days;  // none: every day
+    std::vector<Weekday> days;  // empty: every day
     friend bool operator==(const QuietHours&, const QuietHours&) = default;
 };
 
@@ -58,30 +59,31 @@ struct AlertRule {
     std::string name;
     bool enabled = true;
     AlertKind on = AlertKind::kFailure;
-    std::int32_t consecutive = 1;         // kFailure: so many one after the other
-    std::optional<Duration> longer_than;  // kLate, kLong
-    std::optional<double> factor;         // kLong: of the median of the latest runs that succeeded
+    std::int32_t consecutive = 1;         // kFailure: the number of failures in a row
+    std::optional<Duration> longer_than;  // kLate, kLong: the threshold
+    // kLong: threshold as a multiple of the median duration of the job's latest successful runs.
+    std::optional<double> factor;
     AlertScope scope;
     std::optional<AlertWebhook> webhook;
     std::vector<std::string> email;  // addresses
-    Duration remind_every{};         // while it goes on; zero: never
-    bool recovery = true;            // tell when it is over
+    Duration remind_every{};         // while the incident is open; zero: no reminders
+    bool recovery = true;            // send a notice when the incident closes
     std::optional<QuietHours> quiet;
     TimePoint created_at{};
     friend bool operator==(const AlertRule&, const AlertRule&) = default;
 };
 
-// Every fault of a rule, each with its JSON Pointer.
+// Returns every problem of a rule, each with its JSON Pointer.
 std::vector<Problem> ValidateAlertRule(const AlertRule& rule, schedule::ZoneDatabase& zones);
 
-// Whether the rule is for a run, or for a fire of a job. The job may be null: there is none, or it
-// is gone.
+// Returns whether the scope covers a run, or the fires of a job. `job` is null if the run has no
+// job or its job was deleted.
 bool Concerns(const AlertScope& scope, const Run& run, const Job* job);
 bool Concerns(const AlertScope& scope, const Job& job);
-// Whether it can be for tasks of a type that have no job.
+// Returns whether the scope can cover tasks of this type that have no job.
 bool ConcernsTasks(const AlertScope& scope, std::string_view type);
 
-// Whether nobody is to be told at this time. A zone that is not there any more is never quiet.
+// Returns whether notices are suppressed at this time. If the zone no longer exists, they are not.
 bool IsQuiet(const QuietHours& quiet, TimePoint now, schedule::ZoneDatabase& zones);
 
 template <>

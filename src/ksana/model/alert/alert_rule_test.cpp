@@ -80,7 +80,7 @@ TEST_F(AlertRuleTest, QuietHoursAreThoseOfTheZone) {
 }
 
 TEST_F(AlertRuleTest, QuietHoursMayGoOverMidnight) {
-    // From Friday and Saturday evening to the mornings after.
+    // Friday and Saturday evening until the next morning.
     const QuietHours night{
         .zone = "UTC", .from = "22:00", .to = "07:00", .days = {Weekday::kFri, Weekday::kSat}};
     EXPECT_TRUE(Quiet(night, "2026-11-20T22:00:00Z")) << "Friday";

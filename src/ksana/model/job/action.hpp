@@ -21,7 +21,8 @@ struct HttpAction {
     friend bool operator==(const HttpAction&, const HttpAction&) = default;
 };
 
-// Runs a program on a worker that allows it: an argument vector, never a shell line.
+// Runs a program on a worker that allows it: an argument vector, never a shell line. Not executed
+// yet: there is no executor for it.
 struct CommandAction {
     std::vector<std::string> argv;
     TextMap environment;
@@ -29,14 +30,15 @@ struct CommandAction {
     friend bool operator==(const CommandAction&, const CommandAction&) = default;
 };
 
-// Calls a C++ handler registered under this name in the process itself.
+// Calls a C++ handler registered under this name in the process itself. Not executed yet: there is
+// no executor for it.
 struct HandlerAction {
     std::string handler;
     std::string input;  // JSON
     friend bool operator==(const HandlerAction&, const HandlerAction&) = default;
 };
 
-// Waits for a worker or an agent that serves the type.
+// Queues the run for a worker or an agent that serves the type.
 struct QueueAction {
     std::string type;
     std::string category;
@@ -44,7 +46,7 @@ struct QueueAction {
     friend bool operator==(const QueueAction&, const QueueAction&) = default;
 };
 
-// The order is that of ActionKind.
+// In the order of ActionKind, so that KindOf can use the index.
 using Action = std::variant<HttpAction, CommandAction, HandlerAction, QueueAction>;
 enum class ActionKind : std::uint8_t { kHttp, kCommand, kHandler, kQueue };
 

@@ -7,13 +7,14 @@
 
 namespace ksana::model {
 
-// What the server uses where neither job nor type say otherwise (K-08, K-17).
+// The server's defaults, used where neither the job nor the type sets a value (K-08, K-17).
 struct PolicyDefaults {
     Duration timeout = std::chrono::seconds(10);
     RetryPolicy retry;
 };
 
-// The job's own word, else the type's, else the server's. Either may be absent.
+// Returns the policy for a run: each setting comes from the job, else from the type, else from the
+// defaults. `job` and `type` may be null.
 RunPolicy EffectivePolicy(const Job* job, const RunType* type, const PolicyDefaults& defaults);
 
 }  // namespace ksana::model

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// K-08: the job's word, else the type's, else the server's.
+// K-08: the job's value, else the type's, else the server's.
 TEST(EffectivePolicy, FallsBackStepByStep) {
     PolicyDefaults defaults;
     EXPECT_EQ(EffectivePolicy(nullptr, nullptr, defaults).timeout, seconds(10));
@@ -30,7 +30,7 @@ TEST(EffectivePolicy, FallsBackStepByStep) {
     EXPECT_EQ(EffectivePolicy(&job, &type, defaults).timeout, seconds(1));
     EXPECT_EQ(EffectivePolicy(&job, &type, defaults).retry.strategy, RetryStrategy::kNone);
 
-    // What only a job can say; a task that was submitted overlaps freely and has no grace (T-05).
+    // Settings that only a job has. A submitted task may overlap and has no stop grace (T-05).
     job.overlap = OverlapPolicy::kQueueOne;
     job.run_log = RunLog::kTrigger;
     EXPECT_EQ(EffectivePolicy(&job, &type, defaults).overlap, OverlapPolicy::kQueueOne);

@@ -14,8 +14,8 @@
 
 namespace ksana::model {
 
-// What to do and when, as a user writes it. Small members stand together: a store in memory may
-// hold millions of jobs.
+// The user-written part of a job: what to do and when. Small members are grouped together to save
+// space: a memory store may hold millions of jobs.
 struct JobDefinition {
     std::string id;
     std::string tenant = "default";
@@ -32,19 +32,20 @@ struct JobDefinition {
     RunLog run_log = RunLog::kFull;
     std::int32_t priority = kDefaultPriority;
     Misfire misfire;
-    std::optional<RetryPolicy> retry;  // none: the type's, else the server's
-    std::optional<Duration> timeout;   // of an attempt; none: likewise
+    std::optional<RetryPolicy> retry;  // none: that of the type, else the server's
+    std::optional<Duration> timeout;   // per attempt; none: that of the type, else the server's
     Duration stop_grace = std::chrono::seconds(30);
     std::vector<Dependency> depends_on;
     friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
 };
 
-// What the store and the engine keep about a job.
+// The part of a job that the store and the engine maintain.
 struct JobState {
-    std::int64_t version = 0;  // grows with every change by a user
+    std::int64_t version = 0;  // incremented by every change that a user makes
     TimePoint created_at{};
     TimePoint updated_at{};
-    std::optional<TimePoint> planned_until;  // every nominal fire up to here is in the ledger
+    // Every nominal fire up to here is accounted for in the ledger.
+    std::optional<TimePoint> planned_until;
     std::optional<TimePoint> next_run_at;
     std::optional<TimePoint> last_run_at;
     std::string last_error;
@@ -54,7 +55,7 @@ struct JobState {
     friend bool operator==(const JobState&, const JobState&) = default;
 };
 
-// A job is its definition, and its state beside it: either is replaced as a whole.
+// A definition with its state. Each of the two parts is replaced as a whole.
 struct Job : JobDefinition {
     JobState state = {};
     JobDefinition& definition() { return *this; }

@@ -14,7 +14,7 @@ Run Ended(RunState state, int attempt = 1) {
     return run;
 }
 
-// K-16, G-02: a batch of ends changes a job as the same ends one by one would.
+// K-16, G-02: a tally of several runs changes a job as adding the runs one by one does.
 TEST(JobTally, AddsUpLikeOneByOne) {
     const RunState ends[] = {RunState::kFailed,    RunState::kTimedOut, RunState::kSucceeded,
                              RunState::kSkipped,   RunState::kFailed,   RunState::kHeld,

@@ -9,17 +9,18 @@
 
 namespace ksana::model {
 
-// So many starts in a time: a bucket that fills evenly and holds `burst`.
+// A token bucket: `count` starts per `per`, refilled evenly, with room for `burst` tokens.
 struct Rate {
     std::int64_t count = 1;
     Duration per = std::chrono::seconds(1);
-    // That may come at once after a silence. With one, starts are evenly apart, to ten
-    // milliseconds, and no stretch of `per` has more than `count`.
+    // The number of starts that may come at once after an idle period. With 1, starts are evenly
+    // spaced (to ten milliseconds), and no window of length `per` has more than `count` starts.
     std::int64_t burst = 1;
     friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-// What may be under way at once and started in a time, on each node. Either may be absent.
+// A bound on concurrent attempts and on the rate of starts. It holds per node. Either may be
+// absent.
 struct Limit {
     std::string description;
     std::optional<std::int32_t> max_concurrency;
@@ -32,7 +33,7 @@ inline constexpr std::int64_t kMaxRateCount = 1'000'000;
 inline constexpr Duration kMinRatePer = std::chrono::milliseconds(1);
 inline constexpr Duration kMaxRatePer = std::chrono::hours(24 * 31);
 
-// What a limit is for.
+// What a limit applies to.
 enum class LimitKind : std::uint8_t { kNode, kGroup, kType, kHost };
 
 template <>

@@ -26,7 +26,7 @@ OverlapVerdict DecideOverlap(OverlapPolicy policy, int running, int waiting) {
         case OverlapPolicy::kAllow:
             return OverlapVerdict::kStart;
         case OverlapPolicy::kQueueOne:
-            // The first that waits is kept, later ones are dropped.
+            // Keeps the first queued run and skips later ones.
             return waiting == 0 ? OverlapVerdict::kQueue : OverlapVerdict::kSkip;
         case OverlapPolicy::kQueueAll:
             return waiting < kMaxQueuedRuns ? OverlapVerdict::kQueue : OverlapVerdict::kSkip;

@@ -6,17 +6,17 @@
 
 namespace ksana::model {
 
-// What a fire does about the unfinished runs of its job.
+// What to do with a run about to start while its job has unfinished runs.
 enum class OverlapVerdict : std::uint8_t { kStart, kSkip, kQueue, kCancelOthers };
 
-// Runs of one job that may wait for each other under kQueueAll; further ones are skipped.
+// The most runs of one job that may be queued behind each other; further fires are skipped.
 inline constexpr int kMaxQueuedRuns = 1000;
 
-// Whether a fire is one too many for its job, `unfinished` runs of which have not ended, started or
-// not: it is then skipped although nothing is under way yet, so that what waits stays bounded.
+// Returns whether a new fire must be skipped because its job already has too many unfinished runs
+// (started or not). Bounds the backlog of a job even while none of its runs has started.
 bool IsOneTooMany(OverlapPolicy policy, int unfinished);
 
-// `running` runs of the job are under way, `waiting` ones wait for their end.
+// Decides about a run whose job has `running` started runs and `waiting` runs blocked behind them.
 OverlapVerdict DecideOverlap(OverlapPolicy policy, int running, int waiting);
 
 }  // namespace ksana::model

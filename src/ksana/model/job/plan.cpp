@@ -13,6 +13,7 @@ using schedule::Schedule;
 
 constexpr Duration kTick{1};
 
+// The algorithm of Plan, for one call. `cursor_` is the time up to which every fire is decided.
 class Planner {
   public:
     Planner(const Schedule& schedule, const PlanInput& input)
@@ -23,7 +24,7 @@ class Planner {
     PlanResult Run() {
         const TimePoint end =
             input_.paused ? input_.now : std::max(input_.now, input_.look_ahead_until);
-        // The clock was set back: what was planned stays planned, and is not planned again.
+        // After the clock was set back nothing is planned again: earlier decisions stand.
         if (end > cursor_) {
             if (input_.paused) {
                 AddRange(FireFate::kSkippedPaused, RangeOf(cursor_, end));
@@ -44,7 +45,7 @@ class Planner {
         if (range.count > 0) result_.ranges.push_back({fate, range});
     }
 
-    // The fires in (after, until], told by their number and ends.
+    // Returns the count, first and last of the fires in (after, until].
     FireRange RangeOf(TimePoint after, TimePoint until) const {
         FireRange range;
         range.count = schedule_.Count(after, until);
@@ -61,7 +62,8 @@ class Planner {
         cursor_ = nominal;
     }
 
-    // Fires that are later than the grace allows: missed, but for those the policy makes up for.
+    // Handles the fires that are later than the grace allows: they are missed, except for those
+    // that the misfire policy catches up on.
     void PlanOldFires() {
         const TimePoint last_old = LastOldInstant();
         if (last_old <= cursor_) return;
@@ -79,8 +81,9 @@ class Planner {
         cursor_ = last_old;
     }
 
-    // Fires up to here are too late. Lateness counts from the start, jitter included; as jitter
-    // never reaches the next fire, only the last of them may still be waiting for its start.
+    // Returns the last instant whose fires are too late. Lateness counts from the start time,
+    // jitter included. Jitter never reaches the next fire, so only the last of these fires can
+    // still be waiting for its start.
     TimePoint LastOldInstant() const {
         const TimePoint last_old = input_.now - input_.misfire.grace - kTick;
         const auto last_fire = schedule_.Previous(last_old + kTick);
@@ -90,13 +93,14 @@ class Planner {
         return last_old;
     }
 
-    // Old fires up to here are missed, those after it are made up for.
+    // Returns the instant that splits the late fires: those up to it are missed, those after it are
+    // caught up on.
     TimePoint CatchUpAfter(TimePoint last_old) const {
         std::int64_t wanted = 0;
         if (input_.misfire.policy == MisfirePolicy::kRunAll) {
             wanted = input_.misfire.max_runs;
         } else if (input_.misfire.policy == MisfirePolicy::kRunLatest) {
-            // A fire within the grace is the latest; then nothing older is made up for.
+            // A fire within the grace is the latest one; then no older fire is caught up on.
             const auto fresh = schedule_.Next(last_old);
             wanted = fresh && *fresh <= input_.now ? 0 : 1;
         }

@@ -16,14 +16,14 @@ class Schedule;
 
 namespace ksana::model {
 
-// What becomes of a nominal fire.
+// The outcome of a nominal fire.
 enum class FireFate : std::uint8_t {
-    kOnTime,           // a run, at its time or within the grace
-    kCaughtUp,         // a run, late, because the misfire policy says so
+    kOnTime,           // became a run, at its time or within the grace
+    kCaughtUp,         // became a run, late, as the misfire policy demands
     kMissed,           // no run: too late
     kSkippedCalendar,  // no run: a calendar excludes it
     kSkippedPaused,    // no run: the job was paused
-    kDeleted,          // its run was deleted by somebody
+    kDeleted,          // had a run, which a user deleted
 };
 
 struct PlannedFire {
@@ -33,7 +33,7 @@ struct PlannedFire {
     friend bool operator==(const PlannedFire&, const PlannedFire&) = default;
 };
 
-// Fires without a run, as one ledger entry however many they are.
+// Fires of one fate that have no run, as one entry however many there are.
 struct LedgerRange {
     FireFate fate = FireFate::kMissed;
     schedule::FireRange range;
@@ -41,27 +41,28 @@ struct LedgerRange {
 };
 
 struct PlanInput {
-    std::string_view job_id;  // feeds the jitter
-    // Every fire up to and including this is in the ledger already.
+    std::string_view job_id;  // seeds the jitter
+    // Every fire up to and including this time is already in the ledger.
     TimePoint planned_until{};
     bool paused = false;
     Misfire misfire;
     TimePoint now{};
-    TimePoint look_ahead_until{};  // plan fires up to here; at least now
-    std::size_t max_fires = 100;   // at least 1; further ones wait for the next call
+    TimePoint look_ahead_until{};  // plan fires up to this time; values before `now` count as `now`
+    std::size_t max_fires = 100;   // at least 1; further fires are left to the next call
 };
 
 struct PlanResult {
-    std::vector<PlannedFire> fires;   // by nominal time
-    std::vector<LedgerRange> ranges;  // at most one of each fate
-    // The new planned_until: fires and ranges together are all the fires up to here.
+    std::vector<PlannedFire> fires;   // sorted by nominal time
+    std::vector<LedgerRange> ranges;  // at most one per fate
+    // The new planned_until. `fires` and `ranges` together cover every fire up to here.
     TimePoint planned_until{};
-    std::optional<TimePoint> next_fire;  // the first one after that
-    bool more = false;                   // max_fires was reached: call again
+    // The first fire after planned_until; none: the schedule has ended.
+    std::optional<TimePoint> next_fire;
+    bool more = false;  // max_fires was reached: call again
 };
 
-// What to do about the fires of a job since the last time. Never enumerates what it does not fire:
-// ten years of downtime of a one-second job cost microseconds.
+// Decides what becomes of a job's fires since `input.planned_until`. Counts the fires that get no
+// run instead of enumerating them: ten years of downtime of a one-second job cost microseconds.
 PlanResult Plan(const schedule::Schedule& schedule, const PlanInput& input);
 
 template <>
@@ -70,10 +71,10 @@ struct EnumNames<FireFate> {
         "on_time", "caught_up", "missed", "skipped_calendar", "skipped_paused", "deleted"};
 };
 
-// Fires of a job that made no run, as one entry however many they are. Together with the runs that
-// have a nominal time these are all the fires there were.
+// A stored LedgerRange. The ledger entries of a job and its runs with a nominal time together
+// account for every fire.
 struct LedgerEntry {
-    std::int64_t seq = 0;  // given by the store; grows
+    std::int64_t seq = 0;  // assigned by the store; increasing
     std::string job_id;
     LedgerRange range;
     TimePoint recorded_at{};

@@ -76,7 +76,7 @@ TEST_F(PlanTest, WithinTheGraceIsOnTime) {
     EXPECT_EQ(Plan(every, input).ranges.at(0).fate, FireFate::kMissed);
 }
 
-// A fire that jitter starts at 03:49 is not late at 03:01.
+// A fire whose jittered start is 03:49 is not late at 03:01.
 TEST_F(PlanTest, LatenessCountsFromTheJitteredStart) {
     ScheduleSpec spec;
     spec.kind = ScheduleKind::kCron;
@@ -96,7 +96,7 @@ TEST_F(PlanTest, LatenessCountsFromTheJitteredStart) {
     EXPECT_EQ(Plan(cron, input).ranges.at(0).range.count, 1);
 }
 
-// A horizon of the dialect must not make a fire vanish.
+// The search horizon of a cron dialect must not drop a fire.
 TEST_F(PlanTest, RareFiresOfTheLibraryDialectAreAccountedFor) {
     ScheduleSpec spec;
     spec.kind = ScheduleKind::kCron;
@@ -118,7 +118,7 @@ TEST_F(PlanTest, RareFiresOfTheLibraryDialectAreAccountedFor) {
     }
 }
 
-// K-05: after downtime `every` rolls on; what was missed is one entry with a count.
+// K-05: after downtime `every` continues; the missed fires are one entry with a count.
 TEST_F(PlanTest, SkipRecordsTheMissedStretchAndRollsOn) {
     const PlanResult result =
         Plan(Every(minutes(5)), {.planned_until = start_, .now = start_ + hours(3) + minutes(2)});
@@ -129,7 +129,7 @@ TEST_F(PlanTest, SkipRecordsTheMissedStretchAndRollsOn) {
     EXPECT_EQ(result.next_fire, start_ + hours(3) + minutes(5));
 }
 
-// K-02: a once that has passed is missed and has no next fire.
+// K-02: a `once` in the past is missed and has no next fire.
 TEST_F(PlanTest, AnExpiredOnceIsMissed) {
     ScheduleSpec spec;
     spec.run_at = start_ + hours(1);
@@ -148,7 +148,7 @@ TEST_F(PlanTest, RunLatestMakesUpForOne) {
     EXPECT_EQ(result.fires[0].nominal, start_ + hours(3));
     EXPECT_EQ(result.fires[0].fate, FireFate::kCaughtUp);
     EXPECT_EQ(result.ranges.at(0).range.count, 35);
-    // A fire that is still on time is the latest itself.
+    // A fire that is still on time is itself the latest.
     input.now = start_ + hours(3) + seconds(2);
     const PlanResult fresh = Plan(Every(minutes(5)), input);
     ASSERT_EQ(fresh.fires.size(), 1U);
@@ -202,7 +202,7 @@ TEST_F(PlanTest, WhatACalendarTakesAwayIsInTheLedger) {
     calendar.name = "c";
     calendar.exclude.push_back({.weekdays = 0b1000001});
     calendar_ = std::make_shared<const schedule::CalendarIndex>(calendar);
-    // 2026-01-01 is a Thursday; planned on Monday at nine for the time since Friday at nine.
+    // 2026-01-01 is a Thursday. Plans on Monday at nine for the time since Friday at nine.
     const PlanResult result = Plan(Cron("0 9 * * *"), {.planned_until = start_ + hours(24 + 9),
                                                        .now = start_ + hours(4 * 24 + 9)});
     ASSERT_EQ(result.fires.size(), 1U);
@@ -222,8 +222,8 @@ TEST_F(PlanTest, AClockSetBackFiresNothingTwice) {
     EXPECT_EQ(result.next_fire, start_ + hours(5) + minutes(1));
 }
 
-// Ten years away, a one-second job, every policy: bounded output and, as it returns at all within
-// the test's patience, no walk through 315 million fires.
+// Ten years of downtime of a one-second job, under every policy: the output is bounded, and the
+// test finishes, which it could not if Plan walked through 315 million fires.
 TEST_F(PlanTest, TenYearsOfDowntimeAreCountedNotWalked) {
     const TimePoint now = start_ + hours(24 * 3652);
     for (const Schedule& schedule :
@@ -242,7 +242,7 @@ TEST_F(PlanTest, TenYearsOfDowntimeAreCountedNotWalked) {
     }
 }
 
-// Promise 1: whatever downtime, pauses and policies, every nominal fire is accounted for once.
+// Promise 1: whatever the downtime, pauses and policies, every nominal fire is accounted for once.
 TEST_F(PlanTest, EveryFireIsAccountedForExactlyOnce) {
     SeededRandom random(3);
     for (int round = 0; round < 300; ++round) {

@@ -11,17 +11,17 @@
 
 namespace ksana::model {
 
-// What becomes of fires that could not happen on time.
+// What happens to fires that could not start on time.
 enum class MisfirePolicy : std::uint8_t { kSkip, kRunLatest, kRunAll };
 
 struct Misfire {
     MisfirePolicy policy = MisfirePolicy::kSkip;
-    int max_runs = 100;                        // kRunAll: only the latest so many
-    Duration grace = std::chrono::seconds(5);  // this late still counts as on time
+    int max_runs = 100;  // kRunAll: catch up on at most this many, the latest ones
+    Duration grace = std::chrono::seconds(5);  // a start this late still counts as on time
     friend bool operator==(const Misfire&, const Misfire&) = default;
 };
 
-// What a fire does while an earlier run of the same job is not finished, over the whole cluster.
+// What a fire does while an earlier run of the same job is unfinished, anywhere in the cluster.
 enum class OverlapPolicy : std::uint8_t { kSkip, kAllow, kQueueOne, kQueueAll, kCancelOther };
 
 enum class RetryStrategy : std::uint8_t { kNone, kFixed, kSequence, kExponential };
@@ -29,15 +29,18 @@ enum class RetryStrategy : std::uint8_t { kNone, kFixed, kSequence, kExponential
 struct RetryPolicy {
     RetryStrategy strategy = RetryStrategy::kFixed;
     int max_retries = 3;
-    Duration interval = std::chrono::seconds(5);    // kFixed: always; kExponential: the first
-    std::vector<Duration> sequence;                 // kSequence: the last one repeats
-    Duration max_interval = std::chrono::hours(1);  // kExponential: doubles up to this
-    // Adds up to this share of the delay, so that failures of one moment do not return as a wave.
+    // kFixed: every delay; kExponential: the first delay.
+    Duration interval = std::chrono::seconds(5);
+    std::vector<Duration> sequence;                 // kSequence: the delays; the last one repeats
+    Duration max_interval = std::chrono::hours(1);  // kExponential: the cap of the doubled delays
+    // Adds a random share of the delay, up to this fraction, so that runs that failed together are
+    // not all retried at the same moment.
     double jitter = 0.0;
     friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
-// What a fire does when a job it depends on did not succeed the last time.
+// What a fire does when the last run of a job it depends on did not succeed. Dependencies are
+// stored and validated, but no code evaluates them when a job fires yet.
 enum class OnDependencyFailure : std::uint8_t { kSkip, kWait, kRun };
 
 struct Dependency {
@@ -46,7 +49,8 @@ struct Dependency {
     friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
-// How much of a job's runs is kept (T-14): everything, that they started, or nothing.
+// How much of a job's finished runs is kept (T-14): everything, the run without result and detail,
+// or nothing.
 enum class RunLog : std::uint8_t { kFull, kTrigger, kNone };
 
 // The two HTTP methods that a callback may use.
@@ -64,29 +68,31 @@ struct Callback {
     friend bool operator==(const Callback&, const Callback&) = default;
 };
 
-// Who is told of a run's end (T-10, T-11). An empty URL: nobody.
+// The URLs called when a run ends (T-10, T-11). An empty URL means no call.
 struct Callbacks {
     Callback success;
     Callback error;
     CallbackSecurity security = CallbackSecurity::kNone;
     std::string access_key;
     std::string secret_key;
-    // While receivers change over from one to the other, both sign; empty: only the first.
+    // The old secret during a key rotation: callbacks are then signed with both secrets. Empty:
+    // signed with `secret_key` only.
     std::string previous_secret_key;
     friend bool operator==(const Callbacks&, const Callbacks&) = default;
 };
 
-// The rules a run lives by, frozen when it is made: a later edit of its job or type does not change
-// what was promised for it.
+// The rules of a run, copied when the run is made: later edits of its job or type do not affect it.
 struct RunPolicy {
     RetryPolicy retry;
     Duration timeout = std::chrono::seconds(10);
-    Duration stop_grace{};  // past the timeout, before the reaper takes the run from its owner
+    Duration stop_grace{};  // time after the timeout before the reaper takes the run from its owner
     OverlapPolicy overlap = OverlapPolicy::kAllow;
-    bool ignores_overlap = false;  // starts whatever else is under way; others still wait for it
+    // Starts despite unfinished runs of its job; others still wait for it.
+    bool ignores_overlap = false;
     RunLog run_log = RunLog::kFull;
+    // Exhausted retries and permanent failures lead to `held` instead of `failed`.
     bool need_manual = false;
-    bool success_callback = false;  // somebody wants to be told
+    bool success_callback = false;  // the type has a URL for it
     bool error_callback = false;
     friend bool operator==(const RunPolicy&, const RunPolicy&) = default;
 };

@@ -13,32 +13,32 @@
 
 namespace ksana::model {
 
-// What an agent, a program in whatever language, asks for: runs of the queue that match (T-03). An
-// empty filter takes any.
+// A request by an agent, an external program in any language, for queued runs (T-03). Empty filters
+// match every run.
 struct AgentClaim {
-    std::string worker;  // who it is; owner of what it gets
+    std::string worker;  // the agent's id; becomes the owner of the claimed runs
     std::vector<std::string> types;
     std::vector<std::string> categories;
     std::string tenant;
     std::string creator;
-    TextMap labels;  // a run's selector must be in them
+    TextMap labels;  // of the agent; a run matches if these contain its whole selector
     std::int32_t max = 1;
     Duration lease = std::chrono::seconds(30);
-    Duration wait{};  // for the first run to be there
+    Duration wait{};  // how long to wait for a first run
     friend bool operator==(const AgentClaim&, const AgentClaim&) = default;
 };
 
-// What it says about a run that it has.
+// What an agent reports about a run it holds.
 enum class AgentOutcome : std::uint8_t { kSucceeded, kFailed, kSnoozed, kReleased, kHeartbeat };
 
-// Reports, and the next claim, in one call.
+// An agent's reports and its next claim, in one call.
 struct AgentExchange {
     std::string worker;
     std::vector<RunEvent> reports;
     std::optional<AgentClaim> claim;
 };
 
-// Limits that agents meet.
+// Limits on what agents may send.
 inline constexpr std::int32_t kMaxClaim = 500;
 inline constexpr std::size_t kMaxReports = 1'000;
 inline constexpr std::size_t kMaxFilterNames = 100;
@@ -47,9 +47,9 @@ inline constexpr Duration kMaxAgentLease = std::chrono::hours(24);
 inline constexpr Duration kMaxPoll = std::chrono::seconds(60);
 inline constexpr std::size_t kMaxExecIdLength = 100;
 inline constexpr std::size_t kMaxNoteLength = 1'000;
-inline constexpr std::size_t kMaxLogLines = 100;  // in one call
+inline constexpr std::size_t kMaxLogLines = 100;  // per call
 inline constexpr std::size_t kMaxLogLine = 2'000;
-// Longer ones are cut: a failure is not refused because it has much to say.
+// Longer texts are cut, so that a long error never makes the report of a failure invalid.
 inline constexpr std::size_t kMaxErrorText = 4'000;
 inline constexpr std::size_t kMaxStack = std::size_t{32} * 1024;
 

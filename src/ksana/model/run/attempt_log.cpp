@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBegin = R"({"log":[)";
 constexpr std::string_view kEnd = "]";
 
-// What stands between the brackets; empty where there is no log.
+// Returns the text between the brackets, or "" if the detail does not consist of a log only.
 std::string_view LinesOf(std::string_view detail) {
     if (!detail.starts_with(kBegin) || !detail.ends_with("]}")) return {};
     detail.remove_prefix(kBegin.size());
@@ -20,7 +20,7 @@ std::string_view LinesOf(std::string_view detail) {
     return detail;
 }
 
-// Without the first of the strings.
+// Returns the lines without the first one.
 std::string_view DropFirst(std::string_view lines) {
     std::size_t at = 1;
     while (at < lines.size() && lines[at] != '"') at += lines[at] == '\\' ? 2 : 1;

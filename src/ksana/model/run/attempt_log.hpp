@@ -8,21 +8,22 @@
 
 namespace ksana::model {
 
-// Lines that whoever carries out a run has sent about its attempt. They are a member of the
-// attempt's detail, {"log":["line","line"]}, so that they are there while it runs and after its
-// end, however that came. Texts are put together without reading them as JSON: an event brings its
-// lines as JSON strings with commas between.
+// Log lines that an executor or agent sends about an attempt. They are stored as a member of the
+// attempt's detail, {"log":["line","line"]}, so they are visible while the attempt runs and after
+// any kind of end. These functions join texts without parsing JSON: `lines` are JSON strings
+// separated by commas, as in Event::log.
 
-inline constexpr std::size_t kMaxAttemptLog = std::size_t{64} * 1024;  // the oldest lines go
+// In bytes; the oldest lines are dropped.
+inline constexpr std::size_t kMaxAttemptLog = std::size_t{64} * 1024;
 
-// The detail with these lines at its end.
+// Returns a detail that holds the log of `detail` with `lines` appended, and nothing else.
 std::string WithLines(std::string_view detail, std::string_view lines);
 
-// The detail that an attempt ends with, in front of which stand the lines of the one before.
+// Returns the final `detail` of an attempt with the log of `before` put in front.
 std::string WithLogOf(std::string_view before, std::string detail);
 
-// W3C Trace Context: the trace is the run, over all its attempts and whoever carries it out; the
-// span is the attempt.
+// Identifiers for W3C Trace Context. The trace is the run, across all attempts and owners; the span
+// is the attempt.
 std::string TraceIdOf(const Run& run);
 std::string TraceParentOf(const Run& run);
 

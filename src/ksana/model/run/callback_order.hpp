@@ -12,19 +12,20 @@ namespace ksana::model {
 enum class CallbackEvent : std::uint8_t {
     kSuccess,
     kError,
-    kAlert,  // tells of no run, but of an incident (alert_incident.hpp)
+    kAlert,  // about an incident (alert_incident.hpp) instead of a run
 };
 
-// What a callback run is to send: its payload. Where it goes is as it was when the run it speaks of
-// ended; the type may say otherwise by the time it is sent. No secret is here: what is sent is
-// signed with those that the type has then.
+// The payload of a callback run: what to send and where. The destination is that of the type when
+// the reported run ended; the type may have changed by the time of the delivery. Contains no
+// secret: the request is signed with the secrets that the type or rule has at the time of the
+// delivery.
 struct CallbackOrder {
     CallbackEvent event = CallbackEvent::kSuccess;
     CallbackMethod method = CallbackMethod::kPost;
-    std::string url;       // empty: the type was not known, or named nobody
-    bool signed_ = false;  // the type wanted it signed
-    std::string body;      // JSON; byte by byte what is sent
-    std::string alert;     // kAlert: the rule that has the secret
+    std::string url;       // empty: the type was unknown, or had no URL
+    bool signed_ = false;  // whether the type asked for a signature
+    std::string body;      // JSON; sent byte for byte
+    std::string alert;     // kAlert: id of the rule, which holds the secret
     friend bool operator==(const CallbackOrder&, const CallbackOrder&) = default;
 };
 
@@ -33,12 +34,12 @@ struct EnumNames<CallbackEvent> {
     static constexpr std::array<std::string_view, 3> kNames = {"success", "error", "alert"};
 };
 
-// Where the delivery of a callback stands, in fewer words than a run has.
+// The delivery state of a callback: a summary of the state of its run.
 enum class CallbackState : std::uint8_t {
-    kPending,    // under way, or waits for its next try
-    kDelivered,  // somebody took it
-    kFailed,     // a dead letter: waits for a person to send it again
-    kGivenUp,    // a person has cancelled or closed it
+    kPending,  // being delivered, or waiting for the next attempt
+    kDelivered,
+    kFailed,   // a dead letter: waits for a user to send it again
+    kGivenUp,  // cancelled or closed by a user
 };
 
 template <>

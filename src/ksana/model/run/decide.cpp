@@ -11,12 +11,13 @@
 namespace ksana::model {
 namespace {
 
-// What comes from outside is brought within bounds: time arithmetic must not overflow.
+// Limits durations that come from clients, so that time arithmetic cannot overflow.
 Duration Bounded(Duration value, Duration most) {
     return std::clamp(value, Duration::zero(), most);
 }
 
-// Each method is one effect of the table. What refuses does so before it changes anything.
+// Applies one event to one run. Each method implements one effect of the state table. A method that
+// refuses does so before it changes anything.
 class Decider {
   public:
     Decider(Run& run, const Event& event, TimePoint now)
@@ -47,7 +48,7 @@ class Decider {
             case Effect::kAskToCancel:
                 return AskToCancel();
             case Effect::kDeliver:
-                status_.last_error.clear();  // that an earlier try did not get through
+                status_.last_error.clear();  // of an earlier failed delivery
                 return Close(RunState::kSucceeded);
             case Effect::kNoteUndelivered:
                 return NoteUndelivered();
@@ -90,21 +91,21 @@ class Decider {
 
     static Transition Unchanged() { return {.verdict = EventVerdict::kDuplicate}; }
 
-    // Blocked is a way of being queued: it ends with any move.
+    // Changes the state. Clears `blocked`, which is meaningful for queued runs only.
     Transition Move(RunState state) {
         status_.state = state;
         status_.blocked = false;
         return Applied();
     }
 
-    // Into a final state.
+    // Enters a final state.
     Transition Close(RunState state) {
         status_.finished_at = now_;
         return Move(state);
     }
 
-    // The attempt is over; its lease and deadline mean nothing any more. exec_id stays, so that
-    // the same report sent twice is known again.
+    // Ends the attempt and clears its lease and deadline. exec_id stays, so that a repeated report
+    // is recognised.
     void EndAttempt(AttemptOutcome outcome) {
         status_.last_report = event_.kind;
         status_.outcome = outcome;
@@ -124,15 +125,15 @@ class Decider {
         return Move(RunState::kQueued);
     }
 
-    // The time of a queued run has come, also when the clock was set back since: else it would
-    // stand at the head of the queue for as long, and keep others from their turn.
+    // Starts a queued run even if `ready_at` lies in the future because the clock was set back:
+    // otherwise the run would stay at the head of the queue and block the runs behind it.
     Transition Begin() {
         const bool waits = status_.state == RunState::kScheduled;
         if (waits && now_ < status_.ready_at) return Refuse("its time has not come");
         if (status_.blocked) return Refuse("it waits for another run of its job");
         if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
         if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");
-        // One that never began gives its number to the next.
+        // A deferred attempt never began; the next one takes its number.
         if (status_.outcome != AttemptOutcome::kDeferred) status_.attempt += 1;
         status_.fence += 1;
         status_.exec_id = event_.exec_id;
@@ -152,7 +153,7 @@ class Decider {
     }
 
     Transition Renew() {
-        // A late heartbeat may overtake a later one: a lease never gets shorter.
+        // Heartbeats may arrive out of order: a lease never gets shorter.
         status_.lease_until =
             std::max(status_.lease_until.value_or(now_), now_ + Bounded(event_.lease, kMaxLease));
         if (event_.progress) status_.progress = std::clamp(*event_.progress, 0, 100);
@@ -160,7 +161,8 @@ class Decider {
         NoteLines();
         if (event_.not_begun) {
             status_.started_at = now_;
-            // Who still waits is judged by the lease alone.
+            // While the attempt waits, only its lease can expire: the deadline lies behind the
+            // lease.
             const bool waits = !event_.detail.empty();
             status_.deadline = (waits ? *status_.lease_until : now_) + policy_.timeout;
             status_.detail = event_.detail;
@@ -168,7 +170,7 @@ class Decider {
         return Applied();
     }
 
-    // Work that was done is done, also when somebody asked to cancel it meanwhile.
+    // Completed work counts as a success even if a cancel was requested meanwhile.
     Transition Finish() {
         EndAttempt(AttemptOutcome::kSucceeded);
         status_.result = event_.result;
@@ -199,7 +201,7 @@ class Decider {
         return Close(exhausted);
     }
 
-    // The attempt is over by itself, and somebody had asked for its end: it is not tried again.
+    // The attempt ended without success after a cancel was requested: the run is not retried.
     Transition EndAsCancelled() {
         status_.last_error = event_.error;
         status_.not_stopping = event_.not_stopping;
@@ -224,7 +226,7 @@ class Decider {
         return Applied();
     }
 
-    // With its retries anew, but not before the time it had.
+    // Restores all retries. The run still does not start before its `ready_at`.
     Transition SendBack() {
         status_.failures = 0;
         return Move(status_.ready_at > now_ ? RunState::kScheduled : RunState::kQueued);
@@ -270,8 +272,8 @@ class Decider {
     CallbackWanted callback_ = CallbackWanted::kNone;
 };
 
-// Whether the event speaks for the attempt that is under way. A skip is fenced only when it comes
-// from an attempt.
+// Returns whether the event must carry the exec_id of the current attempt. A skip is fenced only
+// while the run is running.
 bool NeedsExecId(const Run& run, const Event& event) {
     return IsFenced(event.kind) ||
            (event.kind == EventKind::kSkip && run.status.state == RunState::kRunning);
@@ -329,7 +331,7 @@ std::optional<TimePoint> ExpiresAt(const Run& run) {
     return expires;
 }
 
-// A lease that ran out says more than a deadline that did: the owner is gone, not slow.
+// An expired lease takes precedence over an expired deadline: the owner is gone, not slow.
 std::optional<Event> OverdueEvent(const Run& run, TimePoint now) {
     const auto expires = ExpiresAt(run);
     if (!expires || *expires > now) return std::nullopt;

@@ -10,36 +10,40 @@
 
 namespace ksana::model {
 
-// What an attempt tells about the target that it called.
+// What the end of an attempt says about the health of its target.
 enum class TargetHealth : std::uint8_t {
-    kNone,      // nothing: it was not sent, was stopped, or had no answer in its time
-    kAnswered,  // somebody is there, whatever the answer
-    kDown,      // nobody could be reached, or only something in front of it
+    kNone,      // nothing: the call was not sent, was stopped, or its answer timed out
+    kAnswered,  // the target answered, with whatever status
+    kDown,      // the target was unreachable, or only a gateway in front of it answered
 };
 
-// Something that happens to a run. Only the fields that the kind speaks of are looked at.
+// An event of a run. The comment of a field names the kinds that use it; other kinds ignore it.
 struct Event {
     EventKind kind = EventKind::kDue;
-    // The attempt it speaks for; for kStart the fresh one. Fenced events are refused without it.
+    // Id of the attempt that the event is about; for kStart the id of the new attempt. Fenced
+    // events (IsFenced) without the current id are stale.
     std::string exec_id;
     std::string owner;                     // kStart
     Duration lease{};                      // kStart, kProgress
     std::string result;                    // kSuccess
     std::string error;                     // failures, kTimeout, kLostOwner, kCallbackFailed
-    std::string detail;                    // whatever ends an attempt: JSON, kept with it
-    std::optional<Duration> after;         // kRetryableFailure: Retry-After; kSnooze: how long
+    std::string detail;                    // every event that ends an attempt: JSON, stored with it
+    std::optional<Duration> after;         // kRetryableFailure: the Retry-After; kSnooze: the delay
     std::optional<std::int32_t> progress;  // kProgress
     std::string note;                      // kProgress
-    std::string log;     // kProgress, whatever ends an attempt: lines (attempt_log.hpp)
-    std::string remark;  // kResolve
+    std::string log;  // kProgress and every event that ends an attempt: log lines (attempt_log.hpp)
+    std::string remark;                     // kResolve
     SkipReason reason = SkipReason::kNone;  // kSkip
-    bool not_stopping = false;              // kTimeout: the grace ran out, too
-    bool without_person = false;  // kPermanentFailure: ends it, also where the policy would hold it
-    bool without_callback = false;  // kSuccess: the agent has told whoever had to know
-    // kSnooze: nothing was started, so that the attempt does not count. kProgress: it waits at its
-    // owner, or did until now; its time counts from here, and `detail` says what it waits for.
+    bool not_stopping = false;              // kTimeout: the stop grace has run out, too
+    // kPermanentFailure: fails the run even if its policy says `need_manual`.
+    bool without_person = false;
+    // kSuccess: skips the callback; the agent has informed the receiver.
+    bool without_callback = false;
+    // kSnooze: the attempt never started and does not count. kProgress: the attempt is still
+    // waiting at its owner (then `detail` says for what), or has just begun; its time limit counts
+    // from now.
     bool not_begun = false;
-    TargetHealth target = TargetHealth::kNone;  // for the engine; not kept
+    TargetHealth target = TargetHealth::kNone;  // read by the engine; not stored
 };
 
 // An event and the run that it happens to: what agents and dispatchers report.
@@ -48,14 +52,14 @@ struct RunEvent {
     Event event;
 };
 
-// Longer leases and snoozes are cut to these.
+// Longer leases and snoozes are reduced to these.
 inline constexpr Duration kMaxLease = std::chrono::hours(24);
 inline constexpr Duration kMaxSnooze = std::chrono::hours(24 * 366);
 
 enum class EventVerdict : std::uint8_t {
-    kApplied,    // the run is what became of it: write it
-    kDuplicate,  // this very report was taken before: answer as then, write nothing
-    kStale,      // speaks for an attempt that is over: refuse, write nothing
+    kApplied,    // the run has changed: write it
+    kDuplicate,  // this report was applied before: answer as before, write nothing
+    kStale,      // the event belongs to an attempt that is over: refuse, write nothing
     kRefused,    // not possible in this state: refuse, write nothing
     kNotFound,   // there is no such run: from a store, never from Decide
 };
@@ -65,30 +69,34 @@ enum class CallbackWanted : std::uint8_t { kNone, kSuccess, kError };
 struct Transition {
     EventVerdict verdict = EventVerdict::kRefused;
     CallbackWanted callback = CallbackWanted::kNone;
-    std::string reason;  // of kStale and kRefused, for the caller
+    std::string reason;  // of kStale and kRefused: a text for the caller
 };
 
-// What becomes of a run: its status is changed where the verdict is kApplied, and else as it was.
-// Looks at nothing but its arguments: every backend and every door asks this one function and
-// writes what it says, under the condition that (state, exec_id) are still what was asked about.
+// Applies an event to a run. Changes `run.status` if the verdict is kApplied, and else leaves it as
+// it is. Pure: depends on its arguments only. Every state change goes through this function. The
+// store writes the result on the condition that (state, exec_id) are still those that were decided
+// about.
 Transition Decide(Run& run, const Event& event, TimePoint now);
 
-// The last attempt of a run as its row tells it, also while it runs (then ended_at is not set);
-// nothing before the first. Earlier ones are rows of their own.
+// Returns the current or last attempt from the fields of the run, or nullopt before the first
+// attempt. `ended_at` is not set while the attempt runs. Earlier attempts are rows of their own.
 std::optional<Attempt> LastAttempt(const Run& run);
 
-// Started and not over: what a later fire of the same job may not overlap.
+// Returns whether the run has had an attempt and is not over: a later fire of the same job must not
+// overlap with it.
 bool IsUnderWay(const RunStatus& status);
 
-// When the reaper takes a running run away from its owner, and as what.
+// Returns when the reaper takes a running run from its owner, or nullopt if the run is not running.
 std::optional<TimePoint> ExpiresAt(const Run& run);
+// Returns the event with which the reaper ends the attempt (kLostOwner or kTimeout), or nullopt if
+// the attempt has not expired.
 std::optional<Event> OverdueEvent(const Run& run, TimePoint now);
 
-// Whether the run keeps others from its unique key at this time.
+// Returns whether the run occupies its unique key at this time.
 bool HoldsKey(const Run& run, TimePoint now);
 
-// What an HTTP status means for a run (K-09): 2xx is success; 408, 425, 429 and 5xx may be tried
-// again; everything else, redirects included, is a permanent failure.
+// Maps an HTTP status to an event (K-09). 2xx is success; 408, 425, 429 and 5xx are retryable; all
+// others, redirects included, are permanent failures.
 constexpr EventKind OutcomeOfHttpStatus(int status) {
     if (status >= 200 && status <= 299) return EventKind::kSuccess;
     const bool again =

@@ -15,9 +15,9 @@ using std::chrono::seconds;
 
 class DecideTest : public ::testing::Test {
   protected:
-    using Run = ::ksana::model::Run;  // not the base class's member of that name
+    using Run = ::ksana::model::Run;  // hides testing::Test::Run
 
-    // A run in some state, as it would have come there: attempt 1 under exec_id "e1".
+    // Returns a run in the given state with a plausible history: attempt 1 under exec_id "e1".
     Run In(RunState state) const {
         Run run;
         run.id = *Uuid::Parse("019a8c3e-7b2d-7f00-8abc-0123456789ef");
@@ -39,7 +39,7 @@ class DecideTest : public ::testing::Test {
 
     struct Made : Transition {
         RunStatus after;
-        std::optional<Attempt> attempt;  // that this ended
+        std::optional<Attempt> attempt;  // the attempt that the event ended
     };
 
     Made On(const Run& run, const Event& event) const {
@@ -61,8 +61,8 @@ class DecideTest : public ::testing::Test {
         .timeout = seconds(60)};
 };
 
-// G-03, T-02: exhaustive over state and event. Nothing leaves a final state; what is refused,
-// stale or repeated changes nothing; the state after is one that the table names.
+// G-03, T-02: all pairs of state and event. No event leaves a final state; a refused, stale or
+// repeated event changes nothing; the new state is one that the table names.
 TEST_F(DecideTest, EveryStateAndEvent) {
     for (std::size_t s = 0; s < kEnumCount<RunState>; ++s) {
         for (std::size_t e = 0; e < kEnumCount<EventKind>; ++e) {
@@ -143,7 +143,7 @@ TEST_F(DecideTest, ProgressRenewsTheLeaseAndNeverShortensIt) {
               run.status.lease_until);
 }
 
-// K-09, T-07: retries while there are any, then failed.
+// K-09, T-07: retries until they are used up, then failed.
 TEST_F(DecideTest, RetryableFailureIsTriedAgainUntilTheRetriesAreUsedUp) {
     Run run = In(RunState::kRunning);
     for (int failure = 1; failure <= 3; ++failure) {
@@ -179,7 +179,7 @@ TEST_F(DecideTest, PermanentFailureIsNotTriedAgain) {
     EXPECT_EQ(On(RunState::kRunning, EventKind::kPermanentFailure).after.state, RunState::kFailed);
 }
 
-// K-09: exhausted by timeouts is timed_out. G-08: not stopping is recorded.
+// K-09: a run whose retries end with a timeout is timed_out. G-08: not_stopping is recorded.
 TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
     EXPECT_EQ(On(RunState::kRunning, EventKind::kTimeout).after.state, RunState::kScheduled);
     policy_.retry.strategy = RetryStrategy::kNone;
@@ -191,7 +191,7 @@ TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
     EXPECT_TRUE(made.attempt->not_stopping);
 }
 
-// A dead owner uses up an attempt and follows the retry policy; giving back and snoozing do not.
+// A lost owner counts as a failure and follows the retry policy; shutdown and snooze do not count.
 TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
     const Made lost = On(RunState::kRunning, EventKind::kLostOwner);
     EXPECT_EQ(lost.after.failures, 1);
@@ -206,7 +206,7 @@ TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
     EXPECT_EQ(snoozed.after.failures, 0);
 }
 
-// Whatever a worker asks for, time arithmetic stays within bounds.
+// Whatever durations a worker asks for, time arithmetic does not overflow.
 TEST_F(DecideTest, LeasesAndSnoozesAreBounded) {
     const Run run = In(RunState::kRunning);
     EXPECT_EQ(On(run, {.kind = EventKind::kSnooze, .exec_id = "e1", .after = Duration::max()})
@@ -257,7 +257,7 @@ TEST_F(DecideTest, CallbacksKeepARunCompletingUntilDelivered) {
               RunState::kCompleting);
     EXPECT_EQ(On(run, {.kind = EventKind::kCallbackDelivered}).after.state, RunState::kSucceeded);
     EXPECT_EQ(On(run, {.kind = EventKind::kCancel}).verdict, EventVerdict::kRefused);
-    // The agent says that nobody is left to be told.
+    // The agent asks for no callback.
     EXPECT_EQ(On(In(RunState::kRunning),
                  {.kind = EventKind::kSuccess, .exec_id = "e1", .without_callback = true})
                   .after.state,
@@ -288,7 +288,7 @@ TEST_F(DecideTest, CancellingARunningRunAsksItsOwnerFirst) {
         << "what was done is done";
 }
 
-// Promise 4: the same report twice is answered the same; another one from an attempt that is over
+// Promise 4: a repeated report gets the same answer; a different report of an attempt that is over
 // is refused.
 TEST_F(DecideTest, RepeatedReportsAreKnownAgainAndLateOnesRefused) {
     Run run = In(RunState::kRunning);
@@ -317,7 +317,7 @@ TEST_F(DecideTest, SkippedAndMissedRunsSayWhy) {
     EXPECT_EQ(On(RunState::kQueued, EventKind::kMiss).after.state, RunState::kMissed);
 }
 
-// Any sequence of events keeps what must always hold.
+// Random sequences of events keep the invariants.
 TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
     SeededRandom random(5);
     for (int life = 0; life < 3'000; ++life) {
@@ -350,7 +350,7 @@ TEST_F(DecideTest, RandomLivesKeepTheInvariants) {
     }
 }
 
-// Overlap: a blocked run is queued but cannot be taken; any move ends it.
+// Overlap: a blocked run is queued but not claimable; any transition clears the flag.
 TEST_F(DecideTest, BlockedRunsWait) {
     Run run = In(RunState::kScheduled);
     Made made = On(run, {.kind = EventKind::kBlock});
@@ -370,7 +370,7 @@ TEST_F(DecideTest, BlockedRunsWait) {
               EventVerdict::kApplied);
 }
 
-// D-12: the row tells of the last attempt what a row of its own would.
+// D-12: LastAttempt returns the same values as a stored attempt.
 TEST_F(DecideTest, TheRunRowHoldsItsLastAttempt) {
     Run run = In(RunState::kRunning);
     EXPECT_EQ(LastAttempt(run)->owner, "w1");
@@ -393,7 +393,8 @@ TEST_F(DecideTest, TheRunRowHoldsItsLastAttempt) {
     EXPECT_FALSE(LastAttempt(run));
 }
 
-// T-05, D-06: whose lease ran out is lost; whose time ran out is stopped, after the grace.
+// T-05, D-06: an expired lease means a lost owner; an expired deadline means a timeout, after the
+// stop grace.
 TEST_F(DecideTest, WhatTheReaperDoes) {
     Run run = In(RunState::kRunning);
     run.status.lease_until = now_ + seconds(30);
@@ -426,7 +427,7 @@ TEST_F(DecideTest, AUniqueKeyIsHeldByStateAndTime) {
     EXPECT_FALSE(HoldsKey(run, now_));
 }
 
-// What never began uses up nothing: the next attempt takes its number, under a fence of its own.
+// A deferred attempt does not count: the next attempt takes its number, with a new fence.
 TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
     Run run = In(RunState::kRunning);
     const Made away = On(run, {.kind = EventKind::kSnooze,

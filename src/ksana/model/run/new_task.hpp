@@ -11,7 +11,7 @@
 
 namespace ksana::model {
 
-// A unique key as whoever submits says it: how long it holds is counted from the submission.
+// A unique key as the client submits it. `period` counts from the submission.
 struct TaskKey {
     std::string key;  // empty: none
     RunStates states = kUnfinishedStates;
@@ -19,24 +19,25 @@ struct TaskKey {
     friend bool operator==(const TaskKey&, const TaskKey&) = default;
 };
 
-// What somebody wants done (T-01): becomes a run of the queue. What is not said is the type's, else
-// the server's.
+// A client's request for a queued run (T-01). Settings that are absent come from the type, else
+// from the server's defaults.
 struct NewTask {
-    std::optional<Uuid> id;  // none: one is drawn. The same again finds the run of the first time
+    // None: the server draws one. Submitting the same id again finds the existing run.
+    std::optional<Uuid> id;
     std::string type;
     std::string payload;  // JSON; empty: none
     std::string tenant = "default";
     std::string creator;
     std::string category;
     std::int32_t priority = kDefaultPriority;
-    std::optional<TimePoint> start_at;  // not before; in the past: at once
-    std::optional<Duration> delay;      // the same, counted from the submission
+    std::optional<TimePoint> start_at;  // earliest start; a time in the past means at once
+    std::optional<Duration> delay;      // earliest start, relative to the submission
     TaskKey unique;
     std::optional<RetryPolicy> retry;
     std::optional<Duration> timeout;
     std::optional<bool> need_manual;
     std::optional<Uuid> parent;
-    TextMap selector;  // only for agents with these labels
+    TextMap selector;  // labels that an agent must have to claim the run
     friend bool operator==(const NewTask&, const NewTask&) = default;
 };
 

@@ -9,7 +9,7 @@
 namespace ksana::model {
 namespace {
 
-// base * 2^n without overflow.
+// Returns min(base * 2^n, cap) without overflow.
 Duration Doubled(Duration base, int n, Duration cap) {
     for (; n > 0 && base < cap; --n) base *= 2;
     return std::min(base, cap);
@@ -48,7 +48,8 @@ std::optional<Duration> RetryDelay(const RetryPolicy& policy, int failures,
         return std::nullopt;
     }
     Duration delay = BaseDelay(policy, failures);
-    delay += Jitter(policy, delay, failures, run_id);  // may pass max_interval: it only adds
+    // Jitter only adds, so the delay may exceed max_interval.
+    delay += Jitter(policy, delay, failures, run_id);
     if (retry_after) delay = std::max(delay, std::min(*retry_after, kMaxRetryAfter));
     return delay;
 }

@@ -8,12 +8,12 @@
 
 namespace ksana::model {
 
-// No target may put a retry off for longer than this.
+// The longest delay that a target can ask for with Retry-After.
 inline constexpr Duration kMaxRetryAfter = std::chrono::hours(24);
 
-// How long to wait after the n-th counted failure (n from 1), or nothing when the retries are used
-// up. `retry_after` is what the target asked for: it can make the wait longer, never shorter.
-// `run_id` feeds the jitter, which only adds and is the same whenever it is asked for.
+// Returns the delay after the n-th counted failure (n from 1), or nullopt when no retry is left.
+// `retry_after`, the target's request, can only lengthen the delay. `run_id` seeds the jitter,
+// which is deterministic and only adds.
 std::optional<Duration> RetryDelay(const RetryPolicy& policy, int failures,
                                    std::optional<Duration> retry_after, std::string_view run_id);
 

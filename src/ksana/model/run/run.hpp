@@ -13,18 +13,19 @@
 
 namespace ksana::model {
 
-// Where a run stands; docs/state_machine.md draws it. From kSucceeded on the states are final.
+// The state of a run; docs/state_machine.md has the diagram. kSucceeded and all states after it are
+// final.
 enum class RunState : std::uint8_t {
-    kScheduled,   // its time has not come; also between attempts
-    kQueued,      // ready
-    kRunning,     // leased: exec_id, owner, deadline
-    kCompleting,  // result in, callback not yet delivered
-    kHeld,        // waits for a person
+    kScheduled,   // waits for its time, also between attempts
+    kQueued,      // ready to be claimed
+    kRunning,     // claimed, with an exec_id, an owner, a lease and a deadline
+    kCompleting,  // the result is stored, the callback is not yet delivered
+    kHeld,        // waits for a decision by a user
     kSucceeded,
     kFailed,
     kTimedOut,
     kCancelled,
-    kResolved,  // a person closed it
+    kResolved,  // closed by a user
     kSkipped,
     kMissed,
 };
@@ -38,35 +39,35 @@ struct EnumNames<RunState> {
 
 constexpr bool IsFinal(RunState state) { return state >= RunState::kSucceeded; }
 
-// What made a run.
+// What created a run.
 enum class RunTrigger : std::uint8_t { kFire, kManual, kBackfill, kSubmitted, kCallback };
 
-// What happens to a run; Decide (decide.hpp) says what becomes of it.
+// An event of a run; Decide (decide.hpp) applies it.
 enum class EventKind : std::uint8_t {
-    kDue,       // its time has come
-    kStart,     // an owner takes it
-    kProgress,  // the owner is alive
-    kSuccess,   // the owner reports
+    kDue,       // ready_at has passed
+    kStart,     // an owner claims it
+    kProgress,  // a heartbeat of the owner, with or without progress
+    // Reports of the owner.
+    kSuccess,
     kRetryableFailure,
     kPermanentFailure,
-    kTimeout,    // the attempt took too long
-    kLostOwner,  // the owner is gone
-    kCancel,     // somebody wants it to stop
-    kCancelled,  // the owner has stopped it
+    kTimeout,    // the attempt exceeded its time limit
+    kLostOwner,  // the lease expired
+    kCancel,     // a request to stop
+    kCancelled,  // the owner has stopped the attempt
     kCallbackDelivered,
     kCallbackFailed,
-    kHold,      // a person keeps it back
-    kResolve,   // a person closes it
-    kSendBack,  // a person lets it run again
-    kSnooze,    // the owner wants it later
-    kShutdown,  // the owner gives it back unharmed
+    kHold,      // a user holds it back
+    kResolve,   // a user closes it
+    kSendBack,  // a user releases it from `held`
+    kSnooze,    // the owner postpones it
+    kShutdown,  // the owner returns it unfinished, without using up a retry
     kSkip,
     kMiss,
-    kBlock,    // must wait until another run of its job is over
-    kUnblock,  // need not wait any longer
+    kBlock,    // another run of its job must end first
+    kUnblock,  // the run that blocked it has ended
 };
 
-// How an attempt ended.
 enum class AttemptOutcome : std::uint8_t {
     kSucceeded,
     kFailed,
@@ -76,29 +77,30 @@ enum class AttemptOutcome : std::uint8_t {
     kSnoozed,
     kReleased,
     kSkipped,
-    kDeferred,  // never began: a limit or a breaker was in its way
+    kDeferred,  // never began: held up by a limit or a breaker
 };
 
-// Why a run was skipped or a fire made none.
+// Why a run was skipped. Only kOverlap is set at present.
 enum class SkipReason : std::uint8_t { kNone, kOverlap, kLock, kCalendar, kPaused, kDependency };
 
-// The part of a run that events change. Every change of it is a compare-and-set on (state,
-// exec_id) in the store.
+// The part of a run that events change. The store writes it with a compare-and-set on (state,
+// exec_id).
 struct RunStatus {
     RunState state = RunState::kScheduled;
-    TimePoint ready_at{};  // not started before
+    TimePoint ready_at{};  // earliest start of the next attempt
 
     std::int32_t attempt = 0;   // number of the current or last attempt; 0: none yet
-    std::int32_t failures = 0;  // attempts that counted against the retries
-    std::int64_t fence = 0;     // grows with every attempt; for the target to check
-    // Of the current attempt, and kept after its end so that a repeated report is recognised.
+    std::int32_t failures = 0;  // attempts that count against the retries
+    std::int64_t fence = 0;     // grows with every attempt; targets may check it
+    // Of the current or last attempt; kept after its end to recognise repeated reports.
     std::string exec_id;
-    std::optional<EventKind> last_report;   // what ended the attempt exec_id; none while it runs
+    // the event that ended the last attempt; none while it runs
+    std::optional<EventKind> last_report;
     std::optional<AttemptOutcome> outcome;  // of the last attempt; none while it runs
     std::string owner;                      // of the current or last attempt
 
-    std::optional<TimePoint> lease_until;  // liveness: renewed by progress
-    std::optional<TimePoint> deadline;     // of the attempt itself
+    std::optional<TimePoint> lease_until;  // renewed by progress
+    std::optional<TimePoint> deadline;     // end of the current attempt's time limit
     std::optional<TimePoint> started_at;   // of the current or last attempt
     std::optional<TimePoint> ended_at;     // of the last attempt; none while it runs
     std::optional<TimePoint> finished_at;  // of the run
@@ -106,13 +108,13 @@ struct RunStatus {
     std::int32_t progress = 0;  // percent
     std::string progress_note;
     bool cancel_requested = false;
-    bool not_stopping = false;  // the attempt outlived the grace after its timeout
-    bool blocked = false;       // queued, but waits for another run of its job
+    bool not_stopping = false;  // the last attempt outlived its timeout and the stop grace
+    bool blocked = false;       // queued, but must wait for another run of its job
 
     std::string result;  // JSON
     std::string last_error;
-    std::string detail;  // JSON: what the last attempt left behind (answer, timings, trace)
-    std::string remark;  // of the person who closed it
+    std::string detail;  // JSON about the last attempt: response, timings, trace, log
+    std::string remark;  // by the user who closed the run
     SkipReason skip_reason = SkipReason::kNone;
 
     friend bool operator==(const RunStatus&, const RunStatus&) = default;
@@ -127,8 +129,8 @@ constexpr RunStates SetOf(RunState state) {
 inline constexpr RunStates kAllStates = (1U << kEnumCount<RunState>)-1;
 inline constexpr RunStates kUnfinishedStates = SetOf(RunState::kSucceeded) - 1;
 
-// One run of a tenant at a time holds a key: while its state is among `states` and, where there is
-// one, `until` has not passed.
+// A unique key within a tenant. At most one run holds it: a run does while its state is in `states`
+// and `until`, if set, has not passed.
 struct UniqueRule {
     std::string key;  // empty: none
     RunStates states = kUnfinishedStates;
@@ -136,20 +138,21 @@ struct UniqueRule {
     friend bool operator==(const UniqueRule&, const UniqueRule&) = default;
 };
 
-// One execution of something. The id stays over all attempts: the idempotency key.
+// One execution of a job or task. The id stays the same for all attempts and serves as the
+// idempotency key.
 struct Run {
     Uuid id;
-    std::string job_id;  // empty: submitted directly
+    std::string job_id;  // empty: a task that was submitted directly
     std::string tenant = "default";
     std::string type;
     std::string category;
     std::string creator;
-    ActionKind kind = ActionKind::kQueue;  // who carries it out
+    ActionKind kind = ActionKind::kQueue;  // selects the executor
     RunTrigger trigger = RunTrigger::kSubmitted;
     std::int32_t priority = kDefaultPriority;
-    std::optional<TimePoint> nominal_at;  // of a fire; unique together with job_id
+    std::optional<TimePoint> nominal_at;  // time of the scheduled fire; unique together with job_id
     std::string payload;                  // JSON
-    TextMap selector;                     // only for workers with these labels
+    TextMap selector;                     // labels that an agent must have to claim the run
     UniqueRule unique;
     std::optional<Uuid> parent;
     RunPolicy policy;
@@ -160,7 +163,7 @@ struct Run {
     friend bool operator==(const Run&, const Run&) = default;
 };
 
-// One try of a run, kept when it is over.
+// One attempt of a run.
 struct Attempt {
     Uuid run_id;
     std::int32_t number = 0;
@@ -168,8 +171,8 @@ struct Attempt {
     std::int64_t fence = 0;
     std::string owner;
     TimePoint started_at{};
-    std::optional<TimePoint> ended_at;      // none: under way
-    std::optional<AttemptOutcome> outcome;  // likewise
+    std::optional<TimePoint> ended_at;      // none: still running
+    std::optional<AttemptOutcome> outcome;  // none: still running
     std::string error;
     std::string detail;  // JSON
     bool not_stopping = false;

@@ -8,15 +8,16 @@
 
 namespace ksana::model {
 
-// What is known about a type of runs (T-06). A type is optional: a run of an unknown type waits
-// for somebody who serves it.
+// Settings shared by all runs of a type (T-06). Types are optional: a run of an unknown type waits
+// for a worker or agent that serves it.
 struct RunType {
     std::string code;  // unique
     std::string name;
     std::string category;
     std::optional<RetryPolicy> retry;
     std::optional<Duration> timeout;
-    bool need_manual = false;  // exhausted retries wait for a person instead of failing
+    // hold a run for a user when its retries are exhausted, instead of failing it
+    bool need_manual = false;
     Callbacks callbacks;
     TimePoint created_at{};
     TimePoint updated_at{};

@@ -14,7 +14,7 @@ struct Rule {
     Effect effect;
 };
 
-// All that can happen. What is not listed is refused; a final state is never listed.
+// All transitions. A pair that is not listed is refused; final states are never listed.
 constexpr Rule kRules[] = {
     {RunState::kScheduled, EventKind::kDue, Effect::kEnqueue},
     {RunState::kScheduled, EventKind::kStart, Effect::kBegin},

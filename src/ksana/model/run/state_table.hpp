@@ -7,38 +7,39 @@
 
 namespace ksana::model {
 
-// What an event does to a run in some state. The rules behind the words are in decide.cpp.
+// What an event does to a run in a given state. decide.cpp implements the effects.
 enum class Effect : std::uint8_t {
     kRefuse,           // not possible in this state
     kEnqueue,          // → queued
-    kBegin,            // → running, a new attempt
-    kRenew,            // the lease is longer, progress is noted
-    kFinish,           // → succeeded, or completing when somebody must be told first
-    kRetryOrFail,      // → scheduled again, or failed, or held; cancelled when that was asked for
-    kFail,             // → failed, or held; cancelled when that was asked for
-    kRetryOrTimeOut,   // → scheduled again, or timed_out, or held; cancelled when asked for
+    kBegin,            // → running, with a new attempt
+    kRenew,            // stays running; the lease is extended, progress is stored
+    kFinish,           // → succeeded, or completing if a callback must be delivered first
+    kRetryOrFail,      // → scheduled, failed or held; cancelled if a cancel was requested
+    kFail,             // → failed or held; cancelled if a cancel was requested
+    kRetryOrTimeOut,   // → scheduled, timed_out or held; cancelled if a cancel was requested
     kCancelNow,        // → cancelled
-    kAskToCancel,      // stays running, and the owner is told
+    kAskToCancel,      // stays running; the owner is asked to stop
     kDeliver,          // → succeeded
-    kNoteUndelivered,  // stays completing
+    kNoteUndelivered,  // stays completing; the error is stored
     kHold,             // → held
     kResolve,          // → resolved
-    kSendBack,         // → queued, or scheduled before its time; with its retries anew
-    kPostpone,         // → scheduled, no retry used up; cancelled when asked for
-    kRelease,          // → queued, no retry used up; cancelled when asked for
+    kSendBack,         // → queued, or scheduled if ready_at is in the future; retries restart
+    kPostpone,         // → scheduled, no retry used up; cancelled if a cancel was requested
+    kRelease,          // → queued, no retry used up; cancelled if a cancel was requested
     kSkip,             // → skipped
     kMiss,             // → missed
-    kBlock,            // → queued, and not claimed until unblocked
-    kUnblock,          // stays queued, and may be claimed
+    kBlock,            // → queued, not claimable until unblocked
+    kUnblock,          // stays queued, claimable again
 };
 
-// The one table of transitions.
+// Returns the effect of an event in a state.
 Effect EffectOf(RunState state, EventKind event);
 
-// The states an effect may lead to, as docs/state_machine.md writes them ("succeeded, completing").
+// Returns the states an effect may lead to, in the notation of docs/state_machine.md ("succeeded,
+// completing").
 std::string_view TargetsOf(Effect effect);
 
-// Whether an event speaks for an attempt and so must carry its exec_id.
+// Returns whether an event belongs to an attempt and so must carry its exec_id.
 bool IsFenced(EventKind event);
 
 }  // namespace ksana::model

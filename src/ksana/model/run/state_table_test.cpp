@@ -22,7 +22,7 @@ std::vector<std::string> Cells(const std::string& line) {
     return cells;
 }
 
-// docs/state_machine.md is the truth that people read: its table and this one must be the same.
+// docs/state_machine.md is what people read: its table and the one in the code must be equal.
 TEST(StateTable, IsTheOneInTheDocumentation) {
     std::ifstream file(std::string(KSANA_SOURCE_DIR) + "/docs/state_machine.md");
     ASSERT_TRUE(file);

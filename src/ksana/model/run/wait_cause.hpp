@@ -9,12 +9,12 @@ namespace ksana::model {
 
 enum class WaitReason : std::uint8_t { kLimited, kBreakerOpen };
 
-// What keeps a run from starting. Stands in the detail of a run that waits at its owner, or that
-// was given back for this, so that whoever looks at the run knows it.
+// Why a claimed run does not start. Stored in the detail of a run that waits at its owner or was
+// deferred, so that users can see the reason.
 struct WaitCause {
     WaitReason reason = WaitReason::kLimited;
     std::string key;          // "group:etl", "host:example.com:443"
-    std::int64_t before = 0;  // so many were in front of it
+    std::int64_t before = 0;  // number of runs ahead of it
     friend bool operator==(const WaitCause&, const WaitCause&) = default;
 };
 

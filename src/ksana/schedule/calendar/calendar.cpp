@@ -24,7 +24,7 @@ void CheckRule(const CalendarRule& rule, const std::string& path, std::vector<Pr
             problems.push_back({path + "/dates", "ends before it starts"});
         }
     }
-    // 2024 was a leap year: 02-29 is a day of some years.
+    // 2024 is a leap year, so 02-29 is valid.
     if (rule.yearly && !Date{2024, rule.yearly->month, rule.yearly->day}.IsValid()) {
         problems.push_back({path + "/yearly", "there is no such day in any year"});
     }

@@ -10,8 +10,8 @@
 
 namespace ksana::schedule {
 
-// One line of a calendar: the days it speaks of, and the part of such a day. Every part that is
-// given must match; a rule with none matches always.
+// A rule of a calendar: days, and optionally a time of day. All given parts must match.
+// ValidateCalendar refuses a rule without any part.
 struct CalendarRule {
     struct DateSpan {
         Date first;
@@ -23,7 +23,7 @@ struct CalendarRule {
         int day = 1;
         friend bool operator==(const MonthDay&, const MonthDay&) = default;
     };
-    // Seconds of the day, [from, to). When `to` is not after `from` the span runs past midnight
+    // Seconds of the day, [from, to). If `to` is before `from`, the span continues past midnight
     // into the next day and belongs to the day on which it starts.
     struct TimeSpan {
         int from = 0;
@@ -33,14 +33,14 @@ struct CalendarRule {
 
     std::optional<DateSpan> dates;
     std::optional<MonthDay> yearly;
-    std::uint8_t weekdays = 0;  // bit mask, 0 is Sunday; none set: any day
+    std::uint8_t weekdays = 0;  // bit mask, bit 0 is Sunday; 0: any day
     std::optional<TimeSpan> times;
 
     friend bool operator==(const CalendarRule&, const CalendarRule&) = default;
 };
 
 // A day that counts as another weekday, such as a Chinese make-up working day: a schedule for
-// Monday to Friday fires on the Saturday that counts as a Friday.
+// Monday to Friday fires on a Saturday that counts as a Friday.
 struct SwapDay {
     Date date;
     int counts_as = 1;  // 0 is Sunday
@@ -48,9 +48,9 @@ struct SwapDay {
     friend bool operator==(const SwapDay&, const SwapDay&) = default;
 };
 
-// A named set of days and times at which schedules do not fire. An instant is let through when no
-// `exclude` rule matches it, or an `include` rule does. Dates and times are local to the zone of
-// the schedule that uses it. Plain data; CalendarIndex answers questions about it.
+// A named set of days and times at which schedules do not fire. A time is allowed if no `exclude`
+// rule matches it, or if an `include` rule does. Dates and times are local to the zone of the
+// schedule that uses the calendar. Plain data; CalendarIndex evaluates it.
 struct Calendar {
     std::string name;
     std::string description;
@@ -62,16 +62,17 @@ struct Calendar {
 };
 
 inline constexpr std::size_t kMaxCalendarRules = 4096;
-// Rules that are looked at for every day, because they recur or span years; and those among them
-// with a time of day.
+// The most wide rules (IsWide), which are checked for every day, and the most rules with a time of
+// day among them.
 inline constexpr std::size_t kMaxCalendarWideRules = 64;
 inline constexpr std::size_t kMaxCalendarTimeRules = 16;
 
-// Neither recurring nor longer than this: such a rule costs nothing once it is indexed.
+// Returns whether a rule recurs, has a time of day or spans more than kMaxNarrowDays days. A rule
+// that is not wide is indexed by date and costs nothing per lookup.
 inline constexpr std::int64_t kMaxNarrowDays = 800;
 bool IsWide(const CalendarRule& rule);
 
-// Every fault, with paths from the calendar's own root ("/exclude/3/dates").
+// Returns every problem, with paths that start at the calendar ("/exclude/3/dates").
 std::vector<Problem> ValidateCalendar(const Calendar& calendar);
 
 }  // namespace ksana::schedule

@@ -18,7 +18,7 @@ CalendarIndex::CalendarIndex(const Calendar& calendar) : name_(calendar.name) {
     }
     std::sort(swaps_.begin(), swaps_.end(),
               [](const Swap& a, const Swap& b) { return a.day_number < b.day_number; });
-    // Several rules may speak of one month: fold them into one entry.
+    // Several rules may name days of the same month: merge them into one entry.
     std::sort(dated_.begin(), dated_.end(),
               [](const DatedMonth& a, const DatedMonth& b) { return a.index < b.index; });
     std::vector<DatedMonth> folded;
@@ -225,7 +225,7 @@ std::int64_t CalendarIndex::EdgeBefore(std::int64_t local) const {
 }
 
 int CalendarIndex::NextOpenSecond(std::int64_t day_number, int weekday, int second) const {
-    // Each pass moves past the end of one span, so there are at most as many as rules.
+    // Each pass moves past the end of one span, so there are at most as many passes as rules.
     for (bool moved = true; moved && second < kDay;) {
         moved = false;
         for (const Rule& rule : timed_) {
@@ -235,7 +235,7 @@ int CalendarIndex::NextOpenSecond(std::int64_t day_number, int weekday, int seco
                 continue;
             }
             if (rule.when.weekdays != 0) {
-                // The day before a swapped one may be anything: such a rule is left out here.
+                // The day before a swapped day is not known here, so such a rule is ignored.
                 if (rule.after_midnight && !swaps_.empty()) continue;
                 const int day = rule.after_midnight ? (weekday + 6) % 7 : weekday;
                 if ((rule.when.weekdays >> static_cast<unsigned>(day) & 1U) == 0) continue;

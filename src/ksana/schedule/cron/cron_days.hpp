@@ -8,8 +8,8 @@
 
 namespace ksana::schedule {
 
-// A month as a bit mask of its days (bit 1 is the first), computed in a handful of operations: this
-// is what lets the search jump over days instead of walking them.
+// The layout of a month. Days are bit masks (bit 1 is the first), computed in a few operations, so
+// that the search can jump over days instead of walking through them.
 struct MonthShape {
     int length = 31;
     int first_weekday = 0;  // weekday of the 1st, 0 is Sunday
@@ -19,7 +19,7 @@ struct MonthShape {
     }
     constexpr int WeekdayOfDay(int day) const { return (first_weekday + day - 1) % 7; }
 
-    // Every day of the month whose weekday is in the mask.
+    // Returns the days of the month whose weekday is in the mask.
     constexpr std::uint32_t DaysOn(std::uint32_t weekdays) const {
         const std::uint32_t twice = weekdays | weekdays << 7U;
         const std::uint32_t week = (twice >> static_cast<unsigned>(first_weekday)) & 0x7FU;
@@ -36,8 +36,8 @@ namespace internal {
 
 constexpr std::uint32_t DayBit(int day) { return 1U << static_cast<unsigned>(day); }
 
-// nW: the weekday (Monday to Friday) nearest to the n-th, never leaving the month. A month without
-// an n-th day has none.
+// nW: the weekday (Monday to Friday) nearest to day n within the month. Empty if the month has no
+// day n.
 constexpr std::uint32_t NearestWeekday(int day, const MonthShape& month) {
     if (day > month.length) return 0;
     const int weekday = month.WeekdayOfDay(day);
@@ -78,7 +78,7 @@ constexpr std::uint32_t SpecialWeekdays(const CronSpec& spec, const MonthShape& 
 
 }  // namespace internal
 
-// The days of a month that the two day fields let through; the month field is not looked at.
+// Returns the days of a month that match the two day fields. Ignores the month field.
 constexpr std::uint32_t MatchingDays(const CronSpec& spec, const MonthShape& month) {
     std::uint32_t by_day = spec.days & month.AllDays();
     if (spec.HasSpecialDays()) by_day |= internal::SpecialDays(spec, month);
@@ -88,7 +88,8 @@ constexpr std::uint32_t MatchingDays(const CronSpec& spec, const MonthShape& mon
     return either ? by_day | by_weekday : by_day & by_weekday;
 }
 
-// Whether any day of any year matches. There are only fourteen kinds of year.
+// Returns whether the expression matches any day of any year. There are only fourteen kinds of
+// year.
 constexpr bool EverMatches(const CronSpec& spec) {
     if (spec.seconds == 0 || spec.minutes == 0 || spec.hours == 0) return false;
     for (int month = 1; month <= 12; ++month) {

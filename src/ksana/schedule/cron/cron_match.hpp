@@ -8,9 +8,9 @@
 #include "ksana/schedule/cron/cron_spec.hpp"
 #include "ksana/schedule/zone/civil.hpp"
 
-// Matching local seconds of an expression: the next, the previous, how many. Zones and calendars
-// are not known here, except that `days_of` (year, month, shape → day mask) decides which days
-// count, so that a calendar can take its days out of the same masks.
+// Searches for matching local seconds of an expression: next, previous, count. Independent of zones
+// and calendars: the caller's `days_of` (year, month, shape → day mask) selects the days, so that a
+// calendar can remove days in the same masks.
 
 namespace ksana::schedule {
 
@@ -18,14 +18,14 @@ namespace internal {
 
 inline constexpr int kNone = -1;
 
-// The lowest set bit at or above `from`, or kNone.
+// Returns the lowest set bit at or above `from`, or kNone.
 constexpr int BitAtOrAbove(std::uint64_t mask, int from) {
     if (from > 63) return kNone;
     const std::uint64_t rest = mask & (~std::uint64_t{0} << static_cast<unsigned>(from));
     return rest == 0 ? kNone : std::countr_zero(rest);
 }
 
-// The highest set bit at or below `from`, or kNone.
+// Returns the highest set bit at or below `from`, or kNone.
 constexpr int BitAtOrBelow(std::uint64_t mask, int from) {
     if (from < 0) return kNone;
     const std::uint64_t rest = mask & (~std::uint64_t{0} >> static_cast<unsigned>(63 - from));
@@ -55,7 +55,7 @@ constexpr int LastTimeOfDay(const CronSpec& spec) {
                                  63 - std::countl_zero(spec.seconds));
 }
 
-// The first matching second of a day at or after `from`, or -1.
+// Returns the first matching second of a day at or after `from`, or -1.
 constexpr int TimeAtOrAfter(const CronSpec& spec, int from) {
     using internal::BitAtOrAbove;
     const int hour = from / 3600;
@@ -76,7 +76,7 @@ constexpr int TimeAtOrAfter(const CronSpec& spec, int from) {
                                  std::countr_zero(spec.seconds));
 }
 
-// The last matching second of a day at or before `from`, or -1.
+// Returns the last matching second of a day at or before `from`, or -1.
 constexpr int TimeAtOrBefore(const CronSpec& spec, int from) {
     using internal::BitAtOrBelow;
     const int hour = from / 3600;
@@ -95,7 +95,7 @@ constexpr int TimeAtOrBefore(const CronSpec& spec, int from) {
     return internal::SecondOfDay(earlier, 63 - std::countl_zero(spec.minutes), last_second);
 }
 
-// How many matching seconds a day has before `limit` (0…86400).
+// Returns the number of matching seconds of a day before `limit` (0…86400).
 constexpr int CountTimesBefore(const CronSpec& spec, int limit) {
     using internal::BitsBelow;
     const int hour = limit / 3600;
@@ -112,7 +112,7 @@ constexpr int CountTimesBefore(const CronSpec& spec, int limit) {
     return count;
 }
 
-// The smallest match in [from, limit].
+// Returns the smallest match in [from, limit].
 template <class DaysOf>
 constexpr std::optional<std::int64_t> NextMatch(const CronSpec& spec, std::int64_t from,
                                                 std::int64_t limit, const DaysOf& days_of) {
@@ -157,7 +157,7 @@ constexpr std::optional<std::int64_t> NextMatch(const CronSpec& spec, std::int64
     }
 }
 
-// The greatest match in [limit, from].
+// Returns the greatest match in [limit, from].
 template <class DaysOf>
 constexpr std::optional<std::int64_t> PreviousMatch(const CronSpec& spec, std::int64_t from,
                                                     std::int64_t limit, const DaysOf& days_of) {
@@ -166,7 +166,7 @@ constexpr std::optional<std::int64_t> PreviousMatch(const CronSpec& spec, std::i
     const Date start = DateOf(day_number);
     int year = start.year;
     int month = start.month;
-    int top = start.day;  // days up to and including this are still to be looked at
+    int top = start.day;  // the last day of the month still to be checked
     const int time = TimeAtOrBefore(spec, static_cast<int>(from - day_number * kSecondsPerDay));
     for (bool first_month = true;; first_month = false) {
         const std::int64_t first = FirstOfMonth(year, month);
@@ -193,7 +193,7 @@ constexpr std::optional<std::int64_t> PreviousMatch(const CronSpec& spec, std::i
     }
 }
 
-// How many matches [from, to) holds. Costs a few operations per month of the span.
+// Returns the number of matches in [from, to). Costs a few operations per month.
 template <class DaysOf>
 constexpr std::int64_t CountMatches(const CronSpec& spec, std::int64_t from, std::int64_t to,
                                     const DaysOf& days_of) {
@@ -212,7 +212,7 @@ constexpr std::int64_t CountMatches(const CronSpec& spec, std::int64_t from, std
         std::uint32_t days = (spec.months >> static_cast<unsigned>(month) & 1U) != 0
                                  ? days_of(year, month, shape)
                                  : 0;
-        // The two ends of the span may hold only a part of their day.
+        // The first and the last day may be covered only in part.
         for (const std::int64_t edge : {first_day, last_day}) {
             const std::int64_t day = edge - first + 1;
             if (day < 1 || day > shape.length || (days >> day & 1U) == 0) continue;

@@ -110,7 +110,7 @@ std::string Describe(std::string_view text, const CronFault& fault, CronDialect 
                        reason);
 }
 
-// "1,5-7" for a mask; a run of three or more becomes a range.
+// Returns "1,5-7" for a mask; three or more consecutive values become a range.
 std::string MaskText(std::uint64_t mask) {
     std::string text;
     for (int low = 0; low < 64; ++low) {
@@ -134,8 +134,8 @@ std::uint64_t FullMask(CronField field) {
     return mask;
 }
 
-// A star field that is not plain * must have been */n, alone or with more items. n is found by
-// trying; whatever the steps do not cover follows as a list.
+// A star field that is not plain * must have been */n, alone or with further items. Finds n by
+// trial; values that the steps do not cover follow as a list.
 std::string StarText(std::uint64_t mask, CronField field) {
     if (mask == FullMask(field)) return "*";
     const CronFieldRange& range = kCronFields.at(static_cast<std::size_t>(field));
@@ -154,7 +154,7 @@ std::string StarText(std::uint64_t mask, CronField field) {
 
 std::string FieldText(std::uint64_t mask, bool star, CronField field) {
     if (star) return StarText(mask, field);
-    // Unrestricted fields without a star flag of their own (seconds, months).
+    // Seconds and months have no star flag: write * if they are unrestricted.
     const bool flagged = field != CronField::kSecond && field != CronField::kMonth;
     if (!flagged && mask == FullMask(field)) return "*";
     return MaskText(mask);

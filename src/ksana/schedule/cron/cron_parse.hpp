@@ -12,16 +12,16 @@
 
 namespace ksana::schedule {
 
-// Reads an expression at run time. The error names the field and the reason.
+// Parses an expression at run time. The error (kInvalidArgument) names the field and the reason.
 Result<CronSpec> ParseCron(std::string_view text, const CronSyntax& syntax = {});
 
-// Why and where an expression is wrong, for messages that point at the place.
+// Returns the field and the reason of a fault, for messages that point at its position.
 std::string DescribeCronFault(std::string_view text, const CronFault& fault, CronDialect dialect);
 
-// An expression that fires exactly as `spec` does and reads back as an equal spec.
+// Returns an expression that parses to an equal spec.
 std::string FormatCron(const CronSpec& spec);
 
-// Never defined: calling one in a constant expression stops the compiler with its name, which is
+// Never defined: a call in a constant expression makes compilation fail with the function's name,
 // the only part of a message that both g++ and clang print.
 void cron_expression_is_empty();
 void cron_needs_5_or_6_fields();
@@ -30,7 +30,7 @@ void cron_expression_is_malformed();
 void cron_form_is_not_in_this_dialect();
 void cron_never_fires();
 
-// Reads an expression while compiling: constexpr auto kNightly = CronLiteral("0 3 * * *");
+// Parses an expression at compile time: constexpr auto kNightly = CronLiteral("0 3 * * *");
 consteval CronSpec CronLiteral(std::string_view text, CronSyntax syntax = {}) {
     const CronParsed parsed = ParseCronText(text, syntax);
     switch (parsed.fault.kind) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr CronSyntax kLibrary{CronDialect::kLibrary, DayMatch::kOr};
 
-// The same parser runs while compiling.
+// The same parser runs at compile time.
 static_assert(CronLiteral("0 3 * * MON").weekdays == 0b10);
 static_assert(CronLiteral("*/15 * * * *").minute_star);
 static_assert(ParseCronText("61 * * * *", {}).fault.kind == CronFault::Kind::kOutOfRange);
@@ -24,7 +24,7 @@ std::string Fault(std::string_view text, const CronSyntax& syntax = {}) {
 
 std::uint32_t Place(std::string_view text) { return ParseCronText(text, {}).fault.position; }
 
-// K-22, K-20: every refusal names the field and the reason.
+// K-22, K-20: every error names the field and the reason.
 TEST(ParseCron, NamesTheFieldAndTheReason) {
     EXPECT_EQ(Fault(""), "the expression is empty");
     EXPECT_EQ(Fault("75 * * * *"), "minute: 75 is out of range 0-59");

@@ -8,14 +8,14 @@
 #include "ksana/schedule/cron/cron_syntax.hpp"
 #include "ksana/schedule/cron/cron_words.hpp"
 
-// The parser itself, all of it constexpr: the same code refuses a bad expression when compiling
-// (CronLiteral) and at run time (ParseCron). Both are in cron_parse.hpp.
+// The cron parser, all of it constexpr: the same code runs at compile time (CronLiteral) and at run
+// time (ParseCron). Both are in cron_parse.hpp.
 
 namespace ksana::schedule {
 
 namespace internal {
 
-// Parses one expression; the first fault found is kept and everything after it is left alone.
+// Parses one expression. Stops at the first fault.
 class CronParser {
   public:
     constexpr CronParser(std::string_view text, CronSyntax syntax) : text_(text), syntax_(syntax) {
@@ -40,7 +40,7 @@ class CronParser {
         std::size_t end = 0;
     };
 
-    // One number or name.
+    // A number or a name.
     struct Operand {
         int value = 0;
         bool ok = false;
@@ -76,7 +76,7 @@ class CronParser {
         }
     }
 
-    // Stops counting above 7: that many is a fault whatever follows.
+    // Stops at 8 fields, which is a fault whatever follows.
     constexpr std::size_t Split(std::array<Span, 8>& fields) const {
         std::size_t count = 0;
         std::size_t i = 0;
@@ -120,7 +120,7 @@ class CronParser {
         if (field_ == CronField::kWeekday) spec_.weekday_star = true;
     }
 
-    // value, *, ?, range, each with an optional step; or one of the special day forms.
+    // A value, *, ? or range, with an optional step; or one of the special day forms.
     constexpr void ParseItem(Span item) {
         const char first = text_[item.begin];
         if (first == '?') return ParseQuestion(item);
@@ -172,7 +172,7 @@ class CronParser {
         return IsLibrary() && field_ == CronField::kWeekday ? 6 : high;
     }
 
-    // What a stray character means: one the dialect has elsewhere, or rubbish.
+    // Classifies an unexpected character: a special form in the wrong place, or garbage.
     constexpr Kind Unexpected(std::size_t at) const {
         const char c = Upper(text_[at]);
         if (c == 'L' || c == 'W' || c == '#' || c == '?') {
@@ -216,7 +216,7 @@ class CronParser {
         const std::size_t begin = at;
         int value = 0;
         while (at < end && IsDigit(text_[at])) {
-            // Stays out of range once it is: no overflow, however many digits follow.
+            // Stops accumulating once out of range, so that it cannot overflow.
             if (value < 100'000) value = value * 10 + (text_[at] - '0');
             ++at;
         }
@@ -231,7 +231,7 @@ class CronParser {
         return value;
     }
 
-    // "/n" where there is one. After a single value it means "from there to the end" (5/15).
+    // Parses an optional "/n". After a single value it means "from there to the end" (5/15).
     constexpr int ParseStep(std::size_t& at, Span item, bool range, int& low, int& high) {
         if (at == item.end || text_[at] != '/') return 1;
         ++at;
@@ -251,8 +251,8 @@ class CronParser {
         return step;
     }
 
-    // L, L-n, LW, nW in the day of month; wL, w#n in the day of week. True: it was one of them,
-    // taken or refused.
+    // Parses L, L-n, LW, nW in the day of month; wL, w#n in the day of week. Returns true if the
+    // item was one of them, whether valid or not.
     constexpr bool ParseSpecial(Span item) {
         if (field_ == CronField::kDay) return ParseSpecialDay(item);
         if (field_ == CronField::kWeekday) return ParseSpecialWeekday(item);
@@ -362,7 +362,7 @@ class CronParser {
     CronSpec spec_{};
     CronFault fault_{};
     CronField field_ = CronField::kWhole;
-    bool sunday_by_name_ = false;  // the operand just read was SUN
+    bool sunday_by_name_ = false;  // the last operand was SUN
 };
 
 }  // namespace internal

@@ -12,12 +12,12 @@ constexpr auto kPlainDays = [](const CronSpec& spec) {
     return [&spec](int, int, const MonthShape& shape) { return MatchingDays(spec, shape); };
 };
 
-// Day numbers before and after every year we compute in, with room for arithmetic.
+// Day numbers before and after the supported years, with a margin for arithmetic.
 constexpr std::int64_t kFirstDay = kMinLocalSecond / kSecondsPerDay - 2;
 constexpr std::int64_t kEndOfDays = kMaxLocalSecond / kSecondsPerDay + 2;
 
-// The day fields of an expression on a day that counts as another weekday. Forms that depend on
-// the place in the month (3#2, 5L) are about real weekdays and do not match such a day.
+// Returns whether the day fields match a day that counts as another weekday. Forms that depend on
+// the position in the month (3#2, 5L) refer to real weekdays and do not match such a day.
 bool MatchesSwapped(const CronSpec& spec, std::uint32_t by_day_field, int day, int counts_as) {
     const bool by_day = (by_day_field >> static_cast<unsigned>(day) & 1U) != 0;
     const bool by_weekday = (spec.weekdays >> static_cast<unsigned>(counts_as) & 1U) != 0;
@@ -55,7 +55,8 @@ void CronPattern::FindDeadWeekdays() {
     for (const std::int64_t start : starts) {
         DeadStretch stretch{start, 0};
         for (int weekday = 0; weekday < 7; ++weekday) {
-            // From one open second to the next matching one, until both meet or the day is over.
+            // Alternates between the next open and the next matching second until they meet or the
+            // day ends.
             int second = TimeAtOrAfter(spec_, 0);
             while (second >= 0 && second < kSecondsPerDay) {
                 const int open = calendar_->NextOpenSecond(start, weekday, second);
@@ -87,7 +88,8 @@ std::int64_t CronPattern::FirstNeeded(std::int64_t from) const {
     return std::max(from - kCalendarCycleSeconds, kMinLocalSecond);
 }
 
-// Days with no second left. What an include rule touches may live.
+// Returns the days on which no matching second is left. Days that an include rule matches are not
+// among them.
 std::uint32_t CronPattern::DeadDays(const CalendarIndex::MonthMasks& masks, std::int64_t first,
                                     const MonthShape& shape) const {
     std::uint32_t dead = 0;
@@ -113,7 +115,7 @@ std::uint32_t CronPattern::DeadDays(const CalendarIndex::MonthMasks& masks, std:
     return dead & ~masks.included;
 }
 
-// The matching days of a month, those that count as another weekday taken as such.
+// Returns the matching days of a month, where swapped days count as their other weekday.
 std::uint32_t CronPattern::SwappedDays(std::int64_t first, const MonthShape& shape) const {
     std::uint32_t days = MatchingDays(spec_, shape);
     for (const CalendarIndex::Swap& swap : calendar_->SwapsIn(first, shape.length)) {
@@ -133,11 +135,11 @@ std::uint32_t CronPattern::WithCalendar(int year, int month, const MonthShape& s
         if (!dead_.empty()) allowed &= ~DeadDays(masks, first, shape);
         return allowed;
     }
-    // Whole days taken away by closing or by a swap, and days of which a part is taken.
+    // Days that are closed, partly closed, or removed by a swap.
     return MatchingDays(spec_, shape) & (masks.closed | masks.partial | ~days);
 }
 
-// Whether [low, high) holds a match of the expression, whatever the calendar's rules say.
+// Returns whether [low, high) has a match of the expression, whatever the calendar's rules say.
 bool CronPattern::GapMatches(std::int64_t low, std::int64_t high, bool with_swaps) const {
     const auto days_of = [this, with_swaps](int year, int month, const MonthShape& shape) {
         return with_swaps ? SwappedDays(FirstOfMonth(year, month), shape)
@@ -156,12 +158,12 @@ bool CronPattern::FiresAfterGap(std::int64_t low, std::int64_t high) const {
     return side_ == Side::kAllowed ? allowed : !allowed && stands_for_gap(false);
 }
 
-// Whether a second of a matching day is on this pattern's side of the calendar.
+// Returns whether a second of a matching day is on this pattern's side of the calendar.
 bool CronPattern::Passes(std::int64_t local) const {
     const bool allowed = calendar_->Allows(local);
     if (side_ == Side::kAllowed) return allowed;
     if (!allowed) return true;
-    // Allowed by the calendar's rules, yet on a day that a swap took from the expression.
+    // The rules allow it, but a swap may have removed the day from the expression.
     const std::int64_t day_number = FloorDiv(local, kSecondsPerDay);
     const CalendarIndex::SwapRange swap = calendar_->SwapsIn(day_number, 1);
     if (swap.first == swap.last) return false;
@@ -190,7 +192,7 @@ std::optional<std::int64_t> CronPattern::Previous(std::int64_t from, std::int64_
     for (;;) {
         const auto match = PreviousMatch(spec_, from, limit, DaysOf{*this});
         if (!match || Passes(*match)) return match;
-        // Back to just before the stretch that does not pass.
+        // Continue just before the interval that does not pass.
         from = calendar_->EdgeBefore(*match) - 1;
     }
 }
@@ -201,7 +203,7 @@ std::int64_t CronPattern::Count(std::int64_t from, std::int64_t to) const {
     return CountWithCalendar(from, to);
 }
 
-// Matching seconds of [from, to), which lies within one day that the day masks let through.
+// Counts the matches in [from, to), which must lie within one day that the day masks contain.
 std::int64_t CronPattern::CountPartialDay(std::int64_t from, std::int64_t to) const {
     const std::int64_t midnight = FloorDiv(from, kSecondsPerDay) * kSecondsPerDay;
     std::int64_t count = 0;
@@ -216,7 +218,7 @@ std::int64_t CronPattern::CountPartialDay(std::int64_t from, std::int64_t to) co
     return count;
 }
 
-// Days that are wholly open are counted by the masks, the others one by one.
+// Counts days that are fully open with masks, the others one by one.
 std::int64_t CronPattern::CountWithCalendar(std::int64_t from, std::int64_t to) const {
     if (from >= to) return 0;
     std::int64_t count =

@@ -10,12 +10,12 @@
 
 namespace ksana::schedule {
 
-// A cron expression with the calendar laid over it: which local seconds match. Zones come on top
-// (zoned_cron.hpp). Immutable.
+// A cron expression combined with a calendar: the local seconds that match. ZonedCron adds the
+// zone. Immutable, thread-safe.
 class CronPattern {
   public:
-    // The days that fire are the ones left over (kAllowed), or the ones the calendar took away
-    // (kBlocked: what the expression alone would have fired).
+    // kAllowed: the matches that the calendar leaves. kBlocked: the matches of the bare expression
+    // that the calendar removes.
     enum class Side : std::uint8_t { kAllowed, kBlocked };
 
     explicit CronPattern(const CronSpec& spec,
@@ -24,27 +24,27 @@ class CronPattern {
 
     const CronSpec& spec() const { return spec_; }
 
-    // False: nothing ever matches, and the other questions answer so at once.
+    // False if nothing ever matches; the other methods then return at once.
     bool CanMatch() const { return can_match_; }
 
-    // How far a search from a second has to look: what lies beyond repeats what was seen.
+    // The bounds of a search that starts at `from`: beyond them the pattern only repeats.
     std::int64_t LastNeeded(std::int64_t from) const;
     std::int64_t FirstNeeded(std::int64_t from) const;
 
-    // For local seconds that clocks skip, [low, high): whether they make one fire at `high` on this
-    // pattern's side. They do when one of them matches, `high` itself does not, and the calendar
-    // lets `high` through (or, on the other side, does not).
+    // Returns whether the local seconds [low, high), which the clocks skip, cause a fire at `high`
+    // on this pattern's side. They do if one of them matches, `high` itself does not, and the
+    // calendar allows `high` (for kBlocked: does not).
     bool FiresAfterGap(std::int64_t low, std::int64_t high) const;
 
-    std::optional<std::int64_t> Next(std::int64_t from, std::int64_t limit) const;  // [from, limit]
-    std::optional<std::int64_t> Previous(std::int64_t from,
-                                         std::int64_t limit) const;  // [limit, from]
-    std::int64_t Count(std::int64_t from, std::int64_t to) const;    // [from, to)
+    // Next searches [from, limit], Previous searches [limit, from], Count counts in [from, to).
+    std::optional<std::int64_t> Next(std::int64_t from, std::int64_t limit) const;
+    std::optional<std::int64_t> Previous(std::int64_t from, std::int64_t limit) const;
+    std::int64_t Count(std::int64_t from, std::int64_t to) const;
 
   private:
     struct DaysOf;
 
-    // From a day on: weekdays whose every matching second the exclude rules take away.
+    // From `first_day` on: the weekdays on which timed exclude rules block every match.
     struct DeadStretch {
         std::int64_t first_day;
         std::uint8_t weekdays;
@@ -64,8 +64,8 @@ class CronPattern {
     std::shared_ptr<const CalendarIndex> calendar_;
     Side side_;
     bool can_match_;
-    // Without these, a job that is never let through would be looked for day by day. Ascending;
-    // empty where there are none.
+    // Without these, the search for a fire of a fully blocked job would walk day by day. Ascending;
+    // empty if no weekday is blocked.
     std::vector<DeadStretch> dead_;
 };
 

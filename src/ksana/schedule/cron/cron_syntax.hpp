@@ -10,12 +10,12 @@ namespace ksana::schedule {
 
 struct CronSyntax {
     CronDialect dialect = CronDialect::kStandard;
-    DayMatch day_match = DayMatch::kOr;  // the library dialect is always kAnd
+    DayMatch day_match = DayMatch::kOr;  // ignored in the library dialect, which is always kAnd
 };
 
 enum class CronField : std::uint8_t { kSecond, kMinute, kHour, kDay, kMonth, kWeekday, kWhole };
 
-// What is wrong, and which characters it concerns.
+// A parse error and the characters it concerns.
 struct CronFault {
     enum class Kind : std::uint8_t {
         kNone,
@@ -47,7 +47,7 @@ struct CronParsed {
     CronFault fault;
 };
 
-// Every list of every field fits into a fraction of this.
+// Generous: the longest sensible expression is a fraction of this.
 inline constexpr std::size_t kMaxCronLength = 1024;
 
 struct CronFieldRange {

@@ -15,7 +15,7 @@ constexpr bool IsLetter(char c) { return Upper(c) >= 'A' && Upper(c) <= 'Z'; }
 constexpr std::string_view kMonthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
 constexpr std::string_view kWeekdayNames = "SUNMONTUEWEDTHUFRISAT";
 
-// Index of a three-letter name in a run of such names, or -1.
+// Returns the index of a three-letter name in a concatenation of such names, or -1.
 constexpr int FindName(std::string_view names, std::string_view word) {
     if (word.size() != 3) return -1;
     for (std::size_t i = 0; i < names.size(); i += 3) {

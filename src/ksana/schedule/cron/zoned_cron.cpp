@@ -7,13 +7,13 @@
 
 namespace ksana::schedule {
 
-// One segment of the zone as a fixed-time expression sees it: the local seconds it may fire at, and
-// what the change of clocks at its start did.
+// One segment of the zone as seen by an expression: the local seconds at which it may fire, and the
+// effect of the clock change at its start.
 struct ZonedCron::Borders {
     ZoneSegment segment;
-    std::int64_t low = 0;   // first local second that counts
-    std::int64_t high = 0;  // end of those (exclusive)
-    // Local seconds that the change at the start skipped: [gap_low, gap_high), or none.
+    std::int64_t low = 0;   // first local second in which the pattern may fire
+    std::int64_t high = 0;  // end of those seconds (exclusive)
+    // The local seconds skipped by the change at the start: [gap_low, gap_high); empty if none.
     std::int64_t gap_low = 0;
     std::int64_t gap_high = 0;
 };
@@ -29,7 +29,7 @@ ZonedCron::Borders ZonedCron::BordersOf(std::int64_t index) const {
     Borders borders;
     borders.segment = zone_->Segment(index);
     const ZoneSegment& segment = borders.segment;
-    // The first and the last segment reach to the ends of time; keep the sums within range.
+    // The first and the last segment are unbounded: clamp them so that the sums do not overflow.
     const std::int64_t begin = std::max(segment.begin, kMinLocalSecond - kSecondsPerDay);
     const std::int64_t end = std::min(segment.end, kMaxLocalSecond + kSecondsPerDay);
     borders.low = begin + segment.offset;
@@ -41,18 +41,18 @@ ZonedCron::Borders ZonedCron::BordersOf(std::int64_t index) const {
             borders.gap_low = before;
             borders.gap_high = borders.low;
         } else if (policy_.fold == FoldPolicy::kFirst) {
-            borders.low = before;  // what came already on the first pass
+            borders.low = before;  // earlier ones fired on the first pass
         }
     }
     if (policy_.fold == FoldPolicy::kSecond && segment.end < kMaxLocalSecond) {
-        // What will come again on the second pass.
+        // Later ones fire on the second pass.
         borders.high = std::min(borders.high, end + zone_->Segment(index + 1).offset);
     }
     return borders;
 }
 
-// Whether the change at the start of the segment makes a fire of its own: something was skipped,
-// and nothing fires at that instant anyway.
+// Returns whether the clock change at the start of the segment causes a fire of its own: a match
+// was skipped, and the pattern does not fire at that instant anyway.
 bool ZonedCron::FiresAtGapEnd(const Borders& borders) const {
     return policy_.gap == GapPolicy::kRunAfter &&
            pattern_.FiresAfterGap(borders.gap_low, borders.gap_high);
@@ -69,7 +69,7 @@ std::optional<std::int64_t> ZonedCron::Next(std::int64_t after, std::int64_t unt
     Borders borders = BordersOf(index);
     if (first == borders.segment.begin && FiresAtGapEnd(borders)) return first;
     std::int64_t from = std::max(first + borders.segment.offset, borders.low);
-    // The search may look a little past `limit`, as offsets differ; the answer is checked.
+    // The search goes a day past `limit`, because offsets differ; the result is checked against it.
     const std::int64_t local_limit = limit + kSecondsPerDay;
     std::optional<std::int64_t> match = pattern_.Next(from, local_limit);
     for (;;) {
@@ -80,8 +80,8 @@ std::optional<std::int64_t> ZonedCron::Next(std::int64_t after, std::int64_t unt
         if (borders.segment.end > limit) return std::nullopt;
         borders = BordersOf(++index);
         if (FiresAtGapEnd(borders)) return borders.segment.begin;
-        // The match found stays the next one unless clocks went back to before the place where the
-        // search began, or forward over the match itself.
+        // The match is still the next one unless the clocks went back to before the start of the
+        // search, or forward past the match.
         const bool search_again = borders.low < from || (match && *match < borders.low);
         from = borders.low;
         if (search_again) match = pattern_.Next(from, local_limit);

@@ -11,9 +11,9 @@
 
 namespace ksana::schedule {
 
-// A cron pattern in a zone: whole seconds of UTC at which it fires. The policies are for
-// expressions with fixed times of day; one that repeats (* in the minute or the hour) fires
-// whenever the clock on the wall shows a match. Immutable; no call allocates.
+// A cron pattern in a zone: the seconds of UTC at which it fires. The DST policies apply to
+// expressions with fixed times of day; a repeating one (* in the minute or the hour) fires whenever
+// the wall clock shows a match. Immutable, thread-safe; no call allocates.
 class ZonedCron {
   public:
     ZonedCron(CronPattern pattern, std::shared_ptr<const Zone> zone, DstPolicy policy);
@@ -21,7 +21,7 @@ class ZonedCron {
     const CronPattern& pattern() const { return pattern_; }
     const Zone& zone() const { return *zone_; }
 
-    // The first fire in (after, until], the last one in [from, before).
+    // Next returns the first fire in (after, until], Previous the last one in [from, before).
     std::optional<std::int64_t> Next(std::int64_t after,
                                      std::int64_t until = kMaxLocalSecond) const;
     std::optional<std::int64_t> Previous(std::int64_t before,

@@ -6,8 +6,8 @@
 
 namespace ksana::schedule {
 
-// Calendar arithmetic on plain numbers. A "local second" counts from 1970-01-01T00:00:00 as some
-// wall clock shows it, so that a zone is only an offset added to it.
+// Calendar arithmetic on plain numbers. A "local second" counts the seconds since
+// 1970-01-01T00:00:00 of a wall clock, so that local = UTC + offset.
 
 inline constexpr std::int64_t kSecondsPerDay = 86'400;
 
@@ -16,8 +16,9 @@ constexpr std::int64_t FloorDiv(std::int64_t a, std::int64_t b) {
     return quotient - static_cast<std::int64_t>(a % b != 0 && (a < 0) != (b < 0));
 }
 
-// Days since 1970-01-01 of the first of a month, in the proleptic Gregorian calendar. Years are
-// counted from March, so that the leap day is a year's last; 719468 is the distance of 0000-03-01.
+// Returns the day number (days since 1970-01-01) of the first of a month in the proleptic Gregorian
+// calendar. Years start in March here, so that the leap day is the last of its year; 719468 is the
+// distance to 0000-03-01.
 constexpr std::int64_t FirstOfMonth(int year, int month) {
     const std::int64_t y = month <= 2 ? year - 1 : year;
     const std::int64_t era = FloorDiv(y, 400);
@@ -63,12 +64,12 @@ constexpr Date DateOf(std::int64_t day) {
             static_cast<int>(static_cast<unsigned>(date.day()))};
 }
 
-// The years we compute in: those that RFC 3339 can write.
+// The range of all computations: the years that RFC 3339 can represent.
 inline constexpr std::int64_t kMinLocalSecond = FirstOfMonth(0, 1) * kSecondsPerDay;
 inline constexpr std::int64_t kMaxLocalSecond = FirstOfMonth(10'000, 1) * kSecondsPerDay - 1;
 
-// The Gregorian calendar, weekdays included, repeats after 400 years: a day that has no match in
-// that span has none at all.
+// The Gregorian calendar, weekdays included, repeats after 400 years: a pattern that has no match
+// within that time never has one.
 inline constexpr int kCalendarCycleYears = 400;
 inline constexpr std::int64_t kCalendarCycleSeconds = 146'097 * kSecondsPerDay;
 

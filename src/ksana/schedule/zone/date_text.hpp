@@ -8,7 +8,8 @@
 
 namespace ksana::schedule {
 
-// "2026-10-01". Whether there is such a date is for Date::IsValid.
+// Parses "2026-10-01"; nullopt if the form is wrong. Does not check that the date exists: see
+// Date::IsValid.
 std::optional<Date> ParseDate(std::string_view text);
 std::string FormatDate(const Date& date);
 

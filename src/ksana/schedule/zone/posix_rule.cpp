@@ -7,7 +7,7 @@ namespace {
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Reads from the front; a failed read leaves `ok` false and every later one does nothing.
+// Reads from the front of a text. After a failed read ok() is false and stays false.
 class RuleReader {
   public:
     explicit RuleReader(std::string_view text) : text_(text) {}
@@ -35,7 +35,7 @@ class RuleReader {
         return value;
     }
 
-    // EST, or <+03> where the name has signs or digits.
+    // EST, or <+03> if the name has signs or digits.
     std::string Abbreviation() {
         const bool quoted = Accept('<');
         std::size_t size = 0;
@@ -47,7 +47,7 @@ class RuleReader {
         return name;
     }
 
-    // [+-]hh[:mm[:ss]] in seconds.
+    // Reads [+-]hh[:mm[:ss]] and returns seconds.
     int Time(int max_hours) {
         const bool negative = Accept('-');
         if (!negative) Accept('+');
@@ -110,7 +110,7 @@ std::optional<PosixRule> PosixRule::Parse(std::string_view text) {
     RuleReader reader(text);
     PosixRule rule;
     rule.standard.abbreviation = reader.Abbreviation();
-    // POSIX counts offsets westwards.
+    // POSIX offsets are positive west of UTC.
     rule.standard.offset = -reader.Time(24);
     if (reader.ok() && !reader.AtEnd()) {
         Summer summer;

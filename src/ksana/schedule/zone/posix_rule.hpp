@@ -7,20 +7,22 @@
 
 namespace ksana::schedule {
 
-// When in a year the clocks change: one of the three forms of a POSIX TZ rule.
+// The day of the year on which the clocks change, in one of the three forms of a POSIX TZ rule.
 struct RuleDate {
     enum class Form : std::uint8_t { kMonthWeekDay, kJulianNoLeap, kDayOfYear };
     Form form = Form::kMonthWeekDay;
-    int month = 1;    // kMonthWeekDay: 1…12
-    int week = 1;     // 1…5, 5 is the last
-    int day = 0;      // weekday 0…6; day 1…365 (no leap day counted); day 0…365
+    int month = 1;  // kMonthWeekDay: 1…12
+    int week = 1;   // kMonthWeekDay: 1…5, 5 is the last
+    // kMonthWeekDay: the weekday 0…6; kJulianNoLeap: 1…365, February 29 not counted; kDayOfYear:
+    // 0…365.
+    int day = 0;
     int time = 7200;  // seconds after local midnight, −167 h … +167 h
 
-    // The instant as local seconds of `year`.
+    // Returns the local second of the change in `year`.
     std::int64_t LocalSecond(int year) const;
 };
 
-// The rule at the end of a TZif file, as POSIX TZ has it with the extensions of RFC 8536:
+// The rule at the end of a TZif file: a POSIX TZ string with the extensions of RFC 8536:
 // "EST5EDT,M3.2.0,M11.1.0", "<+03>-3", "IST-1GMT0,M10.5.0,M3.5.0/1".
 struct PosixRule {
     struct Kind {
@@ -35,6 +37,7 @@ struct PosixRule {
     };
     std::optional<Summer> summer;
 
+    // Returns nullopt if the text is malformed.
     static std::optional<PosixRule> Parse(std::string_view text);
 };
 

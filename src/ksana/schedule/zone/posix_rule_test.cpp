@@ -29,14 +29,14 @@ TEST(PosixRule, ReadsTheFormsThatTzdataUses) {
     EXPECT_EQ(dublin->standard.offset, 3600);
     EXPECT_EQ(dublin->summer->kind.offset, 0);
 
-    // Nuuk changes the evening before: a negative time of day.
+    // Nuuk changes on the evening before: a negative time of day.
     const auto nuuk = PosixRule::Parse("<-02>2<-01>,M3.5.0/-1,M10.5.0/0");
     ASSERT_TRUE(nuuk && nuuk->summer);
     EXPECT_EQ(nuuk->summer->start.time, -3600);
 
     const auto julian = PosixRule::Parse("AAA1BBB,J60/3:15:30,365");
     ASSERT_TRUE(julian && julian->summer);
-    // Day 60 is the first of March, in a leap year too; the 365 of the end counts from 0.
+    // Day 60 is March 1 in leap years, too; the 365 of the end counts from 0.
     EXPECT_EQ(julian->summer->start.LocalSecond(2024),
               Date({2024, 3, 1}).DayNumber() * kSecondsPerDay + 11'730);
     EXPECT_EQ(julian->summer->end.LocalSecond(2024),

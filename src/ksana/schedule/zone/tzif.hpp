@@ -10,7 +10,7 @@
 
 namespace ksana::schedule {
 
-// What a TZif file (RFC 8536) says, as it stands there.
+// The content of a TZif file (RFC 8536).
 struct TzifData {
     struct Transition {
         std::int64_t at;
@@ -19,11 +19,11 @@ struct TzifData {
     std::vector<PosixRule::Kind> kinds;
     std::vector<Transition> transitions;  // strictly ascending
     PosixRule::Kind initial;              // before the first transition
-    std::optional<PosixRule> rule;        // after the last
+    std::optional<PosixRule> rule;        // after the last transition; none: the last kind stays
 };
 
-// Checks every count and index: a damaged file is an error, never a read out of bounds. Files of
-// version 1 and files with leap seconds are refused.
+// Parses a TZif file. Checks every count and index: a damaged file yields kDataLoss, never a read
+// out of bounds. Version 1 files and files with leap seconds are refused, too.
 Result<TzifData> ParseTzif(std::string_view bytes);
 
 }  // namespace ksana::schedule

@@ -9,14 +9,14 @@
 namespace ksana::schedule {
 namespace {
 
-// One change of a zone's clock.
+// A transition of a zone.
 struct Change {
     std::int64_t at;
     PosixRule::Kind to;
 };
 
-// The changes a rule makes from `after` on, for the whole calendar cycle that starts with the first
-// full year, so that the cycle can be repeated.
+// Returns the transitions that a rule makes from `after` on, for one whole calendar cycle from the
+// first full year, so that the cycle can be repeated.
 std::vector<Change> ChangesOfRule(const PosixRule& rule, std::int64_t after) {
     std::vector<Change> changes;
     if (!rule.summer) return changes;
@@ -54,7 +54,8 @@ Result<std::shared_ptr<const Zone>> Zone::FromTzif(std::string name, std::string
     const auto append = [&zone](std::int64_t at, const PosixRule::Kind& kind) {
         if (!zone->offsets_.empty() && zone->offsets_.back() == kind.offset &&
             zone->abbreviations_[zone->abbreviation_of_.back()] == kind.abbreviation) {
-            return;  // nothing that a clock shows has changed
+            // Neither the offset nor the abbreviation changes.
+            return;
         }
         auto known =
             std::find(zone->abbreviations_.begin(), zone->abbreviations_.end(), kind.abbreviation);
@@ -82,14 +83,14 @@ Result<std::shared_ptr<const Zone>> Zone::FromTzif(std::string name, std::string
     for (const Change& change : ChangesOfRule(*data.rule, last)) {
         if (change.at > last) append(change.at, change.to);
     }
-    // All that lies within the last 400 years is made by the rule alone, and so repeats.
+    // The last 400 years come from the rule alone, so they repeat.
     const std::int64_t cycle_start = zone->begins_.back() - kCalendarCycleSeconds;
     const auto first = std::upper_bound(zone->begins_.begin(), zone->begins_.end(), cycle_start);
     if (cycle_start >= last) zone->cycle_ = zone->begins_.end() - first;
     return std::shared_ptr<const Zone>(std::move(zone));
 }
 
-// How many whole cycles `utc` lies beyond the stored segments.
+// Returns how many whole cycles `utc` lies beyond the stored segments.
 std::int64_t Zone::CycleOf(std::int64_t utc) const {
     if (cycle_ == 0 || utc < begins_.back()) return 0;
     return (utc - begins_.back()) / kCalendarCycleSeconds + 1;
@@ -128,7 +129,7 @@ std::string_view Zone::AbbreviationAt(std::int64_t utc) const {
 }
 
 std::int64_t Zone::FirstInstantAt(std::int64_t local) const {
-    // No zone is a day away from UTC, so the answer lies within a day of the number itself.
+    // No zone is a day or more away from UTC, so the result lies within a day of `local`.
     std::int64_t index = IndexAt(local - kSecondsPerDay);
     for (;; ++index) {
         const ZoneSegment segment = Segment(index);

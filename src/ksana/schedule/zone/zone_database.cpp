@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxNameLength = 64;
 constexpr std::size_t kMaxFileSize = 1 << 20;
 
-// Not zones of their own: copies with other rules for leap seconds, and whatever the machine is
-// set to, which must never decide when a job fires.
+// Entries of the folder that are not zones: variants with other rules for leap seconds, and the
+// zone of the machine, which must never affect when a job fires.
 bool IsReserved(std::string_view name) {
     return name.starts_with("right/") || name.starts_with("posix/") || name == "localtime" ||
            name == "posixrules";
 }
 
-// Names become paths: only what IANA names are made of, and no way out of the folder.
+// Names become paths: allows only the characters of IANA names, and so no path out of the folder.
 bool IsWellFormed(std::string_view name) {
     if (name.empty() || name.size() > kMaxNameLength || name.front() == '/' || name.back() == '/') {
         return false;
@@ -43,6 +43,7 @@ bool IsWellFormed(std::string_view name) {
            name.find("//") == std::string_view::npos;
 }
 
+// Owns a file descriptor, opened for reading.
 class FileDescriptor {
   public:
     explicit FileDescriptor(const std::string& path)
@@ -93,7 +94,7 @@ Result<ZoneDatabase::Entry> ZoneDatabase::Load(const std::string& name) const {
     }
     const std::optional<std::string> bytes = ReadAll(file.get());
     if (!bytes) return Error(Code::kUnavailable, fmt::format("cannot read {}", path));
-    // tables such as zone.tab lie in the same folder
+    // Other files, such as zone.tab, are in the same folder.
     if (!bytes->starts_with("TZif")) return Unknown(name);
     auto zone = Zone::FromTzif(name, *bytes);
     if (!zone) return std::move(zone).error().WithContext(path);

@@ -13,30 +13,31 @@
 
 namespace ksana::schedule {
 
-// The zones of the system's tzdata, read when first asked for and kept. Thread-safe. Zones handed
-// out stay as they are; Refresh makes later calls of Find see changed files.
+// The zones of the system's tzdata, read on first use and cached. Thread-safe. Zones that were
+// returned never change; after Refresh, Find returns zones from the changed files.
 class ZoneDatabase {
   public:
     static constexpr std::string_view kSystemFolder = "/usr/share/zoneinfo";
 
     explicit ZoneDatabase(std::string folder = std::string(kSystemFolder));
 
-    // An IANA name such as "Europe/Paris", or "UTC". An unknown name is an error that suggests the
-    // nearest one.
+    // Finds a zone by its IANA name, such as "Europe/Paris", or "UTC". An unknown name is
+    // kInvalidArgument with a suggestion; kUnavailable if the folder has no zones or cannot be
+    // read.
     Result<std::shared_ptr<const Zone>> Find(std::string_view name);
 
-    // Every zone there is, sorted. Reads the folder tree.
+    // Returns the names of all zones, sorted. Reads the folder tree on every call.
     std::vector<std::string> Names() const;
 
-    // Reads the known zones' files again where they were replaced, and answers the names of those
-    // whose rules differ from before. A file that is gone or damaged keeps its last good zone.
+    // Rereads the files of cached zones that were replaced, and returns the names of the zones
+    // whose rules changed. If a file is gone or damaged, its last good zone stays.
     std::vector<std::string> Refresh();
 
-    // "2026f", or "" where the tzdata does not say.
+    // Returns the tzdata version, "2026f", or "" if it is unknown.
     std::string Version() const;
 
   private:
-    // What tells that a file has been replaced.
+    // Identifies a version of a file.
     struct Stamp {
         std::uint64_t inode = 0;
         std::int64_t size = 0;

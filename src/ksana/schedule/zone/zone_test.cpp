@@ -23,8 +23,8 @@ std::string ReadFile(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// glibc is the judge: the same offset at every change of clocks from 1970 to 2100, one second
-// before it, and at noon and midnight of every 11th day.
+// Compares with glibc: the same offset at every clock change from 1970 to 2100, one second before
+// it, and at noon and midnight of every 11th day.
 TEST(Zone, AgreesWithGlibcForEveryZoneUntil2100) {
     ZoneDatabase zones;
     const auto names = zones.Names();
@@ -68,7 +68,7 @@ TEST(Zone, KeepsTheRuleGoingForEver) {
         EXPECT_EQ(zone->OffsetAt(january), -5 * 3600) << year;
         EXPECT_EQ(zone->AbbreviationAt(july), "EDT");
     }
-    // Segments join without holes, also across the place where the stored ones end.
+    // Segments are contiguous, also where the stored ones end and the cycle begins.
     for (std::int64_t i = 0; i < 4'000; ++i) {
         ASSERT_EQ(zone->Segment(i).end, zone->Segment(i + 1).begin) << i;
         ASSERT_EQ(zone->IndexAt(zone->Segment(i).end - 1), i);
@@ -79,7 +79,7 @@ TEST(Zone, KeepsTheRuleGoingForEver) {
 TEST(Zone, FindsTheFirstInstantOfALocalTime) {
     ZoneDatabase zones;
     const auto zone = *zones.Find("America/New_York");
-    const auto local = [](const char* text) { return Second(text); };  // as if it were UTC
+    const auto local = [](const char* text) { return Second(text); };  // written as if it were UTC
     EXPECT_EQ(zone->FirstInstantAt(local("2026-07-01T12:00:00Z")), Second("2026-07-01T16:00:00Z"));
     EXPECT_EQ(zone->FirstInstantAt(local("2025-03-09T02:30:00Z")), Second("2025-03-09T07:00:00Z"));
     EXPECT_EQ(zone->FirstInstantAt(local("2025-11-02T01:30:00Z")), Second("2025-11-02T05:30:00Z"));
@@ -88,7 +88,7 @@ TEST(Zone, FindsTheFirstInstantOfALocalTime) {
 TEST(Zone, RefusesDamagedFiles) {
     const std::string good = ReadFile("/usr/share/zoneinfo/Europe/Paris");
     ASSERT_TRUE(Zone::FromTzif("x", good));
-    // Cut anywhere, it is refused or at least harmless.
+    // Every truncated file is refused.
     for (std::size_t size = 0; size + 1 < good.size(); ++size) {
         EXPECT_FALSE(Zone::FromTzif("x", good.substr(0, size))) << size;
     }
@@ -122,7 +122,8 @@ TEST(ZoneDatabase, SeesReplacedFilesAfterRefresh) {
     const auto folder = std::filesystem::path(::testing::TempDir()) / "ksana_zones";
     std::filesystem::create_directories(folder / "Europe");
     const auto install = [&folder](const char* from) {
-        // As a package manager does it: a new file under another name, then a rename.
+        // Replaces the file as a package manager does: a new file under another name, then a
+        // rename.
         std::filesystem::copy_file(std::string(ZoneDatabase::kSystemFolder) + "/" + from,
                                    folder / "new",
                                    std::filesystem::copy_options::overwrite_existing);

@@ -15,7 +15,7 @@ bool Refused(std::string_view text, EgressPolicy policy) {
     return RefusalOf(Address(text), {.policy = policy}).has_value();
 }
 
-// First and last address of every range, and its neighbours where those are open.
+// Addresses at both ends of the refused ranges.
 constexpr std::array kRefusedAlways = {
     "0.0.0.0", "0.255.255.255", "169.254.0.0", "169.254.169.254", "169.254.255.255",
     "100.100.100.200", "192.0.0.192", "168.63.129.16", "224.0.0.0", "239.255.255.255",

@@ -39,7 +39,7 @@ void AppendEscaped(std::string& out, char c) {
     }
 }
 
-// "not_found" -> "Not found": the title belongs to the type, so it is made of its name.
+// "not_found" -> "Not found": the title describes the type, so it is derived from the code.
 std::string TitleOf(std::string_view code) {
     std::string title(code);
     for (char& c : title) {

@@ -27,17 +27,17 @@ struct ApplicationParts {
     std::map<std::string_view, SettingOrigin> origins;  // of the settings, for /api/v1
 };
 
-// The composition root: makes all parts from the settings, starts them in order and stops them in
-// reverse order. Owned by the command `ksana server`, which calls Start and Stop on the main
-// thread; both are thread-safe, as in every Service. If a part does not start, Start stops the
-// others and returns the error.
+// The composition root: makes all parts from the settings, and starts and stops them in order (the
+// server stops first, the clients for calls and mails after the engine). Owned by the command
+// `ksana server`, which calls Start and Stop on the main thread; both are thread-safe, as in every
+// Service. If a part does not start, Start stops the others and returns the error.
 class Application final : public Service {
     struct Everything;
     struct Key {};  // only Make can construct one
 
   public:
-    // Opens the store, migrates it to the newest schema, and makes all parts. Starts nothing. The
-    // error of a bad setting names it.
+    // Opens the store, migrates it to the newest schema, and makes all parts without starting them.
+    // The error of a bad setting names it.
     static Result<std::unique_ptr<Application>> Make(const Settings& settings,
                                                      const ApplicationParts& parts);
     Application(Key key, std::unique_ptr<Everything> everything);

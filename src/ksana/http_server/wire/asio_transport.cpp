@@ -22,6 +22,7 @@ void ReportRead(TransportEvents& events, const error_code& error, std::size_t by
     }
 }
 
+// A transport over a plain TCP socket.
 class PlainTransport final : public Transport {
   public:
     PlainTransport(Socket socket, std::string peer)
@@ -74,6 +75,7 @@ class PlainTransport final : public Transport {
     const std::string peer_;
 };
 
+// A transport over TLS.
 class TlsTransport final : public Transport {
   public:
     TlsTransport(Socket socket, asio::ssl::context& tls, std::string peer)

@@ -60,7 +60,8 @@ class Client final : public Service {
 
     // Starts a call without blocking and returns its id. `done` is called exactly once, on the
     // client's thread. It must not block; it may call Send and Cancel, but not Start or Stop. If
-    // the client is not running, Send itself calls `done` with kCancelled before it returns.
+    // the client is not running, Send itself calls `done` with kCancelled before it returns; a
+    // Start that fails does so for the calls sent meanwhile.
     CallId Send(CallRequest request, CallDone done);
 
     // Asks the client's thread to end the call with kCancelled. Does nothing if the call has ended.

@@ -5,7 +5,7 @@
 namespace ksana::http_client {
 namespace {
 
-// What most answers need at once.
+// Headers to reserve room for; most answers have no more.
 constexpr std::size_t kUsualHeaders = 8;
 
 // "HTTP/1.1 100 Continue"
@@ -40,7 +40,7 @@ bool AnswerIntake::AllowsLine(std::size_t bytes) {
 bool AnswerIntake::TakeHeaderLine(std::string_view line) {
     if (!AllowsLine(line.size())) return false;
     header_bytes_ += line.size();
-    // A status line: what came before belonged to an interim answer.
+    // A status line: the headers so far belong to an interim answer.
     if (line.starts_with("HTTP/")) {
         answer_.headers.clear();
         interim_ = IsInterim(line);

@@ -7,26 +7,27 @@
 
 namespace ksana::http_client {
 
-// Without blanks and line ends around it.
+// Returns `text` without surrounding blanks, tabs and line ends.
 std::string_view Trimmed(std::string_view text);
 
-// Puts the lines and the bytes of an answer where they belong, within the bounds that its call
-// sets. Both must outlive it and stay where they are.
+// Collects the header lines and body bytes of an answer within the limits of its call, for both the
+// plain parser and libcurl's callbacks. Owned by the call; `request` and `answer` must outlive it
+// and must not move. Client's thread only.
 class AnswerIntake {
   public:
     AnswerIntake(const CallRequest& request, CallAnswer& answer)
         : request_(request), answer_(answer) {}
 
-    // Another answer is read from its beginning.
+    // Resets the intake before the first byte of an answer.
     void Begin();
 
-    // A line of a head or of what follows the last chunk, with its end; false: more than allowed.
+    // Takes one header or trailer line, with its line end. Returns false beyond max_header_bytes.
     bool TakeHeaderLine(std::string_view line);
 
-    // A line that has not ended is so long already; false: more than allowed.
+    // Returns whether a header line of `bytes` bytes (so far) stays within max_header_bytes.
     bool AllowsLine(std::size_t bytes);
 
-    // False: the body goes on beyond what may be read.
+    // Takes body bytes. Returns false if the body exceeds max_read.
     bool TakeBody(std::string_view bytes);
 
     std::size_t header_bytes() const { return header_bytes_; }
@@ -37,11 +38,11 @@ class AnswerIntake {
   private:
     const CallRequest& request_;
     CallAnswer& answer_;
-    std::size_t body_bytes_ = 0;  // kept or not
+    std::size_t body_bytes_ = 0;  // including dropped ones
     std::size_t header_bytes_ = 0;
-    bool interim_ = false;          // the head that is read, or was read last, is a 1xx's
-    bool head_ended_ = false;       // that of the answer itself, with its empty line
-    bool stopped_reading_ = false;  // the body went on beyond max_read
+    bool interim_ = false;          // the current or last head is that of a 1xx answer
+    bool head_ended_ = false;       // the final answer's head is complete
+    bool stopped_reading_ = false;  // the body exceeded max_read
     bool too_many_headers_ = false;
 };
 

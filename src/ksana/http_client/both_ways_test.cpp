@@ -2,8 +2,8 @@
 
 #include "ksana/http_client/client_fixture.hpp"
 
-// It does not matter which way a call goes: the target gets the same bytes, and the caller the same
-// answer.
+// The plain path and libcurl are equivalent: the target receives the same bytes, and the caller the
+// same answer.
 
 namespace ksana::http_client {
 namespace {

@@ -20,30 +20,33 @@ struct Header {
     friend bool operator==(const Header&, const Header&) = default;
 };
 
-// The value of the first header of that name, in any case; null: there is none.
+// Returns the value of the first header called `name` (case-insensitive), or null if none matches.
+// The pointer is into `headers`.
 const std::string* FindHeader(const std::vector<Header>& headers, std::string_view name);
 
-// One HTTP call. Header names must be tokens and values free of control characters; those that
-// belong to the connection (Host, Content-Length, Transfer-Encoding, Connection) are refused, and
-// so are credentials in the URL.
+// One HTTP call. A call with an invalid header or with credentials in its URL ends with kOther and
+// is never sent: header names must be tokens, values must not contain control characters, and the
+// headers of the connection (Host, Content-Length, Transfer-Encoding, Connection, Upgrade, Expect)
+// are not allowed.
 struct CallRequest {
     HttpMethod method = HttpMethod::kGet;
     std::string url;  // http or https
     std::vector<Header> headers;
     std::string body;
 
-    Duration connect_timeout = std::chrono::seconds(10);  // name, connection and TLS
-    // Of everything: waiting for a free connection and all redirects included.
+    Duration connect_timeout = std::chrono::seconds(10);  // name lookup, TCP and TLS
+    // Limit for the whole call, including the wait for a free connection and every redirect.
     Duration timeout = std::chrono::seconds(30);
 
-    std::size_t max_kept = 64 << 10;  // bytes of the answer's body that are kept
-    // Where an answer goes on beyond this, reading ends and the connection is closed. Up to here
-    // the rest is read and dropped, so that the connection can be used again.
+    std::size_t max_kept = 64 << 10;  // bytes of the answer's body to keep
+    // Bytes of the answer's body to read. Between max_kept and max_read the body is read and
+    // dropped, so that the connection can be reused. A longer body is cut off and the connection
+    // closed.
     std::size_t max_read = 1 << 20;
     std::size_t max_header_bytes = 64 << 10;  // more is a protocol error
 
-    int max_redirects = 0;                      // 0: a redirect is an answer like any other
-    std::shared_ptr<const EgressRules> egress;  // null: the client's
+    int max_redirects = 0;                      // 0: a redirect is returned as the answer
+    std::shared_ptr<const EgressRules> egress;  // null: ClientOptions::egress
 };
 
 enum class CallError : std::uint8_t {
@@ -53,7 +56,7 @@ enum class CallError : std::uint8_t {
     kTls,
     kTimeout,
     kEgressRefused,
-    kProtocol,  // the other side does not speak HTTP as it should, or ended too early
+    kProtocol,  // the target sent invalid HTTP, or closed before its answer was complete
     kTooManyRedirects,
     kCancelled,
     kOther,
@@ -61,11 +64,11 @@ enum class CallError : std::uint8_t {
 
 inline constexpr std::size_t kCallErrorCount = 10;
 
-// "none", "dns", "egress_refused": for metrics and logs.
+// Returns the name for metrics and logs: "none", "dns", "egress_refused".
 std::string_view NameOf(CallError error);
 
-// From the start of the (last redirect's) call until the step was done; zero where it was not
-// reached or not needed. `total` is that of the whole.
+// Time from the start of the last hop until each step was complete; zero if the step was not
+// reached or not needed. `total` covers all hops.
 struct CallTimings {
     Duration dns{};
     Duration connect{};
@@ -76,15 +79,15 @@ struct CallTimings {
 
 struct CallAnswer {
     CallError error = CallError::kNone;
-    std::string error_text;  // short, for people: "connection refused by 127.0.0.1:9"
-    int status = 0;          // 0: none arrived; may be there beside an error
+    std::string error_text;  // for people: "connection refused by 127.0.0.1:9"
+    int status = 0;          // 0: no status line arrived; may be set beside an error
     std::vector<Header> headers;
-    std::string body;             // at most max_kept of it
-    bool body_truncated = false;  // there was more
-    std::string remote;           // "127.0.0.1:80", "[::1]:80"; empty: never got that far
+    std::string body;             // at most max_kept bytes
+    bool body_truncated = false;  // the body was longer than max_kept
+    std::string remote;           // "127.0.0.1:80", "[::1]:80"; empty: no address was tried
     CallTimings timings;
-    int redirects = 0;     // followed
-    bool reused = false;   // went over a connection that was there
+    int redirects = 0;     // number followed
+    bool reused = false;   // sent over a kept-alive connection
     int http_version = 0;  // 10, 11, 20; 0: no answer
 };
 

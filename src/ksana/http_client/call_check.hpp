@@ -9,15 +9,15 @@
 
 namespace ksana::http_client {
 
-// Why a call cannot be sent as it is asked for, or nothing: what would let a caller write into the
-// connection beside the message, or hand credentials to whoever reads the URL.
+// Returns why the call must not be sent, or nullopt if it is valid. Rejects headers that would let
+// the caller inject bytes into the connection, and URLs that would expose credentials in logs.
 std::optional<std::string> FaultOf(const CallRequest& request);
 
-// "http://user@host/": something before the host.
+// Returns whether the URL has user information before its host: "http://user@host/".
 bool HasCredentials(std::string_view url);
 
-// Takes away what must not go to another origin: Authorization, Cookie and everything whose name
-// speaks of a key, a token, a secret or a signature.
+// Removes the headers that must not go to another origin: every header whose name contains "auth",
+// "cookie", "token", "key", "secret", "signature" or "credential".
 void DropCredentials(std::vector<Header>& headers);
 
 }  // namespace ksana::http_client

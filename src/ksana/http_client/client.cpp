@@ -11,7 +11,8 @@
 namespace ksana::http_client {
 namespace {
 
-// Done by whoever sends, as the client's thread has enough to do.
+// Validates the call and writes the plain request. Runs on the sender's thread, to keep this work
+// off the client's thread.
 void Prepare(Submission& submission, bool plain_path) {
     CallRequest& request = submission.request;
     if (auto fault = FaultOf(request)) {
@@ -20,7 +21,8 @@ void Prepare(Submission& submission, bool plain_path) {
     }
     if (!plain_path) return;
     submission.plain = PlainRequestOf(request);
-    // What goes to an address goes without libcurl for sure: what was copied is not needed.
+    // A call to an IP address never falls back to libcurl, so the parts copied into the plain
+    // request are not needed.
     if (!submission.plain || !submission.plain->address) return;
     request.headers = {};
     request.url = {};
@@ -51,7 +53,7 @@ Result<void> Client::Start() {
     }
     running_ = started.has_value();
     if (!running_) {
-        // Somebody may have sent already.
+        // Other threads may have called Send since the inbox was opened.
         InboxBatch left = inbox_->Close();
         for (Submission& submission : left.submissions) {
             submission.done({.error = CallError::kCancelled, .error_text = "cancelled"});

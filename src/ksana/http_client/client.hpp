@@ -20,32 +20,33 @@ class MultiLoop;
 struct Counters;
 
 struct ClientOptions {
-    std::size_t max_connections = 1024;  // at once, those that idle included
+    std::size_t max_connections = 1024;  // open at once, including idle ones
     std::size_t max_connections_per_host = 256;
-    std::string ca_file;  // PEM, instead of the system's; empty: the system's
+    std::string ca_file;  // PEM; replaces the system's certificates. Empty: the system's
     EgressRules egress;
-    bool plain_path = true;  // plain HTTP goes without libcurl where it can
+    bool plain_path = true;  // send plain HTTP without libcurl where possible (0017)
 };
 
-// Since the client was made.
+// Totals since the client was constructed.
 struct ClientStatistics {
-    std::uint64_t calls = 0;                                // ended, however
+    std::uint64_t calls = 0;                                // ended, with or without an error
     std::array<std::uint64_t, kCallErrorCount> by_error{};  // indexed by CallError
     std::uint64_t connections_made = 0;
     std::uint64_t connections_reused = 0;
 };
 
-// Sends HTTP calls, any number at once, from one thread of its own on epoll: plain HTTP/1.1 by
-// itself, everything else through libcurl's multi interface. Connections are kept alive and used
-// again; HTTP/2 is spoken where TLS offers it; names are resolved off the thread; no proxy, no
-// cookies and no settings of the environment are used. Every address is checked by the egress rules
-// before anything is sent to it. Thread-safe.
+// Sends any number of concurrent HTTP calls from one thread with epoll. The client implements plain
+// HTTP/1.1 itself and uses libcurl's multi interface for everything else. It keeps connections
+// alive, speaks HTTP/2 where TLS negotiates it, and resolves names without blocking its thread. It
+// uses no proxy, no cookies and no environment variables. The egress rules check every address
+// before anything is sent to it. A failed call is reported in its CallAnswer. Thread-safe.
 //
-// Where a kept-alive connection turns out to be closed or reset before any byte of an answer, the
-// call is sent once more over a new one, whatever its method: a target may see a call twice.
+// If a kept-alive connection turns out to be closed or reset before any byte of the answer arrives,
+// the client sends the call again once over a new connection, whatever its method. A target may
+// therefore see a call twice.
 class Client final : public Service {
   public:
-    // The clock must outlive the client; waiting is done in real time.
+    // `clock` must outlive the client. The client waits in real time, even with a fake clock.
     Client(ClientOptions options, const Clock& clock);
     ~Client() override;
     Client(const Client&) = delete;
@@ -54,15 +55,16 @@ class Client final : public Service {
     std::string_view name() const override { return "http-client"; }
     Result<void> Start() override;
 
-    // Ends the calls under way as cancelled.
+    // Ends all calls in flight with kCancelled.
     void Stop() override;
 
-    // Returns at once. `done` is called exactly once, on the client's thread: it returns soon, may
-    // send and cancel, and must not start or stop the client. Where the client is not running,
-    // `done` is called as cancelled before Send returns.
+    // Starts a call without blocking and returns its id. `done` is called exactly once, on the
+    // client's thread. It must not block; it may call Send and Cancel, but not Start or Stop. If
+    // the client is not running, Send itself calls `done` with kCancelled before it returns; a
+    // Start that fails does so for the calls sent meanwhile.
     CallId Send(CallRequest request, CallDone done);
 
-    // Ends the call as cancelled; nothing happens where it is over.
+    // Asks the client's thread to end the call with kCancelled. Does nothing if the call has ended.
     void Cancel(CallId id);
 
     ClientStatistics statistics() const;
@@ -73,15 +75,15 @@ class Client final : public Service {
     std::atomic<CallId> last_id_{0};
     std::unique_ptr<Counters> counters_;
     std::unique_ptr<Inbox> inbox_;
-    Mutex life_;  // held over the whole of Start and Stop
+    Mutex life_;  // held for all of Start and Stop
     bool running_ KSANA_GUARDED_BY(life_) = false;
-    // Of the thread while it runs; made before its start and dropped after its end, with life_
-    // held.
+    // Used only by the client's thread while that runs. Start makes it before the thread and Stop
+    // destroys it after the thread, both with `life_` held.
     std::unique_ptr<MultiLoop> loop_;
     LoopThread thread_;
 };
 
-// Written by the client's thread, read by any.
+// Written by the client's thread, and by Send when the client is not running. Any thread may read.
 struct Counters {
     std::array<std::atomic<std::uint64_t>, kCallErrorCount> by_error{};
     std::atomic<std::uint64_t> connections_made{0};

@@ -12,7 +12,7 @@
 #include "ksana/http_client/client.hpp"
 #include "support/raw_server.hpp"
 
-// For the tests of the module.
+// Helpers for the tests of this module.
 
 namespace ksana::http_client {
 
@@ -20,7 +20,7 @@ using testing::RawPeer;
 using testing::RawRequest;
 using testing::RawServer;
 
-// Keeps the answers of calls until somebody asks for them.
+// Collects the answers of calls by number. Thread-safe.
 class Answers {
   public:
     CallDone Slot(int number) {
@@ -54,7 +54,7 @@ class Answers {
     std::map<int, CallAnswer> answers_ KSANA_GUARDED_BY(mutex_);
 };
 
-// A flag that one thread raises and another waits for.
+// A flag that one thread raises and another waits for. Thread-safe.
 class Signal {
   public:
     void Raise() {
@@ -81,12 +81,12 @@ inline std::string NameOfWay(const ::testing::TestParamInfo<Way>& info) {
     return info.param == Way::kPlain ? "Plain" : "Libcurl";
 }
 
-// Every test of it runs twice: calls mean the same whichever way they go.
+// Runs every test twice, with the plain path and with libcurl, and expects the same results.
 class ClientTest : public ::testing::TestWithParam<Way> {
   protected:
     void SetUp() override { ASSERT_TRUE(client_.Start()); }
 
-    // Sends and waits for the answer.
+    // Sends a call and waits for its answer.
     CallAnswer Call(CallRequest request) {
         Answers answers;
         client_.Send(std::move(request), answers.Slot(0));

@@ -11,7 +11,7 @@ namespace {
 INSTANTIATE_TEST_SUITE_P(BothWays, ClientTest, ::testing::Values(Way::kPlain, Way::kLibcurl),
                          NameOfWay);
 
-// Tells in the body what it got.
+// Answers with the request line and the request body.
 void Echo(RawPeer& peer) {
     while (const auto request = peer.Read()) {
         const bool head = request->head.starts_with("HEAD");
@@ -92,7 +92,7 @@ TEST_P(ClientTest, RefusesWhatWouldWriteBesideTheMessage) {
 }
 
 TEST_P(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
-    // The server closes after each answer without saying so.
+    // The server closes after each answer without "Connection: close".
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(200, "once");
     });
@@ -106,14 +106,14 @@ TEST_P(ClientTest, ACallOverAConnectionThatWasClosedMeanwhileSucceeds) {
     EXPECT_EQ(server.accepted(), 15);
 }
 
-// What the header of Client says: a target may see a call twice.
+// As documented on Client: a target may see a call twice.
 TEST_P(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) {
     std::atomic<int> seen = 0;
     std::atomic<bool> reset = false;
     const RawServer server([&](RawPeer& peer) {
         if (!peer.Read()) return;
         peer.Answer(200, "first");
-        if (!peer.Read()) return;  // the second call: read, and no answer
+        if (!peer.Read()) return;  // reads the second call and does not answer it
         ++seen;
         if (reset) peer.ResetOnClose();
     });
@@ -124,18 +124,18 @@ TEST_P(ClientTest, ACallWhoseReusedConnectionEndsWithoutAnAnswerIsSentOnceMore) 
             const auto answer = Call({.method = method, .url = server.Url()});
             EXPECT_EQ(answer.error, CallError::kNone) << answer.error_text;
             EXPECT_EQ(answer.body, "first") << "over another connection";
-            client_.Stop();  // and with it the connections
+            client_.Stop();  // closes all connections
             ASSERT_TRUE(client_.Start());
         }
     }
     EXPECT_EQ(seen, 4);
 }
 
-// libcurl counts the connections that a handle finds closed, and gives up at the sixth.
+// libcurl counts the closed connections that a handle finds, and gives up at the sixth.
 TEST_P(ClientTest, HoweverManyReusedConnectionsHaveEndedTheNextCallIsSentOnceMore) {
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(200, "first");
-        peer.Read();  // the second call: read, and no answer
+        peer.Read();  // reads the second call and does not answer it
     });
     for (int i = 0; i < 20; ++i) {
         const auto answer = Call({.url = server.Url()});
@@ -204,7 +204,7 @@ TEST_P(ClientTest, CancelEndsACallUnderWay) {
     EXPECT_EQ(answers.Await(0).error, CallError::kCancelled);
     over.Await();
     EXPECT_TRUE(closed) << "the target sees that nobody waits any more";
-    client_.Cancel(id);  // over: nothing happens
+    client_.Cancel(id);  // has ended: nothing happens
     client_.Cancel(12345);
     EXPECT_EQ(client_.statistics().by_error[static_cast<std::size_t>(CallError::kCancelled)], 1U);
 }
@@ -272,7 +272,7 @@ TEST_P(ClientTest, CallsThatWaitForAFreeConnectionTimeOut) {
         arrived.Raise();
         peer.AwaitClose();
     });
-    Answers answers;  // outlives the client, which ends the first call
+    Answers answers;  // must outlive the client, whose destructor ends the first call
     ClientOptions options = OptionsFor(GetParam());
     options.max_connections_per_host = 1;
     Client client(options, clock_);

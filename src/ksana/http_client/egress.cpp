@@ -17,14 +17,14 @@ struct Range {
     std::string_view name;
 };
 
-// For the tables below: their texts are right.
+// For the constant tables below, whose texts are valid.
 Range MakeRange(std::string_view text, std::string_view name) {
     return {ParseCidr(text).value(), name};
 }
 
 const std::vector<Range>& RefusedAlways() {
     static const std::vector<Range> ranges = {
-        // The metadata services first: their name says more than that of the range around them.
+        // The metadata services come first: their name says more than that of the enclosing range.
         MakeRange("169.254.169.254", "a metadata service"),
         MakeRange("100.100.100.200", "a metadata service"),
         MakeRange("192.0.0.192", "a metadata service"),
@@ -73,18 +73,19 @@ std::optional<std::string_view> NameIn(const std::vector<Range>& ranges, const I
     return found->name;
 }
 
-// Of IPv6 only this is given out to the public; NAT64 leads to the IPv4 address inside.
+// Only 2000::/3 is allocated for public IPv6. A NAT64 address leads to its embedded IPv4 address,
+// which RefusalOf has judged.
 bool IsGlobalUnicast(const IpAddress& address) {
     static const Cidr global = ParseCidr("2000::/3").value();
     static const Cidr nat64 = ParseCidr("64:ff9b::/96").value();
     return address.is_v4 || global.Holds(address) || nat64.Holds(address);
 }
 
-// A form of IPv6 address that carries an IPv4 one.
+// A form of IPv6 address that embeds an IPv4 address.
 struct Carrier {
     Cidr cidr;
-    std::size_t offset;     // where in the bytes
-    bool inverted = false;  // every bit is turned round
+    std::size_t offset;     // of the IPv4 address in the bytes
+    bool inverted = false;  // every bit is flipped
 };
 
 const std::vector<Carrier>& Carriers() {
@@ -93,7 +94,7 @@ const std::vector<Carrier>& Carriers() {
         {ParseCidr("::/96").value(), 12},            // compatible
         {ParseCidr("::ffff:0:0:0/96").value(), 12},  // translated
         {ParseCidr("64:ff9b::/96").value(), 12},     // NAT64
-        {ParseCidr("64:ff9b:1::/48").value(), 12},   // NAT64 of a network of one's own
+        {ParseCidr("64:ff9b:1::/48").value(), 12},   // NAT64, local use
         {ParseCidr("2002::/16").value(), 2},         // 6to4
         {ParseCidr("2001::/32").value(), 4},         // Teredo: its server …
         {ParseCidr("2001::/32").value(), 12, true},  // … and its client
@@ -110,7 +111,7 @@ IpAddress InnerOf(const IpAddress& address, const Carrier& carrier) {
     return inner;
 }
 
-// :: and ::1 look like the compatible form and are none.
+// Returns whether the address looks like the IPv4-compatible form but is not one: :: and ::1.
 bool IsSmall(const IpAddress& address) {
     return std::all_of(address.bytes.begin(), address.bytes.end() - 1,
                        [](std::uint8_t byte) { return byte == 0; });
@@ -123,7 +124,7 @@ bool IsAllowed(const IpAddress& address, const EgressRules& rules) {
                                [&address](const Cidr& cidr) { return cidr.Holds(address); });
 }
 
-// The address as it stands, whatever it carries.
+// Judges the address itself, not an address embedded in it.
 std::optional<std::string_view> RefusalOfItself(const IpAddress& address,
                                                 const EgressRules& rules) {
     if (auto name = NameIn(RefusedAlways(), address)) return name;
@@ -189,7 +190,7 @@ std::optional<std::string_view> RefusalOf(const IpAddress& address, const Egress
         if (!carrier.cidr.Holds(address) || IsSmall(address)) continue;
         if (auto refusal = RefusalOf(InnerOf(address, carrier), rules)) return refusal;
     }
-    if (IsMapped(address)) return std::nullopt;  // it is the IPv4 address, and that one is fine
+    if (IsMapped(address)) return std::nullopt;  // means its IPv4 address, which is allowed
     return RefusalOfItself(address, rules);
 }
 

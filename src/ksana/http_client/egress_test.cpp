@@ -15,17 +15,17 @@ bool Refused(std::string_view text, EgressPolicy policy) {
     return RefusalOf(Address(text), {.policy = policy}).has_value();
 }
 
-// First and last address of every range, and its neighbours where those are open.
+// Addresses at both ends of the refused ranges.
 constexpr std::array kRefusedAlways = {
     "0.0.0.0", "0.255.255.255", "169.254.0.0", "169.254.169.254", "169.254.255.255",
     "100.100.100.200", "192.0.0.192", "168.63.129.16", "224.0.0.0", "239.255.255.255",
     "255.255.255.255", "::", "fe80::1", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ff00::1",
     "ff02::1", "fd00:ec2::254", "fd20:ce::254",
-    // The same inside other forms.
+    // Embedded in IPv6 forms.
     "::ffff:169.254.169.254", "::169.254.169.254", "::ffff:0:169.254.169.254",
     "64:ff9b::169.254.169.254", "64:ff9b:1::169.254.169.254", "2002:a9fe:a9fe::1",
     "2001:0:a9fe:a9fe::1",
-    "2001:0:102:304:0:0:5601:5601",  // the client, inverted: 169.254.169.254
+    "2001:0:102:304:0:0:5601:5601",  // Teredo client, inverted: 169.254.169.254
 };
 
 constexpr std::array kRefusedToThePublic = {

@@ -8,8 +8,8 @@
 #include "ksana/http_client/call.hpp"
 #include "ksana/http_client/egress.hpp"
 
-// What people are told of a call that failed, whichever way it went. `where` is an address with its
-// port.
+// Error texts for people, shared by the plain path and the libcurl path. `where` is an address with
+// its port.
 
 namespace ksana::http_client {
 
@@ -17,10 +17,10 @@ std::string TooManyHeaders(std::size_t most, std::string_view where);
 std::string BrokenHead(std::string_view where);
 std::string NoConnection(int system_error, std::string_view where);
 
-// By what the answer has of it.
+// Returns the text for a timeout, according to how far `answer` got: connection, status, body.
 std::string TimedOut(const CallAnswer& answer);
 
-// Why the rules do not let a call go there; nothing: they do.
+// Returns the error text if `rules` refuse the address, or nullopt if they allow it.
 std::optional<std::string> RefusalText(const IpAddress& address, int port,
                                        const EgressRules& rules);
 

@@ -2,7 +2,7 @@
 
 #include "ksana/http_client/client_fixture.hpp"
 
-// The egress rules at work: nothing is even connected to a forbidden address.
+// The egress guard in the client: it does not even connect to a forbidden address.
 
 namespace ksana::http_client {
 namespace {

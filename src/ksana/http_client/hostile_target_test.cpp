@@ -2,15 +2,15 @@
 
 #include "ksana/http_client/client_fixture.hpp"
 
-// Targets that do what they should not: the time and the memory that a call takes stay bounded, and
-// the answer says what happened.
+// Misbehaving targets: the time and memory of a call stay bounded, and the answer says what
+// happened.
 
 namespace ksana::http_client {
 namespace {
 
 using std::chrono::milliseconds;
 
-// A port whose queue of connections is full, so that the system lets no other one in.
+// A listening port with a full backlog: further connection attempts stay pending.
 class FullListener {
   public:
     FullListener() {
@@ -47,7 +47,7 @@ class FullListener {
 
 class HostileTargetTest : public ClientTest {
   protected:
-    // The answer of a server that sends these bytes to whoever asks, and closes.
+    // Returns the client's view of a server that answers with `bytes` and closes.
     CallAnswer AnswerTo(const std::string& bytes, CallRequest request = {}) {
         const RawServer server([&bytes](RawPeer& peer) {
             if (peer.Read()) peer.Send(bytes);
@@ -240,7 +240,7 @@ TEST_P(HostileTargetTest, EndlessInterimAnswersEndTheCall) {
     EXPECT_EQ(Call({.url = server.Url()}).error, CallError::kProtocol);
 }
 
-// It made libcurl 7.88 write to memory that it had freed, where the handle had carried a call.
+// Such a head made libcurl 7.88 write to freed memory if the handle had carried a call before.
 TEST_P(HostileTargetTest, AHeadThatBeginsWithAFoldedLineIsAnError) {
     for (int i = 0; i < 10; ++i) {
         EXPECT_EQ(AnswerTo("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 0\r\n\r\n").status, 200);
@@ -264,7 +264,8 @@ TEST_P(HostileTargetTest, ALargeAnswerIsReadWhole) {
     const std::string body(3'000'000, 'x');
     const RawServer server([&body](RawPeer& peer) {
         for (int i = 0; i < 2 && peer.Read(); ++i) peer.Answer(200, body);
-        if (peer.Read()) peer.Send("HTTP/1.1 200 OK\r\n\r\n" + body);  // until it closes
+        if (peer.Read())
+            peer.Send("HTTP/1.1 200 OK\r\n\r\n" + body);  // the body ends with the connection
     });
     for (int i = 0; i < 3; ++i) {
         const auto answer =

@@ -52,7 +52,7 @@ void Inbox::Cancel(CallId id) {
 
 void Inbox::Wake() {
     const std::uint64_t one = 1;
-    // Fails only when the counter is full, and then the taker is awake for good.
+    // Fails only when the counter is full; then the descriptor is readable anyway.
     [[maybe_unused]] const auto written = write(wake_fd_, &one, sizeof one);
 }
 

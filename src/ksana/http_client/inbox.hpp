@@ -11,13 +11,13 @@
 
 namespace ksana::http_client {
 
-// What other threads want of the client's thread.
+// A call handed to the client's thread.
 struct Submission {
     CallId id = 0;
     CallRequest request;
     CallDone done;
-    std::string fault;                  // why it cannot be sent; empty: it can
-    std::optional<PlainRequest> plain;  // where it may go without libcurl
+    std::string fault;                  // why the call is invalid; empty: it is valid
+    std::optional<PlainRequest> plain;  // set if the call may go without libcurl
 };
 
 struct InboxBatch {
@@ -27,8 +27,9 @@ struct InboxBatch {
     bool Empty() const { return submissions.empty() && cancels.empty(); }
 };
 
-// Hands calls over to the client's thread, all that have gathered at once. The thread is woken only
-// when it sleeps: many submissions cost one system call. Any thread puts; one takes.
+// A queue of calls and cancellations for the client's thread, which takes all of them in one batch.
+// Put and Cancel wake the thread only when it sleeps, so many submissions cost one system call. The
+// Client owns the inbox. Any thread may put; only the client's thread (the "taker") takes.
 class Inbox {
   public:
     Inbox() = default;
@@ -36,23 +37,25 @@ class Inbox {
     Inbox(const Inbox&) = delete;
     Inbox& operator=(const Inbox&) = delete;
 
-    // Takes submissions from now on.
+    // Accepts submissions from now on. Fails with kExhausted if no eventfd can be made.
     Result<void> Open();
 
-    // False: it is closed, and `submission` is as it was.
+    // Moves `submission` into the queue. Returns false and leaves it unchanged if the inbox is
+    // closed.
     bool Put(Submission& submission);
     void Cancel(CallId id);
 
-    // Readable when somebody has woken the taker; valid once opened.
+    // A descriptor that becomes readable when the taker is woken. Valid after Open.
     int wake_fd() const { return wake_fd_; }
     void Wake();
 
-    // For the taker. It may sleep only after PrepareToSleep has said so.
+    // For the taker, which may sleep only after PrepareToSleep has returned true (the queue is
+    // empty).
     void Take(InboxBatch& batch);
     bool PrepareToSleep();
     void DrainWakes();
 
-    // Nothing is taken any more; what was left comes back.
+    // Rejects submissions from now on and returns those not taken yet.
     InboxBatch Close();
 
   private:

@@ -7,14 +7,15 @@
 
 namespace ksana::http_client {
 
-// The statuses whose Location says where to go instead.
+// Returns whether the status is one whose Location header is to be followed.
 bool IsRedirect(long status);
 
-// Scheme, host and port are the same; false for what is no URL.
+// Returns whether both URLs have the same scheme, host and port. False if either is not a URL.
 bool SameOrigin(const std::string& left, const std::string& right);
 
-// Turns a call into the one that a redirect asks for: 303 makes it a GET, and so do 301 and 302 of
-// a POST, as browsers do; 307 and 308 send the same again. Credentials stay with their origin.
+// Changes `request` into the call that a redirect asks for. As in browsers, 303 makes it a GET
+// (except a HEAD), and 301 and 302 make a POST a GET; 307 and 308 keep method and body. Headers
+// that hold credentials are dropped when the origin changes.
 void Follow(const std::string& location, long status, CallRequest& request);
 
 }  // namespace ksana::http_client

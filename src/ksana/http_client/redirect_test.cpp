@@ -7,7 +7,7 @@
 namespace ksana::http_client {
 namespace {
 
-// Redirects "/to/URL" to the URL with the status; tells what it got elsewhere.
+// Redirects "/to/URL" to the URL with `status`. Answers other requests with what it received.
 RawServer::Script RedirectsWith(int status) {
     return [status](RawPeer& peer) {
         while (const auto request = peer.Read()) {
@@ -73,7 +73,7 @@ TEST_P(ClientTest, ARedirectLoopEnds) {
 }
 
 TEST_P(ClientTest, TheTimeoutIsThatOfAllRedirectsTogether) {
-    // Would go on for ever; each hop takes a little.
+    // Redirects forever; each hop takes 20 ms.
     const RawServer server([](RawPeer& peer) {
         while (peer.Read() && !peer.AwaitClose(20)) {
             peer.Answer(302, "", "Location: /again\r\n");

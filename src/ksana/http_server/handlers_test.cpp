@@ -14,7 +14,7 @@ namespace {
 using testing::RawAnswer;
 using testing::RawClient;
 
-// Where handlers run, how they fail, and replies that come later.
+// Where handlers run, how they fail, and deferred replies.
 class HandlersTest : public ServerTest {
   protected:
     HandlersTest() {
@@ -25,7 +25,7 @@ class HandlersTest : public ServerTest {
         SetLogSinkForTest({});
     }
 
-    // A route that hands its replies to the test.
+    // Adds a route that hands its reply to the test.
     void AddParked(Where where) {
         router_.Add({HttpMethod::kGet, "/parked", Permission::kPublic, "Answers later.", where,
                      [this](const Request&&, Reply reply) {
@@ -34,7 +34,7 @@ class HandlersTest : public ServerTest {
                      }});
     }
 
-    std::optional<Reply> reply_;  // there when parked_ is set
+    std::optional<Reply> reply_;  // set before parked_
     Signal parked_;
 };
 
@@ -118,7 +118,7 @@ TEST_F(HandlersTest, AReplyMayComeFromAnotherThread) {
     client.Send(Get("/parked") + Get("/hello"));
     ASSERT_TRUE(parked_.Wait());
     EXPECT_FALSE(reply_->client_gone());
-    // Nobody waits on a thread: others are served meanwhile.
+    // The parked request blocks no thread: other requests are served.
     EXPECT_EQ(Ask(Get("/pool")).body, "pool");
     std::jthread([this] {
         EXPECT_TRUE(reply_->Send(TextResponse(200, "late")));
@@ -153,7 +153,7 @@ TEST_F(HandlersTest, AReplyKnowsThatItsClientHasGone) {
     Signal at_once;
     reply_->OnClientGone([&at_once] { at_once.Set(); });
     EXPECT_TRUE(at_once.Wait());
-    EXPECT_TRUE(reply_->Send(NoContent()));  // does no harm
+    EXPECT_TRUE(reply_->Send(NoContent()));  // harmless
     EXPECT_EQ(Ask(Get("/hello")).status, 200);
 }
 
@@ -201,15 +201,15 @@ TEST_F(HandlersTest, AFullPoolRefuses) {
     clients.push_back(Client());
     clients.back().Send(Get("/blocks"));
     ASSERT_TRUE(entered.Wait());
-    // On one connection requests go one by one, so a full queue takes several.
+    // A connection has one request in flight at a time, so filling the queue takes several.
     std::vector<pollfd> sockets;
     for (int i = 0; i < 3; ++i) {
         clients.push_back(Client());
         clients.back().Send(Get("/blocks"));
         sockets.push_back({.fd = clients.back().socket(), .events = POLLIN, .revents = 0});
     }
-    // Two of the three wait for the thread, whichever came first; the third is told at once. An
-    // inline route is served all the time.
+    // Two of the three requests wait for the pool's thread; the third is rejected at once. Inline
+    // routes are still served.
     EXPECT_EQ(::poll(sockets.data(), sockets.size(), 20'000), 1);
     EXPECT_EQ(Ask(Get("/hello")).status, 200);
     release.Set();
@@ -236,7 +236,7 @@ TEST(ReplyTest, HandlersCanBeTestedWithoutAServer) {
     EXPECT_FALSE(first.Send(NoContent()));
     SetLogSinkForTest([](LogLevel, std::string_view) {});
     first = make();
-    first = make();  // drops the one before
+    first = make();  // drops the previous reply
     Reply moved = std::move(first);
     EXPECT_TRUE(moved.Send(NoContent()));
     SetLogSinkForTest({});

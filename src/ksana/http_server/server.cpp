@@ -8,7 +8,8 @@
 
 namespace ksana::http_server {
 
-// What exists between Start and Stop. The network goes first: its connections use the pool.
+// The parts that exist between Start and Stop. The network is destroyed before the pool, which its
+// connections use.
 struct Server::Running {
     explicit Running(Server& server)
         : pool({.threads = server.options_.pool_threads, .queue = server.options_.pool_queue},
@@ -53,7 +54,7 @@ void Server::Stop() {
     if (state_ == State::kIdle) return;
     state_ = State::kStopping;
     std::unique_ptr<Running> ending = std::move(running_);
-    // Without the lock: others may come to wait meanwhile.
+    // Without the lock, so that other callers of Start and Stop can wait on `changed_`.
     lock.Unlock();
     if (options_.on_drain) options_.on_drain();
     ending->network.Close();

@@ -16,28 +16,29 @@
 
 namespace ksana::http_server {
 
-// An HTTP/1.1 server: I/O threads that read, answer and write, and a pool of threads for handlers
-// that may block. Keeps the rules of Service; Stop must not be called from a handler, as it waits
-// for it.
+// An HTTP/1.1 server: I/O threads that read and write, and a pool of threads for handlers that may
+// block. The composition root owns it. Thread-safe, as a Service; but a handler must not call Stop,
+// which waits for the handler.
 //
-// Stop takes no new connection, closes idle ones at once and lets what is under way end with
-// "Connection: close"; after the drain time the rest is closed too. A handler that still runs on
-// the pool then is waited for, as a thread cannot be ended from outside.
+// Stop accepts no new connections, closes idle ones at once and lets requests in flight finish with
+// "Connection: close". After the drain time it closes all other connections. It still waits for
+// handlers that run on the pool, because a thread cannot be ended from outside.
 class Server final : public Service {
   public:
-    // Clock and random must outlive it; random must be thread-safe with more than one I/O thread.
+    // `clock` and `random` must outlive the server. With more than one I/O thread, `random` must be
+    // thread-safe.
     Server(ServerOptions options, Router router, const Clock& clock, Random& random);
     ~Server() override;
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     std::string_view name() const override { return "http_server"; }
-    // kInvalidArgument: the address is none, or certificate and key cannot be used.
-    // kUnavailable: the address cannot be had.
+    // Fails with kInvalidArgument if the address is not an IP address or the certificate or key is
+    // unusable, and with kUnavailable if it cannot be bound.
     Result<void> Start() override;
     void Stop() override;
 
-    // Of the last Start; 0 before.
+    // The port that the last successful Start listens on; 0 before.
     std::uint16_t port() const { return port_; }
     const Router& router() const { return router_; }
     const Statistics& statistics() const { return statistics_; }
@@ -55,7 +56,7 @@ class Server final : public Service {
     Mutex mutex_;
     CondVar changed_;
     State state_ KSANA_GUARDED_BY(mutex_) = State::kIdle;
-    std::unique_ptr<Running> running_ KSANA_GUARDED_BY(mutex_);  // there while kRunning
+    std::unique_ptr<Running> running_ KSANA_GUARDED_BY(mutex_);  // set while kRunning
 };
 
 }  // namespace ksana::http_server

@@ -15,7 +15,7 @@
 
 namespace ksana::http_server {
 
-// Something that one thread waits for and another brings about.
+// A flag that one thread sets and another waits for. Thread-safe.
 class Signal {
   public:
     void Set() {
@@ -23,7 +23,7 @@ class Signal {
         set_ = true;
         changed_.NotifyAll();
     }
-    // False after twenty seconds.
+    // Returns false if the flag is not set within twenty seconds.
     bool Wait() {
         MutexLock lock(mutex_);
         return changed_.WaitFor(lock, std::chrono::seconds(20),
@@ -46,7 +46,7 @@ inline std::string Post(std::string_view path, std::string_view body) {
            "\r\n\r\n" + std::string(body);
 }
 
-// A server with a few routes; a test adds its own before Start.
+// A server with a few routes. A test adds its own before Start.
 class ServerTest : public ::testing::Test {
   protected:
     ServerTest() {

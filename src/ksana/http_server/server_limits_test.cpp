@@ -10,17 +10,17 @@ using std::chrono::milliseconds;
 using testing::RawAnswer;
 using testing::RawClient;
 
-// Clients that mean no good, or are very slow. Deadlines are short here, and the tests wait for
-// what the server does, not for time.
+// Malicious or very slow clients. Deadlines are short, and the tests wait for actions of the
+// server, not for fixed times.
 class ServerLimitsTest : public ServerTest {
   protected:
-    // Waits until the server has something to say, or the client has waited long enough.
+    // Returns whether the server sends or closes within `patience`.
     static bool Readable(const RawClient& client, milliseconds patience) {
         pollfd socket{.fd = client.socket(), .events = POLLIN, .revents = 0};
         return ::poll(&socket, 1, static_cast<int>(patience.count())) > 0;
     }
 
-    // Sends byte by byte until the server has had enough.
+    // Sends byte by byte until the server answers or closes.
     static RawAnswer Drip(RawClient& client, std::string_view bytes) {
         for (const char c : bytes) {
             if (!client.Send(std::string(1, c)) || Readable(client, milliseconds(10))) break;
@@ -55,7 +55,7 @@ TEST_F(ServerLimitsTest, SmugglersAreRefusedAndClosed) {
             chunked + "4\nbody\n0\n\n",
         }) {
         RawClient client = Client();
-        // What follows must never be taken for a request of its own.
+        // The bytes that follow must never be taken for a second request.
         client.Send(request + Get("/hello"));
         const RawAnswer answer = client.Read();
         EXPECT_EQ(answer.status, 400) << request;
@@ -90,7 +90,7 @@ TEST_F(ServerLimitsTest, ALargeBodyIsRefusedBeforeItIsRead) {
     const std::string head = "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 10000000\r\n";
     EXPECT_EQ(polite.Ask(head + "Expect: 100-continue\r\n\r\n").status, 413);
     EXPECT_TRUE(polite.AtEnd());
-    // One that sends it all the same still gets to read the answer.
+    // A client that sends the body anyway can still read the answer.
     RawClient rude = Client();
     rude.Send(head + "\r\n");
     rude.Send(std::string(10'000'000, 'x'));
@@ -145,7 +145,7 @@ TEST_F(ServerLimitsTest, AClientThatNeverReadsIsCut) {
     Start();
     RawClient client = Client(4096);
     client.Send(Get("/large"));
-    // It goes on sending, and is stopped by its own full pipe, or by the end.
+    // The client keeps sending until the server cuts the connection.
     const std::string requests = Get("/large") + Get("/large") + Get("/large");
     while (client.Send(requests)) {
     }
@@ -154,7 +154,7 @@ TEST_F(ServerLimitsTest, AClientThatNeverReadsIsCut) {
 }
 
 TEST_F(ServerLimitsTest, AThousandIdleConnectionsDisturbNobody) {
-    // Both ends are in this process.
+    // Both ends of each connection are in this process, so raise its descriptor limit.
     rlimit files{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = std::min<rlim_t>(files.rlim_max, std::max<rlim_t>(files.rlim_cur, 4096));
@@ -188,7 +188,7 @@ TEST_F(ServerLimitsTest, OneAddressHasSoManyConnections) {
         RawClient third = Client();
         EXPECT_TRUE(third.AtEnd());
         EXPECT_EQ(statistics.connections_refused, 1U);
-        // Ended by the server, so its place is free when the client sees it.
+        // The server closes the connection, so its place is free when the client sees the end.
         EXPECT_EQ(first.Ask(Get("/hello", "Connection: close\r\n")).status, 200);
         first.ShutdownSend();
         EXPECT_TRUE(first.AtEnd());

@@ -10,7 +10,7 @@ namespace {
 using testing::RawAnswer;
 using testing::RawClient;
 
-// A graceful end: what is under way is finished, what is idle is not waited for.
+// Graceful stop: requests in flight finish, idle connections close at once.
 class ServerStopTest : public ServerTest {
   protected:
     ServerStopTest() {
@@ -52,7 +52,7 @@ TEST_F(ServerStopTest, ARequestThatIsStillArrivingIsFinished) {
     EXPECT_EQ(idle.Ask(Get("/hello")).status, 200);
     RawClient client = Client();
     const std::string request = Post("/echo", "body");
-    // The first answer tells that the server has the half request that came with it.
+    // The first answer proves that the server has received the partial request sent with it.
     client.Send(Get("/hello") + request.substr(0, 10));
     EXPECT_EQ(client.Read().body, "hello");
     std::jthread stopper([this] { server_->Stop(); });
@@ -73,7 +73,7 @@ TEST_F(ServerStopTest, AfterTheDrainTimeEverythingIsClosed) {
     std::jthread stopper([this] { server_->Stop(); });
     EXPECT_TRUE(half.AtEnd());
     EXPECT_TRUE(client.AtEnd());
-    release_.Set();  // the handler is waited for, its answer goes nowhere
+    release_.Set();  // Stop waits for the handler and drops its answer
 }
 
 TEST_F(ServerStopTest, ParkedPollsCanBeAnsweredWhenItDrains) {

@@ -10,7 +10,7 @@ using testing::RawClient;
 
 constexpr std::size_t kLimit = 64 * 1024;
 
-// Answers that go on: /stream hands out the stream of the test.
+// Streamed answers: /stream answers with `stream_`.
 class ServerStreamTest : public ServerTest {
   protected:
     ServerStreamTest() {
@@ -25,7 +25,7 @@ class ServerStreamTest : public ServerTest {
         router_.Add({HttpMethod::kGet, "/stream", Permission::kPublic, "Goes on.", Where::kPool,
                      Handler(answer)});
     }
-    // Its threads tell the signals.
+    // The server's threads use the signals, so it is destroyed first.
     ~ServerStreamTest() override { server_.reset(); }
 
     std::shared_ptr<Stream> stream_ = std::make_shared<Stream>(kLimit);
@@ -102,7 +102,7 @@ TEST_F(ServerStreamTest, ASlowReaderBoundsWhatWaitsAndIsCut) {
     client.ReadUntil("\r\n\r\n");
     const std::string text(16 * 1024, 'x');
     std::size_t refused = 0;
-    while (!stream_->over()) {  // cut in the end, as it reads nothing
+    while (!stream_->over()) {  // ends when the server cuts the client, which reads nothing
         if (stream_->TryPush(text)) continue;
         ++refused;
         std::this_thread::yield();

@@ -72,7 +72,7 @@ TEST_F(ServerTest, PathsThatAreNotThere) {
     const RawAnswer other = client.Ask(Post("/hello", "x"));
     EXPECT_EQ(other.status, 405);
     EXPECT_EQ(other.Field("Allow"), "GET, HEAD, OPTIONS");
-    EXPECT_EQ(client.Ask(Get("/hello")).status, 200);  // the same connection all along
+    EXPECT_EQ(client.Ask(Get("/hello")).status, 200);  // still the same connection
 }
 
 TEST_F(ServerTest, HeadAndOptionsAreAnswered) {
@@ -123,9 +123,9 @@ TEST_F(ServerTest, ExpectContinueIsGranted) {
         "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
     EXPECT_EQ(client.Ask(head).status, 100);
     EXPECT_EQ(client.Ask("body").body, "body");
-    // A client that does not wait for it gets none.
+    // A client that does not wait for 100 Continue gets none.
     EXPECT_EQ(client.Ask(head + "fast").body, "fast");
-    // What would be refused anyway is refused before the body.
+    // A request without a route is answered before its body is sent.
     const RawAnswer refused = client.Ask(
         "POST /no HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
     EXPECT_EQ(refused.status, 404);

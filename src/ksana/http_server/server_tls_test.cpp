@@ -11,12 +11,13 @@ namespace {
 
 using testing::RawClient;
 
-// A TLS client over a RawClient's socket.
+// A TLS client over the socket of a RawClient.
 class TlsClient {
   public:
     TlsClient(std::uint16_t port, int newest_version)
         : raw_(port), context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
-        SSL_CTX_set_security_level(context_.get(), 0);  // or old versions are refused on our side
+        // Lets the client itself offer old versions.
+        SSL_CTX_set_security_level(context_.get(), 0);
         SSL_CTX_set_min_proto_version(context_.get(), TLS1_VERSION);
         SSL_CTX_set_max_proto_version(context_.get(), newest_version);
         ssl_ = {SSL_new(context_.get()), SSL_free};
@@ -28,7 +29,7 @@ class TlsClient {
     void Send(std::string_view text) {
         SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size()));
     }
-    // Everything up to the server's close_notify; nothing when the end is not an orderly one.
+    // Returns everything up to the server's close_notify, or nothing if there is no close_notify.
     std::string ReadAll() {
         std::string all;
         std::array<char, 4096> buffer{};

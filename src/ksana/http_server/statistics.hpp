@@ -7,15 +7,16 @@
 
 namespace ksana::http_server {
 
-// What a server has done since it was made; for a metrics page. Each number is right by itself, but
-// they are not read at one instant. Written by the server's threads, read by any.
+// Totals of a server since it was constructed, for the metrics page. Each number is exact, but a
+// reader does not see all of them at one instant. Written by the server's threads; any thread may
+// read.
 struct Statistics {
     std::atomic<std::uint64_t> connections_open{0};
     std::atomic<std::uint64_t> connections_accepted{0};
     std::atomic<std::uint64_t> connections_refused{0};  // over a limit
     std::atomic<std::uint64_t> connections_cut{0};      // a deadline passed
-    std::atomic<std::uint64_t> pool_refused{0};         // requests answered 503, the queue was full
-    // Answers by class: [2] is 200 to 299; [0] is not used.
+    std::atomic<std::uint64_t> pool_refused{0};         // requests answered 503: the queue was full
+    // Answers by class: [2] counts statuses 200 to 299; [0] counts statuses outside 100 to 599.
     std::array<std::atomic<std::uint64_t>, 6> answers{};
 };
 

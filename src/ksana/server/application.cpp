@@ -40,13 +40,13 @@
 namespace ksana::server {
 namespace {
 
-// A loop that has not been seen for so long hangs: its longest call of the store is shorter.
+// A loop that shows no activity for this long hangs: no store call takes that long.
 constexpr Duration kLongestSilence = std::chrono::minutes(2);
-// What a probe waits for the store: with the way to it and back, a second.
+// How long a health probe waits for the store, so that its answer takes at most a second in all.
 constexpr Duration kProbePatience = std::chrono::milliseconds(900);
-// Idle connections of clients are cut at a stop; requests under way get so long.
+// Time that requests in flight get at a stop.
 constexpr Duration kRequestDrain = std::chrono::seconds(5);
-// Reads of one job are answered on them: one alone would leave a second core idle.
+// I/O threads answer reads of one job themselves; a single one would leave a second core idle.
 constexpr std::size_t kIoThreads = 2;
 
 model::PolicyDefaults DefaultsOf(const Settings& settings) {
@@ -57,7 +57,8 @@ model::PolicyDefaults DefaultsOf(const Settings& settings) {
     return defaults;
 }
 
-// Only one process can have the files of these open, and so the name.
+// Returns whether only one process can use the store, so that no other node can have this node's
+// name.
 bool IsAlone(StoreKind kind) { return kind != StoreKind::kPostgres; }
 
 engine::CallbackOptions CallbackOptionsOf(const Settings& settings) {
@@ -109,7 +110,7 @@ Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
     return options;
 }
 
-// Nothing where no mail server is named.
+// Returns nullopt if no mail server is configured.
 Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings) {
     if (settings.smtp_url.empty()) return std::optional<mail::SmtpOptions>();
     if (settings.smtp_from.find('@') == std::string::npos) {
@@ -152,7 +153,7 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings,
     return options;
 }
 
-// Where several write, numbers of events become visible out of their order.
+// With several writing nodes, events may become visible out of the order of their numbers.
 api::EventStreams::Options EventOptionsOf(const Settings& settings) {
     api::EventStreams::Options options;
     if (!IsAlone(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
@@ -174,7 +175,8 @@ std::vector<api::ShownSetting> ShownSettings(
 
 }  // namespace
 
-// In the order in which they are made; they go in reverse.
+// All parts of the server, in the order of construction. Each part uses only parts above it, except
+// through callbacks, which run only after Start.
 struct Application::Everything {
     Everything(const Settings& given, const ApplicationParts& with,
                std::unique_ptr<store::Store> opened, http_client::ClientOptions client_options,
@@ -273,7 +275,7 @@ struct Application::Everything {
         return router;
     }
 
-    // For those who submit tasks from SQL, where no server is asked.
+    // Stores the default policy for tasks that are submitted with SQL, without a server.
     Result<void> LeaveDefaults() {
         if (settings.store.kind != StoreKind::kPostgres) return {};
         const model::Run run{.policy =
@@ -289,8 +291,8 @@ struct Application::Everything {
         return {.slots = load.slots, .busy = load.busy, .starts_held_back = load.starts_held_back};
     }
 
-    // For jobs that are made or changed. One that is not known may have been made on another node
-    // just now.
+    // Finds a calendar for a job that is created or changed. Refreshes once if the name is unknown,
+    // because another node may have just created the calendar.
     std::shared_ptr<const schedule::CalendarIndex> FindCalendar(std::string_view name) {
         auto found = node.calendars().Find(name);
         if (!found && node.calendar_watch().Refresh()) found = node.calendars().Find(name);
@@ -326,7 +328,7 @@ struct Application::Everything {
     std::unique_ptr<store::Store> store;
     EngineMetrics engine_metrics;
     http_client::Client client;
-    std::unique_ptr<mail::SmtpMailer> mailer;  // may be null
+    std::unique_ptr<mail::SmtpMailer> mailer;  // null: no mail server
     exec::HttpExecutor http_executor;
     engine::Node node;
     engine::Engine engine;
@@ -396,7 +398,7 @@ Result<void> Application::Start() {
     return {};
 }
 
-// What is called stands before who calls it.
+// Starts each part before the parts that call it.
 Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->LeaveDefaults());
     KSANA_TRY_VOID(all_->client.Start());

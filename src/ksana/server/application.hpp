@@ -17,24 +17,27 @@
 
 namespace ksana::server {
 
-// What the whole server stands on. All must outlive it.
+// The dependencies of the application. The referenced objects must outlive it.
 struct ApplicationParts {
     Clock& clock;
-    Random& random;  // thread-safe
+    Random& random;  // must be thread-safe
     UuidGenerator& ids;
     std::string version;
-    bool demo = false;  // with the target and the job of docs' first minute
-    std::map<std::string_view, SettingOrigin> origins;  // of the settings, to be shown
+    bool demo = false;                                  // add the demo target and job (demo.hpp)
+    std::map<std::string_view, SettingOrigin> origins;  // of the settings, for /api/v1
 };
 
-// The composition root: makes everything from the settings, starts it in order and stops it in
-// reverse. Nothing below it knows more than it was given.
+// The composition root: makes all parts from the settings, and starts and stops them in order (the
+// server stops first, the clients for calls and mails after the engine). Owned by the command
+// `ksana server`, which calls Start and Stop on the main thread; both are thread-safe, as in every
+// Service. If a part does not start, Start stops the others and returns the error.
 class Application final : public Service {
     struct Everything;
-    struct Key {};  // only Make has one
+    struct Key {};  // only Make can construct one
 
   public:
-    // Opens the store (and brings it to the newest schema). An error names what must be changed.
+    // Opens the store, migrates it to the newest schema, and makes all parts without starting them.
+    // The error of a bad setting names it.
     static Result<std::unique_ptr<Application>> Make(const Settings& settings,
                                                      const ApplicationParts& parts);
     Application(Key key, std::unique_ptr<Everything> everything);
@@ -42,13 +45,13 @@ class Application final : public Service {
 
     std::string_view name() const override { return "ksana"; }
     Result<void> Start() override;
-    // K-18: no new requests, running calls may finish, everything is written.
+    // K-18: accepts no new requests, lets calls in flight finish, and writes their results.
     void Stop() override;
 
     std::uint16_t port() const;
-    std::string url() const;  // where clients reach it
+    std::string url() const;  // made of the address it listens on, "http://127.0.0.1:7100"
     engine::JobService& job_service();
-    // An error when a part of the process has stopped working; for watchdogs.
+    // Fails with kInternal if a loop of the engine hangs. For watchdogs; thread-safe.
     Result<void> Alive() const;
 
   private:

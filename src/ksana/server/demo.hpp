@@ -8,14 +8,13 @@
 
 namespace ksana::server {
 
-// What the first minute shows: a target in this very process, and a job that calls it every five
-// seconds.
+// The demo: a target in this process, and a job that calls it every five seconds.
 inline constexpr const char* kDemoJob = "demo";
 inline constexpr const char* kDemoPath = "/demo/hello";
 
 void AddDemoRoutes(http_server::Router& router);
 
-// Makes the job, or points the one that is there to where this server is now.
+// Creates the demo job, or points the existing one to `server_url`.
 Result<void> MakeDemoJob(engine::JobService& service, const std::string& server_url);
 
 }  // namespace ksana::server

@@ -31,8 +31,9 @@ OpenedBackend OpenMemory(const StoreUrl&, const StoreEnvironment& environment, O
     return store_memory::OpenMemory(environment.clock);
 }
 
-// Opening sets a jobs.json aside that cannot be read and goes on without it (K-12): right for a
-// server, but who only wants to read would get an empty store and a changed folder.
+// Checks jobs.json before a read-only open. Opening moves an invalid jobs.json aside and starts
+// without it (K-12). That suits a server, but a reader would get an empty store and a changed
+// folder.
 Result<void> CheckJobsFile(const std::string& path) {
     auto text = store_json::ReadWholeFile(path);
     if (!text && text.error().code == Code::kNotFound) {
@@ -54,7 +55,7 @@ OpenedBackend OpenJson(const StoreUrl& url, const StoreEnvironment& environment,
 OpenedBackend OpenSqlite(const StoreUrl& url, const StoreEnvironment& environment, OpenMode mode) {
     const bool read_only = mode == OpenMode::kReadOnly;
     if (!read_only) {
-        std::error_code ignored;  // opening the file says what is wrong
+        std::error_code ignored;  // opening the file reports the error
         std::filesystem::create_directories(std::filesystem::path(url.location).parent_path(),
                                             ignored);
     }

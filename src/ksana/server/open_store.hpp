@@ -13,28 +13,28 @@
 
 namespace ksana::server {
 
-// What every store is given. All must outlive it.
+// The dependencies of a store. All must outlive it.
 struct StoreEnvironment {
     Clock& clock;
-    Random& random;  // used by several threads: a SystemRandom, or one that guards itself
+    Random& random;  // must be thread-safe
     UuidGenerator& ids;
 };
 
 enum class OpenMode : std::uint8_t {
-    kReadWrite,  // made when it is not there, and brought to the newest schema
-    // Must be there (kNotFound) and have the newest schema (kConflict). The json store cannot be
-    // read beside its writer (kUnavailable), nor with a jobs.json that has faults (which are
-    // named).
+    kReadWrite,  // creates a missing store and migrates it to the newest schema
+    // The store must exist (else kNotFound) and have the newest schema (else kConflict). A json
+    // store must have no writer (else kUnavailable) and a valid jobs.json (else an error with every
+    // fault).
     kReadOnly,
 };
 
-// kUnavailable when another process writes the files, or the server does not answer; kConflict
-// when a later program made the schema.
+// Opens the store. Fails with kUnavailable if another process writes the files or the database
+// server does not answer, and with kConflict if a newer program made the schema.
 Result<std::unique_ptr<store::Store>> OpenStore(const StoreUrl& url,
                                                 const StoreEnvironment& environment, OpenMode mode);
 
-// Changes nothing. A store without a schema (json, memory) has no steps. kNotFound when there is
-// no such file.
+// Returns the schema migrations of a store and changes nothing. A store without a schema (json,
+// memory) has no steps. Fails with kNotFound if the file does not exist.
 Result<store_kit::MigrationStatus> MigrationStatusOf(const StoreUrl& url,
                                                      const StoreEnvironment& environment);
 

@@ -51,7 +51,7 @@ TEST_F(OpenStoreTest, ReadingMakesNoStore) {
     EXPECT_TRUE(Open(json_, OpenMode::kReadOnly));
 }
 
-// K-12 is for those who write: a backup must not say "nothing there" and succeed.
+// K-12 is for writers: a backup of an unreadable store must fail, not succeed with an empty one.
 TEST_F(OpenStoreTest, ReadingDoesNotSetAsideWhatCannotBeRead) {
     ASSERT_TRUE(Open(json_));
     std::ofstream(json_.location) << "{\"jobs\": [";
@@ -99,7 +99,8 @@ TEST_F(OpenStoreTest, MigrationStatus) {
     }
 }
 
-// Nothing listens there. Real time: the driver waits for the answer of the system.
+// Nothing listens on the port. Uses the real clock, because the driver waits for the connection
+// attempt.
 TEST_F(OpenStoreTest, APostgresThatDoesNotAnswerIsUnavailable) {
     const StoreUrl url{StoreKind::kPostgres, "postgresql://u:secret@127.0.0.1:1/db"};
     SystemClock clock;

@@ -33,7 +33,7 @@ void SystemdNotice::Send(std::string_view state) const {
     if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, socket_.data(), socket_.size());
-    // A name that begins with @ is an abstract one: its first byte is zero.
+    // A leading @ means an abstract socket, whose name begins with a zero byte.
     if (socket_.front() == '@') address.sun_path[0] = '\0';
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
     const int file = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -9,21 +9,22 @@
 
 namespace ksana::server {
 
-// Tells systemd how the service is (sd_notify), where it runs under systemd; else does nothing.
+// Notifies systemd of the state of the service (the sd_notify protocol). Does nothing outside
+// systemd. Owned by the command `ksana server`. Thread-safe, as it is immutable.
 class SystemdNotice {
   public:
-    // The variables NOTIFY_SOCKET and WATCHDOG_USEC.
+    // Reads the variables NOTIFY_SOCKET and WATCHDOG_USEC.
     explicit SystemdNotice(const std::map<std::string, std::string>& environment);
 
     void Ready() const { Send("READY=1"); }
     void Stopping() const { Send("STOPPING=1"); }
     void Alive() const { Send("WATCHDOG=1"); }
 
-    // How often Alive is to be called: half the time after which systemd restarts the service.
+    // Interval at which to call Alive: half of systemd's watchdog timeout. Nullopt: no watchdog.
     const std::optional<Duration>& alive_every() const { return alive_every_; }
 
   private:
-    // A notice that cannot be sent is not worth an error: systemd will act as if it had not come.
+    // Ignores errors: systemd acts as if the notice had not come.
     void Send(std::string_view state) const;
 
     std::string socket_;

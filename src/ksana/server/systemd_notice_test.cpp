@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What systemd listens on; a name that begins with @ is an abstract one.
+// A stand-in for systemd's socket. A name with a leading @ is abstract.
 class NoticeSocket {
   public:
     explicit NoticeSocket(const std::string& name)
@@ -36,7 +36,7 @@ class NoticeSocket {
     NoticeSocket(const NoticeSocket&) = delete;
     NoticeSocket& operator=(const NoticeSocket&) = delete;
 
-    // A datagram is there as soon as it was sent; "" where there is none.
+    // Returns the next datagram, or "" if there is none. A datagram arrives as soon as it is sent.
     std::string Read() const {
         std::array<char, 100> text{};
         const auto size = ::recv(file_, text.data(), text.size(), MSG_DONTWAIT);

@@ -10,8 +10,7 @@ namespace {
 using codec::ExportCounts;
 using codec::ExportHeader;
 
-// A record can be as large as its payload and result, a megabyte each: pages and batches are
-// bounded with that in mind.
+// A record holds a payload and a result of up to a megabyte each, hence these bounds.
 constexpr std::size_t kPage = 100;
 constexpr std::size_t kBatchRecords = 500;
 constexpr std::size_t kBatchBytes = 8 << 20;
@@ -29,7 +28,8 @@ std::string CountsText(const ExportCounts& counts) {
 
 Error WrongExport(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
-// Reads an export line by line; with a store it also fills that.
+// Reads and checks an export line by line; with a store, also stores the records. Used once, by one
+// thread.
 class Importer {
   public:
     Importer(store::Store* into, const LineSource& source, const TransferProgress& progress)
@@ -103,7 +103,7 @@ class Importer {
         if (batch_.empty()) return {};
         auto added = into_->records().Add(batch_);
         if (!added) {
-            // Records stand on the lines from 2 on, one each.
+            // There is one record per line, from line 2 on.
             return std::move(added).error().WithContext(
                 fmt::format("lines {} to {}", stored_ + 2,
                             stored_ + 1 + static_cast<std::int64_t>(batch_.size())));
@@ -122,12 +122,12 @@ class Importer {
                                  CountsText(counts_), CountsText(CountsOf(there))));
     }
 
-    store::Store* into_;  // none: only checks
+    store::Store* into_;  // null: only check
     const LineSource& source_;
     const TransferProgress& progress_;
     ExportHeader header_;
     ExportCounts counts_;
-    std::int64_t number_ = 0;  // of the current line
+    std::int64_t number_ = 0;  // of the current line, from 1
     std::int64_t stored_ = 0;
     std::vector<model::Record> batch_;
     std::size_t batch_bytes_ = 0;

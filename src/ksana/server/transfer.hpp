@@ -11,16 +11,16 @@
 
 namespace ksana::server {
 
-// Takes one line, its newline included.
+// Takes one line, including its newline.
 using LineSink = std::function<Result<void>(std::string_view line)>;
-// Gives the next line, without its newline; false at the end.
+// Sets `line` to the next line, without its newline. Returns false at the end.
 using LineSource = std::function<Result<bool>(std::string& line)>;
-// Told now and then how many records have passed. May be empty.
+// Called from time to time with the number of records so far. May be empty.
 using TransferProgress = std::function<void(std::int64_t records)>;
 
-// Everything a store holds, as lines (codec/records/export_line.hpp), a page at a time. Pages are
-// read one after the other: what changes meanwhile may be seen in part, so whoever wants one state
-// of a store stops its writers.
+// Writes everything in a store as lines (codec/records/export_line.hpp), a page at a time. Each
+// page is a read of its own, so concurrent changes may appear in part; for a consistent export,
+// stop the writers first.
 Result<codec::ExportCounts> ExportRecords(store::Store& from, const codec::ExportHeader& header,
                                           const LineSink& sink, const TransferProgress& progress);
 
@@ -29,16 +29,17 @@ struct Imported {
     codec::ExportCounts counts;
 };
 
-// Reads an export to its end and stores nothing: each line, the counts at the end, and that there
-// is one. The error names the line.
+// Reads an export to its end and stores nothing. Checks each line, and that a last line has the
+// right counts. The error names the line.
 Result<Imported> CheckExport(const LineSource& source, const TransferProgress& progress);
 
-// kConflict when there is anything in it.
+// Fails with kConflict if the store holds any record.
 Result<void> CheckEmpty(store::Store& store);
 
-// The same as CheckExport, and stores what it reads, in batches with a transaction each. The store
-// must be empty, and must hold at the end what the export says. After a failure the batches before
-// it are there; the error says how many records these are.
+// Checks like CheckExport and stores the records, in batches of one transaction each. Fails with
+// kConflict if the store is not empty, and with kDataLoss if the store's counts differ from the
+// export's at the end. After a failure the earlier batches stay stored; the error says how many
+// records they hold.
 Result<Imported> ImportRecords(store::Store& into, const LineSource& source,
                                const TransferProgress& progress);
 

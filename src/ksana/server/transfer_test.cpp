@@ -86,7 +86,7 @@ class TransferTest : public ::testing::Test {
         return run;
     }
 
-    // One of everything, and more than a page of runs.
+    // Adds one record of every kind, and more than a page of runs.
     void Fill(store::Store& store) {
         std::vector<model::Record> records;
         model::Job job;
@@ -132,7 +132,7 @@ TEST_F(TransferTest, AnExportOfAnImportIsTheSame) {
         EXPECT_EQ(imported->header.store, "here");
         EXPECT_EQ(Export(*target), lines) << name;
     }
-    // What was stored is there after a restart.
+    // The records survive a restart.
     EXPECT_EQ(Export(*Open(StoreKind::kSqlite, "to.db")), lines);
     EXPECT_EQ(Export(*Open(StoreKind::kJson, "to.json")), lines);
 }
@@ -222,7 +222,7 @@ TEST_F(TransferTest, ACutOrChangedExportIsRefused) {
     EXPECT_TRUE(has(Refusal(lines), "version 9"));
 }
 
-// The same record twice is seen by the store only.
+// Only the store, not the importer, detects a duplicate record.
 TEST_F(TransferTest, ARecordThatStandsTwiceNamesItsLines) {
     const auto source = Open(StoreKind::kMemory, "");
     Fill(*source);

@@ -13,13 +13,14 @@
 
 namespace ksana::telemetry {
 
-// What a callback puts its values into.
+// Collects the values that a callback reports in one scrape. Lives on the stack of the scraping
+// thread.
 class Samples {
   public:
     explicit Samples(const MetricSpec& spec) : spec_(spec) {}
 
-    // Without labels: Add({}, value). Equal label sets are added up, and so are those beyond the
-    // limit, under kOtherValue.
+    // Adds a sample; for a metric without labels, Add({}, value). The values of equal label sets
+    // are summed. Label sets beyond spec.max_label_sets are summed under kOtherValue.
     void Add(std::initializer_list<std::string_view> labels, double value) {
         LabelValues values = CleanValues(spec_, std::span(labels.begin(), labels.size()));
         const bool room = values_.size() < spec_.max_label_sets || values_.contains(values);
@@ -33,17 +34,19 @@ class Samples {
     std::map<LabelValues, double> values_;
 };
 
-// Puts the values of now, or nothing where they cannot be had. Called by the thread that scrapes,
-// never by two at once; it must not throw, and not take long: the scrape waits for it.
+// Reports the current values, or nothing if they are not available. Called on the scraping thread,
+// never by two threads at once. It must not throw, and must be quick: the scrape waits for it.
 using Collect = std::function<void(Samples&)>;
 
-// A metric whose values are computed when somebody looks.
+// A metric whose values are computed by a callback at each scrape. Shared by the Registry and the
+// CallbackHandle. Thread-safe.
 class CallbackMetric final : public Metric {
   public:
     CallbackMetric(MetricKind kind, MetricSpec spec, Collect collect)
         : Metric(kind, std::move(spec)), collect_(std::move(collect)) {}
 
-    // Without the lock: a callback that registers something is asked itself on the way.
+    // Takes no lock: a callback may register a metric, and Registry::Add then calls this while
+    // Write holds the lock.
     bool alive() const override { return alive_; }
 
     void Write(Exposition& out) const override {
@@ -55,7 +58,8 @@ class CallbackMetric final : public Metric {
         for (const auto& [values, value] : samples.values()) out.Write(spec(), values, value);
     }
 
-    // When it returns the callback is not running, and will not be called again.
+    // Removes the callback. When Drop returns, the callback is not running and is never called
+    // again.
     void Drop() {
         const MutexLock lock(mutex_);
         collect_ = nullptr;
@@ -68,8 +72,9 @@ class CallbackMetric final : public Metric {
     std::atomic<bool> alive_ = true;
 };
 
-// Held by the owner of what the callback looks at, and declared after it: with this the callback
-// ends. May outlive the registry. Not to be let go inside the callback itself.
+// Unregisters its callback on destruction. Held by the owner of the data that the callback reads,
+// and declared after that data. May outlive the registry. Must not be destroyed inside the
+// callback.
 class [[nodiscard]] CallbackHandle {
   public:
     CallbackHandle() = default;

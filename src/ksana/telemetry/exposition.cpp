@@ -11,12 +11,13 @@ constexpr std::array<std::string_view, 3> kKindNames = {"counter", "gauge", "his
 
 template <class Number>
 std::string Shortest(Number value) {
-    std::array<char, 32> buffer{};  // a double takes 24 at most
+    std::array<char, 32> buffer{};  // a double needs at most 24
     const auto done = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
     return {buffer.data(), done.ptr};
 }
 
-// Help and label values share these two; only a label value stands in quotes.
+// Escapes newlines and backslashes, as help texts and label values need. `quoted` is for label
+// values, where quotes are escaped too.
 void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
     for (const char c : text) {
         if (c == '\n') {
@@ -35,7 +36,7 @@ void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
 std::string NumberText(double value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-    constexpr double kWhole = 1e15;  // below it a double holds every whole number
+    constexpr double kWhole = 1e15;  // a double represents every whole number below this
     if (std::abs(value) < kWhole && std::trunc(value) == value) {
         return Shortest(static_cast<std::int64_t>(value));
     }
@@ -86,7 +87,7 @@ void Exposition::Begin(const MetricSpec& spec, std::string_view suffix, const La
     text_ += '{';
     for (std::size_t i = 0; i < values.size(); ++i) Label(spec.labels.at(i), values[i]);
     if (!le.empty()) Label("le", le);
-    text_.back() = '}';  // in place of the last comma
+    text_.back() = '}';  // replaces the last comma
 }
 
 void Exposition::Label(std::string_view name, std::string_view value) {

@@ -9,14 +9,14 @@
 
 namespace ksana::telemetry {
 
-// What a server says that sends it.
+// Content-Type of the text.
 inline constexpr std::string_view kExpositionContentType =
     "text/plain; version=0.0.4; charset=utf-8";
 
-// The text format of Prometheus, version 0.0.4. Written by one thread.
+// Writer of the Prometheus text format, version 0.0.4. Made for one scrape; not thread-safe.
 class Exposition {
   public:
-    // HELP and TYPE; before the samples of a metric.
+    // Writes the HELP and TYPE lines. Comes before the samples of a metric.
     void Head(const Metric& metric);
 
     void Write(const MetricSpec& spec, const LabelValues& values, const Counter& counter);
@@ -27,7 +27,7 @@ class Exposition {
     std::string TakeText() { return std::move(text_); }
 
   private:
-    // A sample up to its value; `le` is a label more, where it is not empty.
+    // Writes a sample up to its value. A non-empty `le` is an additional label.
     void Begin(const MetricSpec& spec, std::string_view suffix, const LabelValues& values,
                std::string_view le = "");
     void Label(std::string_view name, std::string_view value);
@@ -37,7 +37,8 @@ class Exposition {
     std::string text_;
 };
 
-// The shortest text that reads back the same; whole numbers without an exponent.
+// Returns the shortest text that parses to the same value; whole numbers below 1e15 have no
+// exponent.
 std::string NumberText(double value);
 
 }  // namespace ksana::telemetry

@@ -12,7 +12,8 @@
 
 namespace ksana::telemetry {
 
-// The counters (gauges, histograms) of one name, one for each set of label values. Thread-safe.
+// All counters (or gauges, or histograms) of one metric name, one for each set of label values.
+// Owned by the Registry. Thread-safe. A wrong number of label values aborts.
 template <class Instrument>
 class Family final : public Metric {
   public:
@@ -21,9 +22,9 @@ class Family final : public Metric {
     Family(MetricKind kind, MetricSpec spec, Make make)
         : Metric(kind, std::move(spec)), make_(std::move(make)) {}
 
-    // The one for these values, made when it is asked for the first time: a scrape shows it as 0
-    // from then on. It lives as long as the registry; keep the reference where it is used often,
-    // as this takes a lock and copies the values.
+    // Returns the instrument for these label values; the first call makes it, and scrapes show it
+    // as 0 from then on. The instrument lives as long as the registry. Callers that use it often
+    // keep the reference, because With takes a lock and copies the values.
     Instrument& With(std::initializer_list<std::string_view> values) {
         return With(std::span(values.begin(), values.size()));
     }
@@ -47,7 +48,7 @@ class Family final : public Metric {
   private:
     const Make make_;
     mutable Mutex mutex_;
-    // What it points to is not guarded, and stays where it is. Nothing is taken out.
+    // The mutex guards the map, not the instruments, which never move. No entry is ever removed.
     std::map<LabelValues, std::unique_ptr<Instrument>> members_ KSANA_GUARDED_BY(mutex_);
 };
 

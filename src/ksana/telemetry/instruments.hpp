@@ -8,7 +8,7 @@
 
 namespace ksana::telemetry {
 
-// Counts what happened; only goes up. Any thread; one atomic addition, no order with anything else.
+// A count of events; never decreases. Thread-safe: Add is one relaxed atomic addition.
 class Counter {
   public:
     void Add(std::uint64_t count = 1) { value_.fetch_add(count, std::memory_order_relaxed); }
@@ -18,8 +18,8 @@ class Counter {
     std::atomic<std::uint64_t> value_{0};
 };
 
-// How much there is now. Any thread; no lock. For a value that somebody else knows already, a
-// callback (Registry::AddCallbackGauge) is better: it costs nothing until it is asked.
+// A value that goes up and down. Thread-safe and lock-free. If another object knows the value
+// already, use Registry::AddCallbackGauge: it costs nothing between scrapes.
 class Gauge {
   public:
     void Set(double value) { value_.store(value, std::memory_order_relaxed); }
@@ -30,22 +30,23 @@ class Gauge {
     std::atomic<double> value_{0};
 };
 
-// Upper bounds in seconds; what lies above the last one is counted under +Inf.
+// Upper bounds of histogram buckets, in seconds. Larger values are counted under +Inf.
 
-// How late something began: 1 ms … 60 s, finest where the promises are (2, 10 and 50 ms).
+// Buckets for delays of a start: 1 ms … 60 s, finest around the promised limits (2, 10 and 50 ms).
 std::vector<double> LatenessBuckets();
 
-// How long something took: 5 ms … 10 min.
+// Buckets for durations: 5 ms … 10 min.
 std::vector<double> DurationBuckets();
 
-// Counts values by size, in buckets fixed when it is made. Any thread; an observation is two atomic
-// additions and a search among a dozen bounds, without lock or allocation.
+// Counts values by size in fixed buckets. Thread-safe: an observation is two atomic additions and a
+// binary search among about a dozen bounds, without lock or allocation.
 class Histogram {
   public:
-    // Finite and rising; at least one. The bucket +Inf comes by itself.
+    // `bounds` must be finite, strictly increasing and not empty. The +Inf bucket is added.
     explicit Histogram(std::vector<double> bounds);
 
-    // A value on a bound belongs to it ("le"). NaN is ignored: it would spoil the sum for ever.
+    // Counts a value in the first bucket with value <= bound. Ignores NaN, which would make the sum
+    // NaN forever.
     void Observe(double value);
     void Observe(std::chrono::nanoseconds took) {
         Observe(std::chrono::duration<double>(took).count());
@@ -53,14 +54,15 @@ class Histogram {
 
     const std::vector<double>& bounds() const { return bounds_; }
     double sum() const { return sum_.load(std::memory_order_relaxed); }
-    // One bucket by itself, not added up; the one after the last bound is +Inf.
+    // Returns the count of one bucket, not cumulative. The bucket after the last bound is +Inf.
     std::uint64_t CountOf(std::size_t bucket) const {
         return counts_.at(bucket).load(std::memory_order_relaxed);
     }
 
   private:
     const std::vector<double> bounds_;
-    // There is no count of all: the sum of these is it, so the two cannot disagree in a scrape.
+    // The total count is the sum of these and is not stored, so the two cannot disagree in a
+    // scrape.
     std::vector<std::atomic<std::uint64_t>> counts_;
     std::atomic<double> sum_{0};
 };

@@ -11,7 +11,7 @@ namespace {
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsLetterOrDigit(char c) { return IsLetter(c) || (c >= '0' && c <= '9'); }
 
-// Prometheus also takes ':' in the name of a metric, but keeps it for rules.
+// Prometheus also allows ':' in metric names, but reserves it for recording rules.
 bool IsName(std::string_view name) {
     return !name.empty() && IsLetter(name[0]) && std::ranges::all_of(name, IsLetterOrDigit);
 }

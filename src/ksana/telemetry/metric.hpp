@@ -13,23 +13,24 @@ class Exposition;
 
 enum class MetricKind : std::uint8_t { kCounter, kGauge, kHistogram };
 
-// How a metric is known outside. A wrong one is a programmer error and ends the process:
-//   name    letters, digits and '_'; a counter ends in _total and nothing else does
+// The public description of a metric. An invalid one aborts the process:
+//   name    letters, digits and '_'; ends in _total for counters and only for counters
 //   help    one sentence, never empty
-//   labels  names of the labels that tell the samples apart; the same rule, and no "__" in front
+//   labels  names of the labels that distinguish the samples; letters, digits and '_', no leading
+//   "__"
 struct MetricSpec {
     std::string name;
     std::string help;
     std::vector<std::string> labels = {};
-    // A label that outsiders can choose must not fill the memory: beyond so many sets of values
-    // the rest share one set, in which every value is kOtherValue.
+    // Most sets of label values, so that labels chosen by clients cannot exhaust the memory.
+    // Further sets share one set whose values are all kOtherValue.
     std::size_t max_label_sets = 500;
 };
 
 inline constexpr std::string_view kOtherValue = "other";
 
-// Something with a name that can write itself down. Registered for good, or until its owner lets
-// it go (CallbackMetric). Write is called by any thread.
+// A named metric that writes its samples. Owned by the Registry, for its whole life or until the
+// CallbackHandle is destroyed (CallbackMetric). Any thread may call Write. An invalid spec aborts.
 class Metric {
   public:
     Metric(MetricKind kind, MetricSpec spec);
@@ -39,9 +40,10 @@ class Metric {
 
     MetricKind kind() const { return kind_; }
     const MetricSpec& spec() const { return spec_; }
-    // Every name that appears in the text: a histogram has three beside its own.
+    // Returns every name that the metric uses in the text: a histogram has three besides its own.
     std::vector<std::string> NamesTaken() const;
 
+    // Returns false once the registry may remove the metric.
     virtual bool alive() const { return true; }
     virtual void Write(Exposition& out) const = 0;
 
@@ -52,11 +54,11 @@ class Metric {
 
 using LabelValues = std::vector<std::string>;
 
-// As many as there are names, or it is a programmer error. What is no UTF-8 would make the whole
-// scrape unreadable: such bytes come out escaped.
+// Returns the values with bytes that are not valid UTF-8 escaped, as they would make the whole
+// scrape unreadable. Aborts unless there is one value per label.
 LabelValues CleanValues(const MetricSpec& spec, std::span<const std::string_view> values);
 
-// The values of the set that the rest share.
+// Returns the label values of the set shared beyond max_label_sets.
 LabelValues OtherValues(const MetricSpec& spec);
 
 }  // namespace ksana::telemetry

@@ -11,22 +11,23 @@
 namespace ksana::telemetry {
 namespace {
 
-// Of /proc/self/stat, see proc(5).
+// Values from /proc/self/stat, see proc(5).
 struct Stat {
     double cpu_ticks = 0;
-    double start_ticks = 0;  // since the machine was started
+    double start_ticks = 0;  // since boot
     double resident_pages = 0;
 };
 
 std::optional<Stat> ReadStat(const std::string& proc) {
     std::ifstream file(proc + "/self/stat");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    // The second field is the program's name in brackets, and may hold blanks and brackets.
+    // The second field is the program's name in parentheses, and may contain blanks and
+    // parentheses.
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return std::nullopt;
     std::istringstream rest(text.substr(name_end + 1));
     const std::vector<std::string> fields{std::istream_iterator<std::string>(rest), {}};
-    constexpr std::size_t kFirst = 3;  // the number that proc(5) gives to the first one here
+    constexpr std::size_t kFirst = 3;  // number of fields[0] in proc(5)
     if (fields.size() <= 24 - kFirst) return std::nullopt;
     const auto number = [&](std::size_t field) {
         return std::strtod(fields.at(field - kFirst).c_str(), nullptr);
@@ -34,7 +35,7 @@ std::optional<Stat> ReadStat(const std::string& proc) {
     return Stat{number(14) + number(15), number(22), number(24)};
 }
 
-// When the machine was started, in seconds since 1970.
+// Returns the boot time in seconds since 1970.
 std::optional<double> ReadBootTime(const std::string& proc) {
     std::ifstream file(proc + "/stat");
     for (std::string line; std::getline(file, line);) {
@@ -46,7 +47,7 @@ std::optional<double> ReadBootTime(const std::string& proc) {
 std::optional<double> CountOpenFiles(const std::string& proc) {
     std::error_code failed;
     std::filesystem::directory_iterator entry(proc + "/self/fd", failed);
-    double count = -1;  // the folder itself is open while we count
+    double count = -1;  // not counting the descriptor of the iterator itself
     while (!failed && entry != std::filesystem::directory_iterator()) {
         ++count;
         entry.increment(failed);
@@ -85,7 +86,7 @@ ProcessMetrics::ProcessMetrics(Registry& registry, const std::string& proc) {
     callbacks_.push_back(registry.AddCallbackGauge({"process_open_fds", "Open file descriptors."},
                                                    with(CollectOpenFiles)));
 
-    // Once: btime moves with the wall clock, and the start of a process must not.
+    // Read once: btime changes when the wall clock is set, but a process's start time must not.
     const auto boot = ReadBootTime(proc);
     const auto stat = ReadStat(proc);
     if (!boot || !stat) return;

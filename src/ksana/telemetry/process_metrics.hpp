@@ -7,12 +7,13 @@
 
 namespace ksana::telemetry {
 
-// What every process tells Prometheus about itself, under the names that all programs use:
-// process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds,
-// process_start_time_seconds. Read from /proc at each scrape; what cannot be read is left out.
+// Metrics of the process under the usual Prometheus names: process_cpu_seconds_total,
+// process_resident_memory_bytes, process_open_fds, process_start_time_seconds. The start time is
+// read from /proc once, by the constructor, the others at each scrape, on the scraping thread. A
+// value that cannot be read is omitted.
 class ProcessMetrics {
   public:
-    // `proc`: another folder than /proc, for tests.
+    // `proc`: the folder to read, for tests.
     explicit ProcessMetrics(Registry& registry, const std::string& proc = "/proc");
 
   private:

@@ -46,7 +46,7 @@ class ProcFolder : public testing::Test {
 
 TEST_F(ProcFolder, FieldsAreTakenFromTheirPlaces) {
     Put("/stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 5\n");
-    // The name of the program holds what could be mistaken for its end.
+    // The program's name contains a ')', which could be mistaken for its end.
     Put("/self/stat",
         "7 (a) b (c) S 4 5 6 7 8 9 10 11 12 13 300 200 16 17 18 19 20 21 1000 23 50 25 26\n");
     Registry registry;

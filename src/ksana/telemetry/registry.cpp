@@ -73,8 +73,8 @@ void Registry::Add(std::shared_ptr<Metric> metric) {
 }
 
 std::string Registry::Scrape() const {
-    // Callbacks run without our lock: a slow one does not hold up who registers, and one may
-    // register itself.
+    // Callbacks run without the registry's lock, so that a slow callback does not block
+    // registration and a callback may register metrics.
     std::vector<std::shared_ptr<Metric>> metrics;
     {
         const MutexLock lock(mutex_);

@@ -12,29 +12,32 @@
 
 namespace ksana::telemetry {
 
-// All metrics of a process, or of one node in a test: there is no global one. Owns what it hands
-// out, so it is made before everything that counts and goes after it. Thread-safe. A name that is
-// taken or wrong is a programmer error.
+// The metrics of a process, or of one node in a test; there is no global registry. It owns the
+// instruments that it returns, so it is made before the objects that count and destroyed after
+// them. Thread-safe. An invalid name or one that is taken aborts.
 //
-//   Family<Counter>& runs = registry.AddCounters({"ksana_runs_total", "Runs by outcome.",
-//   {"outcome"}}); Counter& failed = runs.With({"failed"});  // once failed.Add(); // often
+//   Family<Counter>& runs =
+//       registry.AddCounters({"ksana_runs_total", "Runs by outcome.", {"outcome"}});
+//   Counter& failed = runs.With({"failed"});  // once
+//   failed.Add();                             // often
 class Registry {
   public:
-    // Without labels: shown as 0 from the start.
+    // Metrics without labels. Scrapes show them as 0 from the start.
     Counter& AddCounter(MetricSpec spec);
     Gauge& AddGauge(MetricSpec spec);
     Histogram& AddHistogram(MetricSpec spec, std::vector<double> bounds);
 
-    // With labels.
+    // Metrics with labels.
     Family<Counter>& AddCounters(MetricSpec spec);
     Family<Gauge>& AddGauges(MetricSpec spec);
     Family<Histogram>& AddHistograms(MetricSpec spec, std::vector<double> bounds);
 
-    // Computed when scraped, with labels or without. The name is free again when the handle goes.
+    // Metrics computed at each scrape, with or without labels. Destroying the handle frees the
+    // name.
     CallbackHandle AddCallbackGauge(MetricSpec spec, Collect collect);
     CallbackHandle AddCallbackCounter(MetricSpec spec, Collect collect);
 
-    // Every metric in the text format of Prometheus (exposition.hpp), in the order of their names.
+    // Returns all metrics in the Prometheus text format (exposition.hpp), sorted by name.
     std::string Scrape() const;
 
   private:

@@ -44,7 +44,7 @@ TEST(Registry, AHistogramAddsItsBucketsUp) {
     Registry registry;
     Histogram& took =
         registry.AddHistogram({"ksana_call_seconds", "How long calls took."}, {0.005, 1, 2.5});
-    took.Observe(0.005);  // on the bound: belongs to it
+    took.Observe(0.005);  // equal to the bound: counted in its bucket
     took.Observe(std::chrono::milliseconds(500));
     took.Observe(2.0);
     took.Observe(100.0);
@@ -227,7 +227,7 @@ TEST(Buckets, SpanWhatTheyAreFor) {
     EXPECT_EQ(LatenessBuckets().back(), 60);
     EXPECT_EQ(DurationBuckets().front(), 0.005);
     EXPECT_EQ(DurationBuckets().back(), 600);
-    (void)Histogram(LatenessBuckets());  // would end the test if they did not rise
+    (void)Histogram(LatenessBuckets());  // aborts if the bounds do not increase
     (void)Histogram(DurationBuckets());
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 4;
 constexpr int kRounds = 2000;
 
-// Runs the body in several threads at once, and waits for all.
+// Runs `body` on several threads at once and waits for all of them.
 template <class Body>
 void InThreads(const Body& body) {
     std::vector<std::jthread> threads;
@@ -68,7 +68,7 @@ TEST(RegistryThreads, TheBoundOfLabelSetsHoldsForManyThreads) {
     EXPECT_EQ(counters.With({kOtherValue}).value(), 390U);
 }
 
-// The callback looks at something that is gone right after its handle.
+// The callback reads data that is destroyed right after its handle.
 TEST(RegistryThreads, ACallbackIsNeverCalledAfterItsHandle) {
     Registry registry;
     std::atomic<bool> over = false;

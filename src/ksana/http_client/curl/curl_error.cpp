@@ -31,7 +31,7 @@ CallError ErrorOfCurl(CURLcode code) {
         case CURLE_OPERATION_TIMEDOUT:
             return CallError::kTimeout;
         case CURLE_WEIRD_SERVER_REPLY:
-        case CURLE_UNSUPPORTED_PROTOCOL:  // also what follows a status line that is none
+        case CURLE_UNSUPPORTED_PROTOCOL:  // also for an invalid status line
         case CURLE_HTTP2:
         case CURLE_HTTP2_STREAM:
         case CURLE_PARTIAL_FILE:

@@ -4,11 +4,12 @@
 
 #include "ksana/http_client/call.hpp"
 
-// Private to the module, as it shows libcurl.
+// Private to the module: it exposes libcurl's types.
 
 namespace ksana::http_client {
 
-// What a result of libcurl means. The guard's and our own stops are told apart before.
+// Maps a result of libcurl to a CallError. The caller handles refusals by the egress guard and
+// stops of its own (limits, timeout, cancellation) itself: libcurl's code does not identify them.
 CallError ErrorOfCurl(CURLcode code);
 
 }  // namespace ksana::http_client

@@ -13,7 +13,7 @@
 namespace ksana::http_client {
 namespace {
 
-// A timeout beyond this is as good as none, and adding it to a time cannot overflow.
+// The upper bound for timeouts, so that adding one to a time point cannot overflow.
 constexpr Duration kLongestTimeout = std::chrono::hours(24 * 366);
 
 std::uint32_t EventsOf(int what) {
@@ -72,10 +72,11 @@ MultiLoop::MultiLoop(const Parts& parts, int epoll_fd)
       settings_{parts.options.ca_file, parts.options.egress, watches_},
       plain_({parts.options, parts.clock, parts.counters, watches_, epoll_fd}) {}
 
-// Run has emptied it; what is left are connections that idle.
+// Run has ended every call; only idle connections are left.
 MultiLoop::~MultiLoop() { KSANA_CHECK(calls_.empty(), "calls are left when the HTTP client goes"); }
 
-// Only with the first call that needs it, as libcurl is loaded for it. Why it failed, if so.
+// Loads libcurl and makes the multi handle, with the first call that needs them (0023). Returns the
+// error text on failure.
 std::optional<std::string> MultiLoop::SetUp() {
     if (multi_) return std::nullopt;
     if (auto fault = SetUpLibrary()) return fault;
@@ -158,7 +159,8 @@ void MultiLoop::BeginTransfer(Call& call, Submission submission, const Transfer:
     Add(*call.transfer);
 }
 
-// libcurl may have what the connections without it leave, and a quarter at least.
+// Gives libcurl the connections that the plain pool leaves of `max_connections`, but at least a
+// quarter of them (0017).
 void MultiLoop::Add(Transfer& transfer) {
     const std::size_t most = parts_.options.max_connections;
     const std::size_t left = most - std::min(most, plain_.open());
@@ -202,7 +204,7 @@ void MultiLoop::Wait() {
 void MultiLoop::RunTimers() {
     plain_.RunTimers();
     if (!timer_ || *timer_ > parts_.clock.SteadyNow()) return;
-    timer_.reset();  // libcurl says when it wants the next one
+    timer_.reset();  // libcurl sets the next one through OnTimer
     int running = 0;
     libcurl::Api().curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
 }
@@ -215,7 +217,8 @@ void MultiLoop::Expire() {
     }
 }
 
-// Those that turn out to be for libcurl go on there, for what is left of their time.
+// Completes the plain calls that have ended. Passes those that need libcurl after all to a
+// Transfer, under their original deadline.
 void MultiLoop::HarvestPlain() {
     plain_.TakeEnded(ended_);
     for (PlainCall* const ended : ended_) {
@@ -254,7 +257,7 @@ void MultiLoop::Harvest() {
 void MultiLoop::EndAs(CallId id, CallError error) {
     auto found = calls_.find(id);
     if (found != calls_.end() && found->second.plain && found->second.plain->IsOver()) {
-        HarvestPlain();  // it has its answer, or goes on through libcurl
+        HarvestPlain();  // completes the call, or passes it to libcurl
         found = calls_.find(id);
     }
     if (found == calls_.end()) return;
@@ -295,7 +298,7 @@ void MultiLoop::CompleteTransfer(Transfer& transfer, CallAnswer answer) {
     Complete(transfer.id(), done, std::move(answer));
 }
 
-// The call is gone when its owner hears of it.
+// Removes the call before it calls `done`.
 void MultiLoop::Complete(CallId id, const CallDone& done, CallAnswer answer) {
     if (answer.reused) {
         parts_.counters.connections_reused.fetch_add(1, std::memory_order_relaxed);
@@ -312,7 +315,7 @@ void MultiLoop::Report(const CallDone& done, CallAnswer answer) {
     done(std::move(answer));
 }
 
-// Whoever sends from now on, also out of a `done`, is answered at once.
+// Closes the inbox first, so that a Send from now on, even from a `done`, ends at once.
 void MultiLoop::EndEverything() {
     InboxBatch left = parts_.inbox.Close();
     while (!calls_.empty()) EndAs(calls_.begin()->first, CallError::kCancelled);

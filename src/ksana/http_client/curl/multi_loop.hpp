@@ -22,7 +22,7 @@
 
 namespace ksana::http_client {
 
-// A descriptor that is closed with its owner.
+// A file descriptor that the destructor closes. Negative: none.
 class OwnedFd {
   public:
     explicit OwnedFd(int fd) : fd_(fd) {}
@@ -35,25 +35,29 @@ class OwnedFd {
     const int fd_;
 };
 
-// The work of the client's thread from one start to the next stop: drives the pool of plain
-// connections and libcurl's multi handle by one epoll. libcurl's own interface for that
-// (curl_multi_poll) looks at every call each time; this one at those that have something to do.
-// Total timeouts are ours, as libcurl's do not run while a call waits for a free connection.
+// The loop of the client's thread, from Client::Start to Client::Stop. Drives the pool of plain
+// connections and libcurl's multi handle with one epoll. libcurl's own loop (curl_multi_poll) looks
+// at every call in each round; this one only at calls with events.
+//
+// The loop enforces the total timeout itself, because libcurl's does not run while a call waits for
+// a free connection. The Client owns the loop; only the client's thread calls Run.
 class MultiLoop {
   public:
     struct Parts {
         const ClientOptions& options;
         const Clock& clock;
-        Inbox& inbox;  // open
+        Inbox& inbox;  // must be open
         Counters& counters;
     };
+    // Everything in `parts` must outlive the loop. Fails with kExhausted if epoll cannot be set up.
     static Result<std::unique_ptr<MultiLoop>> Make(const Parts& parts);
 
     ~MultiLoop();
     MultiLoop(const MultiLoop&) = delete;
     MultiLoop& operator=(const MultiLoop&) = delete;
 
-    // Until asked to stop. Closes the inbox and ends every call before it returns.
+    // Serves calls until `stop` is requested. Before it returns, closes the inbox and ends every
+    // call with kCancelled.
     void Run(const std::stop_token& stop);
 
   private:
@@ -70,9 +74,10 @@ class MultiLoop {
     void SetUpMulti();
     using Deadlines = std::set<std::pair<SteadyPoint, CallId>>;
     struct Call {
-        std::optional<PlainCall> plain;      // goes without libcurl …
-        std::unique_ptr<Transfer> transfer;  // … or with it
-        std::string name;                    // the host whose address is to be learned
+        std::optional<PlainCall> plain;      // set while the call goes without libcurl
+        std::unique_ptr<Transfer> transfer;  // set while the call goes through libcurl
+        // The host whose address the plain pool learns from the transfer. Empty: none.
+        std::string name;
         Deadlines::iterator deadline;
     };
 
@@ -99,13 +104,13 @@ class MultiLoop {
     const TransferSettings settings_;
     std::array<epoll_event, 256> events_{};
     InboxBatch batch_;
-    std::optional<SteadyPoint> timer_;  // when libcurl wants to be called
+    std::optional<SteadyPoint> timer_;  // when libcurl wants its next timeout action
     std::unordered_map<CallId, Call> calls_;
     Deadlines deadlines_;
     PlainPool plain_;
-    std::vector<PlainCall*> ended_;  // of those without libcurl
-    // Last, so that it goes first: it closes the connections that idle, and their sockets are in
-    // the watch list.
+    std::vector<PlainCall*> ended_;  // scratch for HarvestPlain
+    // Declared last, so that it is destroyed first: its cleanup closes idle connections, whose
+    // sockets are in the watch list.
     std::unique_ptr<CURLM, FreeMulti> multi_;  // null until the first call that needs it
 };
 

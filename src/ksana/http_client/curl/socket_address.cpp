@@ -17,7 +17,7 @@ std::optional<Target> TargetOf(const curl_sockaddr& from) {
     }
     if (from.family == AF_INET6 && from.addrlen >= sizeof(sockaddr_in6)) {
         sockaddr_in6 v6{};
-        // libcurl's structure ends in room for any address, though its type says sockaddr.
+        // `from.addr` is declared as a sockaddr, but libcurl reserves room for any address there.
         const void* bytes = &from.addr;
         std::memcpy(&v6, bytes, sizeof v6);
         std::memcpy(target.address.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);

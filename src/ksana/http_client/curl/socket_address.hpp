@@ -7,14 +7,14 @@
 
 #include "ksana/http_client/plain/name_memory.hpp"
 
-// Private to the module, as it shows libcurl.
+// Private to the module: it exposes libcurl's types.
 
 namespace ksana::http_client {
 
-// Nothing: neither IPv4 nor IPv6.
+// Returns nullopt if the address is neither IPv4 nor IPv6.
 std::optional<Target> TargetOf(const curl_sockaddr& from);
 
-// The form that the system's calls take.
+// An address and port in the form that connect(2) takes.
 struct SocketAddress {
     sockaddr_storage bytes{};
     socklen_t size = 0;

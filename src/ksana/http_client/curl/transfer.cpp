@@ -19,7 +19,7 @@
 namespace ksana::http_client {
 namespace {
 
-// A failure here is a wrong option or no memory.
+// Aborts on failure: the option is wrong or there is no memory.
 template <class T>
 void Set(CURL* handle, CURLoption option, T value) {
     const CURLcode code = libcurl::Api().curl_easy_setopt(handle, option, value);
@@ -33,9 +33,9 @@ T Get(CURL* handle, CURLINFO info) {
     return value;
 }
 
-// libcurl counts whole milliseconds, and 0 means its default.
+// Rounds up to whole milliseconds, and to at least 1, because 0 means libcurl's default.
 long Milliseconds(Duration duration) {
-    const auto most = std::chrono::hours(24 * 20);  // fits 32 bits
+    const auto most = std::chrono::hours(24 * 20);  // fits in 32 bits
     const auto ms =
         std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(duration, most));
     return std::max<long>(1, static_cast<long>(ms.count()));
@@ -57,8 +57,9 @@ Transfer& Transfer::Of(CURL* handle) {
     return *static_cast<Transfer*>(Get<void*>(handle, CURLINFO_PRIVATE));
 }
 
-// A new handle for every hop: libcurl 7.88 remembers the last header of what a handle carried
-// before, freed, and an answer whose head begins with a folded line makes it write there.
+// Makes a new handle for every hop. libcurl 7.88 keeps a pointer to the freed last header of a
+// handle's previous answer, and writes to it when an answer's head begins with a folded line
+// (0017).
 void Transfer::SetUpHandle() {
     handle_.reset(libcurl::Api().curl_easy_init());
     KSANA_CHECK(handle_ != nullptr, "libcurl gives no handle");
@@ -73,11 +74,11 @@ void Transfer::SetUpHandle() {
     Set(handle, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(kMaxConnectionLife.count()));
     Set(handle, CURLOPT_MAXAGE_CONN, static_cast<long>(kLongestIdle.count()));
     Set(handle, CURLOPT_DNS_CACHE_TIMEOUT, static_cast<long>(NameMemory::kKept.count()));
-    // A name whose answer does not come would else hold up the thread when its call is given up.
+    // Without this, ending a call whose name lookup hangs would block the thread.
     Set(handle, CURLOPT_QUICK_EXIT, 1L);
     Set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     Set(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    Set(handle, CURLOPT_FOLLOWLOCATION, 0L);  // NextHop does it
+    Set(handle, CURLOPT_FOLLOWLOCATION, 0L);  // NextHop follows redirects
     Set(handle, CURLOPT_PROXY, "");
     Set(handle, CURLOPT_NOPROXY, "*");
     Set(handle, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
@@ -124,7 +125,7 @@ void Transfer::SetUpMethod() {
     if (takes_body || !request_.body.empty()) {
         Set(handle, CURLOPT_POST, 1L);
         Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
-        Set(handle, CURLOPT_POSTFIELDS, request_.body.c_str());  // not copied: it stays with us
+        Set(handle, CURLOPT_POSTFIELDS, request_.body.c_str());  // not copied by libcurl
         if (request_.method == HttpMethod::kPost) return;
     } else if (request_.method == HttpMethod::kGet) {
         return;
@@ -139,11 +140,11 @@ void Transfer::SetUpHeaders() {
         KSANA_CHECK(longer != nullptr, "no memory for a header");
         list = longer;
     };
-    add("Expect:");  // the body goes out without asking first
+    add("Expect:");  // send the body without waiting for 100 Continue
     if (FindHeader(request_.headers, "content-type") == nullptr) add("Content-Type:");
     std::string line;
     for (const Header& header : request_.headers) {
-        // libcurl's way to write a header without a value.
+        // In libcurl, "Name;" stands for a header without a value.
         const bool blank = Trimmed(header.value).empty();
         line = header.name;
         line += blank ? ";" : ": ";
@@ -170,7 +171,7 @@ bool Transfer::IsRefused(const IpAddress& address, int port) {
     return !refusal_.empty();
 }
 
-// Once refused, no other address of the name is tried either.
+// After one refusal, no other address of the name is tried.
 curl_socket_t Transfer::OpenSocket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
     auto& transfer = *static_cast<Transfer*>(self);
     const auto target = TargetOf(*address);
@@ -188,7 +189,8 @@ int Transfer::CloseSocket(void* watches, curl_socket_t socket) {
     return close(socket);
 }
 
-// The second line of the guard: a connection that another call with other rules has made.
+// Applies the egress rules again before the request is sent: the connection may have been made by a
+// call with other rules.
 int Transfer::BeforeRequest(void* self, char* remote, char* /*local*/, int remote_port,
                             int /*local_port*/) {
     auto& transfer = *static_cast<Transfer*>(self);
@@ -200,8 +202,9 @@ int Transfer::BeforeRequest(void* self, char* remote, char* /*local*/, int remot
     return transfer.IsRefused(*address, remote_port) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-// libcurl does this by itself where it finds the connection closed in order, but not where the
-// other side has reset it: that happens when the call and the closing cross on their way.
+// Repeats the hop over a new connection if a reused one broke before any byte of the answer.
+// libcurl does so itself if the target closed the connection, but not if the target reset it, which
+// happens when the request and the close cross on the network.
 bool Transfer::SendOnceMore(CURLcode code) {
     const bool broken =
         code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;

@@ -13,24 +13,26 @@
 
 namespace ksana::http_client {
 
-// What all transfers of a client have in common; outlives them.
+// Shared by all transfers of a client; the referenced objects outlive them.
 struct TransferSettings {
     const std::string& ca_file;
     const EgressRules& egress;
     WatchList& watches;
 };
 
-// A call and the easy handle of libcurl that carries it. The handle is in the multi handle from the
-// start to Finish, except when NextHop is called, which the owner sees to. Client's thread only.
+// A call and the libcurl easy handle that carries it, one handle per hop. A hop is the first
+// attempt, a followed redirect, or the repetition after a broken kept-alive connection. MultiLoop
+// owns the transfer, adds the handle to its multi handle, and removes it before it calls NextHop or
+// destroys the transfer. Client's thread only.
 class Transfer {
   public:
-    // What has been tried without libcurl.
+    // What the plain path has done for this call before it fell back to libcurl.
     struct Before {
         Duration elapsed{};
-        bool sent = false;  // over a connection that turned out to be closed
+        bool sent = false;  // sent over a connection that turned out to be closed
     };
 
-    // Makes a handle ready for the call.
+    // Prepares a handle for the first hop.
     Transfer(const TransferSettings& settings, Submission submission, const Before& before);
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
@@ -38,24 +40,24 @@ class Transfer {
     CURL* handle() const { return handle_.get(); }
     CallId id() const { return id_; }
 
-    // The transfer that a handle belongs to.
+    // Returns the transfer that `handle` belongs to.
     static Transfer& Of(CURL* handle);
 
-    // A hop is over, and the handle out of the multi handle. True: there is another one, with a
-    // handle of its own that is ready: a redirect is followed, or the call is sent once more
-    // because the kept-alive connection had been closed.
+    // Decides what follows a hop that ended with `code`. Returns true if another hop is needed (a
+    // redirect, or the repetition after a broken kept-alive connection); handle() is then a new
+    // handle to be added to the multi handle. The old handle must have been removed from it.
     bool NextHop(CURLcode code);
 
-    // The call is over. `TakeDone` gives what is to be called with it.
+    // Ends the call and returns its answer, to be passed to the callback that TakeDone returns.
     CallAnswer Finish(CURLcode code);
-    // Likewise, because of us and not of libcurl.
+    // Like Finish, for a call that the client ends itself (kTimeout, kCancelled).
     CallAnswer FinishAs(CallError error);
     CallDone TakeDone() { return std::exchange(done_, nullptr); }
 
-    // All hops together; valid once the call has ended.
+    // Connections made by all hops. Valid after Finish or FinishAs.
     long connections_made() const { return connections_made_; }
 
-    // Where the last hop went over a connection that was made for it.
+    // Returns the address of the connection that the last hop made, or nullopt if it reused one.
     std::optional<IpAddress> ConnectedTo() const;
 
   private:
@@ -66,8 +68,8 @@ class Transfer {
         void operator()(curl_slist* list) const { libcurl::Api().curl_slist_free_all(list); }
     };
 
-    // Callbacks of libcurl; `self` is the transfer, except for CloseSocket, which may come long
-    // after it and gets the watch list.
+    // Callbacks of libcurl. `self` is the transfer. CloseSocket gets the watch list instead,
+    // because libcurl may close a socket long after the transfer is gone.
     static std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* self);
     static std::size_t OnBody(char* data, std::size_t size, std::size_t count, void* self);
     static curl_socket_t OpenSocket(void* self, curlsocktype purpose, curl_sockaddr* address);
@@ -82,7 +84,7 @@ class Transfer {
     void SetUpMethod();
     void SetUpHeaders();
     bool IsRefused(const IpAddress& address, int port);
-    // libcurl takes a head that breaks off after its first line for a whole one.
+    // Checks the head itself, because libcurl accepts a head that breaks off after its first line.
     bool HasAnswer(CURLcode code) const {
         return (code == CURLE_OK && intake_.head_ended()) || intake_.stopped_reading();
     }
@@ -101,9 +103,9 @@ class Transfer {
     CallAnswer answer_;
     AnswerIntake intake_{request_, answer_};  // of this hop
     bool sent_once_more_ = false;
-    std::string refusal_;      // of the guard
-    std::string refused_hop_;  // why a redirect is not followed
-    std::string tried_;        // the address of the last attempt to connect
+    std::string refusal_;      // error text of the egress guard; empty: not refused
+    std::string refused_hop_;  // why a redirect is not followed; empty: none was refused
+    std::string tried_;        // address and port of the last connection attempt
     Duration earlier_hops_{};
     long connections_made_ = 0;
 };

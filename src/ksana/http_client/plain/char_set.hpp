@@ -6,7 +6,7 @@
 
 namespace ksana::http_client {
 
-// A set of bytes, asked with one look into a table.
+// An immutable set of bytes. Has is one table lookup.
 class CharSet {
   public:
     constexpr CharSet() = default;
@@ -17,7 +17,7 @@ class CharSet {
         return set;
     }
 
-    // Both included.
+    // Adds the bytes from `first` to `last`, both included.
     constexpr CharSet With(unsigned char first, unsigned char last) const {
         CharSet set = *this;
         for (int c = first; c <= last; ++c) set.has_[static_cast<std::size_t>(c)] = true;

@@ -12,21 +12,23 @@
 
 namespace ksana::http_client {
 
-// Where a socket is to be connected to.
+// The address and port that a socket connects to.
 struct Target {
     IpAddress address;
     int port = 0;
     friend bool operator==(const Target&, const Target&) = default;
 };
 
-// "127.0.0.1:80", "[::1]:80".
+// Returns "127.0.0.1:80" or "[::1]:80".
 std::string WithPort(std::string_view address, long port);
 
-// Which address a host had a moment ago, as libcurl has found it. What does not resolve is never
-// remembered. One thread.
+// A cache of the addresses that libcurl has found for host names. Failed lookups are not cached. A
+// full cache drops expired entries, and learns nothing if there are none. Owned by PlainPool;
+// client's thread only.
 class NameMemory {
   public:
-    // libcurl keeps what it resolves for the same time: both together are a minute.
+    // Lifetime of an entry. libcurl's own cache uses the same, so a changed name is noticed within
+    // a minute.
     static constexpr std::chrono::seconds kKept{30};
     static constexpr std::size_t kMost = 4096;
 

@@ -16,22 +16,25 @@
 
 namespace ksana::http_client {
 
-// A connection is not used again after this, so that changed names and drained servers are noticed.
+// A connection older than this is not reused, so that changed names and drained servers are
+// noticed.
 inline constexpr std::chrono::seconds kMaxConnectionLife{600};
 
-// Nor when nothing went over it for so long: what is between us and the host may have forgotten it.
+// A connection idle for longer than this is not reused: a firewall or NAT on the way may have
+// dropped its state.
 inline constexpr std::chrono::seconds kLongestIdle{118};
 
 class PlainConnection;
 struct PlainHost;
 
-// A call that goes without libcurl. Stays where it is made: its parts know each other.
+// A call that goes without libcurl. Owned by MultiLoop. It must not move: its members, its
+// connection and its host's queue refer to it. Client's thread only.
 struct PlainCall {
     enum class State : std::uint8_t {
-        kWaiting,   // for a connection
-        kOnItsWay,  // has a connection, which may still be made
+        kWaiting,   // in its host's queue, for a free connection
+        kOnItsWay,  // on a connection, which may still be connecting
         kEnded,     // `answer` is complete
-        kRefused,   // it is one for libcurl after all
+        kRefused,   // not possible without libcurl; MultiLoop makes it a Transfer
     };
 
     PlainCall(Submission submission, SteadyPoint now)
@@ -45,14 +48,16 @@ struct PlainCall {
 
     bool IsOver() const { return state == State::kEnded || state == State::kRefused; }
 
-    // Since it began; never zero, which means "not reached".
+    // Returns the time since the call began; at least 1 µs, as zero means "not reached" in
+    // CallTimings.
     Duration Elapsed(SteadyPoint now) const {
         const auto elapsed = std::chrono::duration_cast<Duration>(now - begun);
         return std::max(elapsed, Duration(1));
     }
 
     const CallId id;
-    CallRequest request;  // without what is in `message`, where its host is an address
+    // If the host is an IP address, without the parts that `message` holds.
+    CallRequest request;
     CallDone done;
     const PlainRequest message;
     const SteadyPoint begun;
@@ -62,17 +67,18 @@ struct PlainCall {
     State state = State::kOnItsWay;
     bool sent_once_more = false;
     PlainConnection* connection = nullptr;
-    PlainHost* host = nullptr;              // where it waits
-    std::list<PlainCall*>::iterator place;  // in that host's queue
+    // Valid in state kWaiting: the host, and the place in its queue.
+    PlainHost* host = nullptr;
+    std::list<PlainCall*>::iterator place;
 };
 
 class PlainConnection;
 
-// The connections to one host and port, and the calls that wait for one.
+// The connections to one host and port, and the calls that wait for a free one. Owned by PlainPool.
 struct PlainHost {
-    std::size_t open = 0;                // connections, those that are being made included
-    std::vector<PlainConnection*> idle;  // the last one was used last
-    std::list<PlainCall*> waiting;       // in the order in which they came
+    std::size_t open = 0;                // connections, including those still connecting
+    std::vector<PlainConnection*> idle;  // the most recently used last
+    std::list<PlainCall*> waiting;       // in order of arrival
 
     bool Empty() const { return open == 0 && waiting.empty(); }
 };

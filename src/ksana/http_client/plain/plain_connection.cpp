@@ -17,7 +17,7 @@
 namespace ksana::http_client {
 namespace {
 
-// As libcurl sets them.
+// The same as libcurl's.
 constexpr int kKeepAliveSeconds = 60;
 
 void SetOption(int fd, int level, int option, int value) {
@@ -77,7 +77,7 @@ PlainConnection::Outcome PlainConnection::Carry(PlainCall& call) {
     return Flush();
 }
 
-// The head, and the body behind it, from where the last send stopped.
+// Sends the head and then the body, from where the last send stopped.
 PlainConnection::Outcome PlainConnection::Flush() {
     if (flushed_) return Outcome::kNothing;
     const PlainRequest& message = call_->message;
@@ -87,7 +87,7 @@ PlainConnection::Outcome PlainConnection::Flush() {
         const std::string_view first = head.substr(std::min(sent_, head.size()));
         const std::string_view second = body.substr(sent_ > head.size() ? sent_ - head.size() : 0);
         std::array<iovec, 2> parts{};
-        // The system does not write there.
+        // sendmsg does not write to these buffers.
         parts[0] = {const_cast<char*>(first.data()), first.size()};
         parts[1] = {const_cast<char*>(second.data()), second.size()};
         msghdr header{};
@@ -122,7 +122,7 @@ PlainConnection::Outcome PlainConnection::Read(std::string& buffer, int most, St
         const auto size = static_cast<std::size_t>(got);
         const Outcome outcome = Take(std::string_view(buffer).substr(0, size));
         if (outcome != Outcome::kNothing) return outcome;
-        // Whatever comes after this raises another event.
+        // The socket is empty; bytes that arrive later raise another event.
         if (size < buffer.size() && !ending) return Outcome::kNothing;
     }
     return Outcome::kMore;

@@ -13,22 +13,25 @@ namespace ksana::http_client {
 
 struct PlainHost;
 
-// A TCP connection that carries one call after the other. Epoll has it from its beginning to its
-// end, edge-triggered for everything, so that a call costs no system calls but those that send and
-// receive. Client's thread only.
+// A TCP connection that carries one call at a time. It stays registered with epoll, edge-triggered
+// for all events, from Open until it is closed, so that a call costs only the system calls that
+// send and receive. Owned by PlainPool, which decides what to do with each Outcome. Client's thread
+// only.
 class PlainConnection {
   public:
     enum class Outcome : std::uint8_t {
         kNothing,   // wait for the next event
-        kMore,      // there may be more to read: come again without an event
-        kAnswered,  // the call has its answer
-        kBroken,    // the other side has closed or reset it before any byte of an answer
-        kFault,     // no answer: `fault` says why
+        kMore,      // the read limit was reached: call Read again without an event
+        kAnswered,  // the answer is complete
+        kBroken,    // the target closed or reset the connection before any byte of an answer
+        kFault,     // no valid answer; fault() says why
     };
 
-    // The connection is being made when this returns, or is there. 0, or why it cannot be.
+    // Makes a non-blocking socket, stores it in `fd` and starts to connect it. Returns 0 if the
+    // connection is established or in progress, else an errno value (and no socket is left open).
     static int Open(const Target& target, int& fd);
 
+    // Owns `fd`. `host` must outlive the connection.
     PlainConnection(int fd, PlainHost& host, const Target& target, SteadyPoint now);
     ~PlainConnection();
     PlainConnection(const PlainConnection&) = delete;
@@ -41,30 +44,31 @@ class PlainConnection {
     SteadyPoint made() const { return made_; }
     PlainCall* call() const { return call_; }
 
-    // The call is to be carried once the connection is there; and not any more.
+    // Attach links the call to the connection before it is established; TakeCall unlinks it.
     void Attach(PlainCall& call);
     void TakeCall();
 
-    // Why it could not be made, as the system says it; 0: it is there.
+    // Returns the errno value of a failed connection attempt, or 0 if the connection is
+    // established.
     int ConnectError() const;
 
-    // Sends the call's bytes, as many as fit.
+    // Carry starts to send the call's request, Flush continues. Both stop when the socket is full.
     Outcome Carry(PlainCall& call);
     Outcome Flush();
 
-    // Reads into `buffer`, at most `most` times, until there is nothing.
+    // Receives into `buffer` and parses until the socket is empty, at most `most` times.
     Outcome Read(std::string& buffer, int most, SteadyPoint now);
 
-    // Once answered: it may carry another call.
+    // Valid after kAnswered: whether the connection may carry another call.
     bool reusable() const { return reusable_; }
 
     const std::string& fault() const { return fault_; }
 
-    // For the owner.
-    std::uint32_t generation = 0;
+    // Managed by PlainPool.
+    std::uint32_t generation = 0;  // tells connections apart that had the same descriptor
     bool connecting = true;
-    bool allowed = false;  // by the client's own rules
-    bool ending = false;   // the other side has closed: what is there is to be read to its end
+    bool allowed = false;  // the client's own egress rules allow the target
+    bool ending = false;   // the target has closed: read what is left up to the end
     SteadyPoint idle_since;
     SteadyPoint connect_deadline;
 
@@ -83,7 +87,7 @@ class PlainConnection {
     PlainParser parser_;
     std::size_t sent_ = 0;
     bool flushed_ = true;
-    bool got_bytes_ = false;  // of this call's answer
+    bool got_bytes_ = false;  // of the current call's answer
     bool reusable_ = false;
     std::string fault_;
 };

@@ -12,7 +12,7 @@ namespace ksana::http_client {
 namespace {
 
 constexpr std::string_view kPrefix = "HTTP/";
-constexpr std::size_t kMostDigits = 16;  // of the size of a chunk
+constexpr std::size_t kMostDigits = 16;  // of a chunk size
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -101,7 +101,7 @@ ParseStatus PlainParser::End() {
     }
 }
 
-// One line, or the part of it that is there.
+// Takes one line, or the part of it that has arrived.
 ParseStatus PlainParser::TakeLines(std::string_view& bytes) {
     const std::size_t end = bytes.find('\n');
     const std::size_t size = end == std::string_view::npos ? bytes.size() : end + 1;
@@ -135,7 +135,7 @@ ParseStatus PlainParser::TakeStatusLine(std::string_view line) {
         answer_->http_version = 11;
     } else if (version == "1.0") {
         answer_->http_version = 10;
-    } else if (version == "2") {  // some say so and mean HTTP/1.1
+    } else if (version == "2") {  // some servers send this and mean HTTP/1.1
         answer_->http_version = 20;
     } else {
         return Fault(UnsupportedVersion(version));
@@ -169,13 +169,13 @@ ParseStatus PlainParser::TakeHeaderLine(std::string_view line) {
     header_seen_ = true;
     if (folded) ambiguous_ = true;
     if (!intake_->TakeHeaderLine(line)) return Fault("");
-    // What comes behind the body says nothing about its length any more.
+    // Trailers come after the body and cannot change its length.
     if (folded || state_ == State::kTrailer) return ParseStatus::kNeedMore;
     return TakeFraming(line.substr(0, colon), Trimmed(line.substr(colon + 1)));
 }
 
 ParseStatus PlainParser::TakeFraming(std::string_view name, std::string_view value) {
-    // Programs differ on whether a blank before the colon belongs to the name.
+    // Implementations differ on whether a blank before the colon belongs to the name.
     if (!name.empty() && (name.back() == ' ' || name.back() == '\t')) ambiguous_ = true;
     if (Is(name, "content-length")) return TakeLength(value);
     if (Is(name, "transfer-encoding")) return TakeCodings(value);
@@ -186,7 +186,7 @@ ParseStatus PlainParser::TakeFraming(std::string_view name, std::string_view val
     return ParseStatus::kNeedMore;
 }
 
-// The last one counts, and of it the digits that it begins with.
+// The last Content-Length counts, and only its leading digits.
 ParseStatus PlainParser::TakeLength(std::string_view value) {
     if (value.starts_with('+')) {
         ambiguous_ = true;
@@ -207,7 +207,7 @@ ParseStatus PlainParser::TakeLength(std::string_view value) {
     return ParseStatus::kNeedMore;
 }
 
-// We offer no coding: chunked is the only one that may come.
+// The client offers no transfer coding, so only chunked (and identity) may come.
 ParseStatus PlainParser::TakeCodings(std::string_view value) {
     if (chunked_ || !Is(value, "chunked")) ambiguous_ = true;
     while (!value.empty()) {

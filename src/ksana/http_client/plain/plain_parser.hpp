@@ -12,26 +12,30 @@ namespace ksana::http_client {
 
 enum class ParseStatus : std::uint8_t { kNeedMore, kComplete, kFault };
 
-// Reads an answer of HTTP/1 as its bytes come, however they are cut. Knows no sockets. It takes
-// what libcurl takes and says of the rest what libcurl says, so that it does not matter which way a
-// call went; but a connection whose answer two programs could read differently is not used again.
-// Interim answers are skipped; they count among the bytes of headers, so that there is an end.
+// Incremental parser of HTTP/1 answers; bytes may arrive in pieces of any size. It accepts what
+// libcurl accepts and reports the rest with libcurl's error texts, so that it does not matter which
+// path a call takes. It is stricter in one point: after an ambiguous answer, one that two programs
+// could read differently, the connection is not reused (0017).
+//
+// Interim (1xx) answers are skipped. They count towards max_header_bytes, so that a target cannot
+// send them forever. Owned by a PlainConnection; client's thread only.
 class PlainParser {
   public:
-    // For one answer; both must outlive the reading.
+    // Starts the next answer. `intake` and `answer` must outlive its parsing. `to_head`: the
+    // request was a HEAD, so the answer has no body.
     void Begin(AnswerIntake& intake, CallAnswer& answer, bool to_head);
 
-    // Takes what belongs to the answer off the front of `bytes`.
+    // Parses `bytes` and removes from their front those that belong to the answer.
     ParseStatus Feed(std::string_view& bytes);
 
-    // The other side will send no more.
+    // Ends the input: the target has closed the connection.
     ParseStatus End();
 
-    // Of a complete answer: the connection may carry another call.
+    // Valid after kComplete: whether the connection may carry another call.
     bool keep_alive() const { return keep_alive_; }
 
-    // Why it is none; empty for what AnswerIntake knows (too many headers) and for a head that
-    // breaks off.
+    // Error text after kFault. Empty if the head breaks off or exceeds max_header_bytes (see
+    // AnswerIntake::too_many_headers).
     const std::string& fault() const { return fault_; }
 
   private:
@@ -72,15 +76,15 @@ class PlainParser {
     bool keep_alive_ = false;
     bool chunked_ = false;
     bool has_length_ = false;
-    bool until_close_ = false;  // there is a length, and it does not count
+    bool until_close_ = false;  // ignore Content-Length
     bool says_close_ = false;
     bool says_keep_alive_ = false;
-    bool ambiguous_ = false;     // two programs could read it differently
-    bool header_seen_ = false;   // a line can only continue one
-    std::uint64_t left_ = 0;     // of the body or the chunk
-    std::size_t digits_ = 0;     // of the chunk's size
-    std::size_t extension_ = 0;  // bytes behind the chunk's size
-    std::string partial_;        // the beginning of a line
+    bool ambiguous_ = false;     // two programs could read the answer differently
+    bool header_seen_ = false;   // a folded line has a header to continue
+    std::uint64_t left_ = 0;     // bytes left of the body or the chunk
+    std::size_t digits_ = 0;     // hexadecimal digits read of the chunk size
+    std::size_t extension_ = 0;  // bytes read after the chunk size, on its line
+    std::string partial_;        // a line without its end so far
     std::string fault_;
 };
 

@@ -5,17 +5,17 @@
 namespace ksana::http_client {
 namespace {
 
-// What a parser makes of an answer.
+// The result of parsing an answer.
 struct Parsed {
     ParseStatus status = ParseStatus::kNeedMore;
     CallAnswer answer;
-    std::string left;  // bytes that do not belong to it
+    std::string left;  // bytes after the answer
     std::string fault;
     bool keep_alive = false;
     bool too_many_headers = false;
 };
 
-// Reads the pieces one after the other and then the end, if it gets so far.
+// Feeds the pieces in order, and then the end of input if the answer is still incomplete.
 Parsed Parse(const std::vector<std::string_view>& pieces, const CallRequest& request = {}) {
     Parsed parsed;
     AnswerIntake intake(request, parsed.answer);
@@ -45,7 +45,8 @@ void ExpectSame(const Parsed& one, const Parsed& other, std::string_view text) {
     EXPECT_EQ(one.keep_alive, other.keep_alive) << text;
 }
 
-// In one piece; and cut in two anywhere, and byte by byte, with the same result.
+// Parses the text in one piece. Checks that cutting it in two at any place, or into single bytes,
+// gives the same result.
 Parsed ParseHoweverCut(std::string_view text, const CallRequest& request = {}) {
     Parsed whole = Parse({text}, request);
     for (std::size_t i = 1; i < text.size(); ++i) {
@@ -137,7 +138,7 @@ TEST(PlainParser, SaysWhichConnectionsStay) {
     EXPECT_FALSE(stays("HTTP/1.1 200 OK\r\nConnection: upgrade, close\r\n"));
 }
 
-// They are read as libcurl reads them, but a proxy may have read them otherwise.
+// The parser reads these as libcurl does, but a proxy may have read them differently.
 TEST(PlainParser, AConnectionWhoseAnswerIsAmbiguousDoesNotStay) {
     for (const std::string_view text :
          {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 3\r\n\r\nabc",

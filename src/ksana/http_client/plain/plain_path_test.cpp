@@ -2,7 +2,7 @@
 
 #include "ksana/http_client/client_fixture.hpp"
 
-// What is different where calls go without libcurl: names, and limits that hold for both ways.
+// What differs for calls without libcurl: host names, and limits shared with libcurl.
 
 namespace ksana::http_client {
 namespace {
@@ -20,7 +20,7 @@ class PlainPathTest : public ::testing::Test {
         return answers.Await(0);
     }
 
-    // Returns when everything that was sent before has been looked at.
+    // Returns when the client's thread has begun every call sent before.
     void AwaitTurn() {
         EXPECT_EQ(Call({.headers = {{"not a name", ""}}}).error, CallError::kOther);
     }
@@ -79,7 +79,7 @@ TEST_F(PlainPathTest, ARememberedAddressIsHeldAgainstTheRulesOfEachCall) {
 TEST_F(PlainPathTest, ACallByNameOverAConnectionThatWasClosedIsSentOnceMore) {
     const RawServer server([](RawPeer& peer) {
         if (peer.Read()) peer.Answer(204);
-        peer.Read();  // the second call: read, and no answer
+        peer.Read();  // reads the second call and does not answer it
     });
     Start();
     for (int i = 0; i < 10; ++i) {

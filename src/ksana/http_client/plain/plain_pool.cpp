@@ -15,9 +15,9 @@ namespace {
 using Outcome = PlainConnection::Outcome;
 
 constexpr std::size_t kBufferSize = 64 << 10;
-constexpr int kReadsAtOnce = 8;  // of one connection, before the others have their turn
+constexpr int kReadsAtOnce = 8;  // of one connection, before other connections get their turn
 
-// A name may have other addresses, which libcurl tries: the one we know gets no longer than this.
+// Connect timeout for the cached address of a name. After it, libcurl tries the other addresses.
 constexpr std::chrono::seconds kPatienceWithNames{1};
 
 constexpr std::uint32_t kReadable = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
@@ -60,7 +60,7 @@ bool PlainPool::UseIdle(PlainCall& call, PlainHost& host) {
     const SteadyPoint now = parts_.clock.SteadyNow();
     while (!host.idle.empty()) {
         PlainConnection& connection = *host.idle.back();
-        // The rules may be others than those of the call that made it.
+        // The call's egress rules may differ from those of the call that made the connection.
         if (call.request.egress != nullptr || !connection.allowed) {
             if (Refuses(call, connection.target())) return true;
             connection.allowed = connection.allowed || call.request.egress == nullptr;
@@ -84,7 +84,6 @@ bool PlainPool::IsWorn(const PlainConnection& connection, SteadyPoint now) const
            now - connection.idle_since > kLongestIdle;
 }
 
-// Without looking at those that idle.
 void PlainPool::PlaceAnew(PlainCall& call, PlainHost& host) {
     const SteadyPoint now = parts_.clock.SteadyNow();
     const PlainRequest& message = call.message;
@@ -96,10 +95,11 @@ void PlainPool::PlaceAnew(PlainCall& call, PlainHost& host) {
     }
     const Target target{*address, message.port};
     if (Refuses(call, target)) return;
-    // One that is sent once more takes the place of the connection that it has lost.
+    // A call that is sent again takes the place of its broken connection, whatever the limits.
     if (!call.sent_once_more && !HasRoom(host, target)) {
         if (host.open > 0) return Wait(call, host);
-        // Nobody tells us when libcurl's connections end: where they are all, the call goes there.
+        // All connections to the target are libcurl's, and the pool does not learn when one becomes
+        // free: a call to a name goes to libcurl instead of waiting.
         if (is_name) return End(call, PlainCall::State::kRefused);
     }
     if (!call.sent_once_more && !MakeRoom()) {
@@ -114,7 +114,8 @@ bool PlainPool::HasRoom(const PlainHost& host, const Target& target) const {
     return host.open < most && host.open + parts_.others.OpenTo(target) < most;
 }
 
-// One that idles elsewhere goes, the one that does so for longest.
+// Returns whether another connection may be opened. At the limit, closes the connection that has
+// been idle longest, of any host; returns false if none is idle.
 bool PlainPool::MakeRoom() {
     const std::size_t most = parts_.options.max_connections;
     const std::size_t share = std::max<std::size_t>(1, most / 4);
@@ -179,7 +180,7 @@ void PlainPool::Connect(PlainCall& call, PlainHost& host, const Target& target) 
     connection.Attach(call);
 }
 
-// libcurl may know other addresses of a name.
+// A call to a name goes to libcurl, which may know other addresses of the name.
 void PlainPool::FailToConnect(PlainCall& call, const Target& target, int error) {
     if (!call.message.address) {
         names_.Forget(call.message.host());
@@ -200,12 +201,12 @@ void PlainPool::OnEvent(std::uint64_t word, std::uint32_t events) {
     } else if (connection->call() != nullptr) {
         MoveBytes(*connection, events);
     } else if ((events & kReadable) != 0) {
-        Close(*connection);  // it idles: the other side has closed it, or says what nobody asked
+        Close(*connection);  // idle: the target has closed it, or sends bytes without a request
     }
     Settle();
 }
 
-// Null: it is closed by now.
+// Returns null if the connection of the event is closed by now.
 PlainConnection* PlainPool::Find(std::uint64_t word) const {
     const auto index = static_cast<std::size_t>(FdOf(word));
     if (index >= connections_.size() || !connections_[index]) return nullptr;
@@ -341,12 +342,13 @@ void PlainPool::ServeWaiting(PlainHost& host) {
         call.state = PlainCall::State::kOnItsWay;
         Place(call, host);
         if (call.state != PlainCall::State::kWaiting) continue;
-        host.waiting.splice(host.waiting.begin(), host.waiting, call.place);  // it was the first
+        // Place put the call at the end of the queue; it belongs at the front.
+        host.waiting.splice(host.waiting.begin(), host.waiting, call.place);
         return;
     }
 }
 
-// The one that has waited longest first.
+// Serves the hosts in the order of how long their first call has waited.
 void PlainPool::ServeStarving() {
     starving_ = false;
     std::vector<PlainHost*> hosts;

@@ -20,12 +20,14 @@
 
 namespace ksana::http_client {
 
-// Carries the calls that need no libcurl: plain HTTP/1.1 to an address, or to a name whose address
-// libcurl has found a moment ago. Keeps its connections alive, hands them out last used first, and
-// lets calls wait in order where there are as many as allowed. The limits are those of libcurl's
-// sockets and these together; each way keeps a quarter of all, so that neither starves the other.
+// The connection pool for calls that need no libcurl: plain HTTP/1.1 to an IP address, or to a name
+// whose address libcurl has found recently. The pool keeps connections alive and reuses the most
+// recently used one first. At a connection limit, calls wait in order of arrival. The limits count
+// libcurl's sockets too; each path always gets a quarter of `max_connections`, so that neither
+// starves the other (0017).
 //
-// Nothing is called back: what has ended is to be fetched with TakeEnded. Client's thread only.
+// The pool calls no callbacks; its owner, MultiLoop, fetches ended calls with TakeEnded. Client's
+// thread only.
 class PlainPool {
   public:
     struct Parts {
@@ -40,25 +42,29 @@ class PlainPool {
     PlainPool(const PlainPool&) = delete;
     PlainPool& operator=(const PlainPool&) = delete;
 
-    // Epoll's word for one of our connections, and not for a descriptor of libcurl's.
+    // Returns whether an epoll event's data word names a connection of the pool. Other words hold a
+    // descriptor of libcurl or the inbox. A pool's word holds a descriptor and its connection's
+    // generation.
     static bool IsOurs(std::uint64_t word) { return (word & kOurs) != 0; }
 
-    // The call stays where it is until it is in TakeEnded or Leave was called.
+    // Starts a call. `call` must stay valid until TakeEnded returns it or Leave is called with it.
     void Begin(PlainCall& call);
 
-    // The call is over for its owner; not for one that is in TakeEnded.
+    // Abandons a call, for a timeout or a cancellation. The call must not have ended.
     void Leave(PlainCall& call);
 
     void OnEvent(std::uint64_t word, std::uint32_t events);
 
-    // What is due by now; and when the next is.
+    // RunTimers does what is due: further reads, connect timeouts, closing of old idle connections.
+    // NextTimer returns when to call it next; SteadyPoint::min() means at once, nullopt never.
     void RunTimers();
     std::optional<SteadyPoint> NextTimer() const;
 
-    // In the order in which they ended; theirs is the state kEnded or kRefused.
+    // Replaces `ended` by the calls that have ended since the last time, in order. Their state is
+    // kEnded or kRefused.
     void TakeEnded(std::vector<PlainCall*>& ended);
 
-    // libcurl has found the host there.
+    // Caches the address that libcurl has connected to for `host` (the value of a Host header).
     void Learn(std::string_view host, const IpAddress& address);
 
     std::size_t open() const { return open_; }
@@ -74,7 +80,8 @@ class PlainPool {
     PlainHost& HostOf(const PlainCall& call);
     void DropEmptyHosts();
 
-    // Gives the call a connection, a place in the queue, or an end.
+    // Place gives the call an idle or a new connection, queues it, or ends it. PlaceAnew does the
+    // same without idle connections.
     void Place(PlainCall& call, PlainHost& host);
     void PlaceAnew(PlainCall& call, PlainHost& host);
     bool UseIdle(PlainCall& call, PlainHost& host);
@@ -94,7 +101,7 @@ class PlainPool {
     void Close(PlainConnection& connection);
     void End(PlainCall& call, PlainCall::State state);
 
-    // What has become possible by now: calls that waited get connections.
+    // Gives freed connections to waiting calls.
     void Settle();
     void ServeWaiting(PlainHost& host);
     void ServeStarving();
@@ -107,14 +114,14 @@ class PlainPool {
     std::vector<std::unique_ptr<PlainConnection>> connections_;  // by descriptor
     std::size_t open_ = 0;
     std::size_t waiting_ = 0;
-    bool starving_ = false;  // a call waits because of the limit of all hosts together
+    bool starving_ = false;  // a call waits because of `max_connections`
     std::uint32_t generation_ = 0;
-    std::vector<PlainHost*> freed_;  // of which a connection has ended
+    std::vector<PlainHost*> freed_;  // hosts with a connection that became idle or closed
     std::set<std::pair<SteadyPoint, int>> connecting_;
-    std::vector<std::uint64_t> unread_;  // there may be more to read
-    std::optional<SteadyPoint> sweep_;
+    std::vector<std::uint64_t> unread_;  // words of connections with more to read
+    std::optional<SteadyPoint> sweep_;   // when to close old idle connections
     std::vector<PlainCall*> ended_;
-    std::string buffer_;  // made with the first answer
+    std::string buffer_;  // for receiving; allocated with the first answer
 };
 
 }  // namespace ksana::http_client

@@ -8,7 +8,7 @@
 #include "ksana/http_client/client_fixture.hpp"
 #include "ksana/http_client/plain/plain_call.hpp"
 
-// What takes minutes, by a clock that the test moves. The test is the pool's thread.
+// Timeouts of minutes, with a fake clock. The test runs the pool on its own thread.
 
 namespace ksana::http_client {
 namespace {
@@ -19,7 +19,7 @@ class PlainPoolTest : public ::testing::Test {
   protected:
     ~PlainPoolTest() override { close(epoll_fd_); }
 
-    // Carries out one call and returns it.
+    // Runs one call to its end and returns it.
     std::unique_ptr<PlainCall> Call(const std::string& url) {
         Submission submission;
         submission.request.url = url;

@@ -8,13 +8,14 @@
 namespace ksana::http_client {
 namespace {
 
-// A longer body is not copied behind the head but sent from where it is.
+// A body longer than this is not copied behind the head; it is sent from the request.
 constexpr std::size_t kMostInside = 16 << 10;
 
 constexpr CharSet kOfNames = CharSet().With('0', '9').With('a', 'z').With("-._");
 constexpr CharSet kOfTargets = kOfNames.With('A', 'Z').With("~!$&'()*+,;=:@/?%");
 
-// libcurl takes dots out of paths, and the mark of a query that is empty.
+// Returns whether libcurl would send the target unchanged. It removes dot segments from paths, and
+// the "?" of an empty query.
 bool IsPlainTarget(std::string_view target) {
     return target.starts_with('/') && kOfTargets.HasAll(target) && !target.ends_with('?') &&
            target.find("/.") == std::string_view::npos &&
@@ -22,7 +23,7 @@ bool IsPlainTarget(std::string_view target) {
            target.find("%2E") == std::string_view::npos;
 }
 
-// Where the last part begins with a digit, libcurl may read the name as a number.
+// The last label must begin with a letter: libcurl may read "1.2" or "0x7f" as an address.
 bool IsPlainName(std::string_view host) {
     const std::size_t dot = host.rfind('.');
     const std::string_view last = dot == std::string_view::npos ? host : host.substr(dot + 1);
@@ -31,12 +32,12 @@ bool IsPlainName(std::string_view host) {
 }
 
 struct Authority {
-    std::string_view host;  // as the URL has it, brackets included
+    std::string_view host;  // as in the URL, including brackets
     int port = 80;
     std::optional<IpAddress> address;
 };
 
-// "127.0.0.1" and nothing that means the same: this is in the way of every call.
+// Parses "127.0.0.1" and no other spelling. Written by hand for speed: every call passes here.
 std::optional<IpAddress> ReadV4(std::string_view text) {
     IpAddress address;
     const char* at = text.data();
@@ -51,7 +52,7 @@ std::optional<IpAddress> ReadV4(std::string_view text) {
     return address;
 }
 
-// libcurl writes an address in its shortest form.
+// Accepts only the shortest form, to which libcurl would normalize the address.
 std::optional<IpAddress> ReadV6(std::string_view text) {
     auto address = ParseIpAddress(text);
     const bool same = address && !address->is_v4 && address->ToString() == text;

@@ -21,7 +21,7 @@ void WatchList::Opened(int fd, const Target& target) {
     ++open_;
 }
 
-// Closing takes it out of epoll by itself.
+// Closing a descriptor removes it from epoll.
 void WatchList::Closing(int fd) {
     if (At(fd).ours) --open_;
     At(fd) = Watch{};
@@ -56,7 +56,7 @@ void WatchList::Register(int fd, Watch& watch, std::uint32_t events) {
     event.data.fd = fd;
     const int first = watch.registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     if (epoll_ctl(epoll_fd_, first, fd, &event) != 0) {
-        // What we remember of it was wrong.
+        // `registered` was wrong: try the other operation.
         const int second = errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
         if (epoll_ctl(epoll_fd_, second, fd, &event) != 0) return;  // its call will time out
     }

@@ -7,36 +7,40 @@
 
 namespace ksana::http_client {
 
-// The sockets that libcurl wants watched, as epoll knows them. libcurl forgets a connection's
-// socket after each answer and wants it again with the next call; it stays in epoll in between,
-// which spares two system calls a call. Used by the client's thread only.
+// The sockets that libcurl wants watched, and their registration with epoll. libcurl drops its
+// interest in a connection's socket after each answer and renews it with the next call. The list
+// keeps the socket registered in between, which saves two system calls per call. Owned by
+// MultiLoop; client's thread only. A socket that epoll rejects is not watched, and its call times
+// out.
 class WatchList {
   public:
     explicit WatchList(int epoll_fd) : epoll_fd_(epoll_fd) {}
 
-    // A socket was made, or is about to be closed. Only those may be left in epoll while nobody
-    // wants them: of other descriptors we do not hear when their number gets a new meaning.
+    // Opened notes a new socket, Closing one about to be closed. Only such sockets may stay in
+    // epoll without interest: for other descriptors of libcurl the list does not learn when the
+    // number is closed and reused.
     void Opened(int fd, const Target& target);
     void Closing(int fd);
 
-    // Epoll's event bits; 0: nobody wants it.
+    // Sets libcurl's interest in the descriptor, as epoll event bits. 0: no interest.
     void Want(int fd, std::uint32_t events);
 
-    // Whether somebody wants the event. One that nobody wants leaves epoll for now, or it would
-    // come again and again: the other side has closed a connection that idles.
+    // Returns whether libcurl wants the event. Without interest (the target closed an idle
+    // connection), removes the descriptor from epoll, which would otherwise report the event again
+    // and again.
     bool OnEvent(int fd);
 
-    // Sockets that were made and are not closed: all, and those that lead there.
+    // The number of open sockets that were noted with Opened: all, and those connected to `target`.
     std::size_t open() const { return open_; }
     std::size_t OpenTo(const Target& target) const;
 
   private:
     struct Watch {
-        bool ours = false;         // made through Opened, not closed
-        bool registered = false;   // epoll has it
-        std::uint32_t events = 0;  // as epoll has it
-        std::uint32_t wanted = 0;
-        Target target;  // where it is ours
+        bool ours = false;         // noted with Opened and not closed
+        bool registered = false;   // with epoll
+        std::uint32_t events = 0;  // registered with epoll
+        std::uint32_t wanted = 0;  // by libcurl
+        Target target;             // valid if `ours`
     };
 
     Watch& At(int fd);

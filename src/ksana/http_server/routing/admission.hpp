@@ -8,13 +8,14 @@
 
 namespace ksana::http_server {
 
-// Counts open connections, in all and by address, against their limits. Thread-safe.
+// Limits the number of open connections, in total and per address. Owned by Network. Thread-safe.
 class Admission {
   public:
     Admission(std::size_t total, std::size_t per_address)
         : total_(total), per_address_(per_address) {}
 
-    // False: over a limit. Each success is followed by one Leave.
+    // Enter counts a connection, or returns false if a limit is reached. Each success must be
+    // followed by one Leave.
     bool Enter(const std::string& address);
     void Leave(const std::string& address);
 

@@ -8,14 +8,15 @@
 namespace ksana::http_server {
 namespace {
 
-// The text of an exception is for the log only: it may tell more than a client should know.
+// Logs the exception. Its text goes to the log only, as it may reveal more than a client should
+// know.
 Error Thrown(const Route& route, std::string_view request_id, std::string_view what) {
     Log(LogLevel::kError, "a handler threw",
         {{"route", route.pattern()}, {"request_id", request_id}, {"error", what}});
     return {Code::kInternal, "the handler failed; the log tells more under the request's id"};
 }
 
-// Runs `body`, which returns an Error or nothing. One place for all that may be thrown.
+// Runs `body` and turns anything it throws into an Error.
 template <class Body>
 Result<void> Guarded(const Route& route, const std::string& request_id, Body body) {
     try {
@@ -29,7 +30,7 @@ Result<void> Guarded(const Route& route, const std::string& request_id, Body bod
 
 void RunAsync(const Router& router, Work work) {
     const std::string request_id = work.request.request_id;
-    // Kept here until the handler takes it, so that an error before that can be answered.
+    // The reply stays here until the handler takes it, so that a refusal can be answered.
     const auto outcome = Guarded(*work.route, request_id, [&]() -> Result<void> {
         KSANA_TRY(work.request.caller, router.Check(work.request, work.route->permission()));
         return {};
@@ -38,7 +39,8 @@ void RunAsync(const Router& router, Work work) {
         work.reply.Fail(outcome.error());
         return;
     }
-    // A handler that throws has dropped its reply on the way out, or has given it to somebody.
+    // A handler that throws has dropped its reply while unwinding (which answers 500), or has
+    // passed it on to be answered later.
     (void)Guarded(*work.route, request_id, [&]() -> Result<void> {
         std::get<AsyncHandler>(work.route->handler())(std::move(work.request),
                                                       std::move(work.reply));

@@ -5,13 +5,13 @@
 
 namespace ksana::http_server {
 
-// Authorises a request and runs its handler, on the calling thread. Whatever a handler throws is
-// logged and becomes a 500.
+// Both functions authorise a request and run its handler on the calling thread. An exception of the
+// handler is logged and becomes a 500.
 
-// For a synchronous handler.
+// For a synchronous handler. Returns its response, or its error as problem+json.
 Response RunHandler(const Router& router, const Route& route, Request& request);
 
-// For either kind.
+// For a synchronous or an asynchronous handler. Answers through `work.reply`.
 void RunWork(const Router& router, Work work);
 
 }  // namespace ksana::http_server

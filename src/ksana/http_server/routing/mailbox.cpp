@@ -17,7 +17,8 @@ std::vector<Mailbox::Task> Mailbox::TakeAll() {
 }
 
 void Mailbox::Close() {
-    // Let go outside the lock: a task may hold the last reference to something that posts.
+    // Destroyed after the lock is released: a task may hold the last reference to an object that
+    // posts when it is destroyed.
     std::vector<Task> dropped;
     const MutexLock lock(mutex_);
     wake_ = nullptr;

@@ -7,14 +7,15 @@
 
 namespace ksana::http_server {
 
-// How other threads get something done on an I/O thread. It outlives its loop as long as anyone
-// holds it: what is posted after the loop has ended is thrown away. Thread-safe.
+// A queue of tasks that other threads post to an I/O thread. Shared by the loop and the replies and
+// streams of its connections, so it may outlive the loop; tasks posted after Close are dropped.
+// Thread-safe.
 class Mailbox {
   public:
     using Task = std::function<void()>;
 
-    // `wake` makes the loop call TakeAll soon; it is called for the first task after each TakeAll,
-    // under the lock and never after Close.
+    // `wake` must make the loop call TakeAll soon. It is called for the first task after each
+    // TakeAll, with the lock held, and never after Close.
     explicit Mailbox(std::function<void()> wake) : wake_(std::move(wake)) {}
 
     void Post(Task task);
@@ -23,7 +24,7 @@ class Mailbox {
 
   private:
     Mutex mutex_;
-    std::function<void()> wake_ KSANA_GUARDED_BY(mutex_);  // empty when closed
+    std::function<void()> wake_ KSANA_GUARDED_BY(mutex_);  // empty after Close
     std::vector<Task> tasks_ KSANA_GUARDED_BY(mutex_);
 };
 

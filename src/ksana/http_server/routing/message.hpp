@@ -13,12 +13,12 @@
 
 namespace ksana::http_server {
 
-// Equal but for the case of ASCII letters.
+// Compares ASCII letters without regard to case.
 bool SameIgnoringCase(std::string_view a, std::string_view b);
 
-// Header fields in the order they came. All texts lie in one string, so that a request costs two
-// allocations however many fields it has. Views that are handed out live until the next change or
-// move of the object.
+// Header fields in order of arrival. One string holds all texts, so that a request has two growing
+// buffers however many fields it has. Returned views are valid until the object is changed or
+// moved. Not thread-safe.
 class Headers {
   public:
     struct Field {
@@ -28,7 +28,7 @@ class Headers {
 
     void Add(std::string_view name, std::string_view value);
 
-    // The first of that name, whatever its case.
+    // Returns the value of the first field called `name` (case-insensitive).
     std::optional<std::string_view> Find(std::string_view name) const;
     std::size_t Count(std::string_view name) const;
 
@@ -36,7 +36,7 @@ class Headers {
     Field at(std::size_t index) const;
 
   private:
-    // Name and value stand next to each other.
+    // Offsets in `text_`: the name is [begin, value), the value [value, end).
     struct Place {
         std::uint32_t begin;
         std::uint32_t value;
@@ -49,29 +49,29 @@ class Headers {
 
 using TextPairs = std::vector<std::pair<std::string, std::string>>;
 
-// Who asks, as the authorisation hook found out. Empty for public routes.
+// The authenticated caller, as the authorisation hook identified it. Empty for public routes.
 struct Caller {
     std::string name;
 };
 
-// A request that was read whole and is well-formed. A plain value: handlers can be tested with one
-// made by hand.
+// A complete, well-formed request. A plain value, so that tests of handlers can make one by hand.
 struct Request {
     HttpMethod method = HttpMethod::kGet;
-    std::string path;                   // as it was sent, without the query
-    std::vector<std::string> segments;  // decoded; none has a slash, NUL or bad UTF-8 in it
-    TextPairs query;                    // decoded, in order
-    TextPairs parameters;               // of the route's pattern, decoded
+    std::string path;  // as sent, without the query
+    std::vector<std::string>
+        segments;          // decoded; without slashes and control characters, valid UTF-8
+    TextPairs query;       // decoded, in order
+    TextPairs parameters;  // of the route's pattern, decoded, in order
     Headers headers;
     std::string body;
-    std::string peer;  // the address, without the port
+    std::string peer;  // IP address of the client, without the port
     std::string request_id;
     Caller caller;
-    bool secure = false;  // came over TLS
+    bool secure = false;  // arrived over TLS
 
-    // The first of that name.
+    // Returns the value of the first query parameter called `name`.
     std::optional<std::string_view> QueryValue(std::string_view name) const;
-    // The route's pattern must have it: asking for another is a programmer error.
+    // Returns a parameter of the route's pattern. Aborts if the pattern has no such parameter.
     const std::string& Parameter(std::string_view name) const;
 };
 
@@ -81,9 +81,9 @@ struct Response {
     int status = 200;
     std::string content_type;
     std::string body;
-    // Beside those that every answer has. One named Cache-Control replaces the default.
+    // In addition to the fields that every answer has. Cache-Control replaces the default.
     TextPairs headers;
-    // In the place of the body: an answer that goes on (stream.hpp). The connection ends with it.
+    // Instead of `body`: an answer that continues (stream.hpp). The connection closes after it.
     std::shared_ptr<Stream> stream;
 };
 
@@ -91,7 +91,7 @@ Response JsonResponse(int status, std::string json);
 Response TextResponse(int status, std::string text);
 Response NoContent();
 
-// "Not Found"; a status without a name of its own has its class's.
+// Returns "Not Found" and the like. An unknown status gets the phrase of its class.
 std::string_view ReasonPhrase(int status);
 
 }  // namespace ksana::http_server

@@ -10,7 +10,7 @@
 namespace ksana::http_server {
 namespace {
 
-// "not_found" -> "Not found": the title belongs to the type, so it is made of its name.
+// "not_found" -> "Not found": the title describes the type, so it is derived from the code.
 std::string TitleOf(std::string_view code) {
     std::string title(code);
     for (char& c : title) {

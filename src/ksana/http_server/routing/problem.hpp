@@ -8,11 +8,10 @@
 
 namespace ksana::http_server {
 
-// What a request did wrong on the level of HTTP, where no Error code fits: the status and a stable
-// snake_case name for it.
+// A fault of a request at the level of HTTP, where no Error code fits.
 struct Fault {
     int status = 400;
-    std::string_view code = "bad_request";  // a literal
+    std::string_view code = "bad_request";  // stable snake_case name; a string literal
     std::string detail;
 };
 
@@ -22,14 +21,15 @@ struct ProblemPlace {
     std::string_view request_id;
 };
 
-// Answers of type application/problem+json (RFC 9457). Status and name come from Info(error.code);
-// every problem of the error becomes an entry of "errors". A 401 names the scheme to use.
+// Makes an answer of type application/problem+json (RFC 9457). For an Error, status and code come
+// from Info(error.code), and each of its problems becomes an entry of "errors". A 401 gets
+// "WWW-Authenticate: Bearer".
 Response ProblemOf(const Error& error, const ProblemPlace& place);
 Response ProblemOf(const Error& error, const Request& request);
 Response ProblemOf(const Fault& fault, const ProblemPlace& place);
 
-// The value of a Link header (RFC 8288) that leads to the next page of a list: the same request
-// with this cursor.
+// Returns the value of a Link header (RFC 8288) to the next page of a list: the same request with
+// `cursor`.
 std::string NextLink(const Request& request, std::string_view cursor);
 
 }  // namespace ksana::http_server

@@ -18,8 +18,9 @@ class ReplyState {
 
     ProblemPlace place() const { return {.instance = path_, .request_id = request_id_}; }
 
-    // Empty when it was taken before. The callback goes with it: whatever it holds, perhaps the
-    // Reply itself, is let go outside the lock.
+    // Returns the deliver function, or an empty one if it was taken before. Also discards the
+    // client-gone callback, outside the lock: what it holds, perhaps the Reply itself, is destroyed
+    // with it.
     Reply::Deliver TakeDeliver() {
         std::function<void()> forgotten;
         const MutexLock lock(mutex_);
@@ -58,7 +59,7 @@ class ReplyState {
     const std::string path_;
     const std::string request_id_;
     mutable Mutex mutex_;
-    Reply::Deliver deliver_ KSANA_GUARDED_BY(mutex_);  // empty when answered
+    Reply::Deliver deliver_ KSANA_GUARDED_BY(mutex_);  // empty once answered
     std::function<void()> on_gone_ KSANA_GUARDED_BY(mutex_);
     bool gone_ KSANA_GUARDED_BY(mutex_) = false;
 };
@@ -105,7 +106,7 @@ void Reply::Drop() {
     if (!state_) return;
     const Deliver deliver = state_->TakeDeliver();
     if (!deliver) return;
-    // With the client gone, dropping is what a handler does that has nothing more to do.
+    // Dropping a reply is an error of the handler unless the client has gone.
     if (!state_->gone()) {
         Log(LogLevel::kError, "a handler dropped its reply",
             {{"path", state_->place().instance}, {"request_id", state_->place().request_id}});

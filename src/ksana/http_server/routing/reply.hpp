@@ -9,34 +9,35 @@
 
 namespace ksana::http_server {
 
-// What both ends of a reply know: the handler's Reply and the connection that waits for it.
+// State shared by the handler's Reply and the connection that waits for it.
 class ReplyState;
 
-// The right and the duty to answer one request, from any thread, now or later: while it is kept no
-// thread waits, only the connection. The first answer counts. One that is dropped unanswered
-// becomes a 500. Answering after the client or the server has gone does no harm.
-// Movable; its members may be called from several threads at once.
+// The handle through which a handler answers one request, from any thread, now or later. Only the
+// connection waits meanwhile; no thread is blocked. The first answer counts. A Reply destroyed
+// without an answer answers 500. Answering after the client or the server has gone is harmless.
+//
+// Movable, owned by the handler. Its members are thread-safe, except moving and destruction.
 class Reply {
   public:
     using Deliver = std::function<void(Response)>;
 
-    // `deliver` gets the one answer, on the thread that gives it. Handlers are handed a Reply made
-    // by the server; tests of handlers make their own.
+    // `deliver` is called with the answer, on the thread that answers, at most once. The server
+    // makes the Reply for a handler; tests of handlers make their own.
     Reply(Deliver deliver, std::string path, std::string request_id);
     ~Reply();
     Reply(Reply&&) noexcept = default;
     Reply& operator=(Reply&& other) noexcept;
 
-    // False when there was an answer before.
+    // Sends the answer. Returns false if the request has been answered before.
     bool Send(Response response);
-    // The error as problem+json, with Retry-After where the time for it is not now.
+    // Sends the error as problem+json; a 429 or 503 gets "Retry-After: 1". Returns as Send does.
     bool Fail(const Error& error);
 
-    // The client has closed its side, or the connection was lost. It may have closed its sending
-    // side only, so an answer is still sent if there is one; but nobody need hurry to make it.
+    // Returns whether the client has closed its side or the connection is lost. The client may have
+    // closed only its sending side, so an answer is still sent, but it is no longer urgent.
     bool client_gone() const;
-    // Calls `callback` once when that happens: at once, on this thread, when it has happened, else
-    // on an I/O thread, where it must not block. Forgotten with the answer.
+    // Calls `callback` once when the client goes: at once on this thread if it has gone already,
+    // otherwise on an I/O thread, where it must not block. The answer discards the callback.
     void OnClientGone(std::function<void()> callback);
 
     const std::shared_ptr<ReplyState>& state() const { return state_; }
@@ -47,7 +48,7 @@ class Reply {
     std::shared_ptr<ReplyState> state_;  // null after a move
 };
 
-// For the connection: the client has gone. Thread-safe.
+// Called by the connection when the client has gone. Thread-safe.
 void MarkClientGone(ReplyState& state);
 
 }  // namespace ksana::http_server

@@ -20,7 +20,7 @@ enum class Kind : std::uint8_t { kLiteral, kParameter, kRest };
 
 struct Segment {
     Kind kind;
-    std::string text;  // the literal, or the name
+    std::string text;  // the literal, or the parameter's name
 };
 
 Segment ParseSegment(std::string_view text) {
@@ -89,8 +89,8 @@ Route&& Route::WithBodyLimit(std::size_t bytes) && {
     return std::move(*this);
 }
 
-// A level of the path. Routes that end here stand by method, each with the names of its parameters
-// in the order of the pattern.
+// A segment of the path tree. `ends` holds the routes that end here, by method, each with the names
+// of its parameters in order.
 struct Router::Node {
     struct End {
         const Route* route = nullptr;
@@ -117,7 +117,8 @@ struct Router::Node {
         return *child;
     }
 
-    // The node where the segments end, with the values of the parameters on the way to it.
+    // Returns the node where `segments` end, or null. Appends the values of the parameters on the
+    // way to `values`.
     const Node* Find(std::span<const std::string> segments,
                      std::vector<std::string>& values) const {
         if (segments.empty()) return HasRoute() ? this : nullptr;
@@ -128,7 +129,7 @@ struct Router::Node {
             }
         }
         const std::size_t known = values.size();
-        if (segments.front().empty()) return nullptr;  // a slash at the end is no value
+        if (segments.front().empty()) return nullptr;  // from a trailing slash: not a value
         if (parameter) {
             values.push_back(segments.front());
             if (const Node* found = parameter->Find(segments.subspan(1), values)) return found;

@@ -16,33 +16,34 @@
 
 namespace ksana::http_server {
 
-// What a caller must be allowed to do. kPublic asks nobody.
+// The permission that a route requires of its caller. kPublic requires none.
 enum class Permission : std::uint8_t { kPublic, kRead, kOperate, kWrite, kAdmin };
 
 std::string_view PermissionName(Permission permission);
 
 // Where a handler runs.
 enum class Where : std::uint8_t {
-    kPool,    // on a pool of threads: may block, in a store for instance
-    kInline,  // on the I/O thread: quick, never blocks; so must be the authorisation hook for it
+    kPool,    // on the pool: may block, for example in a store
+    kInline,  // on the I/O thread: handler and authorisation hook must be quick and never block
 };
 
-// A lambda that returns a plain Response fits too. An Error becomes problem+json.
+// Returns the response; an Error becomes problem+json. A lambda may return a plain Response.
 using Handler = std::function<Result<Response>(const Request&)>;
-// Answers when it likes, through the Reply.
+// Answers through the Reply, now or later.
 using AsyncHandler = std::function<void(Request, Reply)>;
 
-// One entry of the router. What a reader of the API must know is not optional.
+// One entry of the router. Permission and description are mandatory: the API's description is made
+// from them. An invalid pattern or an empty description aborts in Router::Add.
 class Route {
   public:
-    // `pattern`: "/jobs/{id}/run-now"; a last segment "{rest...}" takes all that follows, one
-    // segment at least, joined by slashes. `description`: one line.
+    // `pattern`: "/jobs/{id}/run-now". A last segment "{rest...}" matches one or more remaining
+    // segments, joined by slashes. `description`: one line.
     Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
           Where where, Handler handler);
     Route(HttpMethod method, std::string pattern, Permission permission, std::string description,
           Where where, AsyncHandler handler);
 
-    // Instead of the server's limit.
+    // Replaces ServerOptions::max_body_bytes for this route.
     Route&& WithBodyLimit(std::size_t bytes) &&;
 
     HttpMethod method() const { return method_; }
@@ -64,13 +65,14 @@ class Route {
     std::optional<std::size_t> body_limit_;
 };
 
-// Asked before the handler of every route that is not public, where the handler runs.
-// kUnauthenticated: nobody we know; kPermissionDenied: known, but not allowed.
+// The authorisation hook. Called before the handler of every route that is not public, on the
+// handler's thread, possibly by several threads at once. Fails with kUnauthenticated for an unknown
+// caller and with kPermissionDenied for a known caller without the permission.
 using Authorize = std::function<Result<Caller>(const Request&, Permission)>;
 
-// Which handler answers what. Filled before the server starts and only read from then on, by any
-// thread. Two routes with the same method and shape are a programmer error. Literal segments win
-// over parameters, and the path alone decides: a path that is known with other methods is a 405.
+// Maps method and path to a route. Owned by the Server; filled before it starts and only read
+// afterwards, by any thread. Two routes with the same method and shape abort. Literal segments win
+// over parameters. The path alone selects the node: a known path with an unknown method is a 405.
 class Router {
   public:
     Router();
@@ -79,28 +81,31 @@ class Router {
     Router& operator=(Router&&) noexcept;
 
     Router& Add(Route route);
-    // Without a hook only public routes are open.
+    // Without a hook, all routes except public ones fail with kUnauthenticated.
     void SetAuthorize(Authorize authorize) { authorize_ = std::move(authorize); }
 
-    // A header field of every answer to a path under this one ("/api/v1"), whoever gives it: also
-    // where there is no route or no right.
+    // Adds a header field to every answer to a path under `path` ("/api/v1"), including 404, 401
+    // and 403. Only one `path` is supported.
     void AddHeaderUnder(std::string path, std::string name, std::string value);
     const TextPairs& HeadersUnder(std::string_view path) const;
 
-    // In the order they were added.
+    // In the order of Add.
     const std::vector<std::unique_ptr<const Route>>& routes() const { return routes_; }
 
     struct Match {
-        const Route* route = nullptr;  // null: `allow` tells why
+        const Route* route = nullptr;  // null: no such path, or no such method for it (`allow`)
         TextPairs parameters;
-        std::string allow;  // of a known path: "GET, HEAD, OPTIONS"; else empty
+        // If `route` is null: the methods of a known path, "GET, HEAD, OPTIONS". Empty: unknown.
+        std::string allow;
     };
-    // HEAD finds the route of GET.
+    // Finds the route of a request. HEAD falls back to the route of GET.
     Match Find(HttpMethod method, const std::vector<std::string>& segments) const;
 
-    // The answer to a request for which Find found no route: 204 for OPTIONS, else 405 or 404.
+    // Returns the answer to a request without a route: 404 for an unknown path, else 204 for
+    // OPTIONS and 405 for other methods.
     static Response NoRoute(HttpMethod method, const Match& match, const ProblemPlace& place);
 
+    // Runs the authorisation hook. Returns an empty Caller for kPublic.
     Result<Caller> Check(const Request& request, Permission permission) const;
 
   private:
@@ -109,7 +114,7 @@ class Router {
     std::vector<std::unique_ptr<const Route>> routes_;
     std::unique_ptr<Node> root_;
     Authorize authorize_;
-    std::string header_path_;  // one is enough so far
+    std::string header_path_;  // of all fields in headers_
     TextPairs headers_;
 };
 

@@ -45,7 +45,7 @@ TEST(RouterTest, FindsRoutesByPathAndMethod) {
     EXPECT_EQ(PatternOf(router, HttpMethod::kHead, {"jobs"}), "/jobs");
     EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", "7"}), "/jobs/{id}");
     EXPECT_EQ(PatternOf(router, HttpMethod::kGet, {"jobs", "summary"}), "/jobs/summary");
-    // The literal leads nowhere, so it is a name like any other.
+    // No route continues after the literal "summary", so it matches the parameter.
     EXPECT_EQ(PatternOf(router, HttpMethod::kPost, {"jobs", "summary", "run-now"}),
               "/jobs/{job}/run-now");
     EXPECT_EQ(PatternOf(router, HttpMethod::kPut, {"jobs"}), "(GET, HEAD, POST, OPTIONS)");

@@ -16,7 +16,7 @@ bool Stream::TryPush(std::string_view text) {
         if (waiting_.empty()) wake = wake_;
         waiting_ += text;
     }
-    if (wake) wake();  // outside the lock: it takes others
+    if (wake) wake();  // outside the lock, as it takes other locks
     return true;
 }
 
@@ -28,7 +28,7 @@ void Stream::End() {
         ended_ = true;
         wake = wake_;
     }
-    if (wake) wake();  // outside the lock: it takes others
+    if (wake) wake();  // outside the lock, as it takes other locks
 }
 
 bool Stream::over() const {

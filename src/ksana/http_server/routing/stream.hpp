@@ -9,35 +9,37 @@
 
 namespace ksana::http_server {
 
-// The body of an answer that goes on until one side ends it (server-sent events). Whoever has
-// something to say pushes text, from any thread; the connection takes it as fast as the client
-// reads. Bounded: what does not fit is refused and the pusher is told, so that it can leave out
-// what came too fast, and say so. No thread waits for a stream. Thread-safe.
+// The body of an answer that continues until the producer or the client ends it (server-sent
+// events). The producer pushes text from any thread, and the connection takes it as fast as the
+// client reads. The buffer is bounded: text that does not fit is rejected, so that the producer can
+// skip it and say so. No thread blocks on a stream. Shared by the producer and the connection.
+// Thread-safe.
 class Stream {
   public:
-    // `limit`: bytes that may wait for the client.
+    // `limit`: most bytes that may be pending for the client.
     explicit Stream(std::size_t limit) : limit_(limit) {}
 
-    // All of the text or nothing. False: there is no room, or the stream is over.
+    // Appends all of the text or nothing. Returns false if it does not fit or the stream is over.
     bool TryPush(std::string_view text);
-    // Nothing more comes; what was pushed still goes out.
+    // Ends the stream after the pending text.
     void End();
-    // One side has ended it.
+    // Returns whether the producer has ended the stream or the client has gone.
     bool over() const;
-    // Called when there is room again after a push that was refused, and when the client has gone:
-    // on an I/O thread, where it must not block. Set before the stream is given away.
+    // Sets a callback for when there is room again after a rejected push, and for when the client
+    // has gone. It runs on an I/O thread and must not block. Must be set before the stream is
+    // shared.
     void OnRoom(std::function<void()> callback) { on_room_ = std::move(callback); }
 
     // For the connection, on its thread -------------------------------------------------------
-    // `wake` is called after something came, on the thread that brought it.
+    // `wake` is called when the first text is pending and at the end, on the producer's thread.
     void Attach(std::function<void()> wake);
     struct Piece {
         std::string text;
         bool last = false;
     };
-    // All that waits.
+    // Returns and removes all pending text.
     Piece Take();
-    // The client has gone, or wants no body.
+    // Discards the stream: the client has gone, or the request was a HEAD.
     void Abandon();
 
   private:

@@ -24,7 +24,7 @@ Result<void> WorkPool::Start() {
     return StartOneMore();
 }
 
-// The fresh thread waits for mutex_, and then finds the work.
+// The new thread waits for `mutex_` and then finds the queued work.
 Result<void> WorkPool::StartOneMore() {
     KSANA_TRY_VOID(threads_[started_]->Start());
     ++started_;
@@ -49,7 +49,7 @@ bool WorkPool::TrySubmit(Work& work) {
         if (queue_.size() >= options_.queue) return false;
         queue_.push_back(std::move(work));
         const bool busy = queue_.size() > idle_ && started_ < threads_.size();
-        // Where no further thread can be had, those that are there do it.
+        // If no further thread can be started, the existing ones do the work.
         if (busy && !stopped_) (void)StartOneMore();
     }
     arrived_.NotifyOne();

@@ -15,33 +15,33 @@
 
 namespace ksana::http_server {
 
-// A request on its way to its handler.
+// A request to be handled, with the reply to answer it.
 struct Work {
     const Route* route;
     Request request;
     Reply reply;
 };
 
-// Up to so many threads and a bounded queue before them: when a store is slow, requests are refused
-// rather than heaped up. A thread is started when the others are busy, and then stays: a server
-// that nobody asks much has one. Thread-safe.
+// A pool of threads for handlers, with a bounded queue: when a store is slow, requests are rejected
+// instead of piling up. Starts with one thread, and adds one, up to the limit, when all are busy;
+// threads then stay until Stop. Owned by the Server. Thread-safe.
 class WorkPool {
   public:
     struct Options {
         std::size_t threads = 8;
-        std::size_t queue = 1024;  // that wait for a thread
+        std::size_t queue = 1024;  // most requests waiting for a thread
     };
-    // `run` does the work; it must not throw.
+    // `run` is called on a pool thread for each submitted request. It must not throw.
     WorkPool(const Options& options, std::function<void(Work)> run);
     ~WorkPool();
     WorkPool(const WorkPool&) = delete;
     WorkPool& operator=(const WorkPool&) = delete;
 
     Result<void> Start();
-    // Waits for what runs. What still waits is dropped, and with it its replies.
+    // Waits for running handlers. Drops the queued requests with their replies, which answer 500.
     void Stop();
 
-    // False, and `work` is as it was, when the queue is full.
+    // Queues `work`. Returns false and leaves it unchanged if the queue is full.
     bool TrySubmit(Work& work);
 
   private:
@@ -53,10 +53,10 @@ class WorkPool {
     Mutex mutex_;
     StopCondVar arrived_;
     std::deque<Work> queue_ KSANA_GUARDED_BY(mutex_);
-    std::size_t started_ KSANA_GUARDED_BY(mutex_) = 0;  // the first so many of threads_
-    std::size_t idle_ KSANA_GUARDED_BY(mutex_) = 0;     // of these
+    std::size_t started_ KSANA_GUARDED_BY(mutex_) = 0;  // threads_[0] to threads_[started_ - 1] run
+    std::size_t idle_ KSANA_GUARDED_BY(mutex_) = 0;     // started threads that wait for work
     bool stopped_ KSANA_GUARDED_BY(mutex_) = false;
-    std::vector<std::unique_ptr<LoopThread>> threads_;  // as the constructor made them
+    std::vector<std::unique_ptr<LoopThread>> threads_;  // made by the constructor, then constant
 };
 
 }  // namespace ksana::http_server

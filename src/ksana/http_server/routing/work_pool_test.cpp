@@ -31,7 +31,7 @@ TEST(WorkPoolTest, WhatComesTogetherRunsTogether) {
     std::barrier meet(kThreads);
     std::latch done(2 * kThreads);
     WorkPool pool({.threads = kThreads, .queue = 10}, [&](const Work& /*work*/) {
-        meet.arrive_and_wait();  // passed only by three at a time
+        meet.arrive_and_wait();  // passes only with three threads at once
         done.count_down();
     });
     ASSERT_TRUE(pool.Start());

@@ -28,13 +28,13 @@ void AppendNumber(std::string& out, std::size_t number) {
     out.append(text.data(), text.size());
 }
 
-// Fields that say where an answer ends are ours alone.
+// Returns whether only the server may set the field: it says where an answer ends.
 bool IsOurs(std::string_view name) {
     return SameIgnoringCase(name, "Content-Length") ||
            SameIgnoringCase(name, "Transfer-Encoding") || SameIgnoringCase(name, "Connection");
 }
 
-// True when the handler has said how the answer may be cached.
+// Returns whether the handler has set Cache-Control.
 bool AppendExtraFields(std::string& out, const AnswerFrame& frame, const Response& response) {
     bool cache_control = false;
     for (const auto& [name, value] : response.headers) {

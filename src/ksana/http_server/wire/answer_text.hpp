@@ -8,22 +8,23 @@
 
 namespace ksana::http_server {
 
-// What an answer has beside the handler's response.
+// The parts of an answer that do not come from the handler's Response.
 struct AnswerFrame {
     std::string_view request_id;
     std::string_view date;
     int minor_version = 1;  // of the request
     bool keep_alive = true;
-    bool without_body = false;  // to HEAD: the length is told, the body is not sent
-    bool endless = false;       // the head only; what follows comes in chunks, or until the close
-    const TextPairs* more = nullptr;  // fields of all answers under a path
+    bool without_body = false;        // for HEAD: Content-Length, but no body
+    bool endless = false;             // head only; a stream follows, in chunks or until the close
+    const TextPairs* more = nullptr;  // Router::HeadersUnder the path; null: none
 };
 
-// Appends an answer, head and body, as it goes to the socket. A header field that is malformed (a
-// line end in its value would forge fields) is left out and logged.
+// Appends head and body of an answer, as sent to the client. Omits and logs a malformed header
+// field (a line end in its value would inject fields) and one that belongs to the server
+// (Content-Length, Transfer-Encoding, Connection).
 void AppendAnswer(std::string& out, const AnswerFrame& frame, const Response& response);
 
-// "Sun, 06 Nov 1994 08:49:37 GMT"
+// Returns "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string HttpDate(TimePoint instant);
 
 }  // namespace ksana::http_server

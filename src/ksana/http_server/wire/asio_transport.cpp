@@ -22,6 +22,7 @@ void ReportRead(TransportEvents& events, const error_code& error, std::size_t by
     }
 }
 
+// A transport over a plain TCP socket.
 class PlainTransport final : public Transport {
   public:
     PlainTransport(Socket socket, std::string peer)
@@ -42,7 +43,8 @@ class PlainTransport final : public Transport {
             });
     }
 
-    // Nearly every answer fits into the socket's buffer: trying at once saves a turn of the loop.
+    // Tries to write at once: nearly every answer fits into the socket's buffer, which saves a
+    // round of the loop.
     bool Write(Owner owner, std::string_view text) override {
         error_code error;
         const std::size_t sent = socket_.write_some(asio::buffer(text.data(), text.size()), error);
@@ -73,6 +75,7 @@ class PlainTransport final : public Transport {
     const std::string peer_;
 };
 
+// A transport over TLS.
 class TlsTransport final : public Transport {
   public:
     TlsTransport(Socket socket, asio::ssl::context& tls, std::string peer)
@@ -100,8 +103,8 @@ class TlsTransport final : public Transport {
         return false;
     }
 
-    // Sends close_notify. That it also waits for the client's does not matter: the connection sees
-    // the end of its input, or loses its patience.
+    // Sends close_notify. async_shutdown also waits for the client's close_notify, which is
+    // harmless: the connection sees the end of its input, or its linger time passes.
     void ShutdownSend(Owner owner) override {
         stream_.async_shutdown([owner = std::move(owner)](const error_code&) {});
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Private to this module: the only headers that know Asio are this one and io_loop.hpp.
+// Private to this module: only this header and io_loop.hpp include Asio.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -11,12 +11,12 @@
 
 namespace ksana::http_server {
 
-// With the executor's type known, no call goes through a type-erased one.
+// A concrete executor type avoids the cost of Asio's type-erased executor.
 using Socket =
     boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
 std::unique_ptr<Transport> MakePlainTransport(Socket socket, std::string peer);
-// `tls` must outlive it.
+// `tls` must outlive the transport.
 std::unique_ptr<Transport> MakeTlsTransport(Socket socket, boost::asio::ssl::context& tls,
                                             std::string peer);
 

@@ -60,7 +60,7 @@ ParseStatus ChunkDecoder::TakeSize(std::string_view line, std::size_t body_size)
     std::uint64_t size = 0;
     const char* const end = digits.end();
     const auto [stop, error] = std::from_chars(digits.begin(), end, size, 16);
-    // from_chars takes a minus sign only for signed types, and never a prefix or a blank.
+    // from_chars accepts no sign for unsigned types, no prefix and no blank.
     if (digits.empty() || error != std::errc() || stop != end) {
         return Bad("the size of a chunk is no hexadecimal number");
     }

@@ -10,8 +10,8 @@
 
 namespace ksana::http_server {
 
-// Takes a chunked body apart as it comes, as strictly as HeadParser. Extensions of chunks and
-// trailer fields are checked and thrown away. Not thread-safe.
+// Incremental decoder of a chunked body, as strict as HeadParser. Checks and discards chunk
+// extensions and trailer fields. Owned by a Connection. Not thread-safe.
 class ChunkDecoder {
   public:
     struct Limits {
@@ -21,8 +21,8 @@ class ChunkDecoder {
 
     explicit ChunkDecoder(const Limits& limits) : limits_(limits) {}
 
-    // Appends to `body` what `input` holds of it. `used` bytes are done with; the rest comes again
-    // with what follows it.
+    // Decodes `input` and appends to `body`. Sets `used` to the number of bytes consumed; the
+    // caller passes the rest again, followed by new input. After kFault, see fault().
     ParseStatus Feed(std::string_view input, std::size_t& used, std::string& body);
 
     const Fault& fault() const { return fault_; }
@@ -32,7 +32,8 @@ class ChunkDecoder {
 
     ParseStatus Fail(int status, std::string_view code, std::string detail);
     ParseStatus Bad(std::string detail) { return Fail(400, "bad_request", std::move(detail)); }
-    // One step; kNeedMore with `moved` false when `input` is too short for it.
+    // Takes one line or piece of data. Returns kNeedMore with `moved` false if `input` is too
+    // short.
     ParseStatus Step(std::string_view& input, std::string& body, bool& moved);
     ParseStatus TakeSize(std::string_view line, std::size_t body_size);
     ParseStatus TakeTrailer(std::string_view line);
@@ -41,7 +42,7 @@ class ChunkDecoder {
     Limits limits_;
     Fault fault_;
     Stage stage_ = Stage::kSize;
-    std::size_t left_ = 0;  // of the chunk
+    std::size_t left_ = 0;  // bytes left of the chunk
     std::size_t trailer_bytes_ = 0;
 };
 

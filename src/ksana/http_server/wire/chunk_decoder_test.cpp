@@ -7,7 +7,7 @@ namespace {
 
 constexpr ChunkDecoder::Limits kLimits{.body = 20, .trailer = 40};
 
-// 200 for a whole body, 100 for one that is not, else the status it gets.
+// Returns 200 for a complete body, 100 for an incomplete one, else the status of the fault.
 int StatusOf(std::string_view text) {
     ChunkDecoder decoder(kLimits);
     std::string body;

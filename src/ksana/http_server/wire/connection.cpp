@@ -21,7 +21,7 @@ bool IsRequestIdChar(char c) {
            std::string_view("-._~:/+=@").find(c) != std::string_view::npos;
 }
 
-// What `bytes` may take at the least rate.
+// Returns the time that `bytes` may take at `rate` bytes per second.
 Duration TimeFor(std::size_t bytes, std::size_t rate) {
     return std::chrono::seconds(bytes / std::max<std::size_t>(rate, 1));
 }
@@ -85,7 +85,8 @@ void Connection::Advance() {
         FinishClosing();
         return;
     }
-    // What was begun can no longer become a request; what was promised is written.
+    // After the end of input a partial request cannot be completed. Pending answers are still
+    // written.
     const bool over = (input_ended_ && phase_ != Phase::kHandling) ||
                       (host_.draining() && phase_ == Phase::kIdle && input_.empty());
     if (over && !write_pending_) {
@@ -180,8 +181,8 @@ bool Connection::BeginBody(const Head& head) {
     if (head.content_length.value_or(0) > current_.body_limit) return BodyTooLarge();
     if (head.expects_continue && input_.empty()) {
         if (current_.early) {
-            // The client keeps its body to itself, or sends it all the same: no telling which, so
-            // the connection cannot go on.
+            // The client may keep its body back or send it all the same. The server cannot tell
+            // which, so the connection cannot be reused.
             current_.keep_alive = false;
             return Dispatch();
         }
@@ -250,7 +251,7 @@ bool Connection::Dispatch() {
     return false;
 }
 
-// Its answer comes back through the mailbox, from whatever thread.
+// Makes the Reply for the handler. Its answer, from any thread, comes back through the mailbox.
 Reply Connection::MakeReply() {
     auto deliver = [mailbox = host_.mailbox(), self = weak_from_this(),
                     ticket = ticket_](Response response) {
@@ -295,7 +296,7 @@ void Connection::Answer(const Response& response) {
 }
 
 void Connection::LogAnswer(int status) const {
-    // 501 and 505 are the client's doing: it could fill the log with them.
+    // 501 and 505 are caused by the client, which could fill the log with them.
     const bool ours = status >= 500 && status != 501 && status != 505;
     const LogLevel level = ours ? LogLevel::kWarn : LogLevel::kDebug;
     if (!LogEnabled(level)) return;
@@ -310,7 +311,7 @@ void Connection::LogAnswer(int status) const {
 }
 
 bool Connection::RefuseHead(const Fault& fault) {
-    const Head& head = parser_.head();  // what was understood of it
+    const Head& head = parser_.head();  // as far as it was parsed
     current_ = CurrentRequest();
     current_.started = Now();
     current_.method = head.method;
@@ -382,8 +383,8 @@ void Connection::OnWritten(bool ok) {
     Advance();
 }
 
-// After the last answer the client is told that nothing follows, and gets a moment to see it: a
-// close with unread input would reset the connection, and the answer could be lost with it.
+// Shuts down sending after the last answer, and waits up to `linger` for the client to close.
+// Closing with unread input would reset the connection, and the answer could be lost.
 void Connection::FinishClosing() {
     if (!shut_down_ && !write_pending_) {
         shut_down_ = true;

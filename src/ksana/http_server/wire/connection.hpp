@@ -21,7 +21,7 @@
 
 namespace ksana::http_server {
 
-// What all connections of a server share. Everything outlives them.
+// Shared by all connections of a server; the referenced objects outlive them.
 struct ServeContext {
     const ServerOptions& options;
     const Router& router;
@@ -33,25 +33,29 @@ struct ServeContext {
 
 class Connection;
 
-// The loop that owns a connection.
+// The loop that owns a connection; implemented by IoLoop. Called on the loop's thread only.
 class ConnectionHost {
   public:
     virtual ~ConnectionHost() = default;
 
     virtual const std::shared_ptr<Mailbox>& mailbox() const = 0;
-    virtual std::string_view date() = 0;  // now, as HTTP writes it
-    virtual bool draining() const = 0;
+    virtual std::string_view date() = 0;  // the current value for the Date field
+    virtual bool draining() const = 0;    // the server is stopping
+    // Removes the connection from the loop. Called once, by Connection::Close.
     virtual void Forget(Connection& connection) = 0;
 };
 
-// One client: reads requests, has them answered one after the other, writes the answers in order.
-// A hand-written state machine, as g++ 12 miscompiles too much of what coroutines look like.
+// A connection to one client: reads requests, has them handled one at a time, and writes the
+// answers in order. A hand-written state machine, because g++ 12 miscompiles too much coroutine
+// code.
 //
-// Pipelined requests that are answered inline share a write. While a request is with its handler or
-// an answer is being written, at most a header's worth of input is taken, so a client that does not
-// read its answers stops itself. There is no timer here: the loop calls Sweep now and then.
+// Pipelined requests that are handled inline share a write. While a handler has a request or an
+// answer is being written, the connection buffers only about max_header_bytes of input, so that a
+// client that does not read its answers is slowed down by TCP. The connection has no timers; the
+// loop calls Sweep regularly.
 //
-// Everything happens on the thread of its loop.
+// Owned by its IoLoop. All members run on the loop's thread. After a failure of the socket the
+// connection closes and the loop forgets it.
 class Connection final : public TransportEvents, public std::enable_shared_from_this<Connection> {
   public:
     Connection(const ServeContext& context, ConnectionHost& host,
@@ -61,9 +65,9 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     Connection& operator=(const Connection&) = delete;
 
     void Open();
-    // Cuts what has taken too long.
+    // Enforces the deadlines that have passed by `now`.
     void Sweep(SteadyPoint now);
-    // Closes when idle; else the next answer is the last.
+    // Closes an idle connection and ends a stream. Otherwise the next answer is the last.
     void Drain();
     void Close();
 
@@ -79,32 +83,33 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
         kHead,
         kBody,
         kHandling,   // a handler has the request
-        kStreaming,  // the answer goes on; the last one
-        kClosing,    // the last answer is on its way, or gone: input is thrown away
+        kStreaming,  // the last answer is a stream
+        kClosing,    // the last answer is being written or has been: input is discarded
         kClosed,
     };
 
-    // The request that is under way.
+    // The request being read or handled.
     struct CurrentRequest {
         Request request;
-        const Route* route = nullptr;  // null: `early` answers
+        const Route* route = nullptr;  // null: `early` is the answer
         std::optional<Response> early;
         int minor_version = 1;
         bool keep_alive = true;
         std::size_t body_limit = 0;
         std::optional<std::uint64_t> content_length;
         std::optional<ChunkDecoder> chunks;
-        std::size_t body_bytes = 0;  // as they came, with the framing of chunks
+        std::size_t body_bytes = 0;  // received, including the framing of chunks
         SteadyPoint started{};
-        // Copies, as the request itself goes to the handler.
+        // Copies, because the request itself moves to the handler.
         HttpMethod method = HttpMethod::kGet;
         std::string path;
         std::string request_id;
     };
 
-    // Goes on as far as the input reaches.
+    // Processes the input as far as possible, then writes, reads more or closes.
     void Advance();
-    // One step; false when it needs more input, or somebody else to go on.
+    // Takes one step. Returns false if it needs more input, an answer from a handler, or text of
+    // the stream.
     bool Step();
     bool StepHead();
     bool BeginRequest();
@@ -121,7 +126,7 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
 
     void Answer(const Response& response);
     void LogAnswer(int status) const;
-    // The answer to what cannot be understood; the connection ends with it. Always false.
+    // Answers a malformed request and closes the connection after the answer. Return false always.
     bool Refuse(const Fault& fault);
     bool RefuseHead(const Fault& fault);
     std::string RequestIdOf(const Headers& headers) const;
@@ -144,11 +149,11 @@ class Connection final : public TransportEvents, public std::enable_shared_from_
     InputBuffer input_;
     HeadParser parser_;
     CurrentRequest current_;
-    std::uint64_t ticket_ = 0;           // of the exchange, so that a late reply is known as such
-    std::shared_ptr<ReplyState> reply_;  // of the handler that has the request
-    std::shared_ptr<Stream> stream_;     // while kStreaming
-    std::string output_;                 // answers that wait for a write
-    std::string writing_;                // what is being written
+    std::uint64_t ticket_ = 0;           // number of the current request; detects late replies
+    std::shared_ptr<ReplyState> reply_;  // of the current handler; null: none
+    std::shared_ptr<Stream> stream_;     // set while kStreaming
+    std::string output_;                 // answers not yet being written
+    std::string writing_;                // bytes being written
     bool read_pending_ = false;
     bool write_pending_ = false;
     bool input_ended_ = false;

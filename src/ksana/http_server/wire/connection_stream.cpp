@@ -3,8 +3,8 @@
 #include "ksana/http_server/wire/answer_text.hpp"
 #include "ksana/http_server/wire/connection.hpp"
 
-// The part of a connection that is about answers without an end. Such an answer is the last one of
-// its connection: a client that wants something else meanwhile has others.
+// The part of Connection for streamed answers. Such an answer is the last one of its connection; a
+// client uses other connections for further requests.
 
 namespace ksana::http_server {
 
@@ -40,7 +40,7 @@ void Connection::OnStream() {
     if (phase_ == Phase::kStreaming) Advance();
 }
 
-// Takes what waits, once what was taken before is written.
+// Takes the pending text of the stream, after the text taken before has been written.
 bool Connection::StepStream() {
     const Stream::Piece piece = stream_->Take();
     const bool chunked = current_.minor_version > 0;

@@ -63,7 +63,7 @@ ParseStatus HeadParser::Feed(std::string_view data) {
 ParseStatus HeadParser::TakeLine(std::string_view line) {
     if (have_request_line_) return line.empty() ? Finish() : TakeField(line);
     if (line.empty() && !skipped_empty_line_) {
-        // Some clients send an empty line after a body; one is forgiven (RFC 9112, 2.2).
+        // Some clients send an empty line after a body; one is accepted (RFC 9112, 2.2).
         skipped_empty_line_ = true;
         return ParseStatus::kNeedMore;
     }

@@ -11,7 +11,7 @@
 
 namespace ksana::http_server {
 
-// The head of a request, with what it says about the body and the connection.
+// The parsed head of a request.
 struct Head {
     HttpMethod method = HttpMethod::kGet;
     Target target;
@@ -25,11 +25,11 @@ struct Head {
 
 enum class ParseStatus : std::uint8_t { kNeedMore, kComplete, kFault };
 
-// Reads the head of an HTTP/1 request, line by line as it comes. It refuses every shape that two
-// programs could read differently (request smuggling): bare LF or CR, folded lines, blanks before
-// the colon, control characters, Content-Length beside Transfer-Encoding, either one twice, other
-// codings than chunked, a missing or second Host. Beast's parser, for one, joins folded lines
-// without a word. Not thread-safe.
+// Incremental parser of the head of an HTTP/1 request. It rejects every form that two programs
+// could read differently (request smuggling): bare LF or CR, folded lines, blanks before the colon,
+// control characters, Content-Length together with Transfer-Encoding, either of them twice, codings
+// other than chunked, a missing or second Host. (Beast's parser silently joins folded lines.) Owned
+// by a Connection. Not thread-safe.
 class HeadParser {
   public:
     struct Limits {
@@ -39,12 +39,12 @@ class HeadParser {
 
     explicit HeadParser(const Limits& limits) : limits_(limits) {}
 
-    // `data` is everything from the start of the request on; each call with at least the bytes of
-    // the one before. After kComplete or kFault: Reset.
+    // Parses `data`, which holds everything from the start of the request; each call repeats the
+    // bytes of the previous one and may add more. After kComplete or kFault, call Reset first.
     ParseStatus Feed(std::string_view data);
     void Reset();
 
-    std::size_t size() const { return line_begin_; }  // of a complete head, in bytes
+    std::size_t size() const { return line_begin_; }  // bytes of a complete head
     Head& head() { return head_; }
     const Fault& fault() const { return fault_; }
 
@@ -65,7 +65,7 @@ class HeadParser {
     Head head_;
     Fault fault_;
     std::size_t line_begin_ = 0;
-    std::size_t scanned_ = 0;  // no line ends before this
+    std::size_t scanned_ = 0;  // bytes searched for a line end
     bool have_request_line_ = false;
     bool skipped_empty_line_ = false;
 };

@@ -5,7 +5,7 @@
 namespace ksana::http_server {
 namespace {
 
-// 200 for a head that is understood, 100 for one that is not whole, else the status it gets.
+// Returns 200 for a valid head, 100 for an incomplete one, else the status of the fault.
 int StatusOf(std::string_view text, const HeadParser::Limits& limits = {}) {
     HeadParser parser(limits);
     switch (parser.Feed(text)) {

@@ -5,7 +5,7 @@
 
 namespace ksana::http_server {
 
-// The small rules of HTTP's grammar (RFC 9110, 5.6).
+// Basic rules of the HTTP grammar (RFC 9110, 5.6).
 
 inline bool IsTokenChar(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -16,7 +16,7 @@ inline bool IsToken(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
 }
 
-// Visible characters, blanks, tabs and bytes above ASCII; no line ends, no NUL.
+// Allows visible characters, blanks, tabs and non-ASCII bytes; no line ends, no NUL.
 inline bool IsFieldValue(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);

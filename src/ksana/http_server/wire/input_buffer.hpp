@@ -8,8 +8,9 @@
 
 namespace ksana::http_server {
 
-// Bytes that came and are not yet used. Between Prepare and Commit a read writes into it; the bytes
-// stay where they are meanwhile, and consuming is allowed. Not thread-safe.
+// Received bytes that are not consumed yet. A read writes into the buffer between Prepare and
+// Commit; meanwhile the bytes do not move, and Consume is allowed. Owned by a Connection. Not
+// thread-safe.
 class InputBuffer {
   public:
     static constexpr std::size_t kSmall = 4096;
@@ -20,8 +21,8 @@ class InputBuffer {
 
     void Consume(std::size_t count) { begin_ += count; }
 
-    // Room for at least `least` bytes. Grown memory is given back when nothing is in it: thousands
-    // of idle connections should be cheap.
+    // Returns room for at least `least` bytes. Shrinks an empty buffer that has grown, so that
+    // thousands of idle connections are cheap.
     std::span<char> Prepare(std::size_t least) {
         if (empty()) {
             begin_ = end_ = 0;

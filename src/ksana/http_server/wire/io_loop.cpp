@@ -11,7 +11,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Often enough to keep the deadline within a quarter of it, and once a second at least.
+// Returns a quarter of the deadline, within 5 ms and 1 s.
 Duration IntervalFor(Duration deadline) {
     return std::clamp<Duration>(deadline / 4, std::chrono::milliseconds(5),
                                 std::chrono::seconds(1));
@@ -34,7 +34,7 @@ IoLoop::IoLoop(std::string name, const ServeContext& context, Admission& admissi
       drain_deadline_(SteadyPoint::max()),
       thread_(std::move(name), [this](const std::stop_token&) { io_.run(); }) {}
 
-// Without a Start the mailbox is still open, and replies may hold it.
+// Replies may still hold the mailbox, which is open if Start was never called.
 IoLoop::~IoLoop() { mailbox_->Close(); }
 
 Result<void> IoLoop::Start() {
@@ -50,7 +50,7 @@ void IoLoop::BeginDrain(SteadyPoint deadline) {
         ArmSweep();
         for (auto next = connections_.begin(); next != connections_.end();) {
             const auto connection = next->second.connection;
-            ++next;  // before the connection takes itself out
+            ++next;  // before the connection removes itself
             connection->Drain();
         }
         EndIfEmpty();
@@ -89,7 +89,7 @@ void IoLoop::Forget(Connection& connection) {
     EndIfEmpty();
 }
 
-// With the last connection of a draining loop everything that keeps io_.run() goes.
+// After the last connection of a draining loop, removes everything that keeps io_.run() going.
 void IoLoop::EndIfEmpty() {
     if (!draining_ || !connections_.empty()) return;
     mailbox_->Close();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Private to this module: knows Asio, as asio_transport.hpp does.
+// Private to this module: includes Asio, like asio_transport.hpp.
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -16,25 +16,26 @@
 
 namespace ksana::http_server {
 
-// An I/O thread and the connections it serves; none ever moves to another thread, so they need no
-// locks. One timer sweeps over all of them. Used for one Start and one end.
+// An I/O thread and the connections it serves. A connection never moves to another thread, so
+// connections need no locks. One timer checks the deadlines of all of them. Owned by Network;
+// started and ended once. Members run on the loop's thread, unless they say otherwise.
 class IoLoop final : public ConnectionHost {
   public:
-    // All outlive it.
+    // `context` and `admission` must outlive the loop.
     IoLoop(std::string name, const ServeContext& context, Admission& admission);
     ~IoLoop() override;
     IoLoop(const IoLoop&) = delete;
     IoLoop& operator=(const IoLoop&) = delete;
 
     Result<void> Start();
-    // Any thread. Idle connections are closed now, all others at the deadline; the thread ends with
-    // the last of them.
+    // Closes idle connections now and all others at `deadline`, asynchronously. The thread ends
+    // with the last connection. Any thread may call.
     void BeginDrain(SteadyPoint deadline);
-    // Returns when the thread has ended; BeginDrain must have been called.
+    // Blocks until the thread has ended. BeginDrain must have been called.
     void Join();
 
-    // Any thread. The connection has entered at the admission under `address`; `tls` is null for a
-    // plain one.
+    // Takes over an accepted connection that was counted at the admission under `address`. `tls` is
+    // null for a plain connection. Any thread may call.
     void Adopt(Socket socket, std::string address, std::string peer,
                boost::asio::ssl::context* tls);
 
@@ -48,12 +49,12 @@ class IoLoop final : public ConnectionHost {
   private:
     struct Entry {
         std::shared_ptr<Connection> connection;
-        std::string address;  // at the admission
+        std::string address;  // the key for Admission
     };
 
     void Open(Socket socket, std::string address, std::string peer, boost::asio::ssl::context* tls);
     void RunMail();
-    // Replaces what was armed before.
+    // Restarts the sweep timer.
     void ArmSweep();
     void Sweep();
     void CloseAll();

@@ -24,10 +24,10 @@ using boost::system::error_code;
 
 using Acceptor = asio::basic_socket_acceptor<tcp, asio::io_context::executor_type>;
 
-// After accept has failed, for want of descriptors mostly.
+// Pause after a failed accept, which mostly means that descriptors have run out.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
-// The Asio of Debian 12 leaves sockets open in programs that are started.
+// The Asio of Debian 12 does not set close-on-exec, so child processes would inherit the sockets.
 void CloseOnExec(int descriptor) { ::fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 asio::ip::address Unmapped(const asio::ip::address& address) {
@@ -37,7 +37,7 @@ asio::ip::address Unmapped(const asio::ip::address& address) {
     return address;
 }
 
-// Whoever has one IPv6 address has its /64.
+// For IPv6 the /64, because a client with one address usually has the whole /64.
 std::string AdmissionKey(const asio::ip::address& address) {
     if (address.is_v4()) return address.to_string();
     const auto bytes = address.to_v6().to_bytes();
@@ -64,7 +64,8 @@ Result<std::unique_ptr<asio::ssl::context>> MakeTls(const TlsOptions& options) {
 
 }  // namespace
 
-// Accepts on the first loop and deals the connections out to all of them.
+// Accepts connections on the first loop's thread and assigns them to all loops in turn. Owned by
+// Network. Bind and Begin are called before connections arrive, End by the thread that stops.
 class Listener {
   public:
     Listener(const ServeContext& context, Admission& admission,
@@ -79,7 +80,7 @@ class Listener {
     void Begin() {
         asio::post(loops_.front()->io(), [this] { AcceptNext(); });
     }
-    // Returns when no further connection will come.
+    // Blocks until no further connection is accepted.
     void End();
 
     std::uint16_t port() const { return port_; }
@@ -97,7 +98,7 @@ class Listener {
     Acceptor acceptor_;
     asio::steady_timer pause_;
     std::size_t next_loop_ = 0;
-    bool refusing_ = false;  // told in the log when it begins
+    bool refusing_ = false;  // logged only when it begins
     std::uint16_t port_ = 0;
 };
 
@@ -159,7 +160,7 @@ void Listener::OnAccepted(const error_code& error, Socket socket, IoLoop& loop) 
 void Listener::Admit(Socket socket, IoLoop& loop) {
     error_code error;
     const tcp::endpoint remote = socket.remote_endpoint(error);
-    if (error) return;  // gone again
+    if (error) return;  // the client has gone
     const asio::ip::address address = Unmapped(remote.address());
     std::string key = AdmissionKey(address);
     if (!admission_.Enter(key)) {
@@ -203,8 +204,9 @@ struct Network::Parts {
     const ServeContext context;
     Admission admission;
     std::vector<std::unique_ptr<IoLoop>> loops;
-    std::size_t running = 0;  // of the loops
-    // Ends after the loops' threads, before the loops themselves: what waits in them refers to it.
+    std::size_t running = 0;  // number of started loops
+    // Destroyed after the loops' threads have ended and before the loops, because its acceptor and
+    // timer use the first loop's io_context.
     std::optional<Listener> listener;
 };
 

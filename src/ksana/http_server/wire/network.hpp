@@ -8,20 +8,20 @@
 
 namespace ksana::http_server {
 
-// The listening socket and the I/O threads of a server that runs. Made by Open, ended by Close or
-// with the object; not opened twice.
+// The listening socket and the I/O threads of a running server. Opened once; ended by Close or the
+// destructor. Owned by the Server and called under its control, by one thread at a time.
 class Network {
   public:
-    // `context` outlives it.
+    // The objects that `context` refers to must outlive the network.
     explicit Network(const ServeContext& context);
     ~Network();
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    // On an error nothing is left running. Codes: kInvalidArgument for an address or certificate
-    // that is none, kUnavailable for an address that cannot be had.
+    // Starts listening. Fails with kInvalidArgument for an invalid address or certificate and with
+    // kUnavailable for an address that cannot be bound; nothing is left running then.
     Result<void> Open();
-    // Stops accepting, drains, and returns when all connections and threads have ended.
+    // Stops accepting, drains, and blocks until all connections and threads have ended.
     void Close();
 
     std::uint16_t port() const;

@@ -11,7 +11,7 @@ bool IsAlnum(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// What a path may hold unencoded (RFC 3986, pchar), and the sign of what is encoded.
+// Characters that a path may hold unencoded (RFC 3986, pchar), and "%".
 bool IsPathChar(char c) {
     return IsAlnum(c) || std::string_view("-._~!$&'()*+,;=:@%").find(c) != std::string_view::npos;
 }
@@ -25,7 +25,7 @@ int HexValue(char c) {
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// False: broken encoding, or bytes that are no text.
+// Appends the decoded text to `out`. Returns false for broken encoding, NUL or invalid UTF-8.
 bool Decode(std::string_view text, bool plus_is_blank, std::string& out) {
     out.reserve(text.size());
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -93,7 +93,7 @@ std::optional<Fault> TakeQuery(std::string_view query, Target& target) {
     return std::nullopt;
 }
 
-// "http://host:port/path" -> "/path", with the authority kept.
+// "http://host:port/path" -> "/path"; the authority goes to `target`.
 std::optional<Fault> TakeAuthority(std::string_view& text, Target& target) {
     const std::size_t colon = text.find("://");
     const std::string_view scheme = text.substr(0, std::min(colon, text.size()));

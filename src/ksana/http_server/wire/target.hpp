@@ -10,22 +10,24 @@
 
 namespace ksana::http_server {
 
-// The target of a request line, taken apart.
+// The parsed target of a request line.
 struct Target {
-    std::string path;  // as sent, "/" at least; "*" when asterisk
+    std::string path;  // as sent, at least "/"; "*" if `asterisk`
     std::vector<std::string> segments;
     TextPairs query;
-    std::string authority;  // of an absolute target; else empty
-    bool asterisk = false;  // "*": the server as a whole
+    std::string authority;  // host and port of an absolute target; else empty
+    bool asterisk = false;  // "*": the request is about the server as a whole
 };
 
-// Strict, so that a path means one thing to us and to every proxy before us. Refused with 400: a
-// broken or upper-ASCII encoding, control characters and NUL, bad UTF-8, "." and ".." segments and
-// empty ones (each also when encoded), encoded slashes, user names and fragments. A slash at the
-// end is an empty last segment, which no route has. In a query "+" is a blank.
+// Parses `text` into `target`. Returns a 400 fault on failure. Strict, so that this server and
+// every proxy before it read a path alike. Rejects unencoded non-ASCII bytes and control
+// characters, broken percent-encoding, encoded NUL, invalid UTF-8, user names and fragments; and in
+// the path also encoded control characters, encoded slashes, "." and ".." segments (plain or
+// encoded) and empty segments. A trailing slash is an empty last segment, which matches no route.
+// In a query, "+" is a blank.
 std::optional<Fault> ParseTarget(std::string_view text, Target& target);
 
-// A host with or without a port, as in a Host field.
+// Returns whether the text has only characters of a host with or without a port.
 bool IsHost(std::string_view text);
 
 }  // namespace ksana::http_server

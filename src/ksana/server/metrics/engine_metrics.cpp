@@ -9,7 +9,7 @@ namespace {
 using model::EventKind;
 using model::RunState;
 
-// How an executor may say that an attempt ended.
+// The ends of an attempt that an executor may report.
 constexpr std::array kReports = {
     EventKind::kSuccess, EventKind::kRetryableFailure, EventKind::kPermanentFailure,
     EventKind::kTimeout, EventKind::kCancelled,        EventKind::kShutdown,

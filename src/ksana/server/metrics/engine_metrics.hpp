@@ -12,14 +12,15 @@
 
 namespace ksana::server {
 
-// What the engine does, as metrics. Thread-safe.
+// The engine's metrics: counts what it observes, on the engine's threads. Owned by Application.
+// Thread-safe, except Watch.
 class EngineMetrics final : public engine::Observer {
   public:
-    // What is given must outlive it.
+    // `registry` and `store` must outlive this object.
     EngineMetrics(telemetry::Registry& registry, store::Store& store);
 
-    // The gauges that look at the node, which is made after this and goes before it: call with null
-    // when it goes.
+    // Adds the gauges that read `node`. The node is constructed after this object and destroyed
+    // before it, so the owner calls Watch with null before the node is destroyed.
     void Watch(telemetry::Registry& registry, const engine::Node* node);
 
     void Planned(std::size_t jobs, std::size_t runs) override;

@@ -8,7 +8,8 @@
 
 namespace ksana::server {
 
-// What the server and the client of HTTP have counted. Must go before what it looks at.
+// Metrics from the counts of the HTTP server and the HTTP client, read at each scrape. Owned by
+// Application. `server` and `client` must outlive this object.
 class HttpMetrics {
   public:
     HttpMetrics(telemetry::Registry& registry, const http_server::Statistics& server,

@@ -14,7 +14,7 @@ struct Unit {
     std::uint64_t bytes;
 };
 
-// Largest first, for writing.
+// Largest first, as FormatByteSize needs.
 constexpr std::array<Unit, 7> kUnits = {{{"GiB", 1ULL << 30},
                                          {"GB", 1'000'000'000},
                                          {"MiB", 1ULL << 20},

@@ -8,11 +8,11 @@
 
 namespace ksana::server {
 
-// "1MB", "512KiB", "65536": whole, with B, KB, MB, GB (thousands) or KiB, MiB, GiB (1024), or
-// bytes.
+// Parses "1MB", "512KiB" or "65536": a whole number with B, KB, MB, GB (powers of 1000) or KiB,
+// MiB, GiB (powers of 1024), or without a unit, in bytes. Fails with kInvalidArgument.
 Result<std::uint64_t> ParseByteSize(std::string_view text);
 
-// In the largest unit that leaves it whole: "1MB", "64KiB", "1001B".
+// Returns the size in the largest unit that gives a whole number: "1MB", "64KiB", "1001B".
 std::string FormatByteSize(std::uint64_t bytes);
 
 }  // namespace ksana::server

@@ -13,7 +13,7 @@
 namespace ksana::server {
 namespace {
 
-// Four or sixteen bytes; none when it is no address.
+// Returns four or sixteen bytes, or none if the text is not an IP address.
 std::vector<std::uint8_t> BytesOf(std::string_view text) {
     const std::string address(text);
     if (address.find('\0') != std::string::npos) return {};

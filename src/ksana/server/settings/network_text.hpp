@@ -6,21 +6,23 @@
 
 namespace ksana::server {
 
-// What is wrong with an address to listen on, or nothing: an IPv4 or IPv6 address, or localhost.
-// Other names are refused, as what they mean can change between the check and the start.
+// Each FaultOf… function returns what is wrong with a text, or nullopt if it is valid.
+
+// Accepts an IPv4 or IPv6 address, or "localhost". Rejects other names, because their meaning can
+// change between the check and the start.
 std::optional<std::string> FaultOfAddress(std::string_view address);
 
-// 127.0.0.0/8, ::1 and localhost: what other machines cannot reach. All else is taken as open.
+// Returns whether other machines cannot reach the address: 127.0.0.0/8, ::1 and localhost.
 bool IsLoopback(std::string_view address);
 
-// What is wrong with a range of addresses, or nothing: "10.0.0.0/8", "fd00::/8". A bit beyond the
-// prefix is refused: "10.0.0.7/8" was surely not meant to allow all of 10.
+// Accepts a range of addresses: "10.0.0.0/8", "fd00::/8". Rejects set bits beyond the prefix:
+// "10.0.0.7/8" is probably not meant to allow all of 10.0.0.0/8.
 std::optional<std::string> FaultOfCidr(std::string_view text);
 
-// What is wrong with the address of a mail server, or nothing: "smtp://HOST:PORT", "smtps://HOST".
-// Empty: there is none.
+// Accepts the URL of a mail server, "smtp://HOST:PORT" or "smtps://HOST", and an empty text (no
+// mail server).
 std::optional<std::string> FaultOfSmtpUrl(std::string_view text);
-// "auto" or "never".
+// Accepts "auto" and "never".
 std::optional<std::string> FaultOfSmtpTls(std::string_view text);
 
 }  // namespace ksana::server

@@ -35,7 +35,7 @@ Result<Enum> ParseName(std::string_view text, std::span<const std::string_view> 
                                   meant ? fmt::format("; did you mean {}?", *meant) : ""));
 }
 
-// One Parse and one Show for each type of the table.
+// One Parse and one Show overload for each type in the table.
 Result<std::int32_t> Parse(std::string_view text, std::int32_t) {
     std::int32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -71,7 +71,8 @@ std::string Show(const std::vector<std::string>& value) {
     return fmt::format("{}", fmt::join(value, ", "));
 }
 
-// Sets one value; the overload is chosen by the type of its member.
+// A visitor of SettingMember that parses and sets one value. Returns what is wrong with it, or
+// nullopt.
 class Setter {
   public:
     Setter(const SettingSpec& spec, const std::vector<std::string>& texts, Settings& settings)

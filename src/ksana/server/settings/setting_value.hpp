@@ -9,20 +9,21 @@
 
 namespace ksana::server {
 
-// How a setting is written in a TOML file; everywhere else it is a text.
+// The type of a setting in a TOML file. In flags and variables every setting is a text.
 enum class TomlForm : std::uint8_t { kText, kInteger, kList };
 
 TomlForm FormOf(const SettingSpec& spec);
 
-// What is wrong with the value, or nothing, and then it is set. A list has any number of texts,
-// all else one.
+// Parses the value and sets it. Returns what is wrong with it, or nullopt if it was set. A list
+// takes any number of texts, every other type exactly one.
 std::optional<std::string> SetValue(const SettingSpec& spec, const std::vector<std::string>& texts,
                                     Settings& settings);
 
-// The items of a list in a flag or variable: "10.0.0.0/8, fd00::/8".
+// Splits a list given in a flag or variable: "10.0.0.0/8, fd00::/8".
 std::vector<std::string> SplitList(std::string_view text);
 
-// As people may see it: a password of the store is "***". Otherwise it reads back the same.
+// Returns the value for display. A password in the store's URL is shown as "***"; every other
+// printable value parses to the same.
 std::string ShownValue(const SettingSpec& spec, const Settings& settings);
 
 }  // namespace ksana::server

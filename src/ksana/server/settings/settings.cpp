@@ -23,7 +23,8 @@ void SetDefault(const SettingSpec& spec, Settings& settings) {
 
 bool IsOfStore(const SettingSpec& spec) { return spec.name == "data_dir" || spec.name == "store"; }
 
-// Merges what was given, one setting after the other.
+// Merges the given values, one setting after the other, and collects all problems. Used once, by
+// one thread.
 class Merge {
   public:
     explicit Merge(GivenSettings given) : given_(std::move(given)) {}
@@ -54,7 +55,8 @@ class Merge {
         return error;
     }
 
-    // From the weakest to the strongest, so that the last good one stays and each is checked.
+    // Applies the values from the weakest to the strongest source: each is checked, and the last
+    // valid one stays.
     void Take(const SettingSpec& spec) {
         SetDefault(spec, loaded_.settings);
         SettingOrigin& origin = loaded_.origins[spec.name];
@@ -68,7 +70,7 @@ class Merge {
         }
     }
 
-    // Whether a plain variable is overridden: then it is not ours to judge.
+    // Returns whether a plain variable is overridden. Its value is not checked then.
     bool HasStronger(const GivenSetting& plain) const {
         return std::ranges::any_of(given_.settings, [&](const GivenSetting& other) {
             return other.spec == plain.spec && !other.plain &&
@@ -80,7 +82,8 @@ class Merge {
         given_.problems.push_back({PathOf(loaded_.origins.at(name), name), std::move(message)});
     }
 
-    // Whoever can reach the server can make it call anything: not without a token.
+    // A client that can reach the server can make it call any address, so an address beyond
+    // loopback requires a token.
     void CheckToken() {
         const Settings& settings = loaded_.settings;
         if (IsLoopback(settings.address) || !settings.api_token_file.empty()) return;

@@ -14,17 +14,17 @@
 
 namespace ksana::server {
 
-// Which addresses a job may call. kDefault refuses link-local and metadata addresses, kPublic also
+// Which addresses jobs may call. kDefault refuses link-local and metadata addresses, kPublic also
 // loopback and private ones.
 enum class EgressPolicy : std::uint8_t { kDefault, kPublic };
 
-// Everything `ksana server` can be told; setting_table.cpp says what each means. The defaults are
-// in that table and nowhere else: one is made by LoadSettings or DefaultSettings.
+// All settings of `ksana server`. setting_table.cpp says what each means and has all defaults, so
+// Settings are made by LoadSettings or DefaultSettings.
 struct Settings {
     std::string address;
     std::int32_t port = 0;
     std::string data_dir;
-    StoreUrl store;  // may hold a password: shown by ShownUrl only
+    StoreUrl store;  // may contain a password; display it with ShownUrl only
     std::int32_t workers = 0;
     Duration default_timeout{};
     std::int32_t max_retries = 0;
@@ -37,13 +37,13 @@ struct Settings {
     EgressPolicy egress{};
     std::vector<std::string> egress_allow;
     Duration shutdown_timeout{};
-    Duration retention{};                  // zero: for ever
-    std::int32_t max_finished_runs = 0;    // zero: any number
-    std::uint64_t max_finished_bytes = 0;  // zero: any size
-    Duration audit_retention{};            // zero: for ever
+    Duration retention{};                  // zero: forever
+    std::int32_t max_finished_runs = 0;    // zero: no limit
+    std::uint64_t max_finished_bytes = 0;  // zero: no limit
+    Duration audit_retention{};            // zero: forever
     std::int32_t late_start_rate = 0;
     std::int32_t start_rate = 0;        // per second; zero: no limit
-    std::int32_t breaker_failures = 0;  // zero: never opens
+    std::int32_t breaker_failures = 0;  // zero: the breaker never opens
     Duration breaker_pause{};
     Duration breaker_max{};
     std::uint64_t max_body = 0;
@@ -61,7 +61,7 @@ struct Settings {
     std::string smtp_tls;  // auto, never
 };
 
-// From weak to strong.
+// In ascending order of precedence.
 enum class SettingSource : std::uint8_t { kDefault, kFile, kEnvironment, kFlag };
 
 struct SettingOrigin {
@@ -70,37 +70,40 @@ struct SettingOrigin {
     friend bool operator==(const SettingOrigin&, const SettingOrigin&) = default;
 };
 
-// Where settings come from, handed in by main() or a test.
+// The sources of settings, provided by main() or a test.
 struct SettingInputs {
-    std::map<std::string, std::string> flags;  // by the name of the setting; "" is not given
-    std::string config_file;                   // of --config; "" is not given
-    // May hold everything there is; what is of no concern is passed over. "" is not given.
+    std::map<std::string, std::string> flags;  // by name of the setting; "": not given
+    std::string config_file;                   // from --config; "": not given
+    // May be the whole environment; unrelated variables are ignored. "": not given.
     std::map<std::string, std::string> environment;
-    // kNotFound when there is no such file. The message names the path.
+    // Returns the content of a file. Fails with kNotFound if it does not exist. The message names
+    // the path.
     std::function<Result<std::string>(const std::string& path)> read_file;
 };
 
 struct LoadedSettings {
     Settings settings;
-    std::map<std::string_view, SettingOrigin> origins;  // of every setting, by its name
-    std::string file;                                   // that was read; "" is none
+    std::map<std::string_view, SettingOrigin> origins;  // of every setting, by name
+    std::string file;                                   // the file that was read; "": none
 };
 
-// Flags over KSANA_… variables over the plain ones of K-17 over the file over the defaults. The
-// error names every fault at once, each with its place: "--port", "environment/WORKERS",
-// "ksana.toml:3/port". What is overridden must be right too, except a plain variable, which may
-// belong to another program. No message shows a password.
+// Merges all sources. Flags override KSANA_… variables, which override the plain variables of K-17,
+// which override the file, which overrides the defaults. The error lists all faults at once, each
+// with its place: "--port", "environment/WORKERS", "ksana.toml:3/port". An overridden value must be
+// valid too, except that of a plain variable, which may belong to another program. No message shows
+// a password.
 Result<LoadedSettings> LoadSettings(const SettingInputs& inputs);
 
-// The store that a server with these inputs would open, for commands beside it. Values of settings
-// that have no part in it are not looked at; a name that nobody knows is an error here, too, as it
-// may be the misspelt one of the store.
+// Returns the store that a server with these inputs would open, for other commands. Does not check
+// the values of unrelated settings, except their type in the file. Unknown names are errors here
+// too, because one may be a misspelt "store".
 Result<StoreUrl> LoadStoreUrl(const SettingInputs& inputs);
 
-// Nothing given.
+// Returns the settings of a server without any inputs.
 Settings DefaultSettings();
 
-// Whether a variable has something to say to LoadSettings; for main(), which hands them over.
+// Returns whether LoadSettings looks at the variable: every KSANA_… variable and the plain ones.
+// For main(), which selects the variables to pass on.
 bool IsSettingVariable(std::string_view name);
 
 }  // namespace ksana::server

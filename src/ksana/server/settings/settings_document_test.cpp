@@ -33,7 +33,7 @@ std::string ExpectedRow(const SettingSpec& spec) {
                        spec.value_name, variables, shown, help);
 }
 
-// docs/configuration.md is what people read: its table is the one of setting_table.cpp.
+// The table in docs/configuration.md must match setting_table.cpp.
 TEST(SettingsDocument, HasTheRowOfEverySetting) {
     const std::string text = DocumentText();
     for (const SettingSpec& spec : AllSettings()) {
@@ -43,7 +43,7 @@ TEST(SettingsDocument, HasTheRowOfEverySetting) {
     }
 }
 
-// A wrong one would be copied by everybody.
+// Users copy the example, so it must be valid.
 TEST(SettingsDocument, ItsExampleOfAFileIsRight) {
     const std::string text = DocumentText();
     const std::string fence = "```toml\n";

@@ -18,7 +18,8 @@ constexpr std::string_view kOurs = "KSANA_";
 constexpr std::string_view kConfigVariable = "KSANA_CONFIG";
 constexpr std::string_view kDefaultFile = "ksana.toml";
 
-// Variables of our tests, tools and command line, which a server started by them inherits.
+// Variables of Ksana's tests, tools and command line, which a server started by them inherits. They
+// are not settings.
 constexpr std::string_view kTestVariables = "KSANA_TEST_";
 constexpr std::array<std::string_view, 5> kToolVariables = {
     "KSANA_JOBS", "KSANA_PROPERTY_PERCENT", "KSANA_SERVER", "KSANA_TOKEN_FILE", "KSANA_TOKEN"};
@@ -34,7 +35,7 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& kn
     return meant ? fmt::format("; did you mean {}?", *meant) : "";
 }
 
-// "" when the variable is not there: an empty one counts as not given.
+// Returns "" if the variable is not set; an empty variable counts as not given.
 std::string ValueOf(const SettingInputs& inputs, std::string_view variable) {
     const auto found = inputs.environment.find(std::string(variable));
     return found == inputs.environment.end() ? "" : found->second;
@@ -59,7 +60,7 @@ std::string_view Wanted(const SettingSpec& spec) {
     return "a text in quotes";
 }
 
-// The texts of an entry, or nothing when its type is not that of the setting.
+// Returns the texts of an entry, or nullopt if its type is not that of the setting.
 std::optional<std::vector<std::string>> TextsOf(const SettingSpec& spec,
                                                 const codec::FlatEntry& entry) {
     const TomlForm form = FormOf(spec);
@@ -98,10 +99,10 @@ void TakeEntry(const std::string& file, const codec::FlatEntry& entry, GivenSett
     out.settings.push_back({spec, origin, std::move(*texts)});
 }
 
-// Which file, and who names it.
+// The configuration file to read.
 struct FileChoice {
     std::string path;
-    std::string named_by;  // "" when nobody does: then it need not be there
+    std::string named_by;  // the flag or variable; "": the default file, which may be missing
 };
 
 FileChoice ChooseFile(const SettingInputs& inputs) {

@@ -10,24 +10,24 @@
 
 namespace ksana::server {
 
-// A value that somebody wrote somewhere, not looked at yet.
+// A value from one of the sources, not parsed yet.
 struct GivenSetting {
     const SettingSpec* spec;
     SettingOrigin origin;
     std::vector<std::string> texts;
-    // A variable without KSANA_ in front: perhaps not meant for us.
+    // From a variable without the prefix KSANA_, which may belong to another program.
     bool plain = false;
 };
 
 struct GivenSettings {
-    std::vector<GivenSetting> settings;  // a later one is stronger
-    std::vector<Problem> problems;       // unknown names, wrong types, what cannot be read
-    std::string file;                    // that was read; "" is none
+    std::vector<GivenSetting> settings;  // in ascending order of precedence
+    std::vector<Problem> problems;       // unknown names, wrong types, unreadable file
+    std::string file;                    // the file that was read; "": none
 };
 
 GivenSettings ReadSources(const SettingInputs& inputs);
 
-// Where a fault is: "--port", "environment/PORT", "ksana.toml:3/port".
+// Returns the place of a fault: "--port", "environment/PORT", "ksana.toml:3/port".
 std::string PathOf(const SettingOrigin& origin, std::string_view name);
 
 }  // namespace ksana::server

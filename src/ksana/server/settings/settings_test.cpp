@@ -17,7 +17,7 @@ using std::chrono::hours;
 using std::chrono::seconds;
 using Texts = std::map<std::string, std::string>;
 
-// What a test gives; files are texts by their path.
+// The inputs of a test; `files` maps paths to contents.
 struct Given {
     Texts flags = {};
     Texts environment = {};
@@ -143,7 +143,7 @@ TEST(Settings, FlagsBeatOurVariablesBeatPlainOnesBeatTheFileBeatDefaults) {
     check(7100, SettingSource::kDefault, "default");
 }
 
-// A valid value other than the default, for each setting by its own names.
+// For each setting, by name, a valid value that is not the default.
 Texts OtherValues() {
     return {{"address", "127.0.0.2"},
             {"port", "81"},
@@ -322,7 +322,7 @@ TEST(Settings, ValuesAreCheckedAgainstTheirBounds) {
     EXPECT_EQ(Good({.flags = {{"port", "0"}}}).settings.port, 0);
 }
 
-// K-17: nothing starts, and one look shows all that is to be mended.
+// K-17: nothing starts, and the error lists all faults at once.
 TEST(Settings, AllFaultsAreReportedAtOnce) {
     const Given given{.flags = {{"log_level", "loud"}},
                       .environment = {{"WORKERS", "none"}, {"KSANA_PROT", "1"}},

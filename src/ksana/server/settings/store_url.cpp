@@ -41,8 +41,8 @@ Error UnknownScheme(std::string_view name) {
                                 meant ? fmt::format(" (did you mean {}?)", *meant) : "", kForms));
 }
 
-// "sqlite:///var/k.db" is what other programs want; "sqlite://k.db" would be a file in the root
-// folder, or a host, and surely neither was meant.
+// Accepts "sqlite:///var/k.db", the form of other programs. Rejects "sqlite://k.db", which could
+// mean a file in the root folder or a host, and probably means neither.
 Result<std::string> PathOf(std::string_view scheme, std::string_view path) {
     if (path.starts_with("///")) {
         path.remove_prefix(2);
@@ -58,12 +58,12 @@ Result<std::string> PathOf(std::string_view scheme, std::string_view path) {
     return std::string(path);
 }
 
-// "./data" and "data/" come out as "data/…".
+// Normalizes the path: both "./data" and "data/" give "data/FILE".
 std::string InFolder(std::string_view folder, std::string_view file) {
     return (std::filesystem::path(folder) / file).lexically_normal().string();
 }
 
-// Takes our own options out of libpq's, which refuses a URL that holds others.
+// Removes Ksana's own options, because libpq rejects a URL with unknown options.
 Result<StoreUrl> PostgresUrl(std::string_view text) {
     StoreUrl url{StoreKind::kPostgres, std::string(text.substr(0, text.find('?')))};
     std::string_view rest = text.substr(url.location.size());
@@ -85,7 +85,7 @@ Result<StoreUrl> PostgresUrl(std::string_view text) {
     return url;
 }
 
-// The password between "user:" and "@".
+// Hides the password between "user:" and "@".
 std::string HideUserInfo(std::string url) {
     const std::size_t begin = url.find("://") + 3;
     const std::size_t at = url.rfind('@');
@@ -95,13 +95,13 @@ std::string HideUserInfo(std::string url) {
     return url;
 }
 
-// A name in escapes is one that somebody hides.
+// A percent-encoded name counts as secret, as it may spell "password".
 bool IsSecret(std::string_view name) {
     return name.find("password") != std::string_view::npos ||
            name.find('%') != std::string_view::npos;
 }
 
-// "?password=…": libpq takes it from there, too.
+// Hides "?password=…", which libpq accepts too.
 std::string HideParameters(std::string_view url) {
     std::size_t at = url.find('?');
     if (at == std::string_view::npos) return std::string(url);

@@ -98,7 +98,7 @@ TEST(StoreUrl, APasswordIsNotShown) {
     EXPECT_EQ(Shown("postgres:///db?user=u&password=pw&sslmode=require"),
               "postgres:///db?user=u&password=***&sslmode=require");
     EXPECT_EQ(Shown("postgres://h/db?sslpassword=pw"), "postgres://h/db?sslpassword=***");
-    // Not well-formed, and all the more likely to be printed.
+    // Malformed URLs, which are more likely to end up in an error message.
     for (const std::string password : {"s/e", "s@e", "s?e", "s:e", "s#e", "s&e"}) {
         EXPECT_EQ(Shown("postgres://u:" + password + "@h/db"), "postgres://u:***@h/db");
     }

@@ -6,10 +6,12 @@
 
 namespace ksana::server {
 
-// The token that callers must show: the first line of the file. Too short ones are refused.
+// Returns the first line of the file, the token that API callers must present. Fails with
+// kInvalidArgument unless it has 16 to 512 printable characters without blanks.
 Result<std::string> ReadTokenFile(const std::string& path);
 
-// A password: the first line of the file, which must not be empty.
+// Returns the first line of the file, a password. Fails with kInvalidArgument if the file cannot be
+// read or the line is empty.
 Result<std::string> ReadSecretFile(const std::string& path);
 
 }  // namespace ksana::server

@@ -8,9 +8,10 @@
 
 namespace ksana::engine {
 
-// Somebody who waits for a run such as one that is about to be stored: it is stored as started by
-// him, one commit instead of two. He waits for nothing else until he is given the run; whoever is
-// destroyed without one waits again, as he did before.
+// A reserved consumer (a parked poll of an agent) that a run is about to be stored for: the run is
+// stored as started by that consumer, one commit instead of two. The caller owns it. While
+// reserved, the consumer gets no other run; destroying it without Give puts the consumer back in
+// line. Used by one thread.
 class WaitingConsumer {
   public:
     WaitingConsumer() = default;
@@ -19,11 +20,12 @@ class WaitingConsumer {
     virtual ~WaitingConsumer() = default;
 
     virtual store::StartAs start() const = 0;
-    // The run as it was stored, started by him. Once.
+    // Hands over the run as stored, started by this consumer. Call at most once.
     virtual void Give(model::Run run) = 0;
 };
 
-// Null: nobody waits for such a run, or something that has waited for longer comes first.
+// Reserves a consumer for the run. Returns null if no consumer waits for such a run, or if an older
+// run comes first. Thread-safe.
 using FindWaitingConsumer = std::function<std::unique_ptr<WaitingConsumer>(const model::Run& run)>;
 
 }  // namespace ksana::engine

@@ -10,7 +10,7 @@
 namespace ksana::exec {
 
 struct HttpCallOptions {
-    // At most; never longer than the attempt's timeout.
+    // Also bounded by the timeout of the attempt.
     Duration connect_timeout = std::chrono::seconds(10);
     std::size_t max_read = 1 << 20;  // bytes of an answer, after which the connection is closed
 };

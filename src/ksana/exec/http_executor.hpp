@@ -19,11 +19,9 @@ namespace ksana::exec {
 // ends at once: as a timeout if no time is left, otherwise as a permanent failure. A call that ends
 // because the client stops is a retryable failure, not a cancelled run. A callback to a mailto:
 // address is handed to the mailer with the remaining time of the attempt as deadline; it can be
-// cancelled until its transmission begins.
-//
-// Owned by the server. Thread-safe; `done` is called on the thread of the client or mailer, or
-// inside Start. The client, the clock and the mailer must outlive the executor. Client and mailer
-// must be stopped before the executor is destroyed.
+// cancelled until its transmission begins. Owned by the server. Thread-safe; `done` is called on
+// the thread of the client or mailer, or inside Start. The client, the clock and the mailer must
+// outlive the executor; client and mailer must be stopped first.
 class HttpExecutor final : public engine::Executor {
   public:
     // Without a mailer (null), mails are permanent failures.

@@ -14,7 +14,7 @@ using model::EventKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Limits of types, for tasks that agents fetch.
+// Limits of types for tasks that agents claim.
 class AgentLimitsTest : public ServiceFixture {
   protected:
     AgentLimitsTest() {

@@ -1,4 +1,4 @@
-// What a dispatcher has before it can be started: ahead of its time, or of a free slot.
+// Attempts that a dispatcher holds ahead of their time or of a free slot.
 #include <gtest/gtest.h>
 
 #include "engine/dispatcher_fixture.hpp"
@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 class AheadTest : public DispatcherTest {
   protected:
-    // As the planner does: stored as started, `after` before their time.
+    // Stores runs as started `after` before their time, as the planner does.
     std::vector<AttemptPointer> Planned(const store::StartAs& room, int count, Duration after) {
         model::Run run;
         run.job_id = "job";
@@ -33,7 +33,7 @@ class AheadTest : public DispatcherTest {
         return attempts;
     }
 
-    // Four thousand land in a second, so that some may wait in front of the forty slots.
+    // Ends four thousand attempts in a second, so that some may wait for the forty slots.
     void MakeBusy() {
         Make({.slots = 40});
         for (int n = 0; n < 20; ++n) {
@@ -73,7 +73,7 @@ TEST_F(AheadTest, AStartWaitsForItsTimeAndNotForACommit) {
     EXPECT_EQ(StateOf(id), RunState::kRunning);
 }
 
-// The planner's own commit wakes the dispatcher while the planner still keeps all the room.
+// The planner's own commit wakes the dispatcher while the planner still holds all the room.
 TEST_F(AheadTest, AClaimThatFoundNoRoomIsMadeWhenThePlannerGivesItBack) {
     const store::StartAs room = dispatcher_->Reserve();
     ASSERT_EQ(room.limit, 4U);
@@ -89,7 +89,7 @@ TEST_F(AheadTest, AClaimThatFoundNoRoomIsMadeWhenThePlannerGivesItBack) {
 
 TEST_F(AheadTest, ItsTimeIsThatOfTheStoresClock) {
     const store::StartAs room = dispatcher_->Reserve();
-    // The store's clock is 30 ms behind: there it is that much longer until then.
+    // The store's clock is 30 ms behind, so its due time is that much later.
     dispatcher_->Begin(Planned(room, 1, milliseconds(80)), room, -milliseconds(30));
     EXPECT_EQ(dispatcher_->StartDue().within, milliseconds(110));
 }
@@ -243,7 +243,7 @@ TEST(PaceTest, BelievesABurstAtOnceAndItsEndLater) {
     EXPECT_NEAR(pace.per_second(), 25'000, 1);
 }
 
-// Whoever counts also when nothing came has a window open when the burst begins.
+// A caller that also counts zero events has an open window when the burst begins.
 TEST(PaceTest, BelievesABurstAtOnceAlsoAfterIdleLooks) {
     RateMeter pace;
     SteadyPoint now{seconds(100)};

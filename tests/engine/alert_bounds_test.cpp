@@ -10,7 +10,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// What one look reads is bounded; nothing may be lost by that.
+// One scan reads a bounded number of runs. Nothing may be lost by that.
 class AlertBoundsTest : public AlerterTest {
   protected:
     void Submit(const std::string& type, int count) {
@@ -39,7 +39,7 @@ TEST_F(AlertBoundsTest, TasksThatNobodyServesHideNoOthers) {
     EXPECT_TRUE(Incident("type:mail"));
 }
 
-// A transaction that took long: its time is behind the place up to which others were looked at.
+// A slow transaction: its timestamp lies before the cursor when it becomes visible.
 TEST_F(AlertBoundsTest, WhatBecomesVisibleLateIsSeen) {
     Put(Rule());
     CreateJob("other");
@@ -103,7 +103,7 @@ TEST_F(AlertBoundsTest, WhatIsOverMakesRoom) {
     EXPECT_TRUE(Incident("type:t" + std::to_string(last - 2))) << "it was over just now";
 }
 
-// The server died when it was about to tell that an incident was over, and another one began.
+// The server crashed before it sent the recovery notice of an incident, and another incident began.
 TEST_F(AlertBoundsTest, ANoticeThatIsOwedIsAboutItsOwnIncident) {
     Put(Rule());
     Run(EventKind::kPermanentFailure);

@@ -14,7 +14,7 @@
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
-// For the tests of alerts.
+// Shared by the tests of alerts.
 
 namespace ksana::engine {
 
@@ -22,7 +22,7 @@ class AlerterTest : public ::testing::Test {
   protected:
     void SetUp() override { CreateJob("j"); }
 
-    // Or changes it.
+    // Creates or changes a job.
     void CreateJob(const std::string& id, const std::string& group = "default") {
         model::Job job;
         job.id = id;
@@ -47,7 +47,7 @@ class AlerterTest : public ::testing::Test {
         clock_.Advance(std::chrono::seconds(1));
     }
 
-    // A run that took so long, and ended so.
+    // Makes a run that takes `took` and ends with `kind`.
     Uuid Run(model::EventKind kind, Duration took = std::chrono::seconds(1),
              const std::string& job = "j") {
         const model::Run run = Start(job);
@@ -82,7 +82,7 @@ class AlerterTest : public ::testing::Test {
             ASSERT_TRUE(step) << step.error().Describe();
         }
     }
-    // The notices there are, the oldest first.
+    // Returns all notices, oldest first.
     std::vector<model::CallbackOrder> Notices() {
         std::vector<model::CallbackOrder> orders;
         store::RunQuery query;
@@ -110,7 +110,7 @@ class AlerterTest : public ::testing::Test {
     }
     using Strings = std::vector<std::string>;
 
-    bool need_manual_ = false;  // runs that fail are held
+    bool need_manual_ = false;  // failed runs are held
     FakeClock clock_;
     SeededRandom random_{1};
     UuidGenerator ids_{clock_, random_};

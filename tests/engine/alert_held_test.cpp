@@ -10,7 +10,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Runs that end in a person's hands: they are never over by themselves.
+// Runs that end held: they never finish by themselves.
 class AlertHeldTest : public AlerterTest {
   protected:
     void SetUp() override {
@@ -88,7 +88,7 @@ TEST_F(AlertHeldTest, WhatAPersonSetsAsideIsNoFailure) {
     EXPECT_TRUE(Events().empty());
 }
 
-// Thousands may be held, and the one that matters is neither the first nor the last of them.
+// Thousands of runs may be held, and the relevant one is neither the first nor the last.
 TEST_F(AlertHeldTest, NoneIsHiddenBehindTheOthers) {
     CreateJob("old");
     for (int n = 0; n < 600; ++n) Run(EventKind::kPermanentFailure, seconds(0));

@@ -10,10 +10,10 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Incidents that their rule is not about any more: nothing would ever close them.
+// Incidents outside the current scope of their rule: nothing would ever close them.
 class AlertScopeTest : public AlerterTest {
   protected:
-    // An hour in which reminders would come.
+    // Waits for an hour, in which reminders would be sent.
     void Wait() {
         clock_.Advance(hours(1));
         Look();
@@ -110,7 +110,7 @@ TEST_F(AlertScopeTest, ARuleThatIsEnabledAgainBeginsAnew) {
     EXPECT_EQ(Incident()->count, 1);
 }
 
-// What waits was late already for the rule as it was; it is so for the new one, too.
+// A run that exceeded the limit of the old rule exceeds that of the new one too.
 TEST_F(AlertScopeTest, WhatIsStillSoIsFoundAgain) {
     auto rule = Rule(AlertKind::kLong);
     rule.longer_than = minutes(1);

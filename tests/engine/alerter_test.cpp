@@ -51,19 +51,19 @@ TEST_F(AlerterTest, OnlyOneNodeLooks) {
     clock_.Advance(seconds(2));
     ASSERT_TRUE(other.RunOnce());
     EXPECT_TRUE(Events().empty()) << "the first has the lock";
-    clock_.Advance(minutes(2));  // it is gone
+    clock_.Advance(minutes(2));  // the lock has expired
     ASSERT_TRUE(other.RunOnce());
     EXPECT_EQ(Events(), Strings{"opened"}) << "and nothing of it is lost";
 }
 
-// A crash after each write: what is done again changes nothing.
+// A crash after each write: repeated work has no effect.
 TEST_F(AlerterTest, ANoticeThatIsOwedIsToldOnce) {
     Put(Rule());
     Run(EventKind::kPermanentFailure);
     Look();
     StoredIncident stored = service_.shelf().AllIncidents()->at(0);
     const auto runs = store_->runs().List({.filter = {.trigger = model::RunTrigger::kCallback}});
-    // As it was before the runs were noted as made.
+    // The state before the notice was recorded as sent.
     stored.incident.told = false;
     stored.incident.owed = model::OwedNotice{
         .kind = model::AlertNotice::kOpened, .at = clock_.Now(), .ids = {runs->items.at(0).id}};

@@ -3,7 +3,7 @@
 #include "ksana/engine/retention/retention.hpp"
 #include "ksana/engine/services/run_service.hpp"
 
-// Everything that people do is kept with who did it (G-11).
+// Every action of a user is stored with its actor (G-11).
 
 namespace ksana::engine {
 namespace {
@@ -21,7 +21,7 @@ class AuditTest : public ServiceFixture {
         job.schedule.every = std::chrono::minutes(5);
         return job;
     }
-    // The newest.
+    // Returns the newest audit event.
     AuditEvent Last() {
         const auto page = store_->events().List({});
         EXPECT_FALSE(page->items.empty());

@@ -15,7 +15,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A job that fires every hour and has been missed for a day: its fires have no runs.
+// A job that fires every hour and missed a day of fires: they have no runs.
 class BackfillTest : public ServiceFixture {
   protected:
     BackfillTest() {
@@ -51,7 +51,7 @@ class BackfillTest : public ServiceFixture {
         EXPECT_TRUE(made) << made.error().Describe();
         return made ? *made : Backfill{};
     }
-    // As the engine does, for so long.
+    // Runs the backfill loop for `time`, as the engine does.
     void Go(Duration time) { GoWith(backfiller_, time); }
     void GoWith(Backfiller& backfiller, Duration time) {
         const SteadyPoint end = clock_.SteadyNow() + time;
@@ -71,7 +71,7 @@ class BackfillTest : public ServiceFixture {
         query.limit = 1'000;
         return store_->runs().List(query)->items;
     }
-    // Starts and ends what is ready; how many it were.
+    // Claims and ends all ready runs. Returns their number.
     std::size_t WorkOff(model::EventKind kind = model::EventKind::kSuccess) {
         auto claimed = store_->runs().Claim(
             {.filter = {.kind = model::ActionKind::kHttp}, .owner = "w", .limit = 1'000});
@@ -303,7 +303,7 @@ TEST_F(BackfillTest, WishesHaveBounds) {
 TEST_F(BackfillTest, WhatIsToComeIsThePlanners) {
     BackfillWish wish = Wish(5);
     wish.from = clock_.Now() - minutes(90);
-    clock_.Advance(hours(3));  // nobody plans
+    clock_.Advance(hours(3));  // the planner does not run
     wish.to = clock_.Now();
     const auto preview = backfills_.Preview(wish);
     ASSERT_TRUE(preview);

@@ -33,7 +33,7 @@ class CalendarServiceTest : public ServiceFixture {
                                         [&](const auto&) { return Result<Calendar>(calendar); });
     }
 
-    // Every day at noon.
+    // Returns a job that fires every day at noon.
     model::Job Daily(const std::string& id, const std::string& calendar) {
         model::Job job;
         job.id = id;
@@ -90,7 +90,7 @@ TEST_F(CalendarServiceTest, AJobNamesOneThatIsThere) {
     EXPECT_TRUE(service_.Create(Daily("j", "c")));
 }
 
-// K-22: the stored next fire follows the calendar, and comes back with it.
+// K-22: the stored next fire follows the calendar, in both directions.
 TEST_F(CalendarServiceTest, AChangeMovesTheNextFires) {
     ASSERT_TRUE(Put("c", {}));
     ASSERT_TRUE(service_.Create(Daily("j", "c")));
@@ -107,7 +107,7 @@ TEST_F(CalendarServiceTest, AChangeMovesTheNextFires) {
     EXPECT_TRUE(Ledger("j").empty()) << "nothing has been due";
 }
 
-// K-22: a fire that is excluded is in the ledger, by the rules that held at its time.
+// K-22: an excluded fire is in the ledger according to the rules at its time.
 TEST_F(CalendarServiceTest, WhatWasExcludedStaysExcluded) {
     ASSERT_TRUE(Put("c", Excluding({{2026, 1, 1}, {2026, 1, 2}, {2026, 1, 3}})));
     ASSERT_TRUE(service_.Create(Daily("j", "c")));
@@ -132,7 +132,7 @@ TEST_F(CalendarServiceTest, WhatWasDueBeforeTheChangeIsRun) {
     model::Job job = Daily("j", "c");
     job.schedule.cron = "* * * * *";
     ASSERT_TRUE(service_.Create(job));
-    clock_.Advance(minutes(150));  // nobody has planned; more than one call makes up for
+    clock_.Advance(minutes(150));  // no planner ran; more fires than one call accounts for
     ASSERT_TRUE(Put("c", Excluding({{2026, 1, 1}})));
     Watch();
     store::RunQuery query;
@@ -174,7 +174,7 @@ TEST_F(CalendarServiceTest, IsNotDeletedWhileJobsUseIt) {
     EXPECT_EQ(calendar_service_.Delete("c", yes).error().code, Code::kNotFound);
 }
 
-// Another node, or a start after a crash between the calendar's commit and the jobs'.
+// A change by another node, or a start after a crash between the commits of calendar and jobs.
 TEST_F(CalendarServiceTest, WhatOthersHaveChangedIsNoticed) {
     ASSERT_TRUE(Put("c", {}));
     ASSERT_TRUE(service_.Create(Daily("j", "c")));
@@ -200,13 +200,13 @@ TEST_F(CalendarServiceTest, WhatOthersHaveChangedIsNoticed) {
     EXPECT_EQ(NextOf("j"), noon_ + days(1)) << "after a start all are looked at";
 }
 
-// It is compiled with the old rules, and stored after the jobs of the new ones were looked for.
+// The job is compiled with the old rules and stored after the calendar change looked for its users.
 TEST_F(CalendarServiceTest, AJobThatIsMadeDuringAChangeFollowsIt) {
     ASSERT_TRUE(Put("c", {}));
     int asked = 0;
     const auto find = [&](std::string_view name) {
         const auto found = calendars_.Find(name);
-        if (++asked == 3) {  // by the compilation that its plan is made with
+        if (++asked == 3) {  // the compilation that the plan is made with
             EXPECT_TRUE(Put("c", Excluding({{2026, 1, 1}})));
             Watch();
         }

@@ -27,7 +27,7 @@ model::RunType Mail() {
     return type;
 }
 
-// Tasks of a type with callbacks; their agent is the test, the callbacks go to the executor.
+// Tasks of a type with callbacks. The test acts as their agent; the callbacks go to the executor.
 class CallbackTest : public DispatcherTest {
   protected:
     void SetUp() override {
@@ -41,7 +41,7 @@ class CallbackTest : public DispatcherTest {
         ASSERT_TRUE(types_.Refresh());
     }
 
-    // A task that an agent has and ends so.
+    // Makes a task that an agent claims and ends with `event`.
     Uuid Ended(model::Event event) {
         model::Run run;
         run.type = "mail";
@@ -58,7 +58,7 @@ class CallbackTest : public DispatcherTest {
     }
     Uuid Succeeded() { return Ended({.kind = EventKind::kSuccess, .result = "[2]"}); }
 
-    // The attempt that the executor has.
+    // Returns the only attempt that the executor has.
     const ActiveAttempt& Started() {
         RunOnce();
         EXPECT_EQ(executor_.attempts.size(), 1U);
@@ -120,7 +120,7 @@ TEST_F(CallbackTest, IsTriedForHoursAndIsADeadLetterThen) {
     EXPECT_EQ(StateOf(id), RunState::kCompleting);
 }
 
-// Where it goes, and by which secret it is known, is as the type says now.
+// The current type decides where the callback goes and which secret signs it.
 TEST_F(CallbackTest, AnEditOfTheTypeCountsForWhatWaits) {
     Succeeded();
     model::RunType type = Mail();
@@ -154,7 +154,7 @@ TEST_F(CallbackTest, WithoutItsTypeItGoesWhereItWasToGo) {
     EXPECT_TRUE(attempt.callback->secrets.empty());
 }
 
-// The node that takes the report may not know yet of a type that another has made.
+// The node that takes the report may not know yet a type that another node created.
 TEST_F(CallbackTest, ATypeThatTheBookDoesNotHaveIsLookedForLater) {
     ASSERT_TRUE(store_->types().Delete({.code = "mail"}));
     ASSERT_TRUE(types_.Refresh());
@@ -172,7 +172,7 @@ TEST_F(CallbackTest, WhereTheTypeIsGoneNobodyIsToBeTold) {
     EXPECT_EQ(attempt.callback->fault, "") << "so the executor lets it pass";
 }
 
-// A callback's host is held to its limits and its breaker; the type's limit is not for callbacks.
+// Limits and breaker of the host apply to callbacks; the limit of the type does not.
 TEST_F(CallbackTest, TheHostIsLimited) {
     const ActiveAttempt& attempt = (Succeeded(), Started());
     const LimitSubject subject = SubjectOf(attempt);

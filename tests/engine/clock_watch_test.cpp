@@ -39,7 +39,7 @@ class ClockWatchTest : public ServiceFixture {
         return jobs;
     }
 
-    // A minute passes, and what is due is planned.
+    // Advances the clock by a minute and plans due fires.
     void Minute() {
         clock_.Advance(minutes(1));
         ASSERT_TRUE(planner_.RunOnce({}));
@@ -69,7 +69,7 @@ TEST_F(ClockWatchTest, AlsoWhenTheClockWasWrongForAMoment) {
     clock_.JumpWall(kTenYears);
     Minute();
     watch.Planned(clock_.Now());
-    clock_.JumpWall(-kTenYears);  // before anybody looked
+    clock_.JumpWall(-kTenYears);  // before the first check of the clock
     EXPECT_EQ(Watch(watch), 1U);
     EXPECT_EQ(Watch(watch), 0U) << "once";
 }
@@ -129,7 +129,7 @@ TEST_F(ClockWatchTest, ALeaseDoesNotEndBecauseTheClockWasSet) {
     };
     step("reaper");
     ASSERT_TRUE(service_.Change("job", {}, [](model::Job& job) -> Result<void> {
-        job.timeout = hours(2);  // by the wall clock, too
+        job.timeout = hours(2);  // longer than the jump on the wall clock
         return {};
     }));
     ASSERT_TRUE(service_.RunNow({.id = "job", .parameters = {}}));
@@ -138,7 +138,7 @@ TEST_F(ClockWatchTest, ALeaseDoesNotEndBecauseTheClockWasSet) {
     clock_.JumpWall(hours(1));
     step("reaper");
     clock_.Advance(seconds(10));
-    step("dispatcher");  // renews
+    step("dispatcher");  // renews the lease
     clock_.Advance(seconds(21));
     step("reaper");
     store::RunQuery query;

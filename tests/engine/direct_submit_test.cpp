@@ -48,7 +48,7 @@ TEST_F(DirectSubmitTest, StartsNoMoreThanThereAreSlots) {
 
 TEST_F(DirectSubmitTest, OvertakesNobody) {
     RunOnce();
-    const std::vector<Uuid> first = Submit(1);  // and nobody has claimed it yet
+    const std::vector<Uuid> first = Submit(1);  // not claimed yet
     SubmitDirectly({MakeRun()});
     EXPECT_TRUE(executor_.started.empty());
     RunOnce();
@@ -79,7 +79,7 @@ TEST_F(DirectSubmitTest, GivesItsRoomBackWhenNothingIsStarted) {
     EXPECT_TRUE(executor_.started.empty()) << "it is about to stop";
 }
 
-// One is at work while the other waits for its commit; no run goes to both.
+// One dispatcher works while the other waits for its commit; each run goes to one of them.
 TEST_F(DirectSubmitTest, AnExecutorMayHaveTwoDispatchers) {
     dispatcher_.reset();
     schedule::ZoneDatabase zones;

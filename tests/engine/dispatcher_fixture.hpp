@@ -17,7 +17,7 @@ namespace ksana::engine {
 using model::EventKind;
 using model::RunState;
 
-// A dispatcher over a memory store and an executor that does nothing by itself.
+// A dispatcher over a memory store, with an executor that ends attempts only when the test says so.
 class DispatcherTest : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -46,7 +46,7 @@ class DispatcherTest : public ::testing::Test {
         ASSERT_TRUE(written && written->at(0));
     }
 
-    // Runs of the job that may overlap, ready after a while.
+    // Submits runs of the job, which may overlap, ready after `after`.
     std::vector<Uuid> Submit(int count, Duration after = {}) {
         std::vector<model::Run> runs;
         for (int n = 0; n < count; ++n) {
@@ -65,7 +65,7 @@ class DispatcherTest : public ::testing::Test {
         return ids;
     }
 
-    // As a shell does: as long as there is more to do right now.
+    // Calls RunOnce, like a loop runner, while it asks to be called again.
     Step RunOnce() {
         for (int n = 0; n < 100; ++n) {
             auto step = dispatcher_->RunOnce();

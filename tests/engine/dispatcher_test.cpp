@@ -83,7 +83,7 @@ TEST_F(DispatcherTest, KeepsTheLeasesOfWhatIsUnderWay) {
 TEST_F(DispatcherTest, ALostLeaseStopsTheAttemptAndItsReportIsRefused) {
     const auto ids = Submit(1);
     RunOnce();
-    clock_.Advance(seconds(40));  // the node was asleep
+    clock_.Advance(seconds(40));  // the machine was suspended
     ASSERT_EQ(store_->runs().Reap({})->runs.size(), 1U);
     RunOnce();
     ASSERT_EQ(executor_.cancelled.size(), 1U);
@@ -100,7 +100,7 @@ TEST_F(DispatcherTest, ALostAttemptThatDoesNotStopLetsTheLoopRest) {
     model::Event cancel;
     cancel.kind = EventKind::kCancel;
     ASSERT_TRUE(store_->runs().Apply({{.run_id = ids[0], .event = cancel}}));
-    RunOnce();  // asked to stop, and deaf
+    RunOnce();  // asks the attempt to stop; the executor ignores it
     clock_.Advance(seconds(40));
     ASSERT_EQ(store_->runs().Reap({})->runs.size(), 1U);
     RunOnce();
@@ -131,7 +131,7 @@ TEST_F(DispatcherTest, WhatIsStoppedBeforeItsJobCouldBeReadIsNotStarted) {
 
 TEST_F(DispatcherTest, FindsWhatNobodyToldItOf) {
     RunOnce();
-    subscription_ = {};  // the notification gets lost
+    subscription_ = {};  // the notification is lost
     Submit(1);
     Submit(1, seconds(90));
     RunOnce();
@@ -179,7 +179,7 @@ TEST_F(DispatcherTest, AnAttemptThatTakesTooLongIsStoppedAndTimesOut) {
     EXPECT_EQ(run->attempts.at(0).outcome, model::AttemptOutcome::kTimedOut);
 }
 
-// They are taken together and handed over one by one.
+// Attempts are taken together and handed over one by one.
 TEST_F(DispatcherTest, AStopInTheMiddleOfStartsReachesThemAll) {
     Submit(2);
     executor_.before_start = [this] {
@@ -202,7 +202,7 @@ TEST_F(DispatcherTest, AShutdownUsesUpNoAttempt) {  // K-18
     dispatcher_->StopAll();
     EXPECT_EQ(executor_.cancelled.size(), 2U);
     executor_.End(executor_.started[0], EventKind::kCancelled);
-    dispatcher_->Abandon();  // the other one does not stop
+    dispatcher_->Abandon();  // the other attempt does not stop
     RunOnce();
     EXPECT_TRUE(dispatcher_->Idle());
     for (const Uuid& id : ids) {
@@ -276,7 +276,7 @@ TEST_F(DispatcherTest, ReportsSurviveAStoreThatIsDown) {
 
 TEST_F(DispatcherTest, ADeletedJobIsNoTask) {
     Submit(1);
-    // Between the claim and the start: the run is under way, its job gone.
+    // Between claim and start: the run is running, and its job is deleted.
     executor_.started.clear();
     const auto claimed = store_->runs().Claim(
         {.filter = {.kind = model::ActionKind::kHttp}, .owner = "other", .limit = 1});

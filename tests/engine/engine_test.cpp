@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Answers at once, or keeps everything until it is told to stop.
+// Answers at once, or holds every attempt until it is cancelled.
 class TestExecutor final : public Executor {
   public:
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
@@ -98,7 +98,7 @@ class EngineTest : public ::testing::Test {
     JobService service_{*store_, node_.plans(), zones_, {}, ids_};
 };
 
-// Else a probe, or the watchdog, would take a server that has just started for one that hangs.
+// Otherwise a probe or the watchdog would mistake a server that just started for one that hangs.
 TEST_F(EngineTest, LoopsCountAsAliveFromTheirStart) {
     for (int i = 0; i < 50; ++i) {
         ASSERT_TRUE(engine_.Start());

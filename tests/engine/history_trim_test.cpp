@@ -12,7 +12,7 @@ using std::chrono::minutes;
 
 class HistoryTrimTest : public ServiceFixture {
   protected:
-    // Runs that end one after the other, the first of them first.
+    // Finishes `count` runs, one after the other.
     void Finish(int count, std::size_t payload = 0) {
         for (int i = 0; i < count; ++i) {
             clock_.Advance(minutes(1));
@@ -38,7 +38,8 @@ class HistoryTrimTest : public ServiceFixture {
     }
     std::int64_t Count() { return *store_->runs().Count({}, 1'000'000); }
 
-    // Until nothing is left to delete; at most `batches` steps.
+    // Runs retention until nothing is left to delete, at most `batches` steps. Returns the number
+    // of deleted runs.
     std::size_t Drain(Retention& retention, int batches = 100) {
         std::size_t runs = 0;
         for (int i = 0; i < batches; ++i) {
@@ -83,7 +84,7 @@ TEST_F(HistoryTrimTest, KeepsSoManyBytes) {
     EXPECT_LE(bytes, kMost);
 }
 
-// A few large ones that are old must not take all that is new and small with them.
+// A few old, large runs must not cause the deletion of all new, small ones.
 TEST_F(HistoryTrimTest, TheSizeIsThatOfTheOldest) {
     Retention retention(*store_, clock_, {.keep = Duration::zero(), .max_bytes = 500'000});
     Finish(10, 100'000);
@@ -100,7 +101,7 @@ TEST_F(HistoryTrimTest, WithoutABoundNothingIsLookedAt) {
     EXPECT_TRUE(store_->locks().List({})->items.empty());
 }
 
-// Two nodes that see the same runs too many delete them once.
+// Two nodes that see the same excess delete it once.
 TEST_F(HistoryTrimTest, OneOfTheNodesTrims) {
     const auto options = [](const char* owner) {
         return Retention::Options{

@@ -244,7 +244,7 @@ TEST_F(JobServiceTest, MoreThanAChangeCanMakeUpForIsMissedAndNotForgotten) {
 TEST_F(JobServiceTest, AChangeAfterTheClockWasSetBackPlansNoFireAgain) {
     const auto job = service_.Create(Every(minutes(1)));
     clock_.Advance(hours(2));
-    ASSERT_TRUE(planner_.RunOnce({}));  // missed them all but the last
+    ASSERT_TRUE(planner_.RunOnce({}));  // all but the last are missed
     const auto planned = *store_->jobs().Get(job->id);
     clock_.JumpWall(-hours(1));
     ASSERT_TRUE(service_.Pause(job->id, ""));

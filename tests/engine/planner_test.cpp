@@ -83,7 +83,8 @@ TEST_F(PlannerTest, TheMoreThereIsToDoTheFurtherAhead) {
     EXPECT_GT(*wake->plan, clock_.Now() + milliseconds(40));
 }
 
-// Else it would never catch up: what is stored as waiting is written once more than what starts.
+// Otherwise the planner would never catch up: a queued run costs one more write than one that
+// starts.
 TEST_F(PlannerTest, WithMuchToDoNoMoreIsPlannedThanCanStart) {
     for (int i = 0; i < 4000; ++i) Create("j" + std::to_string(i), seconds(1));
     Planner planner(*store_, plans_, clock_, {.most_ahead = {}, .batch = 1000});
@@ -100,7 +101,7 @@ TEST_F(PlannerTest, WithMuchToDoNoMoreIsPlannedThanCanStart) {
     EXPECT_TRUE(planned->step.again);
 }
 
-// Most that is under way in a burst ends within milliseconds, and then there is room again.
+// In a burst most attempts in flight end within milliseconds, and then there is room again.
 TEST_F(PlannerTest, WithMuchToDoRoomIsWaitedForALittle) {
     for (int i = 0; i < 1000; ++i) Create("j" + std::to_string(i), seconds(1));
     Planner planner(*store_, plans_, clock_, {.most_ahead = {}, .batch = 1000});
@@ -170,7 +171,7 @@ TEST_F(PlannerTest, WhatCanStartIsStarted) {
     EXPECT_TRUE(store_->runs().NextWake()->queued) << "the other one";
 }
 
-// The owner is silent: its run is taken back in time and tried again.
+// The owner is silent: its run is reaped when the lease expires, and retried.
 TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
     Create("a", hours(1));
     clock_.Advance(hours(1));

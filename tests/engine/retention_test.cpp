@@ -16,7 +16,7 @@ constexpr std::size_t kBatch = 10;
 
 class RetentionTest : public ServiceFixture {
   protected:
-    // Tasks that have ended just now.
+    // Stores tasks that ended just now.
     void End(std::size_t count) {
         std::vector<model::Record> runs;
         for (std::size_t n = 0; n < count; ++n) {

@@ -10,13 +10,12 @@
 
 namespace ksana::engine {
 
-// An executor that does nothing by itself: a test looks at what was started and says how it ends.
-// One thread.
+// An executor that records the started attempts; the test says how each ends. Not thread-safe.
 class ScriptedExecutor final : public Executor {
   public:
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
 
-    std::function<void()> before_start;  // once: what happens before it knows of the next attempt
+    std::function<void()> before_start;  // called once, before the next attempt is recorded
 
     void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) override {
         if (before_start) std::exchange(before_start, {})();
@@ -34,7 +33,7 @@ class ScriptedExecutor final : public Executor {
         if (kind == model::EventKind::kSuccess) event.target = model::TargetHealth::kAnswered;
         End(exec_id, std::move(event));
     }
-    // Nobody is there.
+    // Ends the attempt as if the target were unreachable.
     void Down(const std::string& exec_id) {
         model::Event event;
         event.kind = model::EventKind::kRetryableFailure;
@@ -49,7 +48,7 @@ class ScriptedExecutor final : public Executor {
     std::vector<std::string> started;  // exec_ids
     std::vector<std::string> cancelled;
     std::map<std::string, std::pair<std::shared_ptr<const ActiveAttempt>, Done>>
-        attempts;  // under way
+        attempts;  // in flight
 };
 
 }  // namespace ksana::engine

@@ -15,7 +15,7 @@
 
 namespace ksana::engine {
 
-// A service where jobs are made, over a store in memory and a clock that a test moves.
+// A job service over a memory store, with a clock that the test controls.
 class ServiceFixture : public ::testing::Test {
   protected:
     std::size_t Runs(const std::string& job_id) {

@@ -75,7 +75,7 @@ TEST_F(TaskServiceTest, ATaskBecomesARunThatCanBeClaimed) {  // T-01
     EXPECT_EQ(claimed->runs[0].id, run.id);
 }
 
-// The clock of a transaction may read less than what was read before it.
+// The clock of a transaction may be behind a time that was read before it.
 TEST_F(TaskServiceTest, WhatMayStartAtOnceDoesNotWaitForTheClock) {  // T-03
     TaskService tasks(*store_,
                       [this](const std::string&) {

@@ -25,9 +25,8 @@ class TypeCacheTest : public ServiceFixture {
     }
 };
 
-// The loop that reads types and a person's change meet: the loop has read the first page, then the
-// type on it is changed and the book refreshed by another thread. The loop's older page must not
-// come out on top.
+// The types loop has read the first page when another thread changes a type on that page and
+// refreshes the cache. The loop's older page must not replace the newer snapshot.
 TEST_F(TypeCacheTest, AnEarlierReadDoesNotReplaceALaterOne) {
     for (std::size_t i = 0; i <= store::kMaxPageSize; ++i) {
         Put(fmt::format("type-{:05}", i), seconds(1));
@@ -39,7 +38,8 @@ TEST_F(TypeCacheTest, AnEarlierReadDoesNotReplaceALaterOne) {
     const auto between = [&](Duration) {
         Put("type-00000", seconds(2));
         other = std::async(std::launch::async, [&] { EXPECT_TRUE(of_all->Refresh()); });
-        // Only a book without order lets the other one finish now; it gets the time to.
+        // Only a cache that does not serialize refreshes lets the other thread finish now; this
+        // wait gives it the time.
         other.wait_for(milliseconds(100));
     };
     const auto faulty = store::MakeFaultyStore(*store_, plan, between);

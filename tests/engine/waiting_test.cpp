@@ -1,4 +1,4 @@
-// Runs that a limit or a breaker holds back.
+// Runs that a limit or an open breaker holds back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class WaitingTest : public DispatcherTest {
         dispatcher_->LimitsChanged();
     }
 
-    // As the loops of a node do, for so long; everything under way ends after `takes`.
+    // Runs the loops of a node for `time`; every attempt ends after `takes`.
     void RunFor(Duration time, std::optional<Duration> takes = {}) {
         const TimePoint end = clock_.Now() + time;
         while (clock_.Now() < end) {
@@ -64,7 +64,7 @@ class WaitingTest : public DispatcherTest {
         EXPECT_EQ(executor_.attempts.size(), 1U);
         return executor_.attempts.empty() ? "" : executor_.attempts.begin()->first;
     }
-    // The target of everything under way is not there.
+    // Ends every attempt in flight as if its target were unreachable.
     void TargetIsDown() {
         while (!executor_.attempts.empty()) {
             executor_.Down(std::string(executor_.attempts.begin()->first));
@@ -153,7 +153,7 @@ TEST_F(WaitingTest, OthersAreNotHeldUp) {
 TEST_F(WaitingTest, TheTimeOfAnAttemptBeginsWithItsCall) {
     Limit(1);
     const auto ids = Submit(2);
-    RunFor(minutes(4));  // of five that each has
+    RunFor(minutes(4));  // of the five minutes that each attempt has
     const std::string first = OnlyOne();
     executor_.End(first, EventKind::kSuccess);
     const TimePoint began = clock_.Now();
@@ -232,7 +232,7 @@ TEST_F(WaitingTest, AfterAPauseLongerThanTheLeaseNothingIsStarted) {
     const auto ids = Submit(2);
     RunFor(milliseconds(200));
     const std::string first = OnlyOne();
-    clock_.Advance(minutes(2));  // the process was stopped
+    clock_.Advance(minutes(2));  // the process was suspended
     executor_.End(first, EventKind::kSuccess);
     dispatcher_->StartDue();
     EXPECT_EQ(executor_.started.size(), 1U) << "its lease ran out; somebody else may have it";
@@ -263,7 +263,7 @@ TEST_F(WaitingTest, ADeadTargetUsesUpNoAttempts) {
     TargetIsDown();
     const auto more = Submit(3);
     RunFor(milliseconds(100));
-    TargetIsDown();  // the second failure in a row opens the breaker
+    TargetIsDown();  // the second consecutive failure opens the breaker
     ASSERT_EQ(limits_.Uses(clock_.SteadyNow()).at(0).breaker->state, BreakerState::kOpen);
     const auto late = Submit(5);
     executor_.started.clear();
@@ -290,7 +290,7 @@ TEST_F(WaitingTest, ADeadTargetUsesUpNoAttempts) {
         EXPECT_EQ(Read(id).status.failures, 0) << "that it is down is known";
         EXPECT_FALSE(model::IsFinal(StateOf(id)));
     }
-    RunFor(minutes(3), milliseconds(10));  // it is back
+    RunFor(minutes(3), milliseconds(10));  // the target is back
     EXPECT_EQ(Count(late, RunState::kSucceeded), 5U);
     EXPECT_FALSE(limits_.active());
 }

@@ -7,15 +7,15 @@
 
 namespace ksana::engine {
 
-// Who does something, as far as the door they came through can tell.
+// The caller of an API or command-line operation, as far as the transport identifies it.
 struct Actor {
     std::string user;
     std::string client_ip;
-    std::string method;  // of the request and its path: "POST /api/v1/jobs"
+    std::string method;  // the request method and path: "POST /api/v1/jobs"
     std::string request_id;
 };
 
-// What was done, in the words of model/audit_event.hpp.
+// One audited operation, named with the constants of model/audit_event.hpp.
 struct Deed {
     std::string_view action;
     std::string_view resource_type;
@@ -24,7 +24,8 @@ struct Deed {
     std::string data;  // JSON
 };
 
-// The event that is kept of it. Texts that are longer than a store takes are cut.
+// Returns the audit event that records `deed`. Cuts the texts of `by` to 1,000 bytes and makes them
+// printable. `by.request_id` is not copied: callers put it into `deed.data`.
 model::AuditEvent AuditOf(const Actor& by, Deed deed);
 
 }  // namespace ksana::engine

@@ -11,27 +11,30 @@
 
 namespace ksana::engine {
 
-// The loops of a node, each on a thread of its own.
+// Runs every loop of a node on its own thread. The server owns it. Start and Stop may be called
+// from any thread and serialize on a mutex. Start fails if Node::Prepare fails (the store cannot be
+// read), and then no loop runs. A failing loop retries with backoff and never stops the engine.
 class Engine final : public Service {
   public:
     struct Options {
-        // How long a stop lets running attempts finish, and how long it then waits for those that
-        // it asked to stop.
+        // How long Stop lets running attempts finish. After that it asks them to stop and waits for
+        // `stop_patience`.
         Duration drain = std::chrono::seconds(30);
         Duration stop_patience = std::chrono::seconds(2);
     };
 
-    // What is given must outlive it.
+    // `node`, `store`, `clock` and `observer` must outlive the engine. `observer` may be null.
     Engine(Node& node, store::Store& store, Clock& clock, Observer* observer, Options options);
     ~Engine() override { Stop(); }
 
     std::string_view name() const override { return "engine"; }
     Result<void> Start() override;
-    // K-18: nothing new is started; what runs may finish; what does not is stopped and given back,
-    // without using up an attempt; everything known is written.
+    // Shuts down (K-18): starts nothing new, lets running attempts finish within `drain`, stops the
+    // rest and gives their runs back without using up an attempt, and reports every known outcome.
     void Stop() override;
 
-    // How long ago the slowest loop was last alive.
+    // Returns the time since the last sign of life of the loop that has been silent longest.
+    // Thread-safe.
     Duration LongestSilence() const;
 
   private:
@@ -41,7 +44,7 @@ class Engine final : public Service {
     store::Store& store_;
     Clock& clock_;
     const Options options_;
-    Wakeup stepped_;  // a dispatcher has made a step
+    Wakeup stepped_;  // signaled after each step of a dispatcher
     std::vector<std::unique_ptr<LoopRunner>> runners_;
     Mutex mutex_;
     bool running_ KSANA_GUARDED_BY(mutex_) = false;

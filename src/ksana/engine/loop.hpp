@@ -12,12 +12,12 @@
 
 namespace ksana::engine {
 
-// What a loop of the engine answers when it was called once. A thread in production and the
-// simulator in tests call it again at that time, or earlier when a commit touches its topics.
+// The result of one call of a loop: when to call it again. The caller (LoopRunner in production,
+// the simulator in tests) calls earlier if a commit touches the loop's topics.
 struct Step {
-    std::optional<TimePoint> next;   // by this node's wall clock; none: only when told
-    std::optional<Duration> within;  // after so much time, whatever any wall clock says
-    bool again = false;              // there is more to do right now
+    std::optional<TimePoint> next;   // on this node's wall clock; none: no time is known
+    std::optional<Duration> within;  // after this much steady time, whatever the wall clock does
+    bool again = false;              // call again at once: more work is ready
 
     void NotLaterThan(TimePoint time) { next = std::min(next.value_or(time), time); }
     void NotAfter(Duration delay) {
@@ -25,18 +25,19 @@ struct Step {
     }
 };
 
-// A time of the store as this node's wall clock will show it: the two may differ.
+// Converts a time on the store's clock to this node's wall clock. The two clocks may differ.
 inline TimePoint OnThisNode(TimePoint when, TimePoint store_now, const Clock& clock) {
     return when - (store_now - clock.Now());
 }
 
-// One of the loops that together are a node. The shell around it (LoopRunner, or the simulator)
-// calls `run_once` when its time has come, when a commit has touched its topics, or when the loop
-// itself asked to be called. Never two at a time.
+// One loop of a node. Its runner (LoopRunner, or the simulator in tests) calls `run_once` when its
+// time has come, when a commit touches its topics, or when Node's wake function names it. Calls of
+// `run_once` never overlap.
 struct Loop {
     std::string name;
     store::Topics topics;
-    // On whatever thread committed. False: it need not be called for this. May be empty.
+    // Called on the committing thread. Returns false if the commit needs no `run_once`. May be
+    // empty.
     std::function<bool(store::Topics)> hint;
     std::function<Result<Step>()> run_once;
 };

@@ -20,7 +20,7 @@ Result<void> LoopRunner::Start() {
             if (!loop_.hint || loop_.hint(topics)) wakeup_.Notify();
         });
     }
-    // Alive from now on, also before its thread gets its turn.
+    // The loop counts as alive from now on, even before its thread is scheduled.
     last_step_ = clock_.SteadyNow().time_since_epoch().count();
     return thread_.Start();
 }
@@ -47,8 +47,8 @@ void LoopRunner::Run(const std::stop_token& stop) {
     }
 }
 
-// By the wall clock for what happens at a time, so that a clock that is set is noticed, and by the
-// steady one for what happens after a while.
+// Waits on the wall clock for `next`, so that a clock change is noticed, and on the steady clock
+// for `within`.
 void LoopRunner::WaitFor(const Step& step, const std::stop_token& stop) {
     const SteadyPoint latest = clock_.SteadyNow() + step.within.value_or(kLongestSleep);
     while (!stop.stop_requested()) {
@@ -65,8 +65,8 @@ void LoopRunner::WaitFor(const Step& step, const std::stop_token& stop) {
     }
 }
 
-// While a store is down every loop says so once, and once more when it is back. A wake-up does not
-// cut the pause short: one comes with every commit of the others.
+// Logs once when the store fails and once when it answers again. A wake-up does not shorten the
+// pause: every commit of another loop causes one.
 void LoopRunner::PauseAfter(const Error& error, const std::stop_token& stop) {
     if (backoff_ == Duration::zero()) {
         Log(LogLevel::kError, "a step of the engine failed",

@@ -13,26 +13,26 @@
 
 namespace ksana::engine {
 
-// A thread around one loop. It sleeps until there is something to do; an error of the store makes
-// it wait and try again, longer each time.
+// Owns a thread that runs one loop. The thread sleeps until the loop has work. If a step fails, the
+// thread waits with exponential backoff, tells the observer, and tries again. Thread-safe.
 class LoopRunner final : public Service {
   public:
-    // The longest sleep: the net under wake-ups that were lost on the way.
+    // The longest sleep, which bounds the damage of a lost wake-up.
     static constexpr Duration kLongestSleep = std::chrono::seconds(5);
     static constexpr Duration kFirstBackoff = std::chrono::milliseconds(50);
     static constexpr Duration kLongestBackoff = std::chrono::seconds(5);
 
-    // What is given must outlive it. The observer may be null.
+    // `clock`, `changes` and `observer` must outlive the runner. `observer` may be null.
     LoopRunner(Loop loop, Clock& clock, store::ChangeFeed& changes, Observer* observer);
 
     std::string_view name() const override { return loop_.name; }
     Result<void> Start() override;
     void Stop() override;
 
-    // There is something to do. Any thread.
+    // Makes the loop run as soon as possible. Any thread.
     void Wake() { wakeup_.Notify(); }
 
-    // When the loop was last seen to be alive: between two steps.
+    // Returns when the thread was last between two steps, or asleep. Any thread.
     SteadyPoint last_step() const { return SteadyPoint(std::chrono::nanoseconds(last_step_)); }
 
   private:
@@ -46,7 +46,7 @@ class LoopRunner final : public Service {
     Observer* const observer_;
     Wakeup wakeup_;
     std::atomic<std::int64_t> last_step_{0};
-    Duration backoff_{};  // only the thread; zero: the last step went well
+    Duration backoff_{};  // used by the loop's thread only; zero: the last step succeeded
     Mutex mutex_;
     std::optional<store::ChangeFeed::Subscription> subscription_ KSANA_GUARDED_BY(mutex_);
     LoopThread thread_;

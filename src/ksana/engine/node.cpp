@@ -9,10 +9,10 @@
 namespace ksana::engine {
 namespace {
 
-// How many running runs are looked at for those of an earlier incarnation.
+// The number of running runs that Prepare examines for those of an earlier incarnation.
 constexpr std::size_t kMaxLooked = 1'000'000;
 
-// A clock that is set by less than this does no harm.
+// Forward clock jumps up to this do not delay reaping.
 constexpr Duration kJump = std::chrono::seconds(5);
 
 std::string PrefixOf(const NodeOptions& options) { return options.name + "/"; }
@@ -77,7 +77,8 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
     AddLoops();
 }
 
-// All of them: what one gives back of a limit another may wait for.
+// Wakes the starters of all dispatchers: they share the limits, so capacity that one frees may be
+// what another waits for.
 void Node::WakeStarters() {
     if (!wake_) return;
     for (std::size_t n = 0; n < dispatchers_.size(); ++n) wake_(dispatchers_.size() + n);
@@ -92,7 +93,8 @@ Result<std::vector<store::Submitted>> Node::Submit(store::SubmitParams params) {
     return store_.runs().Submit(std::move(params));
 }
 
-// The dispatchers come first, then what starts for them: their places are known before the others'.
+// Dispatchers come first and starters second, so that their indexes are known before the other
+// loops exist.
 void Node::AddLoops() {
     for (const auto& dispatcher : dispatchers_) {
         Dispatcher* const one = dispatcher.get();
@@ -180,8 +182,8 @@ Result<std::vector<std::string>> Node::LostOwners() {
     return lost;
 }
 
-// Looks before it writes, except when it knows that a fire is due. What is committed while it
-// writes, by itself above all, need not wake it: it looks afterwards.
+// Reads the next fire before it writes, unless it already knows that a fire is due. Commits made
+// during planning, mostly its own, need no wake-up: Plan reads the next fire again afterwards.
 Result<Step> Node::Plan() {
     Step step;
     if (!next_fire_ || *next_fire_ > clock_.Now()) {
@@ -210,8 +212,8 @@ Result<Step> Node::Plan() {
     return step;
 }
 
-// Where the store's clock is this machine's and is set forward, every lease seems to have run out
-// at once. Those who live renew theirs within a third of it, so a whole one is waited.
+// If the store uses this machine's clock and that clock is set forward, all leases seem expired at
+// once. Live owners renew within a third of the lease, so reaping waits for one whole lease.
 Result<Step> Node::Reap() {
     const SteadyPoint steady = clock_.SteadyNow();
     if (reaper_jumps_.Take() > kJump) {
@@ -231,7 +233,8 @@ Result<Step> Node::Reap() {
     return answer.step;
 }
 
-// The lock of an earlier incarnation is its own where nobody else can have the name.
+// The owner name of store locks. A node that is the only one with its name keeps its locks over a
+// restart.
 std::string Node::LockOwner() const { return options_.only_one ? options_.name : owner_; }
 
 Retention::Options Node::RetentionOptions() const {

@@ -32,50 +32,57 @@
 namespace ksana::engine {
 
 struct NodeOptions {
-    std::string name = "node";      // the same after a restart
-    std::string incarnation = "1";  // another one after a restart
-    // Nobody else has this name: runs of an earlier incarnation are taken back at once.
+    std::string name = "node";      // stays the same over restarts
+    std::string incarnation = "1";  // differs after each restart
+    // No other process uses this name, so runs of an earlier incarnation are reaped at startup,
+    // without waiting for their leases.
     bool only_one = false;
     model::PolicyDefaults defaults;
-    std::size_t slots = 4;  // attempts under way at once, of each kind
+    std::size_t slots = 4;  // attempts in flight at once, for each dispatcher
     Duration lease = std::chrono::seconds(30);
     std::size_t plan_batch = 1'000;
-    // How far ahead of their time fires become runs: the more there is to do, the further.
+    // How far ahead of their time fires become runs. The planner looks further ahead the more fires
+    // there are.
     Duration least_ahead{};
     Duration most_ahead = std::chrono::milliseconds(100);
     std::size_t claim_batch = 1'000;
-    std::size_t max_waiting = 100'000;  // runs; with more nothing is planned
-    std::size_t late_start_rate = 500;  // per second; 0: no limit
+    std::size_t max_waiting = 100'000;  // queued runs at which planning pauses; 0: no limit
+    // Starts of overdue runs per second and dispatcher, at first; 0: no limit.
+    std::size_t late_start_rate = 500;
     Retention::Options retention;
-    std::optional<model::Rate> rate;  // of all starts
+    std::optional<model::Rate> rate;  // of all starts on this node; none: no limit
     BreakerOptions breaker;
     CallbackOptions callbacks;
-    // Others write, too: a commit may become visible so much later than its time.
+    // How much later than its timestamp a commit of another connection may become visible.
     Duration settle = std::chrono::seconds(1);
-    UuidGenerator* ids = nullptr;  // of alerts; none: there are no alerts
+    UuidGenerator* ids = nullptr;  // ids of incidents and notices; null: alerts are off
 };
 
-// The engine of one node without its threads: the loops, and what they share. A shell calls them:
-// Engine in production, the simulator in tests.
+// The engine of one node without its threads: owns the loops, the caches and the limits they share.
+// Engine runs the loops on threads in production; the simulator calls them in tests. Each loop
+// belongs to one thread at a time; every other method says if any thread may call it. A loop that
+// fails returns the store's error and can be called again.
 class Node {
   public:
-    // What is given must outlive it. The observer may be null. An executor must have answered all
-    // that it was given before this goes. One that is named twice has two dispatchers, each with
-    // its own slots: one of them is at work while the other waits for a commit.
+    // Everything passed by reference or pointer must outlive the node. `observer` may be null. Each
+    // executor must have answered every attempt before the node is destroyed. An executor listed
+    // twice gets two dispatchers, each with its own slots: one can work while the other waits for a
+    // commit.
     Node(store::Store& store, std::vector<Executor*> executors, schedule::ZoneDatabase& zones,
          const Clock& clock, NodeOptions options, Observer* observer);
 
-    // Once, before the loops: reads what planning needs, and takes back what an earlier incarnation
-    // left behind.
+    // Must be called before the loops run. Reads types, calendars and limits, and reaps the runs
+    // that an earlier incarnation left running. Returns the store's error if that fails.
     Result<void> Prepare();
 
     const std::vector<Loop>& loops() const { return loops_; }
-    // Called with the place of a loop in loops() that has something to do. Set before they run.
+    // Sets the function that is called with the index in loops() of a loop that has work. Set
+    // before any loop runs; called on any thread.
     void OnWake(std::function<void(std::size_t loop)> wake) { wake_ = std::move(wake); }
 
     const std::vector<std::unique_ptr<Dispatcher>>& dispatchers() const { return dispatchers_; }
-    // Stores runs; what an executor of this node can start at once is started by this call, if all
-    // are of its kind (direct_submit.hpp). Any thread.
+    // Stores runs. If one dispatcher serves the kind of all of them, starts those that fit into
+    // free slots in the same call (direct_submit.hpp). Any thread.
     Result<std::vector<store::Submitted>> Submit(store::SubmitParams params);
 
     ScheduleCache& schedules() { return schedules_; }
@@ -85,22 +92,25 @@ class Node {
     CalendarCache& calendars() { return calendars_; }
     CalendarWatch& calendar_watch() { return calendar_watch_; }
     const std::string& owner() const { return owner_; }
-    // For whoever reports on runs: the callbacks that are due because of it.
+    // Returns the function that makes the callbacks due after a report. For every caller that
+    // reports on runs.
     const store::FollowUp& follow_up() const { return follow_up_; }
 
-    // The node's own first, then by key. Any thread.
+    // Returns the use of every limit: the node's own first, then by key. Any thread.
     std::vector<LimitUse> LimitUses() const;
-    // What runs of a group's jobs there are on this node. Any thread.
+    // Counts the attempts of the group's jobs on this node. Any thread.
     GroupUse UseOfGroup(const std::string& group) const;
 
+    // Accepts starts again after Close. Any thread.
     void Open();
-    // Shutdown, in this order: no further starts; ask what runs to stop; give up on what does not.
+    // The steps of a shutdown, in this order: refuse further starts, ask every attempt to stop,
+    // report those that do not stop as given back. Any thread.
     void Close();
     void StopAll();
     void Abandon();
     bool Idle() const;
     std::size_t UnderWay() const;
-    DispatchLoad Load() const;  // of all kinds together
+    DispatchLoad Load() const;  // summed over all dispatchers
 
   private:
     Result<Step> Plan();
@@ -133,15 +143,15 @@ class Node {
     Retention retention_;
     Backfiller backfiller_;
     ClockWatch clock_watch_;
-    std::size_t calendar_loop_ = 0;  // its place
+    std::size_t calendar_loop_ = 0;  // index in loops_
     CalendarWatch calendar_watch_;
-    std::unique_ptr<Alerter> alerter_;  // may be null
+    std::unique_ptr<Alerter> alerter_;  // null: alerts are off
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
     std::vector<Loop> loops_;
-    std::optional<TimePoint> next_fire_;           // only Plan; by this node's wall clock
-    std::atomic<bool> planning_{false};            // a transaction of Plan is under way
-    ClockJumpDetector reaper_jumps_;               // only Reap
-    std::optional<SteadyPoint> no_reaping_until_;  // likewise
+    std::optional<TimePoint> next_fire_;           // used by Plan only; on this node's wall clock
+    std::atomic<bool> planning_{false};            // a transaction of Plan is in flight
+    ClockJumpDetector reaper_jumps_;               // used by Reap only
+    std::optional<SteadyPoint> no_reaping_until_;  // used by Reap only; none: reaping is allowed
 };
 
 }  // namespace ksana::engine

@@ -11,28 +11,30 @@
 
 namespace ksana::engine {
 
-// How an attempt that this node carried out ended.
+// How an attempt that this node executed ended.
 struct AttemptEnd {
-    const model::Run& run;  // as it was when the attempt started
+    const model::Run& run;  // as of the start of the attempt
     const std::string& job_name;
-    const model::Event& event;  // what was reported
-    store::Applied applied;     // what became of the report
+    const model::Event& event;  // the reported event
+    store::Applied applied;     // the store's verdict on the report
     Duration took{};
 };
 
-// Sees what the engine does, for metrics. Called after the commit, on the engine's threads: returns
-// soon and does not throw.
+// Observes the engine, for metrics. The caller that wires up the engine owns it. Methods are called
+// after the commit, on loop threads and on request threads, so an implementation must be
+// thread-safe, return quickly and not throw.
 class Observer {
   public:
     virtual ~Observer() = default;
 
     virtual void Planned(std::size_t /*jobs*/, std::size_t /*runs*/) {}
-    // Late: how long after its time the attempt was started.
+    // `late`: the time between the run's ready time and the start of the attempt.
     virtual void Started(const model::Run& /*run*/, Duration /*late*/) {}
     virtual void Ended(const AttemptEnd& /*end*/) {}
-    // What an agent said of its attempt, and what became of that.
+    // An agent's report on its attempt, and the store's verdict.
     virtual void Reported(model::EventKind /*kind*/, const store::Applied& /*applied*/) {}
-    // A limit or an open breaker was in its way, and it was given back.
+    // A limit or an open circuit breaker held the attempt back, and its run was given back to the
+    // store.
     virtual void Deferred(const model::Run& /*run*/, const model::WaitCause& /*cause*/) {}
     virtual void Reaped(const model::Run& /*run*/) {}
     virtual void Purged(std::size_t /*runs*/) {}

@@ -24,11 +24,11 @@ using model::EventKind;
 
 constexpr std::size_t kMaxErrorText = 1000;
 
-// A byte of a body takes at most six in a JSON string; the rest of a detail is small.
+// A byte of a body takes at most six bytes in a JSON string. The rest of a detail is small.
 static_assert(kMaxResult <= store::kMaxPayload && kMaxErrorText <= store::kMaxPayload);
 static_assert(6 * kMaxKeptBody + 1024 <= store::kMaxPayload);
 
-// How many bytes the character at the front takes; 0: none that is well-formed.
+// Returns the size of the UTF-8 character at the front; 0: not well-formed.
 std::size_t CharacterSize(std::string_view text) {
     for (std::size_t size = 1; size <= std::min<std::size_t>(4, text.size()); ++size) {
         if (IsUtf8(text.substr(0, size))) return size;
@@ -62,8 +62,8 @@ EventKind KindOf(const CallAnswer& answer) {
     return kind == EventKind::kRetryableFailure && never ? EventKind::kPermanentFailure : kind;
 }
 
-// Whether somebody is there. An answer that does not come in its time tells nothing: the job may
-// allow too little. Gateways answer for targets that are down.
+// Returns whether the target is reachable. A timeout after connecting is no evidence either way:
+// the job's timeout may be too short. Gateways answer 502, 503 and 504 for targets that are down.
 model::TargetHealth SignOf(const CallAnswer& answer) {
     const bool connected = answer.reused || answer.timings.connect > Duration::zero();
     switch (answer.error) {
@@ -100,7 +100,8 @@ std::string ResultOf(const CallAnswer& answer) {
     return fits && codec::IsJson(answer.body) ? answer.body : "";
 }
 
-// "0.234" by hand: formatting a floating-point number costs as much as the rest of a detail.
+// Writes "0.234" without floating-point formatting, which would cost as much as the rest of a
+// detail.
 void WriteMilliseconds(JsonOutput& detail, std::string_view name, Duration duration) {
     const auto us = std::max<std::int64_t>(0, duration.count());
     const std::string fraction = std::to_string(us % 1000);
@@ -149,7 +150,7 @@ std::string HarmlessText(std::string_view bytes, std::size_t max_bytes) {
     constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
     std::string text;
     while (!bytes.empty()) {
-        // Most of it is plain.
+        // Most text is plain ASCII, which is copied in one piece.
         const auto plain =
             static_cast<std::size_t>(std::ranges::find_if(bytes, IsNotPlain) - bytes.begin());
         if (plain > 0) {
@@ -195,7 +196,7 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// All of it must be digits.
+// Returns the number, or nothing unless all characters are digits.
 std::optional<int> Number(std::string_view text) {
     int number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -213,7 +214,7 @@ std::optional<unsigned> Month(std::string_view name) {
     return static_cast<unsigned>(found - kMonths.begin()) + 1;
 }
 
-// RFC 9110, IMF-fixdate: every part has its place.
+// Parses an IMF-fixdate (RFC 9110), in which every part has a fixed position.
 std::optional<TimePoint> ParseDate(std::string_view text) {
     constexpr std::string_view kShape = "ddd, 00 mmm 0000 00:00:00 GMT";
     if (text.size() != kShape.size() || text.substr(25) != " GMT" || text[19] != ':' ||
@@ -239,7 +240,7 @@ std::optional<TimePoint> ParseDate(std::string_view text) {
 std::optional<Duration> ParseRetryAfter(std::string_view text, TimePoint now) {
     if (text.empty()) return std::nullopt;
     if (std::ranges::all_of(text, IsDigit)) {
-        // A number too long to read is a long wait, too.
+        // A number with too many digits is a long wait as well.
         const auto seconds = Number(text);
         if (!seconds) return kMaxRetryAfter;
         return std::min<Duration>(std::chrono::seconds(*seconds), kMaxRetryAfter);

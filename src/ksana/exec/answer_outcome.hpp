@@ -10,42 +10,43 @@
 
 namespace ksana::exec {
 
-// A longer JSON answer is not kept as the run's result.
+// The longest JSON answer that is kept as the run's result.
 inline constexpr std::size_t kMaxResult = 64 << 10;
-// Of an answer's body, with the attempt.
+// The longest part of an answer's body that is kept with the attempt.
 inline constexpr std::size_t kMaxKeptBody = 4 << 10;
 
-// What is known of an attempt beside its answer.
+// What OutcomeOf needs to know about an attempt beside its answer.
 struct CallContext {
-    std::string target;  // "example.com:8080", as the URL has it
-    Duration timeout{};  // as the user set it, for the error text
+    std::string target;  // "example.com:8080", as written in the URL
+    Duration timeout{};  // as configured, for the error text
     Duration connect_timeout{};
     std::string trace_id;
 };
 
-// "example.com:8080" of "http://example.com:8080/path".
+// Returns "example.com:8080" for "http://example.com:8080/path".
 std::string TargetOf(std::string_view url);
 
-// What an answer means for the run (K-09): its status decides. Retry-After is obeyed for failures
-// that are tried again, and "Ksana-Retry: no" makes a failure permanent. Without an answer: the
-// egress guard's refusal is permanent, a timeout is one, everything else is tried again.
+// Translates an answer into the event of the run (K-09). The status decides. Retry-After is obeyed
+// for retryable failures, and "Ksana-Retry: no" makes a failure permanent. Without an answer: a
+// refusal by the egress guard and too many redirects are permanent failures, a timeout is kTimeout,
+// a cancelled call is kCancelled, and all other errors are retryable.
 //   result  the body where it is JSON of at most kMaxResult, else empty
 //   error   short, for people: "HTTP 503 from example.com"
 //   target  down: no connection, 502, 503 or 504; answered: any other answer
 //   detail  {"status","error_kind","remote","timings":{"dns_ms",…},"body","body_truncated",
 //           "trace_id"}
-// Bytes that are no UTF-8 and NULs come out as replacement characters, as no store keeps them.
+// Invalid UTF-8 and NULs become replacement characters, because stores refuse them.
 model::Event OutcomeOf(const http_client::CallAnswer& answer, const CallContext& context,
                        TimePoint now);
 
-// At most `max_bytes` of something as well-formed UTF-8 without NUL.
+// Returns at most `max_bytes` of `bytes` as well-formed UTF-8 without NUL.
 std::string HarmlessText(std::string_view bytes, std::size_t max_bytes);
 
-// Longer waits are cut to this.
+// The longest accepted Retry-After; longer ones are cut to it.
 inline constexpr Duration kMaxRetryAfter = std::chrono::hours(24);
 
-// The header Retry-After: seconds, or a date as HTTP writes it ("Sun, 06 Nov 1994 08:49:37 GMT"); a
-// date that has passed is no wait at all. Nothing: neither of them.
+// Parses the header Retry-After: seconds, or an HTTP date ("Sun, 06 Nov 1994 08:49:37 GMT"). A date
+// in the past yields zero. Returns nothing for any other text.
 std::optional<Duration> ParseRetryAfter(std::string_view text, TimePoint now);
 
 }  // namespace ksana::exec

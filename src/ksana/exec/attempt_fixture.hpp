@@ -7,13 +7,13 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
 
-// For the tests of the module.
+// Shared by the tests of this module.
 
 namespace ksana::exec {
 
 inline TimePoint At(std::string_view text) { return ParseTime(text).value(); }
 
-// The second attempt of a fire, started at 08:00:01 with ten seconds.
+// Returns the second attempt of a fire, started at 08:00:01 with a timeout of ten seconds.
 inline engine::ActiveAttempt AttemptOf(model::HttpAction action) {
     auto job = std::make_shared<model::Job>();
     job->id = "job-1";

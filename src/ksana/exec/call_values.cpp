@@ -71,8 +71,9 @@ bool IsFilled(std::string_view key) {
     return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
-// What stands between the quotes, where it is ASCII: keys and the marker are. Many writers of JSON
-// write < and > as \u003c and \u003e.
+// Decodes the \u escapes of a raw JSON string. Returns nothing for other escapes and non-ASCII
+// codes, which neither keys nor the marker contain. Many JSON writers escape < and > as \u003c and
+// \u003e.
 std::optional<std::string> Unescaped(std::string_view raw) {
     std::string plain;
     while (!raw.empty()) {
@@ -92,18 +93,19 @@ std::optional<std::string> Unescaped(std::string_view raw) {
     return plain;
 }
 
-// Reads JSON from left to right as far as it must: strings, and what follows them.
+// Reads JSON from left to right, only as far as needed: strings, and the character after them.
 class Scanner {
   public:
     explicit Scanner(std::string_view text) : text_(text) {}
 
-    // Moves to the next string and past it; nothing at the end.
+    // Moves past the next string and returns its raw content; nothing at the end.
     std::optional<std::string_view> NextString() {
         at_ = text_.find('"', at_);
         return at_ == std::string_view::npos ? std::nullopt : StringHere();
     }
 
-    // The string that starts here; nothing when something else does.
+    // Moves past the string that starts here and returns its raw content; nothing if none starts
+    // here.
     std::optional<std::string_view> StringHere() {
         if (at_ >= text_.size() || text_[at_] != '"') return std::nullopt;
         const std::size_t start = at_ + 1;

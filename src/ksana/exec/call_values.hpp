@@ -12,13 +12,13 @@
 
 namespace ksana::exec {
 
-// What an attempt's placeholders stand for: job_id, job_name, run_id, exec_id, tenant, attempt,
-// fence, scheduled_at (of the fire; else when the run was made), triggered_at (the attempt's
-// start), params (all parameters of the run, as JSON), params.NAME, and NAME alone where it is none
-// of the above. The attempt must outlive it.
+// The values of an attempt's placeholders: job_id, job_name, run_id, exec_id, tenant, attempt,
+// fence, scheduled_at (the nominal time; without one, the creation time of the run), triggered_at
+// (the start of the attempt), params (all parameters of the run, as JSON), params.NAME, and NAME
+// alone unless it is one of the above. The attempt must outlive the object.
 class CallValues {
   public:
-    // Fails when the run's payload is neither empty nor a JSON object.
+    // Returns an error if the run's payload is neither empty nor a JSON object.
     static Result<CallValues> Make(const engine::ActiveAttempt& attempt);
 
     std::optional<TemplateValue> Find(std::string_view name) const;
@@ -33,9 +33,9 @@ class CallValues {
     std::vector<codec::JsonMember> parameters_;
 };
 
-// K-10: in a JSON text, a string that is exactly "<filled-by-service>" under one of the keys
-// job_id, run_id, exec_id, scheduled_at, triggered_at and attempt is replaced by its value, at any
-// depth; attempt becomes a number. Under other keys it stays. Every other byte stays as it is.
+// Replaces the string "<filled-by-service>" in a JSON text under the keys job_id, run_id, exec_id,
+// scheduled_at, triggered_at and attempt by the value, at any depth (K-10). attempt becomes a
+// number. Under other keys the string stays. All other bytes stay as they are.
 std::string FillServiceValues(std::string body, const TemplateLookup& lookup);
 
 }  // namespace ksana::exec

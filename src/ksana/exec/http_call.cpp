@@ -65,7 +65,7 @@ Result<std::vector<Header>> OwnHeaders(const model::HttpAction& action,
     return headers;
 }
 
-// The content type says it, or the text itself.
+// Returns whether the content type or the text itself says that the body is JSON.
 bool IsJsonBody(const std::string& body, const std::vector<Header>& headers) {
     const std::string* type = FindHeader(headers, "content-type");
     return StartsLikeJson(body) || (type != nullptr && Lower(*type).find("json") != type->npos);
@@ -110,7 +110,8 @@ std::string UserAgent() { return "ksana/" KSANA_VERSION; }
 
 namespace {
 
-// With the time that is left of the attempt.
+// Returns a request with the remaining time of the attempt as timeout. kDeadlineExceeded: none is
+// left.
 Result<CallRequest> FrameOf(const model::Run& run, TimePoint now, const HttpCallOptions& options) {
     const Duration left = run.status.deadline ? *run.status.deadline - now : run.policy.timeout;
     CallRequest request;
@@ -129,7 +130,7 @@ Result<CallRequest> CheckedCall(CallRequest request) {
     return request;
 }
 
-// What is signed is sent as it is, without placeholders.
+// Sends the body as it was signed, without filling in placeholders.
 Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoint now,
                                   const HttpCallOptions& options) {
     const engine::CallbackCall& call = *attempt.callback;

@@ -10,18 +10,20 @@
 namespace ksana::exec {
 
 struct HttpCallOptions {
-    Duration connect_timeout = std::chrono::seconds(10);  // at most the attempt's own
-    std::size_t max_read = 1 << 20;  // of an answer; beyond it the connection is closed
+    // Also bounded by the timeout of the attempt.
+    Duration connect_timeout = std::chrono::seconds(10);
+    std::size_t max_read = 1 << 20;  // bytes of an answer, after which the connection is closed
 };
 
-// "ksana/0.1.0"
+// Returns "ksana/" and the version, such as "ksana/0.1.0".
 std::string UserAgent();
 
-// The call that carries out an attempt of an HTTP job (K-01, K-10): its action with placeholders
-// filled, the headers that Ksana adds, and the time that is left of the attempt. A job's own
-// headers win over ours, except for those named Ksana-… and X-Ksana-….
-// A callback's is what the callback says, signed where it is to be (webhook_signature.hpp).
-// Fails with kDeadlineExceeded when no time is left, else with what makes the job impossible.
+// Builds the call for an attempt of an HTTP job (K-01, K-10): the action with placeholders filled
+// in, Ksana's own headers, and the remaining time of the attempt as timeout. The job's headers
+// override Ksana's, except those named Ksana-… and X-Ksana-…. For a callback, builds the call that
+// the callback specifies, signed if required (webhook_signature.hpp). Returns kDeadlineExceeded if
+// no time is left, otherwise kInvalidArgument or kNotFound with the reason why the call is
+// impossible.
 Result<http_client::CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint now,
                                            const HttpCallOptions& options = {});
 

@@ -11,7 +11,7 @@
 namespace ksana::exec {
 namespace {
 
-// Those of "mailto:a@example.com,b@example.com".
+// Splits "mailto:a@example.com,b@example.com" into its addresses.
 std::vector<std::string> AddressesOf(std::string_view url) {
     std::vector<std::string> addresses;
     url.remove_prefix(engine::kMailTo.size());
@@ -23,7 +23,7 @@ std::vector<std::string> AddressesOf(std::string_view url) {
     return addresses;
 }
 
-// What the attempt tells of a success that is not quite one.
+// Returns the attempt's detail for a success with a reservation.
 std::string NoteOf(std::string_view text) {
     JsonOutput note;
     note.BeginObject();
@@ -42,13 +42,13 @@ model::Event EventOf(const mail::MailOutcome& outcome) {
     const std::string text = HarmlessText(outcome.error, 1000);
     if (event.kind != model::EventKind::kSuccess) {
         event.error = text;
-    } else if (!text.empty()) {  // it was sent, though not to everybody
+    } else if (!text.empty()) {  // sent, but not to every recipient
         event.detail = NoteOf(text);
     }
     return event;
 }
 
-// A callback that nobody is to get any more.
+// The event of a callback that has no receiver any more.
 model::Event NobodyToTell() {
     model::Event event;
     event.kind = model::EventKind::kSuccess;
@@ -56,15 +56,15 @@ model::Event NobodyToTell() {
     return event;
 }
 
-// A receiver of callbacks that refuses one is often just not ready, or not right yet; one that
-// does not want it any more says so.
+// Returns whether a refused callback is retried. A receiver that refuses is often just not ready
+// yet; one that does not want the callback answers 410 or sends Ksana-Retry.
 bool IsWorthARetry(const http_client::CallAnswer& answer) {
     constexpr int kGone = 410;
     return answer.error == http_client::CallError::kNone && answer.status != kGone &&
            http_client::FindHeader(answer.headers, "ksana-retry") == nullptr;
 }
 
-// The attempt was never sent.
+// The event of a call that was never sent.
 model::Event EventOf(const Error& error) {
     model::Event event;
     event.kind = error.code == Code::kDeadlineExceeded ? model::EventKind::kTimeout
@@ -121,8 +121,8 @@ void HttpExecutor::SendMail(const engine::ActiveAttempt& attempt, Done done) {
     if (!text) return done(EventOf(text.error()));
     const model::Run& run = attempt.run;
     const TimePoint now = clock_.Now();
-    // Others may wait for the mail server, too: what counts is the end of the attempt, not when it
-    // is its turn. Where the clocks of store and node differ it has its timeout at most.
+    // The deadline is the end of the attempt, because other mails may be queued for the mail
+    // server. If the clocks of store and node differ, the remaining time is at most the timeout.
     const Duration left =
         std::min(run.status.deadline.value_or(now + run.policy.timeout) - now, run.policy.timeout);
     if (left <= Duration::zero()) {
@@ -140,7 +140,7 @@ void HttpExecutor::SendMail(const engine::ActiveAttempt& attempt, Done done) {
 }
 
 void HttpExecutor::Cancel(std::string_view exec_id) {
-    if (mailer_ != nullptr) mailer_->Cancel(exec_id);  // it may be a mail
+    if (mailer_ != nullptr) mailer_->Cancel(exec_id);  // the attempt may be a mail
     std::optional<http_client::CallId> call;
     {
         const MutexLock lock(mutex_);
@@ -157,7 +157,7 @@ void HttpExecutor::Enter(const std::string& exec_id) {
     calls_.insert_or_assign(exec_id, Call{});
 }
 
-// Its answer may have come already; and somebody may have asked to cancel it meanwhile.
+// The answer may have arrived already, and a cancellation may have come meanwhile.
 void HttpExecutor::NoteSent(const std::string& exec_id, http_client::CallId call) {
     bool cancelled = false;
     {
@@ -170,7 +170,7 @@ void HttpExecutor::NoteSent(const std::string& exec_id, http_client::CallId call
     if (cancelled) client_.Cancel(call);
 }
 
-// Whether somebody asked to cancel it.
+// Returns whether a cancellation was requested.
 bool HttpExecutor::Leave(const std::string& exec_id) {
     const MutexLock lock(mutex_);
     const auto found = calls_.find(exec_id);

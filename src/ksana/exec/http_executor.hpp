@@ -15,15 +15,16 @@
 
 namespace ksana::exec {
 
-// Carries out attempts of HTTP jobs: one call each (K-01, K-09, K-10). What cannot be sent ends at
-// once as a permanent failure. A call that ends because the client stops is a failure to be tried
-// again, not a cancelled run: nobody asked for that.
-// A notice that goes to addresses is handed to the mailer with the time that is left of it; it can
-// be cancelled until it is on its way, and ends in time then. The client, the clock and the mailer
-// must outlive it; client and mailer must be stopped before it goes.
+// Executes attempts of HTTP jobs, one call each (K-01, K-09, K-10). A request that cannot be built
+// ends at once: as a timeout if no time is left, otherwise as a permanent failure. A call that ends
+// because the client stops is a retryable failure, not a cancelled run. A callback to a mailto:
+// address is handed to the mailer with the remaining time of the attempt as deadline; it can be
+// cancelled until its transmission begins. Owned by the server. Thread-safe; `done` is called on
+// the thread of the client or mailer, or inside Start. The client, the clock and the mailer must
+// outlive the executor; client and mailer must be stopped first.
 class HttpExecutor final : public engine::Executor {
   public:
-    // Without a mailer (null) mails are permanent failures.
+    // Without a mailer (null), mails are permanent failures.
     HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options = {},
                  mail::Mailer* mailer = nullptr);
 
@@ -32,9 +33,9 @@ class HttpExecutor final : public engine::Executor {
     void Cancel(std::string_view exec_id) override;
 
   private:
-    // A call of an attempt under way.
+    // A call in flight.
     struct Call {
-        std::optional<http_client::CallId> call;  // none: about to be sent
+        std::optional<http_client::CallId> call;  // none: Send has not returned yet
         bool cancelled = false;
     };
 
@@ -52,7 +53,7 @@ class HttpExecutor final : public engine::Executor {
     const HttpCallOptions options_;
     mail::Mailer* const mailer_;
     Mutex mutex_;
-    // By exec_id.
+    // Calls in flight, by exec_id.
     std::unordered_map<std::string, Call, TextHash, std::equal_to<>> calls_
         KSANA_GUARDED_BY(mutex_);
 };

@@ -23,7 +23,7 @@ using testing::RawPeer;
 using testing::RawRequest;
 using testing::RawServer;
 
-// Keeps what a target got and what attempts came to, and lets a test wait for them.
+// Records the requests of a target and the outcomes of attempts, and lets a test wait for them.
 class Record {
   public:
     void Got(RawRequest request) {
@@ -60,7 +60,7 @@ class Record {
     std::vector<model::Event> events_ KSANA_GUARDED_BY(mutex_);
 };
 
-// Keeps mails and sends none.
+// Records mails and sends none.
 class KeepingMailer final : public mail::Mailer {
   public:
     void Send(mail::Mail mail, Done done) override {
@@ -83,7 +83,7 @@ class HttpExecutorTest : public ::testing::Test {
     void SetUp() override { ASSERT_TRUE(client_.Start()); }
     void TearDown() override { client_.Stop(); }
 
-    // Answers everything alike, and records it.
+    // Answers every request with the same response, and records it.
     RawServer::Script Answering(int status, std::string body = "", std::string headers = "") {
         return [this, status, body, headers](RawPeer& peer) {
             while (auto request = peer.Read()) {
@@ -93,7 +93,7 @@ class HttpExecutorTest : public ::testing::Test {
         };
     }
 
-    // Takes calls and never answers.
+    // Reads a request and never answers.
     RawServer::Script Hanging() {
         return [this](RawPeer& peer) {
             if (auto request = peer.Read()) record_.Got(std::move(*request));
@@ -101,7 +101,7 @@ class HttpExecutorTest : public ::testing::Test {
         };
     }
 
-    // A attempt that has its ten seconds from now on.
+    // Returns an attempt whose ten seconds start now.
     engine::ActiveAttempt Fresh(model::HttpAction action) {
         engine::ActiveAttempt attempt = AttemptOf(std::move(action));
         attempt.run.status.started_at = clock_.Now();
@@ -127,7 +127,7 @@ class HttpExecutorTest : public ::testing::Test {
             {.url = "mailto:a@example.com,b@example.com", .body = R"({"subject":"s","text":"t"})"});
     }
 
-    // The same of a callback.
+    // Executes an attempt of a callback and returns its outcome.
     model::Event Tell(engine::CallbackCall call) {
         executor_.Start(Shared(CallbackOf(std::move(call))), record_.Done());
         return record_.AwaitEvents(1).front();
@@ -206,7 +206,8 @@ TEST_F(HttpExecutorTest, WhatCannotBeSentFailsAtOnce) {
     const auto event = Run({.url = server.Url("/{{nobody}}")});
     EXPECT_EQ(event.kind, EventKind::kPermanentFailure);
     EXPECT_EQ(event.error, "there is no value for the placeholder \"nobody\"");
-    executor_.Start(Shared(AttemptOf({.url = server.Url()})), record_.Done());  // long ago
+    // Its deadline passed long ago.
+    executor_.Start(Shared(AttemptOf({.url = server.Url()})), record_.Done());
     EXPECT_EQ(record_.AwaitEvents(2).back().kind, EventKind::kTimeout);
     EXPECT_EQ(record_.requests(), 0U);
 }
@@ -218,7 +219,7 @@ TEST_F(HttpExecutorTest, CancelEndsTheAttempt) {
     executor_.Cancel("another");
     executor_.Cancel("exec-2");
     EXPECT_EQ(record_.AwaitEvents(1).front().kind, EventKind::kCancelled);
-    executor_.Cancel("exec-2");  // over: nothing happens
+    executor_.Cancel("exec-2");  // the attempt is over: nothing happens
 }
 
 TEST_F(HttpExecutorTest, AStoppingClientDoesNotCancelRuns) {

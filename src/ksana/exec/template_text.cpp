@@ -19,7 +19,7 @@ std::string_view Trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// Goes once through the template. In JSON it knows whether it stands inside a string.
+// Fills one template in one pass. In JSON it tracks whether the position is inside a string.
 class Filler {
   public:
     Filler(TemplatePlace place, const TemplateLookup& lookup) : place_(place), lookup_(lookup) {}
@@ -86,8 +86,8 @@ class Filler {
         return {};
     }
 
-    // A string loses its quotes inside quotes; anything else is written there as it is in JSON, and
-    // its own quotes are escaped.
+    // Inside quotes, a string is inserted without its own quotes. Any other value is inserted as
+    // its JSON text, with quotes escaped.
     void PutJson(const TemplateValue& value) {
         if (!in_string_) {
             out_ += value.json;

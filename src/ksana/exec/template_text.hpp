@@ -10,31 +10,32 @@
 
 namespace ksana::exec {
 
-// What stands for a placeholder: {text: `a"b`, json: `"a\"b"`}, {text: `3`, json: `3`}.
+// The value of a placeholder: {text: `a"b`, json: `"a\"b"`}, {text: `3`, json: `3`}.
 struct TemplateValue {
     std::string text;
     std::string json;
 };
 
-// Nothing: there is no such name.
+// Returns the value of a placeholder, or nothing if the name is unknown.
 using TemplateLookup = std::function<std::optional<TemplateValue>(std::string_view name)>;
 
 enum class TemplatePlace : std::uint8_t {
     kUrl,   // values are percent-encoded
-    kJson,  // inside quotes as part of the string, outside as a JSON value of their own
-    kText,  // values as they are; also headers, whose whole value is checked afterwards
+    kJson,  // inside quotes as part of the string, outside as a JSON value
+    kText,  // values as they are; also for headers, whose whole value is checked afterwards
 };
 
-// Longer results are refused.
+// The longest result of FillTemplate.
 inline constexpr std::size_t kMaxFilled = 4 << 20;
 
-// Puts values in the place of {{name}}; blanks around the name do not count. "{{{{" is a literal
-// "{{", and "}}" without an opening is itself. Values are not looked into for further placeholders.
-// Fails for a name that is not known, naming it, and for one that is not closed.
+// Replaces {{name}} by its value; blanks around the name are ignored. "{{{{" is a literal "{{", and
+// "}}" without an opening stays. Placeholders inside values are not replaced. Returns
+// kInvalidArgument for an unknown name, for a placeholder that is not closed, and for a result
+// longer than kMaxFilled.
 Result<std::string> FillTemplate(std::string_view text, TemplatePlace place,
                                  const TemplateLookup& lookup);
 
-// Starts like a JSON object or array, and not with a placeholder.
+// Returns whether the text starts like a JSON object or array, and not with a placeholder.
 bool StartsLikeJson(std::string_view text);
 
 }  // namespace ksana::exec

@@ -27,7 +27,7 @@ std::string ToBase64(const Bytes& bytes) {
     return TextOf(text);
 }
 
-// Nothing for what is not base64.
+// Returns nothing if the text is not base64.
 std::optional<std::string> FromBase64(std::string_view text) {
     if (text.empty() || text.size() % 4 != 0) return std::nullopt;
     Bytes bytes(text.size() / 4 * 3);

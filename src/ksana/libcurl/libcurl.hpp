@@ -6,7 +6,7 @@
 
 namespace ksana::libcurl {
 
-// What Ksana calls of libcurl: the one list of it.
+// The libcurl functions that Ksana calls; the only list of them.
 #define KSANA_LIBCURL_FUNCTIONS(EACH) \
     EACH(curl_easy_cleanup)           \
     EACH(curl_easy_getinfo)           \
@@ -32,16 +32,18 @@ namespace ksana::libcurl {
     EACH(curl_url_set)                \
     EACH(curl_version_info)
 
+// Pointers to the functions of the loaded library.
 struct Functions {
     KSANA_LIBCURL_FUNCTIONS(KSANA_LATE_FUNCTION)
 };
 
-// Loads libcurl and sets it up, once in the process; thread-safe. With it come some thirty
-// libraries and the tables of OpenSSL, six megabytes in all that a process without calls for it
-// does not need. A failure stays one until the process ends.
+// Loads and initializes libcurl, once per process. Thread-safe. Loading brings in about thirty
+// libraries and the tables of OpenSSL, six megabytes that a process without such calls does not
+// need. Returns an error if the library is missing or broken; the error is permanent until the
+// process ends.
 Result<void> Load();
 
-// After Load has gone well.
+// Returns the functions. Call only after Load has succeeded.
 const Functions& Api();
 
 }  // namespace ksana::libcurl

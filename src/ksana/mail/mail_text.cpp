@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::size_t kLine = 57;  // bytes in a line of 76 characters
-constexpr std::size_t kWord = 30;  // bytes in an encoded word, well below its 75 characters
+constexpr std::size_t kLine = 57;  // input bytes of a line of 76 characters
+// Input bytes of an encoded word, well below its limit of 75 characters.
+constexpr std::size_t kWord = 30;
 
 std::string Base64(std::string_view bytes) {
     std::string text;
@@ -39,14 +40,14 @@ bool IsPlain(std::string_view text) {
     return text.size() <= 70;
 }
 
-// The longest beginning of at most `most` bytes that ends between characters.
+// Returns the length of the longest prefix of at most `most` bytes that ends between characters.
 std::size_t CutAt(std::string_view text, std::size_t most) {
     if (text.size() <= most) return text.size();
     while (most > 1 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
     return most;
 }
 
-// RFC 2047: what is not plain stands in encoded words.
+// Encodes text that is not plain ASCII as encoded words (RFC 2047).
 std::string HeaderText(std::string_view text) {
     if (IsPlain(text)) return std::string(text);
     std::string encoded;

@@ -43,7 +43,7 @@ TEST(MailTextTest, LongAndForeignSubjectsAreFoldedBetweenCharacters) {
     mail.subject = "";
     for (int n = 0; n < 40; ++n) mail.subject += "é";
     const std::string text = MailToText(mail, "k@e.com");
-    // 15 characters of two bytes each in a word.
+    // A word holds 15 characters of two bytes each.
     EXPECT_NE(text.find("?=\r\n =?UTF-8?B?w6nDqcOpw6nDqcOpw6nDqcOpw6nDqcOpw6nDqcOp?="),
               std::string::npos)
         << text;

@@ -10,39 +10,41 @@
 
 namespace ksana::mail {
 
-// A plain mail.
+// A plain-text mail.
 struct Mail {
-    std::string id;               // the same however often it is sent: its Message-ID
+    std::string id;               // stays the same over repeated deliveries; becomes the Message-ID
     std::vector<std::string> to;  // addresses
-    std::string subject;          // UTF-8, as the text
+    std::string subject;          // UTF-8, like the text
     std::string text;
     TimePoint at{};
-    std::string attempt = {};  // whom Cancel names; another one whenever it is sent again
-    // The attempt is over then, whoever waits in front of it: it is sent before, or not at all.
+    std::string attempt = {};  // the key for Cancel; differs for each delivery
+    // When the attempt ends. A mail that waits longer than this is not sent at all.
     SteadyPoint deadline = SteadyPoint::max();
 };
 
 struct MailOutcome {
     enum class Kind : std::uint8_t {
         kSent,
-        kLater,      // it may get through another time
-        kRefused,    // it will not
-        kTakenBack,  // somebody did so before it was sent
+        kLater,      // temporary failure: a retry may succeed
+        kRefused,    // permanent failure
+        kTakenBack,  // cancelled before it was sent
     };
     Kind kind = Kind::kSent;
-    std::string error;  // of one that was sent: whom the server did not take it for
+    std::string error;  // for kSent: the recipients that the server refused; empty: none
 };
 
-// Sends mails. Thread-safe.
+// Sends mails. The server owns it; executors call it. Implementations must be thread-safe and
+// report every failure through `done`.
 class Mailer {
   public:
     using Done = std::function<void(MailOutcome)>;
 
     virtual ~Mailer() = default;
-    // Returns at once. `done` is called exactly once, on any thread, also before Send returns.
+    // Queues the mail and returns at once. Calls `done` exactly once, on any thread, possibly
+    // before Send returns.
     virtual void Send(Mail mail, Done done) = 0;
-    // Takes back one that still waits; its `done` is called before this returns. One that is on its
-    // way goes on: nobody could tell whether it got there.
+    // Cancels a mail that still waits; its `done` is called before Cancel returns. A mail that is
+    // being sent continues, because its delivery could not be known.
     virtual void Cancel(std::string_view attempt) = 0;
 };
 

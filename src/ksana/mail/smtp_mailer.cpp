@@ -16,8 +16,8 @@ namespace {
 
 using Kind = MailOutcome::Kind;
 
-constexpr auto kLongest = std::chrono::hours(1);  // whatever the deadline is
-constexpr std::size_t kMaxAnswer = 200;           // that much of it is kept
+constexpr auto kLongest = std::chrono::hours(1);  // the longest delivery, whatever the deadline is
+constexpr std::size_t kMaxAnswer = 200;           // bytes kept of a server's answer
 
 struct CurlDelete {
     void operator()(CURL* handle) const { libcurl::Api().curl_easy_cleanup(handle); }
@@ -29,7 +29,7 @@ struct ListDelete {
 };
 using List = std::unique_ptr<curl_slist, ListDelete>;
 
-// What is left to be sent.
+// The part of the message that is not sent yet.
 struct Rest {
     std::string_view text;
 };
@@ -60,12 +60,12 @@ List Recipients(const Mail& mail) {
     return list;
 }
 
-// What the server said to each recipient. libcurl sends one command after the other, and goes on
-// while one recipient is left.
+// Collects the server's answers to each recipient. libcurl sends one command at a time and
+// continues while one recipient is accepted.
 struct Talk {
-    std::string asked;                 // the recipient that the next answer is about
+    std::string asked;                 // the recipient that the next answer is for; empty: none
     std::vector<std::string> refused;  // "gone@example.com (550 nobody of that name)"
-    bool for_now = false;              // one of them only for now (4xx)
+    bool for_now = false;              // a recipient was refused temporarily (4xx)
 
     void Sent(std::string_view line) {
         constexpr std::string_view kRecipient = "RCPT TO:<";
@@ -76,7 +76,7 @@ struct Talk {
         }
     }
     void Got(std::string_view line) {
-        const bool last = line.size() > 3 && line[3] == ' ';  // of several lines
+        const bool last = line.size() > 3 && line[3] == ' ';  // the last line of an answer
         if (asked.empty() || !last) return;
         if (!line.starts_with('2')) {
             const auto end = std::min(line.find_last_not_of("\r\n") + 1, kMaxAnswer);
@@ -94,8 +94,8 @@ int Listen(CURL*, curl_infotype type, char* text, std::size_t size, void* given)
     return 0;
 }
 
-// The server has said no for good to the mail itself; that it does not know us may be set right,
-// and so may a recipient that is refused for now.
+// Returns whether the server refused the mail itself permanently. A failed login can be corrected,
+// and a temporary refusal of a recipient may pass.
 bool IsFinal(CURLcode code, long response, const Talk& talk) {
     return code != CURLE_LOGIN_DENIED && response >= 550 && response < 560 && !talk.for_now;
 }
@@ -190,8 +190,8 @@ MailOutcome SmtpMailer::Deliver(const Mail& mail, const std::stop_token& stop) c
     set(CURLOPT_ERRORBUFFER, fault.data());
     set(CURLOPT_MAIL_FROM, Bracketed(options_.from).c_str());
     set(CURLOPT_MAIL_RCPT, to.get());
-    set(CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);  // one who has left must not silence the others
-    set(CURLOPT_VERBOSE, 1L);                // to Listen, not to the terminal
+    set(CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);  // a refused recipient must not block the others
+    set(CURLOPT_VERBOSE, 1L);                // calls Listen; prints nothing
     set(CURLOPT_DEBUGFUNCTION, &Listen);
     set(CURLOPT_DEBUGDATA, static_cast<void*>(&talk));
     set(CURLOPT_UPLOAD, 1L);

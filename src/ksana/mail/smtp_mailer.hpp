@@ -17,29 +17,30 @@ namespace ksana::mail {
 
 struct SmtpOptions {
     std::string url;       // smtp://HOST[:PORT] or smtps://HOST[:PORT]
-    std::string user;      // empty: without
-    std::string password;  // likewise
-    std::string from;      // the sender's address
-    // Over smtp:// the connection is made safe by STARTTLS where the server offers that; with a
-    // password it must. Never: not even then, for a relay on the same machine.
+    std::string user;      // empty: no authentication
+    std::string password;  // empty: none
+    std::string from;      // the address of the sender
+    // Whether smtp:// connections use STARTTLS: if the server offers it, and mandatory with a
+    // password. False: never, for a relay on the same machine.
     bool starttls = true;
-    std::string ca_file;  // PEM, instead of the system's; empty: the system's
+    std::string ca_file;  // PEM file instead of the system's certificates; empty: the system's
 };
 
-// Hands mails to one SMTP server, one after the other, on a thread of its own; libcurl speaks for
-// it. At most kMaxWaiting wait; more are told to come later, and so is one whose time was over
-// while it waited: its sender has given it up by then, and would send it a second time.
+// Sends mails to one SMTP server through libcurl, one after the other, on its own thread. At most
+// kMaxWaiting mails wait; further ones fail with kLater. So does a mail whose deadline passed while
+// it waited: its sender has given up and would send it a second time. Owned by the server.
+// Thread-safe.
 class SmtpMailer final : public Mailer, public Service {
   public:
     static constexpr std::size_t kMaxWaiting = 1'000;
 
-    // The clock must outlive it.
+    // `clock` must outlive the mailer.
     SmtpMailer(SmtpOptions options, const Clock& clock);
     ~SmtpMailer() override;
 
     std::string_view name() const override { return "smtp"; }
     Result<void> Start() override { return thread_.Start(); }
-    // Those that wait, and the one under way, are told to come later.
+    // Stops the thread. The waiting mails and the one being sent fail with kLater.
     void Stop() override;
 
     void Send(Mail mail, Done done) override;

@@ -14,7 +14,8 @@ using Kind = MailOutcome::Kind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What a server answers is tested from outside (tests/server/alert_cases.py); here nobody is there.
+// Tests without a mail server. The answers of a server are tested end to end in
+// tests/server/alert_cases.py.
 class SmtpMailerTest : public ::testing::Test {
   protected:
     std::future<MailOutcome> Send(const std::string& attempt = "e") {
@@ -47,7 +48,7 @@ TEST_F(SmtpMailerTest, AServerThatIsNotThereIsTriedLater) {
 }
 
 TEST_F(SmtpMailerTest, WhatWaitsWhenItStopsIsToldToComeLater) {
-    auto waiting = Send();  // it was never started
+    auto waiting = Send();  // never started
     mailer_.Stop();
     EXPECT_EQ(waiting.get().kind, Kind::kLater);
 }
@@ -60,7 +61,7 @@ TEST_F(SmtpMailerTest, OnlySoManyWait) {
     for (auto& one : all) EXPECT_EQ(one.get().kind, Kind::kLater);
 }
 
-// Whoever sent it has given it up by then, and sends it again: it would come twice.
+// The sender has given up by then and sends the mail again; otherwise it would arrive twice.
 TEST_F(SmtpMailerTest, WhatHasWaitedForTooLongIsNotSent) {
     std::atomic<int> connections = 0;
     const testing::RawServer server([&](testing::RawPeer&) { ++connections; });

@@ -82,7 +82,7 @@ Result<Applied> AgentService::Report(RunEvent report) {
 Result<std::vector<store::Claimed>> AgentService::ClaimAll(const std::vector<AgentClaim>& claims) {
     store::ExchangeParams params;
     params.more_claims.reserve(claims.size());
-    std::vector<std::size_t> places;  // of those that are asked for
+    std::vector<std::size_t> places;  // indexes in `claims` of the claims that are made
     places.reserve(claims.size());
     std::optional<AgentLimits::Turn> turn;
     for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -128,8 +128,8 @@ void AgentService::GiveBack(const std::vector<model::Run>& runs) {
     }
 }
 
-// A heartbeat keeps the room of its run; any other word of an attempt that counts, or that it is
-// over, gives it back.
+// A heartbeat extends the time its run counts. Any other accepted report, or the news that the
+// attempt is over, frees its room.
 void AgentService::NoteLimits(const Said& said, const Applied& applied) const {
     if (options_.limits == nullptr || applied.verdict == EventVerdict::kRefused) return;
     const bool beats = said.kind == model::EventKind::kProgress;

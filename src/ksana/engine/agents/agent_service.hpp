@@ -12,39 +12,40 @@
 
 namespace ksana::engine {
 
-// Where agents come, programs that fetch runs of the queue and report on them, whichever door they
-// use. What they say is fenced by the exec_id of the attempt; a report that comes too late changes
-// nothing, is counted and goes to the log. Thread-safe.
+// Serves agents: programs that claim queued runs and report on them, over any API. Reports are
+// fenced by the exec_id of the attempt; a late report changes nothing, is counted and logged. Owned
+// by the server. Thread-safe; all calls run on the caller's thread and return the store's error if
+// it fails.
 class AgentService {
   public:
     struct Options {
         store::FollowUp follow_up;      // may be empty
         Observer* observer = nullptr;   // may be null
-        AgentLimits* limits = nullptr;  // likewise
+        AgentLimits* limits = nullptr;  // may be null: types have no limits for agents
     };
 
-    // What is given must outlive it.
+    // `store` and the pointers in `options` must outlive the service.
     AgentService(store::Store& store, Options options)
         : store_(store), options_(std::move(options)) {}
 
-    // The reports, each on what the one before it left, then the claim, in one transaction. The
-    // claim's `wait` is the caller's business.
+    // Applies the reports, each to the result of the one before, then claims, in one transaction.
+    // Does not wait: `claim->wait` is up to the caller.
     Result<store::Exchanged> Exchange(std::vector<model::RunEvent> reports,
                                       const std::optional<model::AgentClaim>& claim);
 
-    // One report. kLeaseLost: it came too late. kNotFound: there is no such run. kConflict: not
-    // possible as the run is.
+    // Applies one report. kLeaseLost: the report is late. kNotFound: no such run. kConflict: not
+    // allowed in the run's state.
     Result<store::Applied> Report(model::RunEvent report);
 
-    // Claims of several agents in one transaction: one outcome for each, in order. Of those with
-    // the same filter the rest gets nothing once one was not filled.
+    // Makes claims for several agents in one transaction. Returns one result per claim, in order.
+    // Once a claim is not filled, later claims with the same filter get nothing.
     Result<std::vector<store::Claimed>> ClaimAll(const std::vector<model::AgentClaim>& claims);
 
-    // Tells the observer that this run was stored as started by an agent (AgentPolls::Reserve).
+    // Tells the observer that a run was stored as started by an agent (AgentPolls::Reserve).
     void NoteStarted(const model::Run& run) const;
 
-    // Gives back what nobody will work on, because whoever asked for it is gone. Nothing is used
-    // up. What cannot be given back now comes free when its lease runs out.
+    // Gives back claimed runs whose agent is gone, without using up an attempt. If the store fails,
+    // logs that, and the runs become claimable when their leases expire.
     void GiveBack(const std::vector<model::Run>& runs);
 
     AgentLimits* limits() const { return options_.limits; }
@@ -52,7 +53,7 @@ class AgentService {
     static store::ClaimFilter FilterOf(const model::AgentClaim& claim);
 
   private:
-    // What is kept of a report while it is with the store.
+    // The part of a report that is needed after the store has taken the event.
     struct Said {
         Uuid run_id;
         model::EventKind kind;

@@ -28,7 +28,7 @@ std::string_view WordOf(AlertNotice notice) {
     return "alert";
 }
 
-// "job:nightly" as people say it.
+// "job nightly" for "job:nightly".
 std::string Shown(const std::string& subject) {
     const std::size_t colon = subject.find(':');
     if (colon == std::string::npos) return subject;

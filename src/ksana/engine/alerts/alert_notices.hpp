@@ -9,11 +9,11 @@
 
 namespace ksana::engine {
 
-// How many runs tell a notice of this rule: one for each channel.
+// Returns the number of runs that deliver a notice of this rule: one for each channel.
 std::size_t ChannelsOf(const model::AlertRule& rule);
 
-// The runs that tell a notice: callbacks, delivered, tried again and listed as any other. Those
-// that are mails go to a mailto: address.
+// Makes the runs that deliver a notice. They are callbacks, delivered, retried and listed like any
+// other. A mail has a mailto: address.
 std::vector<model::Run> NoticeRuns(const model::AlertRule& rule,
                                    const model::AlertIncident& incident,
                                    const model::OwedNotice& notice, const CallbackOptions& options);

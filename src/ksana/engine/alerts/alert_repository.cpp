@@ -35,7 +35,7 @@ Result<StoredIncident> IncidentOf(const model::Document& document) {
     return StoredIncident{.incident = *std::move(incident), .version = document.version};
 }
 
-// What cannot be read (a newer server wrote it) is told and left out.
+// Logs and skips documents that cannot be parsed, such as those that a newer server wrote.
 template <class T>
 Result<store::Page<T>> ListOf(store::Store& store, store::ListParams params,
                               Result<T> (*read)(const model::Document&)) {

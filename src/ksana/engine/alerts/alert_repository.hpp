@@ -22,17 +22,19 @@ struct StoredRule {
 
 struct StoredIncident {
     model::AlertIncident incident;
-    std::int64_t version = 0;  // 0: it is not stored yet
+    std::int64_t version = 0;  // 0: not stored yet
 };
 
-// Rules, incidents and how far they were looked for, as settings of the store. Every write insists
-// on the version that was read. Thread-safe as the store is.
+// Stores alert rules, incidents and the scan cursor as settings documents. Every write is a
+// compare-and-set on the version that was read; kConflict if another writer was faster. Owned by
+// AlertService and Alerter, one each. Thread-safe.
 class AlertRepository {
   public:
     static constexpr std::size_t kMaxRules = 1'000;
-    static constexpr std::size_t kMaxIncidents = 5'000;  // then those that are over make room
+    // From there on, closed ones are deleted for new ones.
+    static constexpr std::size_t kMaxIncidents = 5'000;
 
-    // The store must outlive it.
+    // `store` must outlive the repository.
     explicit AlertRepository(store::Store& store) : store_(store) {}
 
     Result<StoredRule> GetRule(const std::string& id);
@@ -44,9 +46,9 @@ class AlertRepository {
 
     Result<store::Page<StoredIncident>> ListIncidents(const std::string& rule, std::size_t limit,
                                                       const std::string& cursor);
-    // At most kMaxIncidents.
+    // Returns at most about kMaxIncidents.
     Result<std::vector<StoredIncident>> AllIncidents();
-    // The answer has its new version. One that is over is kept for a month.
+    // Returns the incident with its new version. An incident that is not open is kept for a month.
     Result<StoredIncident> PutIncident(const StoredIncident& incident, TimePoint now);
     Result<void> DeleteIncident(const StoredIncident& incident);
 
@@ -55,7 +57,7 @@ class AlertRepository {
         std::int64_t version = 0;
     };
     Result<std::optional<Cursor>> GetCursor();
-    // Its new version.
+    // Returns the new version.
     Result<std::int64_t> PutCursor(const Cursor& cursor);
 
   private:

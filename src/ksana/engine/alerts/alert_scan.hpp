@@ -12,7 +12,7 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/engine/alerts/alert_scanner.hpp"
 
-// Inside alert_signs*.cpp only.
+// Private to alert_scanner*.cpp.
 
 namespace ksana::engine {
 
@@ -29,21 +29,21 @@ inline std::string Rounded(Duration duration) {
     return FormatDuration(std::chrono::floor<std::chrono::milliseconds>(duration));
 }
 
-// One look.
+// The state of one scan.
 struct AlertScanner::Scan {
-    // Of which a run waits in a person's hands.
+    // The subjects that have a held run.
     struct HeldSubjects {
         std::set<std::string> subjects;
-        bool all = true;  // false: there are more than were read
+        bool all = true;  // false: there are more held runs than were read
     };
 
     const std::vector<const model::AlertRule*>& rules;
     TimePoint now{};
-    TimePoint from{};   // up to here it was looked the last time
-    bool back = false;  // what is looked at is from before that
-    std::map<std::string, std::shared_ptr<const model::Job>> jobs;  // null: there is none
+    TimePoint from{};   // where the previous scan ended
+    bool back = false;  // the runs at hand ended before `from`
+    std::map<std::string, std::shared_ptr<const model::Job>> jobs;  // null: no such job
     std::map<std::string, std::optional<Duration>> medians;
-    std::optional<HeldSubjects> held;  // none: not asked for yet
+    std::optional<HeldSubjects> held;  // none: not read yet
     Found found;
 
     bool Has(model::AlertKind kind) const {

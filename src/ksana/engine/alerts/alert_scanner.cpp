@@ -17,9 +17,9 @@ using model::Run;
 using model::RunState;
 
 constexpr std::size_t kPage = 100;  // of whole runs, whose payload and result may be large
-constexpr int kMostPages = 50;      // in one look
-// A commit that took long is stamped with a time that was passed already when it became visible:
-// so far, and so often, what has ended is looked at again.
+constexpr int kMostPages = 50;      // in one scan
+// A slow commit becomes visible later than its timestamp. Every kLookBackEvery, runs that ended
+// within the last kLookBack before the cursor are examined again.
 constexpr Duration kLookBack = std::chrono::seconds(30);
 constexpr Duration kLookBackEvery = std::chrono::seconds(10);
 constexpr int kMostBackPages = 5;
@@ -29,7 +29,8 @@ constexpr auto kFinalStates =
 constexpr auto kFailedStates = static_cast<model::RunStates>(model::SetOf(RunState::kFailed) |
                                                              model::SetOf(RunState::kTimedOut));
 
-// When it was to start: later attempts have another time.
+// Returns how late the first attempt started; none for later attempts, which have other ready
+// times.
 std::optional<Duration> StartLateness(const Run& run) {
     if (run.status.attempt != 1 || !run.status.started_at) return std::nullopt;
     return *run.status.started_at - run.nominal_at.value_or(run.status.ready_at);
@@ -62,8 +63,8 @@ Result<AlertScanner::Found> AlertScanner::Look(const std::vector<const AlertRule
     return std::move(scan.found);
 }
 
-// The last moments are looked at again the next time: observations that were seen do not count
-// twice.
+// Examines runs that ended since the cursor. The last moments are examined again by the next scan;
+// an observation that was already applied counts once.
 Result<void> AlertScanner::LookAtEnded(Scan& scan, bool all_states, codec::AlertCursor& cursor) {
     store::RunQuery query;
     query.filter.states = all_states ? kFinalStates : kFailedStates;
@@ -86,14 +87,15 @@ Result<void> AlertScanner::LookAtEnded(Scan& scan, bool all_states, codec::Alert
         }
     }
     scan.found.more = true;
-    // Not beyond what may still become visible; else the same page would come again and again.
+    // Advances to the last run read, so that the next scan does not read the same pages, but not
+    // beyond what may still become visible.
     const TimePoint settled = std::min(last, scan.now - options_.settle);
     cursor.finished_at = std::max(cursor.finished_at, settled);
     return {};
 }
 
-// Behind the place up to which it was looked, for failures, and, where they may close an incident,
-// successes. Each by itself: those that are many must not take the room of those that matter.
+// Examines runs that ended before the cursor: failures, and successes if they may close an
+// incident. Each state has its own pages, so that many successes do not displace failures.
 Result<void> AlertScanner::LookBack(Scan& scan, bool recovering) {
     const bool lately = looked_back_at_ <= scan.now && scan.now < looked_back_at_ + kLookBackEvery;
     if (lately) return {};

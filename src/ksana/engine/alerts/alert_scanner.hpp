@@ -14,32 +14,33 @@
 
 namespace ksana::engine {
 
-// What one rule sees about one job or type.
+// What one rule observed about one job or type.
 struct RuleObservation {
     const model::AlertRule* rule = nullptr;
     std::string subject;
     model::AlertObservation observation;
 };
 
-// Looks in the store for what rules are about, from where it looked last: runs that have ended,
-// entries of the ledger, and, where a rule asks for that, runs that are under way or wait too long,
-// or that are held.
-// Bounded in what one look reads. What is seen twice is the same observation, which counts once.
-// One thread.
+// Scans the store for what alert rules watch, from the cursor on: ended runs, ledger entries and,
+// if a rule needs them, runs that run or wait too long or are held. One scan reads a bounded number
+// of runs. Repeated observations are equal and count once. Owned by Alerter, on its thread. Returns
+// the store's error.
 class AlertScanner {
   public:
     struct Options {
-        // A commit may become visible so much later than the time it is stamped with.
+        // How much later than its timestamp a commit may become visible.
         Duration settle = std::chrono::seconds(1);
     };
 
+    // `store` must outlive the scanner.
     AlertScanner(store::Store& store, Options options) : store_(store), options_(options) {}
 
     struct Found {
-        std::vector<RuleObservation> observations;  // by their time
-        bool more = false;                          // look again at once
+        std::vector<RuleObservation> observations;  // ordered by time
+        bool more = false;                          // scan again at once
     };
-    // `recovering`: there are incidents that the end of a run may close. Moves the cursor on.
+    // Scans once and advances the cursor. `recovering`: there are incidents that a successful run
+    // may close.
     Result<Found> Look(const std::vector<const model::AlertRule*>& rules, bool recovering,
                        TimePoint now, codec::AlertCursor& cursor);
 
@@ -65,7 +66,7 @@ class AlertScanner {
     store::Store& store_;
     const Options options_;
     TimePoint looked_back_at_{};
-    // Where the next part of a list begins; empty: at its front.
+    // Where the next part of each list begins; empty: at the front.
     std::string running_place_;
     std::string waiting_place_;
     std::string held_place_;

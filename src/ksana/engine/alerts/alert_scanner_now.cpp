@@ -6,7 +6,7 @@
 #include "ksana/engine/alerts/alert_scan.hpp"
 #include "ksana/engine/alerts/alert_scanner.hpp"
 
-// What rules see in runs that are not over: those that run, wait, and are held.
+// The observations of unfinished runs: running, waiting and held.
 
 namespace ksana::engine {
 namespace {
@@ -18,16 +18,16 @@ using model::Run;
 using model::RunState;
 
 constexpr std::size_t kNowPage = 100;
-constexpr int kMostNowPages = 5;  // of one list in one look
-// A run that is held is news for so long. It must be found within that time, however many others
-// are held; and it must not be news again when its incident is forgotten.
+constexpr int kMostNowPages = 5;  // of one list in one scan
+// How long a held run counts as news. The scan must find it within this time, however many runs are
+// held, and must not report it again after its incident was deleted.
 constexpr Duration kHeldNews = std::chrono::minutes(10);
-// A median of fewer says nothing.
+// The fewest runs from which a median is meaningful.
 constexpr std::size_t kFewest = 5;
 constexpr std::size_t kMedianOf = 21;
 
-// It has used up its attempts, and nobody has set it aside by hand: a run that waits for its next
-// attempt is ready later than the last one ended.
+// Returns whether the run used up its attempts, as opposed to a run that a user put on hold: a run
+// that waits for its next attempt has a ready time after the end of the last one.
 bool IsGivenUp(const Run& run) {
     const model::RunStatus& status = run.status;
     const auto outcome = status.outcome;
@@ -47,8 +47,8 @@ store::RunQuery QueryOf(RunState state, store::RunSort sort, bool descending) {
 
 }  // namespace
 
-// The next part of a list that may be long; behind its end it begins anew. Whoever is at the front
-// for ever (tasks of a type that nobody serves) hides nobody else.
+// Examines the next part of a possibly long list, and starts over at its end. Runs that stay at the
+// front forever (tasks of a type that no agent serves) do not hide the others.
 Result<void> AlertScanner::Sweep(Scan& scan, store::RunQuery query, std::string& place,
                                  const std::function<Result<void>(const Run&)>& judge) {
     query.cursor = std::exchange(place, "");
@@ -65,8 +65,8 @@ Result<void> AlertScanner::Sweep(Scan& scan, store::RunQuery query, std::string&
     return {};
 }
 
-// Those that are under way longer than they should. The observation is of the moment at which it
-// was too long, so that it comes once.
+// Finds runs that are in flight for too long. The observation has the time at which the limit was
+// exceeded, so that it counts once.
 Result<void> AlertScanner::LookAtRunning(Scan& scan) {
     const auto judge = [&](const Run& run) -> Result<void> {
         if (!run.status.started_at) return {};
@@ -84,7 +84,7 @@ Result<void> AlertScanner::LookAtRunning(Scan& scan) {
                  judge);
 }
 
-// Those that are ready and not started yet.
+// Finds runs that are ready and have not started.
 Result<void> AlertScanner::LookAtWaiting(Scan& scan) {
     const auto judge = [&](const Run& run) -> Result<void> {
         if (run.status.attempt > 0) return {};
@@ -101,8 +101,8 @@ Result<void> AlertScanner::LookAtWaiting(Scan& scan) {
                  judge);
 }
 
-// Those that need a person: they have not ended, and may never do so. Who was ready last comes
-// first; for the others there is a part of the list in every look.
+// Finds held runs, which have not finished and may never finish. Examines those with the latest
+// ready time, and in every scan another part of the rest.
 Result<void> AlertScanner::LookAtHeld(Scan& scan) {
     KSANA_TRY(const store::Page<Run> latest,
               store_.runs().List(QueryOf(RunState::kHeld, store::RunSort::kReady, true)));
@@ -133,7 +133,8 @@ Result<void> AlertScanner::JudgeHeld(Scan& scan, const std::vector<Run>& runs) {
     return {};
 }
 
-// Whether a run of the subject is held, as far as that can be told; of more than can be read it is.
+// Returns whether a run of the subject is held. If more runs are held than can be read, assumes
+// that one is.
 Result<bool> AlertScanner::IsHeld(Scan& scan, const std::string& subject) {
     if (!scan.held) {
         scan.held.emplace();

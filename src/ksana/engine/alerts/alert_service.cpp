@@ -38,7 +38,8 @@ Result<StoredRule> AlertService::Put(model::AlertRule rule, const std::optional<
                          fmt::format("there are {} alerts already", rules.size()));
         }
     }
-    // Of a type it is not known whose tasks were seen: a rule for another tenant begins anew.
+    // An incident of a type does not record the tenant of its tasks, so a rule for another tenant
+    // starts over.
     const bool goes_on = before && before->rule.enabled && before->rule.on == rule.on &&
                          before->rule.scope.tenant == rule.scope.tenant;
     if (goes_on) {

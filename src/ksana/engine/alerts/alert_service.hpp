@@ -15,27 +15,29 @@
 
 namespace ksana::engine {
 
-// What people do with alert rules. Thread-safe.
+// Reads, changes, deletes and tests alert rules for all APIs. Owned by the server. Thread-safe;
+// calls run on the caller's thread and return the store's errors.
 class AlertService {
   public:
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the service.
     AlertService(store::Store& store, schedule::ZoneDatabase& zones, UuidGenerator& ids,
                  CallbackOptions notices)
         : store_(store), zones_(zones), ids_(ids), notices_(std::move(notices)), shelf_(store) {}
 
     AlertRepository& shelf() { return shelf_; }
 
-    // Nothing where there is none.
+    // Returns nothing if there is no such rule.
     Result<std::optional<StoredRule>> Find(const std::string& id);
 
-    // Takes the place of `before`, if that is still what is there (kConflict). A rule looks at what
-    // happens from when it was made, or enabled, on, or was about something else.
+    // Stores a rule in place of `before`. kConflict or kAlreadyExists if the stored rule is another
+    // one. A rule watches from when it was created, enabled, or given another subject or tenant.
+    // kExhausted: there are too many rules.
     Result<StoredRule> Put(model::AlertRule rule, const std::optional<StoredRule>& before,
                            const Actor& by);
-    // Its incidents go with it. kConflict: it is not of this version any more.
+    // Deletes a rule and its incidents. kConflict: the rule has another version.
     Result<void> Delete(const StoredRule& rule, const Actor& by);
 
-    // Sends a notice to all channels of the rule, whatever the hour: the callbacks.
+    // Sends a test notice to all channels of the rule, also in quiet hours. Returns the callbacks.
     Result<std::vector<model::Run>> Test(const std::string& id);
 
   private:

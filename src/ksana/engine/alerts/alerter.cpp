@@ -14,26 +14,27 @@ using model::AlertRule;
 using model::IncidentState;
 
 constexpr const char* kLock = "alerter";
-constexpr std::size_t kMostNotices = 100;  // in one look
-// The cursor is stored so seldom when nothing was found: what is looked at twice does not count.
+constexpr std::size_t kMostNotices = 100;  // in one step
+// How rarely the cursor is stored while nothing was found: what is scanned twice counts once.
 constexpr Duration kKeepCursor = std::chrono::seconds(30);
-// What was over before that is not looked at again.
+// An incident that closed longer ago than this is not found again.
 constexpr Duration kSettled = std::chrono::hours(1);
 constexpr std::string_view kJobPrefix = "job:";
 
-// "nightly" of "job:nightly", "mail" of "type:mail".
+// Returns "nightly" of "job:nightly" and "mail" of "type:mail".
 std::string_view NameOfSubject(std::string_view subject) {
     return subject.substr(std::min(subject.find(':') + 1, subject.size()));
 }
 
 }  // namespace
 
+// The rules and incidents as read at the start of a step.
 struct Alerter::World {
     TimePoint now{};
-    std::map<std::string, const AlertRule*> rules;  // those that are enabled
-    std::map<std::string, const AlertRule*> known;  // all
+    std::map<std::string, const AlertRule*> rules;  // enabled rules
+    std::map<std::string, const AlertRule*> known;  // all rules
     std::map<Key, Entry> incidents;
-    // Those that may make room, who was over first the last; none: not asked for yet.
+    // Closed incidents that may be deleted for new ones, oldest last; none: not computed yet.
     std::optional<std::vector<std::pair<TimePoint, Key>>> spare;
 
     std::vector<const AlertRule*> Enabled() const {
@@ -76,7 +77,7 @@ Result<Step> Alerter::RunOnce() {
         return step;
     }
     auto looked = Look(rules);
-    if (!looked) cursor_.reset();  // somebody else may have moved it
+    if (!looked) cursor_.reset();  // another node may have moved the cursor
     return looked;
 }
 
@@ -121,13 +122,14 @@ Result<Alerter::World> Alerter::Read(const std::vector<StoredRule>& rules) {
         cursor_kept_at_ = clock_.SteadyNow();
     }
     codec::AlertCursor& cursor = cursor_->value;
-    // Nothing before the first rule matters; and a clock that was set back must not make us blind.
+    // Nothing before the first rule matters. After the clock was set back, the cursor must not stay
+    // in the future.
     if (cursor.since == TimePoint{}) cursor.since = oldest;
     cursor.finished_at = std::clamp(cursor.finished_at, std::min(oldest, world.now), world.now);
     return world;
 }
 
-// Before anything else happens to the incident that the notice is about.
+// Delivers owed notices before the incident they describe changes.
 Result<void> Alerter::TellOwed(World& world) {
     for (auto& [key, entry] : world.incidents) {
         const auto rule = world.known.find(key.first);
@@ -161,8 +163,8 @@ Result<void> Alerter::Apply(World& world, const std::vector<RuleObservation>& ob
     return {};
 }
 
-// Who is over for the longest time makes room for who is not. Not what was over just now: it would
-// be found again, as something new.
+// Deletes the incident that closed first to make room for a new one. Keeps recently closed ones:
+// they would be found again as new. Returns false if there is no room.
 Result<bool> Alerter::MakeRoom(World& world) {
     if (world.incidents.size() < AlertRepository::kMaxIncidents) return true;
     if (!world.spare) {
@@ -181,7 +183,7 @@ Result<bool> Alerter::MakeRoom(World& world) {
     while (!world.spare->empty()) {
         const auto found = world.incidents.find(world.spare->back().second);
         world.spare->pop_back();
-        // It may have begun again in this look.
+        // The incident may have reopened in this step.
         if (found->second.changed) continue;
         KSANA_TRY_VOID(shelf_.DeleteIncident(found->second.stored));
         world.incidents.erase(found);
@@ -190,7 +192,7 @@ Result<bool> Alerter::MakeRoom(World& world) {
     return false;
 }
 
-// Before what was found is applied: that is of the rules as they are now.
+// Must run before the new observations are applied, which come from the current rules.
 void Alerter::CloseOutdated(World& world) {
     for (auto& [key, entry] : world.incidents) {
         const auto rule = world.rules.find(key.first);
@@ -201,8 +203,8 @@ void Alerter::CloseOutdated(World& world) {
     }
 }
 
-// Whose rule is gone is of no interest; whose job is gone, or has moved to where the rule does not
-// look, will not recover.
+// Deletes incidents whose rule is gone, and closes those whose job is gone or has left the rule's
+// scope: they would never recover.
 Result<void> Alerter::CloseOrphans(World& world) {
     std::vector<std::string> ids;
     for (auto entry = world.incidents.begin(); entry != world.incidents.end();) {
@@ -274,7 +276,7 @@ Result<void> Alerter::KeepCursor(bool moved) {
     return {};
 }
 
-// Whether there is more to tell.
+// Returns whether more notices are due.
 Result<bool> Alerter::Tell(World& world) {
     std::size_t told = 0;
     for (auto& [key, entry] : world.incidents) {
@@ -298,7 +300,7 @@ Result<bool> Alerter::Tell(World& world) {
     return false;
 }
 
-// A run that is there already was made by a try that did not come to its end.
+// A run that already exists was made by an earlier, interrupted delivery.
 Result<void> Alerter::Deliver(World& world, Entry& entry, const AlertRule& rule) {
     AlertIncident& incident = entry.stored.incident;
     std::vector<model::Run> runs = NoticeRuns(rule, incident, *incident.owed, options_.notices);

@@ -19,28 +19,31 @@
 
 namespace ksana::engine {
 
-// Looks for what the rules are about, keeps the incidents, and has people told (K-25). One node at
-// a time does it, the one that holds the lock; another takes over where it left off. What was seen
-// is stored before the place up to which it was looked, and a notice, with the ids of the runs that
-// tell it, before those runs: a crash in between repeats work that changes nothing. One thread.
+// Evaluates alert rules, keeps the incidents and sends notices (K-25). A store lock makes sure that
+// one node at a time does it; another node continues where it stopped. Incidents are stored before
+// the cursor, and a notice, with the ids of the runs that deliver it, before those runs: a crash in
+// between repeats work without effect. Owned by Node. One thread, except Hint. Returns the store's
+// error.
 class Alerter {
   public:
     struct Options {
+        // Of the store lock.
         std::string owner;
+        // The time to live of the store lock.
         Duration lock = std::chrono::seconds(60);
-        Duration pause = std::chrono::seconds(1);  // between two looks
+        Duration pause = std::chrono::seconds(1);  // between two scans
         AlertScanner::Options scanner;
         CallbackOptions notices;
     };
 
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the alerter.
     Alerter(store::Store& store, schedule::ZoneDatabase& zones, const Clock& clock,
             UuidGenerator& ids, Options options);
 
     Result<Step> RunOnce();
 
-    // Whether RunOnce is to be called for a commit: without rules the end of a run is nothing to
-    // it. Any thread.
+    // Returns whether a commit with these topics requires RunOnce: without rules the end of a run
+    // does not. Any thread.
     bool Hint(store::Topics topics) const {
         return has_rules_ || topics.Has(store::Topic::kDocuments);
     }
@@ -74,7 +77,8 @@ class Alerter {
     AlertScanner scanner_;
     std::atomic<bool> has_rules_{true};
     std::optional<SteadyPoint> looked_at_;
-    std::optional<AlertRepository::Cursor> cursor_;  // none: to be read
+    std::optional<AlertRepository::Cursor> cursor_;  // none: must be read
+    // When the cursor was last read or stored.
     SteadyPoint cursor_kept_at_{};
 };
 

@@ -12,7 +12,7 @@ using model::Backfill;
 constexpr std::string_view kStates = "backfill/";
 constexpr std::string_view kFires = "backfill_fires/";
 constexpr std::string_view kMarks = "backfill_active/";
-// One that is over can be looked up for so long.
+// How long an ended backfill can be looked up.
 constexpr Duration kEndedKept = std::chrono::hours(24 * 30);
 
 std::string KeyOf(std::string_view prefix, const Uuid& id) {

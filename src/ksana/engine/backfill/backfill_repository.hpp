@@ -9,17 +9,18 @@
 
 namespace ksana::engine {
 
-// Backfills as the settings of a store keep them, in three documents each, so that a step of one
-// writes little: the state; the list of its fires, which never changes; and a mark that it needs
-// somebody's attention, so that those that are over are not looked at again. The state is written
-// last and is what makes it. Thread-safe.
+// Stores backfills as three settings documents each, so that a step writes little: the state, the
+// list of fires, which never changes, and a mark for every backfill that needs work, so that ended
+// ones are not read again. The state is written last and makes the backfill exist. Owned by
+// BackfillService and Backfiller, one each. Thread-safe. Returns the store's errors.
 class BackfillRepository {
   public:
-    // The store must outlive it.
+    // `store` must outlive the repository.
     explicit BackfillRepository(store::Store& store) : store_(store) {}
 
     struct Kept {
         model::Backfill backfill;
+        // Of the state document.
         std::int64_t version = 0;
     };
     struct Mark {
@@ -27,19 +28,19 @@ class BackfillRepository {
         TimePoint since{};
     };
 
-    // kAlreadyExists: there is one of this id.
+    // Stores a new backfill. kAlreadyExists: a backfill has this id.
     Result<void> Add(const model::Backfill& backfill, const std::vector<TimePoint>& fires,
                      model::AuditEvent audit);
     Result<Kept> Get(const Uuid& id);
-    // By age, the oldest first.
+    // Returns a page of backfills by id, oldest first.
     Result<store::Page<model::Backfill>> List(std::size_t limit, const std::string& cursor);
-    // kConflict: somebody else has changed it since it was read.
+    // Writes the state. kConflict: the state changed since it was read.
     Result<void> Put(const Kept& kept, std::optional<model::AuditEvent> audit = {});
     Result<std::vector<TimePoint>> Fires(const Uuid& id);
 
-    // Those that are not done with.
+    // Returns the backfills that need work.
     Result<std::vector<Mark>> Marked(std::size_t limit);
-    // It is done with: the list and the mark go, the state stays for a while.
+    // Removes the list and the mark of an ended backfill. The state stays for a while.
     Result<void> Unmark(const Uuid& id);
 
   private:

@@ -14,8 +14,9 @@ namespace {
 using model::Backfill;
 using model::BackfillState;
 
+// The resolution of times.
 constexpr Duration kTick{1};
-// Those who change one backfill at once are in each other's way this often.
+// The number of conflicting writes after which a cancellation fails.
 constexpr int kMaxTries = 20;
 constexpr std::int64_t kLongestMinutes = 30 * 24 * 60;
 

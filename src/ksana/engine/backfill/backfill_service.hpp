@@ -14,25 +14,28 @@
 
 namespace ksana::engine {
 
+// The arguments of Preview and Start. Empty `max` and `per_minute` mean the defaults of
+// BackfillService.
 struct BackfillWish {
     std::string job_id;
-    TimePoint from{};  // fires at or after
-    TimePoint to{};    // and before
+    TimePoint from{};  // fires at or after this time
+    TimePoint to{};    // and before this time
     std::optional<std::int64_t> max;
     std::optional<std::int64_t> per_minute;
     model::BackfillOverlap overlap = model::BackfillOverlap::kQueue;
     std::string parameters;  // JSON object; empty: none
-    // Where it is given, a second call with the same one finds the backfill of the first.
+    // If given, a second call with the same id returns the backfill of the first.
     std::optional<Uuid> id;
 };
 
-// What a backfill would do.
+// The effect that a backfill would have.
 struct BackfillPreview {
     std::vector<TimePoint> fires;
-    std::int64_t already_there = 0;  // of them: those that have a run
+    std::int64_t already_there = 0;  // fires that already have a run
 };
 
-// What people do with backfills; the Backfiller does the rest. Thread-safe.
+// Previews, starts, lists and cancels backfills for all APIs; the Backfiller makes their runs.
+// Owned by the server. Thread-safe; calls run on the caller's thread and return the store's errors.
 class BackfillService {
   public:
     static constexpr std::int64_t kDefaultMax = 10'000;
@@ -40,21 +43,22 @@ class BackfillService {
     static constexpr std::int64_t kDefaultPerMinute = 60;
     static constexpr std::int64_t kHighestPerMinute = 6'000;
 
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the service.
     BackfillService(store::Store& store, ScheduleCache& schedules, UuidGenerator& ids)
         : store_(store), shelf_(store), schedules_(schedules), ids_(ids) {}
 
-    // The fires as the job's schedule has them now, up to where it was planned: what comes after
-    // that is the planner's. Changes nothing. kInvalidArgument names what is wrong with the wish,
-    // too many fires among it.
+    // Returns the fires of the job's current schedule in the range, up to where the job was
+    // planned: later fires belong to the planner. Changes nothing. kInvalidArgument lists the
+    // problems of the wish, such as too many fires.
     Result<BackfillPreview> Preview(const BackfillWish& wish);
-    // The fires are those of this moment, whatever becomes of the schedule.
+    // Stores a backfill of the fires that the schedule has now; later changes of the schedule do
+    // not affect it. kExhausted: too many backfills are active.
     Result<model::Backfill> Start(const BackfillWish& wish, const Actor& by);
 
     Result<model::Backfill> Get(const Uuid& id);
     Result<store::Page<model::Backfill>> List(std::size_t limit, const std::string& cursor);
-    // Nothing more is submitted, and what has not started is cancelled; what runs is left to end.
-    // kConflict: it is over.
+    // Stops further submissions and cancels the runs that have not started; running ones finish.
+    // Does nothing if the backfill is already cancelled. kConflict: it is finished.
     Result<model::Backfill> Cancel(const Uuid& id, const Actor& by);
 
   private:

@@ -12,9 +12,11 @@ using model::Backfill;
 using model::BackfillState;
 using model::Run;
 
-// A mark without a state was left behind by somebody who died on the way, unless it is new.
+// The age from which a mark without a state is an orphan: its writer crashed before it stored the
+// state.
 constexpr Duration kOrphanAge = std::chrono::minutes(10);
-// Fires that are looked at in one step; what has a run already costs no time.
+// The number of fires examined in one step. Fires that already have a run take no time from the
+// rate.
 constexpr std::size_t kWindow = 500;
 constexpr std::size_t kMaxBatch = 200;
 constexpr std::size_t kJobsPage = 500;
@@ -23,7 +25,7 @@ Duration IntervalOf(const Backfill& backfill) {
     return std::chrono::duration_cast<Duration>(std::chrono::minutes(1)) / backfill.per_minute;
 }
 
-// About as many as make a second.
+// About one second's worth of runs.
 std::size_t BatchOf(const Backfill& backfill) {
     return std::clamp<std::size_t>(static_cast<std::size_t>(backfill.per_minute) / 60, 1,
                                    kMaxBatch);
@@ -36,7 +38,7 @@ store::RunFilter RunsOf(const Uuid& backfill, model::RunStates states) {
     return filter;
 }
 
-// Trying again would give the same.
+// Returns whether a retry would fail the same way.
 bool IsHopeless(const Error& error) {
     return error.code == Code::kNotFound || error.code == Code::kInvalidArgument;
 }
@@ -48,8 +50,9 @@ Run RunFor(const Backfill& backfill, const Run& basis, TimePoint fire, TimePoint
     run.nominal_at = fire;
     run.status.ready_at = now;
     if (!backfill.parameters.empty()) run.payload = backfill.parameters;
-    // One after the other means also: behind a run of the schedule, and never dropped for it. Where
-    // the job's own policy lets nothing wait, it is the reaper that lets it go on, within seconds.
+    // With overlap "queue", a run of the backfill also waits for a run of the schedule and is never
+    // dropped for it. If the job's own policy queues nothing, the reaper unblocks the run within
+    // seconds.
     run.policy.overlap = model::OverlapPolicy::kQueueAll;
     run.policy.ignores_overlap = backfill.overlap == model::BackfillOverlap::kAllow;
     return run;
@@ -66,7 +69,7 @@ Result<void> CancelUnstarted(store::RunStore& runs, const Uuid& backfill) {
         KSANA_TRY(const store::Page<Run> page, runs.List(query));
         std::vector<model::RunEvent> events;
         for (const Run& run : page.items) {
-            if (run.status.attempt > 0) continue;  // between two attempts: it has started
+            if (run.status.attempt > 0) continue;  // between two attempts, so it has started
             events.push_back({run.id, {.kind = model::EventKind::kCancel}});
         }
         if (!events.empty()) {
@@ -99,7 +102,7 @@ Result<Step> Backfiller::RunOnce() {
         fires_.clear();
         return step;
     }
-    // Before anything is looked at: a run that ends from here on wakes it again.
+    // Set before reading, so that a run that ends from here on wakes the loop again.
     awaits_runs_ = true;
     KSANA_TRY(const TimePoint now, store_.Now());
     waiting_ = false;
@@ -118,7 +121,7 @@ Result<void> Backfiller::Advance(const BackfillRepository::Mark& mark, TimePoint
     if (kept->backfill.state == BackfillState::kRunning) {
         done = Go(*kept, now, step);
     } else if (kept->backfill.state == BackfillState::kCancelled && !kept->backfill.swept) {
-        // Once more: a step may have been under way when somebody cancelled it.
+        // Cancels once more: a step may have been in flight during the cancellation.
         KSANA_TRY_VOID(CancelUnstarted(store_.runs(), mark.id));
         kept->backfill.swept = true;
         done = shelf_.Put(*kept);
@@ -128,7 +131,7 @@ Result<void> Backfiller::Advance(const BackfillRepository::Mark& mark, TimePoint
         return shelf_.Unmark(mark.id);
     }
     if (done || done.error().code != Code::kConflict) return done;
-    step.again = true;  // somebody else has changed it: look again
+    step.again = true;  // another node or caller changed it: look again
     return {};
 }
 
@@ -140,7 +143,7 @@ Result<void> Backfiller::Go(BackfillRepository::Kept& kept, TimePoint now, Step&
     KSANA_TRY(const std::int64_t unfinished,
               store_.runs().Count(RunsOf(backfill.id, model::kUnfinishedStates), most));
     if (unfinished >= most) {
-        waiting_ = true;  // the end of a run wakes it
+        waiting_ = true;  // the end of a run wakes the loop
         return {};
     }
     if (all_made) {
@@ -200,7 +203,7 @@ Result<void> Backfiller::Submit(BackfillRepository::Kept& kept, std::size_t most
     return shelf_.Put(kept);
 }
 
-// The job is gone, or something that was stored cannot be read: others must not wait for it.
+// The job is gone or a stored document cannot be read. Other backfills must not wait for this one.
 Result<void> Backfiller::GiveUp(const Uuid& id, const Error& error, TimePoint now) {
     KSANA_TRY(BackfillRepository::Kept kept, shelf_.Get(id));
     Log(LogLevel::kWarn, "a backfill was given up",
@@ -211,8 +214,7 @@ Result<void> Backfiller::GiveUp(const Uuid& id, const Error& error, TimePoint no
     return shelf_.Put(kept);
 }
 
-// Runs of a step whose account was lost in a crash were counted as there already; the store knows
-// better.
+// Recounts from the store: runs whose step was not recorded before a crash were counted as skipped.
 Result<void> Backfiller::End(BackfillRepository::Kept& kept, TimePoint now) {
     KSANA_TRY(kept.backfill, Counted(store_.runs(), std::move(kept.backfill)));
     KSANA_TRY(

@@ -12,23 +12,24 @@
 
 namespace ksana::engine {
 
-// Makes the runs of backfills, no faster than each was asked to. What it has done is in the store
-// after every step, so it goes on where it was after a restart; a fire that is submitted twice,
-// after a crash or by two nodes at once, becomes one run, as job and nominal time are unique. A
-// loop of the engine: one thread, except Hint.
+// Makes the runs of backfills, each no faster than its rate. Its progress is stored after every
+// step, so it continues after a restart. A fire that is submitted twice, after a crash or by two
+// nodes at once, becomes one run, because job and nominal time are unique. Owned by Node. One
+// thread, except Hint. Returns the store's error; a backfill that cannot continue is cancelled with
+// its error.
 class Backfiller {
   public:
-    // Runs of one backfill that wait or are under way; with more it waits.
+    // Unfinished runs of one backfill at which it pauses.
     static constexpr std::int64_t kMaxUnfinished = 1'000;
-    // Backfills that are not over, in the whole store.
+    // The most active backfills in a store.
     static constexpr std::size_t kMaxActive = 100;
 
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the object.
     Backfiller(store::Store& store, FirePlans& plans, const Clock& clock)
         : store_(store), shelf_(store), plans_(plans), clock_(clock) {}
 
     Result<Step> RunOnce();
-    // Whether a commit that touched these concerns it. Any thread.
+    // Returns whether a commit with these topics requires RunOnce. Any thread.
     bool Hint(store::Topics topics) const;
 
   private:
@@ -43,14 +44,15 @@ class Backfiller {
     BackfillRepository shelf_;
     FirePlans& plans_;
     const Clock& clock_;
-    std::map<Uuid, std::vector<TimePoint>> fires_;  // of those that go on
-    bool waiting_ = false;                          // one of them waits for runs to end
+    std::map<Uuid, std::vector<TimePoint>> fires_;  // of active backfills
+    bool waiting_ = false;                          // a backfill waits for runs to end
     std::atomic<bool> awaits_runs_{false};
 };
 
-// Cancels the runs of a backfill that have not started.
+// Cancels the runs of a backfill that have not started. Returns the store's error.
 Result<void> CancelUnstarted(store::RunStore& runs, const Uuid& backfill);
-// As it is with its runs counted.
+// Returns the backfill with its succeeded and failed runs counted in the store. A finished one is
+// returned as stored.
 Result<model::Backfill> Counted(store::RunStore& runs, model::Backfill backfill);
 
 }  // namespace ksana::engine

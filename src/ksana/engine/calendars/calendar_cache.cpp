@@ -5,7 +5,8 @@
 
 namespace ksana::engine {
 
-// What cannot be read is as good as not there: its jobs wait, and say so.
+// A calendar that cannot be parsed has no index, as if it did not exist: its jobs are postponed,
+// and the log says why.
 CalendarCache::Entry CalendarCache::Compile(const model::Document& document) {
     Entry entry{.version = document.version,
                 .updated_at = document.updated_at,
@@ -57,7 +58,7 @@ Result<std::vector<std::string>> CalendarCache::Refresh() {
         if (old == before->end()) {
             changed.push_back(name);
         } else if (old->second.rules && entry.rules && *old->second.rules == *entry.rules) {
-            entry.index = old->second.index;  // the same rules stay the same object
+            entry.index = old->second.index;  // unchanged rules keep their index
         } else {
             changed.push_back(name);
         }

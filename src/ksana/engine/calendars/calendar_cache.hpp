@@ -18,32 +18,34 @@
 
 namespace ksana::engine {
 
-// Where calendars stand among the settings.
+// The prefix of the settings keys of calendars.
 inline constexpr std::string_view kCalendarPrefix = "calendar/";
 inline constexpr std::size_t kMaxCalendars = 1'000;
 
-// The calendars as they were when last read, compiled: planning asks for them inside a transaction,
-// where the store cannot be called. Thread-safe.
+// A snapshot of all calendars, compiled, because planning needs them inside a transaction, where
+// the store cannot be called. Owned by Node; CalendarWatch refreshes it. Thread-safe. A failed
+// refresh keeps the old snapshot.
 class CalendarCache {
   public:
-    // The store must outlive it.
+    // `store` must outlive the cache.
     explicit CalendarCache(store::Store& store) : store_(store) {}
 
-    // Reads all of them, and compiles those that are new. The names of those whose rules are not
-    // what they were: made, changed, gone.
+    // Reads all calendars and compiles the new ones. Returns the names of those whose rules were
+    // created, changed or deleted, or the store's error.
     Result<std::vector<std::string>> Refresh();
 
-    // Null where there is none of this name.
+    // Returns null if there is no usable calendar with this name.
     std::shared_ptr<const schedule::CalendarIndex> Find(std::string_view name) const;
-    // As people wrote it.
+    // Returns the calendar as its author wrote it.
     std::optional<schedule::Calendar> Rules(std::string_view name) const;
     std::size_t size() const;
 
   private:
     struct Entry {
         std::int64_t version = 0;
-        TimePoint updated_at{};  // one that was deleted and made again begins at version 1, too
-        std::shared_ptr<const schedule::Calendar> rules;  // null: it cannot be read
+        // Distinguishes a calendar that was deleted and created again, at version 1.
+        TimePoint updated_at{};
+        std::shared_ptr<const schedule::Calendar> rules;  // null: cannot be parsed
         std::shared_ptr<const schedule::CalendarIndex> index;
     };
     using Entries = std::map<std::string, Entry, std::less<>>;
@@ -53,7 +55,7 @@ class CalendarCache {
     std::shared_ptr<const Entries> Known() const;
 
     store::Store& store_;
-    // One at a time, so that an older answer never follows a newer one.
+    // Serializes refreshes, so that an older reading never replaces a newer one.
     Mutex refreshing_ KSANA_ACQUIRED_BEFORE(mutex_);
     mutable Mutex mutex_;
     std::shared_ptr<const Entries> entries_ KSANA_GUARDED_BY(mutex_) =

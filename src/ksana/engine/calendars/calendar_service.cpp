@@ -12,9 +12,9 @@
 namespace ksana::engine {
 namespace {
 
-// Changes that collide with those of other nodes this often give up.
+// The number of conflicting writes with other nodes after which a change fails.
 constexpr int kMaxCalendarTries = 10;
-constexpr std::size_t kMostNamed = 5;  // jobs that keep a calendar from being deleted
+constexpr std::size_t kMostNamed = 5;  // jobs in the message of a refused deletion
 
 std::string KeyOf(const std::string& name) { return std::string(kCalendarPrefix) + name; }
 
@@ -59,10 +59,10 @@ Result<StoredCalendar> CalendarService::Get(const std::string& name) {
     return stored;
 }
 
-// Also one that cannot be read.
+// Also returns a calendar that cannot be parsed, with its fault.
 Result<StoredCalendar> CalendarService::Find(const std::string& name) {
     const Error none(Code::kNotFound, fmt::format("there is no calendar \"{}\"", name));
-    // A name that no calendar can have is not asked for: the store would find fault with its key.
+    // Does not ask the store for a name that no calendar can have: it would report an invalid key.
     if (!IsIdentifier(name)) return none;
     const auto document = store_.settings().Get(KeyOf(name));
     if (document) return FromDocument(*document);
@@ -119,8 +119,8 @@ Result<StoredCalendar> CalendarService::Change(const std::string& name, const Ed
     }
 }
 
-// What was due under the old rules is accounted for by them, before there are others: a fire that
-// was excluded at its time is not found to be missed later.
+// Accounts for due fires with the old rules before the rules change: a fire that was excluded at
+// its time is not recorded as missed later.
 Result<void> CalendarService::AccountForUsers(const std::string& name) {
     KSANA_TRY_VOID(watch_.Refresh());
     std::string cursor;

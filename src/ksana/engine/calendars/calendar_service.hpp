@@ -20,31 +20,34 @@ struct StoredCalendar {
     schedule::Calendar calendar;
     std::int64_t version = 0;
     TimePoint updated_at{};
-    // Why it cannot be read (the calendar is empty then): it can be replaced and deleted.
+    // Why the calendar cannot be parsed (it is empty then). It can still be replaced and deleted.
     std::string fault;
 };
 
-// What people do with calendars: checks them, accounts for the fires of the jobs that use them as
-// they were, stores them, and has the next fires found as they are now. Thread-safe.
+// Reads, changes and deletes calendars for all APIs: validates a calendar, accounts for due fires
+// of its jobs with the old rules, stores it, and has next fires computed with the new rules (0019).
+// Owned by the server. Thread-safe; calls run on the caller's thread and return the store's errors.
 class CalendarService {
   public:
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the service.
     CalendarService(store::Store& store, CalendarCache& book, CalendarWatch& watch,
                     FirePlans& plans)
         : store_(store), book_(book), watch_(watch), plans_(plans) {}
 
+    // kNotFound: no such calendar. kDataLoss: it cannot be parsed.
     Result<StoredCalendar> Get(const std::string& name);
-    // Calendars whose names begin so, by name; without those that cannot be read.
+    // Returns the calendars whose names have the prefix, by name, without those that cannot be
+    // parsed.
     Result<store::Page<StoredCalendar>> List(store::ListParams params);
 
-    // Makes a calendar of what is there (none: there is nothing of this name), and stores it if
-    // nobody else has meanwhile, else asks again. An error of `edit` leaves everything as it is.
-    // The audit is kept with it. When this comes back this node plans by the new rules; what the
-    // jobs have in store of their next fires follows soon.
+    // Calls `edit` with the stored calendar (none: no calendar has this name) and stores its result
+    // with the audit event if the stored calendar is still the same; otherwise calls `edit` again.
+    // An error of `edit` is returned, and nothing is stored. Afterwards this node plans with the
+    // new rules; the stored next fires of the jobs follow soon.
     using Edit = std::function<Result<schedule::Calendar>(const std::optional<StoredCalendar>&)>;
     Result<StoredCalendar> Change(const std::string& name, const Edit& edit, const Actor& by = {});
 
-    // kConflict while jobs use it. `check` is asked about what is there first.
+    // Deletes a calendar after `check` has accepted the stored one. kConflict: jobs use it.
     using Check = std::function<Result<void>(const StoredCalendar&)>;
     Result<void> Delete(const std::string& name, const Check& check, const Actor& by = {});
 
@@ -59,7 +62,7 @@ class CalendarService {
     CalendarCache& book_;
     CalendarWatch& watch_;
     FirePlans& plans_;
-    Mutex changing_;  // changes through this service come one after the other
+    Mutex changing_;  // serializes the changes through this service
 };
 
 }  // namespace ksana::engine

@@ -5,7 +5,8 @@
 namespace ksana::engine {
 namespace {
 
-// Of jobs that have more to make up for than one call takes: so often, then the planner's turn.
+// The most calls for jobs with more due fires than one call accounts for. The planner does the
+// rest.
 constexpr int kMaxRounds = 20;
 
 }  // namespace
@@ -32,7 +33,7 @@ Result<void> PlanCalendarUsers(store::Store& store, FirePlans& plans,
     for (const model::Job& job : jobs) params.ids.push_back(job.id);
     bool behind = true;
     for (int round = 0; behind && round < kMaxRounds; ++round) {
-        std::atomic<bool> more = false;  // the planner runs on whatever thread the store has
+        std::atomic<bool> more = false;  // the store may call the planner on another thread
         const auto planner = [&](const model::Job& job, TimePoint now) {
             store::JobPlan plan = plans.Plan(job, now);
             if (!plan.runs.empty() && plan.planned_until < now) more = true;

@@ -14,8 +14,8 @@ namespace ksana::engine {
 
 using CalendarNames = std::set<std::string, std::less<>>;
 
-// The jobs that use one of these calendars, a page at a time: of its users where it is one, of all
-// jobs where there are several.
+// One page of the jobs that use one of the calendars. With one calendar the store filters its
+// users; with several, pages run over all jobs and may be empty.
 struct CalendarUsers {
     std::vector<model::Job> jobs;
     std::string next;  // cursor; empty: that was the last page
@@ -23,8 +23,8 @@ struct CalendarUsers {
 Result<CalendarUsers> FindCalendarUsers(store::Store& store, const CalendarNames& calendars,
                                         const std::string& cursor);
 
-// Accounts for their fires up to now by what their calendars say at present, and finds the next
-// ones. A few calls of the store, each with all of them.
+// Accounts for the jobs' fires up to now with their current calendars, and computes the next fires.
+// Makes a few store calls, each for all jobs. Returns the store's error.
 Result<void> PlanCalendarUsers(store::Store& store, FirePlans& plans,
                                const std::vector<model::Job>& jobs);
 

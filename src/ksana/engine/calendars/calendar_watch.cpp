@@ -22,7 +22,7 @@ Result<Step> CalendarWatch::RunOnce() {
     return step;
 }
 
-// Settings of other kinds are written often, and each commit is a hint.
+// Most commits that touch settings concern no calendar, so readings are rate-limited.
 Result<void> CalendarWatch::RefreshIfNeeded(Step& step) {
     const SteadyPoint now = clock_.SteadyNow();
     const Duration rest = hinted_ ? options_.least_rest : options_.most_rest;
@@ -44,7 +44,7 @@ Result<void> CalendarWatch::LookAtJobs(Step& step) {
     {
         const MutexLock lock(mutex_);
         if (changed_.empty()) return {};
-        if (looking_since_ != changes_) {  // more have changed: from the beginning, for all
+        if (looking_since_ != changes_) {  // more calendars changed: start over, for all of them
             looking_for_ = changed_;
             looking_since_ = changes_;
             cursor_.clear();

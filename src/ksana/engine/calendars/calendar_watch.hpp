@@ -18,20 +18,21 @@
 
 namespace ksana::engine {
 
-// Sees to it that jobs fire as their calendars say after these have changed, on this node or on
-// another: reads the calendars anew, has schedules compiled anew, and finds the next fires of the
-// jobs that use them, a page at a time. After a start all are looked at: the change may have been
-// the last thing that a server did.
+// Applies changed calendars to the jobs that use them, whichever node changed them (0019): reads
+// the calendars again, drops compiled schedules, and plans the jobs that use them, page by page.
+// After a start it examines all calendars: a change may have been the last action of a stopped
+// server. Owned by Node. Refresh and Hint are thread-safe; RunOnce belongs to one thread. Returns
+// the store's error.
 class CalendarWatch {
   public:
     struct Options {
         Duration least_rest = std::chrono::seconds(1);   // between two readings after commits
-        Duration most_rest = std::chrono::minutes(1);    // without one
+        Duration most_rest = std::chrono::minutes(1);    // between two readings without a commit
         Duration pause = std::chrono::milliseconds(20);  // between two pages of jobs
-        std::function<void()> wake;                      // RunOnce is to be called
+        std::function<void()> wake;                      // requests a call of RunOnce
     };
 
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the object.
     CalendarWatch(store::Store& store, CalendarCache& book, ScheduleCache& schedules,
                   FirePlans& plans, const Clock& clock, Options options)
         : store_(store),
@@ -41,13 +42,13 @@ class CalendarWatch {
           clock_(clock),
           options_(std::move(options)) {}
 
-    // One thread.
+    // Reads the calendars if needed and plans one page of jobs. One thread.
     Result<Step> RunOnce();
 
-    // A setting was written, perhaps a calendar. Any thread.
+    // Notes that a setting was written, which may be a calendar. Any thread.
     void Hint() { hinted_ = true; }
 
-    // Reads the calendars now: afterwards this node plans by them. Any thread.
+    // Reads the calendars now; afterwards this node plans with them. Any thread.
     Result<void> Refresh();
 
   private:
@@ -63,13 +64,13 @@ class CalendarWatch {
     std::atomic<bool> hinted_{true};
 
     Mutex mutex_;
-    CalendarNames changed_ KSANA_GUARDED_BY(mutex_);      // their jobs are to be looked at
-    std::uint64_t changes_ KSANA_GUARDED_BY(mutex_) = 0;  // grows when changed_ does
-    // These: only RunOnce.
+    CalendarNames changed_ KSANA_GUARDED_BY(mutex_);      // calendars whose jobs must be planned
+    std::uint64_t changes_ KSANA_GUARDED_BY(mutex_) = 0;  // incremented when changed_ grows
+    // Used by RunOnce only:
     std::optional<SteadyPoint> read_at_;
     CalendarNames looking_for_;
-    std::uint64_t looking_since_ = 0;  // of changes_
-    std::string cursor_;               // of the jobs, while looking
+    std::uint64_t looking_since_ = 0;  // the value of changes_ at the start of the pass
+    std::string cursor_;               // of the jobs in the pass
 };
 
 }  // namespace ksana::engine

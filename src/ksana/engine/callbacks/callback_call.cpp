@@ -59,7 +59,7 @@ CallbackCall ResolveNotice(model::CallbackOrder order, const model::AlertRule* r
 
 namespace {
 
-// Null where the rule is gone.
+// A rule that no longer exists is passed on as null.
 Result<std::shared_ptr<const CallbackCall>> NoticeCallOf(store::Store& store,
                                                          model::CallbackOrder order) {
     const auto rule = AlertRepository(store).GetRule(order.alert);

@@ -15,28 +15,32 @@
 
 namespace ksana::engine {
 
-// An address that is not called but written to: "mailto:a@example.com,b@example.com".
+// The prefix of an address that gets a mail instead of a call:
+// "mailto:a@example.com,b@example.com".
 inline constexpr std::string_view kMailTo = "mailto:";
 
-// What an attempt of a callback sends: its order, with what the type says at the moment.
+// The request that an attempt of a callback sends: the stored order, combined with the current type
+// or alert rule.
 struct CallbackCall {
     model::CallbackMethod method = model::CallbackMethod::kPost;
-    std::string url;  // empty: there is nobody to tell any more; mailto: is a mail
+    std::string url;  // empty: no receiver is configured any more; mailto: sends a mail
     std::string body;
-    std::string access_key;            // where it is signed
-    std::vector<std::string> secrets;  // likewise; the newest first
-    std::string fault;                 // why it cannot be sent; empty: it can
+    std::string access_key;            // where the request is signed
+    std::vector<std::string> secrets;  // where the request is signed; the newest first
+    std::string fault;                 // why the request cannot be sent; empty: it can
 };
 
-// The type as it is decides where it goes and how it is signed, so that an edit counts for what
-// waits, too, and a secret never goes with the address of another time. A type that is gone, or
-// names nobody any more, leaves the address of the order; what had to be signed cannot be then.
+// Resolves a callback. The current type decides the address and the signature, so that an edit
+// applies to pending callbacks too and a secret is never sent to an outdated address. If the type
+// is gone (null) or names no receiver any more, the address of the order remains; a signed callback
+// without its type cannot be sent.
 CallbackCall ResolveCallback(const model::Run& run, const model::RunType* type);
-// The same of a notice, by its rule.
+// Does the same for the notice of an alert, by its rule (null: the rule is gone).
 CallbackCall ResolveNotice(model::CallbackOrder order, const model::AlertRule* rule);
 
-// The same for runs that are no callbacks: null. Reads the type from the store: it must not be an
-// old one, whose secret may be gone.
+// Resolves the callback that the run is; null if the run is no callback. Reads the type or rule
+// from the store, not from a cache, because a cached secret may be outdated. Returns the store's
+// error.
 Result<std::shared_ptr<const CallbackCall>> CallbackCallOf(store::Store& store,
                                                            const model::Run& run);
 

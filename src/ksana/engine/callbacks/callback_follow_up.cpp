@@ -20,8 +20,8 @@ model::CallbackOrder OrderOf(const Run& ended, CallbackEvent event, const model:
     return order;
 }
 
-// A type that the book does not have may have been made on another node just now: whether there is
-// anybody to tell is seen when the callback is sent.
+// A type that the cache does not have may have been created on another node just now. Whether it
+// names a receiver is checked when the callback is sent.
 Run CallbackOf(const Run& ended, CallbackEvent event, const TypeCache& types,
                const CallbackOptions& options) {
     const auto type = types.Find(ended.type);

@@ -7,10 +7,10 @@
 
 namespace ksana::engine {
 
-// How callbacks are delivered: as runs of their own, so that nothing is lost in a crash.
+// How callbacks are delivered. They are runs, so that a crash loses none.
 struct CallbackOptions {
     Duration timeout = std::chrono::seconds(10);
-    // 5 s, 10 s, … 1 h, and every hour then: over half a day in all.
+    // 5 s, 10 s, … up to 1 h, then every hour: more than half a day in all.
     model::RetryPolicy retry = {.strategy = model::RetryStrategy::kExponential,
                                 .max_retries = 20,
                                 .interval = std::chrono::seconds(5),
@@ -19,13 +19,14 @@ struct CallbackOptions {
                                 .jitter = 0.2};
 };
 
-// A run that delivers an order, so far as all have it in common.
+// Makes a run that delivers `order`, with the fields that all callbacks have in common.
 model::Run CallbackRun(const model::CallbackOrder& order, const CallbackOptions& options);
 
-// The callback that follows from the end of a run (T-10), stored in the transaction of the report
-// that ended it: a run of kind http whose payload is a model::CallbackOrder and whose parent is the
-// run it speaks of. It is held when its retries are used up: a dead letter, which keeps its id, the
-// receiver's key against doubles, when it is sent again. The book must outlive it.
+// Makes the callback for the end of a run (T-10). The store saves it in the transaction of the
+// report that ended the run: a run of kind http whose payload is a model::CallbackOrder and whose
+// parent is the ended run. When its retries are used up it is held as a dead letter. It keeps its
+// id, which is the receiver's idempotency key, when it is sent again. `types` must outlive the
+// function.
 store::FollowUp MakeCallbackFollowUp(const TypeCache& types, CallbackOptions options);
 
 }  // namespace ksana::engine

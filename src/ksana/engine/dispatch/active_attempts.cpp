@@ -9,21 +9,22 @@
 namespace ksana::engine {
 namespace {
 
-// An executor keeps the time of an attempt by itself; this long after it, it is reminded.
+// The executor enforces the timeout itself. This long after it, the dispatcher asks it to stop.
 constexpr Duration kOverdueSlack = std::chrono::milliseconds(500);
 
 constexpr SteadyPoint kNever = SteadyPoint::max();
 
-// An attempt that waits longer than this for a limit is stored as waiting, and one that has waited
-// longer than this has its timeout counted from its start: a write each, which short waits save.
+// An attempt that waits for a limit longer than kLongWait is stored as waiting. One that waited
+// longer than kNoticedWait has its timeout counted from its start. Each costs a write, which short
+// waits save.
 constexpr Duration kLongWait = std::chrono::seconds(1);
 constexpr Duration kNoticedWait = std::chrono::milliseconds(50);
 
-// While limits hold runs back, so many more are claimed at once: most of them are given back, and
-// else each few would take a transaction.
+// Extra room for a claim while limits hold runs back. Most of the extra runs are given back;
+// without them each few runs would cost a transaction.
 constexpr std::size_t kHeldBackRoom = 64;
 
-// The event of an attempt that was asked to stop, for the reason that it was asked for.
+// Translates kCancelled into the event of the reason for which the attempt was asked to stop.
 model::Event AsStopped(model::Event event, StopReason reason) {
     if (event.kind != model::EventKind::kCancelled) return event;
     if (reason == StopReason::kTimeout) {
@@ -34,7 +35,7 @@ model::Event AsStopped(model::Event event, StopReason reason) {
     return event;
 }
 
-// Given back without having begun.
+// Returns the event that gives a run back before it began.
 model::Event SentAwayEvent(const LimitQueue::SentAway& away) {
     model::Event event;
     event.kind = model::EventKind::kSnooze;
@@ -44,7 +45,8 @@ model::Event SentAwayEvent(const LimitQueue::SentAway& away) {
     return event;
 }
 
-// The lease ran out while the attempt waited (the process was stopped): another node may have it.
+// The lease expired while the attempt waited (the process was suspended), so another node may own
+// the run.
 model::Event LeaseRanOut() {
     model::Event event;
     event.kind = model::EventKind::kShutdown;
@@ -92,14 +94,14 @@ bool ActiveAttempts::claims_wait() const {
     return claims_wait_;
 }
 
-// Attempts that have ended are reported in the claim's own transaction.
+// Ended attempts do not count: they are reported in the claim's own transaction.
 std::size_t ActiveAttempts::RoomForClaim() const {
     const bool held_back = !limit_queue_.empty() || (sent_away_ && limit_queue_.active());
     return Room(claimed_may_wait_ + (held_back ? kHeldBackRoom : 0), 0);
 }
 
 std::size_t ActiveAttempts::Room(std::size_t may_wait, std::size_t ended) const {
-    // An attempt that waits for a limit keeps no other from a slot.
+    // An attempt that waits for a limit does not keep others from a slot.
     const std::size_t used = attempts_.size() - limit_queue_.size() + ended + reserved_;
     const std::size_t most = slots_ + may_wait;
     return closed_ || used >= most ? 0 : most - used;
@@ -206,7 +208,7 @@ void ActiveAttempts::TakeLimited(SteadyPoint now, std::vector<AttemptPointer>& t
     }
 }
 
-// The timeout of an attempt counts from its start. A renewal corrects what is stored about it.
+// The timeout of an attempt counts from its start; the next renewal corrects the stored deadline.
 void ActiveAttempts::BeginAdmitted(LimitQueue::Admitted admitted, SteadyPoint now,
                                    std::vector<AttemptPointer>& taken) {
     ActiveAttempt& attempt = *admitted.attempt;
@@ -226,7 +228,7 @@ void ActiveAttempts::BeginAdmitted(LimitQueue::Admitted admitted, SteadyPoint no
     taken.push_back(std::move(admitted.attempt));
 }
 
-// The lease is renewed soon enough for the deadline that was stored with the claim.
+// Renews the lease early enough for the deadline that was stored with the claim.
 void ActiveAttempts::NoteWaiting(ActiveAttempt& attempt, SteadyPoint now) {
     if (attempt.renew_at == kNever || !limit_queue_.CauseOf(attempt)) return;
     attempt.renew_at =
@@ -257,7 +259,7 @@ void ActiveAttempts::End(ActiveAttempt& attempt, model::Event event) {
         if (attempt.ended) return;
         EndLocked(attempt, std::move(event), now);
         tell = ended_.size() >= tell_;
-        // Also for what waits at other dispatchers: they share the limits.
+        // Starters of other dispatchers are signaled too: they share the limits.
         due = CanStart(now) || (!closed_ && limit_queue_.active());
     }
     if (due) signals_.due();
@@ -277,8 +279,9 @@ void ActiveAttempts::EndLocked(ActiveAttempt& attempt, model::Event event, Stead
     ended_.push_back(std::move(attempts_.extract(attempt.run.status.exec_id).mapped()));
 }
 
-// What it held of limits, and what it tells about its destination. That a destination which is
-// known to be down is still down is no failure of the run that was sent to see.
+// Frees the attempt's limits and tells the breaker what the attempt learned about its destination.
+// If the attempt was the probe of an open breaker and the destination is still down, that is no
+// failure of the run: the event becomes a snooze.
 void ActiveAttempts::ReleaseLimits(ActiveAttempt& attempt, model::Event& event, SteadyPoint now) {
     limits_.GiveBack(attempt.ticket, now);
     const bool probe = std::exchange(attempt.ticket, {}).probe;
@@ -340,7 +343,7 @@ void ActiveAttempts::NoteRenewed(ActiveAttempt& attempt, SteadyPoint asked_at) {
     attempt.leased_at = asked_at;
     if (std::exchange(attempt.told_begun, false)) {
         attempt.has_waited = false;
-    } else if (attempt.has_waited) {  // began while the renewal was under way
+    } else if (attempt.has_waited) {  // it began while the renewal was in flight
         attempt.renew_at = asked_at;
     }
     attention_ = std::min(attention_, attempt.renew_at);
@@ -423,7 +426,7 @@ GroupUse ActiveAttempts::UseOfGroup(const std::string& group) const {
     return use;
 }
 
-// Looked for only when the earliest that was known has passed: that attempt may have ended since.
+// Recomputes attention_ only after it has passed: the attempt that it belonged to may have ended.
 std::optional<Duration> ActiveAttempts::UntilAttention(SteadyPoint now) {
     const MutexLock lock(mutex_);
     if (attention_ <= now) {

@@ -20,25 +20,25 @@
 
 namespace ksana::engine {
 
-// What ActiveAttempts tells its dispatcher; called without a lock, on any thread.
+// Notifications from ActiveAttempts to its dispatcher. Called on any thread, without a lock held.
 struct AttemptSignals {
-    std::function<void()> ended;  // an attempt has ended, or room that was asked for came free
-    std::function<void()> due;    // an attempt that waits can be handed to the executor
+    std::function<void()> ended;  // an attempt ended, or requested room became free
+    std::function<void()> due;    // a waiting attempt may be ready for the executor
 };
 
-// How many attempts of jobs of one group a node has.
+// The number of attempts of one group's jobs on a node.
 struct GroupUse {
     std::size_t under_way = 0;
     std::size_t waiting = 0;
 };
 
-// The attempts of one dispatcher, and how many more there is room for: as many as there are slots
-// are under way; a few more wait in front of them, so that a slot that comes free is taken at once
-// and not only after a commit. Shared by the dispatcher and the answers of the executor.
-// Thread-safe: executors answer on their own threads, planner and dispatcher share the room.
+// The attempts of one dispatcher and the room for more. At most `slots` attempts are in flight. A
+// few more wait, already claimed, so that a free slot is taken at once and not after another
+// commit. Shared by the dispatcher and the executor's `done` callbacks. Thread-safe: executors
+// answer on their own threads, and planner, dispatcher and direct submits share the room.
 class ActiveAttempts {
   public:
-    // The clock and the limits must outlive it.
+    // `clock` and `limits` must outlive the object.
     ActiveAttempts(const Clock& clock, LimitTracker& limits, std::size_t slots, Duration lease,
                    AttemptSignals signals)
         : clock_(clock),
@@ -48,85 +48,94 @@ class ActiveAttempts {
           signals_(std::move(signals)),
           limit_queue_(limits) {}
 
-    // How many attempts may wait beside those under way: of those that are claimed, and of those
-    // that the planner has started ahead of their time.
+    // Sets how many attempts may wait in addition to those in flight: `claimed` for claims,
+    // `planned` for runs that the planner starts ahead of their time.
     void LetWait(std::size_t claimed, std::size_t planned);
 
-    // Keeps room for at most so many; the answer is how many.
+    // Reserves room for at most `most` attempts. Returns the number reserved.
     std::size_t Reserve(std::size_t most);
-    // The same for a claim, which gets at most half of the room: the planner, whose runs need no
-    // claim, must find some while a claim is under way.
+    // Like Reserve, for a claim. Takes at most half of the room, rounded up: planned runs need no
+    // claim and must find room while a claim is in flight.
     std::size_t ReserveForClaim(std::size_t most);
-    // Whether a claim would bring enough for a commit of its own. With no room at all (the planner
-    // may have kept it for a moment) signals_.ended tells when there is some.
+    // Returns whether there is enough room for a claim to be worth a commit. If there is no room at
+    // all (the planner may hold it for a moment), signals_.ended is called when some becomes free.
     bool HasRoomForClaim();
-    // Whether runs wait to be claimed. Until they are, nothing is started ahead of its time: what
-    // is ready comes first.
+    // Notes whether runs wait to be claimed. While they do, Reserve lets no planned run wait ahead
+    // of its time: ready runs come first.
     void SetClaimsWait(bool wait);
     bool claims_wait() const;
+    // Returns reserved room that was not used.
     void GiveBack(std::size_t slots);
 
-    // Begins to keep the lease, in room that was reserved. The attempt waits for MakeReady.
+    // Adds an attempt to reserved room. From now on its lease is renewed. The attempt waits for
+    // MakeReady.
     void Add(AttemptPointer attempt);
-    // The attempt can be handed to the executor from `due` on. Nothing happens when it has ended.
+    // Lets the attempt go to the executor from `due` on. Does nothing if the attempt has ended.
     void MakeReady(ActiveAttempt& attempt, std::shared_ptr<const model::Job> job,
                    std::shared_ptr<const CallbackCall> callback, SteadyPoint due);
-    // Both, for an attempt that has its job.
+    // Does the same as Add and MakeReady, for an attempt that already has its job.
     void AddReady(AttemptPointer attempt, SteadyPoint due);
-    // Those that are due, have a slot and are held back by no limit; from now on they are under
-    // way. One that would have to wait long for a limit ends at once, to be given back.
+    // Returns the attempts that are due, have a slot and pass every limit, and marks them as begun.
+    // An attempt that would wait long for a limit ends at once, so that its run is given back to
+    // the store.
     std::vector<AttemptPointer> TakeDue(SteadyPoint now);
-    // How long until TakeDue has something; none: not before an attempt ends.
+    // Returns the time until TakeDue may return an attempt; none: not before an attempt ends.
     std::optional<Duration> UntilDue(SteadyPoint now) const;
 
-    // The executor's answer. A second answer for an attempt is dropped.
+    // Records the executor's answer. Ignores a second answer for the same attempt.
     void End(ActiveAttempt& attempt, model::Event event);
-    // All that have ended since the last time; their room is free again.
+    // Returns the attempts that ended since the last call, and frees their room.
     std::vector<AttemptPointer> TakeEnded();
-    // How many have ended. From now on signals_.ended is called for every `tell`-th only.
+    // Returns the number of ended attempts. From now on signals_.ended is called only while at
+    // least `tell` attempts have ended.
     std::size_t CountEnded(std::size_t tell);
-    // They could not be reported: they wait, and take up room, until the next TakeEnded.
+    // Takes back attempts whose report failed. They use room until the next TakeEnded.
     void PutBack(std::vector<AttemptPointer> ended);
 
     struct Renewal {
         AttemptPointer attempt;
         model::Event event;
     };
-    // Those whose lease is to be renewed by now, or all of them.
+    // Returns renewal events for the attempts whose lease is due for renewal, or for all with a
+    // lease.
     std::vector<Renewal> Renewals(SteadyPoint now, bool all);
-    // A renewal that was asked for at `asked_at` has been committed.
+    // Notes that a renewal requested at `asked_at` was committed.
     void NoteRenewed(ActiveAttempt& attempt, SteadyPoint asked_at);
-    // Another node has the lease, or none has: it is not renewed any more.
+    // Notes that this node lost the lease, so that it is not renewed any more.
     void NoteLost(ActiveAttempt& attempt);
 
     enum class Stopping : std::uint8_t { kNot, kWaits, kUnderWay };
-    // Remembers why. kNot: it has ended, or was asked before.
+    // Stores the reason. Returns kNot if the attempt has ended or was already asked to stop.
     Stopping Stop(ActiveAttempt& attempt, StopReason reason);
-    // How often Stop has found one to stop: as long as it stays the same, StopOf need not be asked.
+    // The number of successful Stop calls. While it is unchanged, StopOf needs no call.
     std::uint64_t stops() const { return stops_; }
-    // Why it was asked to stop; nothing when it has ended.
+    // Returns the reason why the attempt was asked to stop; nothing if it has ended.
     std::optional<StopReason> StopOf(const ActiveAttempt& attempt) const;
-    // Those that took too long and were not yet asked to stop.
+    // Returns the attempts past their timeout that were not asked to stop yet.
     std::vector<AttemptPointer> Overdue(SteadyPoint now);
     std::vector<AttemptPointer> All() const;
-    std::vector<AttemptPointer> Waiting() const;  // not begun
+    std::vector<AttemptPointer> Waiting() const;  // attempts that have not begun
 
-    // Limits have changed: they count for what is under way, and those that wait ask again.
+    // Applies changed limits: attempts in flight count toward new limits, and attempts that wait
+    // for a limit are tried again.
     void LimitsChanged();
-    // How many wait for each limit, by the limits' keys.
+    // Returns the number of waiting attempts by limit key.
     std::map<std::string, std::size_t> WaitingForLimits() const;
     GroupUse UseOfGroup(const std::string& group) const;
 
-    // How long until a renewal or the next overdue one, or less; none: there is no attempt.
+    // Returns a lower bound of the time until a renewal or a timeout is due; none: no attempt needs
+    // either.
     std::optional<Duration> UntilAttention(SteadyPoint now);
 
-    // No room from now on, and no starts.
+    // Refuses reservations and starts from now on.
     void Close();
-    // Room again; Close is over.
+    // Reverts Close.
     void Open();
     bool closed() const;
+    // Returns the number of attempts that have not ended and wait for no limit. Includes those that
+    // wait for their time or for a slot.
     std::size_t UnderWay() const;
-    bool Idle() const;  // no attempt, and none ended that was not taken
+    bool Idle() const;  // no attempt, no ended attempt to report, and no reserved room
 
   private:
     void AddLocked(AttemptPointer attempt) KSANA_REQUIRES(mutex_);
@@ -152,22 +161,25 @@ class ActiveAttempts {
 
     std::atomic<std::uint64_t> stops_{0};
     mutable Mutex mutex_;
-    // Not ended, by the exec_id that stands in them.
+    // Attempts that have not ended. The key is a view of the attempt's own exec_id.
     std::unordered_map<std::string_view, AttemptPointer> attempts_ KSANA_GUARDED_BY(mutex_);
-    // Have not begun and wait for no limit, by `due`. One that ended meanwhile may still be here.
+    // Attempts that have not begun and wait for no limit, by `due`. May contain attempts that have
+    // ended.
     std::multimap<SteadyPoint, AttemptPointer> ready_ KSANA_GUARDED_BY(mutex_);
-    LimitQueue limit_queue_ KSANA_GUARDED_BY(mutex_);     // those that wait here are not in ready_
-    std::size_t under_way_ KSANA_GUARDED_BY(mutex_) = 0;  // of attempts_: begun
-    // Not later than any renew_at and overdue_at.
+    LimitQueue limit_queue_ KSANA_GUARDED_BY(mutex_);     // its attempts are not in ready_
+    std::size_t under_way_ KSANA_GUARDED_BY(mutex_) = 0;  // attempts in attempts_ that have begun
+    // A lower bound of every renew_at and overdue_at.
     SteadyPoint attention_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();
     std::vector<AttemptPointer> ended_ KSANA_GUARDED_BY(mutex_);
-    std::size_t tell_ KSANA_GUARDED_BY(mutex_) = 1;  // signals_.ended comes when so many have ended
+    // The number of ended attempts from which signals_.ended is called.
+    std::size_t tell_ KSANA_GUARDED_BY(mutex_) = 1;
     std::size_t reserved_ KSANA_GUARDED_BY(mutex_) = 0;
     std::size_t claimed_may_wait_ KSANA_GUARDED_BY(mutex_) = 0;
     std::size_t planned_may_wait_ KSANA_GUARDED_BY(mutex_) = 0;
     bool claims_wait_ KSANA_GUARDED_BY(mutex_) = false;
-    bool sent_away_ KSANA_GUARDED_BY(mutex_) = false;  // when the limit queue was last asked
-    bool wanted_ KSANA_GUARDED_BY(mutex_) = false;     // a caller found no room
+    // The last pass of the limit queue gave attempts back.
+    bool sent_away_ KSANA_GUARDED_BY(mutex_) = false;
+    bool wanted_ KSANA_GUARDED_BY(mutex_) = false;  // a caller found no room
     bool closed_ KSANA_GUARDED_BY(mutex_) = false;
 };
 

@@ -19,37 +19,37 @@ namespace ksana::engine {
 enum class StopReason : std::uint8_t {
     kNone,
     kCancelled,  // a user cancelled the run
-    kTimeout,    // it took too long
-    kShutdown,   // this node stops
-    kLost,       // its lease belongs to another node by now
+    kTimeout,    // the attempt exceeded its timeout
+    kShutdown,   // this node shuts down
+    kLost,       // another node has the lease, or the run is over
 };
 
-// One attempt of a run on this node, from its claim to the report of its end. ActiveAttempts owns
-// it, together with the executor while that carries it out.
+// One attempt of a run on this node, from the claim to the committed report of its end. Shared by
+// ActiveAttempts and, while it executes the attempt, the executor.
 //
-// Executors read `run`, `job` and `callback`, which stay as they are once the executor has the
-// attempt. Everything below them belongs to ActiveAttempts and is guarded by its mutex, until the
+// Executors read `run`, `job` and `callback`, which do not change once the executor has the
+// attempt. All members below them belong to ActiveAttempts and are guarded by its mutex until the
 // attempt has ended and the dispatcher has taken it.
 struct ActiveAttempt {
     model::Run run;                         // running, with its exec_id, deadline and payload
     std::shared_ptr<const model::Job> job;  // null: submitted directly, deleted, or not read yet
-    std::shared_ptr<const CallbackCall> callback = {};  // only of a callback
+    std::shared_ptr<const CallbackCall> callback = {};  // null: the run is no callback
 
-    SteadyPoint due{};        // when it may be handed to the executor
+    SteadyPoint due{};        // earliest time to hand it to the executor
     bool begun = false;       // handed to the executor; before that it waits
-    bool has_waited = false;  // for a limit: its timeout is to count from its start…
-    bool told_begun = false;  // …and the renewal under way says so
+    bool has_waited = false;  // waited for a limit, so the stored timeout must count from the start
+    bool told_begun = false;  // the renewal in flight carries that correction
     SteadyPoint started_at{};
-    SteadyPoint leased_at{};   // the lease was got, or last renewed
-    SteadyPoint renew_at{};    // the lease is to be renewed then; max(): it is lost
-    SteadyPoint overdue_at{};  // it is asked to stop then; max(): it has not begun
+    SteadyPoint leased_at{};   // when the lease was acquired or last renewed
+    SteadyPoint renew_at{};    // when to renew the lease; max(): the lease is lost
+    SteadyPoint overdue_at{};  // when to ask the attempt to stop; max(): not begun
     StopReason stop = StopReason::kNone;
-    LimitTracker::Ticket ticket;  // once it has begun, where there are limits
+    LimitTracker::Ticket ticket;  // the held limits; empty before it begins or without limits
 
     bool ended = false;
     SteadyPoint ended_at{};
-    model::Event event;                         // how it ended
-    std::optional<model::WaitCause> held_back;  // why it was given back without having begun
+    model::Event event;
+    std::optional<model::WaitCause> held_back;  // why the run was given back before it began
 };
 
 using AttemptPointer = std::shared_ptr<ActiveAttempt>;

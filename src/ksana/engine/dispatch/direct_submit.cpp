@@ -5,7 +5,7 @@
 namespace ksana::engine {
 namespace {
 
-// Its executor has to know nothing that would have to be read first.
+// The executor needs no other data than the run itself.
 bool NeedsNothingElse(const model::Run& run) {
     return run.job_id.empty() && run.trigger != model::RunTrigger::kCallback;
 }
@@ -24,7 +24,8 @@ Result<std::vector<store::Submitted>> SubmitAndStart(store::Store& store, Dispat
     if (submitted) {
         for (const store::Submitted& one : *submitted) {
             if (one.verdict != store::SubmitVerdict::kStarted) continue;
-            attempts.push_back(MakeAttempt(*one.started));  // a copy: the submitter is told, too
+            // A copy: the submitter gets the run too.
+            attempts.push_back(MakeAttempt(*one.started));
         }
     }
     dispatcher.Begin(std::move(attempts), reserved);

@@ -8,9 +8,9 @@
 
 namespace ksana::engine {
 
-// Stores runs that the dispatcher carries out, and starts those that can start at once: with one
-// commit before the start instead of two, and on the caller's thread. Where others wait already the
-// new ones wait behind them. Outcomes are those of store::RunStore::Submit. Thread-safe.
+// Stores runs that `dispatcher` executes, and starts those that fit into free slots on the caller's
+// thread: one commit before the start instead of two. If other runs already wait, the new ones
+// queue behind them. Returns what store::RunStore::Submit returns. Thread-safe.
 Result<std::vector<store::Submitted>> SubmitAndStart(store::Store& store, Dispatcher& dispatcher,
                                                      store::SubmitParams params);
 

@@ -31,7 +31,7 @@ Result<Jobs> JobsOf(store::Store& store, const std::vector<AttemptPointer>& atte
     return jobs;
 }
 
-// What executors have to know beside the run.
+// What an executor needs beside the run.
 struct Facts {
     std::shared_ptr<const model::Job> job;
     std::shared_ptr<const CallbackCall> callback;
@@ -55,18 +55,18 @@ Duration LatenessOf(const Run& run) {
                     Duration::zero());
 }
 
-// Before the jobs of claimed runs are asked for again.
+// The pause before the jobs of claimed runs are read again.
 constexpr Duration kJoblessPause = std::chrono::milliseconds(200);
-// What is ready is asked for again after this, also when nobody said that there is something: the
-// notification of another node may have been lost. Also the longest sleep of this loop.
+// The interval at which the store is asked for ready runs without a notification: that of another
+// node may be lost. Also the longest sleep of this loop.
 constexpr Duration kAskAgain = std::chrono::seconds(4);
 
-// So much of what can be started later is claimed, or planned, now: as much as ends in this time.
+// The lookahead of claims and of planned starts: as many attempts wait as end within this time.
 constexpr Duration kClaimedWait = std::chrono::milliseconds(50);
 constexpr Duration kPlannedWait = std::chrono::milliseconds(200);
-// With many a second reports wait for each other, and not longer than this.
+// The longest time that reports wait for each other at high rates.
 constexpr Duration kLinger = std::chrono::milliseconds(10);
-// Starts of one time come together rather than one by one.
+// The shortest interval between two starts, so that starts due together are made together.
 constexpr Duration kBetweenStarts = std::chrono::milliseconds(4);
 
 model::Event NotStarted() {
@@ -161,8 +161,8 @@ void Dispatcher::LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint n
                        throughput_.Within(kPlannedWait, now));
 }
 
-// With many a second reports wait for each other a little: nobody waits for them, and a commit
-// costs the same for one and for hundreds.
+// At high rates reports wait for each other for a short time: no caller waits for them, and a
+// commit costs the same for one report as for hundreds.
 bool Dispatcher::Lingers(SteadyPoint now, bool claims) {
     const bool many = end_rate_.per_second() > RateMeter::kMany;
     const bool lingers = many && !claims && now - exchanged_at_ < kLinger && !look_for_cancel_;
@@ -170,15 +170,15 @@ bool Dispatcher::Lingers(SteadyPoint now, bool claims) {
     return attempts_->CountEnded(enough) < enough && lingers;
 }
 
-// The executor keeps an attempt's time by itself; this is for one that does not.
+// Stops attempts whose executor did not enforce the timeout.
 void Dispatcher::StopOverdue(SteadyPoint now) {
     for (const AttemptPointer& attempt : attempts_->Overdue(now)) {
         Stop(*attempt, StopReason::kTimeout);
     }
 }
 
-// Asks only when there can be something: after a commit that says so, or when a run comes due. Not
-// after every report: a claim that finds nothing costs as much as one that does.
+// Claims only if a run may be ready: after a commit that says so, or when a known run comes due.
+// Not after every report: a claim that finds nothing costs as much as one that finds runs.
 std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
     const bool due = next_ready_ && *next_ready_ <= clock_.Now();
     if (!look_for_ready_ && !due) return std::nullopt;
@@ -201,7 +201,7 @@ std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
                               .limit = room};
 }
 
-// K-19: one line for every attempt that ended.
+// K-19: logs one line for every attempt that ended.
 void Dispatcher::NoteReported(const ActiveAttempt& attempt, const store::Applied& applied) {
     const Run& run = attempt.run;
     const model::Event& event = attempt.event;
@@ -245,7 +245,7 @@ void Dispatcher::NoteRenewed(ActiveAttempt& attempt, const store::Applied& appli
     if (applied.cancel_requested) Stop(attempt, StopReason::kCancelled);
 }
 
-// The leases of claimed runs are kept from now on, also while their jobs cannot be read.
+// Renews the leases of claimed runs from now on, even while their jobs cannot be read.
 void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
     for (Run& run : runs) {
         jobless_.push_back(MakeAttempt(std::move(run)));
@@ -287,9 +287,9 @@ Step Dispatcher::StartDue() {
     return step;
 }
 
-// Between claim and start the attempt may have been lost, cancelled or given back; then it is not
-// started. A stop that is asked for in the middle finds nothing to stop, and is passed on
-// afterwards. `stops`: of ActiveAttempts, before the attempt was taken.
+// Does not start the attempt if it was lost, cancelled or given back between claim and start. A
+// stop requested during executor_.Start may find nothing to cancel, so it is repeated afterwards.
+// `stops`: the count of ActiveAttempts before the attempt was taken.
 void Dispatcher::Start(AttemptPointer attempt, std::uint64_t stops) {
     if (attempts_->stops() != stops && attempts_->StopOf(*attempt) != StopReason::kNone) {
         attempts_->End(*attempt, NotStarted());
@@ -338,8 +338,8 @@ void Dispatcher::Begin(std::vector<AttemptPointer> attempts, const store::StartA
     }
     attempts_->GiveBack(reserved.limit - std::min(reserved.limit, count));
     CountLate(late);
-    // Renewals and timeouts of these are not in the loop's plans; it never sleeps longer than
-    // kAskAgain, which is soon enough for them.
+    // RunOnce has not planned the renewals and timeouts of these attempts. It never sleeps longer
+    // than kAskAgain, which is soon enough for them.
     if (StartDue().within && options_.wake_starter) options_.wake_starter();
     if (attempts_->closed()) GiveBackWaiting();
 }
@@ -393,7 +393,8 @@ Result<Step> Dispatcher::NextStep(SteadyPoint now) {
     step.NotAfter(kAskAgain);
     if (const auto attention = attempts_->UntilAttention(now)) step.NotAfter(*attention);
     if (!jobless_.empty()) step.NotAfter(kJoblessPause);
-    // Without room nothing can be claimed: what lands, or is given back, wakes the loop.
+    // Without room nothing can be claimed. An attempt that ends, or reserved room that is returned,
+    // wakes the loop.
     if (!attempts_->HasRoomForClaim()) return step;
     if (look_for_ready_) {
         const MutexLock lock(late_mutex_);

@@ -21,64 +21,67 @@
 
 namespace ksana::engine {
 
-// How busy it is.
+// How busy a dispatcher is.
 struct DispatchLoad {
     std::size_t slots = 0;
-    std::size_t busy = 0;           // attempts under way
-    bool starts_held_back = false;  // overdue runs wait because others of them were just started
+    std::size_t busy = 0;           // attempts that have not ended and wait for no limit
+    bool starts_held_back = false;  // overdue runs wait: the rate of late starts is used up
 };
 
-// Carries out runs of one action kind on this node: claims what is ready for the free slots, hands
-// it to the executor, keeps the leases, passes on wishes to stop, and reports how it went. Reports
-// and the next claim share a transaction.
+// Executes runs of one action kind on this node: claims ready runs for the free slots, hands them
+// to the executor, renews leases, forwards stop requests and reports outcomes. Reports and the next
+// claim share a transaction. Owned by Node.
 //
-// RunOnce belongs to one thread. Reserve and Begin are for the planner, whose runs are stored as
-// started; executors answer on threads of their own.
+// RunOnce belongs to one thread. All other methods may be called from any thread: the planner and
+// direct submits use Reserve and Begin, and executors answer on their own threads. If the store
+// fails, RunOnce returns the error and keeps the unreported outcomes for the next call.
 class Dispatcher {
   public:
     struct Options {
-        std::string owner;  // of the leases; another one for every start of a node
+        std::string owner;  // of the leases; differs after each restart of a node
         Duration lease = std::chrono::seconds(30);
-        std::size_t slots = 4;               // attempts under way at once
-        std::size_t batch = 500;             // claimed at once
-        std::size_t late_start_rate = 500;   // per second; 0: no limit
+        std::size_t slots = 4;               // attempts in flight at once
+        std::size_t batch = 500;             // runs per claim, at most
+        std::size_t late_start_rate = 500;   // late starts per second, at first; 0: no limit
         store::FollowUp follow_up;           // may be empty
-        std::function<void()> wake;          // RunOnce is to be called
-        std::function<void()> wake_starter;  // StartDue is to be called
+        std::function<void()> wake;          // requests a call of RunOnce
+        std::function<void()> wake_starter;  // requests a call of StartDue
         Observer* observer = nullptr;        // may be null
-        LimitTracker* limits = nullptr;      // never null; shared by the dispatchers of a node
+        LimitTracker* limits = nullptr;      // required; shared by the dispatchers of a node
     };
 
-    // What is given must outlive it, and the executor must have answered everything before.
+    // `store`, `executor`, `clock` and the pointers in `options` must outlive the dispatcher. The
+    // executor must have answered every attempt before the dispatcher is destroyed.
     Dispatcher(store::Store& store, Executor& executor, const Clock& clock, Options options);
 
     Result<Step> RunOnce();
 
     model::ActionKind kind() const { return executor_.kind(); }
-    // What tells that a run of its kind can be claimed.
+    // Returns the topic of commits that make a run of this kind claimable.
     store::Topic topic() const {
         const bool tasks = executor_.kind() == model::ActionKind::kQueue;
         return tasks ? store::Topic::kTasks : store::Topic::kReady;
     }
-    // Something was committed that this may have to look at. Any thread.
+    // Notes a commit that may require a claim or a look for cancellations. Any thread.
     void Hint(store::Topics topics);
 
-    // Room for runs that are stored as started, under the owner and lease of StartAs. Each call is
-    // followed by Begin with those that were; the rest of the room is given back.
+    // Reserves room for runs that are stored as started with the returned owner and lease. Every
+    // call must be followed by Begin, also if storing failed. Any thread.
     store::StartAs Reserve(std::size_t most = store::kMaxBatch);
-    // Those whose time has not come by the store's clock, which is ahead of this node's by
-    // `store_offset`, wait for it.
+    // Takes over the attempts of runs that were stored as started, and returns unused room.
+    // Attempts whose ready time lies ahead on the store's clock, which is ahead of this node's by
+    // `store_offset`, wait for it. Any thread.
     void Begin(std::vector<AttemptPointer> attempts, const store::StartAs& reserved,
                Duration store_offset = {});
 
-    // Something waits to be claimed, or may. Any thread.
+    // Returns whether runs wait, or may wait, to be claimed. Any thread.
     bool Behind() const { return look_for_ready_ || attempts_->claims_wait(); }
 
-    // Hands what is due to the executor, so far as there are slots. A loop of its own, as RunOnce
-    // may be waiting for a commit. Any thread.
+    // Hands due attempts to the executor as far as there are slots. A separate loop calls it,
+    // because RunOnce may be waiting for a commit. Any thread.
     Step StartDue();
 
-    // The limits are others. Any thread.
+    // Applies changed limits to attempts in flight and waiting. Any thread.
     void LimitsChanged() { attempts_->LimitsChanged(); }
     std::map<std::string, std::size_t> WaitingForLimits() const {
         return attempts_->WaitingForLimits();
@@ -86,16 +89,16 @@ class Dispatcher {
     GroupUse UseOfGroup(const std::string& group) const { return attempts_->UseOfGroup(group); }
 
     void Open() { attempts_->Open(); }
-    // No further starts: what waits for its time or a slot is given back; what is under way goes
-    // on.
+    // Refuses further starts. Gives back attempts that wait for their time or a slot; attempts in
+    // flight continue.
     void Close();
-    // Asks every attempt under way to stop; their runs are given back unharmed.
+    // Asks every attempt to stop. Their runs are given back without using up an attempt.
     void StopAll();
-    // Gives back what does not stop: for the end of the time that a shutdown has.
+    // Ends the attempts that did not stop, at the end of a shutdown's time, and gives their runs
+    // back.
     void Abandon();
     bool Idle() const { return attempts_->Idle(); }
     std::size_t UnderWay() const { return attempts_->UnderWay(); }
-    // Any thread.
     DispatchLoad Load();
 
   private:
@@ -117,20 +120,22 @@ class Dispatcher {
     Executor& executor_;
     const Clock& clock_;
     const Options options_;
-    const std::shared_ptr<ActiveAttempts> attempts_;  // shared with the answers of the executor
+    const std::shared_ptr<ActiveAttempts> attempts_;  // shared with the executor's `done` callbacks
 
     Mutex late_mutex_;
     LateStarts late_starts_ KSANA_GUARDED_BY(late_mutex_);
 
-    std::atomic<bool> look_for_ready_{true};  // a commit may have made something ready
+    std::atomic<bool> look_for_ready_{true};  // a commit may have made a run claimable
+    // A commit may have requested a cancellation.
     std::atomic<bool> look_for_cancel_{false};
-    // These: only RunOnce.
-    RateMeter end_rate_;  // of attempts that end
+    // Used by RunOnce only:
+    RateMeter end_rate_;  // of ended attempts
     SlotThroughput throughput_;
-    SteadyPoint exchanged_at_{};           // the last transaction
-    std::optional<TimePoint> next_ready_;  // by this node's wall clock
-    SteadyPoint asked_at_{};               // when the store was last asked for it
-    std::vector<AttemptPointer> jobless_;  // claimed, but their jobs could not be read yet
+    SteadyPoint exchanged_at_{};  // start of the last transaction
+    // When the next run becomes ready, on this node's wall clock; none: unknown.
+    std::optional<TimePoint> next_ready_;
+    SteadyPoint asked_at_{};               // when the store was last asked for next_ready_
+    std::vector<AttemptPointer> jobless_;  // claimed attempts whose jobs are not read yet
 };
 
 }  // namespace ksana::engine

@@ -10,24 +10,25 @@
 
 namespace ksana::engine {
 
-// Carries out attempts of one action kind. It knows nothing of stores and leases: it starts, it
-// stops when asked, and it says how the attempt ended. Thread-safe.
+// Executes attempts of one action kind. It knows neither stores nor leases: it starts an attempt,
+// stops it on request, and reports how it ended. The server owns it; dispatchers call it.
+// Implementations must be thread-safe and report every failure through `done`.
 class Executor {
   public:
-    // How the attempt ended: kSuccess, kRetryableFailure, kPermanentFailure, kTimeout or
-    // kCancelled, with what the event speaks of; exec_id is filled in by the caller.
+    // Receives how the attempt ended: kSuccess, kRetryableFailure, kPermanentFailure, kTimeout or
+    // kCancelled, with the fields of that event. The receiver fills in exec_id.
     using Done = std::function<void(model::Event)>;
 
     virtual ~Executor() = default;
 
     virtual model::ActionKind kind() const = 0;
 
-    // Returns at once. `done` is called exactly once, on any thread, also before Start returns; it
-    // returns soon and does not call the executor.
+    // Starts the attempt and returns at once. Calls `done` exactly once, on any thread, possibly
+    // before Start returns. `done` returns quickly and does not call the executor.
     virtual void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) = 0;
 
-    // Asks the attempt to stop now; its `done` tells how it ended, perhaps well. Nothing happens
-    // for one that is over.
+    // Asks the attempt to stop now. Its `done` reports how it ended, which may be a success. Does
+    // nothing if the attempt is over.
     virtual void Cancel(std::string_view exec_id) = 0;
 };
 

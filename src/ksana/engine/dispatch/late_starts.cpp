@@ -31,7 +31,7 @@ bool LateStarts::UsedUp(SteadyPoint now) const {
     return tokens_ + std::max(0.0, Seconds(now - filled_at_)) * rate_ < 1;
 }
 
-// May go below zero: what was started is known only afterwards.
+// `tokens_` may become negative: the number of late runs is known only after their claim.
 void LateStarts::Spend(std::size_t starts) {
     if (first_rate_ <= 0 || starts == 0) return;
     tokens_ -= static_cast<double>(starts);

@@ -6,27 +6,28 @@
 
 namespace ksana::engine {
 
-// How many runs whose time is long past may still be started now: a bucket that fills at a rate, so
-// that a node that comes back after an outage does not call everything at once. While it is used
-// up the rate doubles every few seconds: targets see a ramp, and a node that has only fallen behind
-// catches up. Runs that are on time do not count. One thread, or under the owner's lock.
+// Limits the starts of overdue runs: a token bucket, so that a node that comes back after an outage
+// does not call every target at once. While the bucket is empty, its rate doubles every kDoubling:
+// targets see a ramp, and a node that merely fell behind catches up. Runs on time do not count. Not
+// thread-safe: Dispatcher guards it with a mutex.
 class LateStarts {
   public:
-    // How late a run must be to count.
+    // The lateness from which a run counts.
     static constexpr Duration kLate = std::chrono::seconds(1);
 
     static constexpr Duration kDoubling = std::chrono::seconds(2);
-    // Without a late start for so long the rate is the first one again.
+    // After this long without a late start, the rate is reset to the first one.
     static constexpr Duration kCalm = std::chrono::seconds(10);
 
-    // Per second at first; a second's worth can be saved up. 0: no limit.
+    // `rate`: late starts per second at first. One second's worth can be saved up. 0: no limit.
     explicit LateStarts(std::size_t rate);
 
+    // Refills the bucket. Returns the number of late starts allowed now.
     std::size_t Allowed(SteadyPoint now);
     void Spend(std::size_t starts);
-    // Whether none is allowed now. Asking changes nothing.
+    // Returns whether no late start is allowed now. Does not change the bucket.
     bool UsedUp(SteadyPoint now) const;
-    // Until at least one is allowed.
+    // Returns the time until at least one late start is allowed.
     Duration UntilOne(SteadyPoint now);
 
   private:
@@ -35,7 +36,7 @@ class LateStarts {
     const double first_rate_;
     double rate_;
     double tokens_;
-    bool used_up_ = false;  // since the last Fill
+    bool used_up_ = false;  // a caller found the bucket empty since the last Fill
     SteadyPoint filled_at_{};
     SteadyPoint last_late_{};
 };

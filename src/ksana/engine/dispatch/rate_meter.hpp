@@ -8,10 +8,10 @@
 
 namespace ksana::engine {
 
-// How many of something come in a second, lately. One thread.
+// Estimates the recent rate of events per second. Not thread-safe: one thread uses it.
 class RateMeter {
   public:
-    // From so many a second on it pays to do them together.
+    // The rate from which batching pays off.
     static constexpr double kMany = 1000;
 
     void Count(std::size_t number, SteadyPoint now) {
@@ -20,7 +20,7 @@ class RateMeter {
         counted_ += number;
         if (passed < (per_second_ >= kMany ? kWindow : kFirstWindow)) return;
         const double fresh = static_cast<double>(counted_) / passed.count();
-        // A burst is believed at once; that it is over, not before it has been so for a while.
+        // A rising rate is believed at once, a falling one is averaged.
         per_second_ = fresh > per_second_ ? fresh : (per_second_ + fresh) / 2;
         counted_ = 0;
         since_ = now;
@@ -30,12 +30,13 @@ class RateMeter {
     double per_second() const { return per_second_; }
 
   private:
-    // Short while few come: whoever begins with thousands at once must not wait to know it.
+    // The window at low rates. It is short, so that a sudden burst is noticed quickly.
     static constexpr std::chrono::milliseconds kFirstWindow{4};
     static constexpr std::chrono::milliseconds kWindow{20};
     static constexpr std::chrono::milliseconds kMemory{500};
 
-    // After a silence: what was before tells nothing, and what has come now not how fast.
+    // Starts over after a silence of kMemory: the old rate is meaningless, and the first events
+    // alone say nothing about their rate.
     void Begin(std::size_t number, SteadyPoint now) {
         per_second_ = 0;
         counted_ = 0;
@@ -46,7 +47,7 @@ class RateMeter {
     double per_second_ = 0;
     std::size_t counted_ = 0;
     SteadyPoint since_{};
-    bool begun_ = false;  // something came when this window began
+    bool begun_ = false;  // events came at the start of this window
 };
 
 }  // namespace ksana::engine

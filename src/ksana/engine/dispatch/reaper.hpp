@@ -10,8 +10,10 @@
 
 namespace ksana::engine {
 
-// Ends the attempts whose owner is silent or whose time is over, whoever the owner was. Every node
-// has one; they do not disturb each other. One thread.
+// Ends attempts whose lease or deadline has passed, whichever node owns them, and logs each. The
+// store also unblocks runs whose blocking run is gone. Owned by Node. Every node runs one; the
+// store makes sure that each attempt is reaped once. Not thread-safe. Returns the store's error if
+// reaping fails.
 class Reaper {
   public:
     struct Options {
@@ -19,16 +21,16 @@ class Reaper {
         store::FollowUp follow_up;  // may be empty
     };
 
-    // What is given must outlive it.
+    // `store` and `clock` must outlive the reaper.
     Reaper(store::Store& store, const Clock& clock, Options options)
         : store_(store), clock_(clock), options_(std::move(options)) {}
 
     struct Answer {
         Step step;
-        std::vector<model::Run> runs;  // as they are now
+        std::vector<model::Run> runs;  // as stored after reaping
     };
 
-    // `lost_owners`: known to be gone, whatever their leases say.
+    // Reaps one batch. Runs of `lost_owners` are reaped whatever their leases say.
     Result<Answer> RunOnce(const std::vector<std::string>& lost_owners = {});
 
   private:

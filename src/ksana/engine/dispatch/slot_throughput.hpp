@@ -9,14 +9,15 @@
 
 namespace ksana::engine {
 
-// How many attempts can begin within a time because others end: so many may wait in front of the
-// slots. Two bounds: what the slots can take when attempts last as long as lately, and what has
-// really ended lately, so that the first few that are quick do not promise too much. One thread.
+// Estimates how many attempts can begin within a time because others end. That many attempts may be
+// claimed ahead of free slots. The estimate is the smaller of two: what the slots can take at the
+// recent mean duration, and what ended recently times kGrowth, so that a few quick attempts do not
+// promise too much. Not thread-safe: one thread uses it.
 class SlotThroughput {
   public:
     explicit SlotThroughput(std::size_t slots) : slots_(slots) {}
 
-    // So many have ended, and were under way for so long all together.
+    // Adds `ended` attempts, which were in flight for `together` in total.
     void Count(std::size_t ended, Duration together, SteadyPoint now) {
         MoveTo(now);
         if (ended == 0) return;
@@ -25,6 +26,7 @@ class SlotThroughput {
         current_ += ended;
     }
 
+    // Returns the number of attempts that can begin within `time`.
     std::size_t Within(Duration time, SteadyPoint now) {
         MoveTo(now);
         const double recent =
@@ -35,10 +37,11 @@ class SlotThroughput {
     }
 
   private:
-    // What ended in this one and the one before is recent.
+    // Attempts that ended in the current or the previous bucket count as recent.
     static constexpr Duration kBucket = std::chrono::milliseconds(200);
     static constexpr double kShortest = 1e-6;
-    // So much more than was seen is believed in; a burst has its full pace after a few rounds.
+    // The factor by which the estimate may exceed the recent count. A burst reaches its full rate
+    // after a few rounds.
     static constexpr double kGrowth = 4;
 
     static double Seconds(Duration time) { return std::chrono::duration<double>(time).count(); }

@@ -5,7 +5,8 @@
 namespace ksana::engine {
 namespace {
 
-// The reaper takes a run from a silent agent a little after its lease.
+// The slack after a lease before its attempt stops counting: the reaper takes the run a little
+// after the lease ends.
 constexpr Duration kAfterLease = std::chrono::seconds(1);
 
 bool Wants(const store::ClaimFilter& filter, const std::string& type) {
@@ -84,7 +85,7 @@ void AgentLimits::Release(const std::string& exec_id) {
     if (ring_) ring_();
 }
 
-// Of whoever was not heard of: the reaper has taken his runs, on this node or another.
+// Stops counting attempts whose agent fell silent: the reaper of some node has taken their runs.
 void AgentLimits::DropSilent(SteadyPoint now) {
     const MutexLock lock(mutex_);
     if (first_silence_ <= now) {

@@ -14,30 +14,32 @@
 
 namespace ksana::engine {
 
-// The limits of types for runs that agents take themselves. Who asks gets no more than there is
-// room for; the rest stays in the queue, in its order, and nothing is used up. A run counts from
-// its claim until it is reported on, given back, or its lease is over without a word. As all limits
-// it holds for this node. Thread-safe.
+// Enforces the limits of types for runs that agents claim. A claim gets no more runs than there is
+// room for; the rest stays queued in order, and no attempt is used up. A run counts from its claim
+// until it is reported, given back, or its lease expires. Like all limits, they apply per node.
+// Owned by the server; AgentService and the agent polls call it. Thread-safe.
 class AgentLimits {
   public:
-    // What is given must outlive it.
+    // `book` and `clock` must outlive the object.
     AgentLimits(LimitTracker& book, Clock& clock) : book_(book), clock_(clock) {}
 
-    // Rings when runs may have room that had none. Set before anybody claims.
+    // Sets the function that is called when a run may have room that had none. Set before the first
+    // claim; called on the thread that released the room, without a lock held.
     void OnRoom(std::function<void()> ring) { ring_ = std::move(ring); }
 
-    // Whether a claim like this, or a run of this type, has to ask at all.
+    // Returns whether any limit applies to such a claim, or to a run of this type.
     bool Concern(const store::ClaimFilter& filter) const;
     bool Concern(const std::string& type) const;
 
-    // From the question whether there is room to the note of what was taken: one claim at a time,
-    // else two would take the same room.
+    // Holds the claim lock from the check for room to the note of what was claimed: two claims at
+    // once would take the same room.
     class Turn {
       public:
         explicit Turn(AgentLimits& limits);
-        // Narrows the claim to what there is room for beside the claims before it. False: to
-        // nothing.
+        // Narrows the claim to the room that is left beside the earlier claims of this turn.
+        // Returns false if no room is left; the claim must not be made then.
         bool Narrow(store::ClaimParams& claim);
+        // Counts the claimed runs toward their limits.
         void Note(const std::vector<model::Run>& taken, Duration lease);
 
       private:
@@ -46,20 +48,22 @@ class AgentLimits {
         std::map<std::string, std::size_t> promised_;  // by type
     };
 
-    // The agent is heard of: its run counts for so much longer.
+    // Extends the time that the attempt counts, after a heartbeat. Does nothing for an unknown
+    // exec_id.
     void Extend(const std::string& exec_id, Duration lease);
-    // It is over for this attempt, however it ended.
+    // Stops counting the attempt, however it ended. Does nothing for an unknown exec_id.
     void Release(const std::string& exec_id);
 
-    // When there may be room without anybody's doing: a token comes, or a lease is over. max():
-    // nobody was refused, or it is up to those who work.
+    // Returns when room may appear by itself: a token becomes available or a lease expires. max():
+    // no claim was refused, or room appears only when an agent reports.
     SteadyPoint RoomAgainAt() const { return again_; }
-    // Somebody looks now.
+    // Resets RoomAgainAt to max(), because the caller looks for room now.
     void ForgetRoomAgain() { again_ = SteadyPoint::max(); }
 
   private:
     struct Held {
         LimitTracker::Ticket ticket;
+        // When the attempt stops counting unless it is extended.
         SteadyPoint until{};
     };
 
@@ -68,11 +72,13 @@ class AgentLimits {
     LimitTracker& book_;
     Clock& clock_;
     std::function<void()> ring_;
+    // Held for a Turn.
     Mutex claiming_ KSANA_ACQUIRED_BEFORE(mutex_);
     std::atomic<SteadyPoint> again_{SteadyPoint::max()};
     Mutex mutex_;
-    std::unordered_map<std::string, Held> held_ KSANA_GUARDED_BY(mutex_);      // by exec_id
-    SteadyPoint first_silence_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();  // or before it
+    std::unordered_map<std::string, Held> held_ KSANA_GUARDED_BY(mutex_);  // by exec_id
+    // A lower bound of every `until`.
+    SteadyPoint first_silence_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();
 };
 
 }  // namespace ksana::engine

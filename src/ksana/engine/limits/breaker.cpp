@@ -8,7 +8,7 @@
 namespace ksana::engine {
 namespace {
 
-// A pause is longer by up to a fifth.
+// Jitter adds up to a fifth of a pause.
 constexpr int kJitterPart = 5;
 
 }  // namespace
@@ -22,7 +22,7 @@ bool Breaker::Begin() {
 void Breaker::Failed(bool probe, SteadyPoint now, std::optional<Duration> retry_after) {
     failures_ = std::min(failures_, std::numeric_limits<int>::max() - 1) + 1;
     if (probe && state_ == BreakerState::kHalfOpen) return Open(now, retry_after);
-    // Those that were under way when it opened add nothing.
+    // Calls that were in flight when the breaker opened count as failures but change nothing else.
     if (state_ != BreakerState::kClosed || options_.failures <= 0) return;
     if (failures_ >= options_.failures) Open(now, retry_after);
 }

@@ -11,29 +11,30 @@
 namespace ksana::engine {
 
 struct BreakerOptions {
-    int failures = 5;  // one after the other open it; 0: never
+    int failures = 5;  // consecutive failures that open the breaker; 0: it never opens
     Duration first_pause = std::chrono::seconds(5);
     Duration longest_pause = std::chrono::minutes(1);
 };
 
-// A target may ask for more than the longest pause, up to this.
+// Retry-After may extend a pause beyond longest_pause, up to this.
 inline constexpr Duration kLongestWish = std::chrono::hours(1);
 
 enum class BreakerState : std::uint8_t { kClosed, kOpen, kHalfOpen };
 
-// What is known about one destination. Closed: calls go out. After so many failures in a row of
-// the kind that says that nobody is there it opens, and nothing goes out for a pause; then one call
-// goes out to see. If that fails, too, the next pause is twice as long, with jitter so that the
-// nodes of a cluster do not come at the same time. One thread, or under the owner's lock.
+// The circuit breaker of one destination. Closed: calls go out. After BreakerOptions::failures
+// consecutive failures that say that the destination is unreachable, it opens and blocks all calls
+// for a pause. Then one call goes out as a probe (half-open). If the probe fails, the next pause is
+// twice as long, with jitter so that the nodes of a cluster do not probe at the same time. Not
+// thread-safe: LimitTracker owns it and guards it with its mutex.
 class Breaker {
   public:
-    // `name`: what the jitter is made from, another one for each node and destination.
+    // `name`: the seed of the jitter, which differs by node and destination.
     Breaker(const BreakerOptions& options, std::string name)
         : options_(options), name_(std::move(name)) {}
 
     BreakerState state() const { return state_; }
-    int failures() const { return failures_; }  // in a row
-    // Of kOpen: when the next call may go out.
+    int failures() const { return failures_; }  // consecutive
+    // In state kOpen: when the probe may go out.
     SteadyPoint retry_at() const { return retry_at_; }
 
     bool Allows(SteadyPoint now) const {
@@ -41,14 +42,16 @@ class Breaker {
                (state_ == BreakerState::kOpen && now >= retry_at_);
     }
 
-    // A call that it allows goes out. True: it is the one that is to see.
+    // Notes that an allowed call goes out. Returns whether the call is the probe.
     bool Begin();
 
-    // Nobody was there. Retry-After, where it was given, is obeyed. `probe`: what Begin said.
+    // Notes that the destination was unreachable. Obeys `retry_after` where the destination sent
+    // it. `probe`: what Begin returned for the call.
     void Failed(bool probe, SteadyPoint now, std::optional<Duration> retry_after);
-    // Somebody was. A call from before it opened tells nothing about now.
+    // Notes that the destination answered, which closes the breaker. Ignores calls that began
+    // before the breaker opened.
     void Answered(SteadyPoint began);
-    // The call to see told nothing: another one may go out at once.
+    // Notes that the probe was inconclusive: the next probe may go out at once.
     void Undecided(SteadyPoint now);
 
   private:
@@ -58,7 +61,7 @@ class Breaker {
     const std::string name_;
     BreakerState state_ = BreakerState::kClosed;
     int failures_ = 0;
-    int pauses_ = 0;  // since it was closed
+    int pauses_ = 0;  // since the breaker was last closed
     SteadyPoint opened_at_{};
     SteadyPoint retry_at_{};
 };

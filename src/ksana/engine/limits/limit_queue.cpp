@@ -8,11 +8,11 @@
 namespace ksana::engine {
 namespace {
 
-// In all lines together: they are renewed again and again.
+// The most attempts in all lines together: each holds a lease that must be renewed.
 constexpr std::size_t kMostWaiting = 2'000;
 
-// The order of claims, but by the time that a run was made for: one that was sent away and comes
-// back stands before those that came meanwhile.
+// The claim order, but by the run's nominal or creation time: an attempt that was sent away and
+// comes back stands before those that came meanwhile.
 std::int64_t RankOf(const model::Run& run) {
     return model::ClaimRank(run.nominal_at.value_or(run.created_at), run.priority);
 }
@@ -26,8 +26,8 @@ void LimitQueue::Advance(SteadyPoint now, Passage& passage) {
     for (const std::string& key : keys) Advance(key, now, passage);
 }
 
-// When another limit refuses the first of a line, it moves to the line of that limit, so that it
-// does not hold up those behind it.
+// If another limit refuses the first attempt of a line, the attempt moves to the line of that
+// limit, so that it does not block those behind it.
 void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passage) {
     while (passage.room > 0 && !shut(now)) {
         const auto line = lines_.find(key);
@@ -51,8 +51,8 @@ void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passa
     }
 }
 
-// Advance has just seen that the limit of a line refuses its first attempt, and it refuses a
-// newcomer likewise: no attempt is overtaken.
+// Advance has just seen that the limit of each line refuses its first attempt. It refuses a new
+// attempt too, so no waiting attempt is overtaken.
 void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage) {
     LimitSubject subject = SubjectOf(*attempt);
     LimitTracker::Answer answer = limits_.TryTake(subject, now);

@@ -18,10 +18,10 @@
 
 namespace ksana::engine {
 
-// Where attempts wait whose limit is used up: a line for each limit, in the order in which runs are
-// claimed, and of a few seconds' length. An attempt that finds no place, or would wait for a
-// breaker, is sent away. A line holds up only attempts that need the same limit. Owned by
-// ActiveAttempts and guarded by its mutex.
+// Holds attempts that wait for a used-up limit: one line per limit, in claim order, with a few
+// seconds' worth of attempts. An attempt that finds no place, or that an open breaker blocks, is
+// sent away: given back to the store with a later time. A line blocks only attempts that need the
+// same limit. Not thread-safe: ActiveAttempts owns it and guards it with its mutex.
 class LimitQueue {
   public:
     struct Admitted {
@@ -37,39 +37,42 @@ class LimitQueue {
     struct Passage {
         std::vector<Admitted> admitted;
         std::vector<SentAway> sent_away;
-        std::size_t room = 0;  // so many may still be admitted
+        std::size_t room = 0;  // number of attempts that may still be admitted
     };
 
-    // The limits must outlive it.
+    // `limits` must outlive the queue.
     explicit LimitQueue(LimitTracker& limits) : limits_(limits) {}
 
-    // Whether it has anything to do; else every attempt may go on.
+    // Returns whether any limit or breaker is in force. If not, every attempt may start.
     bool active() const { return limits_.active() || !empty(); }
-    // No attempt may go on: the node's own rate is used up.
+    // Returns whether the node's own rate is used up, so that no attempt may start.
     bool shut(SteadyPoint now) const { return limits_.NodeFreeAt() > now; }
 
-    // Those that wait and may go on by now. Comes before Enter: what waits is first.
+    // Admits the waiting attempts that may start now. Must be called before Enter, so that waiting
+    // attempts come first.
     void Advance(SteadyPoint now, Passage& passage);
-    // A new attempt. There must be room, and the queue must not be shut.
+    // Admits a new attempt, lets it wait, or sends it away. Requires passage.room > 0 and
+    // !shut(now).
     void Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage);
 
-    // When Advance may admit one because time has passed; max(): not before an attempt ends.
+    // Returns when Advance may admit an attempt because time has passed; max(): not before an
+    // attempt ends.
     SteadyPoint NextAt() const;
 
-    // The attempt does not wait any more.
+    // Removes the attempt from its line. Does nothing if it does not wait.
     void Remove(const ActiveAttempt& attempt);
-    // All of them: limits have changed.
+    // Removes and returns all attempts, after a change of limits.
     std::vector<AttemptPointer> TakeAll();
-    // What one of them waits for; nothing for others.
+    // Returns what the attempt waits for; nothing if it does not wait here.
     std::optional<model::WaitCause> CauseOf(const ActiveAttempt& attempt) const;
 
     bool empty() const { return places_.empty(); }
     std::size_t size() const { return places_.size(); }
-    std::map<std::string, std::size_t> Lengths() const;  // of the lines, by the limit's key
+    std::map<std::string, std::size_t> Lengths() const;  // of the lines, by limit key
 
   private:
-    // Rank, run and fence; the least is first. Two attempts of a run may be here when the lease of
-    // the earlier one was lost.
+    // Rank, run id and fence; the smallest goes first. Two attempts of one run may wait here if the
+    // earlier one lost its lease.
     using Place = std::tuple<std::int64_t, Uuid, std::int64_t>;
     struct Waiter {
         AttemptPointer attempt;
@@ -78,6 +81,7 @@ class LimitQueue {
     };
     struct Line {
         std::map<Place, Waiter> waiters;
+        // When the limit may admit the first attempt because time has passed; max(): unknown.
         SteadyPoint again = SteadyPoint::max();
     };
     using Lines = std::map<std::string, Line>;
@@ -89,8 +93,9 @@ class LimitQueue {
     void SendAway(const Waiter& waiter, const std::string& key, SteadyPoint now, Passage& passage);
 
     LimitTracker& limits_;
-    Lines lines_;                                                                 // none is empty
-    std::unordered_map<std::string_view, std::pair<std::string, Place>> places_;  // by exec_id
+    Lines lines_;  // no line is empty
+    // Line key and place, by exec_id.
+    std::unordered_map<std::string_view, std::pair<std::string, Place>> places_;
 };
 
 }  // namespace ksana::engine

@@ -24,10 +24,10 @@ class LimitQueueTest : public ::testing::Test {
         std::string group = "g";
         std::string type = {};
         int priority = 5;
-        int minute = 0;  // of its fire
+        int minute = 0;  // of the nominal time
     };
 
-    // The names of those that could go on at once.
+    // The names of the attempts that are admitted at once.
     std::vector<std::string> Enter(const Wish& wish) {
         auto job = std::make_shared<model::Job>();
         job->group = wish.group;

@@ -10,16 +10,16 @@
 
 namespace ksana::engine {
 
-// Where a limit stands among the settings: "group/etl", "limit/type/mail", "limit/host/a.com:443".
+// The settings keys of limits: "group/etl", "limit/type/mail", "limit/host/a.com:443".
 inline constexpr std::string_view kGroupSettings = "group/";
 inline constexpr std::string_view kLimitSettings = "limit/";
 std::string LimitSettingOf(model::LimitKind kind, std::string_view name);
 
-// At most so many are obeyed, and can be made.
+// The number of limits that a store may hold and a node enforces.
 inline constexpr std::size_t kMaxLimits = 10'000;
 
-// The limits that people have stored, by the key that LimitTracker knows them by. What cannot be
-// read (a newer version wrote it) is told in the log and does not count.
+// Returns the stored limits by LimitTracker key. Logs and skips a limit that cannot be parsed, such
+// as one that a newer version wrote. Returns the store's error if it cannot be read.
 Result<std::map<std::string, model::Limit>> ReadLimits(store::Store& store);
 
 }  // namespace ksana::engine

@@ -16,21 +16,24 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-// Failing destinations that are kept in mind; of more nothing is known.
+// The most failing destinations that are tracked. Further ones have no breaker.
 constexpr std::size_t kMaxHosts = 10'000;
 
-// Those that start within this wait in memory; so few or many in any case.
+// Attempts that start within this time wait in memory, but at least kFewestWaiting and at most
+// kMostKeptWaiting.
 constexpr nanoseconds kWorthKeeping = seconds(10);
 constexpr std::int64_t kFewestWaiting = 2;
 constexpr std::int64_t kMostKeptWaiting = 64;
-// Before anything has ended.
+// The assumed duration of an attempt before the first one ended.
 constexpr nanoseconds kGuessedHold = seconds(1);
 
-// Nobody is sent away for less or for more: a limit may be raised meanwhile.
+// The bounds of the time that an attempt is sent away for. The upper one exists because a limit may
+// be raised meanwhile.
 constexpr Duration kShortestAway = seconds(1);
 constexpr Duration kLongestAway = std::chrono::minutes(5);
 
-// Those that an open breaker has sent away come back one after the other, within this.
+// Attempts that an open breaker sent away come back at this interval, at most kMaxReturns of them
+// one by one.
 constexpr Duration kBetweenReturns = milliseconds(10);
 constexpr std::int64_t kMaxReturns = 3'000;
 
@@ -41,15 +44,15 @@ struct LimitTracker::Line {
     model::Limit limit;
     std::optional<TokenBucket> bucket;
     std::size_t in_use = 0;
-    nanoseconds hold = kGuessedHold;  // how long one is under way, lately
-    SteadyPoint booked_until{};       // those that were sent away have their places up to here
+    nanoseconds hold = kGuessedHold;  // moving average of the time an attempt is in flight
+    SteadyPoint booked_until{};  // the places up to here belong to attempts that were sent away
 
     bool Full() const {
         return limit.max_concurrency &&
                in_use >= static_cast<std::size_t>(std::max(0, *limit.max_concurrency));
     }
 
-    // One starts every so often.
+    // Returns the expected time between two starts.
     nanoseconds Interval() const {
         nanoseconds interval = bucket ? bucket->interval() : nanoseconds(1);
         if (limit.max_concurrency) {
@@ -59,7 +62,8 @@ struct LimitTracker::Line {
     }
 };
 
-// The limit of a type is for its work; that its end is told counts for the host alone.
+// The limit of a type applies to its work. A callback about the end of a run counts only toward the
+// host's limit.
 LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback) {
     LimitSubject subject;
     if (callback != nullptr) {
@@ -104,7 +108,7 @@ SteadyPoint LimitTracker::NodeFreeAt() const {
     return node_ ? node_->NextAt() : SteadyPoint::min();
 }
 
-// A limit of a host without a port counts for all its ports.
+// A limit of a host without a port applies to all its ports.
 std::vector<std::shared_ptr<LimitTracker::Line>> LimitTracker::LinesOf(
     const LimitSubject& subject) const {
     std::vector<std::shared_ptr<Line>> found;
@@ -142,7 +146,7 @@ std::optional<LimitTracker::Answer> LimitTracker::AskBreaker(const std::string& 
     return answer;
 }
 
-// All or nothing: what is refused by one has taken nothing from the others.
+// All or nothing: an attempt that one limit refuses takes nothing from the others.
 LimitTracker::Answer LimitTracker::TryTake(const LimitSubject& subject, SteadyPoint now) {
     const MutexLock lock(mutex_);
     if (auto refused = AskBreaker(subject.host, now)) return *std::move(refused);
@@ -251,7 +255,7 @@ std::optional<Duration> LimitTracker::Tell(const Sign& sign, SteadyPoint now) {
         hosts_.erase(found);
         NoteActive();
     }
-    // Each probe that fails opens it again: that is no news.
+    // A failed probe opens the breaker again, which is not logged.
     if (before == BreakerState::kClosed && after == BreakerState::kOpen) {
         Log(LogLevel::kWarn, "a destination is down; runs that call it wait",
             {{"host", sign.host}});
@@ -269,8 +273,9 @@ std::size_t LimitTracker::MayWait(const std::string& key) const {
         std::clamp<std::int64_t>(kWorthKeeping / interval, kFewestWaiting, kMostKeptWaiting));
 }
 
-// How fast a rate lets them through is known. How long others hold their place is a guess, so that
-// half of it is waited: too early costs a transaction, too late leaves a place empty.
+// The throughput of a rate limit is known. The duration of other attempts is an estimate, so only
+// half of the computed time is waited: returning too early costs a transaction, too late leaves
+// capacity unused.
 LimitTracker::Place LimitTracker::TakePlace(const std::string& key, std::size_t waiting,
                                             SteadyPoint now) {
     const MutexLock lock(mutex_);

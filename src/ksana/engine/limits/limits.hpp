@@ -18,40 +18,42 @@
 
 namespace ksana::engine {
 
-// What limits look at in an attempt.
+// The properties of an attempt to which limits apply.
 struct LimitSubject {
-    std::string group;  // of its job; empty: none
+    std::string group;  // of the run's job; empty: none
+    // Empty: none.
     std::string type;
-    std::string host;  // with its port
+    std::string host;  // host and port; empty: the attempt calls no host
 };
 
 LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback);
 
-// "group:etl", and back.
+// Makes a key such as "group:etl", and splits it again.
 std::string LimitKey(model::LimitKind kind, std::string_view name);
 model::LimitKind KindOfLimitKey(std::string_view key);
 std::string_view NameOfLimitKey(std::string_view key);
 
-// A limit and what it is doing now, on this node.
+// A limit and its current use on this node.
 struct LimitUse {
     struct BreakerUse {
         BreakerState state = BreakerState::kClosed;
         int failures = 0;
-        std::optional<Duration> retry_in;  // of kOpen
+        std::optional<Duration> retry_in;  // in state kOpen only
     };
     model::LimitKind kind = model::LimitKind::kNode;
     std::string name;
     model::Limit limit;
     std::size_t in_use = 0;
-    std::size_t waiting = 0;  // in memory; what was given back to the store is not among them
+    std::size_t waiting = 0;  // in memory only, without attempts that were given back to the store
     std::optional<BreakerUse> breaker;
 };
 
-// All limits of this node and the breakers of the destinations that it calls: says who may start,
-// and counts who did. It keeps nobody: whoever is refused waits elsewhere and asks again.
-// Thread-safe; calls nobody.
+// All limits of this node and the circuit breakers of its destinations: decides whether an attempt
+// may start, and counts those that did. It keeps no queue: a refused caller waits elsewhere and
+// asks again. Owned by Node, shared by all dispatchers and AgentLimits. Thread-safe; calls no other
+// class of the engine.
 class LimitTracker {
-    struct Line;  // of one key
+    struct Line;  // the state of one limit, by key
 
   public:
     struct Options {
@@ -60,52 +62,55 @@ class LimitTracker {
         std::string name;  // of the node, for the jitter of its breakers
     };
 
-    // What a start holds, from TryTake to GiveBack.
+    // The limits that an attempt holds, from TryTake to GiveBack.
     struct Ticket {
         std::vector<std::shared_ptr<Line>> lines;
         SteadyPoint since{};
-        bool probe = false;  // sees whether an open breaker can be closed
+        bool probe = false;  // the attempt probes an open breaker
     };
 
     struct Answer {
         enum class Kind : std::uint8_t {
             kGranted,
-            kWaits,  // soon: when something is given back, or at `again`
-            kLater,  // not worth waiting for: after `after`
+            kWaits,  // wait in memory, until capacity is given back or `again`
+            kLater,  // not worth waiting for in memory; ask again after `after`
         };
         Kind kind = Kind::kGranted;
-        std::string key;       // of what is in the way
-        bool breaker = false;  // it is the destination's breaker
+        std::string key;       // of the limit in the way
+        bool breaker = false;  // the destination's breaker is in the way
         SteadyPoint again = SteadyPoint::max();
         Duration after{};
-        Ticket ticket;  // of kGranted
+        Ticket ticket;  // of kGranted only
     };
 
     explicit LimitTracker(Options options);
 
-    // Whether there is anything to ask about: no limit, and every destination answers, is the usual
-    // case and costs no more than this.
+    // Returns whether any limit or failing destination exists. Usually there is none, and this
+    // atomic load is the whole cost.
     bool active() const { return active_.load(std::memory_order_relaxed); }
 
-    // When the node's own rate allows the next start.
+    // Returns when the node's own rate allows the next start; min(): the node has no rate.
     SteadyPoint NodeFreeAt() const;
 
+    // Takes capacity from all limits of the subject, or from none of them.
     Answer TryTake(const LimitSubject& subject, SteadyPoint now);
-    // It has started already, and limits have come since: it counts for them, too.
+    // Counts an attempt that has already started toward limits that were added since.
     void Join(Ticket& ticket, const LimitSubject& subject, SteadyPoint now);
     void GiveBack(const Ticket& ticket, SteadyPoint now);
 
-    // For runs that others start (AgentLimits): how many each type with a limit has room for now,
-    // and where that is none, when a token comes.
+    // The number of runs that a type with a limit has room for now, and if that is none, when the
+    // next token is available. For AgentLimits, whose runs are started by agents.
     struct TypeRoom {
         std::string type;
         std::size_t room = 0;
         SteadyPoint again = SteadyPoint::max();
     };
     std::vector<TypeRoom> TypeRooms(SteadyPoint now) const;
-    // One has started: it counts, whether there was room or not. No lines: its type has no limit.
+    // Counts a started run toward its type's limit, even beyond it. The ticket has no lines if the
+    // type has no limit.
     Ticket TakeType(std::string_view type, SteadyPoint now);
 
+    // What an attempt learned about its destination.
     struct Sign {
         std::string host;
         model::TargetHealth sign = model::TargetHealth::kNone;
@@ -113,30 +118,32 @@ class LimitTracker {
         bool probe = false;
         std::optional<Duration> retry_after;
     };
-    // What an attempt that is over tells about its destination. The answer is how long until the
-    // next probe when this was one and nobody was there: then it says nothing new about the run.
+    // Passes an ended attempt's observation to the breaker of its destination. If the attempt was a
+    // failed probe, returns the time until the next probe: the failure then says nothing about the
+    // run itself.
     std::optional<Duration> Tell(const Sign& sign, SteadyPoint now);
 
-    // How many are worth keeping in memory for a key: as many as start in the next seconds.
+    // Returns how many attempts may wait in memory for a key: as many as start within the next
+    // seconds.
     std::size_t MayWait(const std::string& key) const;
-    // A place behind those that wait in memory and those that were sent away before: when to ask
-    // again, and how many are before it.
+    // Assigns a place behind the attempts that wait in memory and those that were sent away before:
+    // how long to stay away, and how many attempts are ahead.
     struct Place {
         Duration after{};
         std::size_t before = 0;
     };
     Place TakePlace(const std::string& key, std::size_t waiting, SteadyPoint now);
 
-    // All limits there are, by key. False: they are as they were.
+    // Replaces all limits, by key. Returns false if nothing changed.
     bool Configure(const std::map<std::string, model::Limit>& limits);
 
-    // By key, without the node's own. `waiting` is for the caller to fill in.
+    // Returns all limits except the node's own, by key. Leaves `waiting` for the caller to fill in.
     std::vector<LimitUse> Uses(SteadyPoint now) const;
 
   private:
-    struct Host {  // a destination that had a failure lately
+    struct Host {  // a destination with a recent failure
         Breaker breaker;
-        std::int64_t sent_away = 0;  // since it opened
+        std::int64_t sent_away = 0;  // attempts since the breaker opened
     };
     using Lines = std::map<std::string, std::shared_ptr<Line>, std::less<>>;
 
@@ -150,7 +157,7 @@ class LimitTracker {
     std::atomic<bool> active_{false};
     mutable Mutex mutex_;
     std::optional<TokenBucket> node_ KSANA_GUARDED_BY(mutex_);
-    Lines lines_ KSANA_GUARDED_BY(mutex_);  // and what is in the lines
+    Lines lines_ KSANA_GUARDED_BY(mutex_);  // also guards the contents of the lines
     std::map<std::string, Host, std::less<>> hosts_ KSANA_GUARDED_BY(mutex_);
 };
 

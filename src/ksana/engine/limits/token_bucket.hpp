@@ -8,14 +8,14 @@
 
 namespace ksana::engine {
 
-// A bucket that fills evenly, one token every per/count, and is full at first. It keeps one time
-// instead of a number of tokens: that at which the bucket would be full again. So nothing is
-// rounded away however long it goes on. One thread, or under the owner's lock.
+// A token bucket that refills evenly, one token every per/count, and is full at first. It stores
+// the time at which it will be full again instead of a token count, so rounding errors do not
+// accumulate. Not thread-safe: LimitTracker guards it with its mutex.
 class TokenBucket {
   public:
     explicit TokenBucket(const model::Rate& rate) { Reshape(rate); }
 
-    // Another rate; what was taken stays taken.
+    // Changes the rate. Taken tokens stay taken.
     void Reshape(const model::Rate& rate) {
         const std::chrono::nanoseconds per = rate.per;
         const std::int64_t count = std::max<std::int64_t>(1, rate.count);
@@ -24,10 +24,10 @@ class TokenBucket {
             std::max(interval_ * (std::max<std::int64_t>(1, rate.burst) - 1), kGrain - interval_);
     }
 
-    // When the next token is there; not later than now: it is.
+    // Returns when the next token is available; at or before now: one is available now.
     SteadyPoint NextAt() const { return full_at_ - burst_; }
 
-    // So many are there now.
+    // Returns the number of tokens available now.
     std::size_t Tokens(SteadyPoint now) const {
         if (NextAt() > now) return 0;
         const auto full = static_cast<std::size_t>(burst_ / interval_) + 1;
@@ -39,7 +39,7 @@ class TokenBucket {
     std::chrono::nanoseconds interval() const { return interval_; }
 
   private:
-    // Who is started looks this often, so that so much may always come at once.
+    // The starters poll about this often, so a burst of this much time's tokens is always allowed.
     static constexpr std::chrono::nanoseconds kGrain = std::chrono::milliseconds(10);
 
     std::chrono::nanoseconds interval_{};

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Takes one as soon as it is there, n times; when the last was taken.
+// Takes `n` tokens, each as soon as it is available. Returns when the last was taken.
 SteadyPoint TakeAll(TokenBucket& bucket, SteadyPoint now, int n) {
     for (int i = 0; i < n; ++i) {
         now = std::max(now, bucket.NextAt());

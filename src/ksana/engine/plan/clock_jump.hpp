@@ -6,14 +6,14 @@
 
 namespace ksana::engine {
 
-// Notices that somebody has set the wall clock: it then moves otherwise than the steady one. One
-// thread.
+// Detects that the wall clock was set: it then advances by another amount than the steady clock.
+// Not thread-safe.
 class ClockJumpDetector {
   public:
     explicit ClockJumpDetector(const Clock& clock) : clock_(clock) {}
 
-    // By how much the wall clock was set since the last call; negative: back. The first call
-    // answers zero.
+    // Returns by how much the wall clock was set since the last call; negative: back. The first
+    // call returns zero.
     Duration Take() {
         const TimePoint wall = clock_.Now();
         const SteadyPoint steady = clock_.SteadyNow();

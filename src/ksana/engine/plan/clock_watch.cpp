@@ -7,9 +7,9 @@ namespace ksana::engine {
 
 namespace {
 
-// A setting whose time of change is the latest time that the store has heard of.
+// A settings document whose updated_at is the latest time that the store has seen.
 constexpr const char* kNoteKey = "engine.clock";
-// A jump forward that is worth a note at once.
+// A forward jump from which the time is noted at once.
 constexpr Duration kNotedJump = std::chrono::minutes(1);
 
 }  // namespace
@@ -37,7 +37,7 @@ Result<void> ClockWatch::LookAtClock() {
         if (!noted && noted.error().code != Code::kNotFound) return noted.error();
         if (noted && noted->updated_at > now + kFar) looking_ = true;
     }
-    // While jobs are looked at the old note stays: after a crash they are looked at again.
+    // Keeps the old note during a pass over the jobs, so that the pass is repeated after a crash.
     if (looking_) return {};
     const bool old = !noted_at_ || clock_.SteadyNow() - *noted_at_ >= options_.note;
     return old || jump >= kNotedJump ? Note() : Result<void>();
@@ -74,7 +74,7 @@ Result<void> ClockWatch::LookAtJobs(Answer& answer) {
     return looking_ ? Result<void>() : Note();
 }
 
-// False: somebody else was faster, or its schedule cannot be compiled.
+// Returns false if another node was faster or the job is gone.
 Result<bool> ClockWatch::BringBack(model::Job job, TimePoint now) {
     const TimePoint was = *job.state.planned_until;
     model::Job present = job;

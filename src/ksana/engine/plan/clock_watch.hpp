@@ -14,23 +14,23 @@
 
 namespace ksana::engine {
 
-// Brings jobs back to the present after the wall clock was far ahead of it: every fire up to the
-// wrong time is accounted for by then, so without this they would be silent until it comes. As cron
-// does it, a clock that was set back by less than kFar is waited for: nothing fires twice. A clock
-// that was set back while no node was up is noticed by the time that the store last heard of. One
-// thread.
+// Repairs jobs after the wall clock was far ahead of the present: their fires up to the wrong time
+// are accounted for, so without repair they would not fire until that time. After a smaller step
+// back (less than kFar) jobs wait until the old time is reached, as in cron: nothing fires twice. A
+// step back while no node ran is detected by the time last noted in the store (0012). Owned by
+// Node. One thread, except Planned. Returns the store's error.
 class ClockWatch {
   public:
     static constexpr Duration kFar = std::chrono::hours(3);
 
     struct Options {
         std::size_t page = 500;
-        Duration pause = std::chrono::milliseconds(20);  // between two pages
-        Duration rest = std::chrono::seconds(3);         // between two looks at the clock
-        Duration note = std::chrono::hours(1);           // between two notes of the time
+        Duration pause = std::chrono::milliseconds(20);  // between two pages of jobs
+        Duration rest = std::chrono::seconds(3);         // between two checks of the clock
+        Duration note = std::chrono::hours(1);  // between two notes of the time in the store
     };
 
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the object.
     ClockWatch(store::Store& store, FirePlans& plans, const Clock& clock, const Options& options)
         : store_(store), plans_(plans), clock_(clock), options_(options), jumps_(clock) {}
 
@@ -41,8 +41,8 @@ class ClockWatch {
 
     Result<Answer> RunOnce();
 
-    // Fires up to this time of the node's clock were accounted for. Any thread. However short a
-    // wrong time was, what was done at it is noticed by this.
+    // Notes that fires up to this time of the node's clock were accounted for. Detects even a short
+    // period of wrong time during which the planner acted. Any thread.
     void Planned(TimePoint time);
 
   private:
@@ -56,10 +56,11 @@ class ClockWatch {
     const Clock& clock_;
     const Options options_;
     ClockJumpDetector jumps_;
-    std::atomic<std::int64_t> latest_plan_{0};  // microseconds
-    std::optional<SteadyPoint> noted_at_;       // none: not yet
+    std::atomic<std::int64_t> latest_plan_{0};  // microseconds since the epoch
+    std::optional<SteadyPoint> noted_at_;       // none: nothing noted since the start
+    // A pass over all jobs is in progress.
     bool looking_ = false;
-    std::string cursor_;  // of the jobs, while looking
+    std::string cursor_;  // of that pass
 };
 
 }  // namespace ksana::engine

@@ -12,7 +12,7 @@ using model::Run;
 
 namespace {
 
-// How long a job whose schedule cannot be compiled is left alone.
+// How long a job whose schedule does not compile is postponed.
 constexpr Duration kPostponed = std::chrono::minutes(1);
 
 std::string PayloadOf(const model::Action& action) {
@@ -26,7 +26,7 @@ std::string CategoryOf(const model::Action& action) {
     return queue == nullptr ? std::string() : queue->category;
 }
 
-// K-16: a job whose last fire was missed says so.
+// K-16: records on the job that its last fire was missed.
 std::optional<model::JobTally> TallyOf(const Job& job, const model::PlanResult& planned) {
     for (const model::LedgerRange& range : planned.ranges) {
         const bool last = planned.fires.empty() || planned.fires.back().nominal < range.range.last;
@@ -95,8 +95,8 @@ store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job
     return plan;
 }
 
-// Nothing is accounted for that is not known; the fires are looked at again when the schedule has
-// been mended, under the job's misfire policy.
+// Accounts for no fire, because the fires are unknown. They are planned under the job's misfire
+// policy once the schedule compiles again.
 store::JobPlan FirePlans::Postponed(const Job& job, TimePoint now, const Error& error) const {
     Log(LogLevel::kError, "a job cannot be planned",
         {{"job_id", job.id}, {"name", job.name}, {"error", error.Describe()}});

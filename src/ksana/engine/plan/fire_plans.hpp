@@ -13,36 +13,37 @@
 
 namespace ksana::engine {
 
-// Finds the type of a run by its code; null where there is none. Thread-safe.
+// Returns the run type with a code, or null. Must be thread-safe.
 using FindType = std::function<std::shared_ptr<const model::RunType>(const std::string& code)>;
 
-// The run of a job that a trigger other than a fire makes, or the basis of one that a fire makes:
-// what the job says, with the policy it has now. Without an id, a nominal time and a time to start.
+// Makes a run of a job, for a trigger other than a fire or as the template of a fire's run: the
+// job's settings with its current effective policy. Sets no id, nominal time or ready time.
 model::Run RunOf(const model::Job& job, const FindType& find_type,
                  const model::PolicyDefaults& defaults);
 
-// Says what is to be written about the fires of a job (store::Planner): asks the schedule which
-// there are, and model::Plan what becomes of each. Quick and without a call of the store, as it is
-// asked inside a transaction. Thread-safe.
+// Computes what to write about the fires of a job (store::Planner): the schedule yields the fires,
+// model::Plan decides what becomes of each. Fast and without store calls, because it runs inside a
+// transaction. A job whose schedule does not compile is postponed and logged. Owned by Node.
+// Thread-safe.
 class FirePlans {
   public:
     struct Options {
         model::PolicyDefaults defaults;
-        std::size_t max_fires = 100;  // of one job in one go
+        std::size_t max_fires = 100;  // of one job in one call
     };
 
-    // What is given must outlive it.
+    // `schedules` and the object behind `find_type` must outlive the object.
     FirePlans(ScheduleCache& schedules, FindType find_type, Options options)
         : schedules_(schedules), find_type_(std::move(find_type)), options_(std::move(options)) {}
 
-    // Up to now, or up to the job's next fire if that is later and `ahead` is asked for.
+    // Plans up to now, or with `ahead` up to the job's next fire if that is later.
     store::JobPlan Plan(const model::Job& job, TimePoint now, bool ahead = false);
 
-    // The same with a schedule that is not the stored job's: of a job that is being changed.
+    // Does the same with a given schedule, for a job that is being changed.
     store::JobPlan PlanWith(const schedule::Schedule& schedule, const model::Job& job,
                             TimePoint now, bool ahead = false) const;
 
-    // The run of this job that a trigger other than a fire makes.
+    // Makes a run of the job for a trigger other than a fire.
     model::Run RunOf(const model::Job& job) const;
 
   private:

@@ -64,7 +64,8 @@ TEST_F(FirePlansTest, AFireBecomesARun) {
     EXPECT_EQ(plan.next_run_at, start_ + minutes(2));
 }
 
-// K-05: the past is not made up for, and is in the ledger; K-16: the job says that it missed.
+// K-05: past fires are not made up for and are in the ledger. K-16: the job says that it missed a
+// fire.
 TEST_F(FirePlansTest, WhatWasMissedIsOneEntry) {
     const auto plan = Plan(MinuteJob(), start_ + minutes(10) + seconds(30));
     EXPECT_TRUE(plan.runs.empty());
@@ -76,7 +77,7 @@ TEST_F(FirePlansTest, WhatWasMissedIsOneEntry) {
     EXPECT_EQ(plan.next_run_at, start_ + minutes(11));
 }
 
-// Missed before a fire that is on time: the job's last word is that of the run.
+// Fires missed before one on time: the job's last state comes from the run.
 TEST_F(FirePlansTest, AFireOnTimeAfterMissedOnesIsTheLast) {
     const auto plan = Plan(MinuteJob(), start_ + minutes(10));
     EXPECT_EQ(plan.runs.size(), 1U);
@@ -114,7 +115,7 @@ TEST_F(FirePlansTest, TypesGiveTheirPolicy) {
     EXPECT_EQ(plan.runs[0].policy.timeout, seconds(77));
 }
 
-// A calendar that somebody deleted: no fire is lost for it.
+// A deleted calendar costs no fire.
 TEST_F(FirePlansTest, AScheduleThatCannotBeReadIsPutOff) {
     SetLogSinkForTest([](LogLevel, std::string_view) {});
     model::Job job = MinuteJob();

@@ -10,23 +10,23 @@
 namespace ksana::engine {
 namespace {
 
-// Before those that wait are counted again, when there were too many.
+// The pause before queued runs are counted again after max_waiting was reached.
 constexpr Duration kFullPause = std::chrono::seconds(1);
 
 constexpr std::size_t kMaxKept = 20'000;
 
-// So many are planned together however little room there is.
+// The smallest batch, however little room there is.
 constexpr std::size_t kLeastBatch = 50;
-// And then not more often than this: in a burst most that is under way ends sooner.
+// The longest wait for room during a burst: most attempts in flight end sooner.
 constexpr Duration kNoRoomPause = std::chrono::milliseconds(5);
-// A batch is at most so many times the one before: at the beginning of a burst executors have
-// little to do until the first ones are stored. So many may always be.
+// A batch is at most kGrowth times the previous one, or kFirstBatch: at the start of a burst,
+// executors are idle until the first batch is stored.
 constexpr std::size_t kGrowth = 4;
 constexpr std::size_t kFirstBatch = 128;
 
 }  // namespace
 
-// Counting costs as much as there is to count, so it is done rarely: when the limit could have been
+// Counting takes time proportional to the count, so it is done only when the limit may have been
 // reached.
 Result<bool> Planner::IsFull() {
     if (options_.max_waiting == 0) return false;
@@ -48,10 +48,10 @@ Result<bool> Planner::IsFull() {
     return full;
 }
 
-// A run that finds no room is stored as waiting and claimed later: three writes instead of two. A
-// node that has fallen behind would never catch up that way, so it plans no more than it can start;
-// but always some, as there are runs that others start. The first of a burst do not wait for the
-// rest of it to be stored.
+// A run that finds no room is stored as queued and claimed later: three writes instead of two. A
+// node that has fallen behind would never catch up that way, so it plans no more than it can start,
+// but at least kLeastBatch, because other nodes and agents start runs too. The first runs of a
+// burst do not wait for the rest to be stored.
 std::size_t Planner::BatchFor(std::size_t room) const {
     if (!IsBurst() && room < kLeastBatch) return options_.batch;
     const std::size_t grown = std::max(kFirstBatch, kGrowth * last_jobs_);
@@ -61,7 +61,7 @@ std::size_t Planner::BatchFor(std::size_t room) const {
 
 bool Planner::IsBurst() const { return more_ || plan_rate_.per_second() >= RateMeter::kMany; }
 
-// How long room may still be waited for; none: some are planned without.
+// Returns how long to wait for room; none: plan now, even without room.
 std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
     const SteadyPoint now = clock_.SteadyNow();
     if (!IsBurst() || room >= kLeastBatch) {
@@ -75,7 +75,7 @@ std::optional<Duration> Planner::WaitForRoom(std::size_t room) {
     return std::nullopt;
 }
 
-// With a thousand runs a second commits are small and many; from there on it grows.
+// Up to a thousand runs per second small commits suffice; from there on the lookahead grows.
 Duration Planner::Ahead() const {
     const double many = std::max(0.0, plan_rate_.per_second() - RateMeter::kMany);
     const auto ahead = Duration(static_cast<Duration::rep>(many * 50));
@@ -136,7 +136,7 @@ std::vector<AttemptPointer> Planner::AttemptsOf(store::Planned& planned) {
     return attempts;
 }
 
-// What fires once is not asked for again.
+// A `once` job fires once, so it is not cached.
 std::shared_ptr<const model::Job> Planner::Share(model::Job& job) {
     if (job.schedule.kind == schedule::ScheduleKind::kOnce) {
         return std::make_shared<const model::Job>(std::move(job));
@@ -153,10 +153,11 @@ std::shared_ptr<const model::Job> Planner::Share(model::Job& job) {
 Result<std::optional<TimePoint>> Planner::NextFire() {
     const TimePoint asked = clock_.Now();
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
-    offset_.Note(asked, clock_.Now(), times.now);  // quick, so that it tells more than a commit
+    offset_.Note(asked, clock_.Now(), times.now);  // faster than a commit, so a tighter bound
     if (!times.plan) return std::optional<TimePoint>();
-    // Looking ahead, not for each fire: what comes until half of it is over goes together. A job
-    // that was left until its time is not looked at again and again either.
+    // With lookahead, the planner does not wake for each fire: fires within half of the lookahead
+    // are planned together. This also keeps a job that was left until its time from being read over
+    // and over.
     const TimePoint due = OnThisNode(*times.plan, times.now, clock_);
     return std::optional(std::min(due, std::max(due - ahead_, planned_at_ + ahead_ / 2)));
 }

@@ -18,22 +18,23 @@
 
 namespace ksana::engine {
 
-// Turns fires that are due into runs: takes jobs from the store a batch at a time and writes their
-// runs, the fires that make none, and each job's next fire in one transaction. One thread.
+// Turns due fires into runs: takes jobs from the store in batches and writes their runs, the fires
+// that yield none, and each job's next fire in one transaction. Owned by Node. Not thread-safe: one
+// loop calls it. Returns the store's error; nothing is written then.
 class Planner {
   public:
     struct Options {
-        // Fires this far ahead of their time become runs already: at least so far, and the more of
-        // them there are, the further. Many then share a commit without being late for it.
+        // How far ahead of their time fires become runs: from least_ahead to most_ahead, growing
+        // with the rate of runs. Many fires then share a commit without being late.
         Duration least_ahead{};
         Duration most_ahead = std::chrono::milliseconds(100);
         std::size_t batch = 500;
-        // With so many runs waiting nothing more is planned: the fires wait in their jobs, where
-        // they take no room, and the misfire policy decides about them later. 0: no limit.
+        // The number of queued runs at which planning pauses. The fires stay in their jobs, where
+        // they cost nothing, and the misfire policy decides about them later. 0: no limit.
         std::size_t max_waiting = 100'000;
     };
 
-    // What is given must outlive it.
+    // Everything passed by reference must outlive the planner.
     Planner(store::Store& store, FirePlans& plans, const Clock& clock, const Options& options)
         : store_(store), plans_(plans), clock_(clock), options_(options) {}
 
@@ -41,17 +42,18 @@ class Planner {
         Step step;
         std::size_t jobs = 0;
         std::size_t runs = 0;
-        // To be carried out by whoever `start` spoke for, each when its ready_at has come.
+        // Runs stored as started, for the owner in `start` to execute, each from its ready_at on.
         std::vector<AttemptPointer> started;
-        Duration store_offset{};  // the store's clock, by which that is meant, is so far ahead
-        bool full = false;        // nothing was planned: too much waits already
+        Duration store_offset{};  // how far the store's clock, which ready_at refers to, is ahead
+        bool full = false;        // nothing was planned: max_waiting is reached
     };
 
-    // `start`: runs that can start at once are stored as started, so far as there is room.
+    // Plans one batch. With `start`, runs that can start at once are stored as started, as far as
+    // start->limit allows.
     Result<Answer> RunOnce(std::optional<store::StartAs> start);
 
-    // When RunOnce has something to do next; none: nothing is known to come. Asked after what
-    // RunOnce started has been started: that must not wait for it.
+    // Returns when RunOnce has work next; none: no fire is known. Call it after the runs that
+    // RunOnce started were handed over: they must not wait for this query.
     Result<std::optional<TimePoint>> NextFire();
 
   private:
@@ -67,17 +69,19 @@ class Planner {
     FirePlans& plans_;
     const Clock& clock_;
     const Options options_;
-    std::size_t unseen_ = 0;  // runs that wait since they were last counted
+    std::size_t unseen_ = 0;  // queued runs planned since the last count
+    // Whether the last count reached max_waiting.
     bool full_ = false;
-    bool more_ = false;          // were due the last time than could be taken
-    std::size_t last_jobs_ = 0;  // taken the last time
+    bool more_ = false;          // more jobs were due than the last batch took
+    std::size_t last_jobs_ = 0;  // jobs in the last batch
+    // Start of the current wait for room.
     std::optional<SteadyPoint> no_room_since_;
-    RateMeter plan_rate_;     // of the runs that were made
-    Duration ahead_{};        // of the last time
-    TimePoint planned_at_{};  // likewise, by this node's wall clock
+    RateMeter plan_rate_;     // of planned runs
+    Duration ahead_{};        // lookahead of the last batch
+    TimePoint planned_at_{};  // time of the last batch, on this node's wall clock
     StoreOffset offset_;
-    // Whoever starts a run needs its job: what it says, not its bookkeeping. So one is kept for all
-    // its runs until it changes.
+    // Jobs of recent fires, shared by the attempts of their runs until the job changes. An executor
+    // reads the definition only, so a copy with old state suffices.
     std::unordered_map<std::string, std::shared_ptr<const model::Job>> kept_;
 };
 

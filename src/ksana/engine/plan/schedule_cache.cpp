@@ -3,14 +3,14 @@
 namespace ksana::engine {
 namespace {
 
-// Some hundred bytes each. A server with more jobs than this compiles some of them again, which
-// takes microseconds.
+// The capacity, at a few hundred bytes per entry. A server with more jobs compiles some schedules
+// again, which takes microseconds.
 constexpr std::size_t kMaxEntries = 100'000;
 
 }  // namespace
 
 Result<schedule::Schedule> ScheduleCache::Of(const model::Job& job) {
-    // Compiled faster than found, and not asked for again.
+    // A `once` schedule compiles faster than the lookup, and is not needed again.
     if (job.schedule.kind == schedule::ScheduleKind::kOnce) return Compiled(job);
     std::uint64_t age = 0;
     {
@@ -24,7 +24,8 @@ Result<schedule::Schedule> ScheduleCache::Of(const model::Job& job) {
     }
     KSANA_TRY(schedule::Schedule compiled, Compiled(job));
     const MutexLock lock(mutex_);
-    // Compiled with what has changed meanwhile: right for whoever asked, not to be kept.
+    // The calendars changed during compilation: the result is right for this caller, but must not
+    // be cached.
     if (age != age_) return compiled;
     if (entries_.size() >= kMaxEntries) entries_.clear();
     entries_.insert_or_assign(job.id, Entry{job.state.version, job.state.created_at, compiled});

@@ -16,27 +16,30 @@
 
 namespace ksana::engine {
 
-// Finds a calendar by its name; null where there is none. Thread-safe.
+// Returns the calendar with a name, or null. Must be thread-safe.
 using FindCalendar =
     std::function<std::shared_ptr<const schedule::CalendarIndex>(std::string_view name)>;
 
-// Schedules of jobs, compiled once for each version of a job and kept. Bounded. Thread-safe.
+// A cache of compiled schedules, one per job, for the job's current version. Cleared when it holds
+// 100,000 entries. Owned by Node. Thread-safe.
 class ScheduleCache {
   public:
-    // What is given must outlive the book.
+    // `zones` and the object behind `find_calendar` must outlive the cache.
     ScheduleCache(schedule::ZoneDatabase& zones, FindCalendar find_calendar)
         : zones_(zones), find_calendar_(std::move(find_calendar)) {}
 
-    // An error when the schedule names something that is not there (any more).
+    // Returns the compiled schedule, or an error if it does not compile, such as for a missing
+    // calendar.
     Result<schedule::Schedule> Of(const model::Job& job);
 
-    // Calendars or zones have changed: everything is compiled anew.
+    // Clears the cache after a change of calendars or zones.
     void Forget();
 
   private:
     struct Entry {
         std::int64_t version;
-        TimePoint created_at;  // a job that was deleted and made again begins at version 1, too
+        // Distinguishes a job that was deleted and created again, at version 1.
+        TimePoint created_at;
         schedule::Schedule schedule;
     };
 
@@ -46,7 +49,7 @@ class ScheduleCache {
     const FindCalendar find_calendar_;
     Mutex mutex_;
     std::unordered_map<std::string, Entry> entries_ KSANA_GUARDED_BY(mutex_);
-    std::uint64_t age_ KSANA_GUARDED_BY(mutex_) = 0;  // grows when all is forgotten
+    std::uint64_t age_ KSANA_GUARDED_BY(mutex_) = 0;  // incremented by Forget
 };
 
 }  // namespace ksana::engine

@@ -14,8 +14,8 @@ std::shared_ptr<const schedule::CalendarIndex> Excluding(const schedule::Date& d
     return std::make_shared<const schedule::CalendarIndex>(calendar);
 }
 
-// Somebody reads the old calendar, it changes, everything is forgotten: what the slow one has made
-// of the old calendar must not be kept.
+// A reader compiles with the old calendar while the calendar changes and the cache is cleared. The
+// outdated result must not be cached.
 TEST(ScheduleCache, DoesNotKeepWhatWasCompiledWithWhatHasChangedSince) {
     schedule::ZoneDatabase zones;
     int asked = 0;

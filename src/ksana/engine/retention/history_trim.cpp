@@ -13,19 +13,19 @@ constexpr std::string_view kTrimLock = "history-trim";
 constexpr model::RunStates kFinished =
     static_cast<model::RunStates>(model::kAllStates & ~model::kUnfinishedStates);
 
-// Rows, index entries and numbers.
+// Assumed bytes of a row with its index entries.
 constexpr std::int64_t kBytesOfRun = 500;
 constexpr std::int64_t kBytesOfAttempt = 150;
 
-// Of so many ages, so many runs each.
+// The sample: kSample runs from each of kSlices age ranges.
 constexpr int kSlices = 10;
 constexpr std::size_t kSample = 20;
 
-// A look counts an index from end to end. The time between two is so many times as long as one
-// takes, so that they never cost more than a hundredth.
+// Counting reads a whole index. The time between two counts is kShare times the duration of one, so
+// that counting takes at most a hundredth of the time.
 constexpr int kShare = 100;
 
-// More than these are seen by the next look.
+// The most excess runs that one count finds; the next count finds the rest.
 constexpr std::int64_t kMostAtOnce = 1'000'000;
 
 store::RunFilter Ended(std::optional<TimePoint> from, TimePoint until) {
@@ -45,7 +45,7 @@ std::int64_t SizeOfRun(const Run& run) {
                               run.creator.size() + run.payload.size() + run.unique.key.size() +
                               status.result.size() + status.progress_note.size() +
                               status.remark.size() + attempt;
-    // Those before the last are rows of their own, and about as large as the last.
+    // Earlier attempts are rows of their own, about as large as the last one.
     const std::int64_t earlier = std::max(status.attempt - 1, 0);
     return kBytesOfRun + static_cast<std::int64_t>(texts) +
            earlier * (kBytesOfAttempt + static_cast<std::int64_t>(attempt));
@@ -75,7 +75,7 @@ Result<HistoryTrim::Answer> HistoryTrim::RunOnce() {
     KSANA_TRY(answer.runs,
               store_.runs().Purge({.finished_before = now, .states = kFinished, .limit = batch}));
     to_delete_ -= static_cast<std::int64_t>(answer.runs);
-    if (answer.runs < batch) to_delete_ = 0;  // others were quicker
+    if (answer.runs < batch) to_delete_ = 0;  // another node deleted some
     answer.more = to_delete_ > 0;
     return answer;
 }
@@ -106,7 +106,7 @@ Result<std::int64_t> HistoryTrim::TooManyRuns(TimePoint now) {
     return count - options_.max_runs;
 }
 
-// The oldest may be larger or smaller than the others: they are counted by their own size.
+// Old runs may be larger or smaller than recent ones, so each slice counts with its own mean size.
 Result<std::int64_t> HistoryTrim::TooManyBytes(TimePoint now) {
     KSANA_TRY(const std::vector<Slice> slices, Slices(now));
     std::int64_t excess = -options_.max_bytes;
@@ -122,7 +122,7 @@ Result<std::int64_t> HistoryTrim::TooManyBytes(TimePoint now) {
     return runs;
 }
 
-// Oldest first.
+// Returns the slices, oldest first.
 Result<std::vector<HistoryTrim::Slice>> HistoryTrim::Slices(TimePoint now) {
     std::vector<Slice> slices;
     store::RunQuery query;

@@ -11,38 +11,40 @@
 
 namespace ksana::engine {
 
-// About how many bytes a store needs for a finished run: its texts, and for its rows and the
-// entries of indexes a number that was guessed (docs/operations.md).
+// Returns the estimated bytes that a store needs for a finished run: its texts, plus an assumed
+// size of rows and index entries (docs/operations.md).
 std::int64_t SizeOfRun(const model::Run& run);
 
-// Keeps finished runs within a number and a size by deleting those that ended first. Asks now and
-// then how many there are; how large they are is estimated from a few of each age. One of the nodes
-// does it at a time: two that have seen the same runs too many would delete twice as many. One
-// thread.
+// Keeps the number and the size of finished runs below a maximum by deleting the oldest. Counts
+// them now and then, and estimates their size from a sample of each age. A store lock makes sure
+// that one node at a time does it: two nodes that see the same excess would delete twice as much.
+// Owned by Retention, on its thread. Returns the store's error.
 class HistoryTrim {
   public:
     struct Options {
-        std::int64_t max_runs = 0;   // 0: any number
-        std::int64_t max_bytes = 0;  // 0: any size
+        std::int64_t max_runs = 0;   // 0: no limit
+        std::int64_t max_bytes = 0;  // 0: no limit
+        // Of the store lock.
         std::string owner = "local";
         std::size_t batch = 500;
-        Duration rest = std::chrono::minutes(1);  // between two looks, at least
+        Duration rest = std::chrono::minutes(1);  // minimum time between two counts
     };
 
-    // What is given must outlive it.
+    // `store` and `clock` must outlive the object.
     HistoryTrim(store::Store& store, const Clock& clock, const Options& options)
         : store_(store), clock_(clock), options_(options) {}
 
     struct Answer {
+        // Deleted by this call.
         std::size_t runs = 0;
         bool more = false;
     };
 
-    // One batch, or a look whether there is one.
+    // Deletes one batch, or counts whether anything has to be deleted.
     Result<Answer> RunOnce();
 
   private:
-    // Runs of one age.
+    // The runs of one age range.
     struct Slice {
         std::int64_t runs = 0;
         std::int64_t bytes_each = 0;
@@ -58,6 +60,7 @@ class HistoryTrim {
     store::Store& store_;
     const Clock& clock_;
     const Options options_;
+    // Rest of the excess found by the last count.
     std::int64_t to_delete_ = 0;
     std::optional<SteadyPoint> next_look_;
 };

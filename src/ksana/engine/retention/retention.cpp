@@ -9,10 +9,10 @@ namespace {
 
 constexpr Duration kLongJump = std::chrono::hours(1);
 
-// After so many full batches the pause is half as long, again and again.
+// The pause is halved after every kPatience full batches, up to kMostHalvings times.
 constexpr std::size_t kPatience = 100;
 constexpr std::size_t kMostHalvings = 6;
-// At least so many times as long as a batch took are the others left alone.
+// Full batches shorten the pause to no less than this many times the duration of a batch.
 constexpr int kShareOfOthers = 2;
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<Retention::Answer> Retention::RunOnce() {
     KSANA_TRY_VOID(PurgeOld(answer));
     bool more = answer.runs >= options_.batch || answer.events >= options_.batch ||
                 answer.documents >= options_.batch;
-    // What goes for its age makes room, too.
+    // Runs deleted for their age make room as well.
     if (answer.runs < options_.batch) {
         KSANA_TRY(const HistoryTrim::Answer trimmed, trim_.RunOnce());
         answer.runs += trimmed.runs;
@@ -50,15 +50,15 @@ Result<Retention::Answer> Retention::RunOnce() {
     return answer;
 }
 
-// With many to delete this takes up to a third of the store's time and no more; usually it takes
-// far less.
+// Shortens the pause while batches stay full, but not below twice the duration of the last batch.
+// Never exceeds options_.pause.
 Duration Retention::Pause(Duration took) const {
     const std::size_t halvings = std::min(full_ / kPatience, kMostHalvings);
     const Duration shortened = options_.pause / (std::int64_t{1} << halvings);
     return std::min(options_.pause, std::max(shortened, took * kShareOfOthers));
 }
 
-// Who keeps runs for a second does not want to find them after a minute.
+// A short retention time shortens the rest, so that expired runs do not stay for a minute.
 Duration Retention::Rest() const {
     Duration rest = options_.rest;
     for (const Duration keep : {options_.keep, options_.keep_events}) {

@@ -13,29 +13,29 @@
 
 namespace ksana::engine {
 
-// Deletes runs that ended long ago or are too many, old audit events, and what has expired, a
-// little at a time so that firing goes on. Every node may have one; they do not disturb each other.
-// One thread.
+// Deletes runs that are too old or too many, old audit events, and expired documents, in small
+// batches so that firing continues. Owned by Node. Every node may run one; they do not disturb each
+// other. Not thread-safe: one loop calls it. Returns the store's error.
 class Retention {
   public:
     struct Options {
-        Duration keep = std::chrono::hours(24 * 30);         // runs; 0: for ever
-        std::int64_t max_runs = 0;                           // finished ones; 0: any number
-        std::int64_t max_bytes = 0;                          // of them, about; 0: any size
-        std::string owner = "local";                         // this node
-        Duration keep_events = std::chrono::hours(24 * 90);  // of the audit; 0: for ever
+        Duration keep = std::chrono::hours(24 * 30);  // of finished runs; 0: for ever
+        std::int64_t max_runs = 0;                    // finished runs; 0: no limit
+        std::int64_t max_bytes = 0;   // estimated size of finished runs; 0: no limit
+        std::string owner = "local";  // of the store lock: this node
+        Duration keep_events = std::chrono::hours(24 * 90);  // of audit events; 0: for ever
         std::size_t batch = 500;
-        // Between two batches. It becomes shorter the longer there are full ones: more ends than
-        // is deleted that way.
+        // Between two batches. It becomes shorter while batches stay full, because then runs end
+        // faster than they are deleted.
         Duration pause = std::chrono::milliseconds(50);
-        // When nothing is left to delete; not longer than what is shortest kept.
+        // The pause when nothing is left to delete; at most the shortest retention time.
         Duration rest = std::chrono::minutes(1);
-        // A clock that is set forward makes everything look old. If it is wrong, that will be
-        // noticed before this has passed; what is deleted does not come back.
+        // How long nothing is deleted after the clock was set forward, which makes everything look
+        // old. A wrong clock is noticed within this time; deletions cannot be undone.
         Duration distrust = std::chrono::hours(24);
     };
 
-    // What is given must outlive it.
+    // `store` and `clock` must outlive the object.
     Retention(store::Store& store, const Clock& clock, const Options& options)
         : store_(store),
           clock_(clock),
@@ -55,6 +55,7 @@ class Retention {
         std::size_t documents = 0;
     };
 
+    // Deletes one batch of each kind.
     Result<Answer> RunOnce();
 
   private:
@@ -69,7 +70,7 @@ class Retention {
     ClockJumpDetector jumps_;
     std::optional<SteadyPoint> not_before_;
     HistoryTrim trim_;
-    std::size_t full_ = 0;  // batches, one after the other
+    std::size_t full_ = 0;  // consecutive full batches
 };
 
 }  // namespace ksana::engine

@@ -17,19 +17,20 @@ using schedule::ScheduleKind;
 
 namespace {
 
-// Edits of one job that collide with the planner or with each other this often give up.
+// The number of conflicting writes, with the planner or another editor, after which a change fails.
 constexpr int kMaxJobTries = 20;
-// Calls of Plan that account for what is due at a change; each makes up to 100 runs.
+// The most calls of Plan that account for due fires during a change. Each makes up to 100 runs.
 constexpr int kMaxPieces = 20;
 
 constexpr Duration kInstant{1};
 
-// Whether the fires of the job are others after the change.
+// Returns whether the change affects the job's fires.
 bool FiresDiffer(const Job& before, const Job& after) {
     return before.schedule != after.schedule || before.enabled != after.enabled;
 }
 
-// A `once` is asked about from just before its time, so that it is missed rather than forgotten.
+// The cursor of a new `once` job lies just before its time, so that a past time is recorded as
+// missed.
 TimePoint CursorOf(const Job& job, TimePoint now) {
     if (job.schedule.kind != ScheduleKind::kOnce) return now;
     return std::min(now, job.schedule.run_at - kInstant);
@@ -65,7 +66,8 @@ model::AuditEvent Created(const Job& job, const Actor& by) {
              .data = codec::AuditDataToJson({{"name", job.name}, {"request_id", by.request_id}})});
 }
 
-// By what it does, whichever way it was asked for: a patch that disables a job pauses it.
+// Names the action by its effect, whichever way it was requested: a patch that disables a job
+// pauses it.
 model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) {
     std::string_view action = model::audit::kChanged;
     if (before.enabled != after.enabled) {
@@ -84,7 +86,8 @@ model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) 
 
 }  // namespace
 
-// Every fault of the job, with its unsupported parts, or its schedule.
+// Returns every problem of the job, with its unsupported parts, as kInvalidArgument, or its
+// compiled schedule.
 Result<schedule::Schedule> JobService::Check(const Job& job,
                                              std::vector<Problem> unsupported) const {
     const schedule::ScheduleContext context{
@@ -124,8 +127,8 @@ std::shared_ptr<const schedule::CalendarIndex> JobService::CalendarOf(const Job&
     return has ? find_calendar_(job.schedule.calendar) : nullptr;
 }
 
-// Whoever changes a calendar looks for the jobs that use it. One that was written meanwhile may not
-// have been found, and has its next fire by the old rules.
+// A calendar change looks for the jobs that use the calendar. It may not have seen a job that was
+// written meanwhile, whose next fire follows the old rules; that job is planned again here.
 Result<Job> JobService::Settled(Result<Job> written,
                                 const std::shared_ptr<const schedule::CalendarIndex>& calendar) {
     if (!written || CalendarOf(*written) == calendar) return written;
@@ -162,7 +165,8 @@ Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t
     }
 }
 
-// What was due before the change is accounted for as the job was; what comes is as it will be.
+// Accounts for fires that were due before the change with the old definition, and plans future
+// fires with the new one.
 Result<std::optional<store::JobPlan>> JobService::Replan(const Job& before, const Job& after,
                                                          const schedule::Schedule& schedule,
                                                          TimePoint now) {
@@ -174,7 +178,8 @@ Result<std::optional<store::JobPlan>> JobService::Replan(const Job& before, cons
         cursor.state.planned_until = plan.planned_until;
         if (plan.planned_until >= now) break;
     }
-    if (plan.planned_until < now) {  // more than one change can make up for: the rest is missed
+    // More fires than one change can make up for: the rest is missed.
+    if (plan.planned_until < now) {
         cursor.misfire.policy = model::MisfirePolicy::kSkip;
         cursor.misfire.grace = Duration::zero();
         Append(plan, plans_.Plan(cursor, now));
@@ -182,7 +187,7 @@ Result<std::optional<store::JobPlan>> JobService::Replan(const Job& before, cons
     plan.planned_until = std::max(plan.planned_until, now);
     plan.next_run_at.reset();
     if (!after.enabled) return std::optional(std::move(plan));
-    // Where the clock was set back, what was planned stays planned: a fire is accounted for once.
+    // If the clock was set back, planned fires stay planned: each fire is accounted for once.
     Job next = after;
     next.state.planned_until = plan.planned_until;
     if (before.schedule != after.schedule && after.schedule.kind == ScheduleKind::kOnce) {

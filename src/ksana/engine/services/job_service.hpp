@@ -19,28 +19,30 @@
 
 namespace ksana::engine {
 
+// The arguments of JobService::RunNow.
 struct RunNowParams {
     std::string id;          // of the job
     std::string parameters;  // JSON object; empty: none
     bool obeys_overlap = false;
-    // Where it is given, a second call with the same one finds the run of the first.
+    // If given, a second call with the same id returns the run of the first.
     std::optional<Uuid> run_id;
 };
 
-// A fire that will come if nobody changes the job.
+// A future fire, if the job does not change.
 struct ComingFire {
     TimePoint nominal;
-    TimePoint start_at;  // with its jitter
+    TimePoint start_at;  // with jitter
     schedule::DstNote note;
 };
 
-// What people do with jobs, whichever door they come through: checks the job, accounts for the
-// fires that a change touches, and stores both in one transaction, with the audit event of who did
-// it. Thread-safe.
+// Creates, changes and deletes jobs for all APIs: validates the job, accounts for the fires that a
+// change affects, and stores both with the audit event in one transaction. Owned by the server.
+// Thread-safe; calls run on the caller's thread. Invalid jobs fail with kInvalidArgument; the
+// store's errors are returned.
 class JobService {
   public:
-    // `store`, `plans`, `zones` and `ids` must outlive it. `kinds` are the actions that this
-    // process, or the agents that it serves, carry out: jobs with another one are refused.
+    // Everything passed by reference must outlive the service. `kinds` are the actions that this
+    // process, or the agents that it serves, carry out: jobs with another action are refused.
     JobService(store::Store& store, FirePlans& plans, schedule::ZoneDatabase& zones,
                FindCalendar find_calendar, UuidGenerator& ids,
                std::vector<model::ActionKind> kinds = {model::ActionKind::kHttp,
@@ -52,17 +54,18 @@ class JobService {
           ids_(ids),
           kinds_(std::move(kinds)) {}
 
-    // An id is drawn where there is none. kAlreadyExists: the id is taken. A `once` whose time has
-    // passed is recorded as missed (K-02).
+    // Creates a job. Draws an id if there is none. kAlreadyExists: the id is taken. A `once` job
+    // whose time has passed is recorded as missed (K-02).
     Result<model::Job> Create(model::JobDefinition definition, const Actor& by = {});
 
-    // Changes the definition. An edit that fails leaves everything as it is. Without an expected
-    // version the edit is made again on what somebody else has stored meanwhile.
+    // Changes the definition. If `edit` fails, nothing changes. kConflict: the job is not at
+    // `expected_version`. Without an expected version, repeats the edit on a version that another
+    // caller stored meanwhile.
     using Edit = std::function<Result<void>(model::Job& job)>;
     Result<model::Job> Change(const std::string& id, std::optional<std::int64_t> expected_version,
                               const Edit& edit, const Actor& by = {});
 
-    // Fires of the time in between are accounted for as skipped when the job goes on.
+    // Disables and enables a job. Fires of the pause are recorded as skipped when the job resumes.
     Result<model::Job> Pause(const std::string& id, const std::string& reason,
                              const Actor& by = {});
     Result<model::Job> Resume(const std::string& id, const Actor& by = {});
@@ -70,11 +73,11 @@ class JobService {
     Result<void> Delete(const std::string& id, std::optional<std::int64_t> expected_version,
                         const Actor& by = {});
 
-    // The next nominal fires after now, whether the job is paused or not; at most so many.
+    // Returns at most `count` nominal fires after now, whether or not the job is paused.
     Result<std::vector<ComingFire>> NextFires(const model::Job& job, std::size_t count) const;
 
-    // A run beside the schedule (K-06): also while the job is paused or another run is under way.
-    // kConflict: the action of the job is not carried out by this server.
+    // Creates a run outside the schedule (K-06), also while the job is paused or another run is in
+    // flight.
     Result<model::Run> RunNow(const RunNowParams& params, const Actor& by = {});
 
   private:
@@ -94,8 +97,8 @@ class JobService {
     const FindCalendar find_calendar_;
     UuidGenerator& ids_;
     const std::vector<model::ActionKind> kinds_;
-    // By a hash of the job's id: changes of one job through this service come one after the other,
-    // so that only the planner and other nodes can be in each other's way.
+    // Locks by a hash of the job id. They serialize the changes of one job through this service, so
+    // that only the planner and other nodes can conflict.
     std::array<Mutex, 64> changing_;
 };
 

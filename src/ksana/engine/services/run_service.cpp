@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kPurgeBatch = 500;
 
-constexpr std::size_t kMaxRemark = 1'000;  // of an audit event; the run has all of it
+constexpr std::size_t kMaxRemark = 1'000;  // of an audit event; the run keeps all of it
 
 Error Conflict(const Run& run, std::string_view why) {
     return {Code::kConflict,
@@ -30,7 +30,7 @@ bool CanBeMadeAgain(RunState state) {
     return model::IsFinal(state) && state != RunState::kSucceeded;
 }
 
-// What the run was to do, with nothing of what became of it.
+// Returns a new run with the same work and none of the old run's outcome.
 Run Copy(const Run& old) {
     Run run;
     run.job_id = old.job_id;
@@ -47,7 +47,7 @@ Run Copy(const Run& old) {
     run.parent = old.id;
     run.policy = old.policy;
     run.policy.ignores_overlap = true;
-    if (old.trigger == model::RunTrigger::kCallback) {  // still speaks of the same run
+    if (old.trigger == model::RunTrigger::kCallback) {  // it still reports on the same run
         run.trigger = old.trigger;
         run.parent = old.parent;
     }
@@ -131,7 +131,8 @@ Result<Run> RunService::Resolve(const Uuid& id, const std::string& remark, const
     return run;
 }
 
-// Nobody waits for them any more. Asked again they are looked for again, should this have failed.
+// Resolves the held callbacks of a resolved run: they are not needed any more. A second Resolve
+// looks for them again if this failed.
 Result<void> RunService::CloseHeldCallbacks(const Run& run, const Actor& by) {
     if (run.trigger == model::RunTrigger::kCallback) return {};
     store::RunQuery query;
@@ -143,7 +144,7 @@ Result<void> RunService::CloseHeldCallbacks(const Run& run, const Actor& by) {
         const auto closed =
             Apply(callback.id, {.kind = EventKind::kResolve, .remark = run.status.remark},
                   Audit(callback, model::audit::kResolved, by, {}, run.status.remark));
-        // Somebody may have sent it again meanwhile.
+        // The callback may have been sent again meanwhile.
         if (!closed && closed.error().code != Code::kConflict) return closed.error();
     }
     return {};
@@ -174,8 +175,8 @@ Result<Run> RunService::ByHand(const Uuid& id, const Act& act, const std::string
                  Audit(history.run, act.word, by, {}, remark));
 }
 
-// What the filter says is looked for here: by their state they are found at once, and few are held,
-// while a type may have a million runs.
+// Lists held runs and filters by type and tenant: few runs are held, while a type may have a
+// million runs.
 Result<RunService::Redelivered> RunService::Redeliver(const RedeliverWish& wish, const Actor& by) {
     Redelivered redelivered;
     store::RunQuery query;

@@ -12,27 +12,28 @@
 
 namespace ksana::engine {
 
-// What people do with runs, whichever door they come through. What is done is kept in the same
-// transaction as the audit event of who did it. Thread-safe.
+// Cancels, retries, resolves and deletes runs for all APIs. Every change is stored with its audit
+// event in one transaction. Owned by the server. Thread-safe; calls run on the caller's thread.
+// kNotFound: no such run. The store's errors are returned.
 class RunService {
   public:
-    // What is given must outlive it.
+    // `store` and `ids` must outlive the service.
     RunService(store::Store& store, UuidGenerator& ids) : store_(store), ids_(ids) {}
 
-    // A run that has not started is cancelled at once; one that runs stays so until its owner,
-    // who is told, has stopped it. Asking again changes nothing. kConflict: it is over.
+    // Cancels a run. One that has not started is cancelled at once. A running one stays running
+    // until its owner, which is notified, has stopped it. Idempotent. kConflict: the run is over.
     Result<model::Run> Cancel(const Uuid& id, const Actor& by = {});
 
-    // Runs again what did not succeed. One that is held goes on as itself, with its retries anew.
-    // A final one is never left, so a new run is made with the same parameters, the policy its job
-    // gave it and the old one as its parent; it starts beside the schedule, as a RunNow does.
-    // kConflict: it succeeded, is not over, or its job is gone. With `new_id` a second call finds
-    // the run of the first.
+    // Runs again a run that did not succeed. A held run continues under its id with fresh retries.
+    // A final state is never left, so a final run is copied into a new run with the same parameters
+    // and policy and the old run as parent; it starts outside the schedule, like RunNow. kConflict:
+    // the run succeeded or is not over, its job is gone, or another run holds its unique key. With
+    // `new_id`, a second call returns the run of the first.
     Result<model::Run> Retry(const Uuid& id, std::optional<Uuid> new_id, const Actor& by = {});
 
-    // Sends dead letters again, callbacks that are held, each as itself and with its retries anew:
-    // those of a type and a tenant where these are named, the oldest first, about
-    // kMostRedelivered. `more`: there may be more.
+    // Sends dead letters (held callbacks) again, each under its id and with fresh retries, oldest
+    // first. Empty `type` or `tenant`: any. Stops after about kMostRedelivered; `more` then says
+    // that there may be more.
     struct RedeliverWish {
         std::string type;
         std::string tenant;
@@ -44,12 +45,12 @@ class RunService {
     static constexpr std::int64_t kMostRedelivered = 1'000;
     Result<Redelivered> Redeliver(const RedeliverWish& wish, const Actor& by = {});
 
-    // Deletes a run that is over, with its attempts; the ledger keeps that its fire was there.
-    // kConflict: it is not over.
+    // Deletes a finished run and its attempts. The ledger records its fire as deleted. kConflict:
+    // the run is not over.
     Result<void> Delete(const Uuid& id, const Actor& by = {});
 
-    // Deletes runs that ended before a time, the oldest first, in small batches so that firing goes
-    // on; at most kMostPurged, with `more` where there are more. The audit event is kept with the
+    // Deletes runs that finished before a time, oldest first, in small batches so that firing
+    // continues. Stops at kMostPurged and then sets `more`. The audit event is stored with the
     // first batch. A dry run only counts, up to kMostCounted.
     struct PurgeWish {
         TimePoint finished_before{};
@@ -64,9 +65,10 @@ class RunService {
     static constexpr std::int64_t kMostCounted = 100'000;
     Result<Purged> Purge(const PurgeWish& wish, const Actor& by = {});
 
-    // Manual work (T-08, T-09). What is held is closed with a remark, or goes on as itself with its
-    // retries anew; what waits can be held. kConflict with the reason in any other state. A run
-    // whose callback is a dead letter can be closed, too, and that ends the callback.
+    // Manual work (T-08, T-09). Resolve closes a held run with a remark, SendBack lets it continue
+    // under its id with fresh retries, and Hold sets aside a waiting run. Resolve also closes a run
+    // whose callback is a dead letter, which ends the callback. kConflict, with the reason, in any
+    // other state.
     Result<model::Run> Resolve(const Uuid& id, const std::string& remark, const Actor& by = {});
     Result<model::Run> SendBack(const Uuid& id, const std::string& remark, const Actor& by = {});
     Result<model::Run> Hold(const Uuid& id, const std::string& remark, const Actor& by = {});
@@ -74,8 +76,9 @@ class RunService {
   private:
     struct Act {
         model::EventKind event;
-        std::string_view word;                // of the audit
-        std::optional<model::RunState> done;  // asking again changes nothing
+        std::string_view word;  // of the audit event
+        // The state in which the call is a no-op; none: it never is.
+        std::optional<model::RunState> done;
     };
     Result<model::Run> ByHand(const Uuid& id, const Act& act, const std::string& remark,
                               const Actor& by);

@@ -11,7 +11,7 @@ namespace {
 
 using model::Run;
 
-// A batch may be wrong from end to end: so many faults tell enough.
+// The most problems reported for one batch.
 constexpr std::size_t kMaxProblems = 100;
 
 bool NeedsTheTime(const NewTask& task) { return task.start_at || task.delay || task.unique.period; }
@@ -33,8 +33,9 @@ Result<void> CheckAll(const std::vector<NewTask>& tasks) {
     return Error(std::move(problems));
 }
 
-// The time at which it may start; TimePoint{} is the now of the transaction that stores it, which
-// may be a moment before the one that was asked for here: PostgreSQL's can have begun already.
+// Returns the time at which the run may start. TimePoint{} stands for the now of the storing
+// transaction, which may be slightly earlier than `now`: on PostgreSQL the transaction may have
+// begun already.
 TimePoint ReadyAt(const NewTask& task, TimePoint now) {
     const TimePoint start = task.delay ? now + *task.delay : task.start_at.value_or(now);
     return start > now ? start : TimePoint{};
@@ -76,7 +77,7 @@ Result<std::vector<Run>> TaskService::RunsOf(std::vector<NewTask> tasks) {
     }
     std::vector<Run> runs;
     runs.reserve(tasks.size());
-    // Those of one call are mostly of one type.
+    // Most tasks of one call have the same type, so its policy is computed once.
     std::shared_ptr<const model::RunType> type;
     model::RunPolicy policy;
     std::string code;

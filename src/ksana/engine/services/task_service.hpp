@@ -14,12 +14,14 @@ namespace ksana::engine {
 
 using model::NewTask;
 
-// Where tasks come in, whichever door they come through (T-01). A task becomes a run without a job;
-// what it does not say is its type's, else the server's, and is frozen on the run. A type that
-// nobody knows is none the worse: its runs wait for an agent that serves it. Thread-safe.
+// Accepts tasks from all APIs (T-01). A task becomes a run without a job. Settings that it omits
+// come from its type, else from the server's defaults, and are fixed on the run. An unknown type is
+// accepted: its runs wait for an agent that serves it. Owned by the server. Thread-safe; calls run
+// on the caller's thread.
 class TaskService {
   public:
-    // `store` and `polls` must outlive it. Without polls every task is queued first.
+    // `store`, `polls` and the objects behind `find_type` must outlive the service. Without `polls`
+    // every task is queued first.
     TaskService(store::Store& store, FindType find_type, model::PolicyDefaults defaults,
                 AgentPolls* polls = nullptr)
         : store_(store),
@@ -27,18 +29,18 @@ class TaskService {
           defaults_(std::move(defaults)),
           polls_(polls) {}
 
-    // One outcome for each task, in order: kStored; kSameKey with the run that holds its unique
-    // key; kSameId when the call came before, or (`other`) when another run has the id. The rest is
-    // stored, all of it or none. kInvalidArgument names every
-    // fault of every task, below "/runs/17". There is no audit event: the run tells who made it,
-    // and when.
+    // Stores up to store::kMaxBatch tasks in one transaction. Returns one result per task, in
+    // order: kStored; kSameKey with the run that holds the unique key; kSameId if the call was made
+    // before, or (`other`) if another run has the id. kInvalidArgument lists up to about a hundred
+    // problems of all tasks, with paths below "/runs/17", and nothing is stored. There is no audit
+    // event: the run records who made it, and when.
     Result<std::vector<store::Submitted>> Submit(std::vector<NewTask> tasks);
 
-    // One alone: faults are named from the task itself ("/priority"), and the outcome of kStored
-    // and of kStarted (an agent's poll waited for it) has the run in `started`.
+    // Submits one task. Problems have paths within the task ("/priority"). The result of kStored
+    // and of kStarted (a waiting agent got the run) has the run in `started`.
     Result<store::Submitted> SubmitOne(NewTask task);
 
-    // What is said where the id of a task is that of another run.
+    // Returns the error for a task whose id belongs to another run.
     static Error OtherTask(const Uuid& id);
 
   private:

@@ -11,18 +11,19 @@
 
 namespace ksana::engine {
 
-// The types of runs as they were when last read: planning asks for them inside a transaction, where
-// the store cannot be called. Thread-safe.
+// A snapshot of all run types, because planning needs them inside a transaction, where the store
+// cannot be called. Owned by Node; the types loop and TypeService refresh it. Thread-safe. A failed
+// refresh keeps the old snapshot.
 class TypeCache {
   public:
-    // The store must outlive it.
+    // `store` must outlive the cache.
     explicit TypeCache(store::Store& store) : store_(store) {}
 
-    // One after the other: what was read earlier never replaces what was read later, so that who
-    // has changed a type and refreshed the book finds the change in it.
+    // Reads all types. Calls are serialized, so an older reading never replaces a newer one: a
+    // caller that changed a type finds the change after Refresh. Returns the store's error.
     Result<void> Refresh();
 
-    // Null where there is none of this code.
+    // Returns null if there is no type with this code.
     std::shared_ptr<const model::RunType> Find(const std::string& code) const;
     std::size_t size() const;
 
@@ -30,7 +31,7 @@ class TypeCache {
     using Types = std::map<std::string, std::shared_ptr<const model::RunType>>;
 
     store::Store& store_;
-    Mutex refreshing_ KSANA_ACQUIRED_BEFORE(mutex_);  // held while the store is asked
+    Mutex refreshing_ KSANA_ACQUIRED_BEFORE(mutex_);  // held while the store is read
     mutable Mutex mutex_;
     std::shared_ptr<const Types> types_ KSANA_GUARDED_BY(mutex_) = std::make_shared<const Types>();
 };

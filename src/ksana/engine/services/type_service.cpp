@@ -14,7 +14,7 @@ namespace {
 
 using model::RunType;
 
-// Changes that collide with those of other nodes this often give up.
+// The number of conflicting writes with other nodes after which a change fails.
 constexpr int kMaxTypeTries = 10;
 
 model::AuditEvent Audit(std::string_view action, const std::string& code, const Actor& by,
@@ -22,11 +22,11 @@ model::AuditEvent Audit(std::string_view action, const std::string& code, const 
     return AuditOf(by, {.action = action,
                         .resource_type = model::audit::kType,
                         .resource_id = code,
-                        .tenant = "default",  // types are the install's, not a tenant's
+                        .tenant = "default",  // types belong to the installation, not to a tenant
                         .data = codec::AuditDataToJson({{"request_id", by.request_id}}, changed)});
 }
 
-// Somebody else was faster: what is there is another one now.
+// Another writer was faster, so the stored type is another one now.
 bool MayTryAgain(const Error& error) {
     return error.code == Code::kConflict || error.code == Code::kAlreadyExists ||
            error.code == Code::kNotFound;
@@ -35,7 +35,7 @@ bool MayTryAgain(const Error& error) {
 }  // namespace
 
 Result<StoredType> TypeService::Get(const std::string& code) {
-    // A code that no type can have is not asked for: the store would find fault with its key.
+    // Does not ask the store for a code that no type can have: it would report an invalid key.
     if (!IsIdentifier(code)) {
         return Error(Code::kNotFound, fmt::format("there is no type \"{}\"", code));
     }
@@ -97,7 +97,7 @@ Result<void> TypeService::Delete(const std::string& code, const Check& check, co
     }
 }
 
-// The change is stored whatever becomes of this, and the loop that reads types does it, too.
+// The change is stored even if this fails, and the types loop refreshes the cache as well.
 void TypeService::Refresh() {
     if (const auto read = book_.Refresh(); !read) {
         Log(LogLevel::kWarn, "types could not be read again", {{"error", read.error().Describe()}});

@@ -15,24 +15,24 @@ namespace ksana::engine {
 
 using StoredType = store::Versioned<model::RunType>;
 
-// What people do with types of runs (T-06), whichever door they come through: checks them and
-// stores them with the audit event of who did it. A run keeps the policy that its type had when it
-// was made. Thread-safe.
+// Reads, changes and deletes run types (T-06) for all APIs: validates them and stores them with the
+// audit event. A run keeps the policy that its type had when the run was made. Owned by the server.
+// Thread-safe; calls run on the caller's thread. The store's errors are returned.
 class TypeService {
   public:
-    // What is given must outlive it.
+    // `store` and `book` must outlive the service.
     TypeService(store::Store& store, TypeCache& book) : store_(store), book_(book) {}
 
     Result<StoredType> Get(const std::string& code);
 
-    // Makes a type of what is there (none: there is nothing of this code), and stores it if nobody
-    // else has meanwhile, else asks again. An error of `edit` leaves everything as it is. When this
-    // comes back this node knows the type as it is now; other nodes soon.
+    // Calls `edit` with the stored type (none: no type has this code) and stores its result if the
+    // stored type is still the same; otherwise calls `edit` again. An error of `edit` is returned,
+    // and nothing changes. Afterwards this node knows the new type; other nodes know it soon.
     using Edit = std::function<Result<model::RunType>(const std::optional<StoredType>&)>;
     Result<StoredType> Change(const std::string& code, const Edit& edit, const Actor& by = {});
 
-    // What has not started goes on with the policy it has. `check` is asked about what is there
-    // first.
+    // Deletes a type after `check` has accepted the stored one. Runs that have not started keep the
+    // policy they have. kNotFound: no such type.
     using Check = std::function<Result<void>(const StoredType&)>;
     Result<void> Delete(const std::string& code, const Check& check, const Actor& by = {});
 
@@ -44,10 +44,10 @@ class TypeService {
 
     store::Store& store_;
     TypeCache& book_;
-    Mutex changing_;  // changes through this service come one after the other
+    Mutex changing_;  // serializes the changes through this service
 };
 
-// All of them are read into memory by every node.
+// Every node keeps all types in memory.
 inline constexpr std::size_t kMaxTypes = 1'000;
 
 }  // namespace ksana::engine

@@ -15,22 +15,24 @@ namespace {
 
 using http_server::Response;
 
-// Of one filter in one transaction: one commit seldom makes more runs ready.
+// Polls of one filter in one transaction: a commit seldom makes more runs ready.
 constexpr std::size_t kFirstOfAGroup = 16;
 constexpr std::size_t kMaxClaims = 256;
-// Filters that a new run is held against before it is queued.
+// Filters that a new run is offered to before it is queued.
 constexpr std::size_t kMaxOffers = 32;
-// Looks that find nothing although something was committed: after a few of them they keep a
-// distance, so that polls for one type do not slow down the rest. One that had to read through a
-// long queue of other people's runs takes at most every fifth part of the store's time.
+// Looks that find nothing although something was committed: after kFreeLooks of them, looks keep a
+// distance, so that polls for one type do not slow down other work. The distance is kPausePerLook
+// times the duration of a look: a look that reads through a long queue of runs it may not claim
+// takes at most a fifth of the store's time.
 constexpr std::size_t kFreeLooks = 8;
 constexpr Duration kVainPause = std::chrono::milliseconds(5);
 constexpr Duration kLongestVainPause = std::chrono::seconds(1);
 constexpr int kPausePerLook = 4;
 constexpr Duration kErrorPause = std::chrono::seconds(1);
 
-// What polls have in common that can be served by the same runs. Should a text hold a separator,
-// some poll may be asked for in vain: it is served by its own filter.
+// Returns the key of the group that a claim belongs to: claims with equal filters can be served by
+// the same runs. Texts that contain separators may put different filters into one group. This costs
+// a claim in vain at most, because each poll claims with its own filter.
 std::string KeyOf(const model::AgentClaim& claim) {
     std::string key = claim.tenant + '\x01' + claim.creator + '\x01';
     for (const std::string& type : claim.types) key += type + '\x02';
@@ -61,7 +63,7 @@ AgentPolls::AgentPolls(engine::AgentService& context, store::Store& store, Clock
 AgentPolls::~AgentPolls() { Stop(); }
 
 void AgentPolls::Ring() {
-    ++commits_;  // before it looks who waits: a poll looks at these the other way round
+    ++commits_;  // before parked_ is read: Park does both in reverse order
     if (parked_ > 0) bell_->wakeup.Notify();
 }
 
@@ -75,7 +77,7 @@ void AgentPolls::Stop() {
     const MutexLock service(service_mutex_);
     Drain();
     thread_.Stop();
-    Drain();  // those that it had asked for
+    Drain();  // polls that were put back meanwhile
 }
 
 void AgentPolls::Claim(AgentPoll poll) {
@@ -117,11 +119,11 @@ void AgentPolls::Park(AgentPoll poll, std::optional<std::uint64_t> seen) {
     const bool first = parked_++ == 0;
     first_deadline_ = first ? deadline : std::min(first_deadline_, deadline);
     ask_time_ = ask_time_ || first;
-    // Something was committed since it looked for itself. Or it did not look, and those who do
-    // are gone or being asked for.
+    // A commit came after the poll's own claim; or the poll made no claim (`seen` is none) and the
+    // polls before it are gone or taken out for a claim.
     look_ = look_ || (seen ? *seen != commits_ : group.empty());
     group.push_back({std::move(poll), deadline});
-    // Who went before that rang for a poll that nobody could find yet.
+    // A client that disconnected before the push rang for a poll that Sweep could not find yet.
     if (group.back().poll.reply.client_gone()) bell_->gone = true;
     lock.Unlock();
     bell_->wakeup.Notify();
@@ -205,7 +207,7 @@ SteadyPoint AgentPolls::RunOnce() {
     return std::min(next, first_deadline_);
 }
 
-// Those who have gone, and those who have waited for long enough.
+// Answers the polls whose client has disconnected or whose deadline has passed.
 void AgentPolls::Sweep(SteadyPoint now) {
     const bool gone = bell_->gone.exchange(false);
     std::vector<Waiting> over;
@@ -237,7 +239,7 @@ bool AgentPolls::WantsLook(SteadyPoint now) {
         ask_time = std::exchange(ask_time_, false);
         look = look_;
     }
-    // What polls found nothing in a moment ago need not be looked at again.
+    // The poll that was parked first has just claimed in vain: this counts as a look.
     if (ask_time) {
         looked_at_ = std::max(looked_at_, now);
         (void)AskForTime(now);
@@ -250,7 +252,7 @@ bool AgentPolls::WantsLook(SteadyPoint now) {
            now >= looked_at_ + options_.longest_sleep;
 }
 
-// True: there is more to do at once.
+// Claims runs for the first polls of the groups. Returns true if there is more to do at once.
 Result<bool> AgentPolls::Look() {
     seen_ = commits_.load();
     std::vector<Asked> asked = TakeFirst();
@@ -268,7 +270,7 @@ Result<bool> AgentPolls::Look() {
     return again;
 }
 
-// The first polls of every group, beginning with the group of this turn.
+// Takes the first polls of every group out, beginning with the group of this turn.
 std::vector<AgentPolls::Asked> AgentPolls::TakeFirst() {
     std::vector<Asked> asked;
     const MutexLock lock(mutex_);
@@ -278,7 +280,7 @@ std::vector<AgentPolls::Asked> AgentPolls::TakeFirst() {
     auto group = std::next(groups_.begin(), turn);
     for (std::size_t n = groups_.size(); n > 0; --n) {
         if (asked.size() >= kMaxClaims) {
-            look_ = true;  // the turn of others has not come
+            look_ = true;  // groups remain whose turn has not come
             break;
         }
         for (std::size_t i = 0; i < kFirstOfAGroup && !group->second.empty(); ++i) {
@@ -316,7 +318,8 @@ bool AgentPolls::Serve(std::vector<Asked> asked, std::vector<store::Claimed> cla
            });
 }
 
-// In front of those that came after them.
+// Puts polls back in front of those that came later. Answers them without runs if the server
+// drains.
 void AgentPolls::PutBack(std::vector<Asked> asked) {
     std::vector<Waiting> over;
     {
@@ -325,7 +328,7 @@ void AgentPolls::PutBack(std::vector<Asked> asked) {
             if (draining_) {
                 over.push_back(std::move(entry->waiting));
             } else {
-                // A sweep may have looked at the deadlines of the others meanwhile.
+                // Sweep may have computed the first deadline without these polls.
                 first_deadline_ = std::min(first_deadline_, entry->waiting.deadline);
                 groups_[entry->key].push_front(std::move(entry->waiting));
             }
@@ -336,7 +339,8 @@ void AgentPolls::PutBack(std::vector<Asked> asked) {
     SendEmpty(std::move(over));
 }
 
-// A poll that was taken out of its group for a run that is about to be stored.
+// A poll that was taken out of its group for a run that is about to be stored. Unless it is given
+// the run, its destructor puts it back. `hub` must outlive it.
 class AgentPolls::FirstInLine final : public engine::WaitingConsumer {
   public:
     FirstInLine(AgentPolls& hub, Asked asked) : hub_(hub), asked_(std::move(asked)) {}
@@ -363,11 +367,11 @@ class AgentPolls::FirstInLine final : public engine::WaitingConsumer {
 };
 
 std::unique_ptr<engine::WaitingConsumer> AgentPolls::TakerFor(const model::Run& run) {
-    // A store starts no run at once that makes demands on who takes it.
+    // Stores do not start a run with a selector when they insert it.
     if (parked_ == 0 || !run.selector.empty()) return nullptr;
     if (desk_.limits() != nullptr && desk_.limits()->Concern(run.type)) return nullptr;
     const MutexLock lock(mutex_);
-    // What was ready before goes first: RunOnce is about to look for it.
+    // Runs that were ready before go first: RunOnce is about to claim them.
     if (groups_.empty() || look_ || draining_ || commits_ != seen_) return nullptr;
     auto group =
         std::next(groups_.begin(), static_cast<std::ptrdiff_t>(offer_turn_++ % groups_.size()));
@@ -398,7 +402,8 @@ void AgentPolls::Give(Asked& asked, model::Run run) {
     Answer(asked.waiting.poll, std::move(runs));
 }
 
-// RunOnce may have looked for the others meanwhile, and found what this one waits for.
+// Puts the poll back and asks for a look: while the poll was taken out, RunOnce may have looked
+// without it.
 void AgentPolls::WaitOn(Asked asked) {
     std::vector<Asked> one;
     one.push_back(std::move(asked));
@@ -410,7 +415,7 @@ void AgentPolls::WaitOn(Asked asked) {
     bell_->wakeup.Notify();
 }
 
-// When the next run comes due by itself.
+// Reads when the next scheduled run becomes due.
 Result<void> AgentPolls::AskForTime(SteadyPoint now) {
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
     due_at_.reset();

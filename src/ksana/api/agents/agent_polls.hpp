@@ -20,34 +20,37 @@
 
 namespace ksana::api {
 
-// A claim that somebody waits for, and what it is answered through.
+// A claim of an agent that waits for runs, and the reply that answers it.
 struct AgentPoll {
     model::AgentClaim claim;
     http_server::Reply reply;
-    // Of an exchange: what became of its reports, as JSON. They are stored, so its answer is always
-    // a 200.
+    // Outcomes of the reports of an exchange, as JSON. The reports are stored already, so the
+    // answer is always a 200. None: a plain claim.
     std::optional<std::string> reports = {};
 };
 
-// Where polls of agents wait for runs. None costs a thread: one thread serves all, in the order in
-// which they came. A commit that makes a run ready wakes it, or the time at which one comes due; it
-// asks for no more than the first few polls of each filter, and goes on while they are filled, so
-// that a single run does not wake everybody. Claims of several polls share a transaction.
+// Long polls of agents that wait for runs. Waiting polls block no thread: one thread serves all,
+// first come, first served. A commit that makes a run ready wakes the thread, as does the time at
+// which a run becomes due. The thread claims for the first few polls of each filter only, and goes
+// on while these are filled, so that a single run does not wake every poll. Claims of several polls
+// share a transaction.
 //
-// A task that comes while somebody waits for it and nothing else is ready is stored as started by
-// him (TakerFor): one commit from its submission to its start.
+// A task that is submitted while a poll waits for it, and nothing else is ready, is stored as
+// started by the agent of that poll (TakerFor): one commit from submission to start.
 //
-// What was claimed for somebody who has gone meanwhile is given back at once. Thread-safe; RunOnce
-// is for its thread, or for a test instead of it.
+// Runs that were claimed for a client that has disconnected are given back at once. If the store
+// fails, polls keep waiting and the claim is repeated. Owned by the application. Thread-safe,
+// except RunOnce: only the thread of the object calls it, or a test instead of that thread.
 class AgentPolls final : public Service {
   public:
     struct Options {
         std::size_t max_polls = 2'000;
-        // The net under wake-ups that never came: of what others write into the tables.
+        // Longest time between two looks: finds runs whose wake-up was missed, such as rows that
+        // other processes write.
         Duration longest_sleep = std::chrono::seconds(1);
     };
 
-    // What is given must outlive it.
+    // `context`, `store` and `clock` must outlive the object.
     AgentPolls(engine::AgentService& context, store::Store& store, Clock& clock,
                const Options& options);
     ~AgentPolls() override;
@@ -56,27 +59,28 @@ class AgentPolls final : public Service {
     Result<void> Start() override;
     void Stop() override;
 
-    // Claims at once what there is, unless others wait for the same already; else the poll waits
-    // for as long as it wants to.
+    // Claims ready runs at once, unless other polls with the same filter wait already. A poll that
+    // gets no run waits for up to `claim.wait`. May block in the store.
     void Claim(AgentPoll poll);
-    // For a poll whose first claim was part of another transaction: it goes out with these runs, or
-    // waits. `seen` is commits() before that transaction; none: nothing was claimed in it.
+    // Continues a poll whose first claim was part of another transaction: answers it with `runs`,
+    // or lets it wait if there are none. `seen` is the value of commits() before that transaction;
+    // none: that transaction claimed nothing.
     void Settle(AgentPoll poll, std::vector<model::Run> runs, std::optional<std::uint64_t> seen);
     std::uint64_t commits() const { return commits_; }
-    // Whether somebody waits for the same runs: whoever comes now stands behind them.
+    // Returns whether polls with the same filter wait already. A new poll queues up behind them.
     bool OthersWait(const model::AgentClaim& claim) const;
-    // Runs that were held back by a limit may have room now.
+    // Wakes the thread: a commit made runs ready, or a limit has room again.
     void Ring();
-    // The first who waits for such a run. Null where there is none among the first filters, and
-    // while something may be ready that was there before this run.
+    // Takes the first poll that waits for such a run. Returns null if there is none among the first
+    // filters, and while a run that was ready before may still be unclaimed.
     std::unique_ptr<engine::WaitingConsumer> TakerFor(const model::Run& run);
-    // Answers all who wait: the server is about to stop. From now on nobody waits, and agents are
-    // told to look for another one.
+    // Answers all waiting polls without runs: the server is about to stop. Until the next Start no
+    // poll waits, and heartbeats tell agents to look for another server.
     void Drain();
     bool draining() const { return draining_; }
     std::size_t waiting() const { return parked_; }
 
-    // Serves whom it can; when to be called again at the latest.
+    // Serves the polls that can be served. Returns when to call it again at the latest.
     SteadyPoint RunOnce();
 
   private:
@@ -84,13 +88,13 @@ class AgentPolls final : public Service {
         AgentPoll poll;
         SteadyPoint deadline;
     };
-    // Polls with the same filter, in the order in which they came.
+    // Polls with the same filter, oldest first.
     using Group = std::deque<Waiting>;
     using Key = std::string;
-    // What the threads of connections may touch after the hub has gone.
+    // What I/O threads may touch after the object is destroyed.
     struct Bell {
         Wakeup wakeup;
-        std::atomic<bool> gone{false};  // somebody who waits has gone
+        std::atomic<bool> gone{false};  // a waiting client has disconnected
     };
     struct Asked {
         Key key;
@@ -119,24 +123,25 @@ class AgentPolls final : public Service {
     Clock& clock_;
     const Options options_;
     const std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
-    std::atomic<std::uint64_t> commits_{0};  // that made something ready
+    std::atomic<std::uint64_t> commits_{0};  // that made runs ready
     std::atomic<bool> draining_{false};
-    // Those that are being asked for, too. Changed under mutex_.
+    // Waiting polls, including those that are taken out of groups_ for a claim. Changed under
+    // mutex_.
     std::atomic<std::size_t> parked_{0};
 
     mutable Mutex mutex_;
-    std::map<Key, Group> groups_ KSANA_GUARDED_BY(mutex_);   // an empty one is being asked for
-    SteadyPoint first_deadline_ KSANA_GUARDED_BY(mutex_){};  // of all, or before it
-    bool look_ KSANA_GUARDED_BY(mutex_) = false;             // something may be ready
-    std::size_t offer_turn_ KSANA_GUARDED_BY(mutex_) = 0;  // the group that is offered a run first
-    bool ask_time_ KSANA_GUARDED_BY(mutex_) = false;       // due_at_ is not known
-    std::atomic<std::uint64_t> seen_{0};  // commits before the last look; set by RunOnce
-    // These: only RunOnce.
-    SteadyPoint looked_at_{};            // the last time
-    std::size_t in_vain_ = 0;            // looks without a run, one after the other
-    Duration vain_pause_{};              // between such looks
-    std::size_t turn_ = 0;               // the group that is asked for first
-    std::optional<SteadyPoint> due_at_;  // a run that waits for its time
+    std::map<Key, Group> groups_ KSANA_GUARDED_BY(mutex_);   // empty group: its polls are taken out
+    SteadyPoint first_deadline_ KSANA_GUARDED_BY(mutex_){};  // of all polls, or earlier
+    bool look_ KSANA_GUARDED_BY(mutex_) = false;             // a run may be ready
+    std::size_t offer_turn_ KSANA_GUARDED_BY(mutex_) = 0;    // group to offer a run to first
+    bool ask_time_ KSANA_GUARDED_BY(mutex_) = false;         // due_at_ must be read
+    std::atomic<std::uint64_t> seen_{0};  // commits_ before the last look; set by RunOnce
+    // Used by RunOnce only.
+    SteadyPoint looked_at_{};            // time of the last look
+    std::size_t in_vain_ = 0;            // consecutive looks that found no run
+    Duration vain_pause_{};              // pause between such looks
+    std::size_t turn_ = 0;               // group that is claimed for first
+    std::optional<SteadyPoint> due_at_;  // when the next scheduled run becomes due
     bool failing_ = false;
 
     Mutex service_mutex_;  // one Start or Stop at a time

@@ -12,10 +12,10 @@
 
 namespace ksana::api {
 
-// Writes a JSON object member by member.
+// Writes a JSON object member by member. Does not check for repeated names. For one thread.
 class ObjectText {
   public:
-    // `json` is a value already.
+    // Adds `json`, which must be a JSON value already.
     ObjectText& Raw(std::string_view name, std::string_view json) {
         text_ += text_.size() == 1 ? "" : ",";
         http_server::AppendJsonString(text_, name);
@@ -45,7 +45,7 @@ class ObjectText {
     ObjectText& Put(std::string_view name, Duration duration) {
         return Put(name, FormatDuration(duration));
     }
-    // Absent where there is none.
+    // Adds nothing if the value is empty.
     template <class T>
     ObjectText& Put(std::string_view name, const std::optional<T>& value) {
         return value ? Put(name, *value) : *this;

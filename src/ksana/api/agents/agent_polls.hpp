@@ -75,7 +75,7 @@ class AgentPolls final : public Service {
     // filters, and while a run that was ready before may still be unclaimed.
     std::unique_ptr<engine::WaitingConsumer> TakerFor(const model::Run& run);
     // Answers all waiting polls without runs: the server is about to stop. Until the next Start no
-    // poll waits, and heartbeats tell agents to look for another server.
+    // poll waits, and answers to heartbeats and reports carry the directive "drain".
     void Drain();
     bool draining() const { return draining_; }
     std::size_t waiting() const { return parked_; }

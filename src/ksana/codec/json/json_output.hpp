@@ -6,15 +6,15 @@
 
 #include <boost/json/value.hpp>
 
-// Inside codec/ only.
+// Used inside codec/ only.
 
 namespace ksana::codec {
 
 enum class JsonStyle { kCompact, kPretty };
 
-// Writes JSON straight into a text, in the order of the calls: what is sent or stored needs no tree
-// of values first. Whoever calls keeps to the grammar: in an object a Key before every value, and
-// an End for every Begin. Texts must be UTF-8.
+// Writes JSON into a text in the order of the calls, without building a tree of values. The caller
+// keeps to the grammar: in an object a Key before every value, and an End for every Begin. Texts
+// must be UTF-8. For one thread.
 class JsonOutput {
   public:
     explicit JsonOutput(JsonStyle style = JsonStyle::kCompact);
@@ -29,7 +29,7 @@ class JsonOutput {
     void Bool(bool value);
     void Int(std::int64_t value);
     void Unsigned(std::uint64_t value);
-    void Double(double value);  // null where it is not finite: JSON has no word for that
+    void Double(double value);  // null if not finite: JSON cannot express that
     void Null();
     void Value(const boost::json::value& value);
 
@@ -38,7 +38,7 @@ class JsonOutput {
   private:
     void Begin(char bracket);
     void End(char bracket);
-    // What stands between this item and the one before.
+    // Writes what separates this item from the one before.
     void Separate();
     void NewLine();
     void Quote(std::string_view text);
@@ -46,13 +46,13 @@ class JsonOutput {
 
     std::string text_;
     const bool pretty_;
-    bool first_ = true;       // nothing is in the innermost object or array yet
-    bool after_key_ = false;  // the value of a member comes next
+    bool first_ = true;       // the innermost object or array is empty
+    bool after_key_ = false;  // the value of a member is next
     std::size_t depth_ = 0;
 };
 
-// Text of a value: numbers as people write them (1.5, not 1.5E0), members in their order, two
-// blanks of indentation when pretty.
+// Returns the text of a value: numbers in plain notation (1.5, not 1.5E0), members in their order,
+// two blanks of indentation per level when pretty.
 std::string WriteJson(const boost::json::value& value, JsonStyle style = JsonStyle::kCompact);
 
 }  // namespace ksana::codec

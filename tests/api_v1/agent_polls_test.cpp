@@ -15,10 +15,10 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Without its thread: a test calls RunOnce in its place.
+// Polls without their thread: the tests call RunOnce instead.
 class AgentPollsTest : public engine::ServiceFixture {
   protected:
-    // What one poll was answered; status 0 while it waits.
+    // The answer to one poll; status 0 while it waits.
     struct Poll {
         std::shared_ptr<Response> answer = std::make_shared<Response>();
         std::shared_ptr<http_server::ReplyState> state;
@@ -65,7 +65,7 @@ class AgentPollsTest : public engine::ServiceFixture {
     engine::TaskService tasks_{*store_, {}, {}};
     engine::AgentService agents_{*store_, {}};
     AgentPolls hub_{agents_, *store_, clock_, {.max_polls = 3, .longest_sleep = seconds(1)}};
-    // As the server has it: who waits is asked before a task is queued.
+    // As in the server: waiting polls are asked before a task is queued.
     engine::TaskService handing_{
         *store_, {}, {}, [this](const model::Run& run) { return hub_.TakerFor(run); }};
 };
@@ -212,7 +212,7 @@ TEST_F(AgentPollsTest, LooksInVainKeepADistance) {
     EXPECT_EQ(StatusOf(id).owner, "w");
 }
 
-// What other programs write into the tables tells nobody.
+// Rows that other programs write into the tables cause no wake-up.
 TEST_F(AgentPollsTest, TheNetFindsWhatNobodyTold) {
     const Poll poll = Claim(Wish("w"));
     hub_.RunOnce();
@@ -222,7 +222,7 @@ TEST_F(AgentPollsTest, TheNetFindsWhatNobodyTold) {
 }
 
 TEST_F(AgentPollsTest, AStoreThatFailsIsAskedAgain) {
-    // Its own look fails: the agent is told.
+    // The store refuses the claim of the poll itself: the agent gets the error.
     Poll poll;
     AgentPoll made = Made(poll, Wish(""));
     hub_.Claim(std::move(made));
@@ -273,7 +273,7 @@ TEST_F(AgentPollsTest, WhoIsNotGivenItWaitsOn) {
     EXPECT_EQ(handing_.SubmitOne(unique)->verdict, store::SubmitVerdict::kSameKey);
     EXPECT_EQ(poll.status(), 0);
     EXPECT_EQ(hub_.waiting(), 1U);
-    hub_.RunOnce();  // what may have come while he was away
+    hub_.RunOnce();  // looks for runs that came while the poll was taken out
     EXPECT_EQ(handing_.SubmitOne(Task())->verdict, store::SubmitVerdict::kStarted);
     EXPECT_EQ(poll.status(), 200);
 }
@@ -313,7 +313,7 @@ TEST_F(AgentPollsTest, APollThatComesBackToItsLineKeepsItsDeadline) {
         ASSERT_TRUE(taker);
         const Poll gone = Claim(Wish("gone", "x"));
         gone.Leave();
-        hub_.RunOnce();  // sweeps while he is away
+        hub_.RunOnce();  // sweeps while the poll is taken out
     }
     EXPECT_LE(hub_.RunOnce(), clock_.SteadyNow() + seconds(2));
     clock_.Advance(seconds(2));

@@ -77,7 +77,7 @@ void AgentPolls::Stop() {
     const MutexLock service(service_mutex_);
     Drain();
     thread_.Stop();
-    Drain();  // polls that were put back meanwhile
+    Drain();  // a safeguard: no poll is kept while draining_ is set
 }
 
 void AgentPolls::Claim(AgentPoll poll) {

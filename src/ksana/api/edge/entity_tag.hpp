@@ -13,8 +13,8 @@ namespace ksana::api {
 //
 // Returns the tag of a job: "<version>.<created>-<hash>". `version` grows with every change of the
 // definition; `created` tells a job from a deleted one of the same id. If-Match compares these two
-// only, so that runs that start or end in between do not refuse a change. `hash` covers the whole
-// answer, so that If-None-Match notices runs. A bare "<version>" matches as well.
+// only, so that runs that start or end in between do not make a change fail. `hash` covers the
+// whole answer, so that If-None-Match notices runs. A bare "<version>" matches as well.
 std::string JobTag(const model::Job& job, std::string_view body);
 // Returns the tag of any other answer: a hash of its body.
 std::string BodyTag(std::string_view body);

@@ -47,7 +47,7 @@ class Idempotency {
   private:
     struct Held {
         codec::StoredAnswer answer;
-        std::int64_t version = 0;  // of the document; 0: another request holds the key
+        std::int64_t version = 0;  // of the document; 0: this request does not hold the key
         bool again = false;
     };
 

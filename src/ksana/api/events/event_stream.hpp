@@ -48,7 +48,7 @@ class EventStream {
     // Says that events between the position and `next` are missing. Returns false if the buffer is
     // full.
     bool TellGap(std::string_view reason, std::int64_t next);
-    // Counts ends of runs that were left out.
+    // Notes that ends of runs were left out. Counts as one, however many there were.
     void LeaveOut() { ++left_out_; }
     // Says how many ends of runs were left out, if any. Returns false if the buffer is full.
     bool TellLeftOut();

@@ -9,7 +9,7 @@
 
 namespace ksana::api {
 
-// Jobs that one request changes, about; the answer says whether there are more.
+// Approximate number of jobs that one request changes; the answer says whether there are more.
 inline constexpr std::size_t kMaxBulk = 1'000;
 
 // Resumes or pauses the matching jobs that are not in that state yet, each in its own transaction.

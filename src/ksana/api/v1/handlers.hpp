@@ -12,7 +12,7 @@ Result<Uuid> RunIdOf(const http_server::Request& request);
 // Adds the protocol of agents: claim, heartbeat, report (docs/api.md).
 void AddAgentRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
 
-// Adds /alerts and /alert-incidents: rules that notify somebody, and the incidents they found.
+// Adds /alerts and /alert-incidents: rules that send notifications, and the incidents they found.
 void AddAlertRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
 
 // Adds the list of audit events.

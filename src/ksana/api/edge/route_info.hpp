@@ -76,7 +76,7 @@ struct RouteInfo {
     Tag tag;
     const char* summary;  // one line without a full stop
     const char* more = nullptr;
-    const Parameter* subject = nullptr;  // the parameter of the path
+    const Parameter* subject = nullptr;  // parameter of the path, if any
     std::span<const Parameter> parameters = {};
     Paging paging = Paging::kNone;
     const codec::NamedSchema* body = nullptr;
@@ -85,8 +85,8 @@ struct RouteInfo {
 
     bool makes_subject = false;  // creates the resource of the path if it does not exist
     bool must_match = false;     // refused without If-Match or If-None-Match
-    bool ignores_match = false;  // a change without If-Match
-    bool keyless = false;        // a POST without Idempotency-Key
+    bool ignores_match = false;  // a change that takes no If-Match
+    bool keyless = false;        // a POST that takes no Idempotency-Key
 
     bool quick_read = false;  // reads one row: runs on the I/O thread if Services::quick_reads
     http_server::Where where = http_server::Where::kPool;

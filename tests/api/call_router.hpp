@@ -12,7 +12,7 @@
 
 namespace ksana::api {
 
-// A request as the server makes it of these.
+// Returns a request as the server would make it from these parts.
 inline http_server::Request MakeRequest(HttpMethod method, const std::string& target,
                                         std::string body = "") {
     http_server::Target parsed;
@@ -27,7 +27,7 @@ inline http_server::Request MakeRequest(HttpMethod method, const std::string& ta
     return request;
 }
 
-// An asynchronous route answers through a Reply; one that is not answered yet has status 0.
+// Calls an asynchronous route. The response has status 0 until the route answers through its Reply.
 inline http_server::Response CallAsync(const http_server::Router& router,
                                        const http_server::Route& route,
                                        http_server::Request request) {
@@ -46,7 +46,7 @@ inline http_server::Response CallAsync(const http_server::Router& router,
     return *answer;
 }
 
-// What the router answers, on this thread and without a connection.
+// Returns the router's answer, on the calling thread and without a connection.
 inline http_server::Response CallRouter(const http_server::Router& router,
                                         http_server::Request request) {
     auto match = router.Find(request.method, request.segments);
@@ -63,7 +63,7 @@ inline http_server::Response CallRouter(const http_server::Router& router,
     return response;
 }
 
-// The first header of that name, or "".
+// Returns the first header of that name, or "".
 inline std::string HeaderOf(const http_server::Response& response, const std::string& name) {
     for (const auto& [key, value] : response.headers) {
         if (key == name) return value;

@@ -55,7 +55,7 @@ class TaskRoutesTest : public engine::ServiceFixture {
         ASSERT_TRUE(
             store_->runs().Submit({.now = {}, .runs = std::move(runs), .start = {}, .audit = {}}));
     }
-    // What waits has failed once.
+    // Lets `count` waiting runs fail once.
     void FailAll(std::size_t count) {
         const auto claimed = store_->runs().Claim({.filter = {}, .owner = "o", .limit = count});
         std::vector<model::RunEvent> events;
@@ -80,7 +80,7 @@ class TaskRoutesTest : public engine::ServiceFixture {
     http_server::Router router_;
 };
 
-// The last one that a page wants stands behind two thousand that it does not.
+// The last matching task is behind two thousand others.
 TEST_F(TaskRoutesTest, APageTakesAFewQuestions) {
     Submit(1, "1", clock_.Now() + std::chrono::hours(1));
     Submit(2'000);
@@ -92,7 +92,7 @@ TEST_F(TaskRoutesTest, APageTakesAFewQuestions) {
     EXPECT_LE(plan_.Calls("runs.List"), 25);
 }
 
-// Pages that end within what was read go on there: nothing is missing, nothing is there twice.
+// A page that ends within a read continues there: no task is missing or repeated.
 TEST_F(TaskRoutesTest, PagesOfNewAndErrorAddUp) {
     for (int i = 0; i < 20; ++i) {
         Submit(7);

@@ -105,7 +105,7 @@ TEST_F(TimelyCheckTest, WithoutItsThreadsItSaysSo) {
     EXPECT_TRUE(Ask().get());
 }
 
-// The whole way: a store whose read blocks, and the route.
+// End to end: a store whose read blocks, and the route.
 TEST_F(TimelyCheckTest, ReadinessIsAnsweredWhileTheStoreHangs) {
     SeededRandom random(1);
     UuidGenerator ids(clock_, random);

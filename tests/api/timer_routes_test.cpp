@@ -65,7 +65,7 @@ bool Has(const Response& response, std::string_view part) {
     return response.body.find(part) != std::string::npos;
 }
 
-// "id" of every job in an answer, in order.
+// Returns the "id" of every job in an answer, in order.
 std::vector<std::string> IdsOf(const Response& response) {
     constexpr std::string_view kKey = "\"id\":\"";
     std::vector<std::string> ids;
@@ -77,7 +77,7 @@ std::vector<std::string> IdsOf(const Response& response) {
     return ids;
 }
 
-// The target of "</jobs?…>; rel="next"", or "".
+// Returns the target of "</jobs?…>; rel="next"", or "".
 std::string NextOf(const Response& response) {
     const std::string link = HeaderOf(response, "Link");
     if (link.empty()) return "";
@@ -217,7 +217,7 @@ TEST_F(TimerRoutesTest, PatchesOfTwoClientsBothCount) {
     EXPECT_TRUE(Has(both, R"("timeout":"3s")")) << both.body;
 }
 
-// Neither overwrites what the other has just stored: a conflict makes the edit be made again.
+// Concurrent patches do not overwrite each other: on a conflict the edit is repeated.
 TEST_F(TimerRoutesTest, PatchesAtTheSameTimeBothCount) {
     Make("j");
     constexpr int kPatches = 50;
@@ -292,7 +292,7 @@ TEST_F(TimerRoutesTest, PagesLeadOn) {
     EXPECT_EQ(HeaderOf(Get("/jobs"), "Link"), "") << "all fit";
 }
 
-// What a client asks for is asked for on every page, whatever it is spelt like.
+// The link to the next page keeps all filters, with any characters.
 TEST_F(TimerRoutesTest, TheNextPageKeepsTheFilters) {
     for (int i = 0; i < 4; ++i) {
         Make(fmt::format("{}yes", i));

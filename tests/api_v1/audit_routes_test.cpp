@@ -19,7 +19,7 @@ TEST_F(AuditRoutesTest, TellsWhoDidWhat) {
     EXPECT_TRUE(Has(answer, R"("data":{"reason":"moved","request_id":"r1")"));
 }
 
-// Every change of what is no job stands in the audit once, and what was refused does not.
+// Every change of a calendar, group or limit is audited once, and a refused change is not.
 TEST_F(AuditRoutesTest, TellsOfCalendarsGroupsAndLimits) {
     const auto expect = [&](const std::string& path, const std::string& body,
                             const std::string& type, const std::string& id) {

@@ -16,7 +16,7 @@ class CalendarRoutesTest : public V1Fixture {
     Response Delete(const std::string& name, const std::vector<Header>& headers = {}) {
         return Do(HttpMethod::kDelete, "/calendars/" + name, "", headers);
     }
-    // Every day at noon.
+    // Creates a job that fires every day at noon.
     Response MakeDaily(const std::string& id, const std::string& calendar) {
         return Post("/jobs", fmt::format(R"({{"id":"{}","name":"n","type":"http",)"
                                          R"("http":{{"url":"http://127.0.0.1/"}},"schedule":)"

@@ -32,7 +32,7 @@ class CallbackRoutesTest : public V1Fixture {
             .Claim({.filter = {.kind = kind}, .owner = "me", .limit = 1})
             ->runs.at(0);
     }
-    // A task that is done, and its callback.
+    // Returns the id of a finished task, and its callback.
     std::pair<Uuid, model::Run> Done() {
         model::Run run;
         run.type = "mail";
@@ -142,7 +142,7 @@ TEST_F(CallbackRoutesTest, ManyAreSentInBoundedNumbers) {
     EXPECT_EQ(Post("/callbacks/redeliver", body).body, R"({"redelivered":50,"more":false})");
 }
 
-// However many of other types are older.
+// Found even if many older dead letters are of other types.
 TEST_F(CallbackRoutesTest, TheDeadLettersOfATypeAreFoundBehindAllOthers) {
     model::Run other;
     other.type = "other";

@@ -20,7 +20,7 @@ class DescriptionTest : public V1Fixture {
         return document.value_or(codec::Json());
     }
 
-    // "GET /api/v1/jobs" of everything described.
+    // Returns all described routes, such as "GET /api/v1/jobs".
     Names Described() {
         Names found;
         for (const auto& [path, item] : Document().At("/paths").Members()) {
@@ -33,7 +33,7 @@ class DescriptionTest : public V1Fixture {
         return found;
     }
 
-    // The names of the parameters that a query may have.
+    // Returns the names of the query parameters of an operation.
     static Names QueryNames(const codec::Json& document, const codec::Json& operation) {
         Names names;
         for (const codec::Json& item : operation.At("/parameters").Items()) {
@@ -66,7 +66,7 @@ TEST_F(DescriptionTest, IsTheSameEachTimeAndHasATag) {
     EXPECT_EQ(Get("/openapi.json", {{"If-None-Match", tag}}).status, 304);
 }
 
-// A query with a name that there is not is answered with the names that there are.
+// The answer to a query with an unknown name lists the known names.
 TEST_F(DescriptionTest, QueriesAreReadAsTheyAreDescribed) {
     Make("j");
     const codec::Json document = Document();
@@ -103,7 +103,7 @@ TEST_F(DescriptionTest, EveryMemberIsDescribed) {
 }
 
 TEST_F(DescriptionTest, EveryRouteSaysWhatItNeeds) {
-    // They take a body, and change nothing.
+    // These take a body and change nothing.
     const std::set<std::string_view> questions = {"/api/v1/preview", "/api/v1/simulate",
                                                   "/api/v1/calendars/preview"};
     const std::set<std::string_view> definitions = {"/api/v1/jobs", "/api/v1/runs",

@@ -19,7 +19,7 @@ class EventStreamsTest : public V1Fixture {
         events_.RunOnce();
         return stream ? *stream : nullptr;
     }
-    // What it was told since the last time.
+    // Returns what the stream was sent since the last call.
     std::string Told(const Listener& listener) {
         events_.RunOnce();
         return listener->Take().text;
@@ -193,7 +193,7 @@ TEST_F(EventStreamsTest, StreamsAreBoundedAndLetGo) {
     small.RunOnce();
     auto third = small.Open({});
     EXPECT_TRUE(third);
-    second.reset();  // dropped before anybody was to read it
+    second.reset();  // dropped before a client reads it
     small.RunOnce();
     EXPECT_TRUE(small.Open({}));
     small.Stop();

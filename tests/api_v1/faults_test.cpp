@@ -8,8 +8,7 @@
 namespace ksana::api {
 namespace {
 
-// A store that goes away in the wrong moment, and a client that sends every request again until
-// it has an answer.
+// A store that fails at any moment, and a client that repeats every request until it has an answer.
 class V1FaultsTest : public V1Fixture {
   protected:
     V1FaultsTest() {
@@ -100,7 +99,7 @@ TEST_F(V1FaultsTest, AStoreThatIsAwayIsA503) {
     }
 }
 
-// The calendar is stored, or it is not; the jobs that use it follow in either case.
+// The calendar is stored or not; the jobs that use it follow in either case.
 TEST_F(V1FaultsTest, AChangeOfACalendarCanBeSentAgain) {
     const std::string path = "/calendars/c";
     ASSERT_EQ(Do(HttpMethod::kPut, path, "{}").status, 201);

@@ -127,7 +127,7 @@ TEST_F(FrameTest, WhatChangedNothingLeavesTheKeyFree) {
     EXPECT_EQ(RunWith("k").status, 202);
 }
 
-// As if a server had been killed after the commit and before its answer.
+// As if the server had been killed between the commit and its answer.
 TEST_F(FrameTest, ATryThatWasCutOffIsFinishedUnderTheSameId) {
     Make("j");
     const Response first = RunWith("k");

@@ -11,7 +11,7 @@ using std::chrono::minutes;
 
 class InsightRoutesTest : public V1Fixture {
   protected:
-    // Every five minutes from midnight on; the clock starts there.
+    // Plans after `later`. Jobs fire every five minutes from midnight, where the clock starts.
     void Plan(Duration later) {
         clock_.Advance(later);
         ASSERT_TRUE(planner_.RunOnce({}));
@@ -37,7 +37,7 @@ TEST_F(InsightRoutesTest, ExplainTellsWhatBecameOfAFire) {
     EXPECT_TRUE(Has(Get("/jobs/j/explain?at=2026-01-01T00:10:00Z"), R"("verdict":"will_run")"));
 }
 
-// The grid of `every` begins where the job was made; its first fire comes one step later.
+// The grid of `every` begins when the job is created; the first fire is one step later.
 TEST_F(InsightRoutesTest, TheMomentAJobWasMadeIsNoFire) {
     Make("j");
     clock_.Advance(minutes(1));

@@ -39,7 +39,7 @@ TEST_F(LimitRoutesTest, ConditionsLookAtTheVersion) {
     EXPECT_EQ(Put("/groups/g", "{}", {{"If-Match", "*"}}).status, 412);
     const std::string tag = api::HeaderOf(Put("/groups/g", R"({"max_concurrency":2})"), "ETag");
     EXPECT_EQ(Put("/groups/g", "{}", {{"If-None-Match", "*"}}).status, 412);
-    Make("a", R"(,"group":"g")");  // the answer is another one; the limits are not
+    Make("a", R"(,"group":"g")");  // changes the answer but not the limits
     const Response changed = Put("/groups/g", R"({"max_concurrency":3})", {{"If-Match", tag}});
     EXPECT_EQ(changed.status, 200) << changed.body;
     EXPECT_EQ(Put("/groups/g", "{}", {{"If-Match", tag}}).status, 412);

@@ -14,7 +14,7 @@ using Ids = std::vector<std::string>;
 
 class V1ListTest : public V1Fixture {
   protected:
-    // The target of the Link header after /api/v1, or "".
+    // Returns the target of the Link header after /api/v1, or "".
     static std::string NextOf(const Response& page) {
         const std::string link = HeaderOf(page, "Link");
         if (link.empty()) return "";

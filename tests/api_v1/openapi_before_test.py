@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The generated description says at least what the one that was written by hand said: every path,
-parameter, body, answer, schema and problem. Prints each difference with its place.
+"""Checks that the generated description covers the earlier one that was written by hand: every
+path, parameter, body, answer, schema and problem. Prints each difference with its place.
 
-ACCEPTED are the differences in which the old one was wrong, each with its reason; one that no
-difference needs any more is an error, too.
+ACCEPTED lists the differences in which the earlier one was wrong, each with its reason. An entry
+without a matching difference is an error as well.
 """
 import copy
 import json
@@ -52,7 +52,7 @@ class Comparison:
 
     @staticmethod
     def resolve(document, node):
-        """Without references; what stands beside one wins."""
+        """Resolves references; members beside a reference override those behind it."""
         while "$ref" in node:
             found = document
             for step in node["$ref"].removeprefix("#/").split("/"):

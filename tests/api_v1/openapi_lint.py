@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a reader of the description may rely on: the structure that OpenAPI 3.1 asks for, everything
-named once, described, used and in its place.
+"""Checks the description: the structure that OpenAPI 3.1 requires, and that everything is named
+once, described, used and in its place.
 
     openapi_lint.py [FILE]      lists the findings; 0 when there are none
 """

@@ -64,7 +64,7 @@ TEST_F(V1QueuesTest, ManyRunsAreASample) {
     EXPECT_TRUE(Has(Get("/queues"), R"("submitted_per_second":500.000)")) << Get("/queues").body;
 }
 
-// A client whose clock is years ahead draws ids that stay the newest.
+// A client whose clock is years ahead draws ids that remain the newest.
 TEST_F(V1QueuesTest, AnOddIdDoesNotHideTheOthers) {
     for (std::uint8_t i = 0; i < 150; ++i) {
         model::Run odd;

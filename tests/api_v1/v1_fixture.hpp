@@ -24,7 +24,7 @@
 
 namespace ksana::api {
 
-// /api/v1 over a store in memory, called without a connection.
+// /api/v1 over a store in memory, called without a connection. For the thread of the test.
 class V1Fixture : public engine::ServiceFixture {
   protected:
     using Response = http_server::Response;
@@ -32,7 +32,7 @@ class V1Fixture : public engine::ServiceFixture {
 
     V1Fixture() { Mount(router_); }
 
-    // What a restarted server, or another node, would have over the same store.
+    // Adds the routes that a restarted server, or another node, would have over the same store.
     void Mount(http_server::Router& router) {
         router.SetAuthorize([](const auto&, auto) -> Result<http_server::Caller> {
             return http_server::Caller{.name = "me"};
@@ -101,7 +101,7 @@ inline bool Has(const http_server::Response& response, std::string_view part) {
     return response.body.find(part) != std::string::npos;
 }
 
-// The text of the first member of that name, or "".
+// Returns the text of the first member of that name, or "".
 inline std::string TextOf(const http_server::Response& response, const std::string& name) {
     const std::string key = "\"" + name + "\":\"";
     const std::size_t at = response.body.find(key);
@@ -110,7 +110,7 @@ inline std::string TextOf(const http_server::Response& response, const std::stri
     return response.body.substr(begin, response.body.find('"', begin) - begin);
 }
 
-// Every "id" of a page, in order.
+// Returns every "id" of a page, in order.
 inline std::vector<std::string> IdsOf(const http_server::Response& response) {
     constexpr std::string_view kKey = "{\"id\":\"";
     std::vector<std::string> ids;

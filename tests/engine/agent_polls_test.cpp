@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Without its thread: a test calls RunOnce in its place.
+// Polls without their thread: the tests call RunOnce instead.
 class AgentPollsTest : public ServiceFixture {
   protected:
     // What one poll was answered.
@@ -236,7 +236,7 @@ TEST_F(AgentPollsTest, LooksInVainKeepADistance) {
     EXPECT_EQ(StatusOf(id).owner, "w");
 }
 
-// What other programs write into the tables tells nobody.
+// Rows that other programs write into the tables cause no wake-up.
 TEST_F(AgentPollsTest, TheNetFindsWhatNobodyTold) {
     const Poll poll = Claim(Wish("w"));
     polls_.RunOnce();
@@ -246,7 +246,7 @@ TEST_F(AgentPollsTest, TheNetFindsWhatNobodyTold) {
 }
 
 TEST_F(AgentPollsTest, AStoreThatFailsIsAskedAgain) {
-    // Its own look fails: the agent is told.
+    // The store refuses the claim of the poll itself: the agent gets the error.
     Poll poll;
     AgentPoll made = Made(poll, Wish(""));
     polls_.Claim(std::move(made));
@@ -298,7 +298,7 @@ TEST_F(AgentPollsTest, WhoIsNotGivenItWaitsOn) {
     EXPECT_EQ(handing_.SubmitOne(unique)->verdict, store::SubmitVerdict::kSameKey);
     EXPECT_TRUE(poll.waits());
     EXPECT_EQ(polls_.waiting(), 1U);
-    polls_.RunOnce();  // what may have come while he was away
+    polls_.RunOnce();  // looks for runs that came while the poll was taken out
     EXPECT_EQ(handing_.SubmitOne(Task())->verdict, store::SubmitVerdict::kStarted);
     EXPECT_TRUE(poll.served());
 }
@@ -338,7 +338,7 @@ TEST_F(AgentPollsTest, APollThatComesBackToItsLineKeepsItsDeadline) {
         ASSERT_TRUE(reserved);
         const Poll gone = Claim(Wish("gone", "x"));
         gone.Leave();
-        polls_.RunOnce();  // sweeps while he is away
+        polls_.RunOnce();  // sweeps while the poll is taken out
     }
     EXPECT_LE(polls_.RunOnce(), clock_.SteadyNow() + seconds(2));
     clock_.Advance(seconds(2));

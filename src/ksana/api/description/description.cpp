@@ -32,7 +32,7 @@ struct TagInfo {
     const char* name;
     const char* means;
 };
-// In the order of Tag.
+// In the order of the enum Tag.
 constexpr TagInfo kTags[] = {
     {"jobs", "What to do and when."},
     {"runs", "What was done."},
@@ -68,7 +68,7 @@ Schema MakeFalse() { return Schema::Flag().Default("false"); }
 Schema MakeStar() { return Schema::OneOf({"*"}); }
 Schema MakeKey() { return Schema::Text().Between(1, 255); }
 
-// Parameters that follow from what a route is.
+// Parameters that follow from the flags of a route.
 constexpr Parameter kLimit{
     .name = "limit", .means = "Items on a page.", .schema = &MakeLimit, .component = "Limit"};
 constexpr Parameter kCursor{
@@ -103,7 +103,7 @@ constexpr Parameter kIdempotencyKey{
     .place = Place::kHeader,
     .component = "IdempotencyKey"};
 
-// Name among the components, name in an answer, meaning and schema of each header.
+// A header of an answer: name of its component, name in the answer, meaning and schema.
 struct HeaderInfo {
     const char* component;
     const char* name;
@@ -165,11 +165,12 @@ bool ShowsTag(const RouteInfo& route) {
     return route.method == HttpMethod::kGet && (route.answers[0].headers & kETag) != 0;
 }
 
-// Writes the document. The named schemas that it meets are gathered on the way.
+// Writes the description, and collects the named schemas and parameters it refers to. Lives in one
+// call of Description::Text.
 class Writer {
   public:
     std::string Write(const std::vector<const RouteInfo*>& routes) {
-        // Paths in the order in which they came, each with all its methods.
+        // Paths in the order in which they were added, each with all its methods.
         std::vector<std::pair<std::string, ObjectText>> paths;
         for (const RouteInfo* route : routes) {
             const std::string path = std::string("/api/v1") + route->path;
@@ -209,7 +210,7 @@ class Writer {
         return schema.ToJson();
     }
 
-    // Writes a named schema, and those that it uses, the first time.
+    // Writes a named schema, and the schemas it uses, when it is first referred to.
     void Meet(const NamedSchema& named) {
         if (!schemas_.try_emplace(named.name).second) return;
         std::string text = SchemaText(named.make());
@@ -344,7 +345,7 @@ class Writer {
             .Take();
     }
 
-    // By name, so that the order is always the same.
+    // Sorted by name, so that the text is always the same.
     std::map<std::string_view, std::string> schemas_;
     std::map<std::string_view, std::string> parameters_;
 };

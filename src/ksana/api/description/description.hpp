@@ -15,12 +15,12 @@ struct DescriptionText {
     std::string entity_tag;
 };
 
-// The description of /api/v1 (OpenAPI 3.1), made of its routes and of the schemas that they name.
-// Routes are added before the server starts; the text is made when it is first asked for, by any
-// thread, and kept. Owned by HandlerContext.
+// Builds the description of /api/v1 (OpenAPI 3.1) from its routes and the schemas they name. Owned
+// by HandlerContext. Add is called before the server starts; Text is thread-safe, builds the text
+// on its first call and keeps it.
 class Description {
   public:
-    // `route` must live as long as this.
+    // `route` must outlive the object.
     void Add(const RouteInfo& route) { routes_.push_back(&route); }
 
     std::shared_ptr<const DescriptionText> Text() const;

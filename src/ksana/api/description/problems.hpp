@@ -8,23 +8,24 @@
 
 namespace ksana::api {
 
-// A problem that routes may answer with: a response that the description names once.
+// A problem that routes may answer with. The description lists it once, as a shared response.
 struct ProblemInfo {
-    int status;  // 0: every other one
+    int status;  // 0: any other status
     const char* name;
     const char* means;
     const char* code;
     const char* title;
-    const char* detail;  // of the example
+    const char* detail;  // example
     bool retry_after = false;
 };
 
 std::span<const ProblemInfo> AllProblems();
 
-// Those of a route, by its method, path, permission and flags; the last one stands for the rest.
+// Returns the problems of a route, derived from its method, path, permission and flags. The last
+// one covers every other status.
 std::vector<const ProblemInfo*> ProblemsOf(const RouteInfo& route);
 
-// An answer in full, with an example.
+// Returns the response of a problem as JSON, with an example.
 std::string ProblemResponse(const ProblemInfo& problem);
 
 // application/problem+json (RFC 9457).

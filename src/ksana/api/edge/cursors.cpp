@@ -19,7 +19,7 @@ constexpr std::string_view kAlphabet =
 
 using Digest = std::array<unsigned char, EVP_MAX_MD_SIZE>;
 
-// OpenSSL counts bytes as unsigned characters.
+// OpenSSL takes bytes as unsigned char.
 const unsigned char* BytesOf(std::string_view text) {
     return static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
 }
@@ -89,13 +89,13 @@ std::optional<std::string> FromBase64Url(std::string_view text) {
         count -= 8;
         bytes += static_cast<char>(bits >> count & 0xFFU);
     }
-    if (ToBase64Url(bytes) != text) return std::nullopt;  // there is one text for some bytes
+    if (ToBase64Url(bytes) != text) return std::nullopt;  // bytes have one text only
     return bytes;
 }
 
 namespace {
 
-// A cursor is the version, the signature, and what the store said.
+// A sealed cursor is the version, the signature and the store's cursor.
 constexpr char kVersion = 1;
 constexpr std::size_t kSignatureSize = 16;
 constexpr std::string_view kDocument = "api_v1/cursor_key";
@@ -106,7 +106,7 @@ Error BadCursor() {
 }
 
 std::string Signature(std::string_view key, std::string_view scope, std::string_view cursor) {
-    // The length keeps one text from passing for another that is cut elsewhere.
+    // The length of `scope` keeps two splits of the same text from having the same signature.
     return HmacSha256(key, fmt::format("{}:{}:{}{}", static_cast<int>(kVersion), scope.size(),
                                        scope, cursor))
         .substr(0, kSignatureSize);
@@ -148,7 +148,7 @@ Result<std::string> Cursors::Key() {
                                                 .value = codec::QuoteJson(text),
                                                 .expected = 0,
                                                 .expires_at = {}});
-        // Another node may have been faster: then it is that one's.
+        // Another node may have stored a key first: then that key is used.
         if (!put && put.error().code != Code::kAlreadyExists) return put.error();
         key = ReadKey();
     }
@@ -156,7 +156,7 @@ Result<std::string> Cursors::Key() {
     return key_;
 }
 
-// The document is the JSON string itself: its quotes are part of the key, and do no harm.
+// Returns the stored document, a JSON string. Its quotes are part of the key, which does no harm.
 Result<std::string> Cursors::ReadKey() {
     KSANA_TRY(model::Document document, store_.settings().Get(std::string(kDocument)));
     return std::move(document.body);

@@ -11,30 +11,33 @@
 
 namespace ksana::api {
 
-// SHA-256 as 64 hexadecimal digits.
+// Returns the SHA-256 of `text` as 64 hexadecimal digits.
 std::string Sha256(std::string_view text);
-// HMAC-SHA256 as 32 bytes.
+// Returns the HMAC-SHA256 of `text` as 32 bytes.
 std::string HmacSha256(std::string_view key, std::string_view text);
 
-// Takes as long wherever they differ.
+// Compares in constant time: texts of equal size take equally long wherever they differ.
 bool SameBytes(std::string_view a, std::string_view b);
 
-// Base64 with the alphabet of URLs, without padding (RFC 4648, 5).
+// Encodes as Base64 with the URL alphabet, without padding (RFC 4648, 5).
 std::string ToBase64Url(std::string_view bytes);
-// Nothing for a text that ToBase64Url does not make.
+// Returns nothing for a text that ToBase64Url does not produce.
 std::optional<std::string> FromBase64Url(std::string_view text);
 
-// Places in lists as clients hold them: opaque, versioned, signed, and good only for the list,
-// filter and order they were made for. The key is drawn when the first one is made and kept in the
-// store, so that a cursor is good after a restart and on every node. Thread-safe.
+// Signs and checks the list cursors that clients hold. A sealed cursor is opaque, versioned, and
+// valid only for the list, filter and order it was made for. The key is drawn when it is first
+// needed and kept in the store, so that a cursor stays valid after a restart and on every node.
+// Owned by HandlerContext. Errors of the store are returned. Thread-safe.
 class Cursors {
   public:
-    // Both must outlive it; `random` is thread-safe.
+    // `store` and `random` must outlive the object; `random` must be thread-safe.
     Cursors(store::Store& store, Random& random) : store_(store), random_(random) {}
 
-    // `scope`: a text that names list, filter and order. `cursor`: the store's, not empty.
+    // Returns the sealed cursor. `scope` names the list, filter and order; `cursor` is the store's
+    // cursor and not empty.
     Result<std::string> Seal(std::string_view scope, std::string_view cursor);
-    // kInvalidArgument for anything that Seal has not made for this scope. Empty stays empty.
+    // Returns the store's cursor, or kInvalidArgument for a text that Seal did not make for this
+    // scope. An empty text gives an empty cursor.
     Result<std::string> Open(std::string_view scope, std::string_view text);
 
   private:
@@ -44,7 +47,7 @@ class Cursors {
     store::Store& store_;
     Random& random_;
     Mutex mutex_;
-    std::string key_ KSANA_GUARDED_BY(mutex_);  // empty: not read yet
+    std::string key_ KSANA_GUARDED_BY(mutex_);  // empty until it is first read
 };
 
 }  // namespace ksana::api

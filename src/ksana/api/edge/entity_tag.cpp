@@ -17,8 +17,8 @@ std::string VersionOf(const model::Job& job) {
                        job.state.created_at.time_since_epoch().count());
 }
 
-// Calls `is_match` with each tag of a list, without its quotes, until one matches. Weak ones are
-// handed over where `weak` is set.
+// Calls `is_match` with each tag of a list, without its quotes, until one matches. Weak tags are
+// skipped unless `weak` is set.
 template <class F>
 bool AnyTag(std::string_view list, bool weak, const F& is_match) {
     while (!list.empty()) {
@@ -39,7 +39,7 @@ std::string_view Trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// `is_match` judges tags that are not the bare version.
+// Compares If-Match with the bare version and with `is_match`.
 template <class F>
 MatchWish Wish(const Request& request, std::int64_t version, const F& is_match) {
     const auto wish = request.headers.Find("If-Match");

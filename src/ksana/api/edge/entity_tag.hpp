@@ -11,24 +11,24 @@ namespace ksana::api {
 
 // Entity tags (RFC 9110, 8.8.3).
 //
-// That of a job has three parts: "<version>.<made>-<hash>". The first is the row's version, which
-// grows with every change of the definition; the second tells a job from one of the same id that
-// was deleted. A change insists (If-Match) on these two only: runs that come and go in between are
-// not what its maker has overlooked. The hash is of the whole answer, so that If-None-Match sees
-// them. A bare "<version>" matches too.
+// Returns the tag of a job: "<version>.<created>-<hash>". `version` grows with every change of the
+// definition; `created` tells a job from a deleted one of the same id. If-Match compares these two
+// only, so that runs that start or end in between do not make a change fail. `hash` covers the
+// whole answer, so that If-None-Match notices runs. A bare "<version>" matches as well.
 std::string JobTag(const model::Job& job, std::string_view body);
-// Of anything else: a hash of the answer.
+// Returns the tag of any other answer: a hash of its body.
 std::string BodyTag(std::string_view body);
-// Of what is kept as a document: "<version>-<hash of the answer>".
+// Returns the tag of a stored document: "<version>-<hash of the answer>".
 std::string DocumentTag(std::int64_t version, std::string_view body);
 
-// What If-Match asks for.
+// Result of comparing a request's If-Match with the current tag. kNone: there is no If-Match.
 enum class MatchWish : std::uint8_t { kNone, kMatches, kDiffers };
 MatchWish IfMatch(const http_server::Request& request, const model::Job& job);
-// By the tag of the answer as it is now, or the bare version.
+// Compares with `tag`, the tag of the current answer, or with the bare version.
 MatchWish IfMatch(const http_server::Request& request, std::int64_t version, std::string_view tag);
 
-// 304 where the client has this answer already, else the answer with its tag.
+// Returns 304 if the client has this answer already (If-None-Match), else `response`. Both carry
+// the tag.
 http_server::Response WithTag(const http_server::Request& request, http_server::Response response,
                               std::string tag);
 

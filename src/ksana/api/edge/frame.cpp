@@ -25,8 +25,8 @@ bool HasBody(HttpMethod method) {
            method == HttpMethod::kPatch;
 }
 
-// Bodies are JSON whatever they are called. What curl says of itself when nobody has told it is
-// taken too; pages of other origins are kept out by the guard, not by this.
+// Returns whether a body of this media type is read, always as JSON. The form type is accepted
+// because curl sends it by default; the guard, not this check, keeps out pages of other origins.
 bool IsJsonType(std::string_view type) {
     type = type.substr(0, type.find(';'));
     while (type.ends_with(' ')) type.remove_suffix(1);
@@ -38,7 +38,7 @@ bool IsJsonType(std::string_view type) {
     return false;
 }
 
-// What is wrong with a request whatever it asks for; nothing where it may go on.
+// Checks what every route requires. Returns a refusal, or nothing if the request may go on.
 Result<std::optional<Response>> Check(const Request& request) {
     if (HasBody(request.method) && !request.body.empty()) {
         const auto type = request.headers.Find("Content-Type");
@@ -50,7 +50,7 @@ Result<std::optional<Response>> Check(const Request& request) {
                                            "application/merge-patch+json"}));
         }
     }
-    // Lists and other reads know their own; nothing that changes something takes a query.
+    // Reads check their own query; requests that change something take none.
     if (request.method != HttpMethod::kGet && request.method != HttpMethod::kHead) {
         KSANA_TRY_VOID(api::QueryReader(request).Finish());
     }

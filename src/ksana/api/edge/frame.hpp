@@ -17,7 +17,7 @@
 #include "ksana/http_server/routing/router.hpp"
 #include "ksana/store/store.hpp"
 
-// The services stand for themselves: a handler includes those that it calls.
+// Services are only declared here: a handler includes the headers of those it calls.
 namespace ksana::engine {
 class AgentPolls;
 class AgentService;
@@ -42,20 +42,20 @@ namespace ksana::api {
 
 class EventStreams;
 
-// What limits do on this node, now.
+// Current use of limits on this node. Both functions are thread-safe.
 struct LimitUses {
     std::function<std::vector<engine::LimitUse>()> all;
     std::function<engine::GroupUse(const std::string& group)> of_group;
 };
 
-// A setting of the server as people may see it.
+// A setting of the server as GET /api/v1/settings shows it.
 struct ShownSetting {
     std::string key;
     std::string value;   // without secrets
     std::string source;  // "default", "ksana.toml:3", "KSANA_PORT", "--port"
 };
 
-// What /api/v1 works on. All must outlive the router.
+// What the handlers of /api/v1 call. All references must outlive the router.
 struct Services {
     engine::JobService& jobs;
     engine::RunService& runs;
@@ -73,13 +73,14 @@ struct Services {
     engine::AlertService& alerts;
     engine::TypeService& types;
     std::function<insight::NodeView()> node_view;  // thread-safe; may be empty
-    std::string version;                           // of the server
-    bool quick_reads = false;                      // reads of one row never wait for anybody
+    std::string version;                           // version of the server
+    bool quick_reads = false;                      // reads of one row never block
     LimitUses limits = {};
     std::vector<ShownSetting> settings = {};
 };
 
-// What handlers share.
+// State that all handlers of /api/v1 share. The routes own it through shared pointers; its members
+// are thread-safe.
 struct HandlerContext {
     explicit HandlerContext(const Services& given)
         : services(given), cursors(given.store, given.random), keys(given.store, given.ids) {}
@@ -90,20 +91,20 @@ struct HandlerContext {
     Description description;
 };
 
-// Adds a route with all that the routes of /api/v1 have in common: errors as problem+json, a body
-// that is JSON, Idempotency-Key for POST, Ksana-Version. The description names it, too: `info` must
-// be a constant.
+// Adds a route with what all routes of /api/v1 have in common: errors as problem+json with
+// Retry-After, a check of the body's media type, no query except on reads, and Idempotency-Key for
+// POST. Also adds the route to the description, which keeps a pointer: `info` must be a constant.
 void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
               const RouteInfo& info, CallHandler handler);
 
-// The same for a handler that may answer later. An Idempotency-Key means nothing to it.
+// Does the same for a handler that may answer later. Idempotency-Key is ignored.
 void AddAsyncRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
                    const RouteInfo& info, http_server::AsyncHandler handler);
 
-// Where the answers of insight come from: this server's store, schedules and calendars.
+// Returns what insight reads from: this server's store, schedules and calendars.
 insight::Sources InsightSources(const Services& services);
 
-// An answer about the request itself where no Error code fits (412, 415, 428).
+// Returns a problem about the request itself, where no Error code fits (412, 415, 428).
 http_server::Response Refuse(const http_server::Request& request, const http_server::Fault& fault);
 
 }  // namespace ksana::api

@@ -11,7 +11,7 @@ using http_server::Request;
 
 constexpr std::string_view kBearer = "Bearer ";
 
-// Takes as long whatever is wrong, so that the time tells nothing.
+// Takes equally long wherever the texts differ, so that the time reveals nothing about the token.
 bool SameSecret(std::string_view given, std::string_view wanted) {
     unsigned different = given.size() == wanted.size() ? 0 : 1;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -21,7 +21,7 @@ bool SameSecret(std::string_view given, std::string_view wanted) {
     return different == 0;
 }
 
-// "http://localhost:7100" against "localhost:7100".
+// Compares "http://localhost:7100" with "localhost:7100".
 bool IsSameOrigin(std::string_view origin, std::string_view host) {
     const std::size_t scheme = origin.find("://");
     return scheme != std::string_view::npos &&

@@ -11,15 +11,17 @@
 
 namespace ksana::api {
 
-// Who may do what, as long as there is one token for all or none: with a token every route that is
-// not public wants it as "Authorization: Bearer …"; without one everybody who reaches the address
-// may do everything, which is why a server without a token listens on loopback only. A browser on
-// the same machine reaches it too, so a request that changes something and comes from the page of
-// another origin is refused.
+// Authorizes requests. With a token, every route that is not public requires "Authorization: Bearer
+// …". Without one, every client that reaches the address may do everything, which is why a server
+// without a token listens on loopback only. A browser on the same machine reaches that address too,
+// so requests that change something and come from a page of another origin are refused. Immutable,
+// hence thread-safe.
 class Guard {
   public:
     explicit Guard(std::optional<std::string> token) : token_(std::move(token)) {}
 
+    // Returns the caller, kUnauthenticated for a missing or wrong token, or kPermissionDenied for a
+    // change from another origin.
     Result<http_server::Caller> Check(const http_server::Request& request,
                                       http_server::Permission permission) const;
 
@@ -27,7 +29,7 @@ class Guard {
     const std::optional<std::string> token_;
 };
 
-// Who sent a request, for the audit.
+// Returns the sender of a request, for the audit.
 inline engine::Actor ActorOf(const http_server::Request& request) {
     return {.user = request.caller.name,
             .client_ip = request.peer,

@@ -20,8 +20,8 @@ using http_server::Where;
 
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-// One line for each check, then the verdict. What is wrong is told only to those who ask for it: it
-// may name hosts.
+// The text of a health answer: one line for each check, then the verdict. Error messages are shown
+// only with ?verbose, because they may name hosts. Lives in one answer.
 class Report {
   public:
     explicit Report(bool verbose) : verbose_(verbose) {}
@@ -57,7 +57,8 @@ Response Answer(const std::vector<HealthCheck>& checks, const Request& request) 
     return std::move(report).Answer();
 }
 
-// On the I/O thread, and answered later: the threads of the pool may all wait for the store.
+// Runs on the I/O thread and answers later, because all threads of the pool may be waiting for the
+// store.
 void AnswerReady(const std::shared_ptr<const Health>& health, const Request& request, Reply reply) {
     const bool verbose = request.QueryValue("verbose").has_value();
     const auto kept = std::make_shared<Reply>(std::move(reply));

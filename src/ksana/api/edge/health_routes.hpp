@@ -11,21 +11,22 @@
 
 namespace ksana::api {
 
-// One thing that must be well. The function returns soon; an error says what is wrong.
+// One condition of health. `check` must return soon; its error says what is wrong.
 struct HealthCheck {
     std::string name;
     std::function<Result<void>()> check;
 };
 
 struct Health {
-    std::vector<HealthCheck> live;   // of the process itself: no dependency, never blocks
-    std::vector<HealthCheck> ready;  // whether it can serve
-    TimelyCheck* store = nullptr;    // of `ready`, too: what may hang, and must not hang a probe
+    std::vector<HealthCheck> live;   // the process itself: no dependencies, never blocks
+    std::vector<HealthCheck> ready;  // whether the server can serve requests
+    TimelyCheck* store = nullptr;    // part of `ready` that may hang; may be null
     const telemetry::Registry& metrics;
 };
 
-// /livez, /readyz (?verbose lists every check), /health (K-14: 200 as long as the process lives),
-// and /metrics in the text format of Prometheus. What `health` refers to must outlive the router.
+// Adds /livez, /readyz (?verbose lists every check), /health (K-14: 200 as long as the process
+// lives), and /metrics in the text format of Prometheus. What `health` refers to must outlive the
+// router.
 void AddHealthRoutes(http_server::Router& router, Health health);
 
 }  // namespace ksana::api

@@ -19,11 +19,11 @@ using http_server::Response;
 constexpr std::string_view kKeyHeader = "Idempotency-Key";
 constexpr std::size_t kLongestKey = 255;
 constexpr Duration kKept = std::chrono::hours(24);
-// Somebody who has not answered for so long has gone.
+// A request that has not answered for this long is considered dead, and its key may be taken over.
 constexpr Duration kPatience = std::chrono::minutes(2);
-// Those who come at once with the same key are in each other's way this often.
+// Attempts of concurrent requests with the same key to take it.
 constexpr int kMaxTries = 10;
-// Where there are too many, they are counted anew no more often.
+// Shortest time between two counts while there are too many keys.
 constexpr Duration kCountEvery = std::chrono::seconds(10);
 constexpr std::string_view kKeys = "api_v1/idempotency/";
 
@@ -88,14 +88,16 @@ Result<Response> Idempotency::Run(const Request& request, const CallHandler& han
     auto answer = handler({.request = request, .id = held.answer.id, .again = held.again});
     Response response = answer ? *std::move(answer) : ProblemOf(answer.error(), request);
     if (auto kept = Keep(key, held, response); !kept) {
-        // What was done is done. A repetition waits, and then finds it under the same id.
+        // The change is committed. A repetition waits for kPatience and then finds it by the same
+        // id.
         Log(LogLevel::kWarn, "an answer could not be kept for its Idempotency-Key",
             {{"request_id", request.request_id}, {"error", kept.error().Describe()}});
     }
     return response;
 }
 
-// What is stored under the key. It is the caller's turn if there is a version.
+// Takes the key, or returns what is stored under it. The caller holds the key if `version` is not
+// 0. kUnavailable: too many concurrent requests with the same key.
 Result<Idempotency::Held> Idempotency::Take(const std::string& key, const std::string& hash) {
     for (int tries = 0; tries < kMaxTries; ++tries) {
         KSANA_TRY(auto held, TryTake(key, hash));
@@ -104,7 +106,7 @@ Result<Idempotency::Held> Idempotency::Take(const std::string& key, const std::s
     return Error(Code::kUnavailable, "too many requests with the same Idempotency-Key");
 }
 
-// Nothing: somebody else was faster; look again.
+// Returns nothing if another request was faster; the caller tries again.
 Result<std::optional<Idempotency::Held>> Idempotency::TryTake(const std::string& key,
                                                               const std::string& hash) {
     KSANA_TRY(const TimePoint now, store_.Now());
@@ -161,13 +163,14 @@ Result<void> Idempotency::Keep(const std::string& key, Held& held, const Respons
     if (version || version.error().code != Code::kInvalidArgument) {
         return version ? Result<void>() : std::move(version).error();
     }
-    held.answer.body.clear();  // larger than a document may be: the headers lead to it
+    held.answer.body.clear();  // too large for a document: the headers lead to it
     KSANA_TRY([[maybe_unused]] const auto without, Put(key, held.answer, held.version, now));
     return {};
 }
 
-// Counted once, and then by those that come; what other nodes make and what expires is seen when
-// there seem to be too many.
+// Returns kExhausted if there are too many keys. Keys are counted once; then only new keys of this
+// node are added. Keys of other nodes and expired keys are noticed when the limit seems reached and
+// keys are counted again.
 Result<void> Idempotency::CheckRoom() {
     const MutexLock lock(mutex_);
     if (keys_ && *keys_ < max_keys_) {

@@ -13,38 +13,41 @@
 
 namespace ksana::api {
 
-// One request as a handler sees it.
+// A request as its handler sees it.
 struct Call {
     const http_server::Request& request;
-    // The id for what the request makes: the same when it is repeated with its Idempotency-Key, so
-    // that a try that was cut off after its commit finds what it made. None: draw one.
+    // Id for the object that the request creates. A repetition with the same Idempotency-Key gets
+    // the same id, so that a retry of a request that was cut off after its commit finds the object.
+    // None: the handler draws one.
     std::optional<Uuid> id;
-    bool again = false;  // an earlier try has begun and left no answer
+    bool again = false;  // an earlier try began and stored no answer
 };
 
 using CallHandler = std::function<Result<http_server::Response>(const Call&)>;
 
-// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a request that comes again with its
-// key gets the answer of the first time, for a day, on every node and after a restart. An answer
-// that changed nothing (4xx) is not kept, so that the key can be used for the corrected request;
-// after a 5xx the same request may be tried again at once. What has expired is deleted by the
-// engine's retention; with kMaxKeys there are no new ones (kExhausted). Thread-safe.
+// Implements Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a request repeated with
+// its key gets the first answer, for a day, on every node and after a restart. A 4xx answer changed
+// nothing and is not kept, so that the key can be used for the corrected request. After a 5xx the
+// same request may be retried at once. The engine's retention deletes expired keys. With kMaxKeys
+// stored keys, new ones are refused (kExhausted). Owned by HandlerContext. Thread-safe.
 class Idempotency {
   public:
     static constexpr std::size_t kMaxKeys = 100'000;
 
-    // Both must outlive it.
+    // `store` and `ids` must outlive the object.
     Idempotency(store::Store& store, UuidGenerator& ids, std::size_t max_keys = kMaxKeys)
         : store_(store), ids_(ids), max_keys_(max_keys) {}
 
-    // Without a key the handler is just called.
+    // Returns the stored answer, or calls `handler` and stores its answer. Without a key it only
+    // calls `handler`. A key that came with another request is a 422, one whose request is in
+    // progress a 409.
     Result<http_server::Response> Run(const http_server::Request& request,
                                       const CallHandler& handler);
 
   private:
     struct Held {
         codec::StoredAnswer answer;
-        std::int64_t version = 0;  // of its document
+        std::int64_t version = 0;  // of the document; 0: this request does not hold the key
         bool again = false;
     };
 
@@ -60,8 +63,8 @@ class Idempotency {
     UuidGenerator& ids_;
     const std::size_t max_keys_;
     Mutex mutex_;
-    std::optional<std::size_t> keys_ KSANA_GUARDED_BY(mutex_);   // about how many there are
-    std::optional<TimePoint> counted_ KSANA_GUARDED_BY(mutex_);  // when
+    std::optional<std::size_t> keys_ KSANA_GUARDED_BY(mutex_);  // approximate number of stored keys
+    std::optional<TimePoint> counted_ KSANA_GUARDED_BY(mutex_);  // time of the last count
 };
 
 }  // namespace ksana::api

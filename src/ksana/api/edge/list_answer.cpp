@@ -15,7 +15,8 @@ namespace {
 using http_server::Request;
 using http_server::Response;
 
-// What a cursor is bound to: the list, and the query without what may differ from page to page.
+// Returns what a cursor is bound to: the path, and the query without the parameters that may differ
+// from page to page.
 std::string ScopeOf(const Request& request) {
     std::vector<std::string> parts;
     for (const auto& [name, value] : request.query) {

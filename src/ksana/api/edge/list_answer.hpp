@@ -18,21 +18,23 @@ namespace ksana::api {
 
 inline constexpr std::size_t kMaxListSize = 500;
 inline constexpr std::size_t kListSize = 100;
-// Totals are counted up to here.
+// Totals above this are reported as a lower bound.
 inline constexpr std::int64_t kMaxTotal = 10'000;
 
-// Which page of a list is asked for.
+// The page of a list that a client asks for.
 struct PageWish {
     std::size_t limit = kListSize;
-    std::string cursor;  // of the store, once OpenCursor was called
+    std::string cursor;  // the client's; the store's after OpenCursor
     bool total = false;
 };
 
 PageWish ReadPage(api::QueryReader& reader, bool with_total);
-// After the query was found to be right.
+// Replaces the client's cursor by the store's. Call it after the query was found valid. Returns
+// kInvalidArgument for a cursor of another list, filter or order.
 Result<void> OpenCursor(const http_server::Request& request, Cursors& cursors, PageWish& wish);
 
-// "name" or "-name" for the order the other way round; leaves both alone where it is absent.
+// Reads "name", or "-name" for descending order. Leaves both arguments unchanged if `sort` is
+// absent.
 template <class E>
 void ReadSort(api::QueryReader& reader, E& sort, bool& descending) {
     const std::string text = reader.Text("sort");
@@ -48,28 +50,30 @@ void ReadSort(api::QueryReader& reader, E& sort, bool& descending) {
     }
 }
 
-// A page ends early, with a cursor, once its items are larger than this together: an answer must
-// not grow with what somebody wrote into a thousand jobs. What a store gives at once is bounded so:
+// A page ends early, with a cursor, once its items exceed kMaxPageBytes together: the size of an
+// answer must not depend on the size of the jobs it lists. Items are read from the store
+// kItemsAtOnce at a time.
 inline constexpr std::size_t kMaxPageBytes = 8 << 20;
 inline constexpr std::size_t kItemsAtOnce = 100;
 
-// A page also ends early once about so many jobs or runs were looked at for it that do not belong
-// to the list: a search for what hardly any has must not take as long as there are rows. Each of
-// the questions that a page takes has its share.
+// A page also ends early after about this many jobs or runs that do not match the filter: a search
+// for something rare must not read the whole table. The limit is divided among the store queries of
+// the page.
 inline constexpr std::size_t kLooksForPage = 4'000;
 inline std::size_t LooksAtOnce(const PageWish& wish) {
     return kLooksForPage / ((wish.limit + kItemsAtOnce - 1) / kItemsAtOnce);
 }
-// Likewise a total, which is then a lower bound.
+// Bounds of a count; beyond them the total is a lower bound.
 inline constexpr store::CountBounds kTotalBounds{.most = kMaxTotal + 1, .look = 4'000};
 
-// {"items": […], "next_cursor": …, "total": …} with a Link to the next page.
+// A list as JSON: {"items": […], "next_cursor": …, "total": …} with a Link to the next page.
 struct ListPage {
     std::vector<std::string> items;       // each a JSON value
     std::string next;                     // the store's cursor; empty: the last page
     std::optional<store::Counted> total;  // within kTotalBounds
 };
-// Asks the store by list(limit, cursor), and shows each item, until the page is full.
+// Calls list(limit, cursor) and shows each item until the page is full or one of its bounds is
+// reached.
 template <class List, class Show>
 Result<ListPage> FillPage(const PageWish& wish, const List& list, const Show& show) {
     ListPage page;

@@ -7,8 +7,8 @@
 
 namespace ksana::api {
 
-// Adds routes that are member functions of one object, which the routes share and keep: each takes
-// a Request and runs on the pool.
+// Adds routes whose handlers are member functions of one object. The routes share ownership of that
+// object and call it on the pool, several threads at a time.
 template <class Handlers>
 class MemberRoutes {
   public:

@@ -12,12 +12,13 @@
 
 namespace ksana::api {
 
-// Writes a JSON object member by member. Texts may be any bytes.
+// Writes a JSON object member by member. Texts may be any bytes. Does not check for repeated names.
+// For one thread.
 class ObjectText {
   public:
     ObjectText() { output_.BeginObject(); }
 
-    // `json` is a value already.
+    // Adds `json`, which must be a JSON value already.
     ObjectText& Raw(std::string_view name, std::string_view json) {
         output_.Key(name);
         output_.Raw(json);
@@ -47,7 +48,7 @@ class ObjectText {
     ObjectText& Put(std::string_view name, Duration duration) {
         return Put(name, FormatDuration(duration));
     }
-    // Absent where there is none.
+    // Adds nothing if the value is empty.
     template <class T>
     ObjectText& Put(std::string_view name, const std::optional<T>& value) {
         return value ? Put(name, *value) : *this;

@@ -14,7 +14,7 @@
 namespace ksana::api {
 namespace {
 
-constexpr std::size_t kMostShown = 80;  // bytes of what a client sent
+constexpr std::size_t kMostShown = 80;  // bytes of client input in messages
 
 std::string PathOf(std::string_view name) {
     return "/query" + PointerStep(Excerpt(name, kMostShown));

@@ -16,8 +16,10 @@
 
 namespace ksana::api {
 
-// The query of a request: values by name, and at the end every fault at once, also one for each
-// name nobody asked for. Faults point to "/query/<name>". The request must outlive it.
+// Reads the query of a request by name and collects faults. Finish reports all of them at once,
+// including one for each name that was not read. Faults point to "/query/<name>". A value that is
+// absent or wrong reads as empty or as the fallback. Lives in one handler call; the request must
+// outlive it.
 class QueryReader {
   public:
     explicit QueryReader(const http_server::Request& request) : request_(request) {}
@@ -27,10 +29,10 @@ class QueryReader {
     std::size_t Number(std::string_view name, std::size_t least, std::size_t most,
                        std::size_t fallback);
     std::optional<TimePoint> Time(std::string_view name);  // RFC 3339
-    // "1h30m", from nothing to `most`.
+    // Reads a duration such as "1h30m", from 0 to `most`.
     Duration Length(std::string_view name, Duration most, Duration fallback);
     std::optional<Uuid> Id(std::string_view name);
-    // Of a name that may stand more than once.
+    // Returns every value of a name that may be repeated.
     std::vector<std::string_view> All(std::string_view name);
 
     template <class E>
@@ -46,6 +48,7 @@ class QueryReader {
     void NotAllowed(std::string_view name, std::string_view value,
                     std::span<const std::string_view> allowed);
 
+    // Returns kInvalidArgument with all faults, if there are any. Call it once, after all reads.
     Result<void> Finish();
 
   private:

@@ -13,18 +13,18 @@ namespace ksana::api {
 
 enum class Place : std::uint8_t { kQuery, kPath, kHeader };
 
-// One parameter of a request, as the description shows it. A constant.
+// A parameter of a request, as the description shows it. A constant.
 struct Parameter {
     const char* name;
     const char* means;
     codec::Schema (*schema)() = &codec::Schema::Text;
     Place place = Place::kQuery;
-    const char* example = nullptr;    // a text
-    bool repeats = false;             // may stand more than once
-    const char* component = nullptr;  // its name in the description where many routes have it
+    const char* example = nullptr;    // as text
+    bool repeats = false;             // may be given more than once
+    const char* component = nullptr;  // name of the shared component, if several routes use it
 };
 
-// What a group of routes is about.
+// Subject under which the description groups routes.
 enum class Tag : std::uint8_t {
     kJobs,
     kRuns,
@@ -42,58 +42,58 @@ enum class Tag : std::uint8_t {
     kDescription,
 };
 
-// Headers of an answer beside those that every answer has.
+// Headers of an answer in addition to those of every answer.
 enum AnswerHeader : unsigned { kNoHeader = 0, kETag = 1, kLocation = 2, kAlready = 4 };
 
-// An answer that is no problem.
+// An answer other than a problem.
 struct AnswerInfo {
-    int status = 0;  // 0: there is none
+    int status = 0;  // 0: this entry is unused
     const char* means = "";
-    const codec::NamedSchema* schema = nullptr;  // null: without a body
+    const codec::NamedSchema* schema = nullptr;  // null: no body
     unsigned headers = kNoHeader;                // a set of AnswerHeader
     const char* content_type = "application/json";
 };
 
-// Whether a list comes in pages (limit, cursor and Link), and counts all that match (total).
+// Whether a list is paged (limit, cursor and Link), and whether it can count all matches (total).
 enum class Paging : std::uint8_t { kNone, kPages, kCountedPages };
 
-// Whether a request has a body, and of which media type.
+// Whether a request has a body, and its media type.
 enum class BodyNeed : std::uint8_t {
     kRequired,
     kOptional,
     kMergePatch,        // required; application/merge-patch+json
-    kMergePatchOrJson,  // required; that or application/json
+    kMergePatchOrJson,  // required; merge patch or application/json
 };
 
-// Everything about one route of /api/v1 but its handler: what the router needs, and what the
+// Everything about one route of /api/v1 except its handler: what the router needs and what the
 // description says. A constant that lives as long as the process. What follows from method, path
-// and permission is not said here: description/problems.cpp has these rules.
+// and permission is not repeated here: description/problems.cpp derives it.
 struct RouteInfo {
     HttpMethod method;
     const char* path;  // under /api/v1
     http_server::Permission permission;
-    const char* id;  // unique; clients that are generated call it so
+    const char* id;  // unique; generated clients use it as function name
     Tag tag;
     const char* summary;  // one line without a full stop
     const char* more = nullptr;
-    const Parameter* subject = nullptr;  // the parameter of the path
+    const Parameter* subject = nullptr;  // parameter of the path, if any
     std::span<const Parameter> parameters = {};
     Paging paging = Paging::kNone;
     const codec::NamedSchema* body = nullptr;
     BodyNeed body_need = BodyNeed::kRequired;
     std::array<AnswerInfo, 2> answers;
 
-    bool makes_subject = false;  // the request makes what the path names where there is none
+    bool makes_subject = false;  // creates the resource of the path if it does not exist
     bool must_match = false;     // refused without If-Match or If-None-Match
-    bool ignores_match = false;  // a change without If-Match
-    bool keyless = false;        // a POST without Idempotency-Key
+    bool ignores_match = false;  // a change that takes no If-Match
+    bool keyless = false;        // a POST that takes no Idempotency-Key
 
-    bool quick_read = false;  // reads one row: on the thread of the connection where that is quick
+    bool quick_read = false;  // reads one row: runs on the I/O thread if Services::quick_reads
     http_server::Where where = http_server::Where::kPool;
-    std::optional<std::size_t> body_limit = {};  // instead of the server's
+    std::optional<std::size_t> body_limit = {};  // overrides the server's limit
 };
 
-// Parameters of more than one resource.
+// Parameters that several resources share.
 inline constexpr Parameter kTenantFilter{
     .name = "tenant", .means = "Of this tenant.", .component = "Tenant"};
 inline constexpr Parameter kTypeFilter{
@@ -124,7 +124,7 @@ inline constexpr Parameter kRunId{.name = "id",
                                   .example = "0190b6a5-7c1e-7d2a-8f3b-123456789abc",
                                   .component = "RunId"};
 
-// The names of an order, each also with - for the other way round.
+// Returns the schema of a sort parameter: each name, also with a leading "-" for descending order.
 template <class E>
 codec::Schema SortNames() {
     std::vector<std::string> words;
@@ -136,7 +136,7 @@ codec::Schema SortNames() {
     return codec::Schema::OneOf(views);
 }
 
-// A page of a list (edge/list_answer.hpp) whose items have this schema.
+// Returns the schema of a page of a list (edge/list_answer.hpp) with items of this schema.
 codec::Schema PageOf(const codec::NamedSchema& item, bool counted);
 
 template <const codec::NamedSchema& kItem>

@@ -7,9 +7,9 @@
 namespace ksana::api {
 namespace {
 
-// Connections are bounded, and so are probes; this is for a check that hangs.
+// Bound on waiting callers while a check hangs. Connections bound the probes as well.
 constexpr std::size_t kMaxWaiting = 1'000;
-// With nothing to wait for, a thread sleeps until it is told otherwise.
+// Sleep of a thread that has nothing to do; a notification ends it.
 constexpr Duration kLongSleep = std::chrono::hours(1);
 
 }  // namespace
@@ -50,7 +50,7 @@ void TimelyCheck::Ask(Answer answer) {
     if (auto refused = Join(answer)) answer(*std::move(refused));
 }
 
-// Takes the answer into the line, or says why not.
+// Adds `answer` to the waiting callers, or returns the reason for refusing it.
 std::optional<Error> TimelyCheck::Join(Answer& answer) {
     const MutexLock lock(mutex_);
     if (!open_) return Error(Code::kUnavailable, "starting or stopping");

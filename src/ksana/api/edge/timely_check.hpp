@@ -12,25 +12,26 @@
 
 namespace ksana::api {
 
-// A check that may hang (a store whose server no longer answers), for those who must have an answer
-// in time: one thread carries it out, once for all who ask meanwhile, and another tells those who
-// have waited for `patience` that nothing has come. While a check is overdue already, everybody is
-// told so at once. Thread-safe.
+// Runs a check that may hang (a store whose server no longer answers) for callers that need an
+// answer in time. One thread runs the check, once for all callers that ask meanwhile. Another
+// thread answers callers that have waited for `patience` with kDeadlineExceeded. While a check is
+// overdue, further callers get that error at once. Owned by the application. Thread-safe.
 class TimelyCheck {
   public:
     using Check = std::function<Result<void>()>;
-    // Called once, on any thread, also on the one that asks; must not block.
+    // Called exactly once, on any thread, possibly within Ask. Must not block.
     using Answer = std::function<void(Result<void>)>;
 
-    // What `check` uses must outlive this. The name ("store") is for what is said about it.
+    // What `check` uses must outlive the object. `name` ("store") appears in reports and thread
+    // names.
     TimelyCheck(std::string name, Check check, Clock& clock, Duration patience);
     ~TimelyCheck();
     TimelyCheck(const TimelyCheck&) = delete;
     TimelyCheck& operator=(const TimelyCheck&) = delete;
 
-    // Before the start and after the stop the answer is an error, at once.
+    // Starts both threads. Before Start and after Stop, Ask answers kUnavailable at once.
     Result<void> Start();
-    // Waits for the check under way, and answers whoever still waits.
+    // Answers all waiting callers with kUnavailable, then waits for the check in progress.
     void Stop();
 
     void Ask(Answer answer);
@@ -59,8 +60,8 @@ class TimelyCheck {
     Wakeup joined_;
     Mutex mutex_;
     bool open_ KSANA_GUARDED_BY(mutex_) = false;
-    Line waiting_ KSANA_GUARDED_BY(mutex_);                      // who came first stands first
-    std::optional<SteadyPoint> since_ KSANA_GUARDED_BY(mutex_);  // a check is wanted or under way
+    Line waiting_ KSANA_GUARDED_BY(mutex_);                      // ordered by deadline
+    std::optional<SteadyPoint> since_ KSANA_GUARDED_BY(mutex_);  // start of the check in progress
     LoopThread carrier_;
     LoopThread watcher_;
 };

@@ -41,7 +41,7 @@ void ReadTypes(api::QueryReader& reader, std::vector<std::string>& types) {
     }
 }
 
-// The header is what a browser sends by itself when it comes back, so it is the newer word.
+// Last-Event-ID overrides `after`: a browser sends the header when it reconnects, so it is newer.
 Result<EventWish> WishOf(const Request& request) {
     api::QueryReader reader(request);
     EventWish wish;
@@ -68,7 +68,7 @@ Result<Response> Listen(HandlerContext& context, const Request& request) {
     KSANA_TRY(EventWish wish, WishOf(request));
     Response response{.status = 200, .content_type = "text/event-stream"};
     KSANA_TRY(response.stream, context.services.events.Open(std::move(wish)));
-    response.headers.emplace_back("X-Accel-Buffering", "no");  // proxies must not gather it
+    response.headers.emplace_back("X-Accel-Buffering", "no");  // keeps proxies from buffering
     return response;
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 using http_server::Stream;
 
-// How soon a client that lost its stream comes back.
+// Delay after which a client that lost its stream reconnects.
 constexpr int kRetryMilliseconds = 3'000;
 
-// A JSON text has no line ends outside of its strings, and those are escaped.
+// `data` is JSON and has no line breaks: those in strings are escaped.
 std::string EventText(std::int64_t id, std::string_view name, std::string_view data) {
     return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", id, name, data);
 }
@@ -65,8 +65,8 @@ bool EventStream::Push(const std::string& text) {
     return !blocked_;
 }
 
-// An id without data is no event, but a client keeps it: whoever loses the stream before the first
-// event goes on from here all the same.
+// An id without data is no event, but clients keep it: one that loses the stream before the first
+// event continues from here.
 void EventStream::Greet() {
     Push(fmt::format("retry: {}\nid: {}\n\n", kRetryMilliseconds, position_));
 }
@@ -113,7 +113,7 @@ bool EventStream::TellGap(std::string_view reason, std::int64_t next) {
 void EventStream::Comment(SteadyPoint now, Duration every) {
     if (std::exchange(spoke_, false)) last_word_ = now;
     if (now - last_word_ < every) return;
-    // Where it does not fit, the client has enough to read.
+    // If the comment does not fit, the client has enough to read.
     stream_->TryPush(": still here\n\n");
     last_word_ = now;
 }

@@ -15,15 +15,16 @@
 
 namespace ksana::api {
 
-// What somebody wants to be told.
+// What a client of /api/v1/events asks for.
 struct EventWish {
-    std::optional<std::int64_t> after;  // the last event they have; none: from now on
-    std::vector<std::string> types;     // of resources; empty: all
-    std::string job_id;                 // empty: of all
+    std::optional<std::int64_t> after;  // last event the client has seen; none: from now on
+    std::vector<std::string> types;     // resource types; empty: all
+    std::string job_id;                 // empty: all jobs
 };
 
-// One listener: where it is, what it wants, and the text of server-sent events. For the thread of
-// the hub.
+// The stream of one client: its position, its filter, and the text of server-sent events. Owned by
+// EventStreams. Not thread-safe: only the thread of EventStreams calls it once it was opened; the
+// http_server::Stream inside is thread-safe. A full buffer refuses text until the client has read.
 class EventStream {
   public:
     EventStream(EventWish wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup);
@@ -31,25 +32,27 @@ class EventStream {
     const std::shared_ptr<http_server::Stream>& stream() const { return stream_; }
     std::int64_t position() const { return position_; }
     void MoveTo(std::int64_t position) { position_ = position; }
-    // Nobody reads it any more.
+    // Returns whether the client has gone.
     bool IsOver() const { return stream_->over() || stream_.use_count() == 1; }
-    // False while there has been no room since a push was refused.
+    // Returns false from a refused push until the client has read.
     bool HasRoom();
     bool WantsRuns() const { return Wants("run"); }
 
-    // The first words: when to come back, and where it began.
+    // Sends the retry interval and the position at which the stream begins.
     void Greet();
-    // False: no room; it stays where it is.
+    // Sends the event and moves past it; skips an event that the filter excludes. Returns false
+    // without moving if the buffer is full.
     bool Tell(const model::AuditEvent& event);
-    // One that cannot be told any more is counted.
+    // Sends the end of a run, or counts it as left out if the buffer is full.
     void Tell(const model::Run& run);
-    // Something between `position` and what comes next is not there.
+    // Says that events between the position and `next` are missing. Returns false if the buffer is
+    // full.
     bool TellGap(std::string_view reason, std::int64_t next);
-    // Ends of runs were left out.
+    // Notes that ends of runs were left out. Counts as one, however many there were.
     void LeaveOut() { ++left_out_; }
-    // Says so if it was. False: no room.
+    // Says how many ends of runs were left out, if any. Returns false if the buffer is full.
     bool TellLeftOut();
-    // If nothing was said for so long.
+    // Sends a comment as keep-alive if nothing was sent for `every`.
     void Comment(SteadyPoint now, Duration every);
 
     SteadyPoint last_word() const { return last_word_; }

@@ -13,7 +13,7 @@ namespace ksana::api {
 namespace {
 
 constexpr std::size_t kPage = 200;
-// The net under wake-ups that were lost on the way, and the pause after an error of the store.
+// Longest sleep, in case a wake-up was lost; and the pause after an error of the store.
 constexpr Duration kLongestSleep = std::chrono::seconds(5);
 constexpr Duration kStreamErrorPause = std::chrono::seconds(1);
 
@@ -68,7 +68,7 @@ Result<std::shared_ptr<http_server::Stream>> EventStreams::Open(EventWish wish) 
     const std::int64_t after = wish.after.value_or(newest);
     auto fresh = std::make_unique<EventStream>(std::move(wish), options_.buffer, wakeup_);
     fresh->MoveTo(after);
-    if (after > newest) {  // of another store, or of a time that was lost with a backup
+    if (after > newest) {  // id of another store, or newer than a restored backup
         fresh->TellGap("unknown_id", newest);
         fresh->MoveTo(newest);
     }
@@ -124,7 +124,7 @@ SteadyPoint EventStreams::RunOnce() {
     return next;
 }
 
-// Those who are at the same place share what is read. True: there is more right now.
+// Streams at the same position share a read. Returns true if there is more to send at once.
 Result<bool> EventStreams::TellEvents() {
     std::map<std::int64_t, std::vector<EventStream*>> places;
     held_back_ = false;
@@ -176,7 +176,8 @@ Result<bool> EventStreams::TellFrom(std::int64_t position,
     return moved && count == kPage;
 }
 
-// What came between was deleted: nothing from before is there any more.
+// Returns whether the events between `position` and `next` were deleted: no event before `next` is
+// stored.
 Result<bool> EventStreams::IsLost(std::int64_t position, std::int64_t next) {
     if (position == 0 || next == position + 1) return false;
     KSANA_TRY(const auto oldest,
@@ -193,7 +194,7 @@ Result<void> EventStreams::TellRuns(SteadyPoint now) {
     }
     const bool look = ended_runs_ || !finished_.begun() || now >= next_look_ + kLongestSleep;
     if (!look || now < next_look_) return {};
-    ended_runs_ = false;  // before the look: what ends from here on sets it again
+    ended_runs_ = false;  // before the look: runs that finish from here on set it again
     next_look_ = now + options_.run_look_every;
     KSANA_TRY(const FinishedRuns::Found found, finished_.Look());
     for (const auto& one : streams_) {

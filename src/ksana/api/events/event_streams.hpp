@@ -17,26 +17,28 @@
 
 namespace ksana::api {
 
-// Tells everybody who listens what happens: audit events, in their order and from wherever the
-// listener wants to go on, and the ends of runs, live. One thread for all listeners, which sleeps
-// while there is none.
+// Sends events to all clients of /api/v1/events: audit events in their order, from the position at
+// which the client wants to continue, and ends of runs, live. One thread serves all streams and
+// sleeps while there is none.
 //
-// A listener that reads slowly falls behind with audit events, which wait for it in the store, and
-// loses ends of runs, which it is told by a gap. Thread-safe; RunOnce is for its thread, or for a
-// test instead of it.
+// A client that reads slowly falls behind with audit events, which wait in the store, and loses
+// ends of runs; a gap event tells it so. If the store fails, the thread logs this once and tries
+// again. Owned by the application. Thread-safe, except RunOnce: only the thread of the object calls
+// it, or a test instead of that thread.
 class EventStreams final : public Service {
   public:
     struct Options {
         std::size_t max_streams = 200;
-        std::size_t buffer = std::size_t{256} * 1024;  // of each
+        std::size_t buffer = std::size_t{256} * 1024;  // bytes of each stream
         Duration comment_every = std::chrono::seconds(15);
         Duration run_look_every = std::chrono::milliseconds(200);
-        // Numbers of events may be missing because their transactions are not over yet: what comes
-        // after them is held back for so long. Zero where one writer gives the numbers.
+        // Numbers of events may be missing because their transactions are still in flight. Events
+        // after such a hole are held back for this long. Zero if a single writer assigns the
+        // numbers.
         Duration hole_patience{};
     };
 
-    // Both must outlive it.
+    // `store` and `clock` must outlive the object.
     EventStreams(store::Store& store, Clock& clock, const Options& options);
     ~EventStreams() override;
 
@@ -45,10 +47,11 @@ class EventStreams final : public Service {
     // Ends all streams.
     void Stop() override;
 
-    // kExhausted: there are too many.
+    // Returns the new stream. kExhausted: there are max_streams already. kUnavailable: the server
+    // is stopping.
     Result<std::shared_ptr<http_server::Stream>> Open(EventWish wish);
 
-    // Tells what there is to tell; when to be called again at the latest.
+    // Sends what is new to all streams. Returns when to call it again at the latest.
     SteadyPoint RunOnce();
 
   private:
@@ -70,9 +73,9 @@ class EventStreams final : public Service {
     std::atomic<bool> ended_runs_{false};
     FinishedRuns finished_;
     SteadyPoint next_look_{};
-    bool held_back_ = false;  // behind a hole
+    bool held_back_ = false;  // behind a hole in the numbers
     bool failing_ = false;
-    Streams streams_;      // only the thread
+    Streams streams_;      // used by RunOnce, and by Stop after the thread has ended
     Mutex service_mutex_;  // one Start or Stop at a time
     Mutex mutex_;
     Streams coming_ KSANA_GUARDED_BY(mutex_);

@@ -21,7 +21,7 @@ Result<FinishedRuns::Found> FinishedRuns::Look() {
     query.filter.finished_from = *since_ - overlap_;
     query.sort = store::RunSort::kFinished;
     query.descending = false;
-    // What was seen before may stand in front of what is new.
+    // Runs that were seen before may come before the new ones.
     query.limit = std::min(kMost + seen_.size(), store::kMaxPageSize);
     KSANA_TRY(store::Page<model::Run> page, store_.runs().List(query));
     for (model::Run& run : page.items) {
@@ -30,7 +30,7 @@ Result<FinishedRuns::Found> FinishedRuns::Look() {
         if (!seen_.emplace(end, run.id).second || end < *query.filter.finished_from) continue;
         found.runs.push_back(std::move(run));
     }
-    if (!page.next.empty()) {  // too many to follow: go on from now
+    if (!page.next.empty()) {  // too many to follow: continue from now
         found.more = true;
         KSANA_TRY(since_, store_.Now());
     }

@@ -12,31 +12,34 @@
 
 namespace ksana::api {
 
-// Runs that have come to their end since they were last asked for, whichever node ended them. One
-// thread.
+// Finds the runs that have finished since the last look, whichever node finished them. Owned by
+// EventStreams and used by its thread only. Errors of the store are returned; the next look repeats
+// the search.
 class FinishedRuns {
   public:
-    // In one look; with more the rest is left out.
+    // Largest number of new runs in one look; beyond it the rest is left out.
     static constexpr std::size_t kMost = 500;
 
-    // `overlap`: a commit may become visible so much later than the time it is stamped with.
+    // `store` must outlive the object. `overlap`: how much later than its time stamp a commit may
+    // become visible.
     FinishedRuns(store::Store& store, Duration overlap) : store_(store), overlap_(overlap) {}
 
     struct Found {
-        std::vector<model::Run> runs;  // by their end
-        bool more = false;             // some were left out
+        std::vector<model::Run> runs;  // ordered by end
+        bool more = false;             // some runs were left out
     };
-    // The first look finds nothing: it is about what ends from then on.
+    // Returns the runs that finished since the last look. The first look finds nothing and sets the
+    // start.
     Result<Found> Look();
     bool begun() const { return since_.has_value(); }
-    // The next look is a first one.
+    // Makes the next look a first one.
     void Forget();
 
   private:
     store::Store& store_;
     const Duration overlap_;
     std::optional<TimePoint> since_;
-    std::set<std::pair<TimePoint, Uuid>> seen_;  // ended at or after since_ - overlap_
+    std::set<std::pair<TimePoint, Uuid>> seen_;  // runs that ended at or after since_ - overlap_
 };
 
 }  // namespace ksana::api

@@ -29,7 +29,7 @@ Error NoPeriodicTask(const std::string& id) {
     return {Code::kNotFound, fmt::format("there is no periodic task \"{}\"", id)};
 }
 
-// Faults are named as document T names what they are about.
+// Renames the members that an error points to from those of a job to those of document T.
 Error InTheirWords(Error error) {
     for (Problem& problem : error.problems) {
         if (problem.path.starts_with("/schedule")) problem.path = "/cron_expressions";
@@ -41,6 +41,7 @@ Error InTheirWords(Error error) {
     return error;
 }
 
+// Handlers of /periodic-task. The routes share one object; pool threads call it concurrently.
 class PeriodicTaskHandlers {
   public:
     explicit PeriodicTaskHandlers(const TaskServices& services) : services_(services) {}
@@ -94,7 +95,8 @@ class PeriodicTaskHandlers {
         return Answered(services_.jobs.Resume(job.id, ActorOf(request)), job.id);
     }
 
-    // What is new and goes offline has been seen to: it is not new any more.
+    // The reason "offline" replaces the one that marks a new periodic task: once offline, it is no
+    // longer New.
     Result<Response> Offline(const Request& request) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(request.body));
         KSANA_TRY(const Job job, Find(request));

@@ -15,17 +15,19 @@ using http_server::Request;
 using http_server::Response;
 using model::Run;
 
-// Two words of the document share states inside, and what is not meant is passed over. A page ends
-// early, with the cursor to go on, when it took so many questions of so many runs, or when what was
-// found is as large as this: a run may be a megabyte.
+// Two status words of the document share states of the model, so runs are filtered after the read.
+// A page ends early, with a cursor, after kMostLooks reads of kAtOnce runs, or when the found runs
+// exceed kMaxPageBytes: a run may take a megabyte.
 constexpr std::size_t kMostLooks = 40;
 constexpr std::size_t kAtOnce = 100;
 constexpr std::size_t kMaxPageBytes = std::size_t{8} << 20;
 
+// Which runs a status filter selects. New and Error both mean a run that waits; its failures tell
+// them apart.
 struct StatusWish {
     model::RunStates states = 0;
-    bool fresh = false;          // New is wanted
-    bool after_failure = false;  // Error is wanted
+    bool fresh = false;          // New is selected
+    bool after_failure = false;  // Error is selected
 
     bool Wants(const Run& run) const {
         const bool waits = run.status.state == model::RunState::kScheduled ||
@@ -35,7 +37,7 @@ struct StatusWish {
     }
 };
 
-// status=New&status=Error: one of these.
+// Reads status=New&status=Error as alternatives. Without any, selects all of `otherwise`.
 StatusWish ReadStatus(QueryReader& reader, model::RunStates otherwise) {
     StatusWish wish;
     for (const std::string_view word : reader.All("status")) {
@@ -57,8 +59,8 @@ std::size_t ShownBytes(const Run& run) {
     return run.payload.size() + run.status.result.size() + run.status.last_error.size();
 }
 
-// The runs of a query that `wants` wants, the newest first, up to its limit, and the place after
-// the last.
+// Returns the runs of a query for which `wants` is true, newest first, up to the limit of the
+// query, with the cursor after the last one.
 template <class Wants>
 Result<store::Page<Run>> Collect(store::Store& store, store::RunQuery query, const Wants& wants) {
     store::Page<Run> found;
@@ -80,7 +82,7 @@ Result<store::Page<Run>> Collect(store::Store& store, store::RunQuery query, con
         }
         found.next = page.next;
         query.cursor = page.next;
-        query.limit = kAtOnce;  // what is left of the limit may be one, and that far away
+        query.limit = kAtOnce;  // the rest of the limit may be one run, far away
         if (page.next.empty() || page.looked_enough) break;
     }
     return found;

@@ -8,14 +8,14 @@
 #include "ksana/model/run/run.hpp"
 #include "ksana/store/store.hpp"
 
-// Lists of document T: arrays, with a Link and an X-Next-Cursor to the next page.
+// Lists of document T: arrays, with a Link and an X-Next-Cursor header that lead to the next page.
 
 namespace ksana::api {
 
 inline constexpr std::size_t kTaskListSize = 100;
 inline constexpr std::size_t kMaxTaskList = 500;
 
-// What has moved to history (T-12): Success and ManuallyProcessed.
+// States of tasks in the history (T-12): Success and ManuallyProcessed.
 inline constexpr model::RunStates kHistoryStates = static_cast<model::RunStates>(
     model::SetOf(model::RunState::kSucceeded) | model::SetOf(model::RunState::kResolved));
 
@@ -26,13 +26,14 @@ void ReadPlace(QueryReader& reader, Query& query) {
     query.cursor = reader.Text("cursor");
 }
 
+// Adds Link and X-Next-Cursor, unless `next` is empty: that is the last page.
 http_server::Response WithNextPage(const http_server::Request& request,
                                    http_server::Response response, const std::string& next);
 
-// GET /task and GET /task-his; `states` are those that are listed where no status is asked for.
+// Answers GET /task and GET /task-his. `states` are listed if the query names no status.
 Result<http_server::Response> ListTasks(const http_server::Request& request, store::Store& store,
                                         model::RunStates states);
-// GET /periodic-task-log?periodic_task_id= (T-14).
+// Answers GET /periodic-task-log?periodic_task_id= (T-14).
 Result<http_server::Response> ListPeriodicLog(const http_server::Request& request,
                                               store::Store& store);
 

@@ -18,6 +18,7 @@ using http_server::Request;
 using http_server::Response;
 using model::RunType;
 
+// Handlers of /task-metadata. The routes share one object; pool threads call it concurrently.
 class TaskMetadataHandlers {
   public:
     explicit TaskMetadataHandlers(const TaskServices& services) : services_(services) {}

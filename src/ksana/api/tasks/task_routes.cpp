@@ -22,7 +22,7 @@ using http_server::Route;
 using http_server::Where;
 using model::Run;
 
-// Of an array of tasks; other bodies are bounded as the server says.
+// Limit for the body of POST /task, which may be an array. Other bodies have the server's limit.
 constexpr std::size_t kMaxTaskListBody = std::size_t{64} << 20;
 
 Error NoTask(const std::string& id) {
@@ -33,17 +33,19 @@ std::optional<std::string_view> WordOf(const Run& run) {
     return model::WordFor(model::Dialect::kTask, run.status.state, run.status.failures);
 }
 
-// What GET /task lists where no status is asked for: all that is not history (T-12). What was never
-// to be done, a fire that was skipped or missed, is no task.
+// States that GET /task lists without a status: all but history (T-12). Skipped and missed fires
+// were never to be carried out and are no tasks.
 constexpr model::RunStates kCurrentStates = static_cast<model::RunStates>(
     model::kAllStates & ~kHistoryStates & ~model::SetOf(model::RunState::kSkipped) &
     ~model::SetOf(model::RunState::kMissed));
 
+// Handlers of /task, /task-his and /periodic-task-log. The routes share one object; pool threads
+// call it concurrently.
 class TaskDialectHandlers {
   public:
     explicit TaskDialectHandlers(const TaskServices& services) : services_(services) {}
 
-    // One task is answered whole, of many their ids in the order they came.
+    // Answers one task with the task, and an array with ids and statuses in the order of the array.
     Result<Response> Submit(const Request& request) const {
         KSANA_TRY(codec::SubmittedTasks wish,
                   codec::SubmittedTasksFromJson(request.body, kMaxTaskListBody, store::kMaxBatch));
@@ -80,8 +82,8 @@ class TaskDialectHandlers {
         return JsonResponse(200, codec::TaskToJson(run));
     }
 
-    // Its deadline is that of its type's timeout (T-04): agents of this dialect do not renew what
-    // they have.
+    // Claims with the longest lease, so that the timeout of the type is the deadline (T-04): agents
+    // of this dialect do not renew leases.
     Result<Response> Fetch(const Request& request) const {
         KSANA_TRY(codec::TaskFetch wish, codec::TaskFetchFromJson(request.body));
         model::AgentClaim claim;
@@ -110,7 +112,8 @@ class TaskDialectHandlers {
         return JsonResponse(200, codec::TaskToJson(run));
     }
 
-    // 202: whoever has it is told when it reports, or loses it at its deadline.
+    // 202: the agent that has the task learns of this when it reports, or loses the task at its
+    // deadline.
     Result<Response> Cancel(const Request& request) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(request.body));
         KSANA_TRY(const Run before, Find(request));
@@ -122,7 +125,7 @@ class TaskDialectHandlers {
     Result<Response> SubmitOne(model::NewTask task) const {
         KSANA_TRY(const store::Submitted submitted, services_.tasks.SubmitOne(std::move(task)));
         if (submitted.other) return engine::TaskService::OtherTask(submitted.id);
-        // Of kStored and kStarted: the run as it is.
+        // The run is returned for kStored and kStarted only.
         const bool is_new = submitted.started.has_value();
         KSANA_TRY(Response response, Shown(submitted.id));
         response.status = is_new ? 201 : 200;
@@ -130,7 +133,7 @@ class TaskDialectHandlers {
         return response;
     }
 
-    // The list itself is the body here.
+    // Removes "/runs" from the paths of faults: in this dialect the array is the whole body.
     static Error InList(Error error) {
         constexpr std::string_view kOutside = "/runs";
         for (Problem& problem : error.problems) {
@@ -139,7 +142,8 @@ class TaskDialectHandlers {
         return error;
     }
 
-    // What a periodic task does not log is gone when it has ended (T-14).
+    // Shows the run. 204 if it is deleted already: runs of a periodic task without a log go when
+    // they end (T-14).
     Result<Response> Shown(const Uuid& id) const {
         const auto history = services_.store.runs().Get(id);
         if (history) return JsonResponse(200, codec::TaskToJson(history->run));

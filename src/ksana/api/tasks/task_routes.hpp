@@ -11,7 +11,7 @@
 
 namespace ksana::api {
 
-// What the dialect of document T works on. All must outlive the router.
+// What the routes of document T call. All references must outlive the router.
 struct TaskServices {
     engine::TaskService& tasks;
     engine::AgentService& agents;
@@ -19,17 +19,17 @@ struct TaskServices {
     engine::TypeService& types;
     engine::JobService& jobs;
     store::Store& store;
-    model::PolicyDefaults defaults;  // shown where a type has none of its own
+    model::PolicyDefaults defaults;  // shown where a type sets no value
 };
 
-// The paths of document T: /task, /task-his, /task-metadata, /periodic-task and
+// Adds all paths of document T: /task, /task-his, /task-metadata, /periodic-task and
 // /periodic-task-log. Each is a thin translation of what /api/v1 does.
 void AddTaskRoutes(http_server::Router& router, const TaskServices& services);
 
-// /periodic-task: cron expressions that put tasks into the queue (T-13).
+// Adds /periodic-task: cron expressions that put tasks into the queue (T-13).
 void AddPeriodicTaskRoutes(http_server::Router& router, const TaskServices& services);
 
-// /task-metadata: types of tasks (T-06).
+// Adds /task-metadata: types of tasks (T-06).
 void AddTaskMetadataRoutes(http_server::Router& router, const TaskServices& services);
 
 }  // namespace ksana::api

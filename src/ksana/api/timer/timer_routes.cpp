@@ -31,6 +31,8 @@ Result<store::JobQuery> ListQueryOf(const Request& request) {
     return query;
 }
 
+// Handlers of /jobs. The routes share one object; I/O threads (Get, if quick_reads) and pool
+// threads call it concurrently.
 class TimerHandlers {
   public:
     explicit TimerHandlers(const TimerServices& services) : services_(services) {}
@@ -72,7 +74,7 @@ class TimerHandlers {
         return NoContent();
     }
 
-    // 202: it is stored and will run; how it went is told by the job's last_status.
+    // 202: the run is stored and will be carried out; the job's last_status shows its result.
     Result<Response> RunNow(const Request& request) const {
         KSANA_TRY(std::string parameters, codec::RunParametersFromJson(request.body));
         KSANA_TRY(const model::Run run, services_.jobs.RunNow({.id = request.Parameter("id"),

@@ -7,19 +7,19 @@
 
 namespace ksana::api {
 
-// What the /jobs dialect works on. All must outlive the router.
+// What the /jobs dialect calls. All references must outlive the router.
 struct TimerServices {
     engine::JobService& jobs;
     store::Store& store;
-    model::PolicyDefaults defaults;  // shown where a job has none of its own (K-08)
-    // Reads of one job never wait for anybody: they are answered on the I/O thread.
+    model::PolicyDefaults defaults;  // shown where a job sets no value (K-08)
+    // Reads of one job never block, so they run on the I/O thread.
     bool quick_reads = false;
 };
 
-// The paths of document K: /jobs, its verbs, and nothing else (K-14).
+// Adds the paths of document K: /jobs and its verbs, nothing else (K-14).
 void AddTimerRoutes(http_server::Router& router, const TimerServices& services);
 
-// Jobs in one answer of GET /jobs where the client does not say; a Link header leads on.
+// Default page size of GET /jobs; a Link header leads to the next page.
 inline constexpr std::size_t kTimerListSize = 1'000;
 
 }  // namespace ksana::api

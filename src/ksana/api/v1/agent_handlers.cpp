@@ -20,7 +20,7 @@ using model::AgentOutcome;
 using model::EventVerdict;
 using store::Applied;
 
-// A result of a megabyte, its escapes, and what else a report says.
+// A result of a megabyte, its escapes, and the other members of a report.
 constexpr std::size_t kMaxReportBody = std::size_t{8} << 20;
 constexpr std::size_t kMaxExchangeBody = std::size_t{64} << 20;
 
@@ -70,6 +70,7 @@ class HttpPollClient final : public engine::PollClient {
     std::optional<std::string> reports_;
 };
 
+// Handlers of the agent protocol. The routes share one object; pool threads call it concurrently.
 class AgentHandlers {
   public:
     explicit AgentHandlers(const Services& services)
@@ -249,7 +250,7 @@ constexpr RouteInfo kReleaseRun{
     .answers = {{{204, "Taken; so is the same report sent again."}}},
     .body_limit = kMaxReportBody};
 
-// Reports that end an attempt.
+// Routes of reports that end an attempt.
 struct EndRoute {
     const RouteInfo& info;
     AgentOutcome outcome;

@@ -36,7 +36,7 @@ std::string TagOf(const StoredRule& stored) {
 
 const std::string& IdOf(const Call& call) { return call.request.Parameter("id"); }
 
-// Whether the conditions of a change hold.
+// Returns whether If-Match and If-None-Match allow the change.
 bool MayChange(const Request& request, const std::optional<StoredRule>& before) {
     if (!before) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
@@ -50,6 +50,8 @@ Response AlertChanged412(const Request& request) {
                                       "again"});
 }
 
+// Handlers of alerts and their incidents. The routes share one object; pool threads call it
+// concurrently.
 class AlertHandlers {
   public:
     explicit AlertHandlers(std::shared_ptr<HandlerContext> context)
@@ -107,7 +109,7 @@ class AlertHandlers {
         return JsonResponse(202, fmt::format("{{\"callbacks\":[{}]}}", fmt::join(sent, ",")));
     }
 
-    // By rule. What has only been counted is none yet.
+    // Lists incidents by rule. One that was counted but never opened is left out.
     Result<Response> Incidents(const Call& call) const {
         api::QueryReader reader(call.request);
         const std::string rule = reader.Text("rule");

@@ -11,7 +11,7 @@ using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
 
-// The newest first.
+// Lists audit events, newest first.
 Result<Response> ListEvents(HandlerContext& context, const Request& request) {
     api::QueryReader reader(request);
     store::EventQuery query;

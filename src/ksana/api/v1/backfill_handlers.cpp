@@ -21,7 +21,7 @@ using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
 
-// Times that a dry run shows.
+// Fire times that a dry run shows.
 constexpr std::size_t kShown = 100;
 
 std::string PreviewText(const engine::BackfillWish& wish, const engine::BackfillPreview& preview) {
@@ -47,7 +47,7 @@ Result<Uuid> BackfillIdOf(const Request& request) {
     return Error(Code::kNotFound, fmt::format("there is no backfill \"{}\"", text));
 }
 
-// Without a word about it nothing is done: a backfill may be thousands of runs.
+// `dry_run` is true unless the request says otherwise: a backfill may be thousands of runs.
 Result<Response> Start(HandlerContext& context, const Call& call) {
     KSANA_TRY(codec::BackfillRequest asked, codec::BackfillRequestFromJson(call.request.body));
     const engine::BackfillWish wish{.job_id = call.request.Parameter("id"),

@@ -78,7 +78,7 @@ Result<std::string> SetEnabled(engine::JobService& context, store::Store& store,
                 enabled ? context.Resume(job.id, by) : context.Pause(job.id, wish.reason, by);
             if (now) {
                 changed.push_back(codec::TextToJson(job.id));
-            } else if (now.error().code != Code::kNotFound) {  // deleted meanwhile is no failure
+            } else if (now.error().code != Code::kNotFound) {  // deleted meanwhile: no failure
                 failed.push_back(ObjectText()
                                      .Put("id", job.id)
                                      .Put("code", Info(now.error().code).name)

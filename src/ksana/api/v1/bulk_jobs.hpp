@@ -9,11 +9,12 @@
 
 namespace ksana::api {
 
-// Jobs that one request changes; the answer says when there are more.
+// Approximate number of jobs that one request changes; the answer says whether there are more.
 inline constexpr std::size_t kMaxBulk = 1'000;
 
-// Resumes or pauses the jobs that match and are not so already, one after the other, each on its
-// own. The answer tells which were changed, which could not be and why, and whether there are more.
+// Resumes or pauses the matching jobs that are not in that state yet, each in its own transaction.
+// The answer names the jobs that were changed, those that failed and why, and says whether there
+// are more.
 Result<std::string> SetEnabled(engine::JobService& context, store::Store& store,
                                const codec::BulkRequest& wish, bool enabled,
                                const engine::Actor& by = {});

@@ -41,7 +41,8 @@ Response CalendarChanged412(const Request& request) {
                                       "again"});
 }
 
-// Whether the conditions of a request let it change what is there (null: nothing).
+// Returns whether If-Match and If-None-Match allow the change. `stored` is null if there is no
+// calendar.
 bool MayChange(const Request& request, const StoredCalendar* stored) {
     if (stored == nullptr) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
@@ -60,6 +61,7 @@ std::string SkippedText(const std::vector<codec::SkippedLine>& skipped) {
     return fmt::format("[{}]", fmt::join(items, ","));
 }
 
+// Handlers of calendars. The routes share one object; pool threads call it concurrently.
 class CalendarHandlers {
   public:
     explicit CalendarHandlers(const std::shared_ptr<HandlerContext>& context)
@@ -173,7 +175,8 @@ class CalendarHandlers {
   private:
     static const std::string& NameOf(const Call& call) { return call.request.Parameter("name"); }
 
-    // What a change would make, with the version of what is there (0: nothing).
+    // Returns what a change would store, with the current version (0: there is no calendar). Stores
+    // nothing.
     Result<StoredCalendar> OnlyAsked(const std::string& name, TimePoint now,
                                      const engine::CalendarService::Edit& edit) {
         std::optional<StoredCalendar> before;

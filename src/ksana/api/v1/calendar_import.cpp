@@ -10,7 +10,7 @@ namespace {
 
 using schedule::CalendarRule;
 
-// Rules by their texts, in which the parts of a rule have one order.
+// Returns the rules as texts, which have one order of members and so can be compared.
 std::set<std::string> TextsOf(const std::vector<CalendarRule>& rules) {
     std::set<std::string> texts;
     for (const CalendarRule& rule : rules) texts.insert(codec::CalendarRuleToJson(rule));

@@ -10,17 +10,19 @@
 
 namespace ksana::api {
 
-// What an import makes of a calendar.
+// The result of an import into a calendar.
 struct CalendarChange {
     schedule::Calendar calendar;
-    std::int64_t added = 0;    // rules
-    std::int64_t removed = 0;  // likewise
+    std::int64_t added = 0;    // number of rules
+    std::int64_t removed = 0;  // number of rules
 };
 
+// Parses the text of an import as CSV or iCalendar.
 Result<codec::ImportedRules> ReadImported(const codec::CalendarImport& wish,
                                           const schedule::Date& today);
 
-// kMerge: what is there already does not come twice. kReplace: what is not in the text goes.
+// Returns the calendar with the imported rules. Rules that it has already are not added again.
+// kReplace also removes the rules that the text lacks.
 CalendarChange ApplyImport(schedule::Calendar calendar, const codec::CalendarImport& wish,
                            const std::vector<schedule::CalendarRule>& rules);
 

@@ -23,7 +23,7 @@ using http_server::Response;
 using model::CallbackState;
 using model::Run;
 
-// state=failed&state=pending: one of these.
+// Reads state=failed&state=pending as alternatives.
 model::RunStates ReadCallbackStates(api::QueryReader& reader) {
     model::RunStates states = 0;
     for (const std::string_view name : reader.All("state")) {
@@ -65,7 +65,7 @@ Result<Response> List(HandlerContext& context, const Call& call) {
     return ListAnswer(call.request, context.cursors, list);
 }
 
-// One that is held goes on as itself, so that its receiver knows it again.
+// A held callback keeps its id when it is sent again, so that its receiver recognizes it.
 Result<Response> Redeliver(HandlerContext& context, const Call& call) {
     KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
     const std::string& text = call.request.Parameter("id");

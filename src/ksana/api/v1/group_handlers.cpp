@@ -51,12 +51,13 @@ std::string TagOf(const Group& group) {
     return DocumentTag(group.stored ? group.stored->version : 0, GroupText(group));
 }
 
+// Handlers of groups. The routes share one object; pool threads call it concurrently.
 class GroupHandlers {
   public:
     explicit GroupHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), store_(context->services.store) {}
 
-    // By name: those that jobs name, and those that have limits.
+    // Lists by name the groups that jobs name and those that have limits.
     Result<Response> List(const Call& call) const {
         api::QueryReader reader(call.request);
         PageWish wish = ReadPage(reader, false);
@@ -96,7 +97,7 @@ class GroupHandlers {
         return response;
     }
 
-    // Its limits go; the group is there as long as jobs name it.
+    // Deletes the limits. The group exists as long as jobs name it.
     Result<Response> Delete(const Call& call) const {
         KSANA_TRY(const bool deleted, DeleteStoredLimit(store_, call.request, TargetOf(call)));
         return deleted ? http_server::NoContent() : LimitChanged412(call.request);
@@ -144,16 +145,16 @@ class GroupHandlers {
         return all;
     }
 
-    // Those that jobs are in, and those that have limits.
+    // Returns a page of the groups that jobs name and those that have limits.
     Result<store::Page<Group>> PageOf(const Stored& stored, const std::string& after,
                                       std::size_t limit) const {
         KSANA_TRY(const std::vector<store::GroupSize> sizes,
                   store_.jobs().Groups({.name = "", .after = after, .limit = limit}));
-        const bool more = sizes.size() == limit;  // of those that jobs name
+        const bool more = sizes.size() == limit;  // groups that jobs name
         std::map<std::string, Group> groups;
         for (const store::GroupSize& size : sizes) groups[size.name] = GroupOf(size);
         for (auto one = stored.upper_bound(after); one != stored.end(); ++one) {
-            // Behind the last of a full page there may be others before it.
+            // The store may have further groups between the last one it returned and this one.
             if (more && one->first > sizes.back().name) break;
             Group& group =
                 groups.try_emplace(one->first, GroupOf({one->first, 0, 0})).first->second;

@@ -22,16 +22,17 @@ using http_server::Response;
 
 constexpr Duration kTick{1};
 constexpr Duration kMaxTolerance = std::chrono::hours(24);
-// A few seconds of one core; with slots some times that.
+// Takes a few seconds of one core; several times that with slots.
 constexpr std::int64_t kMaxSimulatedFires = 200'000'000;
 
-// The faults of a part of the body, as faults of the body.
+// Makes faults of a part of the body faults of the body.
 Error Under(std::string_view path, Error error) {
     for (Problem& problem : error.problems) problem.path = std::string(path) + problem.path;
     return error;
 }
 
-// Holds the flag while it lives, if it was free.
+// Holds a flag during its lifetime, if the flag was free: mine() tells. Thread-safe through the
+// flag.
 class Turn {
   public:
     explicit Turn(std::atomic<bool>& taken) : taken_(taken), mine_(!taken.exchange(true)) {}
@@ -47,6 +48,8 @@ class Turn {
     const bool mine_;
 };
 
+// Handlers of explanations, previews and simulations. The routes share one object; pool threads
+// call it concurrently.
 class InsightHandlers {
   public:
     explicit InsightHandlers(const Services& services) : services_(services) {}
@@ -85,7 +88,7 @@ class InsightHandlers {
         return JsonResponse(200, insight::PreviewToJson(*preview));
     }
 
-    // It takes a core for seconds and much memory: one at a time.
+    // A simulation takes a core for seconds and much memory: one at a time, others get kExhausted.
     Result<Response> Simulate(const Call& call) {
         KSANA_TRY(insight::SimulateParams params,
                   insight::SimulateParamsFromJson(call.request.body));
@@ -99,12 +102,12 @@ class InsightHandlers {
     }
 
   private:
-    // The last nominal one, also if the calendar takes it away; without any, now.
+    // Returns the last nominal fire, even if the calendar blocks it; without one, `now`.
     Result<TimePoint> LastFire(const std::string& id, TimePoint now) {
         KSANA_TRY(const model::Job job, services_.store.jobs().Get(id));
         const auto schedule = services_.schedules.Of(job);
         if (!schedule) return now;
-        const TimePoint before = job.state.created_at;  // the first fire comes after it
+        const TimePoint before = job.state.created_at;  // the first fire is later
         const TimePoint last = std::max(schedule->Previous(now + kTick).value_or(before), before);
         const schedule::FireRange blocked = schedule->Blocked(last, now);
         if (blocked.count > 0) return blocked.last;

@@ -56,6 +56,8 @@ Response Wanted428(const Request& request) {
                                       "that was read, or If-None-Match: * to make it"});
 }
 
+// Handlers of jobs. The routes share one object; I/O threads (Get, if quick_reads) and pool threads
+// call it concurrently.
 class JobHandlers {
   public:
     explicit JobHandlers(const Services& services) : jobs_(services.jobs), store_(services.store) {}
@@ -67,7 +69,7 @@ class JobHandlers {
         const std::string id = job.id;
         auto created = jobs_.Create(std::move(job), ByOf(call));
         if (!created && drawn && call.again && created.error().code == Code::kAlreadyExists) {
-            created = store_.jobs().Get(id);  // made by the try that left no answer
+            created = store_.jobs().Get(id);  // created by an earlier try that stored no answer
         }
         if (!created) return created.error();
         return Made(*created);
@@ -102,7 +104,7 @@ class JobHandlers {
             jobs_.Delete(id, insists ? std::optional(job.state.version) : std::nullopt, ByOf(call));
         if (deleted) return http_server::NoContent();
         if (insists && deleted.error().code == Code::kConflict) {
-            // Changed since, or another job depends on it?
+            // The job has changed since, or another job depends on it.
             KSANA_TRY(const Job now, store_.jobs().Get(id));
             if (IfMatch(call.request, now) != MatchWish::kMatches)
                 return JobChanged412(call.request);
@@ -110,7 +112,7 @@ class JobHandlers {
         return deleted.error();
     }
 
-    // 202: it is stored and will run.
+    // 202: the run is stored and will be carried out.
     Result<Response> Run(const Call& call) const {
         KSANA_TRY(codec::RunRequest wish, codec::RunRequestFromJson(call.request.body));
         KSANA_TRY(const model::Run run, jobs_.RunNow({.id = IdOf(call),
@@ -183,7 +185,7 @@ class JobHandlers {
     static const std::string& IdOf(const Call& call) { return call.request.Parameter("id"); }
     static engine::Actor ByOf(const Call& call) { return api::ActorOf(call.request); }
 
-    // The condition is looked at where the job is read for the change, so that nobody gets in
+    // Checks the condition on the job that is read for the change, so that no other change comes in
     // between.
     template <class F>
     Result<Response> Edit(const Call& call, bool must_insist, const F& edit) const {

@@ -14,7 +14,7 @@ using http_server::Permission;
 using http_server::Request;
 using http_server::Response;
 
-// label=name=value, as often as one likes; the name ends at the first "=".
+// Reads label=name=value, any number of times. The name ends at the first "=".
 void ReadLabels(api::QueryReader& reader, TextMap& labels) {
     for (const std::string_view text : reader.All("label")) {
         const std::size_t equals = text.find('=');
@@ -77,7 +77,7 @@ std::string EntryText(const model::LedgerEntry& entry) {
         .Take();
 }
 
-// Also of a job that is gone: the account of its fires stays.
+// Works for a deleted job as well: the ledger of its fires stays.
 Result<Response> ListLedger(HandlerContext& context, const Request& request) {
     api::QueryReader reader(request);
     store::LedgerParams params{.job_id = request.Parameter("id"),

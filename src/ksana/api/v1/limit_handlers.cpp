@@ -48,7 +48,7 @@ void PutUse(ObjectText& text, const LimitUse& use, TimePoint now) {
     text.Raw("breaker", BreakerText(use, now));
 }
 
-// What is left of a limit that was deleted a moment ago.
+// Returns whether the entry is left over from a limit that was just deleted.
 bool SaysNothing(const LimitUse& use) {
     return use.kind != LimitKind::kNode && !use.limit.max_concurrency && !use.limit.rate &&
            use.in_use == 0 && use.waiting == 0 && !use.breaker;
@@ -73,12 +73,14 @@ Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
         {"/host", "is no host: example.com, 10.0.0.1:8080 or [::1], with a port or without"}});
 }
 
+// Handlers of limits. The routes share one object; pool threads call it concurrently.
 class LimitHandlers {
   public:
     explicit LimitHandlers(const std::shared_ptr<HandlerContext>& context)
         : desk_(context), store_(context->services.store) {}
 
-    // What is stored, and what this node does with it: it may be about to learn of a change.
+    // Lists the stored limits with their use on this node, which may not have read the latest
+    // change yet.
     Result<Response> List(const Call& call) const {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
         KSANA_TRY(const TimePoint now, store_.Now());

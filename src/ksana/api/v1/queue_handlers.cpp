@@ -65,7 +65,7 @@ constexpr Parameter kListQueuesParameters[] = {
     {"category", "Only types of this category."},
 };
 
-// The members of LineText.
+// Schema of what LineText writes.
 ObjectSchema Line(std::string_view means, bool of_type) {
     ObjectSchema line(means);
     if (of_type) {

@@ -13,15 +13,14 @@ using model::RunState;
 using Key = std::pair<model::ActionKind, std::string>;  // kind and type
 using Lines = std::map<Key, QueueLine>;
 
-// A page at a time: a run may be a megabyte.
+// Runs are read a page at a time: a run may take a megabyte.
 constexpr std::size_t kRunsAtOnce = 100;
 
-// Ids rise with the time only as far as whoever drew them has a clock that is right. So many runs
-// in a row that are older than the window end the search, not the first one.
+// Ids are ordered by time only as far as the clocks of the nodes that drew them are right. The
+// search ends after this many consecutive runs older than the window, not at the first one.
 constexpr std::size_t kMostOld = 200;
 
-// The newest runs of an order, newest first, as far back as `since`, and over how many seconds they
-// spread.
+// The newest runs back to `since`, newest first, and the seconds that they span.
 struct Sample {
     std::vector<std::pair<Key, RunState>> runs;
     double seconds = 1;
@@ -33,7 +32,7 @@ Result<Sample> Newest(store::Store& store, store::RunQuery query, TimePoint now,
     const TimePoint since = now - kRateWindow;
     Sample sample;
     TimePoint oldest = since;
-    std::size_t old = 0;  // in a row
+    std::size_t old = 0;  // consecutive
     query.limit = kRunsAtOnce;
     for (bool more = true; more;) {
         KSANA_TRY(const store::Page<Run> page, store.runs().List(query));
@@ -49,7 +48,7 @@ Result<Sample> Newest(store::Store& store, store::RunQuery query, TimePoint now,
             sample.runs.push_back({{run.kind, run.type}, run.status.state});
             oldest = time_of(run);
         }
-        if (!more) oldest = since;  // there are no others in the window
+        if (!more) oldest = since;  // no other run is in the window
         if (sample.runs.size() >= kRateSample) more = false;
     }
     const std::chrono::duration<double> spread = now - oldest;

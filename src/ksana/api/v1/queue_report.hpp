@@ -13,9 +13,9 @@
 
 namespace ksana::api {
 
-// What waits of one type, or of all types of a category.
+// Queue statistics of one type, or of all types of a category.
 struct QueueLine {
-    std::optional<model::ActionKind> kind;  // of a type
+    std::optional<model::ActionKind> kind;  // none: a category
     std::optional<std::string> type;
     std::string category;
     std::int64_t scheduled = 0;
@@ -23,7 +23,7 @@ struct QueueLine {
     std::int64_t running = 0;
     std::int64_t held = 0;
     std::int64_t completing = 0;
-    std::optional<TimePoint> oldest;  // since when the first of the queued could have been taken
+    std::optional<TimePoint> oldest;  // since when the oldest queued run could have been claimed
     double submitted_per_second = 0;
     double finished_per_second = 0;
     double failed_per_second = 0;  // of those that finished
@@ -35,15 +35,16 @@ struct QueueReport {
     std::vector<QueueLine> categories;
 };
 
+// Filter of a queue report.
 struct QueueQuestion {
     std::string type;      // empty: all
     std::string category;  // empty: all
-    // A type's category. Depths are counted by type: what was submitted with a category of its own
-    // stands under that of its type.
+    // Returns the category of a type. Depths are counted by type: a run that was submitted with a
+    // category of its own counts under the category of its type.
     std::function<std::string(const std::string& type)> category_of;
 };
 
-// Rates are of the last minute, or of as much of it as the newest kRateSample runs tell.
+// Rates cover the last minute, or the part of it that the newest kRateSample runs span.
 inline constexpr Duration kRateWindow = std::chrono::minutes(1);
 inline constexpr std::size_t kRateSample = 1'000;
 

@@ -24,7 +24,7 @@ Result<Response> ShowDescription(const HandlerContext& context, const Call& call
     return WithTag(call.request, JsonResponse(200, text->json), text->entity_tag);
 }
 
-// Read only: they are a file's, an environment's or a command line's.
+// Settings are read-only: they come from a file, the environment or the command line.
 Result<Response> ShowSettings(const HandlerContext& context, const Call& call) {
     KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
     std::vector<std::string> items;
@@ -96,7 +96,7 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddQueueRoutes(router, context);
     AddRoute(router, context, kListSettings,
              [context](const Call& call) { return ShowSettings(*context, call); });
-    // Public: it tells nothing about this server that its documentation does not.
+    // Public: it reveals nothing about this server that the documentation does not.
     AddRoute(router, context, kGetDescription,
              [context](const Call& call) { return ShowDescription(*context, call); });
 }

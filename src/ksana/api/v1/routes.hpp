@@ -5,7 +5,7 @@
 
 namespace ksana::api {
 
-// All of /api/v1, as openapi.json describes it.
+// Adds all routes of /api/v1, as openapi.json describes them.
 void AddRoutes(http_server::Router& router, const Services& services);
 
 }  // namespace ksana::api

@@ -23,7 +23,7 @@ using http_server::Response;
 using model::Run;
 using model::RunState;
 
-// state=failed&state=timed_out: one of these.
+// Reads state=failed&state=timed_out as alternatives.
 model::RunStates ReadRunStates(api::QueryReader& reader) {
     model::RunStates states = 0;
     for (const std::string_view name : reader.All("state")) {
@@ -53,6 +53,7 @@ store::RunFilter ReadRunFilter(api::QueryReader& reader) {
     return filter;
 }
 
+// Handlers of runs. The routes share one object; pool threads call it concurrently.
 class RunHandlers {
   public:
     explicit RunHandlers(std::shared_ptr<HandlerContext> context)
@@ -77,7 +78,7 @@ class RunHandlers {
         return WithTag(call.request, std::move(response), std::move(tag));
     }
 
-    // 202: its owner has been asked to stop it.
+    // 202: the owner of the run was asked to stop it.
     Result<Response> Cancel(const Call& call) const {
         KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
         KSANA_TRY(const Uuid id, RunIdOf(call.request));
@@ -184,7 +185,7 @@ constexpr Parameter kListRunsParameters[] = {
      "are not over.",
      &MakeRunSort},
 };
-// The job stands in the path.
+// Without `job`, which the path names.
 constexpr std::span kListJobRunsParameters = std::span(kListRunsParameters).subspan(1);
 
 Schema MakePurged() {

@@ -24,7 +24,8 @@ std::string RateText(const model::Rate& rate) {
         .Take();
 }
 
-// Null: nothing is there. Any tag of the same version holds, whatever was in use then.
+// Returns whether the conditions of a request hold. `stored` is null if the limit is not set. Any
+// tag with the same version matches, whatever was in use at its time.
 bool MayChange(const Request& request, const StoredLimit* stored) {
     if (stored == nullptr) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
@@ -57,7 +58,8 @@ Result<void> CheckRoom(store::Store& store) {
     return Error(Code::kExhausted, fmt::format("there are {} limits already", limits.size()));
 }
 
-// What is there, also where it cannot be read: as one without limits, which can be replaced.
+// Returns the stored limit. One that cannot be parsed is returned as empty, so that it can be
+// replaced.
 Result<std::optional<StoredLimit>> FindAnyway(store::Store& store, const std::string& setting) {
     const auto found = store.settings().Get(setting);
     if (!found) {
@@ -69,7 +71,8 @@ Result<std::optional<StoredLimit>> FindAnyway(store::Store& store, const std::st
         StoredLimit{.limit = {}, .version = found->version, .updated_at = found->updated_at});
 }
 
-// Calls change(before), which writes only if nobody else has meanwhile; if somebody has, again.
+// Calls change(before), which writes with compare-and-set, and repeats it if another request wrote
+// first.
 template <class Change>
 Result<void> UntilUndisturbed(store::Store& store, const LimitTarget& target,
                               const Change& change) {

@@ -15,7 +15,7 @@
 
 namespace ksana::api {
 
-// A limit as it stands among the settings.
+// A limit as it is stored among the settings.
 struct StoredLimit {
     model::Limit limit;
     std::int64_t version = 0;
@@ -23,15 +23,16 @@ struct StoredLimit {
 };
 
 Result<StoredLimit> StoredLimitOf(const model::Document& document);
-// Nothing where there is none.
+// Returns nothing if the limit is not set.
 Result<std::optional<StoredLimit>> FindLimit(store::Store& store, const std::string& setting);
 
-// Max_concurrency and rate, null where there is none.
+// Writes max_concurrency and rate, null where they are not set.
 void PutLimit(ObjectText& text, const model::Limit& limit);
 codec::ObjectSchema LimitMembers();
 
-// How a change went; nothing: the conditions of the request (If-Match, If-None-Match: *) do not
-// hold. They look at the version, so that what is in use does not matter.
+// The outcome of a change. The functions below return none, or false, if the conditions of the
+// request (If-Match, If-None-Match: *) do not hold. The conditions compare versions only, so that
+// current use does not matter.
 struct LimitChange {
     StoredLimit stored;
     bool is_new = false;
@@ -40,12 +41,13 @@ struct LimitTarget {
     model::LimitKind kind = model::LimitKind::kGroup;
     std::string name;
 };
-// Both are audited with who sent the request.
+// Stores the limit and an audit event that names the sender of the request. Tries again if another
+// request changed the limit meanwhile.
 Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store,
                                                   const http_server::Request& request,
                                                   const LimitTarget& target,
                                                   const model::Limit& limit);
-// False: they do not hold. kNotFound: there is none.
+// Deletes the limit, likewise. kNotFound: it is not set.
 Result<bool> DeleteStoredLimit(store::Store& store, const http_server::Request& request,
                                const LimitTarget& target);
 

@@ -16,7 +16,7 @@ using http_server::Response;
 using model::Run;
 using store::SubmitVerdict;
 
-// A payload of a megabyte, its escapes, and what else a task says.
+// A payload of a megabyte, its escapes, and the other members of a task.
 constexpr std::size_t kMaxTaskBody = std::size_t{8} << 20;
 constexpr std::size_t kMaxBatchBody = std::size_t{64} << 20;
 
@@ -38,6 +38,7 @@ std::string_view VerdictOf(const store::Submitted& outcome) {
     return outcome.other ? "conflict" : "already";
 }
 
+// Handlers that submit tasks. The routes share one object; pool threads call it concurrently.
 class TaskHandlers {
   public:
     explicit TaskHandlers(const Services& services)
@@ -51,7 +52,7 @@ class TaskHandlers {
         if (outcome.other) return engine::TaskService::OtherTask(outcome.id);
         KSANA_TRY(const store::RunHistory there, store_.runs().Get(outcome.id));
         if (outcome.verdict == SubmitVerdict::kSameKey) return AlreadyThere(there.run);
-        return Made(there.run);  // sent again, because the first answer got lost
+        return Made(there.run);  // a repetition: the first answer was lost
     }
 
     Result<Response> SubmitBatch(const Call& call) const {

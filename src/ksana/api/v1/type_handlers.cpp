@@ -39,7 +39,8 @@ Response TypeChanged412(const Request& request) {
                                       "again"});
 }
 
-// Whether the conditions of a request let it change what is there (null: nothing).
+// Returns whether If-Match and If-None-Match allow the change. `stored` is null if there is no
+// type.
 bool MayChange(const Request& request, const StoredType* stored) {
     if (stored == nullptr) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
@@ -50,6 +51,7 @@ Error NoType(const std::string& code) {
     return {Code::kNotFound, fmt::format("there is no type \"{}\"", code)};
 }
 
+// Handlers of types. The routes share one object; pool threads call it concurrently.
 class TypeHandlers {
   public:
     explicit TypeHandlers(const std::shared_ptr<HandlerContext>& context)
@@ -120,8 +122,8 @@ class TypeHandlers {
     static const std::string& CodeOf(const Call& call) { return call.request.Parameter("code"); }
     static engine::Actor ByOf(const Call& call) { return api::ActorOf(call.request); }
 
-    // The condition is looked at where the type is read for the change, so that nobody gets in
-    // between.
+    // Checks the condition on the type that is read for the change, so that no other change comes
+    // in between.
     template <class F>
     Result<Response> Edit(const Call& call, const F& edit) {
         bool is_new = false;

@@ -10,15 +10,15 @@
 namespace ksana {
 namespace {
 
-// Most jobs fit; and malloc takes its short way below a kilobyte.
+// Large enough for most jobs, and below the kilobyte up to which malloc takes its fast path.
 constexpr std::size_t kUsualSize = 960;
 
 constexpr bool NeedsEscape(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
-// How many characters from the start need no escape. Eight at a time: a byte below 0x20, or one
-// that the exclusive or makes zero, borrows from its highest bit.
+// Returns the length of the prefix that needs no escape. Checks eight bytes at a time: a byte below
+// 0x20, or one that the exclusive or turns to zero, borrows from its highest bit.
 std::size_t PlainPrefix(std::string_view text) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     constexpr std::uint64_t kHigh = 0x8080808080808080;
@@ -123,7 +123,7 @@ void JsonOutput::Double(double value) {
     Separate();
     const std::size_t start = text_.size();
     AppendNumber(text_, value);
-    // Stays a fraction when it is read again: -0.0 and 1.0 are not the integers 0 and 1.
+    // Keeps the number a fraction when it is read again: -0.0 and 1.0 are not the integers 0 and 1.
     if (text_.find_first_of(".e", start) == std::string::npos) text_ += ".0";
 }
 
@@ -137,7 +137,7 @@ void JsonOutput::Raw(std::string_view json) {
     text_ += json;
 }
 
-// Whole stretches that need no escape go out at once.
+// Appends stretches without escapes as a whole.
 void JsonOutput::Quote(std::string_view text) {
     text_ += '"';
     for (std::size_t n = PlainPrefix(text); n < text.size(); n = PlainPrefix(text)) {

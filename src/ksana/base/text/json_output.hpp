@@ -27,7 +27,7 @@ class JsonOutput {
     void Bool(bool value);
     void Int(std::int64_t value);
     void Unsigned(std::uint64_t value);
-    void Double(double value);  // null for what is not finite, which JSON cannot say
+    void Double(double value);  // null if not finite: JSON cannot express that
     void Null();
     // A value that is JSON already.
     void Raw(std::string_view json);
@@ -43,7 +43,7 @@ class JsonOutput {
   private:
     void Begin(char bracket);
     void End(char bracket);
-    // Writes the comma and the line break between two items.
+    // Writes what separates this item from the one before.
     void Separate();
     void NewLine();
     void Quote(std::string_view text);

@@ -21,7 +21,7 @@ using schedule::SwapDay;
 constexpr std::array<std::string_view, 7> kWeekdays = {"SUN", "MON", "TUE", "WED",
                                                        "THU", "FRI", "SAT"};
 
-// Digits with fixed separators: "12-25" by {2,2} and '-'.
+// Reads digits with fixed separators, such as "12-25" with widths {2,2} and '-'.
 template <std::size_t N>
 bool ReadNumbers(std::string_view text, const std::array<int, N>& widths, char separator,
                  std::array<int, N>& out) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr schedule::Date kToday{2026, 11, 16};
 
-// The rules as the API shows them, without what stands around them.
+// The rules as the API shows them, without the enclosing calendar.
 std::string Show(const std::vector<schedule::CalendarRule>& rules) {
     schedule::Calendar calendar;
     calendar.exclude = rules;
@@ -24,7 +24,7 @@ std::string Event(const std::string& lines) {
 
 struct IcsCase {
     const char* lines;
-    const char* rules;  // or, where there are none, the reason
+    const char* rules;  // or the reason, if there are none
 };
 
 class IcsTest : public ::testing::TestWithParam<IcsCase> {};

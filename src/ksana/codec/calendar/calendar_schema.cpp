@@ -1,6 +1,6 @@
 #include "ksana/codec/calendar/calendar_view.hpp"
 
-// Calendars as calendar_codec.cpp and calendar_view.cpp read and write them.
+// Schemas of calendars, which calendar_codec.cpp and calendar_view.cpp read and write.
 
 namespace ksana::codec {
 namespace {

@@ -16,7 +16,7 @@ using schedule::Calendar;
 
 namespace {
 
-// Away with what the server keeps; and the name, which stands in the path, may be left out.
+// Removes the members that the server keeps, and adds the name of the path if there is none.
 json::value Definition(const json::value& value, std::string_view name) {
     json::value definition = value;
     json::object* const object = definition.if_object();

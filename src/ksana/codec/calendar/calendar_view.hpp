@@ -14,15 +14,15 @@
 
 namespace ksana::codec {
 
-// A calendar as /api/v1 shows it: its rules, and which version of them these are.
+// The version of a calendar, which /api/v1 shows with its rules.
 struct CalendarVersion {
     std::int64_t version = 0;
     TimePoint updated_at{};
 };
 std::string CalendarViewToJson(const schedule::Calendar& calendar, const CalendarVersion& version);
 
-// What a client sends for the calendar of this name. It may be a copy of an answer: what the server
-// keeps is not looked at.
+// Reads what a client sends for the calendar of this name. Members that the server keeps are
+// ignored, so that a copy of an answer can be sent back.
 Result<schedule::Calendar> CalendarFromView(std::string_view text, const std::string& name);
 
 enum class ImportFormat : std::uint8_t { kIcs, kCsv };
@@ -38,12 +38,12 @@ struct CalendarImport {
 };
 Result<CalendarImport> CalendarImportFromJson(std::string_view text);
 
-// A question about what a calendar would do.
+// Asks what a calendar would do.
 struct CalendarQuestion {
-    schedule::Calendar calendar;  // its name may be empty
+    schedule::Calendar calendar;  // the name may be empty
     std::optional<TimePoint> from;
     std::int32_t days = 365;
-    std::vector<std::string> jobs;  // empty: those that use the calendar of this name
+    std::vector<std::string> jobs;  // empty: the jobs that use the calendar of this name
 };
 inline constexpr std::int32_t kMaxQuestionDays = 400;
 inline constexpr std::size_t kMaxQuestionJobs = 1'000;

@@ -12,10 +12,10 @@ using schedule::Date;
 using schedule::kSecondsPerDay;
 
 constexpr std::int64_t kLongestSpan = 3'660;  // days
-constexpr std::int64_t kLongestYearly = 31;   // days, each with a rule of its own
+constexpr std::int64_t kLongestYearly = 31;   // days; each becomes a rule
 constexpr Date kLastDate{9999, 12, 31};
 
-// Six digits: a second of the day.
+// Reads six digits as a second of the day.
 std::optional<int> ReadTime(std::string_view text) {
     if (text.size() != 6) return std::nullopt;
     int parts[3] = {};
@@ -27,7 +27,8 @@ std::optional<int> ReadTime(std::string_view text) {
     return (parts[0] * 60 + parts[1]) * 60 + parts[2];
 }
 
-// RFC 5545, 3.3.6: P2W, P3D, PT1H30M. Seconds; none: cannot be read, negative, or years long.
+// Reads a duration of RFC 5545, 3.3.6 (P2W, P3D, PT1H30M) in seconds. None: malformed, negative, or
+// years long.
 std::optional<std::int64_t> ReadDuration(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     if (!text.starts_with('P') || text.size() < 3) return std::nullopt;
@@ -112,7 +113,7 @@ IcsEvent::Answer IcsEvent::Rules(const Date& today) const {
     return start_->second ? Window() : Days(today);
 }
 
-// Some programs write the day itself as the end of a day.
+// An end equal to the start counts as one day: some programs write it so.
 std::optional<std::int64_t> IcsEvent::DayCount() const {
     if (end_) {
         const std::int64_t days = end_->date.DayNumber() - start_->date.DayNumber();
@@ -163,7 +164,8 @@ std::optional<std::int64_t> IcsEvent::SecondCount() const {
            *start_->second;
 }
 
-// The times of a calendar are those of whatever zone a schedule has: an instant is none of them.
+// A calendar's times are local to the zone of each schedule, so an event with a time zone cannot be
+// expressed.
 IcsEvent::Answer IcsEvent::Window() const {
     const auto refuse = [](std::string fault) {
         return Answer{.rules = {}, .fault = std::move(fault)};

@@ -11,17 +11,17 @@
 
 namespace ksana::codec {
 
-// What a VEVENT says about when it is.
+// The dates and times of one VEVENT. RulesFromIcs creates one for each event; for one thread.
 class IcsEvent {
   public:
     explicit IcsEvent(std::size_t line) : line_(line) {}
 
-    // A line of the event itself, not of what is inside it.
+    // Reads a line of the event itself, not of a component inside it.
     void Read(const IcsLine& line);
 
     std::size_t line() const { return line_; }
 
-    // Rules that say the same, or why there are none.
+    // Equivalent rules, or the reason why there are none.
     struct Answer {
         std::vector<schedule::CalendarRule> rules;
         std::string fault;
@@ -41,7 +41,8 @@ class IcsEvent {
     std::optional<std::string> Refusal() const;
     Answer Days(const schedule::Date& today) const;
     Answer Window() const;
-    // By DTEND or DURATION: in days, in seconds. None: neither, or it cannot be read.
+    // Length by DTEND or DURATION; a day without either. None: it cannot be read, or a time of day
+    // has neither.
     std::optional<std::int64_t> DayCount() const;
     std::optional<std::int64_t> SecondCount() const;
 
@@ -50,7 +51,7 @@ class IcsEvent {
     std::optional<When> end_;
     std::optional<std::string> duration_;
     std::optional<std::string> rule_;
-    std::string unknown_;  // a property that changes when it is, and that no rule can say
+    std::string unknown_;  // a property that changes the dates and that rules cannot express
     bool cancelled_ = false;
 };
 

@@ -10,7 +10,8 @@
 namespace ksana::codec {
 namespace {
 
-// Up to one of the characters, quotes taken as one; what follows stays in `rest`.
+// Takes text up to one of `ends` outside of quotes, and removes the quotes. The remainder stays in
+// `rest`.
 std::string TakeUntil(std::string_view& rest, std::string_view ends) {
     std::string taken;
     bool quoted = false;
@@ -89,7 +90,7 @@ namespace {
 
 using schedule::Date;
 
-constexpr int kMaxCount = 8'000;  // years there are
+constexpr int kMaxCount = 8'000;  // years in the calendar
 constexpr std::size_t kMostShown = 40;
 
 std::optional<int> Number(std::string_view text) {
@@ -99,7 +100,7 @@ std::optional<int> Number(std::string_view text) {
     return number;
 }
 
-// Reads the parts one by one.
+// Reads the parts of an RRULE one by one. Lives in one call of ReadYearlyRule.
 class Reader {
   public:
     Reader(const Date& start, IcsYearly& out) : start_(start), out_(out) {}
@@ -127,7 +128,7 @@ class Reader {
     }
 
   private:
-    // Says only what the day itself says.
+    // Returns whether the part only repeats what the start date says.
     bool Repeats(const std::string& name, std::string_view value) const {
         return (name == "INTERVAL" && Number(value) == 1) ||
                (name == "BYMONTH" && Number(value) == start_.month) ||

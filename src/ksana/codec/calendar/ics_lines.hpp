@@ -10,22 +10,22 @@
 
 namespace ksana::codec {
 
-// A content line of RFC 5545, 3.1: NAME;PARAM=VALUE;…:VALUE, with folded lines put together.
+// A content line of RFC 5545, 3.1: NAME;PARAM=VALUE;…:VALUE, unfolded.
 struct IcsLine {
-    std::size_t number = 0;  // of its first line in the text, from 1
-    std::string name;        // in capitals
-    std::vector<std::pair<std::string, std::string>> parameters;  // names in capitals
+    std::size_t number = 0;  // its first line in the text, from 1
+    std::string name;        // upper case
+    std::vector<std::pair<std::string, std::string>> parameters;  // names in upper case
     std::string value;
 
     std::optional<std::string_view> Parameter(std::string_view parameter) const;
 };
 
-// Reads one after the other. The text must outlive it.
+// Reads the content lines of a text one by one. The text must outlive it. For one thread.
 class IcsReader {
   public:
     explicit IcsReader(std::string_view text) : rest_(text) {}
 
-    // Nothing at the end. A line that is none has an empty name.
+    // Returns nothing at the end. A malformed line has an empty name.
     std::optional<IcsLine> Next();
 
   private:
@@ -35,16 +35,16 @@ class IcsReader {
     std::size_t number_ = 0;
 };
 
-std::string UpperCase(std::string_view text);  // of ASCII letters
+std::string UpperCase(std::string_view text);  // ASCII letters only
 
 // An RRULE that only repeats the day of `start` every year.
 struct IcsYearly {
-    std::optional<schedule::Date> until;  // the last day on which it begins
-    std::string fault;                    // not empty: it is another one
+    std::optional<schedule::Date> until;  // last day on which it begins; none: no end
+    std::string fault;                    // not empty: the rule says something else
 };
 IcsYearly ReadYearlyRule(std::string_view rule, const schedule::Date& start);
 
-// Eight digits.
+// Reads eight digits.
 std::optional<schedule::Date> ReadIcsDate(std::string_view text);
 
 }  // namespace ksana::codec

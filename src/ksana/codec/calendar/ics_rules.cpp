@@ -20,7 +20,7 @@ Result<ImportedRules> RulesFromIcs(std::string_view text, const schedule::Date& 
     IcsReader reader(text);
     RuleCollector found;
     std::optional<IcsEvent> event;
-    std::size_t inside = 0;  // how deep in parts of the event, such as its alarms
+    std::size_t inside = 0;  // depth inside components of the event, such as alarms
     bool begun = false;
     while (const auto line = reader.Next()) {
         const std::string part = UpperCase(line->value);

@@ -56,7 +56,7 @@ bool BeginsWithDigit(std::string_view text) {
     return !text.empty() && text[0] >= '0' && text[0] <= '9';
 }
 
-// The fields of a line. Inside quotes a comma is one, and "" is a quote.
+// Splits a line into fields. In quotes a comma is text, and "" is a quote.
 std::vector<std::string> Fields(std::string_view line) {
     std::vector<std::string> fields(1);
     bool quoted = false;
@@ -78,7 +78,7 @@ std::vector<std::string> Fields(std::string_view line) {
     return fields;
 }
 
-// Why it is none, or "".
+// Returns why the field is not a date, or "".
 std::string ReadDay(const std::string& field, Date& day) {
     const auto parsed = schedule::ParseDate(field);
     if (!parsed) return "is no date such as 2026-10-01";
@@ -87,12 +87,12 @@ std::string ReadDay(const std::string& field, Date& day) {
     return "";
 }
 
-// Why the line is no rule, or "".
+// Returns why the line is not a rule, or "".
 std::string ReadRuleLine(const std::vector<std::string>& fields, CalendarRule& rule) {
     CalendarRule::DateSpan span;
     if (std::string fault = ReadDay(fields[0], span.first); !fault.empty()) return fault;
     span.last = span.first;
-    // The second field is an end or, where there is none, already the name.
+    // The second field is the end or, if there is no end, the name.
     if (fields.size() > 1 && BeginsWithDigit(fields[1])) {
         if (const std::string fault = ReadDay(fields[1], span.last); !fault.empty()) {
             return "the end " + fault;

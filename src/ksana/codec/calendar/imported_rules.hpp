@@ -12,10 +12,10 @@ namespace ksana::codec {
 
 inline constexpr std::size_t kMaxImportBytes = 1 << 20;
 inline constexpr std::size_t kMaxImportedRules = 10'000;
-// With more lines that say nothing to us it is another kind of text.
+// A text with more lines that cannot be read is taken for another format.
 inline constexpr std::size_t kMaxSkippedLines = 1'000;
 
-// A part of an imported text that became no rule, and why.
+// A part of an imported text that yields no rule, and the reason.
 struct SkippedLine {
     std::size_t line = 0;  // from 1
     std::string reason;
@@ -28,20 +28,21 @@ struct ImportedRules {
     friend bool operator==(const ImportedRules&, const ImportedRules&) = default;
 };
 
-// Days, spans of days and windows out of other programs' calendars. Both are pure, and fail (at
-// "/text") where the text is too large, is not of this format or holds no rule at all.
+// Read days, spans of days and windows from calendars of other programs. Both fail (at "/text") if
+// the text is too large, is not of this format or yields no rule at all.
 
-// RFC 5545. Of each VEVENT: days (VALUE=DATE, with DTEND or a DURATION of days) become dates; with
-// an RRULE of FREQ=YEARLY that only repeats the day, a rule for each day of the year. A time of day
-// without a zone, of at most a day, becomes a window on its date. Whatever a rule cannot say is
-// skipped with a reason. A yearly event that begins after `today` begins then.
+// Reads RFC 5545. In each VEVENT, days (VALUE=DATE, with DTEND or a DURATION of days) become dates;
+// with an RRULE of FREQ=YEARLY that only repeats the day, they become a rule for each day of the
+// year. A time of day without a zone, of at most a day, becomes a window on its date. What a rule
+// cannot express is skipped with a reason. A yearly event that begins after `today` begins then.
 Result<ImportedRules> RulesFromIcs(std::string_view text, const schedule::Date& today);
 
-// Lines of date[,end][,name], the dates as 2026-10-01 and the end inclusive; names are not kept.
-// The first line may be a header. Fields may stand in double quotes.
+// Reads lines of date[,end][,name], with dates as 2026-10-01 and an inclusive end; names are not
+// kept. The first line may be a header. Fields may be in double quotes.
 Result<ImportedRules> RulesFromCsv(std::string_view text);
 
-// What both have in common: the limits above. Called for every rule or line, and at the end.
+// Collects rules and skipped lines for both formats, and checks the limits above. The readers call
+// Check for every rule or line, and Take at the end. For one thread.
 class RuleCollector {
   public:
     void Add(schedule::CalendarRule rule) { found_.rules.push_back(std::move(rule)); }

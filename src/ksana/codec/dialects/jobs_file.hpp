@@ -12,13 +12,13 @@
 
 namespace ksana::codec {
 
-// jobs.json as document K describes it (K-11). A job has the documented members in the documented
-// order; what those cannot say follows under the names of a definition (job_view.hpp), and only
-// where it differs from the default.
+// Content of jobs.json as document K describes it (K-11). A job has the documented members in the
+// documented order. What those cannot express follows under the names of a definition
+// (v1/job_fields.hpp), if it differs from the default.
 //
-// The file is for people and other programs. It has the definition of a job and of what the engine
-// keeps only last_run_at, next_run_at, last_status and last_error (K-16). JSON inside a job (input,
-// payload) stands there as JSON, so its spelling may change.
+// The file is for users and other programs. It holds the definition of a job, and of its state only
+// last_run_at, next_run_at, last_status and last_error (K-16). JSON inside a job (input, payload)
+// is written as JSON, so its spelling may change.
 struct JobsFile {
     std::int64_t version = 1;
     TimePoint updated_at{};
@@ -26,12 +26,12 @@ struct JobsFile {
     friend bool operator==(const JobsFile&, const JobsFile&) = default;
 };
 
-// Pretty, two blanks a level.
+// Returns the file with two blanks of indentation per level.
 std::string JobsFileToJson(std::span<const model::Job* const> jobs, TimePoint updated_at);
 
-// Also what people write by hand: optional members left out, "" for no time. Every fault with its
-// JSON Pointer; whether the jobs make sense is for ValidateJob, and whether two have the same id
-// for the store. The last state is the one that the status names; "failed" may have been another.
+// Also reads files written by hand: optional members may be absent, and "" means no time. Every
+// fault has its JSON Pointer. ValidateJob checks the values, the store checks for repeated ids. The
+// last state is the one that the status names: several states are written as "failed".
 Result<JobsFile> JobsFileFromJson(std::string_view text);
 
 }  // namespace ksana::codec

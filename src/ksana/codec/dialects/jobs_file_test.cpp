@@ -21,7 +21,7 @@ using namespace model;
 using schedule::ScheduleKind;
 using Strings = std::vector<std::string>;
 
-// Document K, section 4, as it stands there.
+// Document K, section 4, verbatim.
 constexpr const char* kDocumented = R"({
   "version": 1,
   "updated_at": "2025-09-19T11:00:00Z",
@@ -60,7 +60,7 @@ std::string Write(const std::vector<Job>& jobs, TimePoint updated_at = {}) {
     return JobsFileToJson(pointers, updated_at);
 }
 
-// The only job of a file, as JSON.
+// Returns the only job of a file, as JSON.
 boost::json::object Written(const Job& job) {
     return ParseJson(Write({job}))->at("jobs").at(0).as_object();
 }
@@ -71,7 +71,7 @@ Strings Names(const boost::json::object& object) {
     return names;
 }
 
-// A file with one job of these members.
+// Returns a file with one job of these members.
 std::string FileOf(const std::string& job) { return R"({"jobs": [)" + job + "]}"; }
 
 Job ReadOne(const std::string& job) {
@@ -89,7 +89,7 @@ Job PlainJob() {
     return job;
 }
 
-// K-11: the documented example is read, and written it is the same but for the blanks.
+// K-11: the documented example is read, and written back equal except for blanks.
 TEST(JobsFile, IsTheDocumentedOne) {
     const auto file = JobsFileFromJson(kDocumented);
     ASSERT_TRUE(file) << file.error().Describe();
@@ -109,7 +109,7 @@ TEST(JobsFile, IsTheDocumentedOne) {
     EXPECT_NE(written.find("\n      \"id\": \"uuid-1\",\n"), std::string::npos) << "for people";
 }
 
-// K-11, K-16: nothing but the documented members, in their order.
+// K-11, K-16: only the documented members, in their order.
 TEST(JobsFile, APlainJobHasTheDocumentedMembers) {
     const auto job = Written(PlainJob());
     EXPECT_EQ(Names(job), (Strings{"id", "name", "enabled", "type", "http", "schedule", "timeout",
@@ -125,7 +125,7 @@ TEST(JobsFile, APlainJobHasTheDocumentedMembers) {
     EXPECT_EQ(Names(ParseJson(Write({}))->as_object()), (Strings{"version", "updated_at", "jobs"}));
 }
 
-// The server's defaults are not frozen into the file.
+// The file does not freeze the server's defaults.
 TEST(JobsFile, LeavesOutRetriesAndTimeoutThatAreNotItsOwn) {
     Job job = PlainJob();
     job.timeout.reset();
@@ -158,7 +158,7 @@ TEST(JobsFile, SaysTheRestWithTheNamesOfADefinition) {
     EXPECT_EQ(WriteJson(Written(job).at("schedule")), R"({"kind":"cron","cron":"0 3 * * *"})");
 }
 
-// What a definition can say of a job, and so the file.
+// Resets what a definition, and so the file, cannot express.
 void KeepToTheDefinition(Job& job) {
     schedule::ScheduleSpec spec{.kind = job.schedule.kind, .jitter = job.schedule.jitter};
     if (spec.kind == ScheduleKind::kOnce) {
@@ -217,7 +217,8 @@ TEST(JobsFile, KeepsEveryMemberOfADefinition) {
     }
 }
 
-// An unreadable file is moved aside with all its jobs (K-12): whatever a job holds, it is not that.
+// An unreadable file is moved aside with all its jobs (K-12), so no content of a job may make it
+// unreadable.
 TEST(JobsFile, IsAlwaysReadable) {
     const std::string deep = std::string(64, '[') + std::string(64, ']');
     for (const std::string& payload : {deep, std::string("{,"), std::string("\xFF"),
@@ -274,21 +275,21 @@ TEST(JobsFile, KeepsTimesAndTheLastError) {
 }
 
 TEST(JobsFile, ReadsWhatPeopleWrite) {
-    // The shortest there is.
+    // The shortest job.
     const Job shortest = ReadOne(R"({"name": "n", "http": {"url": "http://h/"},
                                      "schedule": {"kind": "every", "every": "90s"}})");
     EXPECT_EQ(shortest.id, "");
     EXPECT_TRUE(shortest.enabled);
     EXPECT_EQ(shortest.retry, std::nullopt);
     EXPECT_EQ(shortest.timeout, std::nullopt);
-    // "" for none, wherever there may be none.
+    // "" means none wherever none is allowed.
     const std::string start = R"({"name": "n", "http": {"url": "http://h/"}, )";
     const Job blank = ReadOne(start + R"("timeout": "", "retry_backoff": "", "last_run_at": "",
         "next_run_at": "", "stop_grace": "", "last_status": "",
         "schedule": {"kind": "every", "every": "90s", "start_at": "", "end_at": "",
                      "jitter": ""}})");
     EXPECT_EQ(blank, shortest);
-    // One of the two is enough; the other has the usual value.
+    // One of the two is enough; the other has its default.
     const std::string every = start + R"("schedule": {"kind": "every", "every": "90s"}, )";
     EXPECT_EQ(ReadOne(every + R"("max_retries": 7})").retry, (RetryPolicy{.max_retries = 7}));
     EXPECT_EQ(ReadOne(every + R"("retry_backoff": "1m"})").retry,

@@ -29,7 +29,8 @@ namespace {
 
 constexpr std::string_view kKeptOfPeriodic[] = {"id", "create_date", "update_date"};
 
-// A schedule of another kind, made by /api/v1, is shown in words that no cron expression has.
+// A schedule of another kind, which /api/v1 can set, is shown in a notation that no cron expression
+// has.
 std::string ExpressionOf(const schedule::ScheduleSpec& spec) {
     switch (spec.kind) {
         case ScheduleKind::kCron:
@@ -67,8 +68,8 @@ void SetStatus(Job& job, PeriodicStatus status) {
     job.paused_reason = status == PeriodicStatus::kNew ? kNeverOnline : "";
 }
 
-// Every fire makes a task, whatever has become of the one before; what it needs of retries is its
-// type's (T-15). An agent that is late has no grace: its deadline is what it was told.
+// Every fire creates a task, whatever the state of the previous one; retries are those of the type
+// (T-15). An agent has no grace after its deadline, which it was told.
 Job Blank() {
     Job job;
     job.action = QueueAction{};
@@ -131,7 +132,7 @@ std::string PeriodicTasksToJson(std::span<const Job> jobs) {
 Result<Job> PeriodicTaskFromJson(std::string_view text) { return Read(text, Blank()); }
 
 Result<void> ReplacePeriodicTask(Job& job, std::string_view text) {
-    Job blank = job;  // what document T has no word for stays
+    Job blank = job;  // what document T cannot express stays
     blank.tenant = Job().tenant;
     blank.owner.clear();
     blank.action = QueueAction{};

@@ -31,7 +31,7 @@ struct ksana::model::EnumNames<ksana::codec::ReportStatus> {
 namespace ksana::codec {
 namespace {
 
-// Members that the server keeps of a task.
+// Members of a task that the server keeps.
 constexpr std::string_view kKeptOfTask[] = {
     "status", "executing_deadline", "exec_id",     "error_count", "error_info", "remark",
     "result", "exec_time",          "create_date", "update_date"};
@@ -46,7 +46,7 @@ void WriteOrNull(const ValueWriter& writer, std::string_view key, const std::opt
     }
 }
 
-// Whole seconds of the last attempt, 0 while there is none.
+// Returns the whole seconds of the last attempt; 0 if none has ended.
 std::int64_t ExecSeconds(const model::RunStatus& status) {
     if (!status.started_at || !status.ended_at) return 0;
     return std::chrono::floor<std::chrono::seconds>(*status.ended_at - *status.started_at).count();
@@ -97,7 +97,7 @@ void ReadTask(JsonReader& reader, const Node& node, NewTask& task) {
     object.Finish();
 }
 
-// "mail" or ["mail", "scan"].
+// Reads "mail" or ["mail", "scan"].
 void ReadNames(ObjectReader& object, std::string_view key, std::vector<std::string>& out) {
     const auto node = object.Find(key);
     if (!node) return;

@@ -11,15 +11,15 @@
 #include "ksana/model/run/new_task.hpp"
 #include "ksana/model/run/run.hpp"
 
-// Async tasks in the words of document T. Ids are texts: inside they are UUIDs.
+// Asynchronous tasks in the terms of document T. Ids are texts that hold UUIDs.
 
 namespace ksana::codec {
 
-// A task as the document draws it (T-01); null where there is nothing.
+// Returns a task as the document describes it (T-01), with null for missing values.
 std::string TaskToJson(const model::Run& run);
 std::string TasksToJson(std::span<const model::Run> runs);
 
-// What is submitted: one task, or an array of them.
+// The body of a submission: one task, or an array.
 struct SubmittedTasks {
     std::vector<model::NewTask> tasks;
     bool is_list = false;
@@ -27,7 +27,7 @@ struct SubmittedTasks {
 Result<SubmittedTasks> SubmittedTasksFromJson(std::string_view text, std::size_t max_bytes,
                                               std::size_t most);
 
-// What an agent asks for (T-03). Types and categories may be one name or an array.
+// What an agent requests (T-03). The text may give types and categories as one name or as an array.
 struct TaskFetch {
     std::vector<std::string> types;
     std::vector<std::string> categories;
@@ -37,10 +37,11 @@ struct TaskFetch {
 };
 Result<TaskFetch> TaskFetchFromJson(std::string_view text);
 
-// What an agent reports: Success, Completed, Error or Failure, as the event it is (T-02, T-10).
+// Reads an agent's report, Success, Completed, Error or Failure, as the corresponding event (T-02,
+// T-10).
 Result<model::Event> TaskReportFromJson(std::string_view text);
 
-// Lines of a periodic task's log (T-14), of its runs.
+// Returns the log of a periodic task (T-14), one entry for each run.
 std::string PeriodicLogToJson(std::span<const model::Run> runs);
 
 }  // namespace ksana::codec

@@ -21,7 +21,7 @@ using std::chrono::seconds;
 
 namespace {
 
-// Agents of this dialect do not renew what they have fetched, and nothing is had for longer.
+// Agents of this dialect do not renew leases, and no lease is longer than this.
 constexpr std::int64_t kMaxTimeoutMinutes = 24 * 60;
 constexpr std::int64_t kMaxIntervalSeconds = 30LL * 24 * 60 * 60;
 
@@ -36,12 +36,12 @@ std::string_view WordOf(RetryStrategy strategy) {
         case RetryStrategy::kSequence:
             return kStrategies[2];
         case RetryStrategy::kExponential:
-            break;  // /api/v1 has it, the document has no word for it
+            break;  // only /api/v1 has it; the document has no word for it
     }
     return model::NameOf(strategy);
 }
 
-// A whole number where it is one.
+// Writes an integer if the value is one.
 template <class Unit>
 void WriteCount(JsonOutput& output, Duration value) {
     const auto whole = duration_cast<Unit>(value);
@@ -88,7 +88,7 @@ void WriteCallbacks(const ValueWriter& writer, const Callbacks& callbacks) {
     output.EndObject();
 }
 
-// A number of seconds or minutes above nothing.
+// Reads a positive number of seconds or minutes.
 template <class Unit>
 bool ReadCount(JsonReader& reader, const Node& node, std::int64_t most, Duration& out) {
     std::int64_t count = 1;
@@ -122,8 +122,8 @@ bool ReadStrategy(ObjectReader& object, RetryStrategy& out) {
     return false;
 }
 
-// "retry_strategy = none 时为0，即不重试，否则大于0": how many failures are followed by another
-// try.
+// "retry_strategy = none 时为0，即不重试，否则大于0": the number of failures that are followed by a
+// retry.
 void ReadMaxErrors(ObjectReader& object, bool said, RetryPolicy& retry) {
     const bool none = retry.strategy == RetryStrategy::kNone;
     retry.max_retries = 0;
@@ -139,7 +139,7 @@ void ReadMaxErrors(ObjectReader& object, bool said, RetryPolicy& retry) {
     }
 }
 
-// Members of another strategy may stand there, as in a copy of an answer; they mean nothing.
+// Members of another strategy may be present, as in a copy of an answer; they are ignored.
 void ReadRetry(ObjectReader& object, RunType& type) {
     JsonReader& reader = object.reader();
     RetryPolicy retry;
@@ -189,7 +189,7 @@ void ReadCallbacks(JsonReader& reader, const Node& node, Callbacks& out, const R
             }
         }
     }
-    // Document T knows one secret: that of a rotation under way stays.
+    // Document T knows one secret: the previous secret of a rotation in progress stays.
     if (before != nullptr) out.previous_secret_key = before->callbacks.previous_secret_key;
     object.Finish();
 }

@@ -7,7 +7,7 @@
 namespace ksana::codec {
 namespace {
 
-// The number that is written exactly so.
+// Returns the number whose usual spelling is `text`.
 std::optional<std::int64_t> NumberOf(const std::string& text) {
     std::int64_t number = 0;
     const char* const end = text.data() + text.size();

@@ -13,11 +13,11 @@ using model::Job;
 
 namespace {
 
-// Kept by the service, and not for a client to say.
+// Members that the server keeps and clients cannot set.
 constexpr std::string_view kKeptOfTimer[] = {"last_run_at", "next_run_at", "last_status",
                                              "last_error"};
 
-// The job as values, for what is changed member by member.
+// The job as JSON values, to be changed member by member.
 Result<json::value> ValueOf(const Job& job) {
     JsonOutput output;
     WriteTimerJob(output, job);

@@ -41,7 +41,7 @@ std::string_view LastStatus(const Job& job) {
     return model::WordFor(model::Dialect::kTimer, *job.state.last_state, 0).value_or("");
 }
 
-// The policy that max_retries and retry_backoff stand for.
+// Returns the policy that max_retries and retry_backoff describe.
 RetryPolicy PlainRetry(std::int32_t max_retries, Duration backoff) {
     RetryPolicy retry;
     retry.strategy = model::RetryStrategy::kFixed;
@@ -64,8 +64,8 @@ void TimeOrBlank(const ValueWriter& writer, std::string_view key,
     }
 }
 
-// Writes like FieldWriter, without the members that `written` knows: those stand in the text
-// already, in an order of their own.
+// Writes like FieldWriter, without the members for which `written` returns true: those are in the
+// text already, in their own order. Lives in one call of WriteRest.
 template <class T>
 class RestWriter {
   public:
@@ -102,7 +102,7 @@ class RestWriter {
     bool Is(Kind T::*kind, Kind value) const {
         return fields_.Is(kind, value);
     }
-    // The action: always written.
+    // The action is written already.
     template <class Kind, class... Parts>
     [[gnu::always_inline]] void Choice(std::string_view /*key*/,
                                        std::variant<Parts...> T::* /*member*/,
@@ -147,7 +147,7 @@ void WriteSchedule(const ValueWriter& writer, const ScheduleSpec& spec) {
 
 void WriteTimerJob(JsonOutput& output, const Job& job, const model::PolicyDefaults* defaults) {
     if (defaults != nullptr && !job.retry && !IsPlain(defaults->retry)) {
-        Job shown = job;  // with a policy that the documented members cannot say: rare
+        Job shown = job;  // for a policy that the documented members cannot express: rare
         shown.retry = defaults->retry;
         WriteTimerJob(output, shown, defaults);
         return;

@@ -60,13 +60,13 @@ TEST(TimerJob, ShowsThePoliciesThatHold) {  // K-08
     EXPECT_EQ(TimerJobsToJson(std::vector{job, job}, {}).front(), '[');
 }
 
-// A tree of values written by the library: the same text.
+// A tree of values written by the library gives the same text.
 TEST(TimerJob, HostileTextsAreWrittenAsTheLibraryWritesThem) {
     SeededRandom random(11);
     testing::Filler filler(random);
     for (int i = 0; i < 300; ++i) {
         model::Job job = filler.Populated<model::Job>();
-        if (job.retry) job.retry->jitter = 0;  // the library writes fractions in its own way
+        if (job.retry) job.retry->jitter = 0;  // the library writes fractions differently
         const std::string text = TimerJobToJson(job, {});
         const auto parsed = ParseJson(text, {.bytes = text.size(), .depth = 100});
         ASSERT_TRUE(parsed) << parsed.error().Describe() << "\n" << text;

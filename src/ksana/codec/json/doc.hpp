@@ -8,9 +8,10 @@ namespace ksana::codec {
 
 class Schema;
 
-// What the description of the API says about one member: its meaning, the values that it takes and
-// an example. It stands in FieldsOf beside the member; only the description reads it. Readers and
-// writers take it in functions that are always inlined, so that an optimised build makes none.
+// What the description of the API says about one member: its meaning, its valid values and an
+// example. It is given in FieldsOf beside the member, and only the description reads it. Readers
+// and writers take it in functions that are always inlined, so that an optimised build creates
+// none. A plain value.
 class Doc {
   public:
     static constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::min();
@@ -37,27 +38,26 @@ class Doc {
         doc.pattern = expression;
         return doc;
     }
-    // The value as its JSON has it; a text without its quotes.
+    // The value as JSON; a text without its quotes.
     constexpr Doc Example(const char* value) const {
         Doc doc = *this;
         doc.example = value;
         return doc;
     }
-    // Where the default is not that of the structure: the value as for Example.
+    // For a default other than that of the structure; written as for Example.
     constexpr Doc Default(const char* value) const {
         Doc doc = *this;
         doc.default_value = value;
         return doc;
     }
-    // Where the type of the member does not say which values it takes.
+    // For a member whose type does not tell its valid values.
     constexpr Doc As(Schema (*make)()) const {
         Doc doc = *this;
         doc.schema = make;
         return doc;
     }
 
-    // Plain pointers: the compiler does away with a Doc that nobody reads only if making one takes
-    // no work.
+    // Plain pointers: the compiler removes an unused Doc only if constructing it takes no work.
     const char* means = nullptr;
     const char* pattern = nullptr;
     const char* example = nullptr;
@@ -67,14 +67,15 @@ class Doc {
     Schema (*schema)() = nullptr;
 };
 
-// What the description says about a structure as a whole: FieldsOf<T>::kSchema.
+// What the description says about a structure as a whole; used as FieldsOf<T>::kSchema.
 struct SchemaDoc {
-    // Among the schemas of the description; empty: it is written where it is used.
+    // Name among the schemas of the description; empty: the schema is written where it is used.
     std::string_view name = {};
     std::string_view means = {};
     std::string_view example = {};  // JSON
-    // Only the server writes it: a member is there unless it is Rare or optional, and has no
-    // default. Else it is a body, in which only what is Required must be there.
+    // True: only the server writes the structure. Then every member is present unless it is Rare or
+    // optional, and none has a default. False: the structure is a request body, in which only
+    // Required members must be present.
     bool answer = false;
 };
 

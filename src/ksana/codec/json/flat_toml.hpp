@@ -12,7 +12,8 @@ namespace ksana::codec {
 
 // One `key = value` of a flat TOML document, such as a configuration file.
 struct FlatEntry {
-    // Anything else than a text, a whole number or a list of texts: what it is, for a message.
+    // Any other value than a text, an integer or a list of texts; `kind` names its type for
+    // messages.
     struct Other {
         std::string_view kind;
     };
@@ -22,8 +23,8 @@ struct FlatEntry {
     std::variant<std::string, std::int64_t, std::vector<std::string>, Other> value;
 };
 
-// In the order of their lines. The error of what is no TOML names line and column, and of
-// the text shows keys and single characters at most: a value may be a password.
+// Returns the entries in the order of their lines. The error for invalid TOML names line and
+// column. It quotes keys and single characters at most, because a value may be a password.
 Result<std::vector<FlatEntry>> ParseFlatToml(std::string_view text);
 
 }  // namespace ksana::codec

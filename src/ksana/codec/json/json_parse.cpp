@@ -17,7 +17,8 @@ namespace {
 
 namespace json = boost::json;
 
-// Builds the value and watches for what the library lets pass. Called by basic_parser.
+// Builds the value and checks what the library accepts but ParseJson refuses. basic_parser calls it
+// during one parse.
 class Handler {
   public:
     // NOLINTBEGIN(readability-identifier-naming): the names are the library's
@@ -57,7 +58,7 @@ class Handler {
         key_.append(part.data(), part.size());
         if (!keys_.back().insert(key_).second) {
             duplicate_ = key_;
-            error = json::error::not_found;  // any error stops the parser; ours is told apart
+            error = json::error::not_found;  // any error stops the parser; `duplicate_` tells why
             return false;
         }
         key_.clear();
@@ -86,8 +87,8 @@ class Handler {
         stack_.push_uint64(value);
         return true;
     }
-    // Boost.JSON 1.81 rounds some numbers wrongly and takes 1e999 for infinity: read them anew, and
-    // refuse what a double or a 64-bit integer cannot hold.
+    // Boost.JSON 1.81 rounds some numbers incorrectly and reads 1e999 as infinity. So numbers are
+    // parsed again, and those that neither a double nor a 64-bit integer can hold are refused.
     bool on_double(double, json::string_view part, json::error_code& error) {
         number_.append(part.data(), part.size());
         double value = 0;
@@ -116,10 +117,10 @@ class Handler {
 
   private:
     json::value_stack stack_;
-    std::vector<std::set<std::string>> keys_;  // of the objects that are open
+    std::vector<std::set<std::string>> keys_;  // of the open objects
     std::string key_;
     std::string number_;
-    // What made us stop, where it was not the library.
+    // Reasons for stopping that are not the library's.
     std::optional<std::string> duplicate_;
     std::optional<std::string> bad_number_;
 };

@@ -7,8 +7,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/text/json_output.hpp"
 
-// Text to values of Boost.JSON and back. Inside codec/ only: other modules see the functions of
-// definitions.hpp and its neighbours.
+// Used inside codec/ only: other modules use definitions.hpp and the other headers of this module.
 
 namespace ksana::codec {
 
@@ -17,12 +16,13 @@ struct JsonLimits {
     std::size_t depth = 64;
 };
 
-// Strict JSON (RFC 8259) in UTF-8, with two things refused that most readers let pass: a key that
-// stands twice in one object, and a document beyond the limits. The error names line and column.
+// Parses strict JSON (RFC 8259) in UTF-8. Also refuses what most parsers accept: a key that is
+// repeated in one object, a number that neither a double nor a 64-bit integer can hold, and a
+// document beyond the limits. The error names line and column.
 Result<boost::json::value> ParseJson(std::string_view text, const JsonLimits& limits = {});
 
-// Of what we have written ourselves: JSON inside a job may be as deep as ParseJson lets it, and a
-// few levels of ours are around it.
+// Returns limits for text that this module wrote: JSON inside a job may be as deep as ParseJson
+// allows, and is enclosed in a few levels more.
 inline JsonLimits LimitsOfOurs(std::string_view text) {
     return {.bytes = text.size(), .depth = JsonLimits{}.depth + 16};
 }

@@ -55,7 +55,7 @@ TEST(ParseJson, BoundsDepthAndSize) {
     EXPECT_NE(Fault("\"" + std::string(5 << 20, 'x') + "\""), "");
 }
 
-// As the library does it, for every character at every place within two words.
+// Compares with the library for every character at every position within two words.
 TEST(WriteJson, EscapesWhatMustBeEscaped) {
     for (int c = 0; c < 256; ++c) {
         for (std::size_t at = 0; at < 17; ++at) {

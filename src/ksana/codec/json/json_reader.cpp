@@ -33,7 +33,7 @@ int HexDigit(char c) {
     return -1;
 }
 
-// {"hex": "…"}: what ValueWriter makes of a text that is no UTF-8.
+// Reads {"hex": "…"}, which ValueWriter writes for a text that is not UTF-8.
 bool ReadHex(const boost::json::value& value, std::string& out) {
     const auto* object = value.if_object();
     const auto* hex =

@@ -24,20 +24,21 @@
 
 namespace ksana::codec {
 
-// A JSON value together with the place it has in its document, for messages.
+// A JSON value and its place in the document, for messages. `value` must outlive it.
 struct Node {
     const boost::json::value& value;
     std::string path;  // JSON Pointer
 };
 
-// Reads plain structures out of JSON and collects every fault on the way instead of stopping at
-// the first. A reader keeps what `out` held where it finds a fault.
+// Reads plain structures from JSON and collects all faults instead of stopping at the first one.
+// Where there is a fault, `out` keeps its value. Lives during the reading of one document, on one
+// thread.
 class JsonReader {
   public:
     explicit JsonReader(JsonForm form = JsonForm::kDefinition) : form_(form) {}
 
     JsonForm form() const { return form_; }
-    // From here on another form is read; answers the one before.
+    // Switches to another form and returns the previous one.
     JsonForm SwitchTo(JsonForm form) { return std::exchange(form_, form); }
 
     void Fault(const std::string& path, std::string message, std::string_view code = "invalid",
@@ -59,7 +60,7 @@ class JsonReader {
     void Read(const Node& node, model::RunStates& out);  // an array of names
     void Read(const Node& node, TextMap& out);
 
-    // Any JSON, kept as its text.
+    // Reads any JSON and keeps it as text.
     void ReadRaw(const Node& node, std::string& out) { out = WriteJson(node.value); }
 
     template <class E>
@@ -87,7 +88,7 @@ class JsonReader {
         ReadEach(node, out, [this](const Node& item, T& value) { Read(item, value); });
     }
 
-    // An object with the members of T, and no others.
+    // Reads an object with the members of T and no others.
     template <HasFields T>
     void Read(const Node& node, T& out);
 
@@ -106,7 +107,7 @@ class JsonReader {
     void FaultUnknownName(const std::string& path, std::string_view name,
                           std::span<const std::string_view> names);
 
-    // "" where a time or duration may stand, in a form in which that means none.
+    // Returns whether the value is "" in a form in which that means no time or duration.
     bool IsBlank(const Node& node) const;
 
   private:
@@ -117,12 +118,13 @@ class JsonReader {
     std::vector<Problem> problems_;
 };
 
-// One object: its members by name, and at the end a fault for every member nobody asked for.
+// Reads the members of one object by name. Finish reports every member that was not read. `reader`
+// and the value of `node` must outlive it.
 class ObjectReader {
   public:
     ObjectReader(JsonReader& reader, const Node& node);
 
-    // Leaves `out` alone where the member is absent or null.
+    // Leaves `out` unchanged if the member is absent or null.
     template <class T>
     void Optional(std::string_view key, T& out) {
         const auto node = Find(key);
@@ -140,7 +142,7 @@ class ObjectReader {
     std::optional<Node> Find(std::string_view key);
     std::optional<Node> FindRequired(std::string_view key);
 
-    // Faults for the members not asked for, each with the nearest name that would have been.
+    // Adds a fault for each member that was not read, with the nearest name that was.
     void Finish();
 
     const std::string& path() const { return path_; }
@@ -159,7 +161,8 @@ class ObjectReader {
     std::vector<std::string_view> known_;
 };
 
-// Reads the members that FieldsOf<T> names. Both arguments must outlive it.
+// Reads the members that FieldsOf<T> lists: the visitor of JsonReader::Read. Both arguments must
+// outlive it.
 template <class T>
 class FieldReader {
   public:
@@ -228,7 +231,7 @@ class FieldReader {
     void ReadParts(std::string_view key, Kind kind, Variant& out, std::index_sequence<I...>) {
         (ReadPart<I>(key, kind, out), ...);
     }
-    // The part of the kind must be there, the others must not.
+    // The part of the chosen kind is required, the others are refused.
     template <std::size_t I, class Kind, class Variant>
     void ReadPart(std::string_view key, Kind kind, Variant& out) {
         constexpr std::string_view kName = model::NameOf(static_cast<Kind>(I));
@@ -255,7 +258,7 @@ void JsonReader::Read(const Node& node, T& out) {
     object.Finish();
 }
 
-// One whole document, by read(reader, node, out).
+// Reads a whole document with read(reader, node, out). Returns all faults as one error.
 template <class T, class F>
 Result<T> ReadDocument(std::string_view text, JsonForm form, const JsonLimits& limits,
                        const F& read) {

@@ -6,29 +6,30 @@
 
 #include "ksana/base/error/result.hpp"
 
-// JSON as text, for modules that look into it without holding values.
+// JSON as text, for modules that inspect it without holding values.
 
 namespace ksana::codec {
 
-// One document that ParseJson accepts.
+// Returns whether ParseJson accepts the text.
 bool IsJson(std::string_view text);
 
-// A JSON string with its quotes. The text must be UTF-8.
+// Returns `text`, which must be UTF-8, as a JSON string with quotes.
 std::string QuoteJson(std::string_view text);
 
-// A member of an object, in two forms.
+// A member of an object, as JSON and as text.
 struct JsonMember {
     std::string name;
     std::string json;  // as JSON, without blanks
-    std::string text;  // what a string holds; nothing for null; else the same as `json`
+    std::string text;  // content of a string; empty for null; else as `json`
 };
 
-// Fails for what is not JSON or not an object.
+// Returns the members of an object. Fails if the text is not JSON or not an object.
 Result<std::vector<JsonMember>> JsonMembers(std::string_view object);
 
-// What programs say about their work (an error, a note, a line of log) may hold anything, and no
-// store keeps a NUL. Such a text is not worth refusing a report for: U+FFFD takes the NUL's place,
-// and what is then longer than `most` bytes is cut. Shorter texts are never cut.
+// Replaces NUL by U+FFFD. Messages of programs (an error, a note, a line of log) may contain NUL,
+// which no store keeps, and are not worth refusing a report for. If the replacement makes the text
+// longer than `most` bytes, it is cut. A text without NUL is returned unchanged, whatever its
+// length.
 std::string WithoutNul(std::string text, std::size_t most);
 
 }  // namespace ksana::codec

@@ -17,26 +17,26 @@ class value;
 
 namespace ksana::codec {
 
-// JSON that nobody has a model for: what a client gets from an API and shows. Immutable; a part
-// keeps the whole alive, so it may outlive the variable it was taken from. Cheap to copy.
+// JSON that has no model: what a client gets from an API and shows. Immutable and cheap to copy,
+// hence safe to read from several threads. A part keeps the whole document alive, so it may outlive
+// the variable it was taken from.
 class Json {
   public:
     Json();  // null
 
-    // Strict, as ParseJson; the default bound is that of a page of a list, and more.
+    // Parses strictly, as ParseJson does. The default limit exceeds the largest page of a list.
     static Result<Json> Parse(std::string_view text, std::size_t max_bytes = 32 << 20);
-    // TOML as the same values.
+    // Parses TOML into the same values.
     static Result<Json> ParseToml(std::string_view text);
 
     static Json Of(std::string_view text);
     static Json Of(std::int64_t number);
-    // Not by conversion: a literal would become true.
+    // A template, so that a string literal does not convert to bool.
     template <std::same_as<bool> B>
     static Json Of(B flag) {
         return OfFlag(flag);
     }
     static Json Object();  // without members
-    // `items` in this order.
     static Json Array(const std::vector<Json>& items);
 
     bool IsNull() const;
@@ -44,28 +44,28 @@ class Json {
     bool IsArray() const;
     bool IsText() const;
 
-    // The part that a JSON Pointer names ("/schedule/cron", "" is all of it); null where there is
-    // none. Of an array by number.
+    // Returns the part that a JSON Pointer names ("/schedule/cron"; "" is the whole), items of an
+    // array by number. Returns null if there is none.
     Json At(std::string_view pointer) const;
     bool Has(std::string_view pointer) const;
 
-    // What a string holds; "" for null; everything else as JSON.
+    // Returns the content of a string, "" for null, and any other value as JSON.
     std::string Text() const;
     std::string TextAt(std::string_view pointer) const { return At(pointer).Text(); }
     std::optional<std::int64_t> Int() const;
     std::optional<double> Number() const;
     bool True() const;
 
-    std::vector<Json> Items() const;                            // of an array, else none
+    std::vector<Json> Items() const;                            // of an array; else empty
     std::vector<std::pair<std::string, Json>> Members() const;  // of an object, in its order
 
-    // Another document, with `value` at this place; objects on the way are made. The place must be
-    // a member of an object.
+    // Returns a copy with `value` at `pointer`, which must name a member of an object. Creates
+    // missing objects on the way.
     Json With(std::string_view pointer, const Json& value) const;
     Json Without(std::string_view pointer) const;
 
     std::string Compact() const;
-    std::string Pretty() const;  // two blanks a level, without a newline at the end
+    std::string Pretty() const;  // two blanks per level, no newline at the end
 
     friend bool operator==(const Json& a, const Json& b);
 

@@ -71,7 +71,7 @@ std::vector<std::string> ChangedMembersOf(std::string_view before, std::string_v
         if (found == old_values.end() || found->second != member.json) names.push_back(member.name);
         if (found != old_values.end()) old_values.erase(found);
     }
-    for (const auto& [name, value] : old_values) names.emplace_back(name);  // taken away
+    for (const auto& [name, value] : old_values) names.emplace_back(name);  // removed members
     return names;
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
+// Converts TOML nodes to JSON values. Lives in one call of ParseToml.
 class Converter {
   public:
     json::value Convert(const toml::node& node) {
@@ -43,11 +44,11 @@ class Converter {
         return json::value(json::string(text.str()));
     }
 
-    // Where the first number stands that is none, or 0.
+    // Returns the line of the first number that is not finite, or 0.
     toml::source_index bad_line() const { return bad_line_; }
 
   private:
-    // inf and nan exist in TOML only.
+    // Only TOML has inf and nan. Such a number becomes null, and bad_line() reports it.
     json::value Finite(double number, const toml::node& node) {
         if (std::isfinite(number)) return number;
         if (bad_line_ == 0) bad_line_ = node.source().begin.line;

@@ -23,8 +23,8 @@ std::string Hex(std::string_view bytes) {
 
 }  // namespace
 
-// JSON is UTF-8 and the parser insists on it: one stray byte in an error text would make a whole
-// file unreadable.
+// JSON must be UTF-8, and the parser insists on it: a single invalid byte in an error text would
+// make a whole file unreadable.
 void ValueWriter::Write(const std::string& text) const {
     if (form_ == JsonForm::kDefinition || IsUtf8(text)) {
         output_.Text(text);
@@ -61,7 +61,7 @@ void ValueWriter::Write(const TextMap& map) const {
         output_.EndObject();
         return;
     }
-    // A member's name cannot be {"hex": …}: pairs instead.
+    // A member name cannot be {"hex": …}, so the map is written as pairs.
     output_.BeginArray();
     for (const auto& [key, value] : map) {
         output_.BeginArray();

@@ -18,8 +18,8 @@
 
 namespace ksana::codec {
 
-// Writes plain structures as JSON: what JsonReader reads in the same form. `output` must outlive
-// it.
+// Writes plain structures as JSON, such that JsonReader reads them in the same form. `output` must
+// outlive it. For one thread.
 class ValueWriter {
   public:
     ValueWriter(JsonForm form, JsonOutput& output) : form_(form), output_(output) {}
@@ -54,11 +54,12 @@ class ValueWriter {
         WriteFields(in, form_ == JsonForm::kDefinition);
     }
 
-    // An object of the members; `whole`: also of those that have their default.
+    // Writes the members as an object. `whole`: including those that have their default.
     template <HasFields T>
     void WriteFields(const T& in, bool whole) const;
 
-    // JSON kept as text: as JSON where the form wants that, and as a string where it is none.
+    // Writes a text that holds JSON: as JSON if the form wants that, as a string if it is not valid
+    // JSON.
     void WriteJsonText(const std::string& text) const;
 
     template <class M>
@@ -72,8 +73,8 @@ class ValueWriter {
     JsonOutput& output_;
 };
 
-// Writes the members that FieldsOf<T> names into the object that is open. The arguments must
-// outlive it.
+// Writes the members that FieldsOf<T> lists into the open object: the visitor of ValueWriter. The
+// arguments must outlive it.
 template <class T>
 class FieldWriter {
   public:
@@ -159,7 +160,7 @@ void ValueWriter::WriteFields(const T& in, bool whole) const {
     output_.EndObject();
 }
 
-// The text of one structure.
+// Returns one structure as JSON.
 template <HasFields T>
 std::string FieldsToJson(const T& in, JsonForm form) {
     JsonOutput output;

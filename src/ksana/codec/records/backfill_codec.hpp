@@ -11,19 +11,20 @@
 
 namespace ksana::codec {
 
-// As it is stored.
+// Write and read the stored form.
 std::string BackfillToJson(const model::Backfill& backfill);
 Result<model::Backfill> BackfillFromJson(std::string_view text);
 
-// As /api/v1 shows it.
+// Returns a backfill as /api/v1 shows it.
 std::string BackfillViewToJson(const model::Backfill& backfill);
 extern const NamedSchema kBackfillSchema;
 
-// Its fires, in order, as steps from one to the next: what is long is small.
+// Write and read the fires of a backfill, in order, as steps from one to the next, which keeps long
+// lists small.
 std::string FiresToJson(const std::vector<TimePoint>& fires);
 Result<std::vector<TimePoint>> FiresFromJson(std::string_view text);
 
-// What a client asks for.
+// A backfill as a client requests it.
 struct BackfillRequest {
     TimePoint from{};
     TimePoint to{};

@@ -10,9 +10,9 @@
 
 namespace ksana::codec {
 
-// Bodies of documents (model/document.hpp), for a store and not for people: members that have their
-// default are left out, what is written comes back equal, and a type's secret key is among it.
-// Every fault has its JSON Pointer.
+// Bodies of documents (model/document.hpp) for a store, not for users: members that have their
+// default are left out, what is written comes back equal, and the secret keys of a type are
+// included. Every fault has its JSON Pointer.
 
 std::string RunTypeToJson(const model::RunType& type);
 Result<model::RunType> RunTypeFromJson(std::string_view text);

@@ -35,6 +35,7 @@ namespace {
 
 constexpr std::string_view kEnd = "end";
 
+// Counts a record by its kind.
 struct Counter {
     ExportCounts& counts;
 
@@ -46,7 +47,7 @@ struct Counter {
     void operator()(const model::Document&) const { ++counts.documents; }
 };
 
-// The members of another version may mean anything: only its number is read.
+// Reads only the version: the members of another version may mean anything.
 void ReadVersion(JsonReader& reader, const Node& node, std::int32_t& version) {
     ObjectReader object(reader, node);
     object.Required("ksana_export", version);

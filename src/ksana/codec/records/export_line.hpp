@@ -17,11 +17,11 @@ inline constexpr std::int32_t kExportVersion = 1;
 struct ExportHeader {
     std::int32_t version = kExportVersion;
     TimePoint at{};
-    std::string store;  // where it came from, without secrets
+    std::string store;  // source, without secrets
     friend bool operator==(const ExportHeader&, const ExportHeader&) = default;
 };
 
-// The last line: what stands between it and the first. Without it the export is cut off.
+// The last line: counts of the lines between it and the header. An export without it is truncated.
 struct ExportCounts {
     std::int64_t jobs = 0;
     std::int64_t runs = 0;
@@ -35,16 +35,16 @@ struct ExportCounts {
     friend bool operator==(const ExportCounts&, const ExportCounts&) = default;
 };
 
-// Any line after the first.
+// Any line after the header.
 using ExportLine = std::variant<model::Record, ExportCounts>;
 
-// Without their newline: {"ksana_export":1,"at":"…","store":"…"} and {"end":{"jobs":0,…}}. Between
-// them stand the lines of record_codec.hpp.
+// Lines without their newline: {"ksana_export":1,"at":"…","store":"…"} and {"end":{"jobs":0,…}}.
+// Between them are lines of record_codec.hpp.
 std::string ExportHeaderToLine(const ExportHeader& header);
 std::string ExportEndToLine(const ExportCounts& counts);
 
 Result<ExportHeader> ExportHeaderFromLine(std::string_view line);
-// Every fault with its JSON Pointer.
+// Every fault has its JSON Pointer.
 Result<ExportLine> ExportLineFromText(std::string_view line);
 
 }  // namespace ksana::codec

@@ -30,7 +30,7 @@ TEST(LogLine, NamesItsRow) {
     EXPECT_EQ(RowOfLine(R"({"job":{"id":"torn)"), "");
 }
 
-// Whatever is cut off a line is noticed.
+// A line that is cut off anywhere is refused.
 TEST(LogLine, TornLinesAreRefused) {
     for (const std::string& line : {DropToLine({"run", "x", ""}), CommitToLine({12}),
                                     RecordToLine(model::Job{{.id = "j"}})}) {

@@ -82,7 +82,7 @@ namespace {
 constexpr std::array<std::string_view, std::variant_size_v<Record>> kNames = {
     "job", "run", "attempt", "ledger", "event", "document"};
 
-// {"name":{…}}, the inner members by `write`.
+// Returns {"name":{…}}; `write` writes the inner object.
 template <class F>
 std::string LineOf(std::string_view name, const F& write) {
     JsonOutput output;

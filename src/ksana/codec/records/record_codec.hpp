@@ -14,19 +14,20 @@ struct Node;
 
 using model::Record;
 
-// One line of JSON without its newline: {"job":{…}}, {"run":{…}}, {"attempt":{…}}, {"ledger":{…}},
-// {"event":{…}} or {"document":{…}}. Members that have their default are left out. Whatever the
-// record holds comes back equal, also a text that is no UTF-8; times must lie in the years 0000 to
-// 9999, doubles be finite.
+// Returns one line of JSON without its newline: {"job":{…}}, {"run":{…}}, {"attempt":{…}},
+// {"ledger":{…}}, {"event":{…}} or {"document":{…}}. Members that have their default are left out.
+// Every value comes back equal, including texts that are not UTF-8. Times must be in the years 0000
+// to 9999, and doubles finite.
 std::string RecordToLine(const Record& record);
 
-// Every fault with its JSON Pointer. The line may be of any length: it was written here.
+// Every fault has its JSON Pointer. The length is not limited: this module wrote the line.
 Result<Record> RecordFromLine(std::string_view line);
 
-// The line of the job without what a store keeps about it (version, times, how its runs went).
+// Returns the line of a job without what a store keeps about it (version, times, results of its
+// runs).
 std::string DefinitionToLine(const model::JobDefinition& job);
 
-// A record inside another document, whatever the form of that is.
+// Reads a record inside another document, whatever the form of that document.
 void ReadRecord(JsonReader& reader, const Node& node, Record& record);
 
 }  // namespace ksana::codec

@@ -24,7 +24,7 @@ namespace {
 using namespace model;
 namespace json = boost::json;
 
-// A tree of values, for what the tests change in it.
+// The record as a tree of values, for tests that change it.
 json::value RecordValue(const Record& record) {
     const std::string line = RecordToLine(record);
     return ParseJson(line, {.bytes = line.size()}).value();
@@ -52,7 +52,7 @@ TYPED_TEST_SUITE(RecordOf, Kinds);
 
 TYPED_TEST(RecordOf, SurvivesAsItsDefault) { EXPECT_TRUE(Survives(TypeParam{})); }
 
-// Each member alone: one that the codec forgot comes back as its default.
+// Each member alone: a member that the codec omits comes back as its default.
 TYPED_TEST(RecordOf, SurvivesWithAnyMemberChanged) {
     SeededRandom random(1);
     testing::Filler filler(random);
@@ -104,7 +104,7 @@ TEST(RecordCodec, PartsSurviveWithAnyMemberChanged) {
     }
 }
 
-// "" and absent, none and a default that is there, are different things.
+// "" differs from absent, and none from a default that is set.
 TEST(RecordCodec, KeepsNoneApartFromEmpty) {
     Job job;
     job.retry = RetryPolicy{};
@@ -122,7 +122,8 @@ TEST(RecordCodec, KeepsNoneApartFromEmpty) {
     EXPECT_TRUE(Survives(run));
 }
 
-// The exact text of JSON is kept: a hash over a payload, or a number too long for a double.
+// The exact text of JSON is kept, for example for a hash over a payload or a number too long for a
+// double.
 TEST(RecordCodec, KeepsJsonInsideByteByByte) {
     for (const char* text : {"null", "", " { \"b\" : 1.0 , \"a\":12345678901234567890123 } ", "{,",
                              "\"\\u00e9\"", "[1e999]"}) {
@@ -133,12 +134,12 @@ TEST(RecordCodec, KeepsJsonInsideByteByByte) {
     }
 }
 
-// Longer than what ParseJson lets users send: a store must read whatever it wrote.
+// Longer than ParseJson accepts from users: a store must read what it wrote.
 TEST(RecordCodec, HasNoLimitOfLength) {
     EXPECT_TRUE(Survives(model::Run{.payload = std::string(1 << 20, '\x01')}));
 }
 
-// The format on disk. Who changes this must still read the old one.
+// The format on disk. After a change of these lines, the old ones must still be readable.
 TEST(RecordCodec, WritesTheseLines) {
     const TimePoint at = *ParseTime("2026-01-02T03:04:05.000006Z");
     model::Run run;
@@ -209,7 +210,7 @@ TEST(RecordCodec, NamesEveryFault) {
     const auto unknown = RecordFromLine(R"({"jbo":{}})");
     ASSERT_FALSE(unknown);
     EXPECT_NE(unknown.error().Describe().find("did you mean \"job\"?"), std::string::npos);
-    // Exactly one thing a line.
+    // A line holds exactly one record.
     EXPECT_EQ(Paths("{}"), (Strings{""}));
     EXPECT_EQ(Paths("[]"), (Strings{""}));
     EXPECT_EQ(Paths(R"({"run":null})"), (Strings{""}));
@@ -237,7 +238,7 @@ TEST(RecordCodec, ReadsOnlyWholeHexadecimalBytes) {
     }
 }
 
-// Calls see(pointer, value) for everything that is no object and no array.
+// Calls see(pointer, value) for every value other than an object or array.
 template <class F>
 void EachLeaf(json::value& value, const std::string& pointer, const F& see) {
     if (auto* object = value.if_object()) {
@@ -276,7 +277,7 @@ TYPED_TEST(RecordOf, RefusesALineThatIsCutOff) {
     }
 }
 
-// Definitions come from users, who do not say how often a job has run.
+// Definitions come from users and must not contain what the server keeps.
 TEST(RecordCodec, DefinitionsRefuseWhatTheEngineKeeps) {
     SeededRandom random(7);
     const auto job = testing::Filler(random).Populated<Job>();

@@ -4,8 +4,8 @@
 #include "ksana/codec/v1/job_fields.hpp"
 #include "ksana/model/run/run.hpp"
 
-// The members of a run, its parts and its attempts, as they are called in JSON. What holds JSON is
-// a plain text here: only records are made of these, and they keep its bytes.
+// JSON members of a run, its parts and its attempts. Members that hold JSON are plain texts here:
+// only records are written with this list, and they keep every byte.
 
 namespace ksana::codec {
 

@@ -11,11 +11,11 @@
 
 namespace ksana::codec {
 
-// What is kept about a request that carries an Idempotency-Key, and its answer when there is one.
+// What is stored about a request with an Idempotency-Key, and its answer once there is one.
 struct StoredAnswer {
-    std::string request;      // a hash of it: the same key must come with the same request
-    Uuid id;                  // of what it makes, drawn before: made twice, it is the same
-    TimePoint until{};        // somebody is at it until then; not looked at once there is an answer
+    std::string request;      // hash: the same key must come with the same request
+    Uuid id;                  // for the object it creates, so that a repetition creates it once
+    TimePoint until{};        // until then the request is in progress; unused with an answer
     std::int32_t status = 0;  // 0: no answer yet
     std::string content_type;
     TextMap headers;

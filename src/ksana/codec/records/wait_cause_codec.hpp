@@ -8,9 +8,10 @@
 
 namespace ksana::codec {
 
-// {"waits": {"reason": "limited", "for": "group:etl", "before": 3}}, as the detail of a run has it.
+// Returns {"waits": {"reason": "limited", "for": "group:etl", "before": 3}}, the detail of a run
+// that waits.
 std::string WaitCauseToDetail(const model::WaitCause& cause);
-// Nothing for any other detail.
+// Returns nothing for any other detail.
 std::optional<model::WaitCause> WaitCauseFromDetail(std::string_view detail);
 
 }  // namespace ksana::codec

@@ -18,8 +18,8 @@
 
 namespace ksana::codec {
 
-// Schemas of the structures that FieldsOf names: the same list that readers and writers go by, with
-// the Doc of each member.
+// Schemas of the structures that FieldsOf lists: made from the same list that readers and writers
+// use, with the Doc of each member.
 
 template <HasFields T>
 constexpr SchemaDoc SchemaDocOf() {
@@ -30,7 +30,7 @@ constexpr SchemaDoc SchemaDocOf() {
     }
 }
 
-// All members of T as an object, by FieldsOf<T>::Visit.
+// Returns the schema of T with all members of FieldsOf<T>::Visit.
 template <HasFields T>
 ObjectSchema ObjectOf();
 
@@ -42,7 +42,7 @@ Schema MakeFieldSchema() {
 template <HasFields T>
 inline constexpr NamedSchema kSchemaOf{SchemaDocOf<T>().name, &MakeFieldSchema<T>};
 
-// The schema of a member of this type.
+// Makes the schema of a member of type M.
 template <class M>
 struct SchemaFor {
     static Schema Make() {
@@ -107,11 +107,12 @@ inline constexpr bool kIsOptional = false;
 template <class M>
 inline constexpr bool kIsOptional<std::optional<M>> = true;
 
-// Puts the members that FieldsOf<T> names into an object. `out` must outlive it.
+// Adds the members that FieldsOf<T> lists to an object schema: the visitor of ObjectOf and
+// DescribeMembers. `out` must outlive it.
 template <class T>
 class FieldDescriber {
   public:
-    // `answer`: the object is one that the server writes, with all its members.
+    // `answer`: the server writes the object, with all its members.
     FieldDescriber(ObjectSchema& out, bool answer) : out_(out), answer_(answer) {}
 
     JsonForm form() const { return JsonForm::kDefinition; }
@@ -146,7 +147,7 @@ class FieldDescriber {
         FieldDescriber<B> describer(out_, answer_);
         FieldsOf<B>::Visit(describer);
     }
-    // The members of every kind are described. From here on they may all be absent.
+    // Describes the members of every kind. From here on all members may be absent.
     template <class Kind, class C>
     bool Is(Kind C::* /*kind*/, Kind /*value*/) {
         in_a_kind_ = true;
@@ -175,7 +176,7 @@ class FieldDescriber {
         out_.Add(key, schema.With(doc), needed && !in_a_kind_);
     }
 
-    // As Schema::Default wants it; empty: the default goes without saying.
+    // Returns the default as Schema::Default expects it; empty: not worth mentioning.
     template <class M>
     static std::string DefaultText(const M& value) {
         if constexpr (std::is_same_v<M, bool>) {
@@ -198,7 +199,8 @@ class FieldDescriber {
     bool in_a_kind_ = false;
 };
 
-// The members that visit(describer) names: part of T, as a body or as an answer.
+// Returns a schema of the members that visit(describer) names, which are part of T, as a body or as
+// an answer.
 template <HasFields T, class F>
 ObjectSchema DescribeMembers(bool answer, const F& visit) {
     ObjectSchema object;
@@ -207,7 +209,7 @@ ObjectSchema DescribeMembers(bool answer, const F& visit) {
     return object;
 }
 
-// All of them.
+// Does the same for all members of T.
 template <HasFields T>
 ObjectSchema DescribeAll(bool answer) {
     return DescribeMembers<T>(answer, [](auto& v) { FieldsOf<T>::Visit(v); });

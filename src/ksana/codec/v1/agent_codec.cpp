@@ -20,10 +20,10 @@ using model::Event;
 using model::EventKind;
 using model::RunEvent;
 
-// Around the largest result there may stand escapes and the other members.
+// Room for escapes and other members around the largest result.
 constexpr std::size_t kMaxReportText = std::size_t{8} << 20;
 
-// Adds the bounds of the protocol to what ObjectReader reads.
+// Adds the bounds of the protocol to ObjectReader. Lives during the reading of one object.
 class BoundedReader {
   public:
     explicit BoundedReader(ObjectReader& object) : object_(object) {}
@@ -76,7 +76,7 @@ class BoundedReader {
     JsonReader& reader() { return object_.reader(); }
 
   private:
-    // Leaves a value in the bounds where the text has another type: that is fault enough.
+    // A value of the wrong type leaves `out` within its bounds, so that it is one fault only.
     template <class T>
     void Read(const Node& node, T& out) {
         reader().Read(node, out);
@@ -107,7 +107,7 @@ void ReadClaimMembers(ObjectReader& object, AgentClaim& out) {
     bounded.Range("wait", out.wait, Duration::zero(), model::kMaxPoll);
 }
 
-// Lines as JSON strings with commas between (model/run/attempt_log.hpp).
+// Stores lines as JSON strings separated by commas (model/run/attempt_log.hpp).
 void ReadLog(ObjectReader& object, std::string& out) {
     const auto node = object.Find("log");
     if (!node) return;
@@ -183,7 +183,7 @@ void PutError(const AgentError& error, Event& out) {
     out.detail = output.Take();
 }
 
-// "default", "no", or {"after": "30s"}
+// Reads "default", "no" or {"after": "30s"}.
 void ReadRetry(ObjectReader& object, Event& out) {
     const auto node = object.Find("retry");
     if (!node) return;
@@ -253,7 +253,7 @@ void ReadExchangeReport(JsonReader& reader, const Node& node, RunEvent& out) {
     object.Required("run_id", out.run_id);
     std::optional<AgentOutcome> outcome;
     object.Required("outcome", outcome);
-    if (!outcome) return;  // what else there may be depends on it
+    if (!outcome) return;  // the other members depend on it
     ReadReport(object, *outcome, out.event);
     object.Finish();
 }

@@ -11,29 +11,31 @@
 
 namespace ksana::codec {
 
-// The bodies of the agent protocol (docs/api.md). Every fault is named, those of the bounds in
-// model/run/agent.hpp included.
+// Bodies of the agent protocol (docs/api.md). Readers report every fault, including values outside
+// the bounds of model/run/agent.hpp.
 
 Result<model::AgentClaim> AgentClaimFromJson(std::string_view text);
 
-// A report about one run, whose id stands elsewhere: what the outcome has to say, and no more.
+// Reads a report about one run, whose id the path or the exchange names. Accepts only the members
+// of this outcome.
 Result<model::Event> AgentReportFromJson(std::string_view text, model::AgentOutcome outcome);
 
 Result<model::AgentExchange> AgentExchangeFromJson(std::string_view text, std::size_t max_bytes);
 
-// {"runs": […]}: what an agent needs to work on each. Times are told as durations from now in
-// seconds, so that its clock may be wrong.
+// Returns {"runs": […]} with what an agent needs for each run. Times are durations from now in
+// seconds, so that the agent's clock may be wrong.
 std::string ClaimedRunsToJson(std::span<const model::Run> runs);
 
-// What became of a report of an exchange.
+// The outcome of one report of an exchange.
 struct ReportAnswer {
     Uuid run_id;
-    std::string_view verdict;  // a literal
+    std::string_view verdict;  // a string literal
     std::string reason;
     std::vector<std::string_view> directives;
 };
 
-// The answer to an exchange, without the runs and what closes it: they may come later.
+// Returns the start of an answer to an exchange. ExchangeToJson adds the runs, which may come
+// later, and its end.
 std::string ReportAnswersToJson(std::span<const ReportAnswer> answers);
 std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs);
 

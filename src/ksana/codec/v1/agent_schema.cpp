@@ -5,7 +5,7 @@
 #include "ksana/model/run/attempt_log.hpp"
 #include "ksana/model/validate.hpp"
 
-// The bodies and answers of the agent protocol, as agent_codec.cpp reads and writes them.
+// Schemas of the bodies and answers of the agent protocol, which agent_codec.cpp reads and writes.
 
 namespace ksana::codec {
 namespace {
@@ -102,7 +102,7 @@ ObjectSchema& PutFailure(ObjectSchema& out, bool needed) {
 
 Schema After() { return Schema::Length().Means("How much later."); }
 
-// A report that is a call of its own.
+// Schema of a report that is a request of its own.
 template <class Put>
 Schema Report(std::string_view means, std::string_view example, const Put& put) {
     ObjectSchema report(means);

@@ -14,7 +14,7 @@ void Put(JsonOutput& out, std::string_view name, std::string_view text) {
     out.Text(text);
 }
 
-// JSON that somebody stored; a text where it is none.
+// Writes stored JSON; as a text if it is not valid.
 void PutJson(JsonOutput& out, std::string_view name, const std::string& json) {
     if (json.empty()) return;
     out.Key(name);

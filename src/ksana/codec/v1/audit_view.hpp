@@ -11,16 +11,16 @@
 
 namespace ksana::codec {
 
-// An audit event as /api/v1 shows it. What is empty is left out.
+// Returns an audit event as /api/v1 shows it, without empty members.
 std::string AuditEventToJson(const model::AuditEvent& event);
 
-// The data of an event: texts by name, those that are empty left out, and the names of the members
-// of a definition that were changed (null: it is not about that).
+// Returns the data of an event: texts by name, without empty ones, and the names of the changed
+// members of a definition (null: the event is not a change of one).
 std::string AuditDataToJson(const std::vector<std::pair<std::string_view, std::string>>& texts,
                             const std::vector<std::string>* changed = nullptr);
 
-// The names of the members in which two definitions of a job differ. Names only: what a header or
-// a payload holds may be a secret, and must not outlive its change in an audit.
+// Returns the names of the members in which two definitions of a job differ. Names only: the value
+// of a header or payload may be a secret, and must not outlive its change in the audit.
 std::vector<std::string> ChangedMembers(const model::Job& before, const model::Job& after);
 
 extern const NamedSchema kAuditEventSchema;

@@ -10,15 +10,15 @@
 
 namespace ksana::codec {
 
-// The payload of a callback run.
+// The payload of a callback run as JSON.
 std::string CallbackOrderToJson(const model::CallbackOrder& order);
 Result<model::CallbackOrder> CallbackOrderFromJson(std::string_view text);
 
-// What is sent about a run that ended (T-10): {"ext", "result"}, or {"task_id", "error_info",
-// "ext"}. What the run holds as JSON is passed on byte by byte.
+// Returns the body that is sent about a finished run (T-10): {"ext", "result"}, or {"task_id",
+// "error_info", "ext"}. JSON of the run is passed on byte by byte.
 std::string CallbackBody(const model::Run& run, model::CallbackEvent event);
 
-// Which dead letters are to be sent again; what is not said: any.
+// Which dead letters to send again. Empty: any.
 struct RedeliverRequest {
     std::string type;
     std::string tenant;
@@ -26,7 +26,7 @@ struct RedeliverRequest {
 };
 Result<RedeliverRequest> RedeliverRequestFromJson(std::string_view text);
 
-// A callback run as /api/v1 shows it.
+// Returns a callback run as /api/v1 shows it.
 std::string CallbackViewToJson(const model::Run& run);
 
 extern const NamedSchema kCallbackSchema;

@@ -13,7 +13,7 @@
 
 namespace ksana::codec {
 
-// The limits of a group of jobs, as a file names them.
+// Limits of a group of jobs, as a definition file states them.
 struct DefinedGroup {
     struct Rate {
         std::int64_t count = 0;
@@ -28,7 +28,7 @@ struct DefinedGroup {
     friend bool operator==(const DefinedGroup&, const DefinedGroup&) = default;
 };
 
-// What a definition file holds: {"jobs": […], "calendars": […], "groups": […]}, or in TOML
+// Content of a definition file: {"jobs": […], "calendars": […], "groups": […]}, or in TOML
 // [[jobs]], [[calendars]] and [[groups]].
 struct Definitions {
     std::vector<model::JobDefinition> jobs;
@@ -37,8 +37,8 @@ struct Definitions {
     friend bool operator==(const Definitions&, const Definitions&) = default;
 };
 
-// The shape is checked here, every fault with its JSON Pointer (and its line in TOML); what the
-// values mean is for ValidateJob and ValidateCalendar.
+// Read a definition file and check its shape. Every fault has its JSON Pointer (and its line in
+// TOML). ValidateJob and ValidateCalendar check the values.
 Result<Definitions> DefinitionsFromJson(std::string_view text);
 Result<Definitions> DefinitionsFromToml(std::string_view text);
 std::string DefinitionsToJson(const Definitions& definitions);
@@ -47,13 +47,13 @@ Result<model::JobDefinition> JobFromJson(std::string_view text);
 std::string JobToJson(const model::JobDefinition& job);
 Result<schedule::Calendar> CalendarFromJson(std::string_view text);
 std::string CalendarToJson(const schedule::Calendar& calendar);
-// Without what is not said.
+// Leaves out members that are not set.
 std::string GroupToJson(const DefinedGroup& group);
 std::string CalendarRuleToJson(const schedule::CalendarRule& rule);
 
-// A list of texts as a JSON array, for machine-readable output.
+// Returns a list of texts as a JSON array, for machine-readable output.
 std::string StringsToJson(const std::vector<std::string>& strings);
-// One text, quoted. It must be UTF-8.
+// Returns a text, which must be UTF-8, as a JSON string with quotes.
 std::string TextToJson(std::string_view text);
 
 }  // namespace ksana::codec

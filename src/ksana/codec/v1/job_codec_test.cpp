@@ -119,7 +119,7 @@ TEST(JobCodec, ReadsADocumentedJob) {
     EXPECT_EQ(job->timeout, std::chrono::seconds(10));
 }
 
-// K-20: every fault, each with its field and its reason.
+// K-20: every fault is reported, each with its field and its reason.
 TEST(JobCodec, ReportsEveryFaultOfTheShape) {
     const auto job = JobFromJson(R"({
         "nam": "x", "enabled": "yes", "type": "http", "http": {"method": "FETCH"},

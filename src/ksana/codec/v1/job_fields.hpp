@@ -3,7 +3,7 @@
 #include "ksana/codec/json/json_form.hpp"
 #include "ksana/model/job/job.hpp"
 
-// The members of a job and its parts, as they are called in JSON.
+// JSON members of a job and its parts.
 
 namespace ksana::codec {
 
@@ -204,7 +204,7 @@ struct FieldsOf<model::JobDefinition> {
 
 template <>
 struct FieldsOf<model::JobState> {
-    static constexpr SchemaDoc kSchema{.answer = true};  // a definition may have it, for nothing
+    static constexpr SchemaDoc kSchema{.answer = true};  // accepted in a definition, and ignored
 
     using State = model::JobState;
 
@@ -224,7 +224,7 @@ struct FieldsOf<model::JobState> {
     }
 };
 
-// A record: both. A definition that a client sends is a model::JobDefinition.
+// A record: definition and state. A client sends a model::JobDefinition.
 template <>
 struct FieldsOf<model::Job> {
     template <class V>

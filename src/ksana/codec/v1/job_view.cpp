@@ -109,7 +109,7 @@ namespace {
 
 struct Nothing {};
 
-// Takes away the members of a job's state.
+// A visitor that removes the members of a job's state from JSON.
 struct StateEraser {
     json::object& object;
 
@@ -145,7 +145,7 @@ std::vector<std::string_view> FinalStateNames() {
 
 Schema MakeFinalStates() { return Schema::ListOf(Schema::OneOf(FinalStateNames())); }
 
-// The members of the definition or of the state; the state is never required.
+// Members of the definition or of the state; those of the state are never required.
 template <class Part>
 ObjectSchema MembersOf(bool answer) {
     return DescribeMembers<Part>(answer, [](auto& v) { FieldsOf<Part>::Visit(v); });

@@ -13,18 +13,18 @@
 
 namespace ksana::codec {
 
-// A job as /api/v1 shows it: its whole definition, and what the server keeps about it (version,
-// created_at, next_run_at, last_state, …; a time that is not there is left out).
+// Returns a job as /api/v1 shows it: its whole definition, and what the server keeps about it
+// (version, created_at, next_run_at, last_state, …; a time that is not set is left out).
 std::string JobViewToJson(const model::Job& job);
 
-// A definition that a client sends. What the server keeps may stand in it, as in a copy of an
-// answer, and is not looked at; any other unknown member is refused.
+// Reads a definition that a client sends. Members that the server keeps are ignored, so that a copy
+// of an answer can be sent back; any other unknown member is refused.
 Result<model::JobDefinition> JobFromView(std::string_view text);
 
-// Puts a definition in the place of the job's, which keeps its id and its state.
+// Replaces the definition of a job, which keeps its id and state.
 Result<void> ReplaceJob(model::Job& job, model::JobDefinition definition);
-// The same as a merge patch (RFC 7396) says. A schedule of another kind, and an action of another
-// type, take the place of the old one as a whole.
+// Changes the definition by a merge patch (RFC 7396). A schedule of another kind, or an action of
+// another type, replaces the old one as a whole.
 Result<void> PatchJob(model::Job& job, std::string_view patch);
 
 struct RunRequest {
@@ -34,18 +34,18 @@ struct RunRequest {
 struct PauseRequest {
     std::string reason;
 };
-// What a person says who closes a run, holds it or sends it back.
+// The remark of a user who closes a run, holds it or sends it back.
 struct RemarkRequest {
     std::string remark;
 };
-// Which runs are to be deleted. All of these are over.
+// Which finished runs to delete.
 struct PurgeRequest {
     TimePoint finished_before{};
     model::RunStates states =
         static_cast<model::RunStates>(model::kAllStates & ~model::kUnfinishedStates);
-    bool dry_run = false;  // only says how many there are
+    bool dry_run = false;  // only counts them
 };
-// Which jobs, and why. `all` must be said where nothing else narrows them down.
+// Which jobs to change, and why. Without any filter, `all` must be true.
 struct BulkRequest {
     std::string tenant;
     std::string group;
@@ -58,14 +58,14 @@ struct BulkRequest {
     std::string reason;
 };
 
-// Bodies of the verbs. An empty one means the defaults.
+// Read the bodies of the verbs. An empty body means the defaults.
 Result<RunRequest> RunRequestFromJson(std::string_view text);
 Result<PauseRequest> PauseRequestFromJson(std::string_view text);
 Result<RemarkRequest> RemarkRequestFromJson(std::string_view text);
 Result<BulkRequest> BulkRequestFromJson(std::string_view text);
-// This one has no defaults: what is deleted must be said.
+// Has no defaults: the request must say what to delete.
 Result<PurgeRequest> PurgeRequestFromJson(std::string_view text);
-// For verbs that need no body: none, or an object without members.
+// Checks the body of a verb that takes none: empty, or an object without members.
 Result<void> CheckEmptyBody(std::string_view text);
 
 void ReadJob(JsonReader& reader, const Node& node, model::JobDefinition& job);
@@ -73,7 +73,7 @@ void WriteJob(JsonOutput& output, const model::JobDefinition& job);
 
 void ReadSchedule(JsonReader& reader, const Node& node, schedule::ScheduleSpec& spec);
 
-// Of the views and bodies above.
+// Schemas of the views and bodies above.
 extern const NamedSchema kJobDefinitionSchema;
 extern const NamedSchema kJobPatchSchema;
 extern const NamedSchema kJobSchema;

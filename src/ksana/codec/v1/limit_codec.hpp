@@ -26,7 +26,7 @@ struct FieldsOf<model::Rate> {
     }
 };
 
-// Null stands for no limit.
+// Schemas of a member whose null means no limit.
 Schema MakeConcurrency();
 Schema MakeRate();
 
@@ -46,8 +46,8 @@ struct FieldsOf<model::Limit> {
     }
 };
 
-// {"description": "…", "max_concurrency": 2, "rate": {"count": 100, "per": "1m", "burst": 5}}: what
-// people write, and what is stored. Every fault has its JSON Pointer; the values are checked, too.
+// {"description": "…", "max_concurrency": 2, "rate": {"count": 100, "per": "1m", "burst": 5}}: the
+// form of requests and of the store. Every fault has its JSON Pointer; values are checked as well.
 std::string LimitToJson(const model::Limit& limit);
 Result<model::Limit> LimitFromJson(std::string_view text);
 

@@ -7,7 +7,7 @@
 namespace ksana::codec {
 namespace {
 
-// One object of a view, member by member.
+// Writes one object of a view member by member. Lives during one call; the output must outlive it.
 class View {
   public:
     explicit View(JsonOutput& output) : writer_(JsonForm::kDefinition, output) {
@@ -23,7 +23,7 @@ class View {
     View& Put(std::string_view key, const std::optional<T>& value) {
         return value ? Put(key, *value) : *this;
     }
-    // A text that is JSON itself; none where it is empty.
+    // Writes a text that is JSON itself; nothing if it is empty.
     View& PutJson(std::string_view key, const std::string& text) {
         if (text.empty()) return *this;
         writer_.output().Key(key);
@@ -68,7 +68,7 @@ void WriteAttempt(const model::Attempt& attempt, JsonOutput& output) {
     view.End();
 }
 
-// The members of Summary.
+// Schema of what Summary writes.
 ObjectSchema SummarySchema(std::string_view means) {
     const ObjectSchema run = DescribeAll<model::Run>(true);
     const ObjectSchema status = DescribeAll<model::RunStatus>(true);

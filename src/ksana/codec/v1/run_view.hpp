@@ -8,12 +8,13 @@
 
 namespace ksana::codec {
 
-// A run as a list of /api/v1 shows it: without its payload, result and detail, which may be large.
+// Returns a run as lists of /api/v1 show it: without payload, result and detail, which may be
+// large.
 std::string RunViewToJson(const model::Run& run);
-// The same for whoever submitted it; `already`: it was there before.
+// Returns the same for the client that submitted the run. `already`: the run existed before.
 std::string SubmittedRunToJson(const model::Run& run, bool already);
-// All of it, with its attempts, oldest first. The exec_id is not shown to anybody: it is what an
-// attempt proves itself with.
+// Returns the whole run with its attempts, oldest first. The exec_id is never shown: an attempt
+// authenticates its reports with it.
 std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts);
 
 extern const NamedSchema kRunSchema;

@@ -67,10 +67,10 @@ Schema MakeTaskBatch() {
         .Example(R"({"runs": [{"type": "mail", "priority": 9}, {"type": "mail"}]})");
 }
 
-// A task whose text is wrong from end to end says enough with this many faults.
+// Reading a batch stops after this many faults.
 constexpr std::size_t kMaxProblems = 100;
 
-// Around the largest payload there may stand escapes and the other members.
+// Room for escapes and other members around the largest payload.
 constexpr std::size_t kMaxTaskText = std::size_t{8} << 20;
 
 void ReadTasks(JsonReader& reader, const Node& node, std::size_t most, std::vector<NewTask>& out) {

@@ -9,8 +9,8 @@
 
 namespace ksana::codec {
 
-// A task as somebody submits it. Faults of the text only: what a task may be is
-// model::ValidateNewTask's.
+// Reads a task as a client submits it. Checks the text only; model::ValidateNewTask checks the
+// values.
 Result<model::NewTask> NewTaskFromJson(std::string_view text);
 
 struct TaskBatchLimits {
@@ -18,7 +18,7 @@ struct TaskBatchLimits {
     std::size_t tasks = 0;
 };
 
-// {"runs": […]}
+// Reads {"runs": […]}.
 Result<std::vector<model::NewTask>> NewTasksFromJson(std::string_view text,
                                                      const TaskBatchLimits& limits);
 

@@ -3,7 +3,7 @@
 #include "ksana/codec/v1/job_fields.hpp"
 #include "ksana/model/run/run_type.hpp"
 
-// The members of a type of runs, as they are called in JSON.
+// JSON members of a type of runs.
 
 namespace ksana::codec {
 
@@ -59,7 +59,7 @@ struct FieldsOf<model::RunType> {
         if (v.form() == JsonForm::kRecord) VisitBookkeeping(v);
     }
 
-    // What the server keeps.
+    // Members that the server keeps.
     template <class V>
     static void VisitBookkeeping(V& v) {
         v("created_at", &RunType::created_at, "When it was made.");

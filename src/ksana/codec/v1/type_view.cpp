@@ -17,7 +17,7 @@ using model::RunType;
 
 namespace {
 
-// The secrets of callbacks, each with its place, so that none is forgotten.
+// All secrets of callbacks, each with its place, so that masking forgets none.
 struct Secret {
     std::string Callbacks::*member;
     const char* path;
@@ -48,6 +48,7 @@ void Unmask(JsonReader& reader, RunType& type, const RunType* before) {
     }
 }
 
+// A visitor that removes the members that the server keeps from JSON.
 struct TypeEraser {
     json::object& object;
 

@@ -10,21 +10,22 @@
 
 namespace ksana::codec {
 
-// What stands in an answer where there is a secret, which no answer tells.
+// Replaces secrets in answers, which never show them.
 inline constexpr std::string_view kSecretMask = "***";
 
-// A type as /api/v1 shows it: its definition, and when it was made and changed. Secrets are masked.
+// Returns a type as /api/v1 shows it: its definition, and when it was created and changed. Secrets
+// are masked.
 std::string RunTypeViewToJson(const model::RunType& type);
 
-// A definition that a client sends. What the server keeps may stand in it, as in a copy of an
-// answer, and is not looked at; any other unknown member is refused. A masked secret is the one of
-// `before`, the type that is to be replaced (null: there is none, and the mask is refused).
+// Reads a definition that a client sends. Members that the server keeps are ignored, so that a copy
+// of an answer can be sent back; any other unknown member is refused. A masked secret means the one
+// of `before`, the type to replace (null: there is none, and the mask is refused).
 Result<model::RunType> RunTypeFromView(std::string_view text, const model::RunType* before);
 
-// What a merge patch (RFC 7396) makes of a type.
+// Returns the type changed by a merge patch (RFC 7396).
 Result<model::RunType> PatchedRunType(const model::RunType& before, std::string_view patch);
 
-// The names of the members in which two types differ; names only.
+// Returns the names of the members in which two types differ, without their values.
 std::vector<std::string> ChangedMembers(const model::RunType& before, const model::RunType& after);
 
 extern const NamedSchema kTypeDefinitionSchema;

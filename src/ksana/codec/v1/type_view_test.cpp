@@ -25,7 +25,7 @@ Strings Paths(const Result<RunType>& type) {
     return paths;
 }
 
-// T-11: a secret goes in and never comes out.
+// T-11: a secret is accepted and never shown.
 TEST(TypeView, SecretsAreMasked) {
     RunType type = Signed();
     type.callbacks.previous_secret_key = "0lder";

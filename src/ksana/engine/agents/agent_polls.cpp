@@ -26,9 +26,9 @@ constexpr Duration kLongestVainPause = std::chrono::seconds(1);
 constexpr int kPausePerLook = 4;
 constexpr Duration kErrorPause = std::chrono::seconds(1);
 
-// The key of a filter: polls with equal keys can be served by the same runs. Where a text holds a
-// separator, two filters may share a key; that costs a look in vain and nothing else, as each claim
-// carries its own filter.
+// Returns the key of the group that a claim belongs to: claims with equal filters can be served by
+// the same runs. Texts that contain separators may put different filters into one group. This costs
+// a claim in vain at most, because each poll claims with its own filter.
 std::string KeyOf(const model::AgentClaim& claim) {
     std::string key = claim.tenant + '\x01' + claim.creator + '\x01';
     for (const std::string& type : claim.types) key += type + '\x02';
@@ -68,7 +68,7 @@ void AgentPolls::Stop() {
     const MutexLock service(service_mutex_);
     Drain();
     thread_.Stop();
-    Drain();  // the polls that the thread had taken
+    Drain();  // a safeguard: no poll is kept while draining_ is set
 }
 
 void AgentPolls::Claim(AgentPoll poll) {
@@ -189,7 +189,7 @@ SteadyPoint AgentPolls::RunOnce() {
     return std::min(next, first_deadline_);
 }
 
-// Answers polls whose agent has gone, and those whose time is over.
+// Answers the polls whose client has disconnected or whose deadline has passed.
 void AgentPolls::Sweep(SteadyPoint now) {
     const bool gone = signal_->gone.exchange(false);
     std::vector<Waiting> over;
@@ -234,7 +234,7 @@ bool AgentPolls::WantsLook(SteadyPoint now) {
            now >= looked_at_ + options_.longest_sleep;
 }
 
-// Claims for the first polls of each filter. Returns whether to look again at once.
+// Claims runs for the first polls of the groups. Returns true if there is more to do at once.
 Result<bool> AgentPolls::Look() {
     seen_ = commits_.load();
     std::vector<Taken> taken = TakeFirst();
@@ -309,7 +309,7 @@ void AgentPolls::PutBack(std::vector<Taken> taken) {
             if (draining_) {
                 over.push_back(std::move(entry->waiting));
             } else {
-                // A sweep may have reset first_deadline_ while this poll was away.
+                // Sweep may have computed the first deadline without these polls.
                 first_deadline_ = std::min(first_deadline_, entry->waiting.deadline);
                 groups_[entry->key].push_front(std::move(entry->waiting));
             }

@@ -16,7 +16,7 @@ namespace ksana::app {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitFailed = 1;
-// The schedule never fires: `cron next`, `cron explain`, `job next`.
+// The schedule has no further fire: `cron next`, `cron explain`, `job next`.
 inline constexpr int kExitNever = 3;
 inline constexpr int kExitNotSucceeded = 7;  // the watched run ended without success, or is held
 inline constexpr int kExitPending = 8;       // `migrate --status`: migrations are pending

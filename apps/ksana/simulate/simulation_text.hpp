@@ -16,7 +16,7 @@ struct SimulationLook {
 };
 
 // Formats an answer of POST /simulate for people: totals, load charts, jobs whose runs overlapped,
-// and nights on which the clocks change.
+// and fires at clock changes.
 std::string SimulationText(const codec::Json& simulation, const SimulationLook& look);
 
 // Returns whether the locale uses UTF-8: LC_ALL, else LC_CTYPE, else LANG.

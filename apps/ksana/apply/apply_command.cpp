@@ -69,7 +69,7 @@ Result<void> CarryOut(client::ApiClient& api, const PlanItem& item) {
         KSANA_TRY_VOID(api.Delete(std::move(path), item.if_match));
         return {};
     }
-    // The path has the name; the API refuses a second one in the body.
+    // The path has the name; the body of a group must not repeat it.
     const Json body = item.kind == ThingKind::kJob ? item.body : item.body.Without("/name");
     KSANA_TRY_VOID(api.Put(
         std::move(path), body,

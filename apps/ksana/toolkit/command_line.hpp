@@ -75,7 +75,7 @@ struct Output {
     std::function<bool(std::string_view out, std::string_view err)> sink = {};
 
     // Passes both texts to the sink and clears them, for commands that write as they go. Returns
-    // false if nobody reads the output any more; the command should then end.
+    // false if the output can no longer be written; the command should then end.
     bool Flush();
 };
 

@@ -43,7 +43,7 @@ struct Process {
     std::FILE* in;
     std::FILE* out;
     // Replaces the current line on standard error; "" clears it. Empty if standard error is no
-    // terminal.
+    // terminal or a dumb one.
     std::function<void(std::string_view)> redraw;
     Terminal terminal = {};
 };

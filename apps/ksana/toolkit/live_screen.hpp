@@ -49,8 +49,8 @@ struct LiveView {
 OptionSpec IntervalOption();
 Result<Duration> IntervalOf(const Arguments& arguments);
 
-// Returns kInvalidArgument if standard output is no terminal. The message suggests the option
-// `instead`, which prints one picture.
+// Returns kInvalidArgument if standard output is no terminal, or a dumb one. The message suggests
+// `instead` as the way to print one picture.
 Result<void> NeedTerminal(const ApiSession& session, std::string_view instead);
 
 // Fetches and draws until the user presses q or a signal arrives; returns the exit code. While the

@@ -12,7 +12,7 @@
 
 namespace ksana::app {
 
-// The destination of a large output: a new file, or an open stream that the caller owns. A file is
+// The destination of a large output: a file, or an open stream that the caller owns. A file is
 // written under a temporary name next to its place, with access for its owner only, and Commit()
 // renames it; without Commit() the destructor deletes it. Owned by the command. One thread.
 class OutputFile {

@@ -11,7 +11,7 @@
 
 namespace ksana::app {
 
-// The context of a command that asks a server: its arguments, its output and a connected client.
+// The context of a command that asks a server: its arguments, its output and a client.
 // Lives for one invocation, on the stack of OverApi's wrapper; owns none of what it refers to. One
 // thread.
 struct ApiSession {

@@ -1,5 +1,5 @@
-"""The processes of benchmarks of a server, each ended by whoever started it, and what the kernel
-says."""
+"""Starts and stops the processes of the server benchmarks, and reads their CPU time and memory
+from the kernel."""
 import collections
 import contextlib
 import http.client
@@ -17,11 +17,11 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-PROGRAMS = BUILD / "bench" / "bench" / "timer"      # of the timer's benchmark
+PROGRAMS = BUILD / "bench" / "bench" / "timer"      # the programs of the timer benchmark
 KSANA = pathlib.Path(os.environ.get("KSANA_BENCH_BINARY") or BUILD / "release" / "ksana")
 READY = re.compile(r"ksana is ready.* url=\"?http://[0-9.]+:(\d+)")
 TICKS = os.sysconf("SC_CLK_TCK")
-QUIET = 0.10    # share of all cores that others may use before the numbers are doubted
+QUIET = 0.10    # share of all cores that other processes may use before the numbers are in doubt
 
 
 def micros():
@@ -29,7 +29,7 @@ def micros():
 
 
 def wait_for(check, patience, what, pause=0.01):
-    """What check() says as soon as it is something; asked again and again."""
+    """Polls check() until its result is true, and returns the result. Raises TimeoutError."""
     deadline = time.monotonic() + patience
     while True:
         found = check()
@@ -42,7 +42,7 @@ def wait_for(check, patience, what, pause=0.01):
 
 @contextlib.contextmanager
 def folder():
-    """A folder on the disk of the build, gone afterwards."""
+    """Creates a folder on the disk of the build, and deletes it afterwards."""
     BUILD.mkdir(exist_ok=True)
     path = pathlib.Path(tempfile.mkdtemp(prefix="bench_", dir=BUILD))
     try:
@@ -53,7 +53,7 @@ def folder():
 
 @contextlib.contextmanager
 def running(command, patience=40, **how):
-    """A process that is ended with the block, kindly first."""
+    """Runs a process and ends it with the block: SIGTERM first."""
     process = subprocess.Popen(command, **how)
     try:
         yield process
@@ -70,7 +70,7 @@ def running(command, patience=40, **how):
 
 
 class Http:
-    """One kept-alive connection."""
+    """An HTTP client with one kept-alive connection."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -80,7 +80,7 @@ class Http:
         try:
             self.connection.request(method, path, body)
             response = self.connection.getresponse()
-        except (http.client.HTTPException, OSError):    # an idle one that was closed meanwhile
+        except (http.client.HTTPException, OSError):    # the server has closed the idle connection
             self.connection.close()
             self.connection.request(method, path, body)
             response = self.connection.getresponse()
@@ -91,7 +91,7 @@ class Http:
 
 
 class Target(Http):
-    """The recording target."""
+    """A client of the recording target."""
 
     def __init__(self, port):
         super().__init__(port)
@@ -115,7 +115,7 @@ def target():
 
 
 class Ksana(Http):
-    """A server that is ready."""
+    """A client of a running server."""
 
     def __init__(self, process, port, log):
         super().__init__(port)
@@ -123,13 +123,13 @@ class Ksana(Http):
         self.pid = process.pid
 
     def metrics(self):
-        """Name with labels: value."""
+        """Returns {name with labels: value}."""
         lines = (line.rpartition(" ") for line in self.ask("GET", "/metrics").splitlines()
                  if not line.startswith("#"))
         return {name: float(value) for name, _, value in lines}
 
     def ended_badly(self):
-        """States of runs that were not a success, with their counts."""
+        """Returns the states of runs that did not succeed, with their counts."""
         return {name.split('"')[1]: int(value) for name, value in self.metrics().items()
                 if name.startswith("ksana_runs_finished_total") and value
                 and "succeeded" not in name}
@@ -147,13 +147,13 @@ def ksana_command(place, store, log, workers):
 
 
 def ksana(store, workers=256, patience=60):
-    """A server whose jobs are in this file of SQLite."""
+    """Runs a server with this SQLite file as its store."""
     return ksana_on(store.parent, f"sqlite:{store}", workers, patience)
 
 
 @contextlib.contextmanager
 def ksana_on(place, store, workers=256, patience=60):
-    """A server with the store of this URL; its log is in the folder."""
+    """Runs a server with the store of this URL; its log is in the folder."""
     log = place / "ksana.log"
     log.unlink(missing_ok=True)
     command, how = ksana_command(place, store, log, workers)
@@ -182,7 +182,7 @@ def free_port():
 
 @contextlib.contextmanager
 def nginx(place):
-    """Answers 204 to everything; the port."""
+    """Runs an nginx that answers 204 to everything, and yields its port."""
     port = free_port()
     temporary = "".join(f"{kind}_temp_path {place}/{kind}; "
                         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -203,7 +203,7 @@ def nginx(place):
 
 
 def memory(pid):
-    """(RSS, PSS) in MiB."""
+    """Returns (RSS, PSS) in MiB."""
     found = {}
     for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         words = line.split()
@@ -213,10 +213,11 @@ def memory(pid):
 
 
 def cpu_by_thread(pid):
-    """{name: seconds, to the nanosecond}; threads that differ by a number are taken together."""
+    """Returns {thread name: CPU seconds}. Threads whose names differ only by a number are added
+    up."""
     found = collections.Counter()
     for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):      # it may have ended
+        with contextlib.suppress(OSError):      # the thread may have ended
             name = (thread / "comm").read_text().strip().rstrip("0123456789").rstrip("_")
             found[name] += int((thread / "schedstat").read_text().split()[0]) / 1e9
     return found
@@ -239,7 +240,7 @@ def family(pid):
 
 
 class OthersShare:
-    """The share of all cores that processes which are not ours have used since it was made."""
+    """Measures the share of all cores that other processes have used since its creation."""
 
     def __init__(self):
         self.time, self.busy, self.own = time.monotonic(), self.all_busy(), self.our_own()

@@ -1,4 +1,4 @@
-"""Runs the parts of a benchmark one after the other, prints tables, and keeps them if asked to."""
+"""Runs the parts of a benchmark in order, prints tables, and saves them on request."""
 import argparse
 import datetime
 import os
@@ -14,7 +14,7 @@ from report import Report
 
 
 def measure(name, part):
-    """(The section of the results, whether every goal was met)."""
+    """Runs one part. Returns (section of the results, whether every goal was met)."""
     function, words = part
     quiet = OthersShare()
     time.sleep(1)
@@ -25,7 +25,7 @@ def measure(name, part):
     others, start, report, problem = OthersShare(), time.monotonic(), Report(), ""
     try:
         function(report)
-    except Exception as error:      # the other parts are still worth having
+    except Exception as error:      # the other parts are still useful
         traceback.print_exc()
         problem = f"\nNot measured to the end: {type(error).__name__}: {error}\n"
     share = others.so_far()
@@ -41,7 +41,7 @@ def measure(name, part):
 
 
 def save(benchmark, sections, head, order):
-    """Sections that were not measured stay as they are."""
+    """Writes the results. Sections that were not measured keep their old text."""
     path = ROOT / "bench" / "results" / f"{benchmark}.md"
     old = path.read_text() if path.exists() else ""
     kept = {re.match(r"## (\w+)", text).group(1): text.rstrip() + "\n"
@@ -54,8 +54,8 @@ def save(benchmark, sections, head, order):
 
 
 def run(benchmark, parts, head):
-    """`parts`: {name: (function of a Report, what it measures)}; `head`: of the results. The exit
-    status."""
+    """Runs the parts that the command line selects. `parts`: {name: (function of a Report, what
+    it measures)}; `head`: the introduction of the results. Returns the exit status."""
     parser = argparse.ArgumentParser(prog=f"./dev bench {benchmark}")
     parser.add_argument("--save", action="store_true",
                         help=f"write bench/results/{benchmark}.md, too")
@@ -67,7 +67,7 @@ def run(benchmark, parts, head):
         parser.error(f"no such part: {', '.join(unknown)}; there are: {', '.join(parts)}")
     if not KSANA.exists():
         parser.error(f"{KSANA} is not there: run this through ./dev bench {benchmark}")
-    for number in (signal.SIGTERM, signal.SIGHUP):      # so that what was started is stopped
+    for number in (signal.SIGTERM, signal.SIGHUP):      # so that the started processes are stopped
         signal.signal(number, lambda *_: sys.exit(1))
     sections, met = {}, True
     for name in names:

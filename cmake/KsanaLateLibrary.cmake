@@ -1,7 +1,7 @@
-# ksana_late_library(module scope from macro): the module knows the headers of the imported library
-# `from` without being linked to it, and loads it when it needs it
-# (base/process/late_library.hpp). `scope` is PUBLIC where the module's own headers show them, else
-# PRIVATE. `macro` becomes the name by which the system's loader knows the library.
+# ksana_late_library(module scope from macro): the module uses the headers of the imported library
+# `from` without linking it, and loads the library on first use (base/process/late_library.hpp).
+# `scope` is PUBLIC if the module's own headers include them, else PRIVATE. `macro` is defined as
+# the SONAME of the library.
 function(ksana_late_library module scope from macro)
     get_target_property(file ${from} LOCATION)
     execute_process(COMMAND ${CMAKE_READELF} -d ${file} OUTPUT_VARIABLE dynamic ERROR_QUIET)

@@ -1,20 +1,21 @@
 # ksana_module(name RANK n [DEPS m…] [LINK lib…] [PRIVATE_HEADERS …]
 #              [TEST_LABEL l] [TEST_LINK lib…])
 #
-# Makes the calling folder (src/ksana/<name>), with all folders below it, one static library,
-# ksana::<name>. Every .cpp file belongs to it; every _test.cpp file belongs to its test program,
-# ksana_<name>_test, labelled "unit" unless TEST_LABEL says otherwise. The function holds the module
-# to the architecture in four ways:
+# Builds the calling folder (src/ksana/<name>) with its subfolders as one static library,
+# ksana::<name>. Every .cpp file belongs to the library; every _test.cpp file belongs to its test
+# program, ksana_<name>_test, labelled "unit" unless TEST_LABEL says otherwise. The function
+# enforces the architecture in four ways:
 #   1. a dependency of the same or a higher rank stops the configuration;
 #   2. an include of "ksana/<m>/…" with <m> not among DEPS stops the configuration;
-#   3. a link test links the library whole with nothing but its declared dependencies, so that a
-#      hidden call upwards is an undefined reference;
+#   3. a link test links the whole library with its declared dependencies only, so that a hidden
+#      call to a higher rank is an undefined reference;
 #   4. every header must compile alone (target all_verify_interface_header_sets; ./dev check).
-# LINK names third-party libraries beside fmt; they stay private to the module. PRIVATE_HEADERS show
-# a third-party library and are not for other modules; *_fixture.hpp are for the module's tests.
+# LINK names third-party libraries besides fmt; they stay private to the module. PRIVATE_HEADERS
+# include a third-party library and are not for other modules; *_fixture.hpp are for the module's
+# tests.
 
-# What is only tested without sanitizers: the programs that others start, and what is slow enough
-# there already. All other tests run with them, so ./dev test does not build them twice.
+# The targets that are tested without sanitizers only: programs that tests start as a process, and
+# slow tests. All other tests run with sanitizers, so ./dev test does not build them twice.
 add_custom_target(ksana_plain)
 
 function(ksana_module name)
@@ -66,9 +67,9 @@ function(ksana_module name)
     endif()
 endfunction()
 
-# ksana_test(target LABELS l… SOURCES … [LINK …]): a GoogleTest executable, each test known to
-# ctest; with sanitizers the executable is one test, as starting a process takes longer there than
-# most of its tests do.
+# ksana_test(target LABELS l… SOURCES … [LINK …]): a GoogleTest executable with each of its tests
+# registered in ctest. With sanitizers the executable is one ctest test, as starting a process takes
+# longer there than most tests.
 function(ksana_test target)
     cmake_parse_arguments(PARSE_ARGV 1 T "" "" "LABELS;SOURCES;LINK")
     include(GoogleTest)
@@ -93,10 +94,10 @@ function(ksana_use_pch target from)
     endif()
 endfunction()
 
-# Compiles neighbouring sources of the target as one, so that what they include is read and
-# instantiated once for all of them: in batches of about equal size, none much above KSANA_UNITY, as
-# the time it takes to compile one after an edit goes by its size. So file-local names differ within
-# a module. What the build makes stays alone.
+# Compiles neighbouring sources of the target as one, so that their common headers and templates are
+# compiled once. The batches are of about equal size, none much above KSANA_UNITY, as an edit
+# recompiles a whole batch. So file-local names must be unique within a module. Sources with an
+# absolute path are compiled alone.
 function(ksana_use_unity target)
     if(NOT KSANA_UNITY)
         return()

@@ -1,4 +1,4 @@
-# Compiler settings shared by every target. Presets (CMakePresets.json) choose among them.
+# Compiler settings of all targets. Presets (CMakePresets.json) choose among them.
 
 option(KSANA_TESTS "Build the tests" ON)
 option(KSANA_BENCH "Build the benchmarks" OFF)
@@ -16,8 +16,8 @@ set_property(GLOBAL PROPERTY USE_FOLDERS ON)
 
 find_program(KSANA_CCACHE ccache)
 if(KSANA_CCACHE)
-    # The sloppiness is what lets ccache work together with precompiled headers. With paths taken
-    # relative to the tree, clones and worktrees of one machine share what they have compiled.
+    # ccache needs the sloppiness for precompiled headers. Paths are relative to the tree, so that
+    # clones and worktrees on one machine share the cache.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
         CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
         CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
@@ -25,13 +25,13 @@ if(KSANA_CCACHE)
 endif()
 find_program(KSANA_MOLD mold)
 if(KSANA_MOLD AND NOT KSANA_FUZZ)
-    # Code that runs at the start, and code that hardly ever runs, stands apart as with the other
-    # linkers: a page of it is not in memory for what is next to it.
+    # Keeps startup code and rarely used code in sections of their own, as other linkers do: hot
+    # pages then hold no cold code.
     add_link_options(-fuse-ld=mold -Wl,-z,keep-text-section-prefix)
 endif()
 
-# No -Wmissing-field-initializers: params structs are filled by designated initialisers that leave
-# out what keeps its default.
+# No -Wmissing-field-initializers: designated initialisers of params structs omit members that keep
+# their default.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
                     -Wold-style-cast -Wimplicit-fallthrough -Wno-missing-field-initializers
                     -fno-omit-frame-pointer)
@@ -43,24 +43,24 @@ if(KSANA_WERROR)
 endif()
 
 if(KSANA_FUZZ)
-    # The libraries too: libFuzzer steers by their coverage, and the sanitizers watch them.
+    # Applies to the libraries too: libFuzzer needs their coverage, and the sanitizers check them.
     add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)
 endif()
 if(NOT KSANA_SANITIZE STREQUAL "")
-    # g++ 12 sees uninitialised reads and wrong bounds in std::variant and std::string where the
-    # sanitizers' code stands between. The plain presets judge the warnings.
+    # With sanitizers, g++ 12 reports false uninitialised reads and wrong bounds in std::variant and
+    # std::string. The plain presets keep these warnings.
     add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
                         -Wno-stringop-overread -Wno-restrict)
 endif()
 if(KSANA_SANITIZE STREQUAL "address")
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)
-    # Of tests: checks of every pointer that is followed cost a third of the time it takes to
-    # compile them, and a wrong one ends the test anyway. What is tested has them all.
+    # For test code only: checks of every pointer access cost a third of its compile time, and a bad
+    # pointer ends the test anyway. The tested code has all checks.
     set(KSANA_TEST_OPTIONS -fno-sanitize=vptr,null,alignment,object-size)
 elseif(KSANA_SANITIZE STREQUAL "thread")
-    # -Wno-tsan: g++ warns about every atomic fence it cannot instrument, also inside libraries.
+    # -Wno-tsan: g++ warns about every atomic fence that it cannot instrument, even in libraries.
     add_compile_options(-fsanitize=thread -Wno-tsan)
     add_link_options(-fsanitize=thread)
 elseif(NOT KSANA_SANITIZE STREQUAL "")

@@ -1,6 +1,6 @@
 # ksana_python_test(NAME SCRIPT a/b.py [ARGUMENTS …] LABELS l… TIMEOUT s [SERIAL]): a suite in
-# Python, with the kit of tests/kit on its path. SCRIPT is relative to tests/. SERIAL: no other
-# test runs at the same time.
+# Python that can import tests/kit. SCRIPT is relative to tests/. SERIAL: no other test runs at the
+# same time.
 function(ksana_python_test name)
     cmake_parse_arguments(PARSE_ARGV 1 P "SERIAL" "SCRIPT;TIMEOUT" "ARGUMENTS;LABELS")
     add_test(NAME ${name} COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/${P_SCRIPT}

@@ -3,11 +3,11 @@
 
 Usage: tools/thread_safety.py [--root DIR] [--jobs N] --build DIR
 
-Checked are the headers that name a lock or an annotation of base/process/mutex.hpp, and the sources
-that do or that include such a header: guarded members are private, so other files cannot touch
-them. A test is checked if it names a lock itself. All headers are compiled once, into a precompiled
-header, which is most of the work. DIR is a configured build: its compile_commands.json gives the
-include paths and definitions, and the precompiled header is put there.
+It checks the headers that name a lock or an annotation of base/process/mutex.hpp, and the sources
+that do so or include such a header: guarded members are private, so other files cannot access them.
+A test is checked if it names a lock itself. All headers are compiled once, into a precompiled
+header, which is most of the work. DIR is a configured build: its compile_commands.json has the
+include paths and definitions, and the precompiled header is written there.
 Exit status: 0 clean, 1 findings, 2 wrong usage or no clang++-19.
 """
 
@@ -23,8 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 COMPILER = "clang++-19"
-# Other warnings are looked at with g++ and clang-tidy.
-# -beta: the order of two locks, as KSANA_ACQUIRED_BEFORE says it.
+# Other warnings are left to g++ and clang-tidy. -beta: checks the order of two locks
+# (KSANA_ACQUIRED_BEFORE).
 WARNINGS = ["-std=c++20", "-Wno-everything", "-Wthread-safety", "-Wthread-safety-beta", "-Werror"]
 PLACES = ("src", "apps")
 INCLUDE = re.compile(r'^#include ("[^"]+"|<[^>]+>)', re.MULTILINE)
@@ -42,7 +42,7 @@ class Tree:
         self.locking = {path for path, text in self.texts.items() if LOCKS.search(text)}
 
     def included(self, path):
-        """The names in the #include directives, with their quotes or brackets."""
+        """Returns the names in the #include directives, with their quotes or brackets."""
         return INCLUDE.findall(self.texts[path])
 
     def resolve(self, name):
@@ -59,14 +59,15 @@ class Tree:
         return [path for path in self.texts if self.is_checked(path)]
 
     def headers(self, sources):
-        """The names of all headers that name a lock, and of all that the sources include."""
+        """Returns the names of all headers that name a lock, and of all that the sources
+        include."""
         own = {f'"{path.removeprefix("src/")}"' for path in self.locking if path.endswith(".hpp")}
         return sorted(own.union(name for path in sources for name in self.included(path)
                                 if name[0] == "<" or self.resolve(name)))
 
 
 def flags_of(build):
-    """What the targets of the build add to the command line: -I, -isystem and -D, each once."""
+    """Returns the flags that the targets of the build use: -I, -isystem and -D, each once."""
     flags = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])
@@ -84,14 +85,14 @@ def compile_one(root, arguments):
 
 
 def check(tree, build, jobs):
-    """Prints the findings; returns how many files have some, and how many were checked."""
+    """Prints the findings. Returns the number of files with findings, and of files checked."""
     flags = flags_of(build)
     sources = tree.sources()
     header = build / "thread_safety.hpp"
     header.write_text("".join(f"#include {name}\n" for name in tree.headers(sources)),
                       encoding="utf-8")
     precompiled = header.with_suffix(".pch")
-    # Without instantiation here every source would instantiate the templates of all headers.
+    # Without instantiation here, every source would instantiate the templates of all headers.
     made = compile_one(tree.root, [*flags, "-fpch-instantiate-templates", "-x", "c++-header",
                                    str(header), "-o", str(precompiled)])
     print(made.stdout, end="", flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/thread_safety.py: faults planted in a small tree must be found."""
+"""Tests of tools/thread_safety.py: faults in a small tree must be found."""
 
 import contextlib
 import io
@@ -47,7 +47,7 @@ class ThreadSafetyTest(unittest.TestCase):
         (self.root / path).write_text(text)
 
     def run_check(self):
-        """The exit status and the output."""
+        """Returns the exit status and the output."""
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             status = thread_safety.main(["--root", str(self.root), "--build", str(self.build)])
@@ -63,7 +63,7 @@ class ThreadSafetyTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertIn("findings in 0 of 2 files", output)
 
-    # It names no lock itself: that it includes the header is enough.
+    # The source names no lock itself; including the header is enough.
     def test_a_fault_in_a_source_is_found(self):
         self.write("src/ksana/box/box.cpp", SOURCE.replace("BODY", ""))
         self.assert_refused("src/ksana/box/box.cpp")

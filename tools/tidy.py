@@ -3,8 +3,8 @@
 
 Usage: tools/tidy.py [--root DIR] [FILE...]
 
-The rules are in tidy_rules.py, what they look at in tidy_tree.py. Limits, places and exemptions are
-in tidy.toml, so a change of policy is a change of data.
+tidy_rules.py has the rules, tidy_tree.py their input. Limits, places and exemptions are in
+tidy.toml, so a change of policy needs no code.
 Exit status: 0 clean, 1 findings, 2 wrong usage or configuration.
 """
 
@@ -21,14 +21,14 @@ from tidy_tree import Config, Finding, RULES, Tree, lex  # noqa: F401  (lex is f
 
 
 def list_files(root, walk_skip):
-    """All files that are or could become part of the repository."""
+    """Returns all files that are, or could become, part of the repository."""
     command = ["git", "-C", str(root), "ls-files", "-z", "-c", "-o", "--exclude-standard"]
     try:
         output = subprocess.run(command, capture_output=True, check=True).stdout
         paths = set(os.fsdecode(output).split("\0")) - {""}
     except (OSError, subprocess.CalledProcessError):
         paths = walk(root, walk_skip)
-    # Git also lists what was deleted but not yet staged, and submodules as folders.
+    # Git also lists files that were deleted but not staged, and submodules as folders.
     return sorted(path for path in paths
                   if (root / path).is_file() and not (root / path).is_symlink())
 
@@ -56,14 +56,14 @@ def check(root, config, paths=None):
     findings = []
     for path in paths:
         src = tree.source(path)
-        # None: an editor or a build took the file away since it was listed.
+        # None: the file has disappeared since it was listed.
         for finding in check_source(src, tree) if src else ():
             covering = [exempt for exempt in config.exempts if exempt.covers(finding)]
             for exempt in covering:
                 exempt.used = True
             if not covering:
                 findings.append(finding)
-    # A part of the tree says nothing about exemptions for the rest.
+    # If only a part of the tree is checked, unused exemptions are not reported.
     for exempt in config.exempts if whole else ():
         if not exempt.used:
             findings.append(Finding(config.path, exempt.line, "stale-exemption",

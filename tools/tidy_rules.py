@@ -1,4 +1,4 @@
-"""The rules of tidy: each is one small function which yields (line, message)."""
+"""The rules of tidy: each is a small function that yields (line, message)."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def file_length(src, tree):
 
 @rule("folder-width", "cpp")
 def folder_width(src, tree):
-    """A folder is one subject, seen at a glance. Reported once, at the folder's first file."""
+    """A folder holds one subject and stays small. Reported once, at the folder's first file."""
     if src.path.startswith(tree.config.scope["folder"]) and not is_test(src.path):
         folder = PurePosixPath(src.path).parent
         names = tree.names_in(folder)
@@ -57,7 +57,8 @@ def folder_width(src, tree):
 
 @rule("module-readme", "cmake")
 def module_readme(src, tree):
-    """A module says at its door what lives there, what does not, and where to begin reading."""
+    """Every module has a short README.md: what lives there, what does not, where to begin
+    reading."""
     parts = src.path.split("/")
     if parts[:2] not in (["src", "ksana"], ["apps", "ksana"]) or src.name != "CMakeLists.txt":
         return
@@ -93,9 +94,10 @@ def squeeze(text, pattern, to):
 
 
 def brace_role(header):
-    """What a `{` after this text at namespace or class depth opens: scope, body or value."""
+    """Returns what a `{` after this text opens at namespace or class depth: scope, body or
+    value."""
     flat = OPERATOR.sub("operator_", ATTRIBUTE.sub("", header)).replace("->", "  ")
-    # A parameter list becomes one @; template arguments go, as they may hold either.
+    # A parameter list becomes one @; template arguments are removed, as they may hold either.
     flat = squeeze(squeeze(flat, PARENS, "@"), ANGLES, "")
     if re.search(r"\bnamespace\b", flat) or re.fullmatch(r'\s*extern\s*"\s*"\s*', flat):
         return "scope"
@@ -119,7 +121,8 @@ def closing_brace(code, pos):
 
 
 def functions(code):
-    """Yields (header, offset of {, offset of }) for each function; lambdas stay inside theirs."""
+    """Yields (header, offset of {, offset of }) for each function; lambdas belong to their
+    function."""
     start = pos = parens = 0
     while match := STRUCTURE.search(code, pos):
         pos, token = match.end(), match[0]
@@ -264,14 +267,14 @@ PRAGMA_ONCE = re.compile(r"\s*#[ \t]*pragma[ \t]+once\b")
 @rule("header", "cpp")
 def header_rule(src, tree):
     once = PRAGMA_ONCE.match(src.code)
-    # Includes are blank in the code, so one above the pragma would not be seen by the match.
+    # Includes are blank in the code, so the match would not see one above the pragma.
     early = once and src.includes and src.includes[0][0] < once.end()
     if src.name.endswith(".hpp") and (not once or early):
         yield 1, "the first line of code must be '#pragma once'"
     own = src.path.removesuffix(".cpp") + ".hpp"
     if src.name.endswith(".cpp") and tree.exists(own):
         offset, _, first = src.includes[0] if src.includes else (0, True, "")
-        # First, so that the header is seen to compile on its own.
+        # First, which proves that the header compiles on its own.
         if not first or not f"/{own}".endswith(f"/{first}"):
             yield src.line_of(offset), f"the first include must be its own header, {own}"
 
@@ -295,7 +298,7 @@ class Statement:
 
 
 class Frame:
-    """An open bracket. Groups share the statement around them, blocks hold their own ones."""
+    """An open bracket. Groups share the enclosing statement, blocks have their own."""
 
     def __init__(self, statement, block=False, introducer=False, in_expression=False):
         self.statement = statement
@@ -306,7 +309,8 @@ class Frame:
 
 
 def opens_lambda(code, at):
-    """Whether the [ at this offset starts a lambda: not a subscript, attribute or binding."""
+    """Returns whether the [ at this offset starts a lambda: not a subscript, attribute or
+    binding."""
     before = code[max(0, at - 40):at].rstrip()
     if code[at + 1:at + 2] == "[" or before.endswith("[") or BINDING.search(before):
         return False
@@ -315,7 +319,7 @@ def opens_lambda(code, at):
 
 
 def opens_value(head):
-    """Whether a { after this start of a statement is an initialiser, not a block."""
+    """Returns whether a { after this start of a statement is an initialiser, not a block."""
     head = head.rstrip()
     if not head or BLOCK_HEAD.search(head):
         return False
@@ -341,7 +345,7 @@ class AwaitScan:
         if token == "co_await":
             top.statement.await_at = top.statement.await_at or at
         elif token == ";":
-            # A ; in a group is that of for (;;) or if (init; condition).
+            # A ; in a group belongs to for (;;) or if (init; condition).
             if top.block:
                 self._finish(top, at + 1)
         elif token == "{":
@@ -361,7 +365,7 @@ class AwaitScan:
             top.statement.temporary = top.statement.temporary or "a braced value"
             self.stack.append(Frame(top.statement))
         else:
-            # The head of a block (if, for, function) is a statement of its own.
+            # The head of a block (if, for, function) is a separate statement.
             self._finish(top, at + 1)
             self.stack.append(Frame(Statement(at + 1), block=True))
 
@@ -407,7 +411,7 @@ def file_name(src, tree):
     for part in (*folders, stem):
         if part in names["meaningless"]:
             yield 1, f"'{part}' says nothing: name it after what it does"
-    # A dot file is named by its tool; data files often by their origin.
+    # A tool decides the name of a dot file; data files often keep the name of their origin.
     checked = stem and name not in names["prescribed"] and not src.path.startswith(scope["data"])
     if checked and src.path.startswith(scope["snake_case"]) and not SNAKE_CASE.fullmatch(stem):
         yield 1, f"'{name}' is not snake_case"

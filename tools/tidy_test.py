@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants each fault that tidy.py must see in a small tree, next to a clean counterpart.
+"""Tests tidy.py on a small tree: each fault must be found, and a clean counterpart must pass.
 
 Run: python3 tools/tidy_test.py
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, str(TOOL.parent))
 
 import tidy  # noqa: E402  (found through the path set above)
 
-# The real bans and limits, but none of the real exemptions: those belong to the real tree.
+# The real bans and limits, without the exemptions: those belong to the real tree.
 POLICY = TOOL.with_name("tidy.toml").read_text(encoding="utf-8").split("\n[[exempt]]")[0] + "\n"
 
 
@@ -34,7 +34,7 @@ class TidyCase(unittest.TestCase):
             full.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def findings(self, rule, files, exempt="", paths=None):
-        """'path:line' of each finding of one rule, after writing the files."""
+        """Writes the files and returns 'path:line' of each finding of one rule."""
         self.write(files)
         found, _ = tidy.check(self.root, tidy.Config(POLICY + exempt), paths)
         return [f"{item.path}:{item.line}" for item in found if item.rule == rule]
@@ -76,7 +76,7 @@ class LexerTest(unittest.TestCase):
 
 
 class BannedCallTest(TidyCase):
-    # Place, banned text, and a near relative that is allowed in the same place.
+    # Place, banned text, and similar text that is allowed in the same place.
     CASES = [
         ("src/ksana/a/x.cpp", "std::chrono::system_clock::now();", "system_clock::time_point t;"),
         ("tests/x.cpp", "std::chrono::steady_clock::now();", "clock.Now();"),
@@ -301,7 +301,7 @@ class BuildTest(TidyCase):
             self.assert_found(rule, path, "", 1, {"src/CMakeLists.txt": f"m(n/{name})\n"})
             self.assert_clean(rule, path, "", {"src/CMakeLists.txt": f"m(m/{name})\n"})
             self.assert_clean(rule, path, "", {"src/CMakeLists.txt": f"m({name})\n"})
-            # The bare name in the parent now means the parent's own file.
+            # The bare name in the parent now names the parent's own file.
             self.assert_found(rule, path, "", 1, {f"src/{name}": ""})
             (self.root / f"src/{name}").unlink()
             (self.root / path).unlink()
@@ -478,7 +478,7 @@ class CommandTest(TidyCase):
     def test_five_hundred_files_take_less_than_three_seconds(self):
         text = "// A comment of usual length, about a thing.\nint F(int a) {\n  return a + 1;\n}\n"
         self.write({f"src/ksana/a/f{number}.cpp": text * 75 for number in range(500)})
-        # Processor time: the clock on the wall also measures the neighbours.
+        # CPU time: wall time would also measure other processes.
         begin = time.process_time()
         tidy.check(self.root, tidy.Config(POLICY))
         self.assertLess(time.process_time() - begin, 3)

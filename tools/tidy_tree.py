@@ -1,5 +1,5 @@
-"""What the rules of tidy look at: files with comments and literals told apart, the policy of
-tidy.toml, the modules of the tree; and the registry in which the rules stand."""
+"""The input of tidy's rules: files with comments and literals separated, the policy of
+tidy.toml, the modules of the tree; and the registry of the rules."""
 
 import bisect
 import fnmatch
@@ -31,7 +31,8 @@ class Finding:
 
 
 def rule(name, *kinds):
-    """Registers a rule for the given kinds of file; none given means all, binaries too."""
+    """Registers a rule for the given kinds of file; without kinds, for all files, including
+    binaries."""
     def register(function):
         RULES[name] = (function, frozenset(kinds))
         return function
@@ -40,9 +41,9 @@ def rule(name, *kinds):
 
 # Lexer ---------------------------------------------------------------------------------------
 
-# Each alternative starts with a plain character, never with a group: only then can the regex
-# engine skip ordinary code quickly. So prefixes (R, u8) are looked at backwards, and an
-# apostrophe after a hex digit is a digit separator.
+# Each alternative starts with a plain character, never with a group: only then can the regex engine
+# skip ordinary code quickly. So prefixes (R, u8) are checked by lookbehind, and an apostrophe after
+# a hex digit is a digit separator.
 TOKEN = re.compile(
     r"//(?:\\\r?\n|[^\n])*"
     r"|/\*.*?(?:\*/|\Z)"
@@ -59,7 +60,8 @@ def spaces(text):
 
 
 def lex(text):
-    """Returns (code, strings, includes); code has the same offsets as text, literals blank."""
+    """Returns (code, strings, includes); code has the same offsets as text, with literals
+    blanked."""
     strings, includes = [], []
 
     def blank(match):
@@ -79,7 +81,7 @@ def lex(text):
 
 
 class Source:
-    """One file; what is derived from its text is computed once, on first use."""
+    """One file. Derived values are computed once, on first use."""
 
     def __init__(self, path, data, is_data):
         self.path = path
@@ -91,7 +93,7 @@ class Source:
     def _kind(self, data, is_data):
         suffix = os.path.splitext(self.name)[1]
         known = "cmake" if self.name == "CMakeLists.txt" else KIND_OF_SUFFIX.get(suffix)
-        # A source with odd bytes is still a source: else one byte would switch off all rules.
+        # A source with invalid bytes is still a source: otherwise one byte would disable all rules.
         if b"\0" in data[:8192] or (not decodes(data) and (is_data or not known)):
             return "binary"
         shebang = SHEBANG.match(data[:80].partition(b"\n")[0])
@@ -100,7 +102,7 @@ class Source:
 
     @cached_property
     def lines(self):
-        # Not splitlines(): that also splits at form feeds and U+2028.
+        # Not splitlines(), which also splits at form feeds and U+2028.
         return self.text.removesuffix("\n").split("\n") if self.text else []
 
     @cached_property
@@ -124,7 +126,7 @@ class Source:
 
     @property
     def includes(self):
-        """(offset, quoted, path) of each #include."""
+        """Returns (offset, quoted, path) of each #include."""
         return self._lexed[2]
 
     @cached_property
@@ -231,7 +233,7 @@ class Config:
 
 @dataclass
 class Module:
-    """What src/ksana/<name>/CMakeLists.txt says in its ksana_module() call."""
+    """The ksana_module() call of src/ksana/<name>/CMakeLists.txt."""
     line: int
     rank: int | None
     deps: list
@@ -252,14 +254,15 @@ class Tree:
         return (self.root / path).exists()
 
     def names_in(self, folder):
-        """The names of the files in a folder, in order."""
+        """Returns the names of the files in a folder, in order."""
         if folder not in self._names:
             self._names[folder] = sorted(entry.name for entry in (self.root / folder).iterdir()
                                          if entry.is_file())
         return self._names[folder]
 
     def source(self, path):
-        """The file, or None; also files which were not asked for, such as a CMakeLists.txt."""
+        """Returns the file, or None; also files outside the checked ones, such as a
+        CMakeLists.txt."""
         if path not in self._sources:
             full = self.root / path
             is_data = path.startswith(self.config.scope["data"])

@@ -16,8 +16,8 @@ namespace {
 using testing::RawPeer;
 using testing::RawServer;
 
-// How answers are shown, with a server that says what it is told to. What real servers answer is in
-// tests/cli.
+// Tests how answers are shown, with a server that returns canned answers. Real servers are tested
+// in tests/cli.
 class ApiCommandsTest : public ::testing::Test {
   protected:
     int Run(std::vector<std::string> tokens, const std::string& body, int status = 200) {

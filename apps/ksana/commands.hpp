@@ -8,16 +8,17 @@
 
 namespace ksana::app {
 
-// Every command there is. The process must outlive the table.
+// Returns the table of all commands. `process` must outlive the table, here and in every function
+// below.
 std::vector<Command> AllCommands(const Process& process);
 
-// `ksana alert`: who is told of what, and what there is to tell.
+// `ksana alert`: alert rules and the incidents they have raised.
 std::vector<Command> AlertCommands(const Process& process);
 
-// `apply`: makes the server hold what files say.
+// `apply`: makes the jobs, groups and calendars of the server match definition files.
 Command ApplyCommand(const Process& process);
 
-// `audit list`: who did what.
+// `audit list`: audit events.
 Command AuditCommand(const Process& process);
 
 // `job backfill` and `backfill list|get|cancel`.
@@ -26,51 +27,51 @@ std::vector<Command> BackfillCommands(const Process& process);
 // `calendar list|get|apply|import|preview|delete`.
 std::vector<Command> CalendarCommands(const Process& process);
 
-// `ksana callback`: who was told of the end of runs, and who is told again.
+// `ksana callback`: lists callbacks and delivers failed ones again.
 std::vector<Command> CallbackCommands(const Process& process);
 
-// `config show` and `config check`: the settings of a server that would start here.
+// `config show` and `config check`: the settings that a server started here would use.
 std::vector<Command> ConfigCommands(const Process& process);
 
-// `ksana cron next` and `ksana cron explain`: schedules without a server.
+// `ksana cron next` and `ksana cron explain`: work without a server.
 std::vector<Command> CronCommands(const Clock& clock);
 
-// `doctor`: is everything here as a server needs it?
+// `doctor`: checks whether a server can run on this machine.
 Command DoctorCommand(const Process& process);
 
-// `ksana export`: everything a store holds, as lines. The process must outlive it.
+// `ksana export`: writes all records of a store, one a line.
 Command ExportCommand(const Process& process);
 
 // `group list|get|set|delete|pause|resume`.
 std::vector<Command> GroupCommands(const Process& process);
 
-// `ksana import`: fills an empty store from an export. The process must outlive it.
+// `ksana import`: fills an empty store from an export.
 Command ImportCommand(const Process& process);
 
-// ksana job create, edit, delete, run, pause, resume: what changes something.
+// `ksana job create|edit|delete|run|pause|resume`.
 std::vector<Command> JobChangeCommands(const Process& process);
 
-// `limit list|set|delete`: of types and hosts; those of groups are set by `group set`.
+// `limit list|set|delete`: limits of types and hosts; `group set` sets those of groups.
 std::vector<Command> LimitCommands(const Process& process);
 
-// `ksana migrate`: the schema of a store. The process must outlive it.
+// `ksana migrate`: shows or migrates the schema of a store.
 Command MigrateCommand(const Process& process);
 
-// `queue`: how much waits, for how long, and how fast it goes.
+// `queue`: queue depth, waiting time and throughput.
 Command QueueCommand(const Process& process);
 
 Command ServerCommand(const Process& process);
 
-// `completion` and `man`: what is made from the table that they stand in themselves.
+// `completion` and `man`: print texts that are generated from the table of commands.
 std::vector<Command> ShellCommands(const Process& process);
 
-// `simulate`: what the schedules would do.
+// `simulate`: runs the schedules on a virtual clock.
 Command SimulateCommand(const Process& process);
 
-// `ksana run submit` and `ksana run claim`. The process must outlive them.
+// `ksana run submit` and `ksana run claim`.
 std::vector<Command> TaskCommands(const Process& process);
 
-// ksana top: a server, live.
+// `ksana top`: a live view of a server.
 Command TopCommand(const Process& process);
 
 // `type list|get|create|apply|delete`.

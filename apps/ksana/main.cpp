@@ -15,7 +15,7 @@
 
 namespace {
 
-// False when the text did not reach where it was going (a full disk, a closed pipe).
+// Returns false if the text could not be written (a full disk, a closed pipe).
 bool Print(std::FILE* file, std::string_view text) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
@@ -28,7 +28,7 @@ bool IsOurs(std::string_view name) {
            ksana::server::IsSettingVariable(name);
 }
 
-// Handed over by the system at the start, so that nobody has to ask for it later.
+// Copies the variables that commands may read. Commands use this copy and never call getenv.
 std::map<std::string, std::string> KsanaVariables(char** environment) {
     std::map<std::string, std::string> variables;
     for (; *environment != nullptr; ++environment) {
@@ -57,7 +57,7 @@ int main(int argc, char** argv, char** environment) {
     const bool dumb = terminal == process.environment.end() || terminal->second == "dumb";
     process.terminal = ksana::app::ThisTerminal(dumb);
     if (!dumb && process.terminal.err) process.redraw = Redraw;
-    // What a command does it says itself.
+    // Commands print their own results, so only warnings and errors are logged.
     (void)ksana::ConfigureLog({.level = ksana::LogLevel::kWarn});
 
     const std::vector<std::string> tokens(argv + 1, argv + argc);

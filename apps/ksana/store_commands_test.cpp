@@ -32,7 +32,7 @@ class StoreCommandsTest : public ::testing::Test {
     }
     bool Says(std::string_view text) const { return output_.err.find(text) != std::string::npos; }
 
-    // A store with a job, a run and a setting.
+    // Fills a store with a job, a run and a setting.
     void Fill(const std::string& url) {
         auto store = server::OpenStore(server::ParseStoreUrl(url).value(), {clock_, random_, ids_},
                                        server::OpenMode::kReadWrite);
@@ -58,7 +58,7 @@ class StoreCommandsTest : public ::testing::Test {
     static void Write(const std::string& path, const std::string& text) {
         std::ofstream(path, std::ios::binary) << text;
     }
-    // Without the header.
+    // Returns an export without its header line.
     static std::string Records(const std::string& path) {
         const std::string text = Read(path);
         return text.substr(text.find('\n'));
@@ -156,7 +156,7 @@ TEST_F(StoreCommandsTest, MigrateTellsWhatItDid) {
     EXPECT_NE(output_.out.find("\"pending\": false"), std::string::npos) << output_.out;
     ASSERT_EQ(Run({"migrate", "--store", json_}), 0) << output_.err;
     EXPECT_EQ(output_.out, json_ + " has no schema: nothing to migrate\n");
-    // An empty file is a database without any step.
+    // An empty file is a database with no migration applied.
     Write(folder_.File("old.db"), "");
     EXPECT_EQ(Run({"migrate", "--status", "--store", "sqlite:" + folder_.File("old.db")}),
               kExitPending)
@@ -172,7 +172,7 @@ TEST_F(StoreCommandsTest, AWrongUrlSaysWhereItCameFrom) {
     EXPECT_TRUE(Says("KSANA_STORE: there is no store")) << output_.err;
 }
 
-// The same file as the server with these settings has.
+// The commands use the same file as a server with these settings.
 TEST_F(StoreCommandsTest, BareWordsAreInTheDataFolderOfTheSettings) {
     const std::string data = folder_.File("data");
     process_.environment["DATA_DIR"] = data;

@@ -1,5 +1,5 @@
-// A month of many jobs on a virtual clock: how long it takes, as a JSON line.
-//   simulate_bench [JOBS [SLOTS [DAYS]]]       10000 jobs, slots without limit, 30 days
+// Simulates a month of many jobs on a virtual clock and prints the time it takes, as a JSON line.
+//   simulate_bench [JOBS [SLOTS [DAYS]]]       10000 jobs, unlimited slots, 30 days
 
 #include <fmt/core.h>
 
@@ -29,8 +29,8 @@ std::int64_t Number(std::span<char*> words, std::size_t place, std::int64_t othe
     return value;
 }
 
-// A tenth every minute, a fifth every five minutes, the rest hourly and daily at times of their
-// own, in three zones; every twentieth takes longer than its interval.
+// A tenth of the jobs fires every minute, a fifth every five minutes, the rest hourly or daily at
+// different times, in three zones.
 model::Job JobOf(std::int64_t i) {
     static const std::array<const char*, 3> kZones = {"UTC", "Europe/Berlin", "America/New_York"};
     model::Job job;

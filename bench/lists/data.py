@@ -1,11 +1,11 @@
-"""A store with 100,000 jobs and a million runs, as an export that `ksana import` takes."""
+"""A store with 100,000 jobs and a million runs, as an export for `ksana import`."""
 import datetime
 import json
 import random
 import uuid
 
 GROUPS, OWNERS, TEAMS, TENANTS, QUEUES, CALENDARS = 200, 50, 100, 20, 20, 50
-HOT = "job-000007"      # has every hundredth run
+HOT = "job-000007"      # this job has one run in a hundred
 STATES = ["succeeded"] * 93 + ["failed"] * 4 + ["timed_out", "cancelled", "skipped"]
 HISTORY = datetime.timedelta(days=6)
 
@@ -15,7 +15,7 @@ def text(moment):
 
 
 def run_id(moment, number):
-    """A UUIDv7 of this time."""
+    """Returns a UUIDv7 for this time."""
     millis = int(moment.timestamp() * 1000)
     low = random.Random(number).getrandbits(62)
     return str(uuid.UUID(int=millis << 80 | 7 << 76 | (number & 0xfff) << 64 | 2 << 62 | low))
@@ -26,7 +26,7 @@ def job_id(number):
 
 
 class Data:
-    """What the questions need to know about what is there."""
+    """The generated records, and what the questions need to know about them."""
 
     def __init__(self, jobs, runs, now):
         self.jobs, self.runs, self.now = jobs, runs, now
@@ -42,7 +42,7 @@ class Data:
         return run_id(self.moment(number, self.runs), number)
 
     def job(self, number):
-        # Nothing fires meanwhile: what is measured is lists.
+        # No job fires during the benchmark: it measures lists only.
         what = "nightly report" if number % 3 else "sync of orders"
         job = {"id": job_id(number), "name": f"{what} {number * 7919 % self.jobs}",
                "labels": {"team": str(number % TEAMS)},

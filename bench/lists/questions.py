@@ -1,4 +1,4 @@
-"""What people ask about a store full of jobs and runs: every list, filter, order and search."""
+"""The requests to measure in a full store: every list, filter, order and search."""
 import dataclasses
 
 from data import HOT, job_id
@@ -7,8 +7,8 @@ from data import HOT, job_id
 @dataclasses.dataclass
 class Question:
     name: str
-    paths: list          # asked one after the other, round and round
-    pages: int = 1       # so many pages of the list, each measured
+    paths: list          # requested in turn, repeatedly
+    pages: int = 1       # number of pages to fetch, each measured
 
 
 def job_lists(data):

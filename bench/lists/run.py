@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Lists of a full store: 100,000 jobs, a million runs; every list, search and page over HTTP.
+"""Benchmark of lists in a full store (100,000 jobs, a million runs), over HTTP.
 
     ./dev bench lists                    both stores, as tables with the goal of 50 ms at p99
     ./dev bench lists --only sqlite      one of: sqlite postgresql
-    ./dev bench lists --match search     only questions whose name holds this
-    ./dev bench lists --keep FOLDER      the filled stores stay there and are used again
+    ./dev bench lists --match search     only questions whose name contains this
+    ./dev bench lists --keep FOLDER      keeps the filled stores there and uses them again
     ./dev bench lists --jobs N --runs N  other sizes
     ./dev bench lists --save             also writes bench/results/lists.md
 
-KSANA_BENCH_BINARY names another ksana than build/release/ksana.
+KSANA_BENCH_BINARY names a ksana other than build/release/ksana.
 """
 import argparse
 import contextlib
@@ -30,13 +30,14 @@ from questions import all_questions
 RESULTS = ROOT / "bench" / "results" / "lists.md"
 STORES = ("sqlite", "postgresql")
 GOAL = 50               # milliseconds at p99
-SAMPLES, PATIENCE = 200, 6.0     # per question: so many, or as many as fit into these seconds
+# per question: this many answers, or as many as fit into PATIENCE seconds
+SAMPLES, PATIENCE = 200, 6.0
 FEWEST = 30
 START_POSTGRES = ROOT / "tests" / "support" / "start_postgres.sh"
 
 
 def fill(data, store, place):
-    """Imports everything, the export being made as it is read."""
+    """Imports all records; the export is generated while it is read."""
     start = time.monotonic()
     log = place / "import.log"
     with open(log, "w", encoding="utf-8") as errors:
@@ -51,7 +52,7 @@ def fill(data, store, place):
 
 @contextlib.contextmanager
 def postgres(place):
-    """The URL of a server of our own, whose data stays in the folder."""
+    """Starts a PostgreSQL server with its data in the folder, and yields its URL."""
     done = subprocess.run(["bash", START_POSTGRES, place], capture_output=True, text=True,
                           check=False)
     if done.returncode:
@@ -63,7 +64,7 @@ def postgres(place):
 
 
 def stop_postgres(place):
-    """Its data stays: tests/support/start_postgres.sh would delete it."""
+    """Stops the server and keeps its data; tests/support/start_postgres.sh would delete it."""
     pid = int((place / "data" / "postmaster.pid").read_text().split()[0])
     os.kill(pid, signal.SIGINT)
     while pathlib.Path(f"/proc/{pid}").exists():
@@ -71,20 +72,20 @@ def stop_postgres(place):
 
 
 def store_url(stack, name, place):
-    """(The URL of the store, whether it must be filled)."""
+    """Returns (URL of the store, file that marks it as filled)."""
     mark = place / "filled.json"
     place.mkdir(parents=True, exist_ok=True)
     if name == "sqlite":
         return f"sqlite:{place / 'ksana.db'}", mark
     server = place / "postgres"
     server.mkdir(exist_ok=True)
-    for folder_above in (place, place.parent):  # the server has another user
+    for folder_above in (place, place.parent):  # the server runs as another user
         folder_above.chmod(0o755)
     return stack.enter_context(postgres(server)), mark
 
 
 def prepared(stack, name, place, options):
-    """(The store, what it holds)."""
+    """Fills the store unless it is filled already. Returns (URL of the store, its data)."""
     url, mark = store_url(stack, name, place)
     if mark.exists():
         kept = json.loads(mark.read_text())
@@ -94,7 +95,7 @@ def prepared(stack, name, place, options):
     data = Data(options.jobs, options.runs,
                 datetime.datetime.fromtimestamp(now, datetime.timezone.utc))
     fill(data, url, place)
-    if name == "postgresql":    # as autovacuum does it, minutes later
+    if name == "postgresql":    # as autovacuum would do minutes later
         psql(url, "VACUUM ANALYZE")
     mark.write_text(json.dumps({"now": now, "jobs": data.jobs, "runs": data.runs}))
     return url, data
@@ -105,7 +106,7 @@ def psql(url, statement):
 
 
 def ask(client, path, took, items):
-    """The path of the next page, if there is one."""
+    """Requests one page. Returns the path of the next page, or None."""
     start = time.perf_counter()
     text = client.ask("GET", path)
     took.append((time.perf_counter() - start) * 1000)
@@ -121,7 +122,7 @@ def ask(client, path, took, items):
 
 
 def measure(client, question):
-    """Milliseconds of every answer, sorted, and how many items a page had."""
+    """Returns the milliseconds of every answer, sorted, and the number of items of a page."""
     for path in question.paths[:3]:
         ask(client, path, [], [])
     took, items, end = [], [], time.monotonic() + PATIENCE
@@ -139,7 +140,7 @@ def at(took, share):
 
 
 def measure_store(name, place, options):
-    """(The lines of the results, questions above the goal)."""
+    """Returns (lines of the results, questions that miss the goal)."""
     lines, above = ["| question | p50 ms | p99 ms | worst ms | answers | items | |",
                     "|---|---|---|---|---|---|---|"], []
     with contextlib.ExitStack() as stack:
@@ -194,7 +195,7 @@ def main():
         parser.error(f"no such store: {', '.join(unknown)}; there are: {', '.join(STORES)}")
     if not KSANA.exists():
         parser.error(f"{KSANA} is not there: run this through ./dev bench lists")
-    for number in (signal.SIGTERM, signal.SIGHUP):      # so that what was started is stopped
+    for number in (signal.SIGTERM, signal.SIGHUP):      # so that the started processes are stopped
         signal.signal(number, lambda *_: sys.exit(1))
     sections, above = {}, []
     with contextlib.ExitStack() as stack:

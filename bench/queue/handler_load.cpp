@@ -1,7 +1,8 @@
-// The engine inside a program, with handlers that do nothing, on durable SQLite; one JSON line.
+// The engine inside a program, with handlers that do nothing, on durable SQLite. Prints one JSON
+// line.
 //   ksana_handler_load FOLDER drain COUNT            waiting tasks, until the last is reported
-//   ksana_handler_load FOLDER latency RATE SECONDS   from the call of a submit to the handler's
-//                                                    start, submits spread evenly over the time
+//   ksana_handler_load FOLDER latency RATE SECONDS   time from a submit to the handler's start,
+//                                                    submits spread evenly over the time
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@
 namespace ksana::bench {
 namespace {
 
-constexpr std::size_t kSlots = 1'000;  // of each of two dispatchers
+constexpr std::size_t kSlots = 1'000;  // for each of two dispatchers
 constexpr std::size_t kBatch = 1'000;
 constexpr Duration kPatience = std::chrono::seconds(120);
 
@@ -43,8 +44,8 @@ std::int64_t Nanos(SteadyPoint point) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(point.time_since_epoch()).count();
 }
 
-// A handler that is done when it is called, on the thread that calls it: what is measured is the
-// engine, not a pool of threads. Each task says in its payload when it was submitted.
+// A handler that finishes at once, on the calling thread: the benchmark measures the engine, not a
+// thread pool. The payload of a task holds its submit time. Start() may be called on any thread.
 class NoOpHandlers final : public engine::Executor {
   public:
     NoOpHandlers(const Clock& clock, std::size_t count) : clock_(clock) { waited_.reserve(count); }
@@ -78,7 +79,8 @@ class NoOpHandlers final : public engine::Executor {
     std::vector<std::int64_t> waited_;  // guarded by mutex_
 };
 
-// When the first was started, and when the last was reported and committed.
+// Notes when the first run was started and when the last was reported and committed. Thread-safe:
+// the engine calls it on its own threads.
 class Progress final : public engine::Observer {
   public:
     Progress(Clock& clock, std::size_t count) : clock_(clock), left_(count) {}
@@ -97,7 +99,8 @@ class Progress final : public engine::Observer {
         KSANA_CHECK(false, fmt::format("{}: {}", loop, error.Describe()));
     }
 
-    // Seconds from the first to the last.
+    // Blocks until all runs have ended. Returns the seconds from the first start to the last end;
+    // aborts after kPatience.
     double Await() {
         const WaitOutcome outcome = clock_.Wait(over_, clock_.SteadyNow() + kPatience, {});
         KSANA_CHECK(outcome == WaitOutcome::kNotified, fmt::format("{} are left", left_.load()));
@@ -112,7 +115,7 @@ class Progress final : public engine::Observer {
     Wakeup over_;
 };
 
-// A program that embeds the engine.
+// A program that embeds the engine. Lives in main().
 class Program {
   public:
     Program(const std::string& folder, std::size_t count)

@@ -1,4 +1,4 @@
-"""What `./dev bench queue` measures, part by part. Each adds its rows to a Report."""
+"""The parts of `./dev bench queue`. Each adds its rows to a Report."""
 import contextlib
 import json
 import subprocess
@@ -17,13 +17,13 @@ NO_WORKERS = 1      # all tasks are for agents
 
 @contextlib.contextmanager
 def server_on(store):
-    """A fresh server with an empty store of this kind."""
+    """Starts a server with an empty store of this kind."""
     with folder() as place:
         if store == "SQLite":
             with ksana(place / "ksana.db", NO_WORKERS) as server:
                 yield server
             return
-        place.chmod(0o755)      # PostgreSQL has another user
+        place.chmod(0o755)      # PostgreSQL runs as another user
         done = subprocess.run(["bash", START_POSTGRES, place / "postgres"], capture_output=True,
                               text=True, check=True)
         try:
@@ -50,7 +50,8 @@ def load(server, *words):
 
 
 def rival(report, name, rows, metric="jobs_per_s"):
-    """What the rival did; none where it was not measured, and the report says why."""
+    """Adds the result of a rival and returns it. Returns None, with a row that says why, if it
+    was not measured."""
     if isinstance(rows, str):
         report.row(name, f"not measured: {rows}")
         return None
@@ -60,7 +61,8 @@ def rival(report, name, rows, metric="jobs_per_s"):
 
 
 def rivals(report, measured):
-    """{key: value} of [(key, name, server's class and words, peer, workload, words, metric)]."""
+    """Measures rivals, given as [(key, name, function that makes the server, peer, workload,
+    words)]. Returns {key: value}."""
     with peers.ready() as servers:
         if isinstance(servers, str):
             report.row("rivals", f"not measured: {servers}")
@@ -126,7 +128,7 @@ def bulk(report):
 
 
 def drained(server, count, agents, batch=500):
-    """Tasks a second, from the first that came to the last, over all agents."""
+    """Returns tasks a second over all agents, from the first task to the last."""
     processes = [start_load(server, "drain", count, batch) for _ in range(agents)]
     found = [answer_of(process) for process in processes]
     done = sum(one["count"] for one in found)
@@ -155,7 +157,7 @@ def drain(report, tasks=200_000):
 
 
 def said(*command):
-    """The JSON lines of a program."""
+    """Runs a program and returns its JSON lines."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           timeout=300, check=False)
     if done.returncode:
@@ -164,13 +166,13 @@ def said(*command):
 
 
 def in_process(*words):
-    """A program that embeds the engine, with its SQLite in a fresh folder."""
+    """Runs the program that embeds the engine, with SQLite in a new folder."""
     with folder() as place:
         return said(HANDLERS, place / "store", *words)[0]
 
 
 def handlers(report, tasks=200_000):
-    """The bare limit before and after: the machine may be another one by then."""
+    """Measures the bare limit before and after, as the speed of the machine may change."""
     def bare():
         with folder() as place:
             return next(row["value"] for row in said(BARE, "sqlite", place / "store")
@@ -185,7 +187,8 @@ def handlers(report, tasks=200_000):
 
 
 def waited(server, rate, seconds):
-    """How long tasks took to a waiting agent; it and the producer are two processes."""
+    """Measures how long tasks take to reach a waiting agent. Agent and producer are two
+    processes."""
     agent = start_load(server, "wait", rate * seconds, 10)
     load(server, "produce", rate, seconds)
     return answer_of(agent)
@@ -212,7 +215,8 @@ def latency(report):
 
 
 def depth(report, few=10_000, many=1_000_000, sample=10_000):
-    """What a task costs when few wait and when many do: CPU of the server, submit and drain."""
+    """Compares the cost of a task (CPU of the server, submit and drain) when few and when many
+    wait."""
     costs = {}
     for waiting in (few, many):
         with server_on("SQLite") as server:

@@ -1,11 +1,11 @@
-// Load for the task queue over HTTP, as ../shared/bench/peers has it for the rivals; one JSON line.
+// Load for the task queue over HTTP, like that of ../shared/bench/peers for the rivals. Prints one
+// JSON line.
 //   ksana_queue_load PORT submit COUNT CONNECTIONS   single submits, each awaited
 //   ksana_queue_load PORT bulk COUNT BATCH           batches over one connection
 //   ksana_queue_load PORT drain COUNT BATCH          an agent: reports and claims in one exchange
 //   ksana_queue_load PORT produce RATE SECONDS       submits, spread evenly over the time
-//   ksana_queue_load PORT wait COUNT BATCH           an agent that waits for tasks of `produce`,
-//   and
-//                                                    how long they took from their call to here
+//   ksana_queue_load PORT wait COUNT BATCH           an agent that waits for tasks of `produce`
+// `wait` prints how long the tasks took from their submit to the agent.
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ void Rate(std::int64_t count, double seconds) {
                count);
 }
 
-// All connections on this one thread; each has one submit under way.
+// Uses all connections on this thread; each has one submit in flight.
 void Submit(int port, std::int64_t count, std::int64_t connections) {
     const int poll = ::epoll_create1(EPOLL_CLOEXEC);
     std::vector<std::unique_ptr<Wire>> wires;
@@ -98,7 +98,7 @@ void Bulk(int port, std::int64_t count, std::int64_t batch) {
     Rate(count, Seconds(SteadyClock::now() - start));
 }
 
-// The value of the next member of this name from `at` on; moves behind it.
+// Returns the value of the next member of this name after `at`, and moves `at` behind it.
 std::string_view NextValue(std::string_view text, std::string_view name, std::size_t& at) {
     at = text.find(name, at);
     if (at == std::string_view::npos) return {};
@@ -107,7 +107,7 @@ std::string_view NextValue(std::string_view text, std::string_view name, std::si
     return text.substr(begin, at - begin);
 }
 
-// The reports of all runs in an answer of claim or exchange.
+// Returns success reports for all runs in an answer of claim or exchange.
 std::string ReportsOf(std::string_view answer, std::int64_t& count) {
     std::string reports;
     std::size_t at = answer.find("\"runs\":[");
@@ -123,8 +123,8 @@ std::string ReportsOf(std::string_view answer, std::int64_t& count) {
     return reports;
 }
 
-// Until `count` runs were done, or nothing is left. When the first came and the last, by a clock
-// that all processes share.
+// Works until `count` runs are done or none is left. Prints when the first and the last came, by a
+// clock that all processes share.
 void Drain(int port, std::int64_t count, std::int64_t batch) {
     Wire wire(port);
     const std::string claim = fmt::format(R"("claim":{{"types":["bench"],"max":{}}})", batch);
@@ -148,7 +148,7 @@ void Drain(int port, std::int64_t count, std::int64_t batch) {
     fmt::print("{{\"count\": {}, \"first_ns\": {}, \"last_ns\": {}}}\n", done, first, last);
 }
 
-// Milliseconds from the calls of the tasks in this answer to now.
+// Adds the milliseconds since the submit of each task in this answer.
 void NoteTimes(std::string_view answer, std::vector<double>& times) {
     constexpr std::string_view kSent = "\"i\":";
     const std::int64_t now = NowNs();

@@ -5,8 +5,8 @@
 
 namespace ksana::bench {
 
-// One kept-alive connection to the server on loopback, for one request at a time. What fails ends
-// the program: a benchmark has no other use for an error.
+// One kept-alive connection to the server on loopback, for one request at a time. One thread. Every
+// error ends the program.
 class Wire {
   public:
     explicit Wire(int port);
@@ -17,15 +17,15 @@ class Wire {
     int fd() const { return fd_; }
 
     void Post(std::string_view path, std::string_view body);
-    // Reads what is there, waiting if there is nothing. True: the answer is whole.
+    // Receives bytes, blocking until some arrive. Returns whether the answer is complete.
     bool Receive();
-    // Until the answer is whole.
+    // Blocks until the answer is complete.
     void Await() {
         while (!Receive()) {
         }
     }
 
-    // Of the last whole answer; until the next Post.
+    // Status and body of the last complete answer; valid until the next Post.
     int status() const { return status_; }
     std::string_view body() const;
 
@@ -34,10 +34,11 @@ class Wire {
     std::string out_;
     std::string in_;
     std::size_t body_at_ = 0;
-    std::size_t whole_ = 0;  // length of the answer, once its head is there
+    std::size_t whole_ = 0;  // length of the answer, once its head has arrived
     int status_ = 0;
 };
 
+// Prints `why` and exits.
 [[noreturn]] void Fail(const std::string& why);
 
 }  // namespace ksana::bench

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Cron next() of Ksana, of the bit-mask limit and of three rivals, in one run, as ratios.
+"""Benchmark of cron next(): Ksana, the bit-mask limit and three rivals in one run, as ratios.
 
     ./dev bench schedule            prints the table
     ./dev bench schedule --save     also writes bench/results/schedule.md
 
 The rivals and the limit come from ../shared/bench/peers, copied into build/ and installed there by
-package name; where that folder is absent only Ksana is measured, and the table says so.
+package name; without that folder only Ksana is measured, and the table says so.
 """
 import argparse
 import datetime
@@ -23,20 +23,20 @@ WORK = ROOT / "build" / "bench-peers"
 BENCH = ROOT / "build" / "bench" / "bench" / "schedule" / "schedule_bench"
 JARS = "/usr/share/java/quartz2.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar"
 
-# Expressions of workload W6, and what each may cost (goal G7), in nanoseconds.
+# Expressions of workload W6, and their largest allowed cost (goal G7) in nanoseconds.
 COMMON, SPARSE = ["*/5 * * * *", "0 3 * * 1"], ["0 0 29 2 *"]
 GOAL = {"common": 100, "sparse": 400, "zone": 300}
 AT_LEAST = {"quartz": 10, "croner": 80, "cron-parser": 80}
 
 
 def rows(command, cwd=None, env=None):
-    """Runs a program that prints JSON lines, and answers them."""
+    """Runs a program that prints JSON lines, and returns them."""
     done = subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def prepare_peers():
-    """Copies the harness (its own folder may be read-only) and installs what W6 needs."""
+    """Copies the harness, whose folder may be read-only, and installs what W6 needs."""
     shutil.copytree(PEERS, WORK, dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("node_modules", "build", "results"))
     for path in [WORK, *WORK.rglob("*")]:

@@ -1,6 +1,6 @@
-// Nanoseconds a call of the schedule and planning functions, as JSON lines. The expressions, the
-// instants and the checksum are those of workload W6 of the peer benchmark, so that the rivals'
-// programs and this one answer the same questions; bench/schedule/run.py puts them together.
+// Prints nanoseconds per call of the schedule and planning functions, as JSON lines. The
+// expressions, instants and checksums are those of workload W6 of the peer benchmark, so that the
+// rivals' programs compute the same results; bench/schedule/run.py compares them.
 
 #include <fmt/core.h>
 
@@ -26,7 +26,7 @@ constexpr std::size_t kInstants = 1'000'000;
 constexpr std::size_t kChecked = 20'000;
 constexpr int kRounds = 5;
 
-// xorshift64, seeded as the peers seed it: 30 years from 2026-01-01.
+// Returns instants within 30 years from 2026-01-01, by xorshift64 with the peers' seed.
 std::vector<TimePoint> MakeInstants() {
     std::vector<TimePoint> instants;
     instants.reserve(kInstants);
@@ -41,7 +41,7 @@ std::vector<TimePoint> MakeInstants() {
     return instants;
 }
 
-// The best of a few rounds: what the code costs when nothing else runs in between.
+// Returns the best of several rounds: the cost without interruptions.
 template <class F>
 double NanosecondsPerCall(std::size_t calls, const F& round) {
     const SystemClock clock;
@@ -84,7 +84,8 @@ void BenchNext(schedule::ZoneDatabase& zones, const std::vector<TimePoint>& inst
     const double ns = NanosecondsPerCall(instants.size(), [&] {
         for (const TimePoint t : instants) sum += cron.Next(t)->time_since_epoch().count();
     });
-    Emit("cron-next", text, zone, ns, sum == 1 ? 0 : check);  // `sum` keeps the loop alive
+    // uses `sum`, so that the loop is not removed
+    Emit("cron-next", text, zone, ns, sum == 1 ? 0 : check);
 }
 
 void BenchParse(const std::string& text) {
@@ -98,7 +99,7 @@ void BenchParse(const std::string& text) {
     Emit("cron-parse", text, "", ns, sum == 1 ? 1 : 0);
 }
 
-// Ten years away from a job that fires every second.
+// Plans a job that fires every second after ten years of downtime.
 void BenchPlan(schedule::ZoneDatabase& zones, const std::string& text, const std::string& zone) {
     constexpr std::size_t kCalls = 2'000;
     const Schedule cron = Cron(zones, text, zone);

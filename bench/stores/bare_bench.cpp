@@ -1,5 +1,5 @@
-// The limits that the stores are measured against: the same work by a program that keeps nothing
-// but a narrow row. One JSON line for each measurement.
+// Measures the baselines of the stores: the same work by a program that stores only a narrow row.
+// One JSON line for each measurement.
 //   ksana_bare_bench sqlite FOLDER | postgres URL
 #include <fmt/core.h>
 
@@ -27,7 +27,9 @@ void Say(const char* driver, const char* what, double rate) {
         driver, what, rate);
 }
 
-// Blocked clients, and one writer that takes all that waits into one transaction.
+// Group commit without a store: clients block, and one writer commits all pending inserts in one
+// transaction. Insert() may be called on any thread, once at a time for each client; Write()
+// belongs to the writer's thread.
 class BareGroup {
   public:
     BareGroup(BareSqlite& bare, std::size_t clients)

@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <string>
 
-// What PostgreSQL does for a program that only wants speed: one narrow row, one partial index, and
-// a finished run is deleted in the pipelined transaction that claims the next ones. The yardstick
-// for store_postgres.
+// The baseline for store_postgres: a program that only wants speed. It stores one narrow row with
+// one partial index, and deletes finished runs in the pipelined transaction that claims the next
+// ones.
 
 namespace ksana::bench {
 
+// One connection; one thread. Every error aborts.
 class BarePostgres {
   public:
     explicit BarePostgres(const std::string& url);
@@ -18,12 +19,13 @@ class BarePostgres {
     BarePostgres(const BarePostgres&) = delete;
     BarePostgres& operator=(const BarePostgres&) = delete;
 
-    // An empty table, `rows` of them ready, and all of it written.
+    // Creates the table with `rows` ready rows, and writes everything to disk.
     void Reset(std::size_t rows);
-    // What was filled is written before something is timed: for both sides of the comparison.
+    // Writes all changes to disk. Both sides of a comparison do this before they are timed.
     void Settle() { Run("CHECKPOINT"); }
     void Insert(std::size_t count);
-    // Deletes what the call before has claimed and claims so many; how many it got.
+    // Deletes the rows that the previous call claimed and claims up to `count`. Returns how many it
+    // claimed.
     std::size_t DeleteAndClaim(std::size_t count);
 
   private:

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-// What SQLite does for a program that only wants speed: one narrow row, one partial index, and a
-// finished run is deleted. The yardstick for store_sqlite.
+// The baseline for store_sqlite: a program that only wants speed. It stores one narrow row with
+// one partial index, and deletes finished runs.
 
 namespace ksana::bench {
 
+// One connection; one thread. An error aborts, except in ClaimAndDelete, which ignores it.
 class BareSqlite {
   public:
     explicit BareSqlite(const std::string& path);
@@ -22,7 +23,8 @@ class BareSqlite {
     void Begin() { Run("begin immediate"); }
     void Commit() { Run("commit"); }
     void Insert(std::int64_t ready_at, const std::string& payload);
-    // Claims so many and deletes those that the call before has claimed.
+    // Deletes the rows that the previous call claimed and claims up to `count`. Returns how many it
+    // claimed.
     std::size_t ClaimAndDelete(std::size_t count);
 
   private:

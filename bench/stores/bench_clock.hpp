@@ -10,7 +10,8 @@
 
 namespace ksana::bench {
 
-// Runs something on several threads for a while and says how much was done a second.
+// Measures rates: runs a function on several threads and returns the operations per second. Rate()
+// belongs to one thread; the function may call Goes() on any of its threads.
 class BenchTimer {
   public:
     SystemClock& clock() { return clock_; }
@@ -18,10 +19,12 @@ class BenchTimer {
         return std::chrono::duration<double>(clock_.SteadyNow().time_since_epoch()).count();
     }
 
-    // Whether the time of a Rate is not yet up; for bodies that do not end by themselves.
+    // Returns whether the time of the current Rate() is not yet over; for functions that do not end
+    // by themselves.
     bool Goes() const { return Elapsed() < time_; }
     double Elapsed() const { return Seconds() - start_; }
 
+    // Runs `body` on `threads` threads until all return. Each adds its operations to the counter.
     double Rate(std::size_t threads, const std::function<void(std::atomic<std::int64_t>&)>& body,
                 double seconds = 3) {
         std::atomic<std::int64_t> done = 0;

@@ -16,7 +16,7 @@ using model::Run;
 
 constexpr std::size_t kJobs = 10'000;
 constexpr Duration kPeriod = std::chrono::seconds(1);
-// So many are due together when a commit takes about 3 ms.
+// Number of jobs that are due at once if a commit takes about 3 ms.
 constexpr std::size_t kDue = 28;
 constexpr Duration kStep = kPeriod / kJobs;
 constexpr TimePoint kStart{std::chrono::hours(24 * 365 * 56)};

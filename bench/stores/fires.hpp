@@ -7,11 +7,12 @@
 
 namespace ksana::bench {
 
-// What the engine has a store do for jobs that fire every second, their phases spread over it: due
-// jobs are planned, their runs stored as started, and what was started before is reported.
+// Does what the engine does with a store for jobs that fire every second, with their phases spread
+// evenly: plans due jobs, stores their runs as started, and reports their end. `store` must outlive
+// it. One thread. Every error aborts.
 class FireBench {
   public:
-    // Makes the jobs.
+    // Creates the jobs.
     explicit FireBench(store::Store& store);
 
     void Run(std::size_t fires);
@@ -21,7 +22,7 @@ class FireBench {
     TimePoint now_;
 };
 
-// Seconds of processor time that the threads of this process with that name have had so far.
+// Returns the CPU seconds that the threads of this process with that name have used.
 double CpuOfThread(const std::string& name);
 
 }  // namespace ksana::bench

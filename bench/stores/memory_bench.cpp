@@ -1,4 +1,4 @@
-// How much memory a million jobs need: ksana_memory_bench [jobs]
+// Measures the memory of a million jobs: ksana_memory_bench [jobs]
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace ksana;
 
-// Resident, in bytes.
+// Returns the resident memory in bytes.
 std::size_t Resident() {
     std::ifstream file("/proc/self/statm");
     std::size_t total = 0;

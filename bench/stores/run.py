@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The stores at their interface, against bare programs on the same disk and server in the same run.
+"""Benchmark of the stores at their interface, against bare programs on the same disk and server.
 
     ./dev bench stores            prints the table
     ./dev bench stores --save     also writes bench/results/stores.md
-    ./dev bench stores --long [N] PostgreSQL for N minutes (3), whether its rate holds
+    ./dev bench stores --long [N] runs PostgreSQL for N minutes (3): does its rate hold?
 """
 import argparse
 import collections
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAMS = ROOT / "build" / "bench" / "bench" / "stores"
 START = ROOT / "tests" / "support" / "start_postgres.sh"
 
-# What is measured, against what, and the ratio that is asked for.
+# Each measurement, its baseline, and the required ratio.
 GOALS = [
     ("sqlite", "submit_16", "single submits, 16 threads", "bare group commit", 0.7),
     ("sqlite", "bulk", "submit in batches of 100, 4 threads", "bare prepared statements", 0.6),
@@ -46,11 +46,11 @@ GOALS = [
      "bare libpq, one pipelined transaction", 0.6),
 ]
 
-# Ours and bare take turns, and the medians are compared: the speed of the machine changes by the
-# minute.
+# Ksana and the bare program take turns, and the medians are compared: the speed of the machine
+# changes by the minute.
 ROUNDS = 3
 
-HOLDS = 0.85    # the last third of a long run against the first
+HOLDS = 0.85    # required ratio of the last third of a long run to the first
 
 
 def rows(*command):
@@ -60,7 +60,7 @@ def rows(*command):
 
 
 def pgbench(url):
-    """Single-row inserts by 16 clients, a second."""
+    """Returns single-row inserts a second by 16 clients."""
     subprocess.run(["psql", "-q", "-d", url, "-c",
                     "SET client_min_messages = warning; DROP TABLE IF EXISTS single; "
                     "CREATE TABLE single(id bigserial PRIMARY KEY, payload text NOT NULL)"],
@@ -77,8 +77,8 @@ def pgbench(url):
 
 
 def forget(url):
-    """Each part has a schema of its own. What is left of earlier ones would be vacuumed and written
-    during the next, while the bare program begins with everything written."""
+    """Drops the schemas of earlier parts. Otherwise their remains would be vacuumed and written
+    during the next part, while the bare program begins with everything written."""
     schemas = subprocess.run(
         ["psql", "-qAt", "-d", url, "-c", "SELECT nspname FROM pg_namespace WHERE nspname LIKE "
          "'bench\\_%'"], capture_output=True, text=True, check=True).stdout.split()
@@ -90,7 +90,7 @@ def forget(url):
 
 @contextlib.contextmanager
 def postgres():
-    """The URL of a server of our own, with the settings it comes with."""
+    """Starts a PostgreSQL server with its default settings, and yields its URL."""
     server = tempfile.mkdtemp(prefix="ksana_bench_server_")
     try:
         yield subprocess.run(["bash", START, server], capture_output=True, text=True,
@@ -101,10 +101,10 @@ def postgres():
 
 
 def hold(minutes):
-    """Whether PostgreSQL is as fast after minutes of submitting and draining, while it vacuums.
+    """Checks whether PostgreSQL keeps its rate over minutes of submitting and draining with vacuum.
 
-    The thirds alone do not tell: before the first ANALYZE, which comes within a minute, a plan made
-    for an empty table can make the beginning slow, and the end looks good against it.
+    Comparing the thirds alone is not enough: before the first ANALYZE, which comes within a minute,
+    a query plan for an empty table can slow down the beginning, and the end looks good against it.
     """
     with postgres() as url:
         measured = rows(PROGRAMS / "ksana_stores_bench", "postgres", url, f"steady={minutes}")
@@ -151,7 +151,7 @@ def measure_postgres():
 
 
 def measure():
-    """The median of each, by driver and what."""
+    """Returns the median of each measurement, by driver and name."""
     values = collections.defaultdict(list)
     for row in itertools.chain(measure_sqlite(), measure_postgres()):
         values[(row["driver"], row["what"])].append(row["value"])

@@ -1,4 +1,4 @@
-// What a store does a second at its interface: one JSON line for each measurement.
+// Measures operations per second of a store at its interface: one JSON line for each measurement.
 //   ksana_stores_bench DRIVER LOCATION PART…     DRIVER: sqlite (a folder), postgres (a URL)
 //   parts: submit bulk drain drain_alone drain_500 drain_unkept drain_500_unkept lists latency, and
 //   steady=MINUTES, fires=COUNT
@@ -38,6 +38,7 @@ T Must(Result<T> result) {
     return *std::move(result);
 }
 
+// The parts of the benchmark. Owns the store; called from main(). Every error aborts.
 class StoresBench {
   public:
     StoresBench(std::string driver, std::string location)
@@ -61,7 +62,7 @@ class StoresBench {
   private:
     bool IsSqlite() const { return driver_ == "sqlite"; }
 
-    // Empty, each time.
+    // Opens an empty store.
     void Open() {
         store_.reset();
         std::unique_ptr<store_kit::Backend> backend;
@@ -104,8 +105,8 @@ class StoresBench {
         Say("submit_16", rate);
     }
 
-    // SQLite by as many threads as PostgreSQL, and by one alone: the group commit of the store is
-    // for those who come together.
+    // SQLite with four threads and with one: the store's group commit helps only concurrent
+    // callers.
     void Bulk() {
         if (!IsSqlite()) return BulkBy(1, "bulk");
         BulkBy(4, "bulk");
@@ -134,7 +135,8 @@ class StoresBench {
         }
     }
 
-    // Reports what was claimed before and claims as many more, in one call. How many were reported.
+    // Reports the runs claimed before and claims up to `batch` more, in one call. Returns how many
+    // were reported.
     std::int64_t Exchange(const std::string& owner, std::size_t batch,
                           std::vector<model::RunEvent>& events) {
         auto exchanged = Must(store_->runs().Exchange(
@@ -149,7 +151,7 @@ class StoresBench {
         return static_cast<std::int64_t>(exchanged.applied.size());
     }
 
-    // Until nothing is left.
+    // Works until no run is left.
     void DrainOne(const std::string& owner, std::size_t batch, std::atomic<std::int64_t>& done) {
         std::vector<model::RunEvent> events;
         do {
@@ -157,7 +159,7 @@ class StoresBench {
         } while (!events.empty());
     }
 
-    // The bare programs keep nothing of what is over, as runs without a log do.
+    // The bare programs keep nothing of finished runs, as with RunLog::kNone.
     void DrainBy(std::size_t threads, std::size_t batch, const std::string& name,
                  model::RunLog kept = model::RunLog::kFull) {
         Fill(kDrainRuns, kept);
@@ -169,8 +171,8 @@ class StoresBench {
         Say(name, rate);
     }
 
-    // Each of four threads submits 100 and finishes 100, again and again: as many come as go. What
-    // piles up over minutes (finished runs, dead rows, their vacuuming) shows as slower slices.
+    // Each of four threads repeatedly submits 100 runs and finishes 100. Accumulating costs
+    // (finished runs, dead rows, vacuum) show as slower slices.
     void Steady(std::size_t minutes) {
         const std::size_t slices = minutes * 60 / kSliceSeconds;
         std::vector<std::atomic<std::int64_t>> finished(slices);
@@ -192,7 +194,7 @@ class StoresBench {
         }
     }
 
-    // Page 1 and page 1,000 of a million finished runs.
+    // Measures page 1 and page 1,000 of a million finished runs.
     void Lists() {
         std::vector<model::Record> batch;
         for (std::size_t i = 0; i < kListRuns; ++i) {

@@ -1,5 +1,5 @@
-// The limit of calls with libcurl: one multi handle, so many transfers always under way, answers
-// thrown away, nothing stored. One JSON line.
+// Measures the limit of calls with libcurl: one multi handle, a constant number of transfers in
+// flight, answers discarded, nothing stored. One JSON line.
 //   ksana_bare_calls URL [IN_FLIGHT [SECONDS]]
 #include <curl/curl.h>
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ namespace ksana::bench {
 namespace {
 
 constexpr int kPatienceMs = 100;
-// As long as the body of the jobs that the server calls with.
+// As long as the body of the benchmark's jobs.
 constexpr const char* kBody =
     R"({"job":"0123456789abcdef","queue":"q","attempt":1,)"
     R"("payload":{"k":"vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv"}})";
@@ -45,7 +45,7 @@ Easy MakeEasy(const char* url, curl_slist* headers) {
     return easy;
 }
 
-// Those that have ended begin anew. Negative: one has failed.
+// Restarts the transfers that have ended, and returns their number; negative if one failed.
 std::int64_t Renew(CURLM* multi) {
     std::int64_t ended = 0;
     int left = 0;

@@ -1,4 +1,4 @@
--- wrk: GET /jobs/{id}, any of stored-0 to stored-N; N is the first argument.
+-- wrk: GET /jobs/{id} with a random id of stored-0 to stored-(N-1); N is the first argument.
 function init(args)
     count = tonumber(args[1])
     math.randomseed(os.time())

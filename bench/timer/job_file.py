@@ -1,4 +1,4 @@
-"""Exports made by hand, so that `ksana import` fills a store before the server starts."""
+"""Writes exports, with which `ksana import` fills a store before the server starts."""
 import datetime
 import json
 import subprocess
@@ -22,7 +22,7 @@ def every_second(start):
 
 
 def yearly(month, year, index):
-    """Once a year, in that month, each job at a minute of its own."""
+    """Returns a schedule that fires once a year in that month, each job at another minute."""
     minute, hour, day = index % 60, index // 60 % 24, 1 + index // 1440 % 28
     first = datetime.datetime(year, month, day, hour, minute, tzinfo=datetime.timezone.utc)
     return ({"kind": "cron", "cron": f"{minute} {hour} {day} {month} *"},
@@ -42,7 +42,7 @@ def job_line(job_id, url, schedule, now):
 
 
 def import_jobs(binary, store, folder, now, jobs):
-    """Fills the store, a file that is not there yet, with (id, url, schedule)."""
+    """Fills the store, a new file, with jobs given as (id, url, schedule)."""
     path = folder / "jobs.export"
     count = 0
     with open(path, "w", encoding="utf-8") as file:

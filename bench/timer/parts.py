@@ -1,4 +1,4 @@
-"""What `./dev bench timer` measures, part by part. Each adds its rows to a Report."""
+"""The parts of `./dev bench timer`. Each adds its rows to a Report."""
 import contextlib
 import datetime
 import json
@@ -23,8 +23,8 @@ ENOUGH_WORKERS = 256
 
 
 def load_for(stack, place, lead, jobs_of, workers):
-    """(When the first fire is due, the server), with the jobs in its store. The server ends with
-    the stack. When it is not ready early enough all is made anew, with more time."""
+    """Starts a server with the jobs in its store. Returns (time of the first fire, server). The
+    server ends with the stack. If it is not ready early enough, starts again with more time."""
     for attempt in range(1, 5):
         start = (micros() // SECOND + lead * attempt) * SECOND
         store = place / f"jobs_{attempt}.db"
@@ -38,7 +38,7 @@ def load_for(stack, place, lead, jobs_of, workers):
 
 
 def await_calls(call_target, expected, patience):
-    """Until so many calls came, or none came for some seconds."""
+    """Waits until `expected` calls have come, or none has come for some seconds."""
     last, since, end = -1, time.monotonic(), time.monotonic() + patience
     while time.monotonic() < end:
         count = call_target.count()["count"]
@@ -56,7 +56,7 @@ def sleep_until(instant):
 
 
 def tell_insides(report, server, prefix=""):
-    """What the server says of itself: to see where lateness comes from."""
+    """Adds the server's own metrics, which show where lateness comes from."""
     found = server.metrics()
     started = found["ksana_start_lateness_seconds_count"] or 1
     report.add(f"{prefix}mean lateness when a call starts, by the server",
@@ -106,7 +106,7 @@ def recur(report, jobs, seconds, goal_ms, must):
         end = start + seconds * SECOND
         sleep_until(end)
         tell_cpu(report, server, before, calls.count()["count"], f"{name}: ")
-        # Fires go on; those of the window that come late may still come.
+        # Fires continue. Late fires of the window may still come.
         sleep_until(end + 2 * SECOND)
         found = calls.stats(start, end)
         if found["distinct"] < jobs * seconds:
@@ -123,14 +123,15 @@ def recur(report, jobs, seconds, goal_ms, must):
 
 
 def recurring(report):
-    """Phases are spread evenly over the second."""
+    """The phases of the jobs are spread evenly over the second."""
     recur(report, 10_000, 60, 50, True)
     recur(report, 20_000, 15, None, False)
     recur(report, 30_000, 15, 1000, False)
 
 
 def million_store():
-    """Half one-shots, half cron, none due during the year's next months; made once."""
+    """Returns a store that is made once: half one-shot jobs, half cron jobs, none due in the
+    next months."""
     today = datetime.date.today()
     month = (today.month + 5) % 12 + 1
     year = today.year + (month < today.month)
@@ -150,7 +151,7 @@ def million_store():
 
 
 def make_ticking_job(store, url, every):
-    """Adds a job by the API of a server that is stopped again."""
+    """Adds a job through the API of a server, and stops the server."""
     with ksana(store, 4) as server:
         server.ask("POST", "/jobs", {
             "id": "tick", "name": "tick", "type": "http", "http": {"method": "GET", "url": url},
@@ -220,7 +221,8 @@ def callbacks(report, jobs=20_000):
         status = Http(port)
         before, cpu_before = requests_of(status), cpu_by_thread(server.pid)
         sleep_until(start)
-        # Cheap to ask until most have gone out; then the results, as they must be durable.
+        # Asks nginx, which is cheap, until most calls are done; then waits for the results, as they
+        # must be durable.
         while requests_of(status) - before < jobs * 0.9 and micros() < start + 60 * SECOND:
             time.sleep(0.02)
         succeeded = 'ksana_runs_finished_total{state="succeeded"}'
@@ -237,7 +239,7 @@ def callbacks(report, jobs=20_000):
 
 
 def requests_of(status):
-    """How many nginx has had, those of this question included."""
+    """Returns the number of requests that nginx has had, including this one."""
     return int(re.search(r"requests\s+\d+ \d+ (\d+)", status.ask("GET", "/status")).group(1))
 
 

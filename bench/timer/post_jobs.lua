@@ -1,4 +1,4 @@
--- wrk: POST /jobs, each a job of its own that is due in 2090.
+-- wrk: POST /jobs, each with a new job that is due in 2090.
 local number = 0
 local threads = {}
 

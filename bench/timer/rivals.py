@@ -1,7 +1,7 @@
-"""BullMQ and graphile-worker: workload W4 of ../shared/bench/peers, one-shot jobs over 10 s."""
+"""BullMQ and graphile-worker with workload W4 of ../shared/bench/peers: one-shot jobs over 10 s."""
 import peers
 
-LEAD_MS = 8000      # for loading the jobs before the first is due
+LEAD_MS = 8000      # time to load the jobs before the first is due
 
 
 def lateness(rows, jobs):
@@ -13,7 +13,7 @@ def lateness(rows, jobs):
 
 
 def measure(jobs, window_ms):
-    """{name: {"p50", "p99", "max"} in ms, or a text that says why it was not measured}."""
+    """Returns {name: {"p50", "p99", "max"} in ms, or a text that says why it was not measured}."""
     names = ("BullMQ", "graphile-worker")
     with peers.ready() as servers:
         if isinstance(servers, str):

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""The timer service as a whole: how late it calls, how much it carries, what it needs.
+"""Benchmark of the timer service: lateness, throughput, CPU and memory.
 
     ./dev bench timer                  every part, as tables with goals
     ./dev bench timer --only idle,api  some parts: oneshot recurring million idle callbacks api
-    ./dev bench timer --save           also writes bench/results/timer.md; the parts that were
-                                       not run stay there as they are
+    ./dev bench timer --save           also writes bench/results/timer.md; parts that were not run
+                                       keep their old results
 
-The server keeps its jobs in SQLite, durable (synchronous=FULL). Rivals come from
-../shared/bench/peers; where that is not there, the table says so. KSANA_BENCH_BINARY names another
-ksana than build/release/ksana.
+The server uses durable SQLite (synchronous=FULL). Rivals come from ../shared/bench/peers; without
+that folder, the table says so. KSANA_BENCH_BINARY names a ksana other than build/release/ksana.
 """
 import sys
 
-import part_runner        # of bench/, by PYTHONPATH
+import part_runner        # from bench/, by PYTHONPATH
 from parts import PARTS
 
 HEAD = ("Durable (SQLite synchronous=FULL); server, target and clients share the cores. Use the "

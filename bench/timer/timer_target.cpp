@@ -1,9 +1,9 @@
-// A target that notes for every call how late it came: the system clock in the handler against the
-// nominal time that the call carries. Prints its port; ends when its standard input does.
+// A target that records how late every call is: the system clock in the handler minus the nominal
+// time in the call's header. Prints its port; ends when its standard input is closed.
 //   ksana_timer_target
-//   GET /count    {"count", "first_us"}: so many since the last reset, and when the first came
-//   GET /stats    counts and lateness in milliseconds; ?from_us=&to_us= keeps nominal times in
-//                 [from, to) only. Everything waits meanwhile: ask when the calls are over
+//   GET /count    {"count", "first_us"}: calls since the last reset, and the time of the first
+//   GET /stats    counts and lateness in milliseconds; ?from_us=&to_us= restricts nominal times to
+//                 [from, to). Blocks all other requests: ask when the calls are over
 //   POST /reset   forgets the calls
 //   anything else under /call is a call
 #include <fmt/core.h>
@@ -60,7 +60,7 @@ std::int64_t QueryNumber(const Request& request, std::string_view name, std::int
     return number;
 }
 
-// Every handler runs on the one I/O thread, so nothing here is guarded.
+// The recorded calls. All handlers run on one I/O thread, so it needs no lock.
 class Record {
   public:
     Record() { calls_.reserve(kRoom); }

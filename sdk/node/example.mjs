@@ -1,12 +1,12 @@
-// An agent for tasks of type mail, and who submits one: example.mjs [ADDRESS]
+// An agent for tasks of type mail, and a client that submits one: example.mjs [ADDRESS]
 import { Agent, Client, Permanent, Retry } from './ksana.mjs';
 
 async function mail(task) {
   const { to } = task.payload ?? {};
-  if (to === undefined) throw new Permanent('there is no address'); // no attempt would help
+  if (to === undefined) throw new Permanent('there is no address'); // a retry would not help
   if (task.attempt === 1 && to.endsWith('@busy.example')) throw new Retry(30, 'it is busy');
   for (let step = 0; step < 5; step += 1) {
-    task.check(); // cancelled, or lost: no sense in going on. fetch(…, { signal: task.signal })
+    task.check(); // throws if cancelled or lost; for calls: fetch(…, { signal: task.signal })
     task.progress(20 * step, `step ${step}`);
     await task.wait(0.01); // the work
   }

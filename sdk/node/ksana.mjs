@@ -1,7 +1,6 @@
 // Ksana for Node programs: submit tasks, and work on them.
 //
-// One file that needs nothing but Node 18 or newer: copy it. What the calls mean is written down in
-// docs/agents.md.
+// One file that needs nothing but Node 18 or newer: copy it. docs/agents.md describes the calls.
 //
 //     import { Agent, Client } from './ksana.mjs';
 //
@@ -23,13 +22,13 @@ const DEFAULT_SERVER = 'http://127.0.0.1:7100';
 const FINAL_STATES = new Set(
   ['succeeded', 'failed', 'timed_out', 'cancelled', 'resolved', 'skipped', 'missed']);
 const MAX_BEATS = 100; // heartbeats in one call
-const MAX_LINES = 100; // of a log, between two calls
-const BEAT_PAUSE = 200; // ms between two heartbeats of a task that has news
-const DRAIN_PAUSE = 2000; // ms without a claim after the server said that it is about to stop
+const MAX_LINES = 100; // log lines kept between two calls
+const BEAT_PAUSE = 200; // ms between two heartbeats of a task with progress or log lines to send
+const DRAIN_PAUSE = 2000; // mean ms without a claim after the server has announced its stop
 
-// ---- what goes wrong
+// ---- errors
 
-/** The server refused. `status` and `code` are stable; `problem` is all that it said. */
+/** The server refused a request. `status` and `code` are stable; `problem` is its whole answer. */
 export class KsanaError extends Error {
   constructor(message, { status = 0, problem = {}, retryAfter = 0, cause } = {}) {
     super(message, { cause });
@@ -37,16 +36,16 @@ export class KsanaError extends Error {
     Object.assign(this, { status, problem, retryAfter, code: problem.code ?? '' });
   }
 
-  /** Whether the same call may do better later. */
+  /** Whether the same call may succeed later. */
   get mayPass() {
     return [0, 401, 403, 408, 425, 429].includes(this.status) || this.status >= 500;
   }
 }
 
-/** There was no answer. */
+/** The server did not answer. */
 export class Unreachable extends KsanaError {}
 
-// ---- what a handler may throw; any other error is a failure that the policy tries again
+// ---- what a handler may throw; any other error is a failure that the policy retries
 
 class Outcome extends Error {
   constructor(message) {
@@ -55,7 +54,7 @@ class Outcome extends Error {
   }
 }
 
-/** Failed: to be tried again as the policy says, but not before so many seconds. */
+/** Failed: retry as the policy says, but not before `after` seconds. */
 export class Retry extends Outcome {
   constructor(after, message = 'to be tried again') {
     super(message);
@@ -63,10 +62,10 @@ export class Retry extends Outcome {
   }
 }
 
-/** Failed: not to be tried again. */
+/** Failed: do not retry. */
 export class Permanent extends Outcome {}
 
-/** Not now, but after so many seconds. Nothing failed, no retry is used up. */
+/** Not now, but after `after` seconds. Counts as no failure and uses up no retry. */
 export class Snooze extends Outcome {
   constructor(after) {
     super(`snoozed for ${after}`);
@@ -74,27 +73,27 @@ export class Snooze extends Outcome {
   }
 }
 
-/** Somebody else shall do it, at once. No retry is used up. */
+/** Gives the task back, so that another agent can take it at once. Uses up no retry. */
 export class Release extends Outcome {}
 
-/** The reason of Task.signal: somebody wants the task to stop. */
+/** The reason of Task.signal: a user has cancelled the task. */
 export class Cancelled extends Outcome {}
 
-/** The reason of Task.signal: the task belongs to somebody else by now. */
+/** The reason of Task.signal: the lease is lost, and another agent may have the task. */
 export class LeaseLost extends Outcome {}
 
-// ---- the wire
+// ---- HTTP
 
-/** As the server reads it; numbers are seconds. */
+/** Formats a duration for the server; numbers are seconds. */
 const duration = (value) => (typeof value === 'string' ? value : `${Math.round(value * 1000)}ms`);
 
-/** A UUID of version 7: runs are listed by their ids, so these must rise with the time. */
+/** Returns a UUID of version 7: runs are listed by their ids, so these must rise with the time. */
 function newId() {
   const time = Date.now().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
-/** Text of at most so many bytes of UTF-8, without NUL, which no store keeps. */
+/** Returns text of at most `most` bytes of UTF-8, without NUL, which no store accepts. */
 function text(value, most) {
   const bytes = Buffer.from(String(value).replaceAll('\0', '\ufffd'));
   if (bytes.length <= most) return bytes.toString();
@@ -103,7 +102,7 @@ function text(value, most) {
   return bytes.subarray(0, end).toString();
 }
 
-/** Resolves after so long, or as soon as the signal is aborted. */
+/** Resolves after `ms`, or as soon as the signal is aborted. */
 function pause(ms, signal) {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -117,8 +116,7 @@ function pause(ms, signal) {
   });
 }
 
-/** Pauses in ms that grow to a quarter of a minute, at random, so that agents do not come back all
- * at once. */
+/** Random pauses in ms that grow to 15 seconds, so that agents do not come back all at once. */
 class Backoff {
   step = 0;
 
@@ -133,23 +131,23 @@ class Backoff {
   }
 }
 
-/** Calls with JSON. fetch keeps the connections. */
+/** JSON calls. fetch keeps the connections alive. */
 class Wire {
   constructor(url, token, tokenFile) {
     this.base = `${new URL(url).href.replace(/\/+$/, '')}/api/v1`;
     Object.assign(this, { url, token, tokenFile });
-    this.headers(); // a token that cannot be read is known at once
+    this.headers(); // fails now if the token cannot be read
   }
 
   headers() {
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
-    // Each time: a new token needs no restart.
+    // Read for each call: a new token needs no restart.
     const token = this.tokenFile ? readFileSync(this.tokenFile, 'utf8').trim() : this.token;
     if (token) headers.Authorization = `Bearer ${token}`;
     return headers;
   }
 
-  /** What was answered, parsed; null without a body. Throws KsanaError. */
+  /** Returns the parsed answer; null without a body. Throws KsanaError. */
   async call(method, path, body, { timeout = 30, headers = {}, signal } = {}) {
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
@@ -179,7 +177,7 @@ class Wire {
     let answer = null;
     try {
       if (content) answer = JSON.parse(content);
-    } catch { /* what is no JSON says nothing */ }
+    } catch { /* not JSON: ignored */ }
     if (response.ok) return answer;
     const problem = answer ?? {};
     const faults = (problem.errors ?? []).map((fault) => `${fault.pointer}: ${fault.detail}`);
@@ -192,10 +190,10 @@ class Wire {
   }
 }
 
-// ---- who submits
+// ---- the client
 
-/** Submits tasks and looks after them. Calls are sent again for `patience` seconds while the server
- * is away or busy: each is done once. */
+/** Submits tasks, and reads and cancels runs. While the server is unreachable or busy, a call is
+ * repeated for `patience` seconds; the server executes it once. */
 export class Client {
   constructor({ url, token, tokenFile, patience = 30 } = {}) {
     const { KSANA_SERVER, KSANA_TOKEN, KSANA_TOKEN_FILE } = process.env;
@@ -223,20 +221,21 @@ export class Client {
   }
 
   static #task({ type, payload = null, delay, timeout, ...options }) {
-    // With an id of ours the server takes it once, however often it is sent.
+    // The id is chosen here, so that the server accepts the task once, however often it is sent.
     const task = { id: newId(), type, payload, ...options };
     if (delay !== undefined) task.delay = duration(delay);
     if (timeout !== undefined) task.timeout = duration(timeout);
     return task;
   }
 
-  /** The run. Options: tenant, creator, category, priority, start_at or delay, unique, retry,
-   * timeout, need_manual, parent, selector, id. */
+  /** Submits a task and returns its run. Options: tenant, creator, category, priority, start_at or
+   * delay, unique, retry, timeout, need_manual, parent, selector, id. */
   submit(type, payload, options = {}) {
     return this.#call('POST', '/runs', Client.#task({ ...options, type, payload }));
   }
 
-  /** All or none of at most 10,000 ({type, payload, …options}): id, verdict and state of each. */
+  /** Submits all or none of at most 10,000 tasks ({type, payload, …options}). Returns id, verdict
+   * and state of each. */
   async submitMany(tasks) {
     const runs = tasks.map((task) => Client.#task(task));
     return (await this.#call('POST', '/runs/batch', { runs })).results;
@@ -246,13 +245,13 @@ export class Client {
     return this.#call('GET', `/runs/${encodeURIComponent(runId)}`);
   }
 
-  /** The run; where it is worked on it ends as soon as its agent obeys. */
+  /** Cancels a run and returns it. A running one ends once its agent has reacted. */
   cancel(runId) {
     return this.#call('POST', `/runs/${encodeURIComponent(runId)}/cancel`, undefined,
       { 'Idempotency-Key': randomUUID() });
   }
 
-  /** The run when it is over; an Error after so many seconds. */
+  /** Returns the run once it is over. Throws an Error after `timeout` seconds. */
   async wait(runId, timeout = Infinity) {
     const deadline = performance.now() + timeout * 1000;
     for (let ms = 50; ; ms = Math.min(ms * 1.5, 2000)) {
@@ -265,7 +264,7 @@ export class Client {
   }
 }
 
-// ---- who works
+// ---- the agent
 
 /** One attempt at a task, as its handler sees it. */
 class Task {
@@ -277,13 +276,13 @@ class Task {
 
   constructor(run, lease, news, stopping) {
     const now = performance.now();
-    this.run = run; // all that the server told
+    this.run = run; // the run as the server sent it
     this.id = run.run_id;
     this.execId = run.exec_id;
     Object.assign(this, { type: run.type, payload: run.payload, attempt: run.attempt });
     this.fence = run.fence;
     this.#news = news;
-    /** Aborted when the agent is asked to end: finish soon, or throw Release. */
+    /** Aborted when the agent is stopping: the handler should finish soon, or throw Release. */
     this.stopping = stopping;
     this.expires = now + (run.lease_expires_in ?? lease) * 1000;
     this.deadline = run.deadline_in ? now + run.deadline_in * 1000 : Infinity;
@@ -291,7 +290,7 @@ class Task {
     this.beatAt = now + this.third;
   }
 
-  /** Aborted, with Cancelled or LeaseLost as its reason, when there is no sense in going on. */
+  /** Aborted, with Cancelled or LeaseLost as its reason, when the handler should end. */
   get signal() {
     return this.#controller.signal;
   }
@@ -304,17 +303,17 @@ class Task {
     return this.signal.reason instanceof LeaseLost;
   }
 
-  /** Seconds until the attempt is too late. */
+  /** Seconds until the attempt times out. */
   get remaining() {
     return (this.deadline - performance.now()) / 1000;
   }
 
-  /** Throws Cancelled or LeaseLost when there is no sense in going on. */
+  /** Throws Cancelled or LeaseLost if the handler should end. */
   check() {
     this.signal.throwIfAborted();
   }
 
-  /** Sleeps; wakes up at once when the task is cancelled or lost. */
+  /** Sleeps. Resolves at once when the task is cancelled or lost. */
   wait(seconds) {
     return pause(seconds * 1000, this.signal);
   }
@@ -325,7 +324,8 @@ class Task {
     this.#news();
   }
 
-  /** A line that is kept with the attempt; more than 100 within 0.2 s: the oldest go. */
+  /** Stores a log line with the attempt. Lines are sent every 0.2 s; of more than 100, the oldest
+   * are dropped. */
   log(line) {
     this.lines = [...this.lines, text(line, 2000)].slice(-MAX_LINES);
     this.#news();
@@ -335,7 +335,7 @@ class Task {
     if (!this.signal.aborted) this.#controller.abort(new Reason(`${this.type} ${this.id}`));
   }
 
-  /** When it wants to be spoken of. */
+  /** Returns when the next heartbeat is due. */
   due() {
     const news = this.lines.length > 0 || Object.keys(this.said).length > 0;
     return news ? Math.min(this.beatAt, this.beatAt - this.third + BEAT_PAUSE) : this.beatAt;
@@ -363,18 +363,18 @@ class Task {
   }
 }
 
-/** Fetches tasks of the types that have a handler, and works on so many at once.
+/** Fetches tasks of the types that have a handler, and runs up to `concurrency` of them at once.
  *
- * lease: seconds after which a silent agent has lost its tasks; kept by heartbeats at a third. A
- * handler that blocks the event loop for longer loses them, too. wait: seconds of one long poll, at
- * most 60. grace: seconds that tasks may take after stop(), then they are released. `tenant`,
- * `creator`, `categories`, `labels` narrow down what is fetched. */
+ * lease: seconds without a heartbeat after which the agent loses its tasks; heartbeats are sent at
+ * a third of it. A handler that blocks the event loop for longer loses them, too. wait: seconds of
+ * one long poll, at most 60. grace: seconds that tasks may take after stop(); then they are
+ * released. `tenant`, `creator`, `categories` and `labels` restrict which tasks are fetched. */
 export class Agent {
   #handlers = new Map();
   #held = new Map(); // exec_id: Task
   #stopping = new AbortController();
   #aborted = new AbortController();
-  #changed = []; // who waits for #held to change
+  #changed = []; // resolve functions of those who wait for #held to change
   #beatTimer = null;
   #beating = false;
   #beatBackoff = new Backoff();
@@ -393,21 +393,21 @@ export class Agent {
     Object.assign(this, { concurrency, lease, wait, grace, log, filters });
   }
 
-  /** A function that is given a Task and returns the result, or a promise of it. */
+  /** Registers a function that takes a Task and returns the result, or a promise of it. */
   handler(type, work) {
     this.#handlers.set(type, work);
     return this;
   }
 
-  /** Fetches nothing more; run() resolves when what is held is over. */
+  /** Stops fetching; run() resolves once the held tasks are over. */
   stop(grace = this.grace) {
     this.grace = grace;
     this.#stopping.abort();
     this.#wake();
   }
 
-  /** Works until stop(), SIGTERM or SIGINT (the second one: what is held is released at once).
-   * Rejects when the first claim is refused. */
+  /** Works until stop(), SIGTERM or SIGINT; a second signal releases the held tasks at once.
+   * Rejects if the first claim is refused. */
   async run() {
     if (this.#handlers.size === 0) throw new RangeError('there is no handler');
     const onSignal = () => this.stop(this.#stopping.signal.aborted ? 0 : this.grace);
@@ -442,7 +442,7 @@ export class Agent {
       try {
         runs = await this.#claim(this.concurrency - this.#held.size);
         known = true;
-        // Nothing, and that sooner than asked for: the server is about to stop.
+        // An empty answer long before the end of the poll: the server is about to stop.
         const early = performance.now() - began < this.wait * 500;
         if (runs.length === 0 && early) wait = backoff.next();
         else backoff.reset();
@@ -469,14 +469,14 @@ export class Agent {
     const task = new Task(run, this.lease, () => this.#schedule(), this.#stopping.signal);
     this.#held.set(task.execId, task);
     this.#schedule();
-    // What cannot even be told comes back when its lease ends.
+    // A task that cannot be reported becomes free again when its lease ends.
     this.#work(task).catch((error) => this.log(`ksana: ${task.id}:`, error)).finally(() => {
       this.#held.delete(task.execId);
       this.#wake();
     });
   }
 
-  /** Until something is held no more, or the agent is asked to end. */
+  /** Resolves when a held task is over, when stop() is called, or after `ms`. */
   #change(ms = 2 ** 30) {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -491,7 +491,7 @@ export class Agent {
     for (const resolve of this.#changed.splice(0)) resolve();
   }
 
-  /** What is held may end by itself for a while, then somebody else gets it. */
+  /** Waits for the held tasks during the grace period, then releases the rest. */
   async #finish() {
     const began = performance.now();
     for (;;) {
@@ -503,7 +503,7 @@ export class Agent {
     this.#aborted.abort();
     for (const task of rest) task.over = true;
     if (rest.length > 0) await this.#release(rest);
-    const deadline = performance.now() + 5000; // whose end is being told
+    const deadline = performance.now() + 5000; // for reports in flight
     while ([...this.#held.values()].some((task) => !rest.includes(task))) {
       const left = deadline - performance.now();
       if (left <= 0) break;
@@ -535,17 +535,17 @@ export class Agent {
     if (!this.#aborted.signal.aborted) await this.#report(task, verb, body);
   }
 
-  /** The call that tells what the handler did, and its body. */
+  /** Runs the handler. Returns the verb and the body of the report. */
   async #outcome(task) {
     let failure;
     try {
       const result = await this.#handlers.get(task.type)(task);
-      JSON.stringify(result); // what cannot be written is the handler's failure
+      JSON.stringify(result); // throws if the result cannot be sent: a failure of the handler
       return ['succeed', { result: result ?? null }];
     } catch (error) {
       failure = error;
     }
-    // Who listens to the signal ends with an error of whatever kind: the reason is what counts.
+    // A handler that passes the signal on ends with an AbortError; the signal's reason counts.
     if (task.signal.aborted && failure?.name === 'AbortError') failure = task.signal.reason;
     if (failure instanceof Snooze) return ['snooze', { after: duration(failure.after) }];
     if (failure instanceof Release || failure instanceof LeaseLost) return ['release', {}];
@@ -561,7 +561,7 @@ export class Agent {
     return ['fail', { error: { type, message, stack }, retry }];
   }
 
-  /** Sends it until there is an answer: the same report may come twice. */
+  /** Sends the report until it is answered. The server accepts the same report twice. */
   async #report(task, verb, body) {
     const backoff = new Backoff();
     const aborted = this.#aborted.signal;
@@ -588,7 +588,7 @@ export class Agent {
     }
   }
 
-  // ---- keeping: heartbeats of all that is held, in one call
+  // ---- heartbeats of all held tasks, in one call
 
   #schedule() {
     clearTimeout(this.#beatTimer);
@@ -621,7 +621,8 @@ export class Agent {
     } catch (error) {
       this.log(`ksana: no heartbeat: ${error.message}`);
       const when = performance.now() + this.#beatBackoff.next(error.retryAfter);
-      // What the server does not take is not said again: the tasks would be lost with it.
+      // A refused progress or log is not sent again: otherwise every heartbeat would be refused and
+      // the tasks lost.
       const news = ![400, 413].includes(error.status);
       tasks.forEach((task, place) => task.beatAgain(reports[place], when, news));
     }
@@ -630,7 +631,7 @@ export class Agent {
   #hear(task, told, sent) {
     const directives = told.directives ?? [];
     if (told.verdict === 'ok') task.expires = sent + this.lease * 1000;
-    else if (!task.over) task.end(LeaseLost); // else its end was told meanwhile
+    else if (!task.over) task.end(LeaseLost); // else it was reported meanwhile
     if (directives.includes('cancel')) task.end(Cancelled);
     if (directives.includes('drain')) {
       this.#quietUntil = performance.now() + DRAIN_PAUSE * (0.5 + Math.random());

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An agent for tasks of type mail, and who submits one: example.py [ADDRESS]"""
+"""An agent for tasks of type mail, and a client that submits one: example.py [ADDRESS]"""
 import logging
 import sys
 
@@ -12,11 +12,11 @@ agent = ksana.Agent(concurrency=4)
 def mail(task):
     to = task.payload.get("to")
     if to is None:
-        raise ksana.Permanent("there is no address")    # another attempt would not help
+        raise ksana.Permanent("there is no address")    # a retry would not help
     if task.attempt == 1 and to.endswith("@busy.example"):
         raise ksana.Retry(after=30, message="its server is busy")
     for step in range(5):
-        task.check()                                    # cancelled, or lost: no sense in going on
+        task.check()                                    # raises if cancelled or lost
         task.progress(20 * step, f"step {step}")
         task.wait(0.01)                                 # the work
     task.log(f"sent to {to}")

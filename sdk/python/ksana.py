@@ -1,7 +1,6 @@
 """Ksana for Python programs: submit tasks, and work on them.
 
-One file that needs nothing but Python 3.9 or newer: copy it. What the calls mean is written down
-in docs/agents.md.
+One file that needs nothing but Python 3.9 or newer: copy it. docs/agents.md describes the calls.
 
     import ksana
 
@@ -37,17 +36,18 @@ DEFAULT_SERVER = "http://127.0.0.1:7100"
 FINAL_STATES = frozenset(
     ["succeeded", "failed", "timed_out", "cancelled", "resolved", "skipped", "missed"])
 MAX_BEATS = 100         # heartbeats in one call
-MAX_LINES = 100         # of a log, between two calls
-BEAT_PAUSE = 0.2        # seconds between two heartbeats of a task that has news
-DRAIN_PAUSE = 2.0       # seconds without a claim after the server said that it is about to stop
+MAX_LINES = 100         # log lines kept between two calls
+BEAT_PAUSE = 0.2  # seconds between two heartbeats of a task with progress or log lines to send
+DRAIN_PAUSE = 2.0  # mean number of seconds without a claim after the server has announced its stop
 
 log = logging.getLogger("ksana")
 
 
-# ---- what goes wrong
+# ---- errors
 
 class Error(Exception):
-    """The server refused. `status` and `code` are stable; `problem` is all that it said."""
+    """The server refused a request. `status` and `code` are stable; `problem` is its whole
+    answer."""
 
     def __init__(self, message, status=0, problem=None, retry_after=0.0):
         super().__init__(message)
@@ -56,18 +56,18 @@ class Error(Exception):
 
     @property
     def may_pass(self):
-        """Whether the same call may do better later."""
+        """Whether the same call may succeed later."""
         return self.status in (0, 401, 403, 408, 425, 429) or self.status >= 500
 
 
 class Unreachable(Error):
-    """There was no answer."""
+    """The server did not answer."""
 
 
-# ---- what a handler may raise; any other exception is a failure that the policy tries again
+# ---- what a handler may raise; any other exception is a failure that the policy retries
 
 class Retry(Exception):
-    """Failed: to be tried again as the policy says, but not before so many seconds."""
+    """Failed: retry as the policy says, but not before `after` seconds."""
 
     def __init__(self, after=None, message="to be tried again"):
         super().__init__(message)
@@ -75,11 +75,11 @@ class Retry(Exception):
 
 
 class Permanent(Exception):
-    """Failed: not to be tried again."""
+    """Failed: do not retry."""
 
 
 class Snooze(Exception):
-    """Not now, but after so many seconds. Nothing failed, no retry is used up."""
+    """Not now, but after `after` seconds. Counts as no failure and uses up no retry."""
 
     def __init__(self, after):
         super().__init__(f"snoozed for {after}")
@@ -87,39 +87,39 @@ class Snooze(Exception):
 
 
 class Release(Exception):
-    """Somebody else shall do it, at once. No retry is used up."""
+    """Gives the task back, so that another agent can take it at once. Uses up no retry."""
 
 
 class Cancelled(Exception):
-    """Raised by Task.check(): somebody wants the task to stop."""
+    """Raised by Task.check(): a user has cancelled the task."""
 
 
 class LeaseLost(Exception):
-    """Raised by Task.check(): the task belongs to somebody else by now."""
+    """Raised by Task.check(): the lease is lost, and another agent may have the task."""
 
 
-# ---- the wire
+# ---- HTTP
 
 def _duration(value):
-    """As the server reads it; numbers are seconds."""
+    """Formats a duration for the server; numbers are seconds."""
     return value if isinstance(value, str) else f"{round(value * 1000)}ms"
 
 
 def _new_id():
-    """A UUID of version 7: runs are listed by their ids, so these must rise with the time."""
+    """Returns a UUID of version 7: runs are listed by their ids, so these must rise with the
+    time."""
     bits = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | uuid.uuid4().int & (1 << 80) - 1
     return str(uuid.UUID(int=bits & ~(0xf << 76) | 7 << 76))
 
 
 def _text(value, most):
-    """UTF-8 of at most so many bytes, without NUL, which no store keeps."""
+    """Returns text of at most `most` bytes of UTF-8, without NUL, which no store accepts."""
     plain = str(value).replace("\0", "\ufffd")
     return plain.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
 class _Backoff:
-    """Pauses that grow to a quarter of a minute, at random, so that agents do not come back all at
-    once."""
+    """Random pauses that grow to 15 seconds, so that agents do not come back all at once."""
 
     def __init__(self):
         self.step = 0
@@ -133,7 +133,7 @@ class _Backoff:
 
 
 class _Wire:
-    """Calls with JSON, over connections that are kept. Thread-safe."""
+    """JSON calls over kept-alive connections. Thread-safe."""
 
     def __init__(self, url, token, token_file, ca_file):
         parts = urllib.parse.urlsplit(url)
@@ -144,12 +144,12 @@ class _Wire:
         self.tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
         self.token, self.token_file = token, token_file
         self.lock, self.idle = threading.Lock(), []
-        self._headers()     # a token that cannot be read is known at once
+        self._headers()     # fails now if the token cannot be read
 
     def _headers(self):
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         token = self.token
-        if self.token_file:     # each time: a new token needs no restart
+        if self.token_file:     # read for each call: a new token needs no restart
             with open(self.token_file, encoding="utf-8") as file:
                 token = file.read().strip()
         if token:
@@ -171,7 +171,7 @@ class _Wire:
 
     def call(self, method, path, body=None, timeout=30.0, headers=None,
              watch=lambda connection: None):
-        """What was answered, parsed; None without a body. Raises Error. `watch` is given the
+        """Returns the parsed answer; None without a body. Raises Error. `watch` gets the
         connection before the call and before the wait for its answer, and may raise Error."""
         text = None if body is None else json.dumps(body, allow_nan=False).encode()
         try:
@@ -191,7 +191,7 @@ class _Wire:
                 raise
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
-                # The server closes what is idle for long: that says nothing about the server.
+                # The server closes idle connections: that is no failure of the server.
                 if kept and not isinstance(error, socket.timeout):
                     continue
                 raise Unreachable(f"{self.url}: {error or type(error).__name__}") from error
@@ -217,11 +217,11 @@ class _Wire:
                     float(wait) if wait.isdigit() else 0.0)
 
 
-# ---- who submits
+# ---- the client
 
 class Client:
-    """Submits tasks and looks after them. Thread-safe. Calls are sent again for `patience` seconds
-    while the server is away or busy: each is done once."""
+    """Submits tasks, and reads and cancels runs. Thread-safe. While the server is unreachable or
+    busy, a call is repeated for `patience` seconds; the server executes it once."""
 
     def __init__(self, url=None, token=None, token_file=None, ca_file=None, patience=30.0):
         env = os.environ.get
@@ -248,17 +248,17 @@ class Client:
         for name in ("delay", "timeout"):
             if name in options:
                 options[name] = _duration(options[name])
-        # With an id of ours the server takes it once, however often it is sent.
+        # The id is chosen here, so that the server accepts the task once, however often it is sent.
         return {"id": _new_id(), "type": type, "payload": payload, **options}
 
     def submit(self, type, payload=None, **options):
-        """The run. Options: tenant, creator, category, priority, start_at or delay, unique, retry,
-        timeout, need_manual, parent, selector, id."""
+        """Submits a task and returns its run. Options: tenant, creator, category, priority,
+        start_at or delay, unique, retry, timeout, need_manual, parent, selector, id."""
         return self._call("POST", "/runs", self._task(type, payload, **options))
 
     def submit_many(self, tasks):
-        """All or none of at most 10,000 (dictionaries with what submit takes): id, verdict and
-        state of each."""
+        """Submits all or none of at most 10,000 tasks (dictionaries with the arguments of
+        submit). Returns id, verdict and state of each."""
         return self._call("POST", "/runs/batch",
                           {"runs": [self._task(**task) for task in tasks]})["results"]
 
@@ -266,12 +266,12 @@ class Client:
         return self._call("GET", f"/runs/{run_id}")
 
     def cancel(self, run_id):
-        """The run; where it is worked on it ends as soon as its agent obeys."""
+        """Cancels a run and returns it. A running one ends once its agent has reacted."""
         return self._call("POST", f"/runs/{run_id}/cancel",
                           headers={"Idempotency-Key": str(uuid.uuid4())})
 
     def wait(self, run_id, timeout=None):
-        """The run when it is over. Raises TimeoutError."""
+        """Returns the run once it is over. Raises TimeoutError."""
         deadline, pause = float("inf"), 0.05
         if timeout is not None:
             deadline = time.monotonic() + timeout
@@ -285,13 +285,13 @@ class Client:
             pause = min(pause * 1.5, 2.0)
 
 
-# ---- who works
+# ---- the agent
 
 class Task:
-    """One attempt at a task, as its handler sees it."""
+    """One attempt at a task, as its handler sees it. Thread-safe."""
 
     def __init__(self, run, lease, news, stopping):
-        self.run = run          # all that the server told
+        self.run = run          # the run as the server sent it
         self.id, self.exec_id, self.type = run["run_id"], run["exec_id"], run["type"]
         self.payload, self.attempt, self.fence = run["payload"], run["attempt"], run["fence"]
         now = time.monotonic()
@@ -304,31 +304,31 @@ class Task:
 
     @property
     def cancelled(self):
-        """Somebody wants it to stop: end it, best by check()."""
+        """Whether a user has cancelled the task: the handler should end, best by check()."""
         return self._why is Cancelled
 
     @property
     def lost(self):
-        """It belongs to somebody else by now, or nobody knows: stop, nothing will be accepted."""
+        """Whether the lease is lost: the handler should end, as no report will be accepted."""
         return self._why is LeaseLost
 
     @property
     def stopping(self):
-        """The agent is asked to end: finish soon, or raise Release."""
+        """Whether the agent is stopping: the handler should finish soon, or raise Release."""
         return self._agent_stops.is_set()
 
     @property
     def remaining(self):
-        """Seconds until the attempt is too late."""
+        """Seconds until the attempt times out."""
         return self._deadline - time.monotonic()
 
     def check(self):
-        """Raises Cancelled or LeaseLost when there is no sense in going on."""
+        """Raises Cancelled or LeaseLost if the handler should end."""
         if self._why is not None:
             raise self._why(f"{self.type} {self.id}")
 
     def wait(self, seconds):
-        """Sleeps; wakes up at once, and says True, when the task is cancelled or lost."""
+        """Sleeps. Returns True at once if the task is cancelled or lost."""
         return self._ended.wait(seconds)
 
     def progress(self, percent, note=None):
@@ -339,7 +339,8 @@ class Task:
             self._news.notify_all()
 
     def log(self, line):
-        """A line that is kept with the attempt; more than 100 within 0.2 s: the oldest go."""
+        """Stores a log line with the attempt. Lines are sent every 0.2 s; of more than 100, the
+        oldest are dropped."""
         with self._news:
             self._lines.append(_text(line, 2000))
             del self._lines[:-MAX_LINES]
@@ -350,9 +351,9 @@ class Task:
             self._why = why
             self._ended.set()
 
-    # These three: with the agent's lock.
+    # The caller of these three holds the agent's lock.
     def _due(self, now):
-        """When it wants to be spoken of."""
+        """Returns when the next heartbeat is due."""
         if self._said or self._lines:
             return min(self._beat_at, max(now, self._beat_at - self._lease / 3 + BEAT_PAUSE))
         return self._beat_at
@@ -369,12 +370,13 @@ class Task:
 
 
 class Agent:
-    """Fetches tasks of the types that have a handler, and works on so many at once in threads.
+    """Fetches tasks of the types that have a handler, and runs up to `concurrency` of them in
+    threads.
 
-    lease: seconds after which a silent agent has lost its tasks; kept by heartbeats at a third.
-    wait: seconds of one long poll, at most 60. grace: seconds that tasks may take after stop(),
-    then they are released. `tenant`, `creator`, `categories`, `labels` narrow down what is
-    fetched."""
+    lease: seconds without a heartbeat after which the agent loses its tasks; heartbeats are sent
+    at a third of it. wait: seconds of one long poll, at most 60. grace: seconds that tasks may
+    take after stop(); then they are released. `tenant`, `creator`, `categories` and `labels`
+    restrict which tasks are fetched."""
 
     def __init__(self, client=None, worker=None, concurrency=1, lease=30.0, wait=20.0, grace=20.0,
                  **filters):
@@ -386,34 +388,34 @@ class Agent:
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         self.concurrency, self.lease, self.wait, self.grace = concurrency, lease, wait, grace
         self.filters, self.handlers = filters, {}
-        self._news = threading.Condition()      # guards what follows, and what tasks say
+        self._news = threading.Condition()      # guards the members below and the news of tasks
         self._held = {}                         # exec_id: Task
         self._stopping, self._aborted = threading.Event(), threading.Event()
         self._poll, self._quiet_until = None, 0.0
 
     def handler(self, type):
-        """@agent.handler("mail"): a function that is given a Task and returns the result."""
+        """@agent.handler("mail"): registers a function that takes a Task and returns the result."""
         def add(function):
             self.handlers[type] = function
             return function
         return add
 
     def stop(self, grace=None):
-        """Fetches nothing more; run() returns when what is held is over. Any thread may ask."""
+        """Stops fetching; run() returns once the held tasks are over. Any thread may call this."""
         if grace is not None:
             self.grace = grace
         with self._news:
             self._stopping.set()
             self._news.notify_all()
             if self._poll is not None and self._poll.sock is not None:
-                try:    # an answer that is there already can still be read
+                try:    # an answer that has arrived can still be read
                     socket.socket.shutdown(self._poll.sock, socket.SHUT_RD)
                 except OSError:
                     pass
 
     def run(self):
-        """Works until stop(), SIGTERM or SIGINT (the second one: what is held is released at once).
-        Raises Error when the first claim is refused."""
+        """Works until stop(), SIGTERM or SIGINT; a second signal releases the held tasks at
+        once. Raises Error if the first claim is refused."""
         if not self.handlers:
             raise ValueError("there is no handler")
         told, tell = os.pipe()
@@ -422,7 +424,7 @@ class Agent:
         def work():
             try:
                 self._loop()
-            except BaseException as error:      # raised where somebody sees it
+            except BaseException as error:      # raised again by run()
                 failure.append(error)
             finally:
                 os.write(tell, b"e")
@@ -430,7 +432,7 @@ class Agent:
         before = {}
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
-                # A handler may take no lock: it only writes.
+                # A signal handler must not take a lock: it only writes.
                 before[number] = signal.signal(number, lambda *_: os.write(tell, b"s"))
         try:
             threading.Thread(target=work, daemon=True).start()
@@ -480,7 +482,7 @@ class Agent:
                 runs, pause = [], backoff.next(error.retry_after)
                 log.warning("no claim, again in %.1f s: %s", pause, error)
             else:
-                # Nothing, and that sooner than asked for: the server is about to stop.
+                # An empty answer long before the end of the poll: the server is about to stop.
                 if not runs and time.monotonic() - began < self.wait / 2:
                     pause = backoff.next()
                 else:
@@ -515,7 +517,7 @@ class Agent:
         threading.Thread(target=self._work, args=(task,), daemon=True).start()
 
     def _finish(self):
-        """What is held may end by itself for a while, then somebody else gets it."""
+        """Waits for the held tasks during the grace period, then releases the rest."""
         began = time.monotonic()
         with self._news:
             while self._held and (left := began + self.grace - time.monotonic()) > 0:
@@ -526,7 +528,7 @@ class Agent:
                 task._over = True
         if rest:
             self._release(rest)
-        with self._news:        # whose end is being told
+        with self._news:        # wait for reports in flight
             self._news.wait_for(lambda: all(task in rest for task in self._held.values()), 5)
 
     def _release(self, tasks):
@@ -558,7 +560,7 @@ class Agent:
                 self._news.notify_all()
 
     def _outcome(self, task):
-        """The call that tells what the handler did, and its body."""
+        """Runs the handler. Returns the verb and the body of the report."""
         try:
             result = self.handlers[task.type](task)
             json.dumps(result, allow_nan=False)
@@ -567,7 +569,7 @@ class Agent:
             return "snooze", {"after": _duration(error.after)}
         except (Release, LeaseLost):
             return "release", {}
-        except BaseException as error:      # of whatever kind: it is the task's failure
+        except BaseException as error:      # any exception is a failure of the task
             failure, retry = error, "default"
             if isinstance(error, (Permanent, Cancelled)):
                 retry = "no"
@@ -581,7 +583,7 @@ class Agent:
         return "fail", {"error": told, "retry": retry}
 
     def _report(self, task, verb, body):
-        """Sends it until there is an answer: the same report may come twice."""
+        """Sends the report until it is answered. The server accepts the same report twice."""
         backoff = _Backoff()
         with self._news:
             task._over = True
@@ -604,10 +606,10 @@ class Agent:
                                     error)
                     return
 
-    # ---- keeping
+    # ---- heartbeats
 
     def _keep(self):
-        """Heartbeats of all that is held, in one call."""
+        """Sends the heartbeats of all held tasks, in one call."""
         backoff = _Backoff()
         while True:
             with self._news:
@@ -632,7 +634,8 @@ class Agent:
                 backoff.reset()
             except Error as error:
                 log.warning("no heartbeat: %s", error)
-                # What the server does not take is not said again: the tasks would be lost with it.
+                # A refused progress or log is not sent again: otherwise every heartbeat would be
+                # refused and the tasks lost.
                 self._beat_again(beats, time.monotonic() + backoff.next(error.retry_after),
                                  news=error.status not in (400, 413))
                 continue
@@ -655,7 +658,7 @@ class Agent:
         directives = told.get("directives", [])
         if told["verdict"] == "ok":
             task._expires = sent + self.lease
-        elif not task._over:    # else its end was told meanwhile
+        elif not task._over:    # else the task was reported meanwhile
             task._end(LeaseLost)
         if "cancel" in directives:
             task._end(Cancelled)

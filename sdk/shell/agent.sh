@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An agent that runs a command for each task, one after the other. Needs bash 5.1, curl and jq.
+# An agent that runs a command for each task, one task at a time. Needs bash 5.1, curl and jq.
 set -uo pipefail
 
 usage() {
@@ -58,13 +58,14 @@ trap 'end_child KILL; rm -rf "$box"' EXIT
 
 log() { printf 'ksana: %s\n' "$*" >&2; }
 
-# What is called often starts no processes: $now in milliseconds, and $text for milliseconds.
+# Called often, so these two start no process. look sets $now in milliseconds; seconds formats
+# milliseconds as seconds in $text.
 look() { now=$((${EPOCHREALTIME/[.,]/} / 1000)); }
 seconds() { printf -v text '%d.%03d' $(($1 > 0 ? $1 / 1000 : 0)) $(($1 > 0 ? $1 % 1000 : 0)); }
 ms() { awk -v seconds="$1" 'BEGIN { printf "%d", seconds * 1000 }'; }
 
-# post PATH MILLISECONDS BODY_FILE: $status is 000 without an answer, which is in $box/answer. A
-# signal interrupts it; then it is ended. The token is in a file, as every user sees arguments.
+# post PATH MILLISECONDS BODY_FILE: puts the answer into $box/answer and sets $status; 000 without
+# an answer. A signal ends the call. The token is passed in a file, as every user sees arguments.
 post() {
     local token=${KSANA_TOKEN:-} call
     if [ -n "${KSANA_TOKEN_FILE:-}" ]; then token=$(<"$KSANA_TOKEN_FILE"); fi
@@ -85,7 +86,7 @@ reason() {
     else echo "$status $(jq -r '.detail // .title // ""' "$box/answer" 2>/dev/null)"; fi
 }
 
-# Longer each time, up to a quarter of a minute, at random; not shorter than Retry-After.
+# Sleeps for a random time that grows to 15 seconds, at least for Retry-After.
 step=0
 pause() {
     local most=$((100 << step)) least length
@@ -100,7 +101,7 @@ pause() {
 
 may_pass() { case $status in 000 | 401 | 403 | 408 | 425 | 429 | 5??) ;; *) return 1 ;; esac; }
 
-# tell VERB <BODY: sends it until there is an answer, as the same report may come twice.
+# tell VERB <BODY: sends the report until it is answered. The server accepts the same report twice.
 tell() {
     step=0
     cat >"$box/report"
@@ -128,7 +129,7 @@ end_child() {
     if [ -n "$child" ]; then kill -s "$1" -- "-$child" 2>/dev/null; fi
 }
 
-# stop_child WHY: lets the command end for a while, then ends it.
+# stop_child WHY: sends SIGTERM to the command, and SIGKILL after 5 seconds.
 stop_child() {
     local timer
     echo "$1" >"$KSANA_DIR/told"
@@ -156,7 +157,7 @@ beat() {
     post "runs/$run_id/heartbeat" $((third > 1000 ? third : 1000)) "$box/beat"
 }
 
-# Keeps the lease until the command has ended, or has to: then $told says why.
+# Sends heartbeats until the command ends. Returns early if it has to end: then $told says why.
 attend() {
     local beat_at expires stop_at='' sent timer next
     told=''
@@ -197,7 +198,7 @@ attend() {
     done
 }
 
-# work COMMAND…: on the task in $box/task
+# work COMMAND…: runs the command for the task in $box/task and reports its end.
 work() {
     local type attempt fence line code
     { read -r run_id; read -r exec_id; read -r type; read -r attempt; read -r fence
@@ -209,8 +210,8 @@ work() {
     rm -rf "$KSANA_DIR"
     mkdir "$KSANA_DIR"
     rm -f "$box/code"
-    # In a session of its own, so that all it starts can be ended. Its exit code comes in a file, as
-    # bash forgets that of a process which ends just as a signal comes.
+    # Runs in its own session, so that all its processes can be killed. The exit code comes in a
+    # file, as bash loses the code of a process that ends just when a signal arrives.
     KSANA_RUN_ID=$run_id KSANA_TYPE=$type KSANA_ATTEMPT=$attempt KSANA_FENCE=$fence \
         setsid bash -c 'trap : TERM; "$@"; echo $? >"$0"' "$box/code" "$@" \
         <"$box/payload" >"$box/output" 2>"$box/errors" &
@@ -224,7 +225,7 @@ work() {
     stopping-*) tell release < <(jq -cn --arg exec_id "$exec_id" '{$exec_id}') ;;
     cancelled-*) tell fail < <(fail_body Cancelled 'ended as it was cancelled' no </dev/null) ;;
     -0)
-        # One JSON value, or else a text.
+        # The result is one JSON value, else a text.
         jq -cs 'if length < 2 then .[0] else error end' "$box/output" >"$box/result" 2>/dev/null ||
             jq -Rs 'rtrimstr("\n")' "$box/output" >"$box/result"
         tell succeed < <(jq -cn --arg exec_id "$exec_id" --slurpfile result "$box/result" \
@@ -257,7 +258,7 @@ while [ "$signals" = 0 ]; do
         work "$@" ;;
     204)
         known=yes
-        # Sooner than asked for: the server is about to stop.
+        # An empty answer long before the end of the poll: the server is about to stop.
         if [ $((now - began)) -lt $((poll * 500)) ]; then pause; else step=0; fi ;;
     *)
         if [ "$signals" -gt 0 ]; then break; fi

@@ -7,7 +7,7 @@ fi
 to=$(jq -r '.to? // ""')
 if [ -z "$to" ]; then
     echo "there is no address" >&2
-    exit 65     # another attempt would not help
+    exit 65     # a retry would not help
 fi
 echo "50 half of it" >"$KSANA_DIR/progress"
 jq -cn --arg to "$to" '{sent_to: $to}'

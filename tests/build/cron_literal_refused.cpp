@@ -1,4 +1,5 @@
-// Compiled once per case by tests/build/CMakeLists.txt; every case must be refused.
+// tests/build/CMakeLists.txt compiles this file once for each case; the compiler must reject every
+// case.
 
 #include "ksana/schedule/cron/cron_parse.hpp"
 

@@ -1,5 +1,5 @@
-// Compiled with clang once per case by tests/build/CMakeLists.txt; every case but `none` must be
-// refused.
+// tests/build/CMakeLists.txt compiles this file with clang once for each case; clang must reject
+// every case but `none`.
 
 #include "ksana/base/process/cond_var.hpp"
 #include "ksana/base/process/mutex.hpp"

@@ -1,6 +1,6 @@
 # cmake -DSOURCE=… -DFAULT=rank|include|link|none -DWORK=… -P module_rules.cmake
 #
-# Makes a project of two modules, low (rank 1) and high (rank 2), with one fault planted, and
+# Creates a project of two modules, low (rank 1) and high (rank 2), with one fault (or none), and
 # configures and builds it with the real cmake/KsanaModule.cmake.
 file(REMOVE_RECURSE ${WORK})
 
@@ -13,7 +13,7 @@ if(FAULT STREQUAL "rank")
 elseif(FAULT STREQUAL "include")
     set(high_deps "")
 elseif(FAULT STREQUAL "link")
-    # A call upwards that no include betrays.
+    # A call to a higher rank without an include: only the linker can detect it.
     set(low_code "#include \"ksana/low/low.hpp\"\nint High();\nint Low() { return High(); }\n")
 endif()
 

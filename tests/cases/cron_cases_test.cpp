@@ -51,7 +51,7 @@ std::vector<Line> ReadLines(const fs::path& path) {
 
 fs::path Folder() { return fs::path(KSANA_SOURCE_DIR) / "tests" / "data" / "cron"; }
 
-// Applies "gap=skip fold=both" and the like.
+// Applies options such as "gap=skip fold=both". Returns false for an unknown one.
 bool ApplyOptions(const std::string& text, ScheduleSpec& spec) {
     std::stringstream words(text);
     for (std::string word; words >> word;) {
@@ -93,7 +93,7 @@ void CheckNext(const Line& line, ZoneDatabase& zones) {
         const auto next = schedule->NextInDialect(*at);
         ASSERT_TRUE(next) << line.Where() << ": nothing, expected " << expected;
         ASSERT_EQ(FormatTime(*next), expected) << line.Where();
-        // Backwards it is the same fire.
+        // Previous must return the same fire.
         ASSERT_EQ(schedule->Previous(*next + Duration(1)), next) << line.Where();
         at = *next;
     }

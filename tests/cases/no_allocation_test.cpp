@@ -12,7 +12,7 @@ namespace {
 std::atomic<long> allocations = 0;
 }
 
-// Counts what is allocated anywhere in this program.
+// Counts all allocations of this program.
 void* operator new(std::size_t size) {
     ++allocations;
     if (void* memory = std::malloc(size)) return memory;
@@ -45,7 +45,7 @@ TEST(NoAllocation, NextPreviousAndCountNeedNoMemory) {
     }
 }
 
-// Ten years of a one-second job: a handful of small vectors, whatever the policy.
+// Planning a one-second job after ten years needs a handful of small vectors, whatever the policy.
 TEST(NoAllocation, PlanningAfterTenYearsNeedsConstantMemory) {
     ZoneDatabase zones;
     const TimePoint start = *ParseTime("2026-01-01T00:00:00Z");

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every verb of the command line that asks a server, against a built one (SQLite):
+"""Runs every verb of the command line that asks a server against a built one (SQLite):
 api_cases.py KSANA CASES [--update]
 
 kit/text_cases.py describes the file CASES. A line may also hold `{server}` and `{target}` for URLs,
-`{id:1}` for the first UUID of an answer, variables and `<<< TEXT` as in a shell, and `[tty]` in
-front of a command that gets a terminal of 80 columns. kit/command_runner.py normalises times and
-ids. A case behind `# needs METHOD PATH` is for servers that describe this route; the closing line
-has the number of cases that were left out. The working folder has the files of admin/.
+`{id:1}` for the first UUID of the output, variables and `<<< TEXT` as in a shell, and `[tty]`
+before a command that gets a terminal of 80 columns. kit/command_runner.py normalises times and
+ids. A case with the comment `# needs METHOD PATH` runs only if the server describes this route; the
+summary has the number of cases left out. The working folder has the files of admin/.
 """
 import os
 import pathlib
@@ -34,7 +34,7 @@ FILES = {
 
 
 def routes_of(server):
-    """Routes as "GET /api/v1/jobs", from the description that the server itself gives."""
+    """Returns routes such as "GET /api/v1/jobs", from the server's own description."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     _, _, description = server.request("GET", "/api/v1/openapi.json", headers=headers)
     return {f"{method.upper()} {path}" for path, methods in description["paths"].items()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`ksana apply` with changes by hand, at a terminal, and with a server that refuses. The cases that
-need none of these are in apply_cases.txt.
+"""`ksana apply` with changes by hand, at a terminal, and with a server that refuses. The other
+cases are in apply_cases.txt.
 
 usage: apply_cases.py KSANA [CASE…]
 """
@@ -51,7 +51,7 @@ class Apply(Place):
                       self.folder)
 
     def on_terminal(self, answer, *words, **variables):
-        """Answers the question; the text of the terminal, and the exit code."""
+        """Answers the question. Returns the text of the terminal and the exit code."""
         screen = self.screen(*words, **variables)
         screen.expect("[y/N] ")
         screen.type(answer)
@@ -139,7 +139,7 @@ class Apply(Place):
 
     @case
     def test_somebody_else_is_faster(self):
-        """A change between plan and apply: apply insists on the version that the plan saw."""
+        """A change between plan and apply: apply requires the version that the plan has seen."""
         path = self.write("a.toml", job("a"))
         self.apply("-f", path, "--yes")
         self.write("a.toml", job("a", "0 4 * * *"))

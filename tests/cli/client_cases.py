@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The command line against servers with many jobs, with TLS, and that go away.
+"""The command line against servers with many jobs, with TLS, and with restarts.
 
 usage: client_cases.py KSANA [CASE…]
 """
@@ -20,7 +20,7 @@ MANY = 520              # more than one page of a list
 
 class ClientCase(Place):
     def ksana(self, url, *words, code=0, **variables):
-        """Its output; its exit code must be this one."""
+        """Runs the program and returns its output. The exit code must be `code`."""
         done = subprocess.run([self.given.ksana, *words], env={"KSANA_SERVER": url, **variables},
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
         equal(done.returncode, code, f"exit code of {words}: {done.stdout}{done.stderr}")
@@ -56,7 +56,7 @@ class ClientCase(Place):
         done = subprocess.run(["bash", "-c", script], env={"KSANA_SERVER": server.url,
                                                            "PATH": os.environ["PATH"]},
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
-        contains(done.returncode, (0, 141))        # 141: told by SIGPIPE
+        contains(done.returncode, (0, 141))        # 141: ended by SIGPIPE
         equal(done.stderr, "")
         error = self.ksana(server.url, "job", "delete", "--group", "many", code=2)
         contains(f"deletes {MANY} jobs", error)
@@ -77,7 +77,7 @@ class ClientCase(Place):
         url = f"https://127.0.0.1:{server.port}"
         equal(self.ksana(url, "job", "list", "-o", "name", "--ca-file", certificate), "")
         contains("cannot reach " + url, self.ksana(url, "job", "list", code=6))
-        self.ksana(server.url, "job", "list", code=6)        # plain HTTP is not spoken there
+        self.ksana(server.url, "job", "list", code=6)  # the server does not accept plain HTTP there
 
     @case
     def test_a_watch_outlives_a_restart_of_the_server(self):
@@ -95,7 +95,7 @@ class ClientCase(Place):
         self.callback(watch.stderr.close)
         self.callback(watch.stdout.close)
         line = "begin"
-        while line and "tried again" not in line:       # between its two attempts
+        while line and "tried again" not in line:       # between the two attempts
             line = watch.stderr.readline()
         check(line, "it has ended")
         server.environment["PORT"] = str(server.port)

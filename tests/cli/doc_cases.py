@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The commands of a document, typed literally against a server with the demo.
+"""Runs the commands of a document literally against a server with the demo.
 
 usage: doc_cases.py KSANA DOCUMENT
 
-Every block of `sh` is a script of its own that must succeed; `ksana` is the built program.
+Every `sh` block is a separate script that must succeed; `ksana` is the built program.
 """
 import os
 import subprocess

@@ -35,7 +35,7 @@ class Doctor(Place):
                               env={**CLEAN, "PORT": "0", **variables})
 
     def findings(self, *words, expect=0, **variables):
-        """By the name of the check."""
+        """Returns the findings by the name of the check."""
         done = self.run_doctor("-o", "json", *words, **variables)
         equal(done.returncode, expect, done.stdout + done.stderr)
         answer = json.loads(done.stdout)

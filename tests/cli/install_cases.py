@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`cmake --install` into a folder: the files are in their places and work from there.
+"""`cmake --install` into a folder: all files are in place and work from there.
 
 usage: install_cases.py CMAKE BUILD [CASE…]      BUILD: the build folder
 """

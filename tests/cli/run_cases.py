@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the program over a file of cases: run_cases.py KSANA CASES [--update]
 
-kit/text_cases.py describes the file. Of a Markdown file the commands in its fenced blocks without a
-language are the cases. The cases of a file run one after the other in one empty folder, without
-KSANA_ variables. --update writes the real answers of the program, for a person to read.
+kit/text_cases.py describes the file. In a Markdown file, the commands in fenced blocks without a
+language are the cases. The cases of a file run in order in one empty folder, without KSANA_
+variables. --update writes the actual output of the program into the file, for a person to review.
 """
 import os
 import pathlib
@@ -31,7 +31,7 @@ def answer(binary, line, folder):
 
 
 def document_cases(path):
-    """(command, expected lines) of each `$ build/release/ksana ...` in a fenced block."""
+    """Yields (command, expected lines) for each `$ build/release/ksana ...` in a fenced block."""
     for block in fenced_blocks(path, ""):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *expected = part.strip("\n").split("\n")
@@ -40,7 +40,7 @@ def document_cases(path):
 
 
 def check_document(binary, path, folder):
-    """The document shows what the program prints, on either stream."""
+    """Checks that the document shows what the program prints, on either stream."""
     passed = failed = 0
     for command, expected in document_cases(path):
         got = [line.removeprefix("! ") for line in answer(binary, command, folder)

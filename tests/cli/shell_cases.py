@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The completion scripts in their shells, and the manual pages as man reads them.
+"""Tests the completion scripts in their shells, and the manual pages with man.
 
 usage: shell_cases.py KSANA [CASE…]
 """
@@ -18,7 +18,7 @@ from kit.waiting import PATIENCE
 
 
 class Shells(Place):
-    """A folder with the completion scripts, and a server with some jobs, for all cases."""
+    """A folder with the completion scripts, and a server with some jobs, shared by all cases."""
 
     def open(self):
         self.binary = self.given.ksana
@@ -38,7 +38,7 @@ class Shells(Place):
 
 
 class ShellCase(Place):
-    """The place of one case; `given` are the Shells."""
+    """The environment of one case; `given` is the Shells."""
 
     def open(self):
         self.folder, self.server = self.given.folder, self.given.server
@@ -54,8 +54,8 @@ class ShellCase(Place):
         return done.stdout
 
     def type(self, command, text, until):
-        """Types a text into a shell on a terminal, until it shows another; the text that it
-        showed."""
+        """Types `text` into a shell on a terminal, waits until it shows `until`, and returns its
+        output."""
         screen = Screen(command, self.environment(), self.folder)
         self.callback(screen.close)
         screen.expect("READY>")
@@ -201,7 +201,7 @@ class Manual(ShellCase):
             equal((done.returncode, done.stderr), (0, ""), page)
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
                                   capture_output=True, text=True, timeout=PATIENCE)
-            # A page without a date is the same tomorrow.
+            # A page without a date does not change from day to day.
             found = [line for line in done.stdout.splitlines() if "missing date" not in line]
             equal(found, [], page)
 

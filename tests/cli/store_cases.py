@@ -20,11 +20,12 @@ from kit.postgres import new_database, psql, test_server
 LATER = 99              # a version of the schema that does not exist yet
 EXIT_CONFLICT = 5
 RUNS = 1_200            # more than one page of an export
-DEFAULTS = ({}, "", True, "scheduled", "missed")      # a record leaves these out
+DEFAULTS = ({}, "", True, "scheduled", "missed")      # a record omits these values
 
 
 def one_of_everything():
-    """The lines of an export that holds every kind of record, with texts that need care."""
+    """Yields the lines of an export that holds every kind of record, with texts that are hard to
+    encode."""
     at = "2026-03-01T12:00:00.000001Z"
     run_ids = [f"01900000-0000-7000-8000-{n:012x}" for n in range(RUNS)]
     yield {"ksana_export": 1, "at": at, "store": "made by hand"}
@@ -53,7 +54,7 @@ def one_of_everything():
 
 
 def records_of(path):
-    """The lines without the header, which has the time and the store."""
+    """Returns the lines without the header, which holds the time and the store."""
     return path.read_text(encoding="utf-8").rstrip("\n").split("\n")[1:]
 
 
@@ -66,7 +67,7 @@ class StoreCase(Place):
         self.sqlite = f"sqlite:{self.folder / 'ksana.db'}"
 
     def ksana(self, *words, expect=0):
-        """Its output; the exit code must be the expected one."""
+        """Runs the program and returns its output. The exit code must be `expect`."""
         done = subprocess.run([self.given.ksana, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120)
         said = done.stdout + done.stderr
@@ -76,7 +77,7 @@ class StoreCase(Place):
 
 class Moves(StoreCase):
     def move(self, name, source, target):
-        """Exports one store and fills another with it; the export."""
+        """Exports one store, imports the records into another, and returns the records."""
         path = self.folder / name
         self.ksana("export", "--store", source, "-o", str(path))
         self.ksana("import", "--store", target, str(path))
@@ -100,7 +101,8 @@ class Moves(StoreCase):
         contains("the store is not empty", said)
 
     def assert_holds(self, written, stored):
-        """The store has all that was written; members that were left out have their default."""
+        """Checks that the store holds everything that was written. Omitted members have their
+        defaults."""
         key = lambda line: json.dumps([next(iter(line)), *[
             next(iter(line.values())).get(name) for name in ("id", "run_id", "key", "seq")]])
         found = {key(line): line for line in map(json.loads, stored)}
@@ -119,7 +121,7 @@ class Moves(StoreCase):
 
 class LaterSchema(StoreCase):
     def refuse(self, store, state):
-        """Every command that works on the store says why it refuses, and changes nothing."""
+        """Checks that every command on the store says why it refuses, and changes nothing."""
         export = self.folder / "all.jsonl"
         self.ksana("export", "--store", "memory:", "-o", str(export))
         before = state()
@@ -137,7 +139,7 @@ class LaterSchema(StoreCase):
         with database:
             database.execute("INSERT INTO ksana_schema VALUES (?, 'later', 0)", (LATER,))
         database.close()
-        # No byte of the file changes, and no byte of its log. A read may create an empty log.
+        # No byte of the file or of its log changes. A read may create an empty log.
         self.refuse(self.sqlite, lambda: b"".join(
             part.read_bytes() for part in (path, self.folder / "ksana.db-wal") if part.exists()))
 
@@ -150,7 +152,7 @@ class LaterSchema(StoreCase):
     def dump(self):
         text = subprocess.run(["pg_dump", "-d", self.postgres], check=True, capture_output=True,
                               text=True).stdout
-        # The tool guards its output with a random word.
+        # pg_dump guards its output with a random word.
         return [line for line in text.splitlines() if "restrict" not in line]
 
 

@@ -22,7 +22,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class TerminalCase(Place):
-    """All cases share one server; each has a job of its own."""
+    """All cases share one server; each has its own job."""
 
     def open(self):
         self.binary, self.server, self.target = self.given
@@ -174,7 +174,7 @@ class TerminalCase(Place):
         at = screen.expect("Next fires")
         check(screen.text.startswith(ENTER))
         at = screen.expect(self.job, at)
-        at = screen.expect("fires/s", screen.expect("\x1b[H", at))      # another picture
+        at = screen.expect("fires/s", screen.expect("\x1b[H", at))      # the next picture
         screen.resize(40, 12)
         at = screen.expect("\x1b[J", screen.expect("\x1b[H", at + 200))
         screen.type("q")

@@ -20,7 +20,7 @@ struct Parsed {
     bool stopped = false;
 };
 
-// Fed in pieces of so many bytes, and then told that there is no more.
+// Parses the text in pieces of `piece` bytes, then signals the end of the stream.
 Parsed Parse(std::string_view text, std::size_t piece, bool to_head) {
     Parsed parsed;
     AnswerIntake intake(kRequest, parsed.answer);
@@ -43,7 +43,8 @@ Parsed Parse(std::string_view text, std::size_t piece, bool to_head) {
 
 }  // namespace
 
-// An answer means the same however it is cut into packets, and stays within its bounds.
+// Checks that an answer parses the same however it is split into packets, and stays within its
+// limits.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = ksana::fuzz::AsText(data, size);
     for (const bool to_head : {false, true}) {

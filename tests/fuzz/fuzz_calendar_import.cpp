@@ -8,7 +8,7 @@
 
 namespace {
 
-// Whatever an import gives is a calendar's rule, and reads back the same.
+// Checks that imported rules form a valid calendar and survive a round trip.
 void Check(const ksana::Result<ksana::codec::ImportedRules>& found) {
     using namespace ksana;
     if (!found) {

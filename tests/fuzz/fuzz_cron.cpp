@@ -7,7 +7,8 @@
 #include "ksana/schedule/cron/cron_pattern.hpp"
 #include "ksana/schedule/describe.hpp"
 
-// Whatever the text: no crash, no hang; what parses prints to something that parses to the same.
+// Checks that no text crashes or hangs the parser, and that a parsed expression, printed and parsed
+// again, is the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace ksana::schedule;
     const std::string_view text = ksana::fuzz::AsText(data, size);

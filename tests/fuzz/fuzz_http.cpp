@@ -12,8 +12,8 @@ namespace {
 
 using namespace ksana::http_server;
 
-// A head means the same however it is cut into packets, and what is accepted keeps the promises
-// that handlers rely on.
+// Checks that a head parses the same however it is split into packets, and that an accepted head
+// keeps the guarantees that handlers rely on.
 std::size_t CheckHead(std::string_view text) {
     HeadParser whole({});
     const ParseStatus status = whole.Feed(text);
@@ -41,7 +41,7 @@ struct Body {
     std::size_t used = 0;
 };
 
-// Fed in pieces of so many bytes.
+// Decodes the text in pieces of `piece` bytes.
 Body Decode(std::string_view text, std::size_t piece) {
     ChunkDecoder decoder({.body = 4096, .trailer = 256});
     Body body;

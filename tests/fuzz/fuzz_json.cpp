@@ -7,8 +7,8 @@
 #include "ksana/model/validate.hpp"
 #include "ksana/schedule/schedule.hpp"
 
-// Definitions from JSON: what is accepted is written and read back the same, and validation takes
-// whatever comes out.
+// Checks that accepted definitions survive a round trip, and that validation accepts any parsed
+// value without a crash.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace ksana;
     const std::string_view text = ksana::fuzz::AsText(data, size);

@@ -29,7 +29,7 @@ void CheckJobsFile(std::string_view text) {
     KSANA_CHECK(back && back->jobs.size() == jobs.size(), "a file of jobs is not read again");
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         model::Job expected = *jobs[i];
-        // The file says "paused" of a job that is not enabled, whatever its last run.
+        // The file stores "paused" for a job that is not enabled, in place of its last state.
         if (!expected.enabled) expected.state.last_state.reset();
         KSANA_CHECK(back->jobs[i] == expected, "a job does not read back the same");
     }
@@ -37,7 +37,7 @@ void CheckJobsFile(std::string_view text) {
 
 }  // namespace
 
-// What a store keeps: whatever is accepted is written and read back the same.
+// Checks that accepted records and jobs.json files survive a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = ksana::fuzz::AsText(data, size);
     CheckRecord(text);

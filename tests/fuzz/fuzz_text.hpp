@@ -5,7 +5,7 @@
 
 namespace ksana::fuzz {
 
-// What libFuzzer hands over, as text.
+// Returns libFuzzer's input as text.
 inline std::string_view AsText(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }

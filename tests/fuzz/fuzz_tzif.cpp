@@ -5,7 +5,7 @@
 #include "ksana/base/error/check.hpp"
 #include "ksana/schedule/zone/zone.hpp"
 
-// A zone file from anywhere: refused, or a zone whose segments follow each other.
+// Checks that any file is refused or becomes a zone whose segments follow each other.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using ksana::schedule::Zone;
     const auto zone = Zone::FromTzif("x", ksana::fuzz::AsText(data, size));

@@ -1,5 +1,5 @@
-// Runs a fuzzer's entry point over every file of a corpus folder, and over its prefixes and a few
-// hundred mutations of each, from a fixed seed: what CI can do without libFuzzer.
+// Runs a fuzzer's entry point over every file of a corpus folder, its prefixes and 300 mutations of
+// it, from a fixed seed. CI uses this instead of libFuzzer.
 
 #include <cstdint>
 #include <cstdio>

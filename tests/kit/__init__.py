@@ -1,1 +1,1 @@
-"""Shared tools of the black-box suites. docs/testing.md says how a suite is run by hand."""
+"""Shared tools of the black-box suites. docs/testing.md explains how to run a suite by hand."""

@@ -1,4 +1,4 @@
-"""Calls of /api/v1 that submit tasks, and that agents make. `api` is a kit.api_client.Api."""
+"""Calls of /api/v1 that submit tasks, and the calls of agents. `api` is a kit.api_client.Api."""
 from kit.checks import equal
 from kit.waiting import wait_until
 
@@ -36,7 +36,7 @@ def pointers(problem):
 
 
 def await_polls(api, count):
-    """Waits until the server holds so many polls, as its metrics say."""
+    """Waits until the server holds `count` polls, according to its metrics."""
     line = f"ksana_agent_polls_waiting {count}\n"
     wait_until(lambda: line in api.server.request("GET", "/metrics")[2], f"{count} waiting polls",
                pause=0.005)

@@ -1,4 +1,4 @@
-"""A client of /api/v1 for jobs and runs. Every answer is compared with the description."""
+"""A client of /api/v1 for jobs and runs. It compares every answer with the OpenAPI description."""
 from kit.cases import arguments
 from kit.contract import Client
 from kit.places import run_on_store
@@ -26,7 +26,7 @@ class Api(Client):
         return self.await_run(run_id, lambda run: run["state"] == state, state)
 
     def walk(self, path, mark=lambda page: None):
-        """Every item of a list, page by page; `mark` is called after each page."""
+        """Returns every item of a list, page by page. Calls `mark` after each page."""
         items, cursor = [], None
         while True:
             sign = "&" if "?" in path else "?"

@@ -30,7 +30,7 @@ PRINTING = threading.Lock()
 
 
 class Case:
-    """A function with its name and the options that its suite gave it."""
+    """A function with its name and the options of its @case."""
 
     def __init__(self, function, name, variant, options):
         self.function, self.variant, self.options = function, variant, options
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def owner(self):
-        """The class of a case that is a method."""
+        """Returns the class of a case that is a method."""
         return self.function.__globals__[self.function.__qualname__.partition(".")[0]]
 
 
@@ -50,9 +50,9 @@ def add_case(function, name=None, variant=None, **options):
 
 
 def case(function=None, *, variants=(None,), **options):
-    """@case, or @case(option=value): the suite reads options from Case.options. With `variants` the
-    function is one case for each of them. `first=True` is for the longest cases of a suite that
-    runs several at a time: they start first."""
+    """Registers a case: @case, or @case(option=value). Suites read the options from
+    Case.options. With `variants`, the function is one case for each variant. `first=True` marks
+    the longest cases of a suite that runs several in parallel: they start first."""
     def add(function):
         for variant in variants:
             add_case(function, variant=variant, **options)
@@ -71,9 +71,9 @@ def refuse(message):
 
 
 def arguments(words, optional=""):
-    """The words of the command line by their names in lower case, and `cases`: those that the rest
-    of the command line chooses. KSANA, the path of the program, becomes absolute. Exits with 2
-    where a word is missing, or where no case has a name. The suite registers its cases first."""
+    """Returns the words of the command line by their names in lower case, and in `cases` the
+    cases that the remaining words select. KSANA, the path of the program, becomes absolute.
+    Exits with 2 if a word is missing or names no case. The suite must register its cases first."""
     given, rest = SimpleNamespace(), sys.argv[1:]
     if rest == ["--list"]:
         for name in REGISTRY:
@@ -94,7 +94,8 @@ def arguments(words, optional=""):
 
 
 def chosen(wanted):
-    """The cases with these names, or all; of the variants that are among the words, or of all."""
+    """Returns the cases with these names, or all cases. A word that names a variant restricts
+    the result to that variant."""
     variants = {one.variant for one in REGISTRY.values() if one.variant in wanted}
     found = [one for one in REGISTRY.values() if not variants or one.variant in variants]
     names = [word for word in wanted if word not in variants]
@@ -105,7 +106,8 @@ def chosen(wanted):
 
 
 def run_one(one, place):
-    """Whether the case passed. SystemExit is a failure, too: a case cannot end the run."""
+    """Runs one case and returns whether it passed. SystemExit counts as a failure, so that a
+    case cannot end the run."""
     began = time.monotonic()
     try:
         with place(one) as made:
@@ -120,8 +122,8 @@ def run_one(one, place):
 
 
 def run(given, place, parallel=1):
-    """Runs the chosen cases, so many at a time, prints a summary line, and exits."""
-    # A shell starts background commands with SIGINT ignored. Servers would inherit that from here.
+    """Runs the chosen cases, `parallel` at a time, prints a summary line, and exits."""
+    # A shell starts background commands with SIGINT ignored. The servers would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     cases = sorted(given.cases, key=lambda one: not one.options.get("first"))
     if parallel == 1:

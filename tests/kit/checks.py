@@ -1,4 +1,4 @@
-"""Checks that a case makes, and the exception that a failed check raises."""
+"""The checks of a case, and the exception that a failed check raises."""
 import re
 
 

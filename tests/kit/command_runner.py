@@ -1,5 +1,5 @@
-"""Runs the built command line with a line of shell-like text, and makes its answer comparable: ids
-are numbered, times and ports are replaced by a name of the same width."""
+"""Runs the built command line with a line of shell-like text, and normalises its output for
+comparison: ids are numbered, times and ports are replaced by names."""
 import re
 import shlex
 import subprocess
@@ -20,11 +20,12 @@ TRACE = re.compile(r"\b[0-9a-f]{32}\b")
 
 
 class CommandRunner:
-    """Keeps the ids that answers had, so that {id:1} in a line is the first of them."""
+    """Runs commands and keeps the ids of their output, so that {id:1} in a line stands for the
+    first id."""
 
     def __init__(self, binary, folder, environment, places):
         self.binary, self.folder, self.environment = binary, str(folder), environment
-        self.places = places            # name -> text that a line may hold as {name}
+        self.places = places            # name -> text; a line may use it as {name}
         self.ids = []
 
     def line(self, text):
@@ -33,7 +34,7 @@ class CommandRunner:
         return re.sub(r"\{id:(\d+)\}", lambda found: self.ids[int(found.group(1)) - 1], text)
 
     def parts(self, text):
-        """(variables, words of the command, standard input, whether it gets a terminal)."""
+        """Returns (variables, words of the command, standard input, whether it gets a terminal)."""
         words = shlex.split(self.line(text))
         terminal = words[0] == "[tty]"
         words = words[1:] if terminal else words
@@ -48,7 +49,8 @@ class CommandRunner:
         return variables, [self.binary, *words[1:]], given, terminal
 
     def run(self, text):
-        """Lines of the answer: those of standard error behind `! `, then `exit N`."""
+        """Returns the output lines: standard output, then standard error with the prefix `! `,
+        then `exit N`."""
         variables, command, given, terminal = self.parts(text)
         environment = {**self.environment, **variables}
         if terminal:
@@ -60,7 +62,7 @@ class CommandRunner:
                                   capture_output=True, text=True, timeout=PATIENCE, check=False)
             code = done.returncode
             lines = done.stdout.splitlines() + ["! " + one for one in done.stderr.splitlines()]
-            lines = [line for line in lines if not PROGRESS.match(line)]    # they vary
+            lines = [line for line in lines if not PROGRESS.match(line)]    # progress lines vary
             trailing = [line for line in done.stdout.splitlines() if line != line.rstrip()]
             assert not trailing, f"blanks at the end of a line: {trailing}"
         lines = self.normal("\n".join(lines)).split("\n") if lines else []
@@ -86,6 +88,6 @@ class CommandRunner:
                           text)
         text = YEARS.sub("Ny ago", text)
         text = TRACE.sub("TRACE", MEASURED.sub(r"\1N", text))
-        if "TOOK" in text:          # the width of its column varies
+        if "TOOK" in text:          # the width of the column varies
             text = re.sub(r"(?<=\S) {2,}", "  ", TOOK.sub("TOOK", text))
         return text

@@ -1,16 +1,16 @@
-"""Compares answers with the description that the server serves: status, content type, headers and
-body. It knows the part of JSON Schema that the description uses, and raises an error for any
-other."""
+"""Compares answers with the server's OpenAPI description: status, content type, headers and
+body. Supports the part of JSON Schema that the description uses, and raises an error for
+anything else."""
 import json
 import os
 import re
 from datetime import datetime
 
-# Where ApiV1.description has left what the built server serves (openapi_dump.py).
+# The test ApiV1.description writes the built server's description to this file (openapi_dump.py).
 DESCRIPTION = os.environ.get("KSANA_OPENAPI", "openapi.json")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Members of a schema that do not matter for validity.
+# Members of a schema that do not affect validity.
 NOTES = {"description", "examples", "default", "example"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
@@ -32,7 +32,7 @@ def has_format(text, name):
         return UUID.fullmatch(text) is not None
     if name != "date-time" or not TIME.fullmatch(text):
         return name != "date-time"
-    # Python has no year 0; its calendar is that of 2000.
+    # Python has no year 0; 2000 has the same calendar.
     text = re.sub("^0000", "2000", text).replace("Z", "+00:00")
     try:
         return datetime.fromisoformat(text) is not None
@@ -40,6 +40,7 @@ def has_format(text, name):
         return False
 
 
+# A parsed OpenAPI description. The check methods raise Breach.
 class Description:
     def __init__(self, document=None):
         if document is None:
@@ -64,7 +65,7 @@ class Description:
         return node
 
     def find(self, method, path):
-        """The operation of a request; literal paths win over those with parameters."""
+        """Returns the operation of a request. Literal paths win over paths with parameters."""
         found = []
         for known, pattern, operation in self.operations:
             expression = re.sub(r"\{\w+\}", "[^/]+", pattern)
@@ -75,11 +76,11 @@ class Description:
     # ---- values
 
     def check(self, value, schema, where="body"):
-        """Every rule of a schema, or Breach."""
+        """Checks a value against every rule of a schema. Raises Breach."""
         if "$ref" in schema:
             return self.check(value, self.resolve(schema), where)
         if value is None and "null" in schema.get("type", ()):
-            return None     # the other rules hold for values other than null
+            return None     # the remaining rules apply to other values only
         for rule, argument in schema.items():
             if rule in NOTES:
                 continue
@@ -133,7 +134,7 @@ class Description:
             try:
                 self.check(value, schema, where)
                 fitting += 1
-            except (Breach, AttributeError, TypeError):     # of another type: rules do not apply
+            except (Breach, AttributeError, TypeError):     # another type: the rules do not apply
                 pass
         self.need(fitting == 1, where, f"{value!r} fits {fitting} of {len(argument)} schemas")
 
@@ -159,11 +160,11 @@ class Description:
     # ---- answers
 
     def check_answer(self, method, path, status, headers, body):
-        """One answer of the server. `body` is parsed where it is JSON, else a text."""
+        """Checks one answer of the server. `body` is parsed if it is JSON, else a text."""
         where = f"{method} {path} -> {status}"
         self.need("X-Request-Id" in headers, where, "no X-Request-Id")
         operation = self.find("GET" if method == "HEAD" else method, path)
-        if operation is None:       # no such operation: the router answers with 404 or 405
+        if operation is None:       # unknown path or method: the router answers 404 or 405
             self.need(status in (404, 405), where, "not described")
             return self.check_problem(where, status, headers, body)
         answer = operation["responses"].get(str(status))
@@ -195,7 +196,7 @@ class Description:
         kind = headers.get("Content-Type")
         self.need(kind == "application/problem+json", where, f"content type {kind}")
         self.need("Ksana-Version" in headers, where, "no Ksana-Version")
-        if body == "":              # of a HEAD
+        if body == "":              # answer to HEAD
             return
         self.check(body, {"$ref": "#/components/schemas/Problem"}, where)
         self.need(body["status"] == status, where, "another status inside")
@@ -204,8 +205,8 @@ class Description:
 
 
 class Client:
-    """Sends requests to a server, and compares every answer with the description."""
-    fetched = None      # the same for all servers of a program
+    """Sends requests to a server and compares every answer with the description."""
+    fetched = None      # the description; shared by all servers of the program
 
     def __init__(self, server, description=None):
         self.server = server
@@ -221,7 +222,7 @@ class Client:
         return self.given
 
     def send(self, method, path, body=None, **headers):
-        """Status, headers and body. Header names are written with _ for -."""
+        """Returns status, headers and body. Header names are written with _ for -."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = self.server.request(method, path, body, named)
         self.description.check_answer(method, path, *answer)

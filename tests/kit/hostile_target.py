@@ -1,4 +1,4 @@
-"""Hostile targets: what each does to a call, and how the job of the call must end."""
+"""Hostile targets: how each misbehaves in a call, and how the job of the call must end."""
 import socket
 import threading
 
@@ -22,7 +22,7 @@ def drip(connection, over, first, rest):
 
 
 def flood(connection, over, first, block):
-    """Sends until the other side closes. The case checks how much the other side took."""
+    """Sends until the peer closes. The case checks how many bytes the peer accepted."""
     connection.sendall(first)
     while not over.is_set():
         connection.sendall(block)
@@ -46,7 +46,7 @@ def say_and_wait(text):
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 NASTY = b"\xff\xfe\x00{\"a\": \x00}\xc3\x28\x1b[31m\r\n"
 
-# By path: what the target does, how the job must end, and a part of last_error.
+# By path: the behaviour of the target, the expected status of the job, and a part of last_error.
 MODES = {
     "hang": (say_and_wait(b""), "timeout", "within 1s"),
     "slow_head": (lambda c, over: drip(c, over, b"HTTP/1.1 200 OK\r\n", b"X-Slow: " + b"x" * 60),
@@ -94,9 +94,9 @@ class Line:
 
 
 class HostileTarget:
-    """Reads the head of a request and does what its path says, then closes. Under /keep/… it
-    answers and keeps the connection; then it closes it, at once (`close`) or at the next request
-    (`drop`)."""
+    """Reads the head of a request, behaves as its path says, and closes the connection. Under
+    /keep/… it answers first, and then closes the connection at once (`close`) or at the next
+    request (`drop`)."""
 
     def __init__(self):
         self.over = threading.Event()

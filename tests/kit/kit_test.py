@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The kit itself: its runner finds planted failures, and its waits say what was awaited.
+"""Tests the kit itself: the runner reports deliberate failures, and a failed wait names its event.
 
 usage: kit_test.py [CASE...]
 """
@@ -32,7 +32,7 @@ run(given, lambda one: contextlib.nullcontext(given.word), parallel=3)
 
 
 def suite(*words, planted="", head=HEAD, tail=TAIL):
-    """Exit code and output of a small suite with planted cases."""
+    """Returns exit code and output of a small suite with the cases in `planted`."""
     with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as file:
         file.write(head + planted + tail)
         file.flush()

@@ -15,11 +15,11 @@ from kit.server import Server
 from kit.targets import Target
 from kit.waiting import PATIENCE
 
-PARALLEL = 3            # cases mostly wait, so several run at a time
+PARALLEL = 3            # cases mostly wait, so several run in parallel
 
 
 class Place(contextlib.ExitStack):
-    """Makes the things that a case needs in open(), and closes them in reverse order: those that
+    """Creates in open() what a case needs, and closes it in reverse order: everything that
     open() and the case entered or registered (ExitStack)."""
 
     def __init__(self, given=None):
@@ -45,7 +45,7 @@ class Place(contextlib.ExitStack):
 
 
 class ServerPlace(Place):
-    """A folder and a target, and servers that the case starts when it likes."""
+    """A folder and a target. The case itself starts servers."""
 
     def open(self):
         self.binary = self.given.ksana
@@ -59,7 +59,7 @@ class ServerPlace(Place):
                                          environment=environment, flags=flags))
 
     def refusal(self, environment=None, flags=(), store="sqlite", patience=PATIENCE, wrapper=()):
-        """Exit code and message of a server that must not start."""
+        """Returns exit code and message of a server that must not start."""
         server = self.server(environment, flags, store)
         try:
             done = subprocess.run([*wrapper, self.binary, "server", *flags], cwd=server.folder,
@@ -82,8 +82,8 @@ def run_in_server_places(given):
 
 
 def run_on_store(given, make_arguments, environment=None, flags=()):
-    """Runs each case with a running server over the store `given.store`, and a target. The case
-    gets make_arguments(server, target). After the case the server must stop with exit code 0."""
+    """Runs each case with a target and a running server on the store `given.store`. The case
+    gets make_arguments(server, target). After the case, the server must stop with exit code 0."""
     @contextlib.contextmanager
     def place(_):
         server = Server(given.ksana, store_of(given.store), environment=environment, flags=flags)

@@ -1,4 +1,4 @@
-"""Databases for the cases, and a PostgreSQL server that a case may stop and freeze."""
+"""Databases for cases, and a PostgreSQL server that a case may stop and freeze."""
 import os
 import pathlib
 import shutil
@@ -15,32 +15,32 @@ START_SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "support" / "sta
 
 
 def psql(url, sql):
-    """Runs SQL text; the lines of the answer, without headings."""
+    """Runs SQL text and returns the output without headings."""
     return subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql],
                           check=True, capture_output=True, text=True).stdout.strip()
 
 
 def test_server():
-    """The URL of the server that ./dev test has started."""
+    """Returns the URL of the server that ./dev test has started."""
     url = os.environ.get("KSANA_TEST_POSTGRES")
     check(url, "KSANA_TEST_POSTGRES names no server: tests/support/start_postgres.sh FOLDER")
     return url
 
 
 def new_database(prefix="server"):
-    """The URL of a fresh database on the test server."""
+    """Creates a database on the test server and returns its URL."""
     name = f"{prefix}_{uuid.uuid4().hex[:12]}"
     psql(test_server(), f"CREATE DATABASE {name}")
     return urllib.parse.urlsplit(test_server())._replace(path="/" + name).geturl()
 
 
 def store_of(kind):
-    """The setting of the store for "sqlite", "json" or "postgres"."""
+    """Returns the store setting for "sqlite", "json" or "postgres"."""
     return new_database() if kind == "postgres" else kind
 
 
 class OwnPostgres:
-    """A PostgreSQL server of one case."""
+    """A PostgreSQL server for one case."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="ksana_pg_")
@@ -60,7 +60,7 @@ class OwnPostgres:
                               capture_output=True, text=True).stdout.strip()
 
     def control(self, *words):
-        """Runs pg_ctl, which waits until the server has done it."""
+        """Runs pg_ctl, which waits until the server has finished the command."""
         tool = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))[-1]
         become = []
         if os.getuid() == 0:
@@ -77,13 +77,13 @@ class OwnPostgres:
         self.control("-o", f"-p {port} -k {self.folder} -h 127.0.0.1", "start")
 
     def freeze(self):
-        """Stops all processes of the server with SIGSTOP; their ids. The parent is the first, so
-        that it starts no more processes."""
+        """Stops all processes of the server with SIGSTOP and returns their ids. The parent comes
+        first, so that it starts no more processes."""
         with open(f"{self.folder}/data/postmaster.pid", encoding="ascii") as file:
             parent = int(file.readline())
         os.kill(parent, signal.SIGSTOP)
         wait_until(lambda: is_stopped(parent), "PostgreSQL to be stopped by SIGSTOP", pause=0.001)
-        # Exit code 1: it has no processes.
+        # Exit code 1: there are no child processes.
         found = subprocess.run(["pgrep", "-P", str(parent)], capture_output=True, text=True,
                                check=False).stdout.split()
         frozen = [parent, *map(int, found)]

@@ -1,4 +1,4 @@
-"""A client that writes raw bytes to a server, and byte sequences of hostile requests."""
+"""A client that sends raw bytes to a server, and the bytes of hostile requests."""
 import json
 import socket
 
@@ -7,7 +7,7 @@ from kit.waiting import PATIENCE
 
 
 class Raw:
-    """A connection on which a test writes raw bytes."""
+    """A connection for raw bytes."""
 
     def __init__(self, server):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
@@ -19,14 +19,14 @@ class Raw:
         self.socket.close()
 
     def send(self, content):
-        """Sends as much as the server takes."""
+        """Sends as many bytes as the server accepts."""
         try:
             self.socket.sendall(content)
         except OSError:
             pass
 
     def read_to_end(self):
-        """Everything that the server sends until it closes the connection."""
+        """Returns everything that the server sends until it closes the connection."""
         got = b""
         try:
             while piece := self.socket.recv(65536):
@@ -54,12 +54,13 @@ def post(body, *headers):
 
 
 def hidden_request(job_id):
-    """The request to smuggle: it would make a job."""
+    """Returns the request to smuggle: it would create a job."""
     return post(job_body(job_id), f"Content-Length: {len(job_body(job_id))}")
 
 
 def smuggling_shapes(job_id):
-    """Requests by name. A careless server, or a proxy before it, sees two requests in each."""
+    """Returns requests by name. A careless server, or a proxy in front of it, sees two requests
+    in each."""
     hidden = hidden_request(job_id)
     inner = b"0\r\n\r\n" + hidden
     return {

@@ -1,5 +1,5 @@
-"""The place of a case of sdk/conformance.py: a server, a wire to it, agents, and a tenant of its
-own, so that cases may share a server and run at the same time."""
+"""The environment of a case of sdk/conformance.py: a server, a proxy (Wire) to it, agents, and a
+tenant of its own, so that cases can share a server and run in parallel."""
 import json
 import os
 import pathlib
@@ -72,7 +72,7 @@ class SdkPlace:
                                                   "wait": "20s", **wish})["runs"][0]
 
     def await_polls(self, count):
-        """Waits until the server holds so many polls; it has no other agents."""
+        """Waits until the server holds `count` polls. The server has no other agents."""
         line = f"ksana_agent_polls_waiting {count}\n"
         wait_until(lambda: line in self.server.request(
             "GET", "/metrics", None, {"Authorization": f"Bearer {TOKEN}"})[2],
@@ -83,14 +83,14 @@ class SdkPlace:
     def environment(self, token=TOKEN):
         path = self.folder / "token"
         path.write_text(token + "\n", encoding="utf-8")
-        # TMPDIR: an agent that is killed leaves its files behind.
+        # TMPDIR: an agent that is killed leaves its files there.
         return {**os.environ, "KSANA_SERVER": self.wire.url, "KSANA_TOKEN_FILE": str(path),
                 "TMPDIR": str(self.folder), "PYTHONPATH": PYTHON_CLIENT}
 
     @property
     def shortest(self):
-        """The shortest lease that the agent can keep on a busy machine. bash is slower: it starts a
-        process for each step."""
+        """Returns the shortest lease that the agent can keep on a busy machine. bash is slower:
+        it starts a process for each step."""
         return 4 if self.kind == "shell" else 2
 
     def agent(self, concurrency=1, lease=None, grace=20, token=TOKEN):
@@ -111,7 +111,7 @@ class SdkPlace:
         return json.loads(done.stdout)
 
     def new_file(self):
-        """The path of a file that a handler waits for. The file does not exist yet."""
+        """Returns the path of a file that a handler waits for. The file does not exist yet."""
         self.files += 1
         return self.folder / f"file-{self.files}"
 
@@ -135,7 +135,7 @@ class SdkPlace:
         return self
 
     def __exit__(self, _, error, __):
-        """A failed case shows what its agents wrote."""
+        """Adds the output of the agents to the failure of a case."""
         if error is not None:
             error.add_note(self.said())
         self.close()

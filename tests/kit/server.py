@@ -1,4 +1,4 @@
-"""The built server as a process of its own."""
+"""The built server as a separate process."""
 import http.client
 import json
 import os
@@ -35,7 +35,7 @@ class Server:
                                    cwd=self.folder, env=self.environment,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.process = process
-        started = {}        # of this process: "port" once it is ready, "ended" once it has ended
+        started = {}        # "port" once this process is ready, "ended" once it has ended
 
         def read():
             with process.stderr:
@@ -61,7 +61,7 @@ class Server:
         return "".join(self.lines[-50:])
 
     def await_line(self, part, patience=PATIENCE):
-        """The first line of the log with this text. A line may come shortly after its event."""
+        """Returns the first log line with this text. A line may come shortly after its event."""
         return wait_on(self.said, lambda: next((line for line in self.lines if part in line), None),
                        f"the log line {part!r}", patience)
 
@@ -70,7 +70,7 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def request(self, method, path, body=None, headers=None):
-        """Status, headers and body (parsed where it is JSON)."""
+        """Returns status, headers and body (parsed if it is JSON)."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             if body is not None and not isinstance(body, (str, bytes)):
@@ -98,15 +98,15 @@ class Server:
         return self.call("GET", f"/jobs/{job_id}")
 
     def await_job(self, job_id, is_so, what):
-        """The job as soon as `is_so` accepts it. The API has no long poll for jobs, so this asks
-        again and again."""
+        """Polls the job until `is_so` accepts it, and returns it. The API has no long poll for
+        jobs."""
         return wait_for(lambda: self.job(job_id), is_so, f"{job_id} to be {what}")
 
     def await_status(self, job_id, status):
         return self.await_job(job_id, lambda job: job["last_status"] == status, status)
 
     def stop(self, patience=PATIENCE):
-        """Asks the server to stop, and returns its exit code."""
+        """Asks the server to stop and returns its exit code."""
         if self.process is None:
             return None
         if self.process.poll() is None:
@@ -126,7 +126,7 @@ class Server:
         return self
 
     def __exit__(self, _, error, __):
-        """A failed case shows the log of its server."""
+        """Adds the log of the server to the failure of a case."""
         if error is not None:
             error.add_note(self.log())
         self.close()

@@ -1,4 +1,4 @@
-"""An SMTP server that keeps every mail: as much of RFC 5321 as a client needs."""
+"""An SMTP server that keeps every mail: the part of RFC 5321 that a client needs."""
 import base64
 import email
 import email.policy
@@ -13,7 +13,8 @@ from kit.waiting import wait_on
 
 class SmtpSink:
     """Keeps mails. `password`: the client must use AUTH PLAIN with the user "ksana". `refuse`:
-    recipients that get 550, `later`: 451. `tls`: offers STARTTLS with a self-signed certificate."""
+    recipients that are answered with 550; `later`: with 451. `tls`: offers STARTTLS with a
+    self-signed certificate."""
 
     def __init__(self, password=None, refuse=(), later=(), tls=False, port=0):
         self.password, self.refuse, self.later = password, set(refuse), set(later)
@@ -71,7 +72,7 @@ class SmtpSink:
 
 
 class Dialogue:
-    """One connection."""
+    """One connection of the SMTP server."""
 
     def __init__(self, sink, handler):
         self.sink, self.handler = sink, handler

@@ -8,7 +8,7 @@ from kit.waiting import PATIENCE, wait_on
 
 
 class Call:
-    """One request that the target got."""
+    """One request to the target."""
 
     def __init__(self, method, path, headers, body):
         self.at = utc_now()
@@ -19,9 +19,9 @@ class Call:
 
 
 class Target:
-    """Answers by path: /ok, /status/503, /flaky/2 (so often 503, then 200), /hang (until release),
-    /slow/0.5, /later/7 (503 with Retry-After: 7). Keeps every call, and the highest number of calls
-    at once."""
+    """Answers by path: /ok, /status/503, /flaky/2 (503 twice, then 200), /hang (until release),
+    /slow/0.5, /later/7 (503 with Retry-After: 7). Keeps every call and the highest number of
+    concurrent calls."""
 
     def __init__(self, port=0):
         self.calls, self.changed = [], threading.Condition()     # its lock is reentrant
@@ -67,7 +67,7 @@ class Target:
             request_queue_size = 512
 
             def handle_error(self, request, client_address):
-                """A server that is killed resets its connections."""
+                """Ignores errors: a killed server resets its connections."""
 
         self.server = Server(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -93,7 +93,7 @@ class Target:
             return [call for call in self.calls if call.path == path]
 
     def await_calls(self, path, count=1, patience=PATIENCE):
-        """The calls of this path, as soon as they are so many."""
+        """Waits until this path has been called `count` times, and returns its calls."""
         wait_on(self.changed, lambda: len(self.of(path)) >= count,
                 lambda: f"{count} calls of {path}, of which {len(self.of(path))} came", patience)
         return self.of(path)

@@ -4,7 +4,7 @@ from kit.waiting import wait_for, wait_until
 
 
 class Tasks:
-    """Document T, for one server."""
+    """The dialect of document T, for one server."""
 
     def __init__(self, server):
         self.server, self.call, self.request = server, server.call, server.request
@@ -22,7 +22,7 @@ class Tasks:
         return self.call("POST", "/task/fetch", wish)
 
     def fetch_one(self, **wish):
-        """One task, as soon as a fetch returns one."""
+        """Fetches until one task is returned."""
         found = wait_until(lambda: self.fetch(**wish), f"a task to fetch for {wish}", pause=0.02)
         equal(len(found), 1, "tasks")
         return found[0]

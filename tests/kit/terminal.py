@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal of its own."""
+"""A program on a pseudo-terminal."""
 import fcntl
 import os
 import pty
@@ -14,14 +14,14 @@ LOOK = 0.1              # seconds that one read waits for output
 
 
 class Screen:
-    """Runs a command on a pseudo-terminal, and keeps everything that it writes as text."""
+    """Runs a command on a pseudo-terminal and keeps all its output as text."""
 
     def __init__(self, command, environment, folder, columns=80, rows=24):
         self.text, self.code, self.closed = "", None, False
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
-                # Before the program starts, so that it never sees another size.
+                # Sets the size before the program starts, so that it never sees another one.
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
                 os.chdir(folder)
                 os.execvpe(command[0], command, environment)
@@ -29,7 +29,7 @@ class Screen:
                 os._exit(127)
 
     def resize(self, columns, rows):
-        """The kernel tells the program by SIGWINCH."""
+        """Resizes the terminal; the kernel sends SIGWINCH to the program."""
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def type(self, text):
@@ -39,20 +39,19 @@ class Screen:
         os.kill(self.pid, number)
 
     def read(self):
-        """Keeps what the program has written meanwhile, and notes whether it has closed its
-        terminal."""
+        """Keeps the new output of the program, and notes whether it has closed the terminal."""
         ready, _, _ = select.select([self.fd], [], [], LOOK)
         if not ready:
             return
         try:
             data = os.read(self.fd, 65536)
-        except OSError:             # Linux reports a closed terminal so
+        except OSError:             # on Linux: the terminal is closed
             data = b""
         self.text += data.decode(errors="replace")
         self.closed = not data
 
     def expect(self, part, start=0):
-        """Waits until the program has written this text; the position behind it."""
+        """Waits until the program has written this text, and returns the position after it."""
         def is_there():
             if self.text.find(part, start) < 0 and not self.closed:
                 self.read()
@@ -64,8 +63,8 @@ class Screen:
         return self.text.find(part, start) + len(part)
 
     def end(self):
-        """Waits for the end of the program: its exit code as a shell reports it, and its text. A
-        program that does not end is killed."""
+        """Waits for the program to exit. Returns its exit code as a shell reports it, and its
+        text. Kills a program that does not exit."""
         def is_closed():
             self.read()
             return self.closed
@@ -81,6 +80,6 @@ class Screen:
         return self.code, self.text.replace("\r\n", "\n")
 
     def close(self):
-        """Closes the terminal, which ends a program that still runs, instead of end()."""
+        """Closes the terminal, which ends a running program. Used instead of end()."""
         os.close(self.fd)
         os.waitpid(self.pid, 0)

@@ -1,12 +1,12 @@
-"""Files of cases as text. A case is a line `$ ksana ARGUMENTS`, then the expected answer: lines of
-standard output, lines of standard error behind `! `, and `exit N` where N is not 0. A blank line
-ends the case; a blank line of the answer is written as "."; lines that begin with `# ` are
-comments. The cases of a file run one after the other, and later ones rely on earlier ones."""
+"""Text files of cases. A case is a line `$ ksana ARGUMENTS` and the expected output: lines of
+standard output, lines of standard error with the prefix `! `, and `exit N` if N is not 0. A
+blank line ends the case; a blank line of the output is written as "."; lines that begin with `#
+` are comments. The cases of a file run in order, and later cases rely on earlier ones."""
 from kit.cases import say
 
 
 def read_cases(path):
-    """(comment lines, command, expected lines) of each case."""
+    """Yields (comment lines, command, expected lines) for each case."""
     for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
         lines = block.split("\n")
         comments = [line for line in lines if line.startswith("# ")]
@@ -21,8 +21,8 @@ def differences(command, expected, got):
 
 
 def run_text_cases(path, answer, update=False, is_left_out=lambda comments: False):
-    """Compares answer(command), a list of lines, with the file; the exit code of the suite.
-    `update` writes the answers into the file instead, for a person to read."""
+    """Compares answer(command), a list of lines, with the file, and returns the suite's exit
+    code. `update` instead writes the answers into the file, for a person to review."""
     written, passed, failed, left_out = [], 0, 0, 0
     for comments, command, expected in read_cases(path):
         if is_left_out(comments):
@@ -42,7 +42,7 @@ def run_text_cases(path, answer, update=False, is_left_out=lambda comments: Fals
 
 
 def summary(passed, failed, left_out=0):
-    """Prints the closing line; 0 only if cases ran and all passed."""
+    """Prints the summary and returns 0 only if cases ran and all passed."""
     say(f"{passed} of {passed + failed} cases passed" +
         (f", {left_out} left out" if left_out else ""))
     return 0 if passed and not failed else 1

@@ -1,4 +1,4 @@
-"""Instants as the API writes them: RFC 3339 in UTC with microseconds."""
+"""Times as the API writes them: RFC 3339 in UTC with microseconds."""
 from datetime import datetime, timedelta, timezone
 
 
@@ -15,5 +15,5 @@ def time_of(text):
 
 
 def after(seconds):
-    """The text of the instant that is so many seconds from now."""
+    """Returns the text of the time `seconds` from now."""
     return text_of(utc_now() + timedelta(seconds=seconds))

@@ -1,4 +1,4 @@
-"""Memory and disk space that a server and its store take while it works."""
+"""Memory and disk space of a server and its store while the server works."""
 import contextlib
 import os
 import pathlib
@@ -8,7 +8,7 @@ import time
 
 from kit.postgres import psql
 
-# The tables of the schema ksana; the tables of PostgreSQL itself are not counted.
+# The tables of the schema ksana, without those of PostgreSQL itself.
 POSTGRES_SIZE = ("SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
                  "JOIN pg_namespace n ON n.oid = c.relnamespace "
                  "WHERE n.nspname = 'ksana' AND c.relkind IN ('r', 'm')")
@@ -16,11 +16,11 @@ PAUSES = {"sqlite": 0.05, "postgres": 0.5}
 
 
 class UsageWatch:
-    """Measures from a thread, again and again, and keeps the highest values of every phase."""
+    """Measures repeatedly on its own thread, and keeps the highest values of every phase."""
 
     def __init__(self, server, kind):
         self.server, self.kind = server, kind
-        self.phases = []        # [name, when it began, {what: the most}]
+        self.phases = []        # [name, start time, {what: highest value}]
         self.lock = threading.Lock()
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -34,7 +34,7 @@ class UsageWatch:
             self.thread.join()
 
     def phase(self, name):
-        """A phase begins, and the one before it ends."""
+        """Begins a phase and ends the previous one."""
         with self.lock:
             self.phases.append([name, time.monotonic(), {}])
         self.look()
@@ -53,7 +53,7 @@ class UsageWatch:
                 most[what] = max(size, most.get(what, 0))
 
     def memory(self):
-        """Resident, in bytes; 0 while the server is not running."""
+        """Returns the resident memory in bytes; 0 if the server is not running."""
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
             found = re.search(r"VmRSS:\s+(\d+) kB", status)
@@ -70,11 +70,13 @@ class UsageWatch:
         return int(psql(self.server.store, POSTGRES_SIZE))
 
     def log_size(self):
-        """Of SQLite. PostgreSQL has one log for all its databases, so it is not measured."""
+        """Returns the size of SQLite's log. PostgreSQL has one log for all databases; it is not
+        measured."""
         return self.file_size("-wal") if self.kind == "sqlite" else 0
 
     def vacuum(self):
-        """PostgreSQL does this by itself within a minute. It uses free room again only after it."""
+        """Vacuums now, as PostgreSQL does by itself within a minute. Only then is free space
+        used again."""
         if self.kind == "postgres":
             psql(self.server.store, "VACUUM")
 

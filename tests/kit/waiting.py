@@ -7,8 +7,8 @@ import time
 
 from kit.checks import Failure
 
-PATIENCE = 30           # seconds; an event that has not happened by then does not happen
-PAUSE = 0.01            # seconds between two looks
+PATIENCE = 30           # seconds; an event that has not happened by then counts as missing
+PAUSE = 0.01            # seconds between two polls
 
 
 def wait_for(look, is_so, what, within=PATIENCE, pause=PAUSE, ignoring=()):
@@ -19,7 +19,7 @@ def wait_for(look, is_so, what, within=PATIENCE, pause=PAUSE, ignoring=()):
     """
     deadline = time.monotonic() + within
     while True:
-        # There is one more look after the deadline: this process itself may have been delayed.
+        # Looks once more after the deadline: this process itself may have been delayed.
         last_look = time.monotonic() >= deadline
         try:
             value = look()
@@ -39,7 +39,7 @@ def wait_until(predicate, what, within=PATIENCE, pause=PAUSE, ignoring=()):
 
 
 def wait_on(condition, predicate, what, within=PATIENCE):
-    """As wait_until, without polling: another thread notifies the threading.Condition."""
+    """Like wait_until, without polling: another thread notifies the threading.Condition."""
     with condition:
         value = condition.wait_for(predicate, within)
         if not value:
@@ -48,8 +48,8 @@ def wait_on(condition, predicate, what, within=PATIENCE):
 
 
 def stays_so(predicate, what, during, pause=PAUSE):
-    """Checks for so many seconds that `predicate` holds. An event that must not happen cannot be
-    waited for; this fails as soon as it does happen."""
+    """Checks for `during` seconds that `predicate` holds, and fails as soon as it does not. For
+    events that must not happen."""
     end = time.monotonic() + during
     while True:
         last_look = time.monotonic() >= end
@@ -61,8 +61,8 @@ def stays_so(predicate, what, during, pause=PAUSE):
 
 
 def let_pass(seconds, why):
-    """Sleeps. Only where the time itself is under test, or must differ from run to run; `why` says
-    so to the reader of the case."""
+    """Sleeps. For cases only in which the time itself is under test or must vary; `why` tells
+    the reader the reason."""
     del why
     time.sleep(seconds)
 

@@ -1,5 +1,5 @@
-"""A proxy between an agent and the server. It passes requests on and counts them. It can lose an
-answer, or give an answer of its own, as a bad network or a stopping server does."""
+"""A proxy between an agent and the server. It forwards and counts requests. Like a bad network
+or a stopping server, it can lose an answer or send an answer of its own."""
 import http.client
 import http.server
 import socket
@@ -9,6 +9,7 @@ import time
 from kit.waiting import PATIENCE, wait_on
 
 
+# The proxy. Serves each connection on its own thread; a case may call its methods at any time.
 class Wire:
     def __init__(self, server):
         self.server, self.changed = server, threading.Condition()
@@ -32,7 +33,7 @@ class Wire:
             def pass_on(self):
                 try:
                     wire.serve(self)
-                except (OSError, http.client.HTTPException):    # one of the two has gone
+                except (OSError, http.client.HTTPException):    # the client or the server is gone
                     self.close_connection = True
 
             do_GET = do_POST = pass_on
@@ -41,7 +42,7 @@ class Wire:
             daemon_threads = True
 
             def handle_error(self, request, client_address):
-                """Agents are stopped and killed."""
+                """Ignores errors: agents are stopped and killed."""
 
         self.listener = Listener(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.listener.server_address[1]}"
@@ -73,7 +74,8 @@ class Wire:
         asked.wfile.write(content)
 
     def ask(self, asked, body):
-        """The server's answer. A client that goes away takes its request with it."""
+        """Returns the server's answer. If the client closes its connection, its request is
+        closed as well."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         connection.request(asked.command, asked.path, body or None, {
             name: value for name, value in asked.headers.items()
@@ -92,8 +94,8 @@ class Wire:
 
     @staticmethod
     def follow(client, server):
-        """A client that waits for its answer sends nothing. When it closes its connection, the
-        connection to the server ends, too."""
+        """Closes the connection to the server when the client closes its own. A client that
+        waits for an answer sends nothing."""
         try:
             if client.recv(1, socket.MSG_PEEK) == b"":
                 server.shutdown(socket.SHUT_RDWR)
@@ -113,12 +115,13 @@ class Wire:
                 f"the answer {status} to {verb}")
 
     def lose(self, verb, count=1):
-        """Loses the next answers to this verb; the server has carried the requests out."""
+        """Loses the next answers to this verb. The server has executed the requests."""
         with self.changed:
             self.lost[verb] = count
 
     def answer(self, verb, *answers):
-        """The next answers to this verb, without the server: status, headers, content."""
+        """Sends these answers (status, headers, content) to the next requests of this verb,
+        without the server."""
         with self.changed:
             self.instead[verb] = list(answers)
 

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """An independent, deliberately naive oracle for Ksana's cron engine.
 
-It is written from the text of the contract alone and shares nothing with the C++ code: an
-expression becomes plain sets of numbers and plain questions about a date, and the search walks
-local dates one by one, then every matching wall-clock time of a date. Nothing here is clever;
-where speed and plainness disagree, plainness won.
+It is written from the text of the contract alone and shares nothing with the C++ code. An
+expression becomes plain sets of numbers and predicates on a date; the search walks local dates one
+by one, then every matching wall-clock time of a date. Simplicity comes before speed.
 
     cron_oracle.py check FILE...      verify case files (a file named invalid.txt: refusals)
     cron_oracle.py next [--tz Z] [--count N] [--gap G] [--fold F] [--day-match M]
                         [--dialect D] --from T -- EXPR
 
-Exit code: 0 when all is well, 1 on a mismatch or a refused expression, 2 on wrong usage.
+Exit code: 0 if all cases pass, 1 on a mismatch or a refused expression, 2 on wrong usage.
 """
 
 import argparse
@@ -49,7 +48,7 @@ CHOICES = {
 
 
 class CronError(Exception):
-    """A refused expression; [start, end] are the byte offsets the fault lies between."""
+    """A refused expression; the fault lies between the byte offsets [start, end]."""
 
     def __init__(self, message, start, end):
         super().__init__(message)
@@ -58,11 +57,11 @@ class CronError(Exception):
 
 
 class Bad(Exception):
-    """A refused item; turned into a CronError once its place is known."""
+    """A refused item; becomes a CronError once its position is known."""
 
 
 class Field:
-    """What one position of an expression may hold."""
+    """The values that one field of an expression may hold."""
 
     def __init__(self, name, low, high, steps, names=(), name_base=0):
         self.name = name
@@ -74,7 +73,7 @@ class Field:
 
 
 def fields_of(dialect):
-    """The six fields of a dialect, seconds first."""
+    """Returns the six fields of a dialect, seconds first."""
     standard = dialect == "standard"
     return [
         Field("second", 0, 59, 60),
@@ -89,7 +88,7 @@ def fields_of(dialect):
 # Values, ranges and steps
 
 def value_of(text, field):
-    """The number a value stands for: digits, or a three-letter name where the field has any."""
+    """Returns the number of a value: digits, or a three-letter name if the field has names."""
     if re.fullmatch("[0-9]+", text):
         number = int(text)
         if not field.low <= number <= field.high:
@@ -101,7 +100,7 @@ def value_of(text, field):
 
 
 def range_end(text, first, field):
-    """The end of a range. The name SUN closes a week that began on a later day (FRI-SUN)."""
+    """Returns the end of a range. The name SUN ends a week that began on a later day (FRI-SUN)."""
     last = value_of(text, field)
     if field.name == "weekday" and text.upper() == "SUN" and first > 0:
         last = 7
@@ -111,7 +110,7 @@ def range_end(text, first, field):
 
 
 def numbers_of(item, field, dialect):
-    """The values of a plain item: `*`, `a`, `a-b`, each perhaps with `/n`."""
+    """Returns the values of a plain item: `*`, `a`, `a-b`, each optionally with `/n`."""
     match = re.fullmatch(r"(\*|[0-9A-Za-z]+)(-[0-9A-Za-z]+)?(/[0-9]+)?", item)
     if not match:
         raise Bad(f"'{item}' is no {field.name} item")
@@ -136,7 +135,7 @@ def numbers_of(item, field, dialect):
     return list(range(first, last + 1, by))
 
 
-# Days: every item of the two day fields becomes a question about a date
+# Days: every item of the two day fields becomes a predicate on a date
 
 def month_length(day):
     return calendar.monthrange(day.year, day.month)[1]
@@ -148,7 +147,7 @@ def cron_weekday(day):
 
 
 def nearest_workday(number, day):
-    """The day of the month that `nW` means in the month of `day`; None without a day n."""
+    """Returns the day that `nW` means in the month of `day`; None if the month has no day n."""
     length = month_length(day)
     if number > length:
         return None
@@ -161,7 +160,7 @@ def nearest_workday(number, day):
 
 
 def last_workday(day):
-    """The day of the month of the last Monday-to-Friday day."""
+    """Returns the last Monday-to-Friday day of the month."""
     number = month_length(day)
     while cron_weekday(date(day.year, day.month, number)) in (0, 6):
         number -= 1
@@ -169,7 +168,7 @@ def last_workday(day):
 
 
 def day_question(item, field, dialect):
-    """One item of the day-of-month field as a function date -> bool."""
+    """Returns one item of the day-of-month field as a function date -> bool."""
     if dialect == "standard":
         text = item.upper()
         if text == "?":
@@ -191,7 +190,7 @@ def day_question(item, field, dialect):
 
 
 def weekday_question(item, field, dialect):
-    """One item of the day-of-week field as a function date -> bool."""
+    """Returns one item of the day-of-week field as a function date -> bool."""
     if dialect == "standard":
         text = item.upper()
         if text == "?":
@@ -214,7 +213,7 @@ def weekday_question(item, field, dialect):
 # Expressions
 
 class Cron:
-    """A parsed expression under its options."""
+    """A parsed expression with its options."""
 
     def __init__(self, text, options):
         self.options = options
@@ -240,13 +239,14 @@ class Cron:
 
 
 def wall_times(hours, minutes, seconds):
-    """Every matching time of a matching day, as time since midnight, in order."""
+    """Returns every matching time of a matching day since midnight, in order."""
     return [timedelta(hours=hour, minutes=minute, seconds=second)
             for hour, minute, second in itertools.product(*map(sorted, (hours, minutes, seconds)))]
 
 
 def split_words(text, dialect):
-    """The six (field text, offset) of an expression; macros spelled out, seconds added."""
+    """Returns the six (field text, offset) of an expression, with macros expanded and seconds
+    added."""
     octets = text.encode("utf-8")
     if len(octets) > MAX_BYTES:
         raise CronError("too long", 0, len(octets))
@@ -265,7 +265,7 @@ def split_words(text, dialect):
 
 
 def parse_field(word, start, field, dialect):
-    """A field's items: a set of numbers, or a list of questions for the two day fields."""
+    """Returns a field's items: a set of numbers, or a list of predicates for the two day fields."""
     found = []
     for item in word.split(","):
         try:
@@ -281,17 +281,18 @@ def parse_field(word, start, field, dialect):
     return found if field.name in ("day", "weekday") else set(found)
 
 
-# Zones: only UTC -> local is ever asked; all times are naive, in UTC or local by their name
+# Zones: only UTC -> local is needed; all times are naive, in UTC or local as their name says
 
 def offset_at(zone, utc):
-    """Local time minus UTC at an instant."""
+    """Returns local time minus UTC at an instant."""
     local = utc.replace(tzinfo=timezone.utc).astimezone(ZoneInfo(zone))
     return local.replace(tzinfo=None) - utc
 
 
 @functools.lru_cache(maxsize=None)
 def changes_on(zone, day):
-    """The instants after the start of a UTC day up to its end where the offset changes."""
+    """Returns the instants after the start of a UTC day, up to its end, at which the offset
+    changes."""
     found = []
     hour = timedelta(hours=1)
     before = datetime(day.year, day.month, day.day)
@@ -304,7 +305,7 @@ def changes_on(zone, day):
 
 
 def find_change(zone, before, after):
-    """The first second in (before, after] that has the offset of `after`."""
+    """Returns the first second in (before, after] that has the offset of `after`."""
     while after - before > timedelta(seconds=1):
         middle = before + timedelta(seconds=int((after - before).total_seconds()) // 2)
         if offset_at(zone, middle) == offset_at(zone, after):
@@ -315,7 +316,7 @@ def find_change(zone, before, after):
 
 
 def spans_around(zone, day):
-    """(start, end, offset) of the constant offsets, in UTC, that can touch a local date."""
+    """Returns (start, end, offset), in UTC, of the constant offsets that can touch a local date."""
     start = datetime(day.year, day.month, day.day) - timedelta(days=2)
     end = start + timedelta(days=5)
     edges = [start]
@@ -326,7 +327,7 @@ def spans_around(zone, day):
 
 
 def gap_end(local, spans):
-    """The first instant after the gap that swallows a local time."""
+    """Returns the first instant after the gap that skips a local time."""
     for (_, change, old), (_, _, new) in zip(spans, spans[1:]):
         if change + old <= local < change + new:
             return change
@@ -336,7 +337,7 @@ def gap_end(local, spans):
 # The search
 
 def fires_on(cron, zone, day):
-    """Every UTC instant that a matching local date brings forth, as a set."""
+    """Returns every UTC instant at which a matching local date fires, as a set."""
     spans = spans_around(zone, day)
     midnight = datetime(day.year, day.month, day.day)
     fires = set()
@@ -353,19 +354,19 @@ def fires_on(cron, zone, day):
 
 
 def all_fires(cron, zone, start):
-    """The fires strictly after `start`, in order, as far as the horizon."""
+    """Yields the fires strictly after `start`, in order, up to the horizon."""
     day = (start - MAX_OFFSET).date()
     last_day = (start + HORIZON).date()
     pending = set()
     while day <= last_day:
         if pending:
-            # No date from here on brings a fire before this instant.
+            # No later date has a fire before this instant.
             settled = datetime(day.year, day.month, day.day) - MAX_OFFSET
             ready = [fire for fire in pending if fire < settled]
             pending.difference_update(ready)
             yield from sorted(ready)
         elif day.month not in cron.months:
-            day = date(day.year, day.month, month_length(day))  # nothing before the next month
+            day = date(day.year, day.month, month_length(day))  # skip to the next month
         if cron.matches_date(day):
             pending.update(fire for fire in fires_on(cron, zone, day) if fire > start)
         day += timedelta(days=1)
@@ -373,7 +374,8 @@ def all_fires(cron, zone, start):
 
 
 def next_fires(cron, zone, start, count):
-    """Up to `count` fires; the library dialect gives up 370 days after the one before."""
+    """Returns up to `count` fires. The library dialect gives up 370 days after the previous
+    fire."""
     found = []
     before = start
     for fire in itertools.islice(all_fires(cron, zone, start), count):
@@ -387,7 +389,7 @@ def next_fires(cron, zone, start, count):
 # Case files and the command line
 
 def parse_instant(text):
-    """RFC 3339 in UTC, with a Z, as a naive time."""
+    """Parses RFC 3339 in UTC, with a Z, as a naive time."""
     if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", text):
         raise ValueError(f"'{text}' is no UTC instant")
     return datetime.fromisoformat(text).replace(tzinfo=None)
@@ -398,7 +400,7 @@ def show(fires):
 
 
 def parse_options(text):
-    """`key=value ...` over the defaults."""
+    """Parses `key=value ...`; other options have their defaults."""
     options = {key: values[0] for key, values in CHOICES.items()}
     for pair in text.split():
         key, _, value = pair.partition("=")
@@ -409,7 +411,7 @@ def parse_options(text):
 
 
 def check_next(columns):
-    """None, or what is wrong with a case `expression | zone | options | from | fires`."""
+    """Checks a case `expression | zone | options | from | fires`. Returns None or the problem."""
     expression, zone, options, start, expected = columns
     cron = Cron(expression, parse_options(options))
     wanted = [] if expected == "never" else [parse_instant(word) for word in expected.split()]
@@ -418,7 +420,7 @@ def check_next(columns):
 
 
 def check_invalid(columns):
-    """None, or what is wrong with a case `expression | options | place`."""
+    """Checks a case `expression | options | place`. Returns None or the problem."""
     expression, options, place = columns
     expression = "" if expression == "<empty>" else expression
     try:
@@ -431,7 +433,7 @@ def check_invalid(columns):
 
 
 def cases_of(path):
-    """(line number, columns) of the cases of a file."""
+    """Yields (line number, columns) of the cases of a file."""
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip() and not line.startswith("#"):
@@ -439,7 +441,7 @@ def cases_of(path):
 
 
 def check_file(path):
-    """Checks one file; gives (passed, failed)."""
+    """Checks one file and returns (passed, failed)."""
     invalid = os.path.basename(path) == "invalid.txt"
     check, width = (check_invalid, 3) if invalid else (check_next, 5)
     passed = failed = 0

@@ -13,8 +13,8 @@
 #include "support/naive_cron.hpp"
 #include "support/property_cases.hpp"
 
-// K-22: calendars over random expressions and grids, against a reading of the rules second by
-// second.
+// K-22: calendars over random expressions and grids, checked against a naive evaluation of the
+// rules at every instant.
 
 namespace ksana::schedule {
 namespace {
@@ -68,7 +68,7 @@ Calendar RandomCalendar(Random& random) {
     return calendar;
 }
 
-// The rules as calendar.hpp tells them, one by one.
+// Evaluates the rules of calendar.hpp one by one.
 int NaiveWeekday(const Calendar& calendar, std::int64_t day) {
     for (const SwapDay& swap : calendar.swaps) {
         if (swap.date.DayNumber() == day) return swap.counts_as;
@@ -104,7 +104,7 @@ bool NaiveAllows(const Calendar& calendar, std::int64_t local) {
     return true;
 }
 
-// The expression on a day that counts as another: its lists, with the weekday put in its place.
+// On a swapped day, the weekday field is matched against the weekday that the day counts as.
 bool NaiveFires(const Calendar& calendar, const NaiveCron& cron, std::int64_t local) {
     const std::int64_t day = FloorDiv(local, kSecondsPerDay);
     const int counts_as = NaiveWeekday(calendar, day);

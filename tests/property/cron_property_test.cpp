@@ -16,8 +16,8 @@
 #include "support/naive_cron.hpp"
 #include "support/property_cases.hpp"
 
-// K-22, N-08: next, previous and count of random expressions near changes of clocks, against a
-// scanner that asks every single minute.
+// K-22, N-08: next, previous and count of random expressions near clock changes, checked against a
+// scanner that tests every minute.
 
 namespace ksana::schedule {
 namespace {
@@ -45,6 +45,7 @@ struct Case {
     ZonedCron Compile() const { return ZonedCron(CronPattern(spec), zone, policy); }
 };
 
+// Makes random cases from a seed. One thread.
 class CaseMaker {
   public:
     explicit CaseMaker(std::uint64_t seed) : random_(seed) {
@@ -69,7 +70,8 @@ class CaseMaker {
     Random& random() { return random_; }
 
   private:
-    // Mostly within a day and a half of a change of clocks between 1975 and 2150.
+    // Returns an instant that is mostly within a day and a half of a clock change between 1975 and
+    // 2150.
     std::int64_t PickInstant(const Zone& zone) {
         const auto below = [this](std::int64_t n) {
             return static_cast<std::int64_t>(random_.Below(static_cast<std::uint64_t>(n)));
@@ -158,7 +160,7 @@ TEST(CronProperty, PrintedTextFiresTheSame) {
     }
 }
 
-// The masks of days, over 2 000 years of days, against the field-by-field match.
+// Checks the day masks over 2 000 years against the field-by-field match.
 TEST(CronProperty, SparseDaysAreFoundAcrossCenturies) {
     SeededRandom random(10);
     for (int i = 0; i < PropertyCases(20'000); ++i) {

@@ -1,4 +1,4 @@
-// The agent of the conformance cases, in JavaScript: what each type does is said in conformance.py.
+// The agent of the conformance cases, in JavaScript. conformance.py describes the types.
 //
 // usage: agent.mjs work TENANT JOURNAL CONCURRENCY LEASE GRACE
 //        agent.mjs client TENANT
@@ -59,7 +59,7 @@ async function work(tenant, journal, concurrency, lease, grace) {
   note('ready', process.pid);
   await agent.run();
   note('ended', process.pid);
-  process.exit(0); // a handler that is stuck keeps nobody
+  process.exit(0); // a stuck handler must not keep the process alive
 }
 
 async function client(tenant) {

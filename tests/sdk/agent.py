@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-import ksana        # of sdk/python, by PYTHONPATH
+import ksana        # from sdk/python, by PYTHONPATH
 
 
 def work(tenant, journal, concurrency, lease, grace):

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The agent of the conformance cases, in bash: what each type does is said in conformance.py.
+# The agent of the conformance cases, in bash. conformance.py describes the types.
 #
-# usage: agent.sh work TENANT JOURNAL CONCURRENCY LEASE GRACE      one at a time, whatever is said
+# usage: agent.sh work TENANT JOURNAL CONCURRENCY LEASE GRACE      CONCURRENCY is ignored
 #        agent.sh task JOURNAL AGENT_ID                            the command for a task
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 note() { echo "$*" >>"$journal"; }
 
-# Until the file is there; a signal ends it, and the end of the case.
+# Waits until the file exists. A signal ends it, and so does the end of the case.
 await_file() {
     while [ ! -e "$1" ]; do
         [ -e "$journal" ] || exit 1

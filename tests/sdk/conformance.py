@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Every client of sdk/ through the same cases, against the built server.
+"""Runs the same cases with every client of sdk/ against the built server.
 
 usage: conformance.py KSANA [python|node|shell] [CASE…]
 
-Each client has a small agent here (agent.py, agent.mjs, agent.sh). Its types of tasks are:
+Each client has a small agent here (agent.py, agent.mjs, agent.sh) with these types of tasks:
   echo      {"echo": its payload, "attempt": n}
-  flaky     fails the first time (with a line of log), then "at last"
+  flaky     fails the first time (with a log line), then "at last"
   broken    a permanent failure
-  nul       says, logs and fails with texts that hold a NUL, which no store keeps
-  after     fails the first time and wants half a second, then succeeds
+  nul       reports, logs and fails with texts that hold a NUL, which no store accepts
+  after     fails the first time and asks for a retry after half a second, then succeeds
   nap       snoozes for half a second, then "awake"
   big       a result that is too large
-  slow      takes so many seconds, then "slow"
-  hold      says 40 %, "page 4", then waits for a file ("held"), or is told to end, which it notes
+  slow      takes the given number of seconds, then "slow"
+  hold      reports 40 %, "page 4", then waits for a file ("held") or notes a request to end
   last      sends SIGTERM to its agent and ends at once: "last"
-  stubborn  waits for a file and obeys no request to end, notes the request, then "late"
+  stubborn  waits for a file, notes a request to end without obeying it, then "late"
 
-The shell client works on one task at a time, has no client half, no Retry and no drain (it asks
-for one task after the other, and a stopping server's early answer makes it pause like the others).
+The shell client works on one task at a time and has no Client, no Retry and no drain (it fetches
+one task after the other, and pauses like the others after the early answer of a stopping server).
 """
 import contextlib
 import json
@@ -49,7 +49,7 @@ def answer_of(status, content):
     return status, {"Content-Type": "application/json"}, json.dumps(content).encode()
 
 
-# ---- how tasks end
+# ---- outcomes
 
 @case(variants=ALL)
 def happy_path(place):
@@ -122,7 +122,7 @@ def a_result_that_is_refused_is_a_failure(place):
     equal(run["attempts"][0]["detail"]["error"]["type"], "ResultRefused", "why")
 
 
-# ---- while they run
+# ---- running tasks
 
 @case(variants=ALL)
 def progress_is_there_while_it_runs(place):
@@ -144,7 +144,7 @@ def heartbeats_keep_a_lease(place):
     run_id = place.submit("slow", {"seconds": 1.5 * place.shortest + 1})
     run = place.await_state(run_id, "succeeded")
     equal((run["result"], len(run["attempts"])), ("slow", 1), "in one attempt")
-    # A server may notice the end of a lease a little late, so the case counts the heartbeats.
+    # A server may notice an expired lease a little late, so the case counts the heartbeats.
     beats = len(place.wire.of("exchange") + place.wire.of("heartbeat"))
     check(beats >= 3, f"{beats} heartbeats")
 
@@ -182,14 +182,14 @@ def a_lost_lease_ends_the_work_and_late_answers_are_refused(place):
         files[1].touch()
         place.await_note("lost", late)
         place.wire.await_answer("succeed", 409)
-    place.await_state(place.submit("echo"), "succeeded")    # it goes on
+    place.await_state(place.submit("echo"), "succeeded")    # the agent continues
     for run_id in mine:
         equal(place.show(run_id)["result"], "of another", "the accepted one")
 
 
 @case(variants=ALL)
 def a_heartbeat_that_is_refused_ends_the_work(place):
-    """The lease lasts by the clock of the agent, but the server refuses the heartbeat."""
+    """The lease is still valid by the agent's clock, but the server refuses the heartbeat."""
     place.agent(lease=6)
     held = place.submit("hold", {"file": str(place.new_file())})
     place.await_state(held, "running")
@@ -236,14 +236,14 @@ def many_are_fetched_and_worked_on_at_once(place):
     check(place.wire.connections <= 6, f"{place.wire.connections} connections are not kept")
 
 
-# ---- a network and servers that fail
+# ---- failing networks and servers
 
 @case(variants=ALL)
 def a_report_is_sent_until_it_is_answered(place):
     place.wire.lose("succeed", 2)
     place.agent()
     run = place.await_state(place.submit("echo"), "succeeded")
-    place.wire.await_calls("succeed", 3)    # the duplicate succeed: answered like the first
+    place.wire.await_calls("succeed", 3)    # the repeated report is answered like the first
     equal(len({body for body, _ in place.wire.of("succeed")}), 1, "bodies")
     place.await_state(place.submit("echo"), "succeeded")
     equal(place.show(run["id"])["attempts"], run["attempts"], "nothing else happened")
@@ -279,9 +279,10 @@ def drain_makes_an_agent_fetch_nothing_for_a_moment(place):
     beats = len(place.wire.of("exchange"))
     told = {"reports": [{"run_id": held, "verdict": "ok", "directives": ["drain"]}], "runs": []}
     place.wire.answer("exchange", answer_of(200, told))
-    place.wire.await_calls("exchange", beats + 2)       # it has the first answer
+    place.wire.await_calls("exchange", beats + 2)       # the agent has the first answer
     drained = place.wire.of("exchange")[beats][1]
-    place.await_state(place.submit("echo"), "succeeded")    # to the poll that was there before
+    # fetched by the poll that was already waiting
+    place.await_state(place.submit("echo"), "succeeded")
     place.wire.await_calls("claim", 3)
     quiet = place.wire.of("claim")[2][1] - drained
     check(quiet >= 0.9, f"it fetched after {quiet:.2f} s")
@@ -297,7 +298,7 @@ def a_server_that_restarts_is_found_again(place):
         place.await_polls(1)
         polls = len(place.wire.of("claim"))
         stop()
-        place.wire.await_calls("claim", polls + 2)      # it tries
+        place.wire.await_calls("claim", polls + 2)      # the agent retries
         place.server.start()
         place.await_state(place.submit("echo"), "succeeded")
     file = place.new_file()
@@ -311,7 +312,7 @@ def a_server_that_restarts_is_found_again(place):
     equal((run["result"], len(run["attempts"])), ("held", 1), "the same attempt")
 
 
-# ---- their end
+# ---- stopping
 
 @case(variants=ALL)
 def an_idle_agent_ends_at_once(place):
@@ -321,7 +322,7 @@ def an_idle_agent_ends_at_once(place):
     agent.send_signal(signal.SIGTERM)
     place.await_exit(agent)
     check(time.monotonic() - before < 8, "it waited for its poll")
-    place.await_polls(0)                                # the server has learned of it
+    place.await_polls(0)                                # the server has noticed
     run_id = place.submit("echo")
     equal(place.claim()["run_id"], run_id, "no other agent has it")
     equal(place.show(run_id)["attempts"][0]["owner"], "test", "owner")
@@ -341,7 +342,7 @@ def a_stop_lets_tasks_finish(place):
     equal(place.show(after)["state"], "queued", "what came later")
 
 
-# Several times: the order of the two ends is random.
+# Several times: the order of the two events is random.
 @case(variants=ALL)
 def a_task_that_ends_with_the_stop_is_told(place):
     for _ in range(5):
@@ -385,7 +386,7 @@ def a_client_submits_waits_and_cancels(place):
 
 @contextlib.contextmanager
 def sdk_place(binary, shared, one):
-    """A place at the shared server, or at a server of its own for a case that stops it."""
+    """Uses the shared server, or a new one for a case that stops it."""
     with contextlib.ExitStack() as stack:
         server = shared
         if one.options.get("own_server"):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every agent that a document or an example shows works as a program of its own.
+"""Runs every agent that a document or an example shows as a separate program.
 
 usage: example_cases.py KSANA ROOT [CASE…]      ROOT: the folder of the repository
 
-Each program is started with KSANA_SERVER, gets a task of type mail and one that must fail, and is
-ended.
+Each program starts with KSANA_SERVER, gets a task of type mail and one that must fail, and is
+stopped.
 """
 import contextlib
 import functools
@@ -26,11 +26,11 @@ PAGES = ["README.md", "docs/agents.md", "sdk/python/README.md", "sdk/node/README
 EXAMPLES = ["sdk/python/example.py", "sdk/node/example.mjs", "sdk/shell/example.sh"]
 COMMANDS = {"python": (sys.executable, ".py", "sdk/python"), "js": ("node", ".mjs", "sdk/node"),
             "bash": ("bash", ".sh", "sdk/shell")}
-LINES = 35      # "about thirty"
+LINES = 35      # documented as "about thirty"
 
 
 def programs(root, folder):
-    """Name, command and folder of each program."""
+    """Yields name, command and folder of each program."""
     for page in PAGES:
         text = (root / page).read_text(encoding="utf-8")
         blocks = re.findall(r"^```(python|js|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -82,7 +82,7 @@ def run_program(server, command, place, folder):
             output.seek(0)
             raise Failure(f"{failure}\n{output.read()}") from None
         finally:
-            # The whole group: a poll that goes on would fetch a task of the next program.
+            # Kills the whole group: a remaining poll would fetch a task of the next program.
             for number in (signal.SIGTERM, signal.SIGKILL):
                 try:
                     os.killpg(process.pid, number)
@@ -93,7 +93,7 @@ def run_program(server, command, place, folder):
 
 
 def await_quiet(server):
-    """The polls of a program that has gone end with it, and not only after their 20 seconds."""
+    """The polls of a program end with the program, not only after their 20 seconds."""
     wait_until(lambda: "ksana_agent_polls_waiting 0\n" in server.request("GET", "/metrics")[2],
                "the end of all polls", within=10, pause=0.02)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Four agents under kill -9 and SIGSTOP for longer than their leases.
+"""Four agents that are killed with kill -9, or stopped with SIGSTOP for longer than their leases.
 
 usage: agent_chaos.py KSANA STORE [TASKS [SEED]]      STORE: sqlite, json, postgres
 
-The number of tasks is by default KSANA_CHAOS_TASKS, or 500. Afterwards every task has exactly one
-accepted result, none is missing, and reports that came too late were refused.
+The default number of tasks is KSANA_CHAOS_TASKS, or 500. Afterwards every task has exactly one
+accepted result, no task is missing, and late reports were refused.
 """
 import http.client
 import json
@@ -24,16 +24,16 @@ from kit.server import Server
 from kit.waiting import let_pass, wait_for, wait_until
 
 AGENTS = 4
-LEASE = 1.0             # seconds; the shortest there is
-STOPPED = 2.5           # longer than that, and than the reaper needs
+LEASE = 1.0             # seconds; the shortest lease allowed
+STOPPED = 2.5           # seconds; longer than a lease plus the reaper's delay
 LONG = 200              # seconds
 UNFINISHED = "state=scheduled&state=queued&state=running&state=completing&state=held"
 
 
-# ---- the agent: a process of its own
+# ---- the agent: a separate process
 
 class Agent:
-    """Fetches tasks and reports on them; writes the answer to each report into its journal."""
+    """Fetches tasks, reports on them, and writes the answer to each report into its journal."""
 
     def __init__(self, port, name, journal):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -53,7 +53,7 @@ class Agent:
         return answer["runs"]
 
     def work(self, run):
-        """Most succeed, some fail the first time."""
+        """Works on a run. Most runs succeed; some fail the first time."""
         let_pass(run["payload"].get("takes", self.random.uniform(0.0, 0.02)),
                  "the work of this agent takes time")
         token = {"run_id": run["run_id"], "exec_id": run["exec_id"]}
@@ -68,14 +68,15 @@ class Agent:
             reports = [self.work(run) for run in self.exchange(reports)]
 
 
-# ---- the crowd of agents, and its disturbances
+# ---- the agents and their disturbances
 
+# The agent processes of the test. Kills and stops them at random.
 class Crowd:
     def __init__(self, server, folder, seed):
         self.server, self.folder, self.random = server, folder, random.Random(seed)
         self.processes = [None] * AGENTS
-        self.named = {}         # the process of each agent, also of dead ones
-        self.stopped = {}       # place: the time of its SIGCONT
+        self.named = {}         # agent name -> process, including dead ones
+        self.stopped = {}       # place -> time of its SIGCONT
         self.starts = self.kills = self.stops = 0
 
     def start(self, place):
@@ -92,7 +93,7 @@ class Crowd:
                 self.start(place)
 
     def step(self):
-        """Kills or stops one agent, and lets stopped ones go on when their time has come."""
+        """Kills or stops one agent, and resumes the stopped agents whose time is over."""
         now = time.monotonic()
         for place in [place for place, until in self.stopped.items() if until <= now]:
             del self.stopped[place]
@@ -125,7 +126,7 @@ class Crowd:
         for path in sorted(pathlib.Path(self.folder).glob("journal-*")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 words = line.split()
-                if len(words) == 4:     # a kill may have cut the last line
+                if len(words) == 4:     # a kill may have truncated the last line
                     yield words
 
 
@@ -143,7 +144,7 @@ def submit(server, count):
 
 
 def await_end(server, crowd, count):
-    """Disturbs the agents until all tasks are over; for the last tasks it lets them work."""
+    """Disturbs the agents until all tasks have ended, but not during the last tasks."""
     def unfinished():
         page = server.call("GET", f"/api/v1/runs?{UNFINISHED}&limit=1&total=true")
         left = page["total"]["count"]
@@ -158,14 +159,15 @@ def await_end(server, crowd, count):
 
 
 def be_late(server, crowd, ids):
-    """The random stops may or may not have met an agent at work. This one does: it stops an agent
-    that works on a task. Another agent gets the task and ends it before the first one goes on."""
+    """Provokes a late report, which the random stops may have missed: stops an agent during its
+    work, so that another agent gets the task and ends it before the first one resumes."""
     crowd.complete()
     task = {"type": "chaos", "payload": {"n": 1, "takes": 0.4}, "timeout": "10s",
             "retry": {"strategy": "fixed", "max_retries": 1000, "interval": "0s"}}
 
     def late_run():
-        """The id of a run that came late, or None where the stop did not meet the agent at work."""
+        """Returns the id of a run with a late report; None if the stop did not hit the agent
+        during its work."""
         run_id = server.call("POST", "/api/v1/runs", task, 201)["id"]
         ids[run_id] = task["payload"]["n"]
         owner = await_run(server, run_id, lambda run: run["state"] == "running", "running")["owner"]
@@ -173,7 +175,8 @@ def be_late(server, crowd, ids):
         process.send_signal(signal.SIGSTOP)
         run = await_run(server, run_id, lambda run: run["state"] == "succeeded", "succeeded")
         process.send_signal(signal.SIGCONT)
-        # Otherwise it reported before the stop, or it was a killed agent whose poll got the run.
+        # Otherwise the agent reported before the stop, or it was a killed agent whose poll got the
+        # run.
         at_work = process.poll() is None and run["attempts"][-1]["owner"] != owner
         return run_id if at_work else None
 

@@ -51,7 +51,7 @@ class World(Place):
                            **members)
 
     def run_job(self, name, path=None, wait=True):
-        """One run of the job, to its end; with `path` the job calls another place from now on."""
+        """Runs the job once, to its end. `path` changes the path that the job calls from now on."""
         if path:
             self.server.call("PATCH", f"/jobs/{name}", {"http": {"url": self.target.url + path}})
         before = self.runs_of(name)
@@ -89,14 +89,14 @@ def k25_failure_and_recovery_by_webhook(world):
     equal((incident["subject"], incident["state"], incident["count"]), ("job:nightly", "open", 1),
           "the incident")
     check("404" in incident["message"], incident)
-    # The same failure again belongs to the incident, without another notice.
+    # The same failure again belongs to the same incident, without another notice.
     world.run_job("nightly")
     world.incident("broken", lambda one: one["count"] == 2, "seen twice")
     world.run_job("nightly", "/ok")
     recovered = world.notices("broken", 2)[1]
     equal((recovered["event"], recovered["incident"]["state"]), ("recovered", "closed"), "notice")
     equal(recovered["incident"]["id"], incident["id"], "the same incident")
-    # The next failure opens another incident.
+    # The next failure opens a new incident.
     world.run_job("nightly", "/status/404")
     again = world.notices("broken", 3)[2]
     equal(again["event"], "opened", "again")
@@ -129,7 +129,7 @@ def k25_signed_by_webhook(world):
     made = world.alert("safe", webhook={"url": f"{world.target.url}/alert/safe",
                                         "access_key": "ops", "secret": "hush-hush"})
     equal(made["webhook"]["secret"], "***", "the secret is not shown")
-    # The answer can be sent back as it is.
+    # A client can send the answer back unchanged.
     body = {name: value for name, value in made.items()
             if name not in ("id", "version", "created_at", "updated_at")}
     world.api("PUT", "/alerts/safe", body)
@@ -167,8 +167,8 @@ def k25_by_mail(world):
 
 @case
 def k25_mail_that_does_not_get_through(world):
-    """After a wrong password or an untrusted certificate the mail is tried again; a refused
-    recipient makes it a dead letter."""
+    """A wrong password or an untrusted certificate leads to a retry; a refused recipient makes
+    the mail a dead letter."""
     sink = world.sink(refuse=["gone@example.com"])
     world.start(KSANA_SMTP_URL=sink.url)
     for name, address in (("refused", "gone@example.com"), ("taken", "here@example.com")):
@@ -200,7 +200,8 @@ def k25_mail_that_does_not_get_through(world):
 
 @case
 def k25_one_recipient_is_refused(world):
-    """The others get the mail. It is a dead letter only if all recipients are refused for good."""
+    """The other recipients get the mail. It is a dead letter only if all recipients are refused
+    for good."""
     sink = world.sink(refuse=["gone@example.com", "left@example.com"], later=["busy@example.com"])
     world.start(KSANA_SMTP_URL=sink.url)
 
@@ -228,7 +229,7 @@ def k25_missed_late_and_long(world):
     world.alert("missed", on="missed")
     world.alert("late", on="late", longer_than="500ms", scope={"job": "waits"})
     world.alert("long", on="long", longer_than="700ms")
-    # Two jobs that hang take all slots. The next job is late; its notice comes when they end.
+    # Two hanging jobs take all slots. The next job is late; its notice comes when they end.
     for name in ("hang1", "hang2"):
         world.job(name, "/hang", timeout="4s")
         world.run_job(name, wait=False)
@@ -243,7 +244,7 @@ def k25_missed_late_and_long(world):
     world.target.await_calls("/ok")
     world.run_job("waits")
     equal(world.notices("late", 2)[1]["event"], "recovered", "one that was in time")
-    # A fire while the server is down.
+    # A fire during downtime of the server.
     world.server.create(id="fires", schedule={"kind": "every", "every": "1s"},
                         misfire={"policy": "skip", "grace": "300ms"},
                         http={"method": "GET", "url": world.target.url + "/ok"})
@@ -287,7 +288,7 @@ def k25_told_across_restarts(world):
     world.alert("once")
     world.run_job("j")
     world.notices("once", 1)
-    # The receiver is down, and the server is killed; the notice arrives all the same, and once.
+    # The receiver is down and the server is killed; the notice still arrives, exactly once.
     world.server.call("PATCH", "/jobs/j", {"http": {"url": world.target.url + "/ok"}})
     world.run_job("j")
     world.server.kill()

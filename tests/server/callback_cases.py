@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Callbacks of the built server: receivers, signatures, and that none is lost (T-10, T-11).
+"""Callbacks of the built server: delivery, signatures, and no lost callback (T-10, T-11).
 
 usage: callback_cases.py KSANA STORE DOCS [CASE…]      STORE: sqlite, postgres; DOCS: callbacks.md
 
-The code of the documentation, in Python and Node.js, checks the signatures. It shares no code with
-the server.
+The Python and Node.js code of the documentation checks the signatures. It shares no code with the
+server.
 """
 import base64
 import http.client
@@ -21,7 +21,7 @@ from kit.server import Server
 from kit.targets import Target
 from kit.waiting import PATIENCE, let_pass, wait_for, wait_until
 
-# Quick retries, and many of them: a target that is down must not make dead letters here.
+# Many quick retries: a target that is down must not cause dead letters here.
 SETTINGS = {"KSANA_CALLBACK_BACKOFF": "50ms", "KSANA_CALLBACK_MAX_BACKOFF": "200ms",
             "KSANA_CALLBACK_RETRIES": "1000", "KSANA_BREAKER_PAUSE": "100ms",
             "KSANA_BREAKER_MAX": "200ms", "KSANA_NODE_NAME": "one", "WORKERS": "16"}
@@ -81,7 +81,7 @@ class World(Place):
                         {"worker": "w", "types": [code], "wait": "10s"})["runs"][0]
 
     def done(self, code, payload=None, result=None, **more):
-        """Submits a task, and succeeds as its agent; the id of the run."""
+        """Submits a task, reports its success as an agent, and returns the id of the run."""
         self.submit(code, payload)
         taken = self.claim(code)    # or a run from before a kill
         run_id = taken["run_id"]
@@ -261,7 +261,7 @@ def none_is_lost_while_target_and_server_are_down(world):
                             world.failed("many", payload))
                 number += 1
             except (OSError, Failure, ValueError, IndexError, http.client.HTTPException):
-                ended.wait(0.02)        # it is down; tasks that it has taken are found later
+                ended.wait(0.02)        # the server is down; tasks it has accepted are found later
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()

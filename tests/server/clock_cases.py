@@ -3,8 +3,8 @@
 
 usage: clock_cases.py KSANA [CASE…]
 
-One hour, a day and ten years ahead, one hour and a day back: the work after a jump is bounded, no
-fire happens twice, and the next fires follow the new time.
+The clock jumps ahead by an hour, a day and ten years, and back by an hour and a day. The work after
+a jump is bounded, no fire happens twice, and the next fires follow the new time.
 """
 import contextlib
 import functools
@@ -25,7 +25,7 @@ JUMPS = {"+1h": timedelta(hours=1), "-1h": timedelta(hours=-1), "+1d": timedelta
 
 
 class Clock:
-    """The time that the server sees: the real time and an offset."""
+    """The time that the server sees: the real time plus an offset."""
 
     def __init__(self, folder):
         self.file = os.path.join(folder, "clock")
@@ -54,7 +54,8 @@ def nominal_times(calls):
 
 
 def jump_case(server, target, clock, jump):
-    """A job every half second with a grid from long ago goes on firing, and never twice."""
+    """A job with a grid from long ago, every half second, keeps firing, and never twice for one
+    time."""
     origin = text_of(utc_now() - timedelta(days=30))
     server.create(id="beat", schedule={"kind": "every", "every": "500ms", "start_at": origin},
                   http={"method": "GET", "url": target.url + "/beat"})
@@ -66,7 +67,7 @@ def jump_case(server, target, clock, jump):
     target.await_calls("/beat", 2)
     before = len(target.of("/beat"))
     clock.jump(jump)
-    # After a small step back the server waits: these fires have happened before.
+    # After a small step back the server waits: these fires have happened already.
     silent = timedelta(hours=-3) < jump < timedelta()
     if not silent:
         calls = target.await_calls("/beat", before + 4, patience=8)
@@ -88,7 +89,7 @@ def jump_case(server, target, clock, jump):
 
 
 def back_again(server, target, clock):
-    """Ten years ahead by mistake: after the correction the job fires again."""
+    """After an accidental jump of ten years ahead and its correction, the job fires again."""
     origin = text_of(utc_now() - timedelta(days=30))
     server.create(id="beat", schedule={"kind": "every", "every": "500ms", "start_at": origin},
                   http={"method": "GET", "url": target.url + "/beat"})

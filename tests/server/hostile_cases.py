@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Hostile targets and clients: the built server on SQLite stays on time and within its bounds, and
-reports the right end of each call.
+reports the right outcome of each call.
 
 usage: hostile_cases.py KSANA [CASE…]
 """
@@ -24,8 +24,8 @@ from kit.times import after, time_of
 from kit.waiting import PATIENCE, wait_for, wait_until
 
 PARALLEL = 3
-MOST_GROWTH = 40 << 20      # bytes of memory that an attack may cost, without optimisation
-LATEST = 1.0                # seconds that a well-behaved job may be late meanwhile
+MOST_GROWTH = 40 << 20      # bytes of memory that an attack may cost, in an unoptimised build
+LATEST = 1.0                # seconds that a well-behaved job may be late during an attack
 
 
 def memory_of(server, key="VmRSS"):
@@ -34,7 +34,7 @@ def memory_of(server, key="VmRSS"):
 
 
 def check_memory(server, before):
-    # VmHWM is the highest it has ever been.
+    # VmHWM is the peak of the resident memory.
     growth = memory_of(server, "VmHWM") - before
     check(growth < MOST_GROWTH, f"memory has grown by {growth >> 20} MB")
 
@@ -46,13 +46,13 @@ def processor_seconds(server):
 
 
 def export_of(server):
-    """Every record that the store holds, by kind."""
+    """Returns every record of the store, by kind."""
     done = subprocess.run([server.binary, "export", "--store",
                            "sqlite:" + os.path.join(server.folder, "data", "ksana.db")],
                           capture_output=True, check=False, timeout=PATIENCE)
     equal(done.returncode, 0, f"export: {done.stderr.decode(errors='replace')}")
     records = {}
-    for line in done.stdout.decode().splitlines():     # strict: it must be UTF-8
+    for line in done.stdout.decode().splitlines():     # strict: must be UTF-8
         for kind, record in json.loads(line).items():
             records.setdefault(kind, []).append(record)
     return records
@@ -71,7 +71,7 @@ def once(seconds):
 
 
 def start_steady(server, target):
-    """A job that must stay on time during the attack."""
+    """Starts a job that must stay on time during the attack."""
     server.create(id="steady", schedule={"kind": "every", "every": "200ms"}, overlap="allow",
                   http=http_job(target.url + "/ok/steady"))
     target.await_calls("/ok/steady")
@@ -201,9 +201,9 @@ def what_is_allowed_is_open_again(server, target, hostile):
 
 @case
 def parameters_of_a_run_stay_where_they_stand(server, target, hostile):
-    """A user who may start a run cannot write headers, other paths or other members with it."""
+    """A user who may start a run cannot inject headers, other paths or other members with it."""
     def send(number, value):
-        """The call, or None where the server refused it."""
+        """Returns the call, or None if the server refused it."""
         job_id = f"j{number}"
         server.create(id=job_id, schedule={"kind": "every", "every": "1h"}, max_retries=0,
                       http={"method": "POST", "headers": {"X-Given": "{{params.x}}"},
@@ -280,7 +280,7 @@ def slow_clients_are_cut_and_harm_nobody(server, target, hostile):
     next_byte, asked = start + 1, 0
 
     def all_are_cut():
-        """Serves the connections until the next second; each client sends a byte a second."""
+        """Serves the connections until the next second; each client sends one byte a second."""
         nonlocal next_byte, asked
         for key, _ in selector.select(max(0, next_byte - time.monotonic())):
             try:
@@ -314,7 +314,7 @@ def large_and_deep_bodies_are_refused(server, target, hostile):
     before = memory_of(server)
     ten = bytes(10_000_000)
     with Raw(server) as raw:
-        raw.send(post(b"", "Content-Length: 10000000"))     # refused before it is sent
+        raw.send(post(b"", "Content-Length: 10000000"))     # refused before the body is sent
         equal(statuses(raw.read_to_end()), [413], "by its length")
     with Raw(server) as raw:
         raw.send(post(ten, "Content-Length: 10000000"))
@@ -342,7 +342,7 @@ def smuggled_requests_are_not_seen(server, target, hostile):
             got = statuses(raw.read_to_end())
         check(len(got) == 1 and (got[0] == 400 or got[0] in (413, 501, 505)), f"{name}: {got}")
     equal(server.call("GET", "/jobs"), [], "jobs")
-    with Raw(server) as raw:        # and the same request is fine where it is not hidden
+    with Raw(server) as raw:        # the same request is accepted when it is not hidden
         raw.send(hidden_request("smuggled"))
         raw.socket.shutdown(socket.SHUT_WR)
         equal(statuses(raw.read_to_end()), [201], "in the open")
@@ -350,7 +350,7 @@ def smuggled_requests_are_not_seen(server, target, hostile):
 
 @case
 def pipelined_requests_are_answered_in_order(server, target, hostile):
-    """Half of them on the pool of threads, half on the thread that reads them."""
+    """The pool of threads handles half of the requests, the I/O thread the other half."""
     expected, content = [], b""
     for number in range(50):
         body = job_body(f"p{number}")
@@ -358,7 +358,7 @@ def pipelined_requests_are_answered_in_order(server, target, hostile):
         content += f"GET /jobs/p{number} HTTP/1.1\r\nHost: h\r\n\r\n".encode()
         expected += [(201, f"p{number}"), (200, f"p{number}")]
     with Raw(server) as raw:
-        # Sent by a thread: the server need not read all requests before its first answer.
+        # A thread sends them: the server need not read all requests before its first answer.
         sender = threading.Thread(target=raw.send, args=(content,))
         sender.start()
         reader = raw.socket.makefile("rb")
@@ -387,7 +387,7 @@ def garbage_and_half_closed_connections(server, target, hostile):
             got = raw.read_to_end()
         check(all(400 <= status < 500 for status in statuses(got)),
               f"seed {seed}, number {number}: {got[:200]!r}")
-    with Raw(server) as raw:        # half-closed: the answer still comes
+    with Raw(server) as raw:        # half-closed: the server still answers
         raw.send(b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
         raw.socket.shutdown(socket.SHUT_WR)
         equal(statuses(raw.read_to_end()), [200], "half-closed")
@@ -431,7 +431,7 @@ def a_server_without_descriptors_recovers(server, target, hostile):
     many = [socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
             for _ in range(100)]
     calls, busy = len(target.of("/ok/steady")), processor_seconds(server)
-    target.await_calls("/ok/steady", calls + 5)     # over the connection that it has kept
+    target.await_calls("/ok/steady", calls + 5)     # over the kept-alive connection
     busy = processor_seconds(server) - busy
     check(busy < 0.5, f"it was busy for {busy:.2f} s of one second in which it could do nothing")
     for connection in many:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every behaviour of document K: the built server and a target that records its calls.
+"""Every behaviour of document K: the built server, and a target that records its calls.
 
 usage: k_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -26,7 +26,7 @@ def once(run_at):
     return {"kind": "once", "run_at": run_at}
 
 
-# Far enough ahead that a slow machine does not make it late, near enough to wait for.
+# Seconds. Far enough ahead that a slow machine is not late, near enough to wait for.
 SOON = 0.4
 
 
@@ -402,7 +402,7 @@ def k20_bad_input_is_named_and_changes_nothing(server, target):
 
 @case
 def k22_cron_fires(server, target):
-    """K-22, the part of the expressions"""
+    """K-22, the part about expressions"""
     server.create(id="k22", schedule={"kind": "cron", "cron": "* * * * * *"},
                   http=http_job(target.url + "/ok/k22"))
     first, second = target.await_calls("/ok/k22", 2)[:2]
@@ -412,7 +412,7 @@ def k22_cron_fires(server, target):
 
 @case
 def k23_metrics_tell_what_happened(server, target):
-    """K-23, the part of /metrics"""
+    """K-23, the part about /metrics"""
     server.create(id="k23", schedule=once(after(0.1)), http=http_job(target.url + "/ok/k23"))
     server.await_status("k23", "success")
 

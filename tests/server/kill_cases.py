@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""kill -9 of the server under load, again and again.
+"""Repeated kill -9 of the server under load.
 
 usage: kill_cases.py KSANA STORE [KILLS [SEED]]      STORE: sqlite, json, postgres
 
-The number of kills is by default KSANA_KILLS, or 10. KSANA_RELEASE may name another program.
+The default number of kills is KSANA_KILLS, or 10. KSANA_RELEASE may name another program.
 
 Afterwards the store has every acknowledged job, every nominal fire has exactly one entry in the
-ledger (a run, or a stretch of missed fires), and each restart fired within two seconds.
+ledger (a run, or a range of missed fires), and each restart fired within two seconds.
 """
 import contextlib
 import http.client
@@ -29,12 +29,12 @@ from kit.waiting import let_pass, wait_on
 
 # Seconds from the start of the process to the first call.
 FIRST_FIRE = 2.0
-# Unoptimised, a log of JSON lines is read ten times slower than by a release.
+# An unoptimised build reads a log of JSON lines ten times slower than a release build.
 FIRST_FIRE_UNOPTIMISED = {"sqlite": 2.0, "postgres": 2.0, "json": 5.0}
 LONGEST_LIFE = 1.2      # seconds until the next kill
-# Jobs at a time, and seconds between two calls of the client. Without these limits a few hundred
-# kills would end with more fires than a store can keep up with; and the JSON store reads all runs
-# at its start.
+# Number of jobs, and seconds between two calls of the client. Without these limits, a few hundred
+# kills would accumulate more fires than a store can process; and the JSON store reads all runs at
+# its start.
 MOST_JOBS = {"sqlite": 500, "postgres": 500, "json": 100}
 PAUSE = {"sqlite": 0, "postgres": 0, "json": 0.005}
 
@@ -46,13 +46,14 @@ def micros(text):
 
 
 class Clients(threading.Thread):
-    """Makes jobs, starts runs and deletes jobs; keeps the acknowledged ones."""
+    """A client that creates jobs, starts runs and deletes jobs. Remembers what the server has
+    acknowledged."""
 
     def __init__(self, server, target, seed, kind):
         super().__init__(daemon=True)
         self.server, self.target, self.random = server, target, random.Random(seed)
         self.created, self.runs, self.ended = {}, [], threading.Event()
-        self.leaving = None     # a job whose deletion is not answered yet
+        self.leaving = None     # a job whose deletion is not acknowledged yet
         self.number, self.most_jobs, self.pause = 0, MOST_JOBS[kind], PAUSE[kind]
 
     def run(self):
@@ -61,7 +62,7 @@ class Clients(threading.Thread):
                 self.step()
                 self.ended.wait(self.pause)
             except (OSError, ValueError, Failure, http.client.HTTPException):
-                self.ended.wait(0.01)   # it is down, or was killed in the middle of the answer
+                self.ended.wait(0.01)   # the server is down, or was killed during its answer
 
     def step(self):
         if self.leaving:
@@ -106,7 +107,7 @@ def export(server):
 
 
 def nominals(job):
-    """Every fire of the job up to its cursor."""
+    """Returns every fire of the job up to its cursor."""
     until = micros(job["planned_until"])
     schedule = job["schedule"]
     if schedule.get("kind", "once") == "once":

@@ -31,7 +31,7 @@ class Api(Client):
         return [self.call("POST", path, {}, 202)["id"] for _ in range(count)]
 
     def limit(self, path, expect=201, **limit):
-        """Stores the limit, and waits until this node has learned of it."""
+        """Stores the limit, and waits until this node has loaded it."""
         answer = self.call("PUT", path, limit, expect)
         kind, name = path.split("/")[-2:]
         kind = "group" if kind == "groups" else kind
@@ -57,7 +57,8 @@ class Api(Client):
         left = list(run_ids)
 
         def not_so():
-            """The first run that is not so yet."""
+            """Returns the first run for which `is_so` does not hold yet; None if it holds for
+            all."""
             while left:
                 run = self.run_of(left[0])
                 if not is_so(run):
@@ -94,7 +95,7 @@ def of_a_group_of_two_never_more_than_two_run(api, target):
 
 @case
 def a_rate_is_kept(api, target):
-    """N-20: five a second for twelve runs take more than two seconds, and not much more."""
+    """N-20: twelve runs at five a second take more than two seconds, and not much more."""
     host = target.url.split("//")[1]
     api.limit(f"/api/v1/limits/host/{host}", rate={"count": 5, "per": "1s"})
     api.create("steady", target.url + "/ok")
@@ -127,7 +128,7 @@ def a_limit_of_a_type_and_its_life(api, target):
 
 @case
 def a_limit_of_a_type_holds_for_agents(api, target):
-    """N-20: two agents that wait, one task at a time; a third has other work meanwhile."""
+    """N-20: two agents wait and get one task at a time; a third gets other work meanwhile."""
     api.limit("/api/v1/limits/type/mail", max_concurrency=1)
     tasks = [{"type": "mail"}] * 4 + [{"type": "pdf"}]
     api.call("POST", "/api/v1/runs/batch", {"runs": tasks})
@@ -179,7 +180,7 @@ def a_waiting_run_is_cancelled_at_once(api, target):
     first, second = api.start("one", 2)
     target.await_calls("/hang")
     waiting = second if target.of("/hang")[0].headers["X-Ksana-Run-Id"] == first else first
-    # It waits at its owner, which must learn of the cancel.
+    # The run waits at its owner, which must be told of the cancel.
     api.await_end([waiting], "running")
     api.call("POST", f"/api/v1/runs/{waiting}/cancel", None, 202)
     api.await_end([waiting], "cancelled")
@@ -188,17 +189,18 @@ def a_waiting_run_is_cancelled_at_once(api, target):
 
 @case
 def a_dead_target_uses_up_no_attempts(api, target):
-    """The breaker opens and runs wait. A probe finds that the target is back, and it closes."""
+    """The breaker opens and runs wait. A probe succeeds once the target is back, and the breaker
+    closes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     host = f"127.0.0.1:{port}"
     api.create("dead", f"http://{host}/ok")
-    failing = api.start("dead", 3)  # three failures open it
+    failing = api.start("dead", 3)  # three failures open the breaker
     wait_until(lambda: (api.use("host", host) or {}).get("breaker", {}).get("state", "closed")
                != "closed", "the breaker to open", pause=0.02)
     waiting = api.start("dead", 10)
-    # An attempt that is under way has no outcome yet.
+    # An attempt that is in flight has no outcome yet.
     api.await_all(waiting[:5], lambda run: run["attempts"][-1:] and
                   run["attempts"][-1].get("outcome") == "deferred", "deferred")
 
@@ -207,7 +209,7 @@ def a_dead_target_uses_up_no_attempts(api, target):
         return all(run["failures"] == 0 and run["state"] in ("scheduled", "queued", "running")
                    for run in runs)
 
-    # Long enough for some probes of the breaker; all of them fail.
+    # Long enough for several probes of the breaker; all of them fail.
     stays_so(all_wait, "waiting without failures", during=3, pause=0.5)
     check('ksana_runs_deferred_total{reason="breaker_open",kind="host"}' in api.metrics(),
           "no metric")
@@ -225,7 +227,7 @@ def a_dead_target_uses_up_no_attempts(api, target):
 
 @case
 def another_node_learns_of_a_limit(api, target):
-    """Nodes that share a store: each keeps the limit for itself."""
+    """Two nodes share a store; each enforces the limit by itself."""
     if "postgres" not in api.server.store:
         return
     other = Server(api.server.binary, api.server.store)

@@ -3,10 +3,11 @@
 
 usage: million_cases.py KSANA STORE [TASKS]      STORE: sqlite, postgres
 
-The number of tasks is by default KSANA_MILLION_TASKS, or a few ten thousand. All are submitted
-before the first is fetched; two agents drain them, history keeps them all, and retention deletes
-them. Then half as many go through while retention is at work. Each task succeeds exactly once.
-Memory and disk space of the server are measured all the time: they do not grow with the tasks.
+The default number of tasks is KSANA_MILLION_TASKS, or some ten thousand. All tasks are submitted
+before the first is fetched; two agents drain them, the history keeps all, and retention deletes
+them. Then half as many pass while retention is active. Each task succeeds exactly once. The test
+measures memory, log and store throughout: memory and log stay bounded for any number of tasks, and
+tasks after a purge do not grow the store.
 """
 import array
 import contextlib
@@ -32,14 +33,14 @@ TASKS = {"sqlite": 30_000, "postgres": 15_000}
 FOR_EVER = "0s"
 AT_ONCE = "1s"          # retention deletes a run soon after its end
 
-# Bounds; docs/testing.md has the values that a million tasks took.
-MOST_MEMORY = 200 * 1_000_000           # of the server, whatever the number of tasks
+# Bounds; docs/testing.md has the values measured with a million tasks.
+MOST_MEMORY = 200 * 1_000_000           # of the server, for any number of tasks
 MOST_LOG = 40 * 1_000_000               # the write-ahead log of SQLite
-MOST_FIXED, MOST_BYTES = 4_000_000, 1_200      # of the store: empty, and for each task
-MOST_GROWTH = 1.05                      # of the store by tasks after a purge
+MOST_FIXED, MOST_BYTES = 4_000_000, 1_200      # of the store: when empty, and for each task
+MOST_GROWTH = 1.05                      # factor by which tasks after a purge may grow the store
 
 
-# ---- the agent: a process of its own
+# ---- the agent: a separate process
 
 def work(port, name, path):
     """Works until no task is left. Writes the number of each task whose success was accepted."""
@@ -67,7 +68,7 @@ def work(port, name, path):
 # ---- one round
 
 def submit(server, count):
-    """Their ids."""
+    """Submits `count` tasks and returns their ids."""
     ids = set()
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     for start in range(0, count, SUBMITTED):
@@ -86,7 +87,7 @@ def submit(server, count):
 
 
 def drain(server, count):
-    """Each task has succeeded, none twice."""
+    """Runs the agents until all tasks have ended. Checks that each task succeeded exactly once."""
     with tempfile.TemporaryDirectory(prefix="ksana_million_") as folder:
         paths = [os.path.join(folder, f"agent-{number}") for number in range(AGENTS)]
         agents = [subprocess.Popen([sys.executable, __file__, "agent", str(server.port),
@@ -119,14 +120,14 @@ def metric(server, name):
 
 
 def depths(server):
-    """(queued, running, everything else that is not over)"""
+    """Returns the number of runs that are queued, running, and otherwise not over."""
     lines = server.call("GET", "/api/v1/queues")["items"]
     return tuple(sum(line[name] for line in lines for name in names) for names in
                  (("queued",), ("running",), ("scheduled", "held", "completing")))
 
 
 def history(server, state):
-    """The ids of all tasks, page by page; each has ended so."""
+    """Returns the ids of all tasks, page by page. Checks that each ended in this state."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     ids, cursor = [], ""
     while cursor is not None:
@@ -140,7 +141,7 @@ def history(server, state):
 
 
 def await_purge(server, count):
-    """Retention has deleted so many, and nothing is left."""
+    """Waits until retention has deleted `count` runs. Checks that none is left."""
     purged = wait_for(lambda: metric(server, "ksana_runs_purged_total"), lambda got: got >= count,
                       f"{count} purged runs", within=60 + count * 0.002, pause=0.05)
     equal(purged, count, "purged")
@@ -166,7 +167,8 @@ def keep_all(server, count, watch):
 
 
 def purge(server, count, watch):
-    """Purges all; the largest size of the store before. PostgreSQL may have freed the queue."""
+    """Purges all runs and returns the largest size of the store before. PostgreSQL may have
+    freed the space of the queue."""
     equal(server.stop(), 0, "exit code")
     full = watch.store_size()       # the log is empty now
     largest = max(full, watch.most("store"))
@@ -180,7 +182,7 @@ def purge(server, count, watch):
 
 
 def once_more(server, before, count, watch):
-    """More tasks while retention works; the store uses the room of deleted ones again."""
+    """Processes more tasks while retention works; the store reuses the space of deleted ones."""
     watch.phase("submit again")
     submit(server, count)
     watch.phase("drain again")

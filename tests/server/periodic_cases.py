@@ -17,7 +17,7 @@ def periodic(tasks, expect=201, **more):
 
 
 def logged(tasks, made):
-    """The ids of its log."""
+    """Returns the ids of the log entries of a periodic task."""
     lines = tasks.call("GET", f"/periodic-task-log?limit=500&periodic_task_id={made['id']}")
     return [line["id"] for line in lines]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The curl commands of a document, typed literally against a server with the demo.
+"""Runs the curl commands of a document literally against a server with the demo.
 
 usage: readme_cases.py KSANA DOCUMENT
 """

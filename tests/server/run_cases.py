@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The server as operators run it: signals, systemd, probes, logs and the plain variables of K-17.
+"""The server in operation: signals, systemd, probes, logs and the plain variables of K-17.
 
 usage: run_cases.py KSANA [CASE…]
 """
@@ -19,7 +19,7 @@ from kit.postgres import OwnPostgres
 from kit.times import after
 from kit.waiting import PATIENCE, stays_so, wait_for, wait_until
 
-PROBE = 1    # seconds that a probe may take; twice as much on a machine that has other work
+PROBE = 1    # seconds that a probe may take; twice as many on a busy machine
 
 
 def once(seconds):
@@ -30,7 +30,7 @@ def every(duration):
     return {"kind": "every", "every": duration}
 
 
-# ---- its end
+# ---- stopping
 
 @case
 def signals_end_it(place):
@@ -60,7 +60,7 @@ def a_second_signal_ends_it_at_once(place):
             pass
         server.process.send_signal(number)
         equal(server.process.wait(5), -number, "exit code")
-        # The next start takes back the run that was under way.
+        # The next start takes back the run that was in flight.
         place.target.released.set()
         server.environment["KSANA_SHUTDOWN_TIMEOUT"] = "5s"
         server.start()
@@ -71,7 +71,7 @@ def a_second_signal_ends_it_at_once(place):
 
 @case
 def readiness_ends_before_the_server(place):
-    """A stopping server takes no more requests, so that balancers use other servers."""
+    """A stopping server is no longer ready, so that load balancers use other servers."""
     server = place.server({"KSANA_SHUTDOWN_TIMEOUT": "20s"}).start()
     server.create(id="j", schedule=once(0), timeout="20s",
                   http={"url": place.target.url + "/hang/ready"})
@@ -167,7 +167,7 @@ def readiness_is_told_in_time_while_the_database_hangs(place):
                    pause=0.05)
 
 
-# ---- what it is told, and tells
+# ---- settings and logs
 
 @case
 def logs_are_json_where_asked(place):
@@ -285,7 +285,7 @@ def deleting_a_job_cancels_what_waits(place):
     server.call("POST", "/jobs/waits/run-now", expect=202)
     server.call("POST", "/jobs/waits/run-now", expect=202)
     equal(server.request("DELETE", "/jobs/waits")[0], 204, "DELETE")
-    # The run that is under way may end: the server takes its answer.
+    # The run in flight may end: the server accepts its answer.
     equal(server.request("DELETE", "/jobs/first")[0], 204, "DELETE")
     place.target.released.set()
     server.create(id="after", schedule=once(0), http={"url": place.target.url + "/ok/after"})

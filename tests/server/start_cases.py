@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The start of the server: refused configurations with their message and exit code. Then the rules
-for its clients: TLS, token, origin.
+"""The start of the server: refused configurations with their message and exit code. Also the access
+rules for clients: TLS, token, origin.
 
 usage: start_cases.py KSANA [CASE…]
 """
@@ -19,7 +19,7 @@ from kit.checks import Failure, check, equal
 from kit.places import run_in_server_places
 from kit.waiting import PATIENCE
 
-# As base/error/error.cpp has them.
+# Exit codes as in base/error/error.cpp.
 UNIMPLEMENTED, INVALID, CONFLICT, UNAVAILABLE, TOO_LATE = 1, 2, 5, 6, 124
 TOKEN = "0123456789abcdef0123456789abcdef"
 
@@ -66,11 +66,11 @@ def a_data_folder_that_cannot_be_used_is_refused(place):
     locked = place.folder / "locked"
     locked.mkdir(mode=0o555)
     as_nobody = []
-    if os.getuid() == 0:        # root writes everywhere
+    if os.getuid() == 0:        # root may write everywhere
         place.folder.chmod(0o755)
         as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     for store in ("sqlite", "json"):
-        # The user nobody must be able to read the working folder of the server.
+        # The user nobody must be able to read the server's working folder.
         code, text = place.refusal({"DATA_DIR": str(locked)}, store=store, wrapper=as_nobody)
         check(code != 0 and str(locked) in text, f"{store}: {code} {text}")
     equal(list(locked.iterdir()), [], "files")
@@ -83,14 +83,14 @@ def a_store_of_another_server_is_refused(place):
         check_refusal(place.refusal({"DATA_DIR": first.environment["DATA_DIR"]}, store=store),
                       UNAVAILABLE, first.environment["DATA_DIR"])
         equal(first.request("GET", "/readyz")[0], 200, "the first one")
-        first.kill()        # and the lock goes with the process
+        first.kill()        # the lock ends with the process
         second = place.server({"DATA_DIR": first.environment["DATA_DIR"]}, store=store).start()
         equal(second.stop(), 0, "exit code")
 
 
 @case(first=True)
 def an_unreachable_postgres_is_refused_soon(place):
-    """Within the ten seconds that a database gets to come up."""
+    """Within the ten seconds that the server waits for its database."""
     def refuse(port):
         start = time.monotonic()
         got = place.refusal(store=f"postgresql://ksana:s3cret@127.0.0.1:{port}/k")
@@ -102,7 +102,8 @@ def an_unreachable_postgres_is_refused_soon(place):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         refusing = closed.getsockname()[1]
     with (socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(2) as pool):
-        ports = refusing, silent.getsockname()[1]       # the second accepts, and sends nothing
+        # the second port accepts connections and sends nothing
+        ports = refusing, silent.getsockname()[1]
         first, second = pool.map(refuse, ports)
     check_refusal(first, UNAVAILABLE, "PostgreSQL", str(refusing), "refused")
     check_refusal(second, TOO_LATE, "PostgreSQL", "in time")
@@ -142,7 +143,7 @@ def libraries_are_loaded_when_they_are_needed(place):
                   "libpq.so.5: install libpq5")
 
 
-# ---- who may ask
+# ---- access
 
 def make_certificate(place):
     certificate, key = str(place.folder / "cert.pem"), str(place.folder / "key.pem")
@@ -195,7 +196,7 @@ def clients_that_end_no_handshake_are_cut(place):
     mute = []
     for number in range(100):
         connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
-        # Nothing, the beginning of a hello, or the head of a very long one.
+        # Nothing, the beginning of a ClientHello, or the header of a very long one.
         connection.sendall((b"", b"\x16\x03", b"\x16\x03\x01\x40\x00\x01")[number % 3])
         mute.append(connection)
     equal(https_status(server, certificate), 200, "meanwhile")
@@ -255,7 +256,7 @@ def pages_of_other_sites_change_nothing(place):
             equal(server.request(method, path, None, headers)[0], 403, f"{method} {path}")
     equal(server.call("GET", "/jobs"), [], "jobs")
     equal(server.request("POST", "/jobs", job, {"Origin": server.url})[0], 201, "our own")
-    # No answer allows a browser to show it to another site.
+    # No header allows a browser to show the answer to another site.
     _, headers, _ = server.request("GET", "/jobs", None, {"Origin": "https://evil.example"})
     check(not any(name.lower().startswith("access-control") for name in headers), headers)
     equal(server.stop(), 0, "exit code")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Async tasks of document T: the built server, and agents that fetch tasks. Periodic tasks are in
-periodic_cases.py, callbacks (T-10, T-11) in callback_cases.py.
+"""Async tasks of document T: the built server, and agents that fetch tasks. periodic_cases.py tests
+periodic tasks, callback_cases.py callbacks (T-10, T-11).
 
 usage: t_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
@@ -261,7 +261,7 @@ def t07_retries_follow_their_strategy(tasks):
     equal((failed["status"], failed["error_count"]), ("Failure", 1), "none: not again")
 
     def waits(code):
-        """The delays of the task after each failure, and its last report."""
+        """Returns the delays of the task after each failure, and its last report."""
         made, found = tasks.submit(code), []
         while True:
             task = tasks.fetch_one(type=code)
@@ -360,7 +360,7 @@ def hostile_reports_change_nothing(tasks):
         status = tasks.request("POST", path, huge)[0]
         check(status in (400, 413), f"10 MB: {status}")
     except OSError:
-        pass  # it did not read all of it
+        pass  # the server did not read the whole body
     equal(tasks.status(one["id"]), "Executing", "as it was")
     equal(tasks.report(held[one["id"]], "Success")["status"], "Success", "and goes on")
 

@@ -12,8 +12,8 @@
 
 namespace ksana::test {
 
-// A process for commands, without an environment, with streams of its own and a clock that stands
-// still.
+// A process for running commands in tests: no environment, temporary files as its streams, and a
+// fake clock. Owned by the test; one thread.
 class AppProcess {
   public:
     AppProcess() : process_{clock_, random_, ids_, {}, std::tmpfile(), std::tmpfile(), {}} {}
@@ -44,7 +44,7 @@ class AppProcess {
     app::Output output_;
 };
 
-// The words of a line, as a shell splits it where only single quotes are used.
+// Splits a line into words as a shell does, with single quotes only.
 inline std::vector<std::string> ShellWords(std::string_view line) {
     std::vector<std::string> words;
     std::string word;

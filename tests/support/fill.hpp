@@ -22,12 +22,13 @@
 
 namespace ksana::testing {
 
-// Random values for every member of a plain structure. The members are found by Boost.PFR, not
-// listed: a member that somebody adds to the model is in every round trip at once, and is missed
-// there if a codec or a store forgot it. Extremes are frequent.
+// Fills every member of a plain structure with random values. Boost.PFR finds the members, so a
+// member that is added to the model takes part in every round trip at once, and the test fails if a
+// codec or a store forgets it. Extreme values are frequent. `random` must outlive the filler. One
+// thread.
 class Filler {
   public:
-    // bytes: texts may hold what is no UTF-8.
+    // `bytes`: strings may hold invalid UTF-8.
     explicit Filler(Random& random, bool bytes = false) : random_(random), bytes_(bytes) {}
 
     void Fill(bool& out) { out = random_.Below(2) == 0; }
@@ -60,7 +61,8 @@ class Filler {
     }
     void Fill(Uuid& out) { random_.Fill(out.bytes); }
     void Fill(std::string& out) {
-        // One of every plane, every length of UTF-8, and what JSON must escape.
+        // Characters of several planes, every length of UTF-8, and characters that JSON must
+        // escape.
         static constexpr std::array<std::string_view, 16> kPieces = {
             "a",  "x y",    "é",      "刹那", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF",
             "\"", "\\",     "/~",     "\n",   "\x01\x1F",         std::string_view("\0", 1),
@@ -100,7 +102,7 @@ class Filler {
     void Fill(std::variant<Parts...>& out) {
         FillOne(out, random_.Below(sizeof...(Parts)), std::index_sequence_for<Parts...>{});
     }
-    // A job is its definition and its state: members of a base class are no fields for Boost.PFR.
+    // Boost.PFR does not see the members of a base class, so a job is filled in two parts.
     void Fill(model::Job& out) {
         Fill(out.definition());
         Fill(out.state);
@@ -111,14 +113,14 @@ class Filler {
         boost::pfr::for_each_field(out, [this](auto& member) { Fill(member); });
     }
 
-    // Something else than it holds now.
+    // Fills `out` with a value that differs from its current one.
     template <class T>
     void Change(T& out) {
         const T before = out;
         while (out == before) Fill(out);
     }
 
-    // Every member something else than its default.
+    // Returns a T in which every member differs from its default.
     template <class T>
     T Populated() {
         if constexpr (std::is_same_v<T, model::Job>) {
@@ -128,7 +130,7 @@ class Filler {
         }
     }
 
-    // T's default with one member changed, for each member.
+    // Returns, for each member, a default T with that member changed.
     template <class T>
     std::vector<T> EachMemberChanged() {
         std::vector<T> out;

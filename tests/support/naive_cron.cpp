@@ -30,7 +30,7 @@ std::string ValueText(Random& random, std::size_t field, int value) {
     return fmt::format("{}", value);
 }
 
-// One item of a list, marked in `values` and written out.
+// Returns the text of one random list item, and marks its values in `values`.
 std::string MakeItem(Random& random, std::size_t field, std::vector<bool>& values) {
     const int low = kLow.at(field);
     const int high = kHigh.at(field);
@@ -64,7 +64,7 @@ std::string MakeField(Random& random, NaiveCron& cron, std::size_t field, unsign
     std::vector<bool>& values = cron.fields.at(field);
     values.assign(61, false);
     if (random.Below(100) < star_percent) {
-        // Steps in the day fields leave few days near the instant under test: keep them rare.
+        // Steps in the day fields leave few days near the tested instant, so they are rare.
         const std::uint64_t plain_percent = field >= 3 ? 85 : 50;
         const int size = kHigh.at(field) - kLow.at(field) + 1;
         const int step = random.Below(100) < plain_percent ? 1 : Between(random, 2, size);
@@ -118,7 +118,7 @@ struct Local {
     int year;
     int month;
     int day;
-    int length;  // days of the month
+    int length;  // number of days in the month
     int weekday;
     int hour;
     int second;
@@ -155,7 +155,7 @@ bool MatchesDayOfMonth(const NaiveCron& cron, const Local& t) {
     }
     for (const int wanted : cron.nearest) {
         if (wanted > t.length) continue;
-        // Outwards from the wanted day, earlier first when equally near (never so for W).
+        // Searches outwards from the wanted day. Ties cannot occur for W.
         for (const int away : {0, -1, 1, -2, 2}) {
             const int day = wanted + away;
             if (day < 1 || day > t.length || !IsWorkday(weekday_of(day))) continue;
@@ -177,10 +177,11 @@ bool MatchesDayOfWeek(const NaiveCron& cron, const Local& t) {
     return false;
 }
 
-// Is there another instant with the same local time, on the given side of `utc`?
+// Returns whether another instant with the same local time exists, later than `utc` (direction 1)
+// or earlier (-1).
 bool OtherPass(const Zone& zone, std::int64_t utc, int direction) {
     const std::int64_t local = utc + zone.OffsetAt(utc);
-    // Clocks are put back by at most a day, in whole minutes.
+    // Clocks go back by at most a day, in whole minutes.
     for (std::int64_t away = 60; away <= 25 * 3600; away += 60) {
         const std::int64_t other = utc + direction * away;
         if (other + zone.OffsetAt(other) == local) return true;
@@ -221,7 +222,7 @@ NaiveCron MakeRandomCron(Random& random) {
 }
 
 bool Matches(const NaiveCron& cron, std::int64_t local) {
-    // The minute first: most instants fail it, and it needs no calendar.
+    // Checks the minute first: most instants fail it, and it needs no calendar.
     const auto minute = static_cast<std::size_t>(((local % 3600 + 3600) % 3600) / 60);
     if (!cron.fields[1][minute]) return false;
     const Local t = BreakDown(local);

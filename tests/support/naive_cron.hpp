@@ -12,8 +12,9 @@
 
 namespace ksana::testing {
 
-// A cron expression that the property tests made up: its text, and what it means, kept as plain
-// lists by the code that wrote the text. It shares nothing with the parser or the bit masks.
+// A random cron expression for property tests: its text, and its meaning as plain lists. The code
+// that writes the text also fills the lists, so they share nothing with the parser or the bit
+// masks.
 struct NaiveCron {
     std::string text;
     bool has_seconds = false;
@@ -32,10 +33,11 @@ struct NaiveCron {
 
 NaiveCron MakeRandomCron(Random& random);
 
-// Whether a local second (since 1970) matches, by looking at every field of the broken-down time.
+// Returns whether a local second (since 1970) matches, by checking every field of the broken-down
+// time.
 bool Matches(const NaiveCron& cron, std::int64_t local);
 
-// The first fire after `after`, found by asking every minute (or second) up to `until`.
+// Returns the first fire after `after`, by checking every minute (or second) up to `until`.
 std::optional<std::int64_t> NaiveNext(const NaiveCron& cron, const schedule::Zone& zone,
                                       schedule::DstPolicy policy, std::int64_t after,
                                       std::int64_t until);

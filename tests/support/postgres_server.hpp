@@ -11,15 +11,16 @@
 
 namespace ksana::testing {
 
-// The URL of the server that tests may use (tests/support/start_postgres.sh); a test without one
-// fails, as a skipped test proves nothing.
+// Returns the URL of the test server (tests/support/start_postgres.sh). Fails the test if there is
+// none: a skipped test proves nothing.
 std::string PostgresUrl();
 
-// The URL of a transaction pooler before that server, where the tests are to go through one
-// (with_pgbouncer.py); else empty.
+// Returns the URL of the transaction pooler in front of that server (with_pgbouncer.py); "" if the
+// tests connect directly.
 std::string PoolerUrl();
 
-// A schema of its own for one test, so that tests run beside each other; dropped at the end.
+// A schema for one test, so that tests can run in parallel. The destructor drops it. Owned by the
+// test.
 class PostgresSchema {
   public:
     PostgresSchema();
@@ -30,7 +31,8 @@ class PostgresSchema {
     const std::string& name() const { return name_; }
     store_postgres::PostgresOptions Options();
 
-    // Runs a statement beside the store; "ksana." is this schema. The rows as text columns.
+    // Runs a statement on a separate connection, with "ksana." meaning this schema. Returns the
+    // rows as text columns; fails the test on an error.
     store_postgres::Rows Run(const std::string& sql);
 
     Clock& clock() { return clock_; }
@@ -39,7 +41,7 @@ class PostgresSchema {
   private:
     SystemClock clock_;
     SystemRandom random_;
-    std::string name_;  // drawn, so after random_
+    std::string name_;  // random: must follow random_
 };
 
 }  // namespace ksana::testing

@@ -16,13 +16,13 @@
 
 namespace ksana::testing {
 
-// An answer of an HTTP server, taken apart without trust in our own parser.
+// An HTTP answer, parsed independently of Ksana's own parser.
 struct RawAnswer {
-    int status = 0;    // 0: none came
-    std::string head;  // with the status line
+    int status = 0;    // 0: no complete answer
+    std::string head;  // includes the status line
     std::string body;
 
-    // The value of a field, or nothing.
+    // Returns the value of a header; "" if it is absent.
     std::string Field(std::string_view name) const {
         const std::string start = "\r\n" + std::string(name) + ": ";
         const std::size_t at = head.find(start);
@@ -32,8 +32,8 @@ struct RawAnswer {
     }
 };
 
-// A client on loopback that sends what it is told to, byte by byte if need be. Reading waits twenty
-// seconds at most, so that a test that would hang fails instead.
+// A client on loopback that sends raw bytes. Sending and receiving time out after twenty seconds,
+// so that a test fails instead of hanging. Owned by the test; one thread.
 class RawClient {
   public:
     explicit RawClient(std::uint16_t port, int receive_buffer = 0)
@@ -60,7 +60,7 @@ class RawClient {
     bool connected() const { return connected_; }
     int socket() const { return socket_; }
 
-    // False when the server takes no more.
+    // Returns false if the server accepts no more bytes.
     bool Send(std::string_view bytes) const {
         while (!bytes.empty()) {
             const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -73,14 +73,15 @@ class RawClient {
     void Close() {
         if (socket_ >= 0) ::close(std::exchange(socket_, -1));
     }
-    // Closes with a reset instead of an orderly end.
+    // Closes the connection with a reset (RST).
     void Reset() {
         const linger now{.l_onoff = 1, .l_linger = 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
         Close();
     }
 
-    // The next answer; `bodiless` for one to HEAD.
+    // Reads the next answer; `bodiless` for an answer to HEAD. Status 0 if the connection ends
+    // first.
     RawAnswer Read(bool bodiless = false) {
         RawAnswer answer;
         std::size_t end = 0;
@@ -104,13 +105,14 @@ class RawClient {
         Send(request);
         return Read();
     }
-    // True: the server has closed, and nothing came that was not read.
+    // Reads to the end. Returns whether the server has closed the connection and no unread bytes
+    // are left.
     bool AtEnd() {
         while (Receive()) {
         }
         return ended_ && rest_.empty();
     }
-    // Everything up to and with a text; all that came where it does not come.
+    // Reads up to and including `text`; everything received if `text` does not arrive.
     std::string ReadUntil(std::string_view text) {
         std::size_t at = 0;
         while ((at = rest_.find(text)) == std::string::npos) {
@@ -120,7 +122,7 @@ class RawClient {
         rest_.erase(0, read.size());
         return read;
     }
-    // Everything until the end.
+    // Reads until the connection ends.
     std::string ReadAll() {
         while (Receive()) {
         }

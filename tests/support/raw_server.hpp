@@ -20,14 +20,14 @@
 
 namespace ksana::testing {
 
-// What a client sent, as it came.
+// A request, byte for byte.
 struct RawRequest {
-    std::string head;  // with its last empty line
+    std::string head;  // includes the empty line at its end
     std::string body;
 
     std::string Line() const { return head.substr(0, head.find("\r\n")); }
 
-    // The first header of that name (in any case); nothing where there is none.
+    // Returns the first header of that name, ignoring case; none if it is absent.
     std::optional<std::string> Header(std::string_view name) const {
         std::size_t at = head.find("\r\n");
         while (at != std::string::npos && at + 2 < head.size()) {
@@ -44,14 +44,15 @@ struct RawRequest {
     }
 };
 
-// One connection as the script of a RawServer sees it.
+// One connection, as the script of a RawServer sees it. Belongs to the thread of the connection;
+// valid until the script returns.
 class RawPeer {
   public:
     RawPeer(int fd, int number) : fd_(fd), number_(number) {}
 
-    int number() const { return number_; }  // of the connection, from 1
+    int number() const { return number_; }  // of the connection; starts at 1
 
-    // The next request; nothing when the client has closed or the server stops.
+    // Reads the next request. None if the client has closed or the server stops.
     std::optional<RawRequest> Read() {
         std::size_t end = std::string::npos;
         while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
@@ -72,7 +73,7 @@ class RawPeer {
         return request;
     }
 
-    // False: the client is gone.
+    // Returns false if the client has closed the connection.
     bool Send(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -82,7 +83,7 @@ class RawPeer {
         return true;
     }
 
-    // An answer with a Content-Length; `headers` are whole lines.
+    // Sends an answer with a Content-Length; `headers` are whole lines.
     bool Answer(int status, std::string_view body = "", std::string_view headers = "") {
         std::string text = "HTTP/1.1 " + std::to_string(status) + " Some Reason\r\n";
         text += headers;
@@ -92,7 +93,8 @@ class RawPeer {
         return Send(text);
     }
 
-    // Until the client closes or the server stops; with a time, at most so long. True: closed.
+    // Waits until the client closes or the server stops, at most `milliseconds` (-1: no limit).
+    // Returns whether the connection is closed.
     bool AwaitClose(int milliseconds = -1) {
         pollfd poll_fd{fd_, POLLIN, 0};
         while (poll(&poll_fd, 1, milliseconds) > 0) {
@@ -101,7 +103,7 @@ class RawPeer {
         return false;
     }
 
-    // Closing will be a reset: what was not read is thrown away, and the client is told so.
+    // Closing will send a reset: unread bytes are discarded and the client sees an error.
     void ResetOnClose() {
         const linger none{1, 0};
         setsockopt(fd_, SOL_SOCKET, SO_LINGER, &none, sizeof none);
@@ -120,9 +122,9 @@ class RawPeer {
     std::string buffer_;
 };
 
-// A server on a port of its own of 127.0.0.1 that does to its clients whatever its script says; the
-// script runs once for every connection, on a thread of its own, and the connection is closed when
-// it returns. Ends with its connections.
+// A server on a free port of 127.0.0.1 that runs a script for every connection, on a thread of its
+// own, and closes the connection when the script returns. The destructor shuts down all connections
+// and joins their threads. Owned by the test.
 class RawServer {
   public:
     using Script = std::function<void(RawPeer&)>;
@@ -192,7 +194,7 @@ class RawServer {
     std::mutex mutex_;
     bool stopping_ = false;              // guarded by mutex_
     std::vector<int> open_;              // guarded by mutex_
-    std::vector<std::jthread> threads_;  // filled by the acceptor only
+    std::vector<std::jthread> threads_;  // filled by the acceptor thread only
     std::jthread acceptor_;
 };
 

@@ -10,10 +10,10 @@
 
 namespace ksana::testing {
 
-// Hammers Start and Stop from several threads, in the manner the rules of base/process/service.hpp
-// allow. Every service runs through this once; the sanitizers say what went wrong.
+// Calls Start and Stop from several threads, as base/process/service.hpp allows. Every service is
+// tested with this once; the sanitizers report errors.
 inline void StressService(Service& service, int threads = 4, int rounds = 200) {
-    service.Stop();  // before any start: nothing happens
+    service.Stop();  // without a Start, Stop does nothing
     {
         std::vector<std::jthread> crowd;
         for (int t = 0; t < threads; ++t) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A private PostgreSQL for tests and benchmarks.
-#   start_postgres.sh FOLDER        starts one whose data is in FOLDER, prints its URL
+# Starts and stops a private PostgreSQL for tests and benchmarks.
+#   start_postgres.sh FOLDER        starts a server with its data in FOLDER and prints its URL
 #   start_postgres.sh stop FOLDER   stops it and deletes its data
-# Listens on a free port of 127.0.0.1 and on a socket in FOLDER. fsync stays on. Run as root it
-# becomes the user postgres, as the server refuses to be root.
+# The server listens on a free port of 127.0.0.1 and on a socket in FOLDER. fsync stays on. Run as
+# root, the script starts the server as the user postgres, since PostgreSQL refuses to run as root.
 set -euo pipefail
 
 die() { printf '%s\n' "$*" >&2; exit 1; }
@@ -39,7 +39,7 @@ start() {
             --locale=C.UTF-8 >"$folder/initdb.log" 2>&1 || die "initdb: see $folder/initdb.log"
     fi
     port=$(free_port)
-    # Tests terminate connections and let calls time out: that fills a log, not a terminal.
+    # Tests terminate connections and let calls time out; the messages go to a log file.
     as_server "$bin/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 -o \
         "-p $port -k $folder -h 127.0.0.1 -c max_connections=200 -c shared_buffers=256MB \
          -c max_wal_size=4GB ${KSANA_POSTGRES_OPTIONS:-}" start >/dev/null ||

@@ -31,7 +31,7 @@ bool Readable(int socket, int timeout_ms) {
     return ::poll(&entry, 1, timeout_ms) > 0;
 }
 
-// Nothing at the end of the stream.
+// Returns "" at the end of the stream.
 std::string Receive(int socket) {
     std::array<char, 65536> buffer{};
     const ssize_t count = ::recv(socket, buffer.data(), buffer.size(), 0);
@@ -98,7 +98,7 @@ void TcpProxy::Serve(const std::stop_token& stop, int client) {
     ::close(client);
 }
 
-// One step; false when the connection is over.
+// Forwards bytes once in each direction. Returns false if the connection is over.
 bool TcpProxy::Pump(const std::stop_token& stop, int client, int server) {
     if (stop.stop_requested() || mode_ == Mode::kRefuse) return false;
     if (mode_ == Mode::kStall) {
@@ -133,7 +133,7 @@ bool TcpProxy::FromClient(int /*client*/, int server, const std::string& bytes) 
     return false;
 }
 
-// Until the server has said that it did what the trigger asks for.
+// Waits until the server's answer contains the trigger (PostgreSQL answers "COMMIT" to a COMMIT).
 void TcpProxy::AwaitAnswer(int server) {
     std::string answer;
     while (answer.find(trigger_) == std::string::npos && Readable(server, 5000)) {

@@ -9,20 +9,21 @@
 
 namespace ksana::testing {
 
-// Stands between a client and a server of this machine and does what networks do. Its threads end
-// with it.
+// A proxy between a client and a server on this machine that simulates network failures. One thread
+// accepts and one serves each connection; the destructor joins them. The test may call Set() and
+// cuts() at any time.
 class TcpProxy {
   public:
     enum class Mode : std::uint8_t {
         kPass,
-        kStall,      // hands on nothing until later, as a stopped server does
-        kRefuse,     // takes no new connection, and ends those there are
-        kCutBefore,  // ends the connection instead of handing on what holds the trigger
-        kCutAfter,   // hands it on, waits for the answer, and ends the connection instead
+        kStall,      // forwards nothing until the mode changes, like a stopped server
+        kRefuse,     // closes new and existing connections
+        kCutBefore,  // closes the connection instead of forwarding bytes with the trigger
+        kCutAfter,   // forwards them, awaits the answer, then closes the connection
     };
 
-    // `trigger` is looked for in what the client sends; a cut happens once, and `after_cut` holds
-    // from then on.
+    // `trigger` is a text to look for in the client's bytes. A cut happens once; then the proxy
+    // switches to the mode `after_cut`.
     TcpProxy(std::uint16_t server_port, std::string trigger);
     ~TcpProxy();
     TcpProxy(const TcpProxy&) = delete;

@@ -8,7 +8,7 @@
 
 namespace ksana::test {
 
-// A folder of its own for a test, gone with it.
+// A temporary folder. The destructor deletes it with its content. Owned by the test.
 class TemporaryFolder {
   public:
     TemporaryFolder() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a command behind a PgBouncer of its own: with_pgbouncer.py COMMAND ARGUMENT…
+"""Runs a command with a PgBouncer of its own: with_pgbouncer.py COMMAND ARGUMENT…
 
-PgBouncer stands before the server of KSANA_TEST_POSTGRES. It gives each transaction another
-connection, and has fewer connections than clients. KSANA_TEST_POOLER is its URL. The exit code is
-that of the command. PYTHONPATH must be the folder tests/."""
+PgBouncer pools transactions for the server of KSANA_TEST_POSTGRES: each transaction may get another
+connection, and there are fewer connections than clients. The command finds the URL of PgBouncer in
+KSANA_TEST_POOLER. The exit code is that of the command. PYTHONPATH must be the folder tests/."""
 
 import os
 import pathlib

@@ -27,7 +27,7 @@ std::string PathOf(ThingKind kind, const std::string& name) {
     return ApiPath({"jobs", name});
 }
 
-// Null where there is none.
+// Returns null if the item does not exist.
 Result<Json> Look(client::ApiClient& api, ThingKind kind, const std::string& name) {
     auto answer = api.Get(PathOf(kind, name));
     if (answer) return answer->json;
@@ -38,7 +38,7 @@ Result<Json> Look(client::ApiClient& api, ThingKind kind, const std::string& nam
 Result<StoredThings> LookAtAll(client::ApiClient& api, const WantedThings& wanted,
                                const std::string& set) {
     StoredThings stored;
-    // One list instead of a request for each: what an earlier apply made is most of it.
+    // One list instead of one request for each job: most wanted jobs exist from an earlier apply.
     KSANA_TRY(const auto own, client::ListAll(api, ApiPath({"jobs"}),
                                               {{"label", fmt::format("{}={}", kSetLabel, set)}},
                                               client::kMostListed));
@@ -69,7 +69,7 @@ Result<void> CarryOut(client::ApiClient& api, const PlanItem& item) {
         KSANA_TRY_VOID(api.Delete(std::move(path), item.if_match));
         return {};
     }
-    // A name in the path says it all, and must not be said twice.
+    // The path has the name; the body of a group must not repeat it.
     const Json body = item.kind == ThingKind::kJob ? item.body : item.body.Without("/name");
     KSANA_TRY_VOID(api.Put(
         std::move(path), body,
@@ -77,7 +77,8 @@ Result<void> CarryOut(client::ApiClient& api, const PlanItem& item) {
     return {};
 }
 
-// As far as it goes: what failed is told with what was done before it and what was not tried.
+// Makes the changes until one fails. The error says how many were made before it and how many were
+// not tried.
 Result<std::size_t> CarryOutAll(ApiSession& session, const Plan& plan) {
     const std::size_t all = plan.items.size() - plan.Count(PlanVerb::kSame);
     std::size_t done = 0;
@@ -123,7 +124,7 @@ Result<int> Apply(ApiSession& session) {
     }
     std::size_t done = 0;
     if (!dry && plan.Changes()) {
-        // The plan must be on the screen before the question.
+        // The user must see the plan before the question.
         if (!session.output.Flush()) return kExitFailed;
         KSANA_TRY(const bool agreed, Confirm(session, "Apply this?"));
         if (!agreed) return kExitFailed;

@@ -15,7 +15,7 @@ namespace {
 
 using codec::Json;
 
-// What is in one list only, item by item; nothing where they differ in their order alone.
+// Returns the elements that are in one list only; empty if the lists differ in their order alone.
 std::vector<FieldChange> ListDifferences(const std::string& place, const Json& before,
                                          const Json& after) {
     std::multiset<std::string> gone;
@@ -65,7 +65,7 @@ Result<Json> DefinitionOf(const model::JobDefinition& job) {
     return Json::Parse(codec::JobToJson(job));
 }
 
-// The job as a user defines it: without marks and without what a pause sets.
+// Returns the job without the labels of apply and without what a pause sets.
 model::JobDefinition Bare(const model::JobDefinition& job) {
     model::JobDefinition bare = job;
     bare.labels.clear();
@@ -77,8 +77,8 @@ model::JobDefinition Bare(const model::JobDefinition& job) {
     return bare;
 }
 
-// The form of jobs.json leaves out what has its default, so a later program with more members
-// still finds the same hash.
+// Hashes the form of jobs.json, which omits members with default values: a later version with more
+// members computes the same hash.
 std::string HashOf(const model::JobDefinition& job) {
     const model::Job bare{Bare(job)};
     const std::array<const model::Job*, 1> one = {&bare};
@@ -90,7 +90,7 @@ std::string LabelOf(const model::JobDefinition& job, std::string_view label) {
     return found == job.labels.end() ? "" : found->second;
 }
 
-// A group that only its jobs name has version 0: nothing of it is stored.
+// A group that exists only because jobs name it has version 0 and no stored record.
 std::string TagOf(const Json& thing) {
     const std::int64_t version = thing.At("/version").Int().value_or(0);
     return version > 0 ? fmt::format("\"{}\"", version) : "";
@@ -118,7 +118,7 @@ Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const Plan
     const std::string applied = LabelOf(*there, kHashLabel);
     const std::string found = HashOf(*there);
     item.drifted = !item.adopted && !applied.empty() && applied != found;
-    // Most of an apply that is done again: nothing more has to be compared.
+    // The usual case of a repeated apply: no further comparison is needed.
     if (found == hash && there->labels == job.labels && there->enabled == job.enabled &&
         there->paused_reason == job.paused_reason) {
         item.verb = PlanVerb::kSame;
@@ -126,7 +126,7 @@ Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const Plan
     }
     KSANA_TRY(const Json before, DefinitionOf(*there));
     item.changes = Differences(before, item.body);
-    // The mark follows the rest: it is no change of its own.
+    // The hash label follows the definition and is no change of its own.
     std::erase_if(item.changes, [](const FieldChange& change) {
         return change.field == fmt::format("labels.{}", kHashLabel);
     });
@@ -135,14 +135,14 @@ Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const Plan
     return item;
 }
 
-// Calendars and groups have no labels: they are compared member by member with what is wanted.
+// Calendars and groups have no labels: compares them member by member with the wanted definition.
 PlanItem PlanThing(ThingKind kind, const std::string& name, Json wanted, const Json* stored) {
     PlanItem item{kind, name, PlanVerb::kCreate, {}, false, false, "", std::move(wanted)};
     if (stored == nullptr) return item;
     item.if_match = TagOf(*stored);
     Json before = *stored;
     for (const auto& [member, value] : stored->Members()) {
-        // What the server counts and keeps beside the definition is not wanted by anybody.
+        // Members that the server counts or keeps beside the definition are not compared.
         const bool defines = item.body.Has("/" + member) || member == "max_concurrency" ||
                              member == "rate" || member == "description";
         if (!defines) before = before.Without("/" + member);
@@ -150,7 +150,7 @@ PlanItem PlanThing(ThingKind kind, const std::string& name, Json wanted, const J
     for (FieldChange& change : Differences(before, item.body)) {
         const bool nothing = (change.before.empty() || change.before == "\"\"") &&
                              (change.after.empty() || change.after == "\"\"");
-        // A burst that is not said is the server's to choose.
+        // If the file gives no burst, the server chooses one.
         const bool chosen = change.field == "rate.burst" && change.after.empty();
         if (!nothing && !chosen) item.changes.push_back(std::move(change));
     }

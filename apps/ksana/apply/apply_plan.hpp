@@ -12,8 +12,8 @@
 
 namespace ksana::app {
 
-// What an apply has made is known by these labels: the name of the set it belongs to, and a hash
-// of the definition as it was applied, by which a change by hand is noticed later.
+// Labels of a job that was created by `apply`: the set it belongs to, and a hash of the definition
+// as applied. A different hash later reveals a change by hand.
 inline constexpr std::string_view kSetLabel = "apply_set";
 inline constexpr std::string_view kHashLabel = "apply_hash";
 
@@ -23,8 +23,8 @@ std::string_view NameOf(ThingKind kind);  // "calendar", …
 enum class PlanVerb : std::uint8_t { kCreate, kChange, kDelete, kSame };
 
 struct FieldChange {
-    std::string field;   // "schedule.cron"; "exclude[]" is an item of a list
-    std::string before;  // JSON; "" where it is not there
+    std::string field;   // "schedule.cron"; "exclude[]" is an element of a list
+    std::string before;  // JSON; "": the member is absent
     std::string after;
     friend bool operator==(const FieldChange&, const FieldChange&) = default;
 };
@@ -35,12 +35,12 @@ struct PlanItem {
     PlanVerb verb = PlanVerb::kSame;
     std::vector<FieldChange> changes;
     bool drifted = false;  // changed by hand since the last apply
-    bool adopted = false;  // there before, but not by an apply of this set
-    std::string if_match;  // the entity tag of what is there; "" where nothing is
-    codec::Json body;      // what is sent
+    bool adopted = false;  // existed before and does not belong to this set
+    std::string if_match;  // entity tag of the stored version; "": nothing is stored
+    codec::Json body;      // the request body
 };
 
-// In the order in which it is done: what others need comes first, deletions come last.
+// The changes in the order in which they are made: dependencies first, deletions last.
 struct Plan {
     std::vector<PlanItem> items;
 
@@ -48,9 +48,9 @@ struct Plan {
     bool Changes() const { return Count(PlanVerb::kSame) != items.size(); }
 };
 
-// What the server has of what is wanted, and everything else that the set has made.
+// The wanted items that exist on the server, and all other items of the set.
 struct StoredThings {
-    std::map<std::string, codec::Json> jobs;  // by id, as the API shows them
+    std::map<std::string, codec::Json> jobs;  // by id, in the form of the API
     std::map<std::string, codec::Json> calendars;
     std::map<std::string, codec::Json> groups;
 };
@@ -60,12 +60,13 @@ struct PlanOptions {
     bool prune = false;
 };
 
-// Pure. Fails where the server's answer cannot be understood.
+// Compares the wanted items with the stored ones. Pure. Fails if an item of the server cannot be
+// parsed.
 Result<Plan> MakePlan(const WantedThings& wanted, const StoredThings& stored,
                       const PlanOptions& options);
 
-// The members that differ; of lists the items that come and go, or the whole where they only change
-// places.
+// Returns the members that differ. For a list: the added and removed elements, or the whole list if
+// only its order changed.
 std::vector<FieldChange> Differences(const codec::Json& before, const codec::Json& after);
 
 }  // namespace ksana::app

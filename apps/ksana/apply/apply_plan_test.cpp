@@ -43,7 +43,7 @@ class ApplyPlanTest : public ::testing::Test {
         EXPECT_TRUE(plan) << plan.error().Describe();
         return plan.value_or(Plan{});
     }
-    // As the server would show it after the item was sent.
+    // Stores the job as the server shows it after the item was sent.
     void Store(const PlanItem& item, std::int64_t version = 1) {
         model::Job job{codec::JobFromJson(item.body.Compact()).value()};
         job.state.version = version;
@@ -88,7 +88,7 @@ TEST_F(ApplyPlanTest, AChangeByHandIsNoticed) {
     EXPECT_TRUE(plan.items[0].drifted);
     EXPECT_EQ(plan.items[0].changes.size(), 1U);
     EXPECT_NE(PlanText(plan, {}).find("changed by hand"), std::string::npos);
-    // The file followed: nothing but the mark is left to set.
+    // The file now matches the change by hand: only the hash label is left to set.
     wanted_.jobs = {Wanted("a", "0 5 * * *")};
     plan = Make();
     EXPECT_EQ(plan.items[0].verb, PlanVerb::kChange);
@@ -151,7 +151,7 @@ TEST_F(ApplyPlanTest, CalendarsAndGroupsAreComparedByWhatTheyDefine) {
     Plan plan = Make();
     EXPECT_EQ(plan.items[1].changes, (std::vector<FieldChange>{{"max_concurrency", "5", ""}}));
     EXPECT_EQ(plan.items[1].if_match, "\"2\"");
-    // Named by jobs only: there, but nothing of it is stored.
+    // A group that jobs name but that has no stored record.
     stored_.groups["g"] = Parsed(R"({"name": "g", "max_concurrency": null, "rate": null,
                                      "jobs": 3, "version": 0})");
     plan = Make();

@@ -32,14 +32,14 @@ std::string ValueText(const std::string& json, std::size_t room) {
     return json.empty() ? "(none)" : Printable(Excerpt(json, room));
 }
 
-// "    schedule.cron: before -> after", within the width where the values can be cut to it.
+// Formats "    schedule.cron: before -> after", with values cut to the width where possible.
 std::string ChangeText(const FieldChange& change, std::size_t columns) {
     constexpr std::size_t kAround = 10;  // indentation, colon and arrow
-    constexpr std::size_t kLeast = 15;   // of a value; less says nothing
+    constexpr std::size_t kLeast = 15;   // minimum width of a value
     const std::string field = Printable(change.field);
     const std::size_t taken = std::min(columns, field.size() + kAround);
     const std::size_t left = std::max(columns - taken, 2 * kLeast);
-    // A short one leaves its room to the other.
+    // A short value leaves its room to the other value.
     const std::size_t half = left / 2;
     const std::size_t before = std::min(change.before.size(), half);
     const std::size_t after = std::min(change.after.size(), half);

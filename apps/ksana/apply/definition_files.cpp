@@ -52,7 +52,8 @@ Result<std::vector<std::string>> FilesIn(const std::string& folder) {
     return files;
 }
 
-// As the server would say it; bounds above are its own.
+// Returns the problems that the server would report, except for upper bounds: only the server knows
+// those.
 std::vector<Problem> FaultsOf(const codec::DefinedGroup& group) {
     std::vector<Problem> faults;
     if (!IsIdentifier(group.name)) {
@@ -73,14 +74,15 @@ std::vector<Problem> FaultsOf(const codec::DefinedGroup& group) {
     return faults;
 }
 
-// Takes one text after the other, and every fault.
+// Collects the definitions of several texts, and all their problems. Lives on the stack of
+// ReadDefinitionFiles. Finish() returns the definitions, or an error with all problems.
 class Gatherer {
   public:
     void Take(const std::string& shown, std::string_view text, bool is_json) {
         auto definitions =
             is_json ? codec::DefinitionsFromJson(text) : codec::DefinitionsFromToml(text);
         if (!definitions) return Refuse(shown, definitions.error());
-        // The model has a default for everything; only the text tells what was said.
+        // The model has a default for every member; only the text tells which ones were set.
         const auto tree = is_json ? codec::Json::Parse(text) : codec::Json::ParseToml(text);
         if (!tree) return Refuse(shown, tree.error());
         for (std::size_t n = 0; n < definitions->jobs.size(); ++n) {
@@ -113,7 +115,8 @@ class Gatherer {
         for (const Problem& problem : error.problems) Fault(shown, problem.path, problem.message);
     }
 
-    // A calendar that no file defines may be on the server, which will tell.
+    // Validates the jobs. A calendar that no file defines may exist on the server, which checks
+    // that.
     void JudgeJobs() {
         if (!problems_.empty()) return;
         schedule::ZoneDatabase zones;

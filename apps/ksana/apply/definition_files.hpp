@@ -9,14 +9,14 @@
 
 namespace ksana::app {
 
-// A job as a file wants it.
+// A job that a file defines.
 struct WantedJob {
     model::JobDefinition job;
-    bool says_enabled = false;  // otherwise a job that somebody has paused stays so
+    bool says_enabled = false;  // the file sets `enabled`; if not, a paused job stays paused
     std::string place;          // "jobs.toml/jobs/0"
 };
 
-// All that the files name.
+// Everything that the files define.
 struct WantedThings {
     std::vector<WantedJob> jobs;
     std::vector<schedule::Calendar> calendars;
@@ -25,10 +25,10 @@ struct WantedThings {
 
 inline constexpr std::size_t kMaxDefinitionFiles = 10'000;
 
-// A file (.json is JSON, everything else TOML), a folder (its *.toml and *.json, in the order of
-// their names, also in folders below) or "-": standard input, which is JSON where it begins with
-// an opening brace. The error names every fault of every file, what is meant included, and what two
-// files both define. A job must have an id: that is how it is found again.
+// Reads definitions from files (.json is JSON, everything else TOML), folders (their *.toml and
+// *.json files in the order of their names, including subfolders) or "-" (standard input: JSON if
+// it begins with an opening brace). The error lists every problem of every file, including invalid
+// values and items defined twice. Every job needs an id, by which a later apply finds it.
 Result<WantedThings> ReadDefinitionFiles(const std::vector<std::string>& paths,
                                          const Process& process);
 

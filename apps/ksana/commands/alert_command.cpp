@@ -17,7 +17,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-// "job=nightly tenant=acme"; "everything".
+// Formats a scope: "job=nightly tenant=acme", or "everything".
 std::string ScopeText(const Json& alert, const Style&) {
     std::string text;
     for (const auto& [name, value] : alert.At("/scope").Members()) {
@@ -76,7 +76,8 @@ Result<int> GetAlert(ApiSession& session) {
     return kExitOk;
 }
 
-// What the server keeps beside the definition, as in a copy of its answer, is not sent back.
+// Removes the members that the server keeps beside the definition, as the file may be a copy of its
+// answer.
 Result<int> ApplyAlert(ApiSession& session) {
     const std::string& file = session.arguments.Get("file");
     if (file.empty()) {

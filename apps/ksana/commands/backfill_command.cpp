@@ -77,7 +77,7 @@ void ShowPlan(ApiSession& session, const Json& plan) {
     }
 }
 
-// Nothing runs before somebody has seen how much it is.
+// Shows how many runs a backfill would create before it creates any.
 Result<int> Backfill(ApiSession& session) {
     KSANA_TRY(const Json request, RequestOf(session.arguments));
     const std::string path = ApiPath({"jobs", session.Word(0), "backfill"});

@@ -58,7 +58,8 @@ Result<int> GetCalendar(ApiSession& session) {
     return kExitOk;
 }
 
-// What the server keeps beside the definition, as in a copy of its answer, is not sent back.
+// Removes the members that the server keeps beside the definition, as the file may be a copy of its
+// answer.
 Json DefinitionPartOf(Json calendar) {
     for (const std::string_view member : {"/version", "/updated_at"}) {
         calendar = calendar.Without(member);
@@ -87,7 +88,7 @@ Result<Json> CalendarOfFile(const ApiSession& session) {
                                  Printable(Excerpt(name, 80)), Printable(Excerpt(words[0], 80))));
     }
     if (name.empty()) calendar = calendar.With("/name", Json::Of(words[0]));
-    // Faults are told before anything is sent.
+    // Reports problems before anything is sent.
     auto parsed = codec::CalendarFromJson(calendar.Compact());
     if (!parsed) return std::move(parsed).error().WithContext(Printable(path));
     if (auto faults = schedule::ValidateCalendar(*parsed); !faults.empty()) {
@@ -96,7 +97,7 @@ Result<Json> CalendarOfFile(const ApiSession& session) {
     return calendar;
 }
 
-// The entity tag of what is there; "" where there is none.
+// Returns the entity tag of the stored calendar; "" if there is none.
 Result<std::string> TagOf(ApiSession& session, const std::string& path) {
     auto there = session.api.Get(path);
     if (there) return there->HeaderValue("ETag");

@@ -24,7 +24,7 @@ using schedule::ScheduleSpec;
 constexpr int kMaxCount = 100'000;
 constexpr std::size_t kExplainedFires = 5;
 
-// Points at a place of a text: the text itself, indented, and carets below.
+// Formats the text, indented, with carets below the given range.
 std::string PointAt(std::string_view text, std::size_t position, std::size_t length) {
     constexpr std::size_t kMaxShown = 100;
     if (text.empty() || text.size() > kMaxShown) return "";
@@ -61,7 +61,8 @@ Result<ScheduleSpec> SpecOf(const Arguments& arguments) {
     return spec;
 }
 
-// A compiled expression and where to start, or the exit code after saying what is wrong.
+// A compiled expression and its start time. Without `schedule`, the error is printed already and
+// `exit_code` is set.
 struct Question {
     std::optional<Schedule> schedule;
     std::shared_ptr<const schedule::Zone> zone;

@@ -46,7 +46,7 @@ Result<int> GetGroup(ApiSession& session) {
     return kExitOk;
 }
 
-// What is not named stays as it is.
+// Members that no option names keep their values.
 Result<int> SetGroup(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     if (!arguments.Has("max-concurrency") && !arguments.Has("rate") &&
@@ -63,7 +63,7 @@ Result<int> SetGroup(ApiSession& session) {
                 body = body.With(member, there->json.At(member));
             }
         }
-        // Version 0: its jobs name it, but nothing of it is stored.
+        // Version 0: jobs name the group, but it has no stored record.
         if (there->json.At("/version").Int().value_or(0) > 0) tag = there->HeaderValue("ETag");
     } else if (there.error().code != Code::kNotFound) {
         return std::move(there).error();
@@ -96,7 +96,7 @@ Result<int> DeleteGroup(ApiSession& session) {
     return kExitOk;
 }
 
-// One request does a part of a large group; it is sent until nothing is left.
+// One request changes a part of a large group; repeats it until no job is left.
 Result<int> PauseOrResume(ApiSession& session, std::string_view verb) {
     constexpr int kMostRounds = 1000;
     Json body;

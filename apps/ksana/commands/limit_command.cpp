@@ -44,7 +44,7 @@ Result<int> ListLimits(ApiSession& session) {
     return kExitOk;
 }
 
-// "type CODE" or "host NAME[:PORT]".
+// Parses "type CODE" or "host NAME[:PORT]" and returns the path of the limit.
 Result<std::string> PathOf(const ApiSession& session) {
     const std::string& kind = session.Word(0);
     if (kind == "group") {
@@ -68,7 +68,7 @@ Result<int> SetLimit(ApiSession& session) {
     if (!arguments.Has("max-concurrency") && !arguments.Has("rate")) {
         return Error(Code::kInvalidArgument, "say what to set: --max-concurrency or --rate");
     }
-    // A limit is small: what is said takes the place of what was there.
+    // Replaces the stored limit as a whole: a member that is not given is removed.
     KSANA_TRY(const Json body, WithLimits(Json(), arguments));
     KSANA_TRY(const auto answer, session.api.Put(std::move(path), body));
     ShowOne(session, answer.json, "/name");

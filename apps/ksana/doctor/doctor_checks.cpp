@@ -30,7 +30,7 @@ using Level = Finding::Level;
 using server::StoreKind;
 
 constexpr std::size_t kSyncs = 5;
-constexpr Duration kMostSyncing = std::chrono::seconds(3);  // of all of them
+constexpr Duration kMostSyncing = std::chrono::seconds(3);  // for all writes together
 
 Duration Since(const Process& process, SteadyPoint begin) {
     return std::chrono::duration_cast<Duration>(process.clock.SteadyNow() - begin);
@@ -38,7 +38,7 @@ Duration Since(const Process& process, SteadyPoint begin) {
 
 std::string Reason(int error) { return std::generic_category().message(error); }
 
-// The nearest folder above a path that is there.
+// Returns the nearest existing folder at or above a path.
 fs::path ExistingFolder(fs::path path) {
     std::error_code ignored;
     while (!path.empty() && !fs::is_directory(path, ignored)) {
@@ -48,7 +48,7 @@ fs::path ExistingFolder(fs::path path) {
     return path.empty() ? fs::path(".") : path;
 }
 
-// How long it takes until a few kilobytes are durable, several times.
+// Measures several times how long a durable write of a few kilobytes takes.
 Result<std::vector<Duration>> MeasureSyncs(const fs::path& folder, const Process& process) {
     std::string name = folder / ".ksana_doctor.XXXXXX";
     const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
@@ -225,7 +225,7 @@ Finding ClockCheck::End() const {
     facts.now = process_.clock.Now();
     facts.wall_moved = facts.now - wall_;
     facts.steady_moved = Since(process_, steady_);
-    struct timex kernel {};  // asks, changes nothing
+    struct timex kernel {};  // reads only
     if (const int state = ::adjtimex(&kernel); state >= 0) {
         facts.synchronised = state != TIME_ERROR && (kernel.status & STA_UNSYNC) == 0;
         facts.error = std::chrono::microseconds(kernel.maxerror);

@@ -9,23 +9,25 @@
 
 namespace ksana::app {
 
-// Looks at the machine; each takes a few seconds at most.
+// The checks look at the machine. Each takes a few seconds at most.
 
 Finding CheckStore(const server::Settings& settings, const Process& process);
-// Of the folder in which the store's files are, or would be; nothing where it has none.
+// Checks the folder that holds, or would hold, the store's files. Empty if the store has no folder.
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process);
 Finding CheckDescriptors(const server::Settings& settings);
 Finding CheckZones(const Process& process);
-// What is loaded when it is first needed, which may be at night: libcurl. That of PostgreSQL is
-// loaded with the store.
+// Checks libcurl, which is loaded on first use, possibly long after the start. The library of
+// PostgreSQL is checked with the store.
 Finding CheckLibraries();
 Finding CheckEgress(const server::Settings& settings);
-// The files that the settings name: token, certificate and key, log.
+// Checks the files that the settings name: token, certificate and key, log.
 std::vector<Finding> CheckFiles(const server::Settings& settings);
-// Whether the port is free, or a server answers there and how it is.
+// Checks whether the port is free. If it is in use, asks whether a ksana server listens there, and
+// whether it is ready.
 Finding CheckPort(const server::Settings& settings, const Process& process);
 
-// Begun first and ended last: what the two clocks did in between.
+// Compares the wall clock with the monotonic clock over its lifetime: create it first and call
+// End() after all other checks. `process` must outlive it. One thread.
 class ClockCheck {
   public:
     explicit ClockCheck(const Process& process)

@@ -36,7 +36,7 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
     const auto add = [&](std::vector<Finding> more) {
         for (Finding& finding : more) findings.push_back(std::move(finding));
     };
-    // Without settings it is not known where to look for the rest.
+    // Without settings, the remaining checks do not know where to look.
     if (loaded) {
         const server::Settings& settings = loaded->settings;
         findings.push_back(CheckStore(settings, process));
@@ -52,7 +52,7 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
     return findings;
 }
 
-// Lines below the first begin where it does.
+// Indents all lines but the first.
 std::string Indented(const std::string& text, std::size_t columns) {
     std::string out;
     for (const char c : text) {

@@ -19,11 +19,11 @@ constexpr std::uint64_t kNoSpace = 100 * kMegabyte;
 constexpr Duration kSlowSync = milliseconds(20);
 constexpr Duration kUnusableSync = milliseconds(1000);
 constexpr std::uint64_t kFewDescriptors = 4096;
-// The store, the log, the listener and what the libraries open.
+// Descriptors for the store, the log, the listener and the libraries.
 constexpr std::uint64_t kOwnDescriptors = 64;
 constexpr Duration kJump = milliseconds(100);
 constexpr Duration kLargeError = milliseconds(1000);
-// Before it this program was not there.
+// This program did not exist before: an earlier time is wrong.
 constexpr auto kEarliest = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1);
 
 std::string SizeText(std::uint64_t bytes) {

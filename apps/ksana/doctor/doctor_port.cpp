@@ -18,7 +18,7 @@ namespace {
 
 using Level = Finding::Level;
 
-// What the system says to a server that wants to listen there: 0 or an errno.
+// Tries to bind to the address. Returns 0, or an errno.
 int TryToBind(const std::string& address, std::uint16_t port) {
     sockaddr_in four{};
     sockaddr_in6 six{};
@@ -35,21 +35,21 @@ int TryToBind(const std::string& address, std::uint16_t port) {
     sockaddr_storage place{};
     const socklen_t size = is_four ? sizeof four : sizeof six;
     std::memcpy(&place, is_four ? static_cast<const void*>(&four) : &six, size);
-    // The sockets interface takes every kind of address by this one type.
+    // The sockets interface takes every kind of address by this type.
     const int bound = ::bind(made, static_cast<const sockaddr*>(static_cast<void*>(&place)), size);
     const int error = bound == 0 ? 0 : errno;
     (void)::close(made);
     return error;
 }
 
-// Of an address that stands for all of them: this machine.
+// Returns the address that a client on this machine uses: loopback for a wildcard address.
 std::string Reachable(const std::string& address) {
     if (address == "0.0.0.0") return "127.0.0.1";
     if (address == "::") return "[::1]";
     return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
-// Somebody listens there: one of us, and how is it?
+// The port is in use. Asks whether the listener is a ksana server, and whether it is ready.
 Finding AskServer(const server::Settings& settings, const std::string& shown,
                   const Process& process) {
     const bool tls = !settings.tls_certificate.empty();

@@ -29,7 +29,8 @@ Result<int> CreateJob(ApiSession& session) {
     return kExitOk;
 }
 
-// --param day=monday: numbers, true, false, null, lists and objects as JSON, else a text.
+// Reads --parameters and --param day=monday. A value is parsed as JSON (number, true, false, null,
+// list, object); anything else is a text.
 Result<Json> ParametersOf(const Arguments& arguments, const Process& process) {
     Json parameters;
     if (arguments.Given("parameters")) {
@@ -65,7 +66,7 @@ Result<int> RunJob(ApiSession& session) {
 }
 
 struct Verb {
-    std::string_view path;  // of the route
+    std::string_view path;  // the last part of the route
     std::string_view done;  // "paused"
 };
 constexpr Verb kPause{"pause", "paused"};
@@ -80,7 +81,8 @@ Result<int> ChangeOne(ApiSession& session, const Verb& verb, const std::string& 
     return kExitOk;
 }
 
-// About a thousand in one request: it is sent again while there are more and some were changed.
+// One request changes about a thousand jobs. Repeats it while more jobs match and the last request
+// changed some.
 Result<int> ChangeMany(ApiSession& session, const Verb& verb) {
     KSANA_TRY(Json body, JobFilterBody(session.arguments));
     if (session.arguments.Has("all")) body = body.With("/all", Json::Of(true));

@@ -86,7 +86,7 @@ Result<int> NextFires(ApiSession& session) {
     return items.empty() ? kExitNever : kExitOk;
 }
 
-// The sentence first: it is what one wants to know. The facts are below it.
+// Prints the sentence first, as the answer to the user's question, and the facts below it.
 Result<int> ExplainJob(ApiSession& session) {
     client::Query query;
     for (const std::string_view option : {"at", "tolerance"}) {

@@ -9,10 +9,10 @@
 
 namespace ksana::app {
 
-// ksana job list, get, next, explain, stats: what only looks.
+// ksana job list, get, next, explain, stats: the commands that only read.
 std::vector<Command> JobCommands(const Process& process);
 
-// A schedule on one line: "*/5 * * * * Europe/Paris", "every 5m", "once".
+// Formats a schedule on one line: "*/5 * * * * Europe/Paris", "every 5m", "once".
 std::string ScheduleText(const codec::Json& job, const Style& style);
 
 }  // namespace ksana::app

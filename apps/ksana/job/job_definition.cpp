@@ -14,7 +14,7 @@ namespace {
 
 using codec::Json;
 
-// A flag whose value is a member as it is.
+// An option whose value becomes a member unchanged.
 struct TextFlag {
     std::string_view option;
     std::string_view pointer;
@@ -40,7 +40,7 @@ constexpr std::array<TextFlag, 17> kTextFlags = {{
     {"run-timeout", "/timeout"},
 }};
 
-// Which flag says of which kind a schedule is.
+// The options that decide the kind of a schedule.
 constexpr std::array<TextFlag, 3> kKinds = {{{"every", "every"}, {"cron", "cron"}, {"at", "once"}}};
 
 Result<Json> WithSchedule(Json job, const Arguments& arguments) {
@@ -54,7 +54,7 @@ Result<Json> WithSchedule(Json job, const Arguments& arguments) {
         }
         kind = one;
     }
-    // Of another kind than the file's: that one goes as a whole.
+    // The option replaces a schedule of another kind as a whole.
     if (kind && job.TextAt("/schedule/kind") != kind->pointer) {
         job = job.With("/schedule", Json::Object()).With("/schedule/kind", Json::Of(kind->pointer));
     }
@@ -109,7 +109,7 @@ Result<Json> Base(const Arguments& arguments, const Process& process) {
     return job;
 }
 
-// A name is needed; the id or the URL say as much as most.
+// A job needs a name: uses the id or the URL if none is given.
 Json WithName(Json job) {
     if (!job.TextAt("/name").empty()) return job;
     const std::string id = job.TextAt("/id");

@@ -10,17 +10,17 @@
 
 namespace ksana::app {
 
-// The flags that say what a job is, for `job create`.
+// The options of `job create` that define a job.
 std::vector<OptionSpec> DefinitionOptions();
 
-// A definition as the API takes it: from the file of -f, and what the flags say put over it. What
-// the values mean is for the server to judge. The optional word is the id.
+// Returns a definition in the API's form: the file of -f, overridden by the options. The optional
+// word is the id. The server validates the values.
 Result<codec::Json> DefinitionOf(const Arguments& arguments, const Process& process);
 
-// Without what the server keeps about a job: what a person edits.
+// Removes the members that the server keeps about a job; the rest is what a user edits.
 codec::Json DefinitionPart(const codec::Json& job);
 
-// "name=value" of a repeated option.
+// Parses "name=value" of a repeated option. kInvalidArgument names the option.
 Result<std::pair<std::string, std::string>> PairOf(std::string_view option, const std::string& text,
                                                    char separator);
 

@@ -17,7 +17,7 @@ using client::ApiPath;
 
 struct Chosen {
     std::vector<std::string> ids;
-    bool more = false;  // than we can hold
+    bool more = false;  // than the client can list
 };
 
 Result<Chosen> ByFilter(ApiSession& session) {
@@ -31,7 +31,7 @@ Result<Chosen> ByFilter(ApiSession& session) {
     return chosen;
 }
 
-// One that somebody else has deleted first is as good as deleted by us.
+// Deletes one job. A job selected by filter may be gone already; that counts as deleted.
 Result<void> DeleteOne(ApiSession& session, const std::string& id, bool by_filter) {
     const auto answer = session.api.Delete(ApiPath({"jobs", id}));
     if (answer || (by_filter && answer.error().code == Code::kNotFound)) return {};
@@ -48,7 +48,7 @@ Result<int> DeleteAll(ApiSession& session, const Chosen& chosen, bool by_filter)
             continue;
         }
         worst = Fail(Error(done.error()).WithContext(Printable(id)), session.output);
-        // Nothing that comes after it would fare better.
+        // The server is unreachable: the remaining deletions would fail, too.
         if (done.error().code == Code::kUnavailable) break;
     }
     session.output.out += fmt::format("deleted {} {}{}\n", count, count == 1 ? "job" : "jobs",
@@ -73,7 +73,7 @@ Result<int> DeleteJobs(ApiSession& session) {
                                : "say which: an ID, --group NAME, another filter, or --all");
     }
     if (ids.size() == 1) {
-        // Asked about only if it is there.
+        // Checks that the job exists before asking.
         KSANA_TRY(const auto job, session.api.Get(ApiPath({"jobs", ids[0]})));
         KSANA_TRY(const bool sure, Confirm(session, fmt::format("Delete the job {} ({})?", ids[0],
                                                                 job.json.TextAt("/name"))));
@@ -110,7 +110,7 @@ void ShowStored(ApiSession& session, const Json& job) {
                fmt::format("changed {}, version {}", job.TextAt("/id"), job.TextAt("/version")));
 }
 
-// What came out of the editor, stored only if the job is still what was edited.
+// Stores the edited text only if the job has not changed since it was read.
 Result<Json> Store(ApiSession& session, const std::string& text, const std::string& tag) {
     auto edited = Json::Parse(text);
     if (!edited) return std::move(edited).error().WithContext("the edited text");

@@ -11,7 +11,7 @@ namespace {
 
 struct Named {
     std::string_view option;
-    std::string_view name;  // in the API
+    std::string_view name;  // of the API's parameter
 };
 
 constexpr std::array<Named, 4> kTextFilters = {

@@ -9,11 +9,11 @@
 
 namespace ksana::app {
 
-// Flags that choose jobs: --group, --owner, --type, --label, --filter.
+// The options that select jobs: --group, --owner, --type, --label, --filter.
 std::vector<OptionSpec> JobFilterOptions();
 bool HasJobFilter(const Arguments& arguments);
 
-// As a list of the API takes them, and as the body of what is done to many.
+// Return the filter as a query of a list, and as the body of a request that changes many jobs.
 Result<client::Query> JobFilterQuery(const Arguments& arguments);
 Result<codec::Json> JobFilterBody(const Arguments& arguments);
 

@@ -46,7 +46,7 @@ Result<int> ListCallbacks(ApiSession& session) {
     return kExitOk;
 }
 
-// The server sends a bounded number at once, so it is asked until there are no more.
+// One request redelivers a bounded number; repeats it until none is left.
 Result<int> RedeliverMany(ApiSession& session) {
     Json body = Json::Object().With("/state", Json::Of("failed"));
     for (const char* name : {"type", "tenant"}) {

@@ -15,13 +15,13 @@ namespace {
 
 using codec::Json;
 
-// "-" where a type has none.
+// Returns "-" if the type has no such name.
 std::string NameOf(const Json& item, std::string_view pointer) {
     const std::string name = item.TextAt(pointer);
     return name.empty() ? "-" : Printable(name);
 }
 
-constexpr std::size_t kShared = 8;  // columns of types and of categories
+constexpr std::size_t kShared = 8;  // columns shared by the tables of types and categories
 
 std::array<Column, kShared> DepthColumns() {
     return {{

@@ -65,7 +65,7 @@ Result<int> GetRun(ApiSession& session) {
 
 Result<int> WatchOne(ApiSession& session) { return WatchRun(session, session.Word(0)); }
 
-// A text of many lines, each made safe and moved to the right.
+// Indents every line of a text and makes it printable.
 std::string Indented(const std::string& text) {
     std::string out;
     std::string_view rest = text;
@@ -77,7 +77,7 @@ std::string Indented(const std::string& text) {
     return out;
 }
 
-// What an attempt left behind: a text as it is, JSON so that people can read it.
+// Formats the detail of an attempt: a text unchanged, JSON indented.
 std::string DetailText(const Json& detail) {
     if (detail.IsNull()) return "";
     return Indented(detail.IsText() ? detail.Text() : detail.Pretty());
@@ -134,7 +134,8 @@ Json RemarkOf(const ApiSession& session) {
     return body.With("/remark", Json::Of(session.arguments.Get("remark")));
 }
 
-// A person's act on a run: the verb of the API, and what it has done to the run.
+// Makes the body of a command that a person applies to a run: `verb` is the API's, `done` its past
+// tense.
 ApiBody ByHand(const char* verb, const char* done) {
     return [verb, done](ApiSession& session) -> Result<int> {
         const std::string& id = session.Word(0);
@@ -167,7 +168,7 @@ std::string RunCount(std::int64_t count) {
     return fmt::format("{} {}", count, count == 1 ? "run" : "runs");
 }
 
-// The server deletes a bounded number at once, so it is asked until there are no more.
+// One request deletes a bounded number; repeats it until none is left.
 Result<int> Purge(ApiSession& session) {
     const Arguments& arguments = session.arguments;
     if (!arguments.Has("before")) {

@@ -9,10 +9,10 @@
 
 namespace ksana::app {
 
-// ksana run list, get, watch, log, cancel, retry, delete.
+// ksana run list, get, watch, log, cancel, retry, resolve, hold, delete, purge.
 std::vector<Command> RunCommands(const Process& process);
 
-// How a list of runs is shown.
+// Returns the columns for a list of runs.
 std::span<const Column> RunColumns();
 
 }  // namespace ksana::app

@@ -17,10 +17,10 @@ using codec::Json;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(1);
-// A server that restarts is waited for that long.
+// How long a server that answered before may be unreachable, for example while it restarts.
 constexpr Duration kPatience = std::chrono::seconds(30);
 
-// "running, attempt 2, 40%, 3.1s"
+// Formats "running, attempt 2, 40%".
 std::string ProgressText(const Json& run, const Style& style) {
     std::string text = run.TextAt("/state");
     if (run.At("/attempt").Int().value_or(0) > 0) text += ", attempt " + run.TextAt("/attempt");
@@ -33,6 +33,8 @@ std::string ProgressText(const Json& run, const Style& style) {
     return Printable(text);
 }
 
+// The polling loop of WatchRun. Lives on its stack; the destructor clears the progress line. One
+// thread.
 class Watch {
   public:
     Watch(ApiSession& session, std::string id) : session_(session), id_(std::move(id)) {}
@@ -153,7 +155,7 @@ std::string TookText(const Json& run, const Style& style) {
     const auto end = ParseTime(run.TextAt("/finished_at"));
     if (!end && IsFinal(run.TextAt("/state"))) return "";
     const Duration took = std::max(Duration::zero(), (end ? *end : style.now) - *start);
-    // Finer than anybody reads.
+    // Milliseconds are noise in a long duration.
     if (took >= std::chrono::seconds(10)) {
         return FormatDuration(std::chrono::floor<std::chrono::seconds>(took));
     }

@@ -13,15 +13,16 @@ namespace ksana::app {
 // --max-wait, for commands that watch a run.
 std::vector<OptionSpec> WatchOptions();
 
-// Asks for the run until it is over, and shows on standard error how it goes: in place on a
-// terminal, else a line for each change. The exit code is its verdict: 0 where it succeeded, 7
-// where it did not or waits for a person; 124 after --max-wait, 130 on a signal (the run goes on).
+// Polls the run until it has ended or is held, and shows its progress on standard error: in place
+// on a terminal, else one line for each change. Returns 0 if the run succeeded or was resolved, 7
+// otherwise; 124 after --max-wait and 130 on a signal, and the run continues. A server that
+// answered before may be unreachable for up to 30 s.
 Result<int> WatchRun(ApiSession& session, const std::string& id);
 
-// No state comes after it.
+// Returns whether a run never leaves this state.
 bool IsFinal(std::string_view state);
 
-// "1.2s": from its start to its end, or to now; "" before its start.
+// Formats the time from the run's start to its end, or to now: "1.2s"; "" before its start.
 std::string TookText(const codec::Json& run, const Style& style);
 
 }  // namespace ksana::app

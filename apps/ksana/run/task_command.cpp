@@ -16,7 +16,7 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-// An option that is passed on as it is.
+// An option whose value becomes a member unchanged.
 struct Member {
     std::string_view option;
     std::string_view pointer;

@@ -58,7 +58,7 @@ Result<int> GetType(ApiSession& session) {
     return kExitOk;
 }
 
-// One of the three ways to say it; none: the server's retries.
+// Adds the retry policy of the options to the type. Without any, the server's default applies.
 Result<Json> RetryOf(const Arguments& arguments, Json type) {
     if (arguments.Has("retries")) {
         KSANA_TRY(const int retries, arguments.GetNumber("retries", 0, 1000));

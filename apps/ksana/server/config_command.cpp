@@ -33,7 +33,7 @@ std::string_view NameOf(SettingSource source) {
     return "default";
 }
 
-// As a line of the file would have it. JSON's quotes are TOML's, too.
+// Formats a value as in the settings file. A JSON string is a valid TOML string.
 std::string TomlValue(const SettingSpec& spec, const std::string& shown) {
     switch (server::FormOf(spec)) {
         case server::TomlForm::kInteger:
@@ -51,7 +51,7 @@ std::string TomlValue(const SettingSpec& spec, const std::string& shown) {
     return codec::TextToJson(shown);
 }
 
-// A file of settings: what nobody has set and has no default stands there as a comment.
+// Formats all settings as a file. A setting that is unset and has no default appears as a comment.
 std::string ToToml(const LoadedSettings& loaded, bool with_origin) {
     struct Line {
         std::string text;
@@ -66,7 +66,7 @@ std::string ToToml(const LoadedSettings& loaded, bool with_origin) {
         width = std::max(width, text.size());
         lines.push_back({std::move(text), loaded.origins.at(spec.name).place});
     }
-    constexpr std::size_t kWidest = 40;  // one long value does not push all comments away
+    constexpr std::size_t kWidest = 40;  // one long value must not push all comments to the right
     width = std::min(width, kWidest);
     std::string toml;
     for (const Line& line : lines) {
@@ -100,7 +100,8 @@ int Show(const Arguments& arguments, const Process& process, Output& output) {
 int Check(const Arguments& arguments, Output& output) {
     const std::string& path = arguments.words().at(0);
     if (const auto text = ReadConfigFile(path); !text) return Fail(text.error(), output);
-    // The file alone: what the environment says here is not what it says where the file is for.
+    // Checks the file alone: the environment here may differ from the one where the file will be
+    // used.
     const auto loaded = server::LoadSettings(
         {.flags = {}, .config_file = path, .environment = {}, .read_file = ReadConfigFile});
     if (!loaded) return Fail(loaded.error(), output);

@@ -6,7 +6,7 @@
 
 namespace ksana::app {
 
-// The text of a file with settings. kNotFound: there is none. The message names the path.
+// Reads a settings file. kNotFound if it does not exist. The message names the path.
 Result<std::string> ReadConfigFile(const std::string& path);
 
 }  // namespace ksana::app

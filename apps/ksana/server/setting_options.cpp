@@ -13,8 +13,8 @@ struct SettingTexts {
     std::string help;
 };
 
-// A table of options needs texts that stay; there is one table. The default is part of the help:
-// an option that is not given must be told from one that is.
+// OptionSpec holds string_views, so the texts live in one static table. The default is part of the
+// help instead of OptionSpec::default_value: LoadSettings must know whether an option was given.
 const std::vector<SettingTexts>& TextsOfSettings() {
     static const std::vector<SettingTexts> texts = [] {
         std::vector<SettingTexts> made;

@@ -9,11 +9,12 @@
 
 namespace ksana::app {
 
-// --config and one option for every setting of the server, for the commands that run it or look at
-// how it would run.
+// --config and one option for every setting of the server, for the commands that start a server or
+// check its settings.
 std::vector<OptionSpec> SettingOptions();
 
-// The inputs of LoadSettings: what the options say, the environment, and how files are read.
+// Returns the inputs of LoadSettings: the options given, the environment, and the function that
+// reads files.
 server::SettingInputs SettingInputsOf(const Arguments& arguments, const Process& process);
 
 }  // namespace ksana::app

@@ -61,7 +61,7 @@ _ksana() {
 complete -F _ksana ksana
 )sh";
 
-// The words of a table hold no quotes and no blanks: they are names of ours.
+// The words of the table hold no quotes and no blanks, so they need no escaping.
 std::string Item(std::string_view word, std::string_view) { return fmt::format(" {}", word); }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::string Words(const Offer& offer) {
     return text;
 }
 
-// The flags of `complete` that offer it.
+// Returns the flags of `complete` for an offer.
 std::string Offered(const Offer& offer) {
     switch (offer.kind) {
         case Offer::Kind::kNothing:
@@ -126,7 +126,7 @@ std::string FishCompletion(std::span<const Command> commands) {
         const Offer offer = OfferOfWords(commands, command);
         if (offer.kind == Offer::Kind::kNothing || offer.kind == Offer::Kind::kAny) continue;
         std::string flags = Offered(offer);
-        flags.erase(0, 3);  // -x and -r are of options
+        flags.erase(0, 3);  // -x and -r apply to options only
         lines += fmt::format("complete -c ksana -n '__ksana_is {}'{}\n", command.path, flags);
     }
     valued += "    case '*'\n        return 1\n";

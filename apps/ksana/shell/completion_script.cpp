@@ -7,6 +7,7 @@
 namespace ksana::app {
 namespace {
 
+// Builds the texts of ScriptTables. Lives on its stack.
 class Tables {
   public:
     Tables(std::span<const Command> commands, const ScriptDialect& dialect)
@@ -54,7 +55,7 @@ class Tables {
         arguments_ += Case(pattern, OfferText(OfferOfWords(commands_, command)));
     }
 
-    // As an item of a list; what its value may be is noted.
+    // Returns the option as a completion word, and records what its value may be.
     std::string AddOption(std::string_view path, const OptionSpec& option) {
         std::string pattern = fmt::format("'{} --{}'", path, option.name);
         if (option.letter != '\0') pattern += fmt::format(" | '{} -{}'", path, option.letter);

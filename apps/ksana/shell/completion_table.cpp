@@ -13,7 +13,7 @@ bool HasOption(const Command& command, std::string_view name, std::string_view c
     });
 }
 
-// Whether there is a `NOUN list -o name`.
+// Returns whether the command `NOUN list -o name` exists.
 bool CanBeListed(std::span<const Command> commands, const std::string& noun) {
     const std::string path = noun + " list";
     return std::ranges::any_of(commands, [&](const Command& command) {

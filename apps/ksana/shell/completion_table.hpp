@@ -10,15 +10,15 @@
 
 namespace ksana::app {
 
-// What a shell can offer in one place, told from the table of commands alone.
+// What a shell can complete at one place, derived from the table of commands alone.
 struct Offer {
     enum class Kind : std::uint8_t {
-        kNothing,  // no value stands here: a switch, or a command without words
-        kAny,      // a value that nobody can guess
+        kNothing,  // no value: a switch, or a command without words
+        kAny,      // a value that cannot be completed
         kWords,
         kFiles,
         kFolders,
-        kNames,  // what `ksana NOUN list -o name` prints
+        kNames,  // the output of `ksana NOUN list -o name`
     };
     Kind kind = Kind::kNothing;
     std::vector<std::string> words;
@@ -26,11 +26,11 @@ struct Offer {
     friend bool operator==(const Offer&, const Offer&) = default;
 };
 
-// The words that may follow others: after "" the nouns, after "cron" its verbs.
+// The words that may follow a path: after "" the nouns, after "cron" its verbs.
 struct Branch {
     struct Word {
         std::string word;
-        std::string summary;  // of a noun: its verbs
+        std::string summary;  // for a noun: its verbs
     };
     std::string path;
     std::vector<Word> words;
@@ -39,17 +39,19 @@ struct Branch {
 std::vector<Branch> BranchesOf(std::span<const Command> commands);
 
 Offer OfferOfOption(std::span<const Command> commands, const OptionSpec& option);
-// Of what follows the options: "FILE", "ID", "bash|zsh|fish", "[COMMAND]".
+// Returns what can complete the words after the options: "FILE", "ID", "bash|zsh|fish",
+// "[COMMAND]".
 Offer OfferOfWords(std::span<const Command> commands, const Command& command);
 
-// The options that may stand in front of every command, and those of them that say which server.
+// The options that may precede every command, and whether an option selects the server.
 std::vector<OptionSpec> LeadingOptions();
 bool IsOfConnection(std::string_view option);
 
-// As one text for a script: "words a b", "files", "folders", "names job", "any"; "" is nothing.
+// Encodes an offer as one text for a script: "words a b", "files", "folders", "names job", "any";
+// "" for nothing.
 std::string OfferText(const Offer& offer);
 
-// Scripts for the shells; each asks ksana itself for names, for two seconds at most.
+// Completion scripts. Each calls ksana for names, with a timeout of two seconds.
 std::string BashCompletion(std::span<const Command> commands);
 std::string ZshCompletion(std::span<const Command> commands);
 std::string FishCompletion(std::span<const Command> commands);

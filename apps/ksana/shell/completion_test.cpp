@@ -120,7 +120,7 @@ TEST(ManPages, NothingInATextIsARequest) {
         << text;
 }
 
-// An example that cannot be typed is worse than none.
+// Every example must parse: an example that fails is worse than none.
 TEST(ManPages, ExamplesAreCommandsOfTheTable) {
     test::AppProcess app;
     const auto commands = AllCommands(app.process());
@@ -136,7 +136,7 @@ TEST(ManPages, ExamplesAreCommandsOfTheTable) {
     }
 }
 
-// On the terminal that everybody has.
+// 80 columns is the width of a default terminal.
 TEST(Help, KeepsTo80Columns) {
     test::AppProcess app;
     for (const Command& command : AllCommands(app.process())) {
@@ -147,7 +147,7 @@ TEST(Help, KeepsTo80Columns) {
     }
 }
 
-// A hyphen would become another character there.
+// man pages escape hyphens, so that they are not typeset as dashes.
 std::string InManual(std::string text) {
     for (std::size_t at = 0; (at = text.find('-', at)) != std::string::npos; at += 2) {
         text.insert(at, "\\");
@@ -155,7 +155,7 @@ std::string InManual(std::string text) {
     return text;
 }
 
-// Whatever is added to the table is in the pages and in the scripts.
+// Every command and option of the table must appear in the pages and in the scripts.
 TEST(ManPages, EveryCommandAndOptionIsThere) {
     test::AppProcess app;
     const auto commands = AllCommands(app.process());

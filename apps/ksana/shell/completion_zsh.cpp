@@ -64,7 +64,7 @@ _ksana() {
 if [[ ${funcstack[1]} == _ksana ]]; then _ksana "$@"; else compdef _ksana ksana; fi
 )sh";
 
-// 'word:what it is', with what a shell or _describe would misread escaped.
+// Formats 'word:summary', with everything escaped that the shell or _describe would misread.
 std::string Described(std::string_view word, std::string_view summary) {
     std::string text;
     for (const char c : summary) {

@@ -32,7 +32,7 @@ constexpr std::array<ExitCode, 11> kExitCodes = {{
     {130, "Interrupted."},
 }};
 
-// The bytes of one character of UTF-8, as the number that roff writes it by.
+// Returns the roff escape of one UTF-8 character.
 std::string Escaped(std::string_view character) {
     const auto first = static_cast<unsigned char>(character[0]);
     std::uint32_t point = character.size() == 2   ? first & 0x1FU
@@ -49,7 +49,7 @@ std::size_t LengthOf(char first) {
     return byte < 0x80U ? 1 : byte < 0xE0U ? 2 : byte < 0xF0U ? 3 : 4;
 }
 
-// One line of running text: nothing in it is a request, and a dash can be copied.
+// Escapes one line of text: nothing in it is a roff request, and dashes can be copied.
 std::string Roff(std::string_view text) {
     std::string out;
     if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
@@ -78,8 +78,8 @@ std::string Roff(std::string_view text) {
     return out;
 }
 
-// Paragraphs of the table: lines that begin with blanks stay as they are, near the left edge, as
-// they may be as wide as a terminal.
+// Formats the paragraphs of a command's details. Indented lines stay literal and near the left
+// edge, as they may be as wide as a terminal.
 std::string Paragraphs(std::string_view text) {
     std::string out;
     bool literal = false;

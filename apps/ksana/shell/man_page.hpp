@@ -9,17 +9,17 @@
 
 namespace ksana::app {
 
-// Manual pages made from the table of commands, in roff (man macros).
+// A manual page made from the table of commands, in roff (man macros).
 struct ManPage {
-    std::string name;  // "ksana", "ksana-cron": the file is NAME.1
+    std::string name;  // "ksana", "ksana-cron"; the file is NAME.1
     std::string text;
 };
 
-// One for the program and one for each first word of a command.
+// Returns one page for the program and one for each first word of a command.
 std::vector<ManPage> ManPages(std::span<const Command> commands);
 
-// Lines that somebody could type, by the first word of their command; each is in the table's
-// language, which a test holds.
+// Example command lines; the first word decides their page. A test parses each with the table of
+// commands.
 struct ManExample {
     std::string_view line;  // without the leading "ksana "
     std::string_view purpose;

@@ -45,7 +45,7 @@ Result<void> WriteAll(const std::vector<ManPage>& pages, const std::string& fold
         KSANA_TRY(OutputFile file, OutputFile::Create(path, true));
         KSANA_TRY_VOID(file.Write(page.text));
         KSANA_TRY_VOID(file.Commit());
-        // Made for its owner only, like an export; a manual is for everybody.
+        // OutputFile restricts a file to its owner; a manual is for all users.
         std::filesystem::permissions(path, std::filesystem::perms(0644), error);
     }
     return {};

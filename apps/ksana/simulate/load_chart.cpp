@@ -15,7 +15,7 @@ constexpr std::array<std::int64_t, 12> kSteps = {1, 2, 5, 10, 15, 30, 60, 120, 1
 constexpr std::size_t kEighths = 8;
 constexpr std::array<std::string_view, kEighths + 1> kBlocks = {" ", "▁", "▂", "▃", "▄",
                                                                 "▅", "▆", "▇", "█"};
-constexpr std::size_t kLeastColumns = 24;  // narrower than this nothing can be read
+constexpr std::size_t kLeastColumns = 24;  // the least readable width
 
 std::vector<std::int64_t> Fold(const ChartInput& input, std::int64_t step) {
     std::vector<std::int64_t> values;
@@ -28,16 +28,16 @@ std::vector<std::int64_t> Fold(const ChartInput& input, std::int64_t step) {
     return values;
 }
 
-// "2026-11-16T14:22": seconds say nothing here.
+// Formats "2026-11-16T14:22Z", without seconds.
 std::string MinuteText(TimePoint instant) { return FormatTime(instant).substr(0, 16) + "Z"; }
 
-// What one row shows of a value that is `eighths` high; row 0 is the lowest.
+// Returns the character for one row of a value that is `eighths` high; row 0 is the lowest.
 std::string_view Piece(std::size_t eighths, std::size_t row, bool blocks) {
     const std::size_t below = row * kEighths;
     if (eighths <= below) return " ";
     const std::size_t part = std::min(eighths - below, kEighths);
     if (blocks) return kBlocks.at(part);
-    // A whole character needs half of it, but the lowest row shows whatever is not zero.
+    // '#' stands for at least half a character; the lowest row shows any value that is not zero.
     return part >= kEighths / 2 || row == 0 ? "#" : " ";
 }
 
@@ -63,7 +63,7 @@ std::int64_t MinutesPerColumn(std::size_t minutes, std::size_t columns) {
 Chart LoadChart(const ChartInput& input, const ChartStyle& style) {
     if (input.minutes.empty()) return {};
     const std::int64_t largest = *std::ranges::max_element(input.minutes);
-    // The axis is as wide as its largest number could become by adding up.
+    // Adding up minutes may make the largest number, and with it the axis, wider.
     const std::size_t width = std::max(style.columns, kLeastColumns);
     std::size_t axis = fmt::format("{}", largest).size() + 2;
     std::int64_t step = MinutesPerColumn(input.minutes.size(), width - axis);

@@ -42,7 +42,7 @@ TEST(LoadChart, AddsOrTakesTheLargest) {
     EXPECT_EQ(LoadChart({minutes, kFrom, false}, {60, 1, false}).text.substr(0, 4), "3 |#");
 }
 
-// However long the time and however large the numbers.
+// For any number of minutes and values of any size.
 TEST(LoadChart, StaysWithinItsWidth) {
     std::vector<std::int64_t> minutes;
     for (const std::size_t count : {1U, 79U, 500U, 100'000U, 576'000U}) {

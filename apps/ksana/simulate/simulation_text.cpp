@@ -74,7 +74,7 @@ std::string WaitsText(const Json& sim, const Style& style) {
         sim.TextAt("/waits/longest"), style.Time(sim.TextAt("/waits/longest_at")));
 }
 
-// In each other's way: those with most skips first.
+// Lists jobs whose runs overlapped, those with the most affected fires first.
 std::string OverlapText(const Json& sim, const SimulationLook& look) {
     const auto trouble = [](const Json& job) {
         return NumberAt(job, "/skipped") + NumberAt(job, "/queued") + NumberAt(job, "/cancelled");

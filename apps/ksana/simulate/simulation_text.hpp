@@ -11,15 +11,15 @@ namespace ksana::app {
 struct SimulationLook {
     const Style& style;
     std::size_t columns = 80;
-    bool blocks = false;         // block characters in charts
-    std::size_t most_jobs = 10;  // lines of a list
+    bool blocks = false;         // draw charts with block characters
+    std::size_t most_jobs = 10;  // longest list of jobs
 };
 
-// What POST /simulate answers, for people: totals, charts of the load, the jobs that were in their
-// own way, and nights on which clocks change.
+// Formats an answer of POST /simulate for people: totals, load charts, jobs whose runs overlapped,
+// and fires at clock changes.
 std::string SimulationText(const codec::Json& simulation, const SimulationLook& look);
 
-// Whether the locale of the process is one of UTF-8: LC_ALL, else LC_CTYPE, else LANG.
+// Returns whether the locale uses UTF-8: LC_ALL, else LC_CTYPE, else LANG.
 bool SpeaksUtf8(const Process& process);
 
 }  // namespace ksana::app

@@ -13,7 +13,7 @@ namespace {
 
 using server::Imported;
 
-// Looks without making a store that is not there.
+// Checks that the target is empty, without creating a store.
 Result<void> CheckTarget(const server::StoreUrl& url, const Process& process) {
     const auto status = server::MigrationStatusOf(url, EnvironmentOf(process));
     if (!status && status.error().code == Code::kNotFound) return {};
@@ -37,7 +37,7 @@ Result<Imported> Import(const Arguments& arguments, const Process& process) {
     if (!file) return std::move(file).error();
     KSANA_TRY_VOID(CheckTarget(url, process));
     if (arguments.Has("dry-run")) return Check(*file, process);
-    // What can be read twice is read to its end before anything is stored.
+    // A file that can be read twice is checked to its end before anything is stored.
     if (file->Rewind()) {
         if (auto checked = Check(*file, process); !checked) return checked;
         file->Rewind();

@@ -13,11 +13,11 @@ namespace {
 
 using store_kit::MigrationStatus;
 
-// A schema and where it is.
+// A schema and its store.
 struct Schema {
-    std::string store;  // without secrets
+    std::string store;  // the URL without secrets
     MigrationStatus status;
-    std::vector<int> applied_now;  // by this command
+    std::vector<int> applied_now;  // versions that this command applied
 };
 
 Result<MigrationStatus> Read(const server::StoreUrl& url, const Process& process) {
@@ -48,7 +48,7 @@ Result<Schema> Migrate(const server::StoreUrl& url, const Process& process) {
     auto before = Read(url, process);
     if (!before && before.error().code != Code::kNotFound) return std::move(before).error();
     if (before && before->steps.empty()) return Schema{server::ShownUrl(url), {}, {}};
-    // Opening for writing is what migrates, here and in the server.
+    // Opening a store for writing migrates it, here as in the server.
     KSANA_TRY(auto store,
               server::OpenStore(url, EnvironmentOf(process), server::OpenMode::kReadWrite));
     store.reset();

@@ -17,7 +17,7 @@ Result<server::StoreUrl> StoreUrlOf(const Arguments& arguments, const Process& p
     const std::string& text = arguments.Get("store");
     auto url = server::ParseStoreUrl(text.empty() ? server::kDefaultStore : text);
     if (!url) return std::move(url).error().WithContext("--store");
-    // A whole URL needs nothing else; what stands in the data folder needs the settings.
+    // A whole URL needs no settings; a bare word needs the data folder of the settings.
     if (text.find(':') != std::string::npos) return url;
     return server::LoadStoreUrl({.flags = {{"store", text}},
                                  .config_file = "",

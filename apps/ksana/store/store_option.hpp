@@ -8,16 +8,16 @@
 
 namespace ksana::app {
 
-// --store URL, as every command has it that opens a store itself.
+// --store URL, for every command that opens a store itself.
 OptionSpec StoreOption();
 
-// From --store, else the store of the server's settings: the same variables and the same file. A
-// bare word means the same file as there, too. The error says where it was from.
+// Returns the URL of --store, else of the server's settings, from the same variables and the same
+// file. A bare word ("sqlite") means the same file as for the server. The error names its source.
 Result<server::StoreUrl> StoreUrlOf(const Arguments& arguments, const Process& process);
 
 server::StoreEnvironment EnvironmentOf(const Process& process);
 
-// "3 jobs, 1 run, …" without what there is none of.
+// Formats counts as "3 jobs, 1 run, …", without zeros.
 std::string CountsText(const codec::ExportCounts& counts);
 
 }  // namespace ksana::app

@@ -10,20 +10,21 @@
 
 namespace ksana::app {
 
-// The options that all commands share that ask a server: where it is, and how its answers are
-// shown.
+// The options shared by all commands that ask a server: the connection, and the output format.
 std::vector<OptionSpec> ApiOptions();
 
-// Where the server is and what it is shown: from the options, else from KSANA_SERVER,
-// KSANA_TOKEN_FILE or KSANA_TOKEN, else the default of `ksana server` on this machine.
+// Builds the client's options from the command line, else from KSANA_SERVER, KSANA_TOKEN_FILE or
+// KSANA_TOKEN, else for http://127.0.0.1:7100. Fails if the token cannot be read or the timeout is
+// out of bounds.
 Result<client::ApiClientOptions> ClientOptionsOf(const Arguments& arguments,
                                                  const Process& process);
 
-// For commands that list: --limit N and --all.
+// --limit N and --all, for commands that list.
 std::vector<OptionSpec> ListOptions();
+// Returns how many items to list at most. kInvalidArgument if both options were given.
 Result<std::size_t> MostListedOf(const Arguments& arguments);
 
-// "" where it is not set.
+// Returns the value of an environment variable; "" if it is not set.
 std::string VariableOf(const Process& process, const std::string& name);
 
 }  // namespace ksana::app

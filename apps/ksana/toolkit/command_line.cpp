@@ -32,6 +32,7 @@ const OptionSpec* FindOption(std::span<const OptionSpec> options, std::string_vi
     return nullptr;
 }
 
+// Parses the tokens of one command. Lives on the stack of ParseArguments.
 class Parser {
   public:
     Parser(const Command& command, std::span<const std::string> tokens)
@@ -129,10 +130,10 @@ class Parser {
 
 bool IsHelp(const std::string& token) { return token == "--help" || token == "-h"; }
 
-// At the front of a line: the option, or the word.
+// Returns whether the first token of a line asks for help, as an option or as a word.
 bool AsksForHelp(const std::string& token) { return IsHelp(token) || token == "help"; }
 
-// Whether the tokens begin with the words of a path.
+// Returns whether the tokens begin with the words of `path`.
 bool MatchesPath(std::string_view path, std::span<const std::string> tokens) {
     std::size_t count = 0;
     while (!path.empty()) {
@@ -150,7 +151,7 @@ auto FindCommand(std::span<const Command> commands, std::span<const std::string>
     });
 }
 
-// `rest` is what follows the command's own words.
+// `rest` holds the tokens after the command's path.
 int RunCommand(const Command& command, std::span<const std::string> rest, Output& output) {
     const auto options_end = std::find(rest.begin(), rest.end(), "--");
     if (std::any_of(rest.begin(), options_end, IsHelp)) {
@@ -166,7 +167,7 @@ int RunCommand(const Command& command, std::span<const std::string> rest, Output
     return command.run(*arguments, output);
 }
 
-// How many tokens at the front are shared options with their values.
+// Counts the leading tokens that are shared options or their values.
 std::size_t CountLeadingOptions(std::span<const std::string> tokens) {
     const std::vector<OptionSpec> shared = ApiOptions();
     std::size_t count = 0;
@@ -184,7 +185,7 @@ std::size_t CountLeadingOptions(std::span<const std::string> tokens) {
     return std::min(count, tokens.size());
 }
 
-// "jobs" is "job" where that is a noun with verbs and the plural is nothing itself.
+// Turns "jobs" into "job" if "job" is a noun of the table and "jobs" is not.
 std::string NounOf(std::span<const Command> commands, const std::string& word) {
     if (!word.ends_with('s')) return word;
     const std::string noun = word.substr(0, word.size() - 1);
@@ -196,7 +197,7 @@ std::string NounOf(std::span<const Command> commands, const std::string& word) {
     return !is_of(word) && is_of(noun) ? noun : word;
 }
 
-// Other words for a command: `run show` is `run get`, `job apply` is `apply`.
+// Replaces aliases: `run show` becomes `run get`, `job apply` becomes `apply`.
 void Understand(std::span<const Command> commands, std::vector<std::string>& said) {
     said[0] = NounOf(commands, said[0]);
     if (said.size() < 2 || FindCommand(commands, said) != commands.end()) return;
@@ -206,7 +207,8 @@ void Understand(std::span<const Command> commands, std::vector<std::string>& sai
     if (FindCommand(commands, meant) != commands.end()) said = std::move(meant);
 }
 
-// The tokens name no command: say so, with the nearest one.
+// Reports that the tokens name no command and suggests the nearest one. For a noun alone, prints
+// the help of its verbs.
 int UnknownCommand(std::span<const Command> commands, std::span<const std::string> tokens,
                    Output& output) {
     std::string group;
@@ -308,7 +310,7 @@ int RunCommandLine(std::span<const Command> commands, std::span<const std::strin
     const auto command = FindCommand(commands, said);
     if (command == commands.end()) return UnknownCommand(commands, said, output);
     const auto words = std::count(command->path.begin(), command->path.end(), ' ') + 1;
-    // Behind the command's own, so that a mistake is told by its name.
+    // Leading options move behind the command's path, so that a usage error names the command.
     said.erase(said.begin(), said.begin() + words);
     said.insert(said.begin(), tokens.begin(),
                 tokens.begin() + static_cast<std::ptrdiff_t>(leading));

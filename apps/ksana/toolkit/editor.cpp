@@ -17,7 +17,8 @@
 namespace ksana::app {
 namespace {
 
-// What the keyboard sends while the editor runs is for the editor.
+// Ignores SIGINT and SIGQUIT during its lifetime: Ctrl-C is meant for the editor. The destructor
+// restores the old handlers.
 class KeyboardIsForTheChild {
   public:
     KeyboardIsForTheChild() {

@@ -8,9 +8,12 @@
 
 namespace ksana::app {
 
-// A file that a person edits: made with a text, deleted at the end unless it is kept.
+// A temporary file that the user edits. The destructor deletes it unless Keep() was called. Owned
+// by the command that edits; one thread. It lies in $TMPDIR or /tmp and is readable by its owner
+// only.
 class EditedFile {
   public:
+    // Creates the file with this text. kInternal if it cannot be created or written.
     static Result<EditedFile> Make(std::string_view text, const Process& process);
     ~EditedFile();
     EditedFile(EditedFile&& other) noexcept;
@@ -18,10 +21,11 @@ class EditedFile {
     EditedFile(const EditedFile&) = delete;
     EditedFile& operator=(const EditedFile&) = delete;
 
-    // Runs $VISUAL, else $EDITOR, else vi, and waits for its end; the text that is there then.
+    // Runs $VISUAL, else $EDITOR, else vi, waits for it to exit and returns the text of the file.
+    // kInternal if the editor exits with an error.
     Result<std::string> Edit(const Process& process);
 
-    // It stays, so that nobody's work is lost.
+    // Keeps the file, so that the user's edits are not lost, and returns its path.
     const std::string& Keep();
 
   private:

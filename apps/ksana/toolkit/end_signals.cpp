@@ -32,7 +32,7 @@ int EndSignals::Wait(Duration most, int input) const {
                         .tv_nsec = std::chrono::nanoseconds(most - seconds).count()};
     std::array<pollfd, 2> watched = {pollfd{fd_, POLLIN, 0}, pollfd{input, POLLIN, 0}};
     const nfds_t count = input < 0 ? 1 : 2;
-    // A signal that is not ours may end it early: then nothing has come.
+    // Another signal may interrupt the wait; that counts as a timeout.
     if (::ppoll(watched.data(), count, &time, nullptr) <= 0) return 0;
     signalfd_siginfo info{};
     if (::read(fd_, &info, sizeof info) == sizeof info) return static_cast<int>(info.ssi_signo);

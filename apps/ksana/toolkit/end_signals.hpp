@@ -6,24 +6,25 @@
 
 namespace ksana::app {
 
-// Signals that end a command (SIGINT, SIGTERM; SIGWINCH where it is asked for) as something that
-// can be waited for, so that the command ends in its own way. They are blocked while this lives:
-// make it before any other thread is made, and wait on the main thread only.
+// Receives the signals that end a command (SIGINT, SIGTERM, optionally SIGWINCH) on a descriptor,
+// so that the command can wait for them and end cleanly. The signals are blocked during its
+// lifetime: create it before any other thread starts, and call it on the main thread only. Aborts
+// if no descriptor is left.
 class EndSignals {
   public:
     enum class Also { kNothing, kResize };
     explicit EndSignals(Also also = Also::kNothing);
-    // What came late ends the process at once.
+    // Unblocks the signals. One that arrived and was not taken ends the process at once.
     ~EndSignals();
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;
 
-    // What comes first: a signal (its number), or something to read from `input` (kInput), or
-    // nothing within this time (0).
+    // Waits for the first of: a signal (returns its number), input on `input` (returns kInput), or
+    // the timeout `most` (returns 0).
     int Wait(Duration most, int input = -1) const;
     static constexpr int kInput = -1;
 
-    // Whether one that ends the command has come and was not taken by Wait.
+    // Returns whether SIGINT or SIGTERM has arrived and was not taken by Wait.
     static bool IsPending();
 
   private:

@@ -25,7 +25,7 @@ std::string OptionRight(const OptionSpec& option) {
 
 constexpr std::size_t kColumns = 80;
 
-// Two columns; what does not fit into the second goes on below itself.
+// Formats two columns; text that does not fit the second column continues below it.
 std::string Row(const std::string& left, std::size_t width, std::string_view right) {
     std::string text = fmt::format("{:<{}}  ", left, width);
     const std::size_t room = kColumns - std::min(kColumns - 20, width + 2);
@@ -52,7 +52,7 @@ std::string CommandList(std::span<const Command> commands, std::string_view pref
     return text;
 }
 
-// A noun stands for its verbs: all of them would be a page.
+// Lists each noun once with its verbs: a list of all commands would fill a page.
 std::string NounList(std::span<const Command> commands) {
     struct Line {
         std::string_view name;
@@ -124,7 +124,8 @@ std::string GroupHelp(std::span<const Command> commands, std::string_view group)
 }
 
 std::string CommandHelp(const Command& command) {
-    // What asks a server takes ids; an expression may begin with a dash.
+    // A command that asks a server takes ids. Other words, such as a cron expression, may begin
+    // with a dash and need "--".
     const std::string_view before_words = command.asks_server ? " " : " -- ";
     std::string text = fmt::format("Usage: ksana {} [OPTIONS]{}{}\n\n{}.\n\n{}", command.path,
                                    command.words.empty() ? "" : before_words, command.words,

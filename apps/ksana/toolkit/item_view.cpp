@@ -14,7 +14,7 @@ namespace {
 
 using codec::Json;
 
-// "schedule.cron" of "/schedule/cron".
+// Turns "/schedule/cron" into "schedule.cron".
 std::string DottedName(std::string_view pointer) {
     std::string name(pointer.substr(std::min<std::size_t>(1, pointer.size())));
     std::replace(name.begin(), name.end(), '/', '.');
@@ -28,7 +28,7 @@ std::string UpperCase(std::string text) {
     return text;
 }
 
-// Only the members that were asked for, in that order.
+// Keeps only the members at `fields`, in that order.
 Json Projected(const Json& item, const std::vector<std::string>& fields) {
     if (fields.empty()) return item;
     Json made = Json::Object();
@@ -45,7 +45,7 @@ Cell CellOf(const Column& column, const Json& item, const Style& style) {
     return {text};
 }
 
-// The API has times under these names; what is none stays as it is.
+// Returns whether the API uses this name for times. A value that is no time is printed unchanged.
 bool IsTimeName(std::string_view pointer) {
     constexpr std::array<std::string_view, 8> kEndings = {"_at",   "_until", "/at",    "/now",
                                                           "/from", "/until", "/first", "/last"};
@@ -71,12 +71,12 @@ void AddChosen(ApiSession& session, const std::vector<Json>& items) {
 
 void AddTable(ApiSession& session, const ItemView& view, const std::vector<Json>& items) {
     if (!session.style.fields.empty()) return AddChosen(session, items);
-    // Who asks for the wide form wants to see all of it.
+    // -o wide shows everything, so nothing is cut.
     const bool cut = session.process.terminal.out && session.style.format != Format::kWide;
     session.output.out += TableOf(view.columns, items, session.style).Text(session.style, cut);
 }
 
-// Objects as dotted names; what says nothing is left out.
+// Appends one line for each member, with dotted names for nested ones; skips empty members.
 void Flatten(const Json& value, const std::string& pointer, const Style& style,
              std::vector<std::pair<std::string, Cell>>& lines) {
     if (value.IsObject()) {
@@ -98,7 +98,7 @@ Table TableOf(std::span<const Column> columns, const std::vector<Json>& items, c
     std::vector<Title> titles;
     for (const Column& column : columns) {
         if (!wide && column.wide) continue;
-        // Half a name cannot be copied, half a state or time says nothing.
+        // The first column is an id to copy; half a state or time is useless. Neither is cut.
         const bool firm = titles.empty() || column.kind != Column::Kind::kText;
         titles.push_back({std::string(column.title), firm});
     }

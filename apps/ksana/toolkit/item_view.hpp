@@ -13,43 +13,43 @@
 
 namespace ksana::app {
 
-// A column of a list. `pointer` names the member that is shown, unless `make` makes the text.
+// One column of a list. Shows the member at `pointer`, or the text that `make` returns.
 struct Column {
     enum class Kind : std::uint8_t { kText, kTime, kState };
 
     std::string_view title;
     std::string_view pointer;
     Kind kind = Kind::kText;
-    bool wide = false;  // only in -o wide
+    bool wide = false;  // shown with -o wide only
     std::function<std::string(const codec::Json& item, const Style& style)> make = {};
 };
 
-// How things of one kind are shown.
+// How items of one kind are shown.
 struct ItemView {
-    std::string_view noun;                  // "jobs": for "there are no jobs"
-    std::string_view name_pointer = "/id";  // what -o name prints
+    std::string_view noun;                  // "jobs", as in "there are no jobs"
+    std::string_view name_pointer = "/id";  // the member that -o name prints
     std::span<const Column> columns;
 };
 
-// A list in the format that was asked for; JSON in the API's own shape. Says on standard error
-// where there are none or more.
+// Prints a list in the chosen format; JSON keeps the shape of the API. Notes on standard error that
+// the list is empty or that there are more items.
 void ShowList(ApiSession& session, const ItemView& view, const client::ApiList& list);
-// The same for a list that has no pages. `whole` is what the API answered.
+// Prints a list that has no pages. `whole` is the API's answer.
 void ShowItems(ApiSession& session, const ItemView& view, const std::vector<codec::Json>& items,
                const codec::Json& whole);
 
-// The columns of these things, as a table.
+// Returns the items as a table with these columns.
 Table TableOf(std::span<const Column> columns, const std::vector<codec::Json>& items,
               const Style& style);
 
-// One thing: its members one a line ("schedule.cron   0 3 * * *"), those that are empty left out;
-// or as JSON.
+// Prints one item as JSON, or one member a line ("schedule.cron   0 3 * * *") without empty
+// members.
 void ShowOne(ApiSession& session, const codec::Json& item, std::string_view name_pointer = "/id");
 
-// What a change made of a thing: a program wants the thing itself, a person that it was done.
+// Prints the result of a change: the item itself in the formats for programs, `sentence` in tables.
 void ShowChange(ApiSession& session, const codec::Json& thing, std::string_view sentence);
 
-// One member, for people: times as the style says, lists and objects in short.
+// Formats one member for people: times in the style's format, lists and objects abbreviated.
 std::string MemberText(const codec::Json& value, std::string_view pointer, const Style& style);
 
 }  // namespace ksana::app

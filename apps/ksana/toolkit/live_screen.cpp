@@ -19,7 +19,7 @@ LiveScreen::LiveScreen(Output& output) : output_(output) {
         settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
         settings.c_cc[VMIN] = 0;
         settings.c_cc[VTIME] = 0;
-        // Stopped by Ctrl-Z it would leave its screen behind.
+        // Disables Ctrl-Z: a stopped process would leave the terminal in this mode.
         settings.c_cc[VSUSP] = _POSIX_VDISABLE;
         ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
     }
@@ -32,12 +32,13 @@ LiveScreen::~LiveScreen() {
     if (before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
 }
 
-// Over the old picture, line by line: clearing first would flicker.
+// Overwrites the old picture line by line: clearing the screen first would flicker.
 bool LiveScreen::Draw(const std::vector<std::string>& lines) {
     output_.out += "\x1b[H";
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (i > 0) output_.out += "\n";
-        // Before the text: behind a line of full width it would take the last letter away.
+        // Clears the line before its text: clearing after a line of full width would erase its last
+        // character.
         output_.out += "\x1b[K" + lines[i];
     }
     output_.out += "\x1b[J";
@@ -53,6 +54,7 @@ int LiveScreen::input() const { return before_ ? STDIN_FILENO : -1; }
 
 namespace {
 
+// The loop of RunLive. Lives on its stack.
 class Live {
   public:
     Live(ApiSession& session, const LiveView& view)
@@ -81,7 +83,8 @@ class Live {
         return screen_.Draw(lines);
     }
 
-    // Draws again when the window changes; the exit code when it is time to go.
+    // Waits until `next` and redraws when the window is resized. Returns the exit code if the user
+    // or a signal ends the view.
     std::optional<int> WaitUntil(SteadyPoint next) {
         for (;;) {
             const SteadyPoint now = session_.process.clock.SteadyNow();
@@ -94,7 +97,7 @@ class Live {
             const char key = screen_.Key();
             if (key == '\0') return kExitOk;  // the terminal has closed
             if (key == 'q' || key == 'Q') return kExitOk;
-            if (key == ' ') return std::nullopt;  // now
+            if (key == ' ') return std::nullopt;  // refresh now
         }
     }
 

@@ -15,8 +15,9 @@
 
 namespace ksana::app {
 
-// The whole terminal while it lives: the alternate screen without a cursor and without lines that
-// go on below, keys without Enter and without an echo. What was there comes back at the end.
+// Takes over the terminal during its lifetime: alternate screen, hidden cursor, no line wrapping;
+// keys arrive without Enter and without echo. The destructor restores the terminal. Owned by
+// RunLive; one thread. If standard input is no terminal, there are no keys.
 class LiveScreen {
   public:
     explicit LiveScreen(Output& output);
@@ -24,34 +25,37 @@ class LiveScreen {
     LiveScreen(const LiveScreen&) = delete;
     LiveScreen& operator=(const LiveScreen&) = delete;
 
-    // False: the terminal is gone.
+    // Replaces the screen's content. Returns false if the terminal is gone.
     bool Draw(const std::vector<std::string>& lines);
 
-    // A key that was pressed, or 0.
+    // Returns the next key, or 0 if none was pressed.
     char Key() const;
-    int input() const;  // readable when there is a key; -1: there are none
+    int input() const;  // descriptor to poll for keys; -1: no keyboard
 
   private:
     Output& output_;
     std::optional<termios> before_;
 };
 
-// What a command shows live. `ask` gets what is to be shown, `picture` draws what was got last.
+// A live view. `ask` fetches new data; `picture` draws the data fetched last; `pause` is the
+// interval.
 struct LiveView {
     std::function<Result<void>()> ask;
     std::function<std::vector<std::string>(TerminalSize size)> picture;
     Duration pause;
 };
 
-// The option --interval, and what it says.
+// The option --interval, and its value: kInvalidArgument outside 200ms to 1h.
 OptionSpec IntervalOption();
 Result<Duration> IntervalOf(const Arguments& arguments);
 
-// An error where there is no terminal to draw on; `instead` is what to say for one picture.
+// Returns kInvalidArgument if standard output is no terminal, or a dumb one. The message suggests
+// `instead` as the way to print one picture.
 Result<void> NeedTerminal(const ApiSession& session, std::string_view instead);
 
-// Asks and draws until q or a signal: the exit code. Keeps the last picture while the server does
-// not answer, and says so. Something must have been asked for already.
+// Fetches and draws until the user presses q or a signal arrives; returns the exit code. While the
+// server does not answer, keeps the last picture and shows the error on its second line. The caller
+// must have fetched data once.
 int RunLive(ApiSession& session, const LiveView& view);
 
 }  // namespace ksana::app

@@ -33,7 +33,7 @@ Error IsThere(const std::string& path) {
             fmt::format("{} is there already; --force replaces it", Printable(path))};
 }
 
-// Some file systems do not know the flag; there the earlier look has to do.
+// Some file systems do not support RENAME_NOREPLACE. There, the check in Create() has to suffice.
 int Rename(const std::string& from, const std::string& to, bool replace) {
     if (!replace) {
         if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
@@ -44,7 +44,7 @@ int Rename(const std::string& from, const std::string& to, bool replace) {
     return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
-// The name is durable with its folder only.
+// A rename is durable only once the folder is synced.
 void SyncFolderOf(const std::string& path) {
     const std::string folder = fs::path(path).parent_path();
     const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);

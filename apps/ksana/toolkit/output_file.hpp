@@ -12,12 +12,13 @@
 
 namespace ksana::app {
 
-// Where a large output goes: a file that appears whole or not at all, or a stream that is there
-// already. A file is written beside its place under another name, readable by its owner only, and
-// is gone when it was not committed. One thread.
+// The destination of a large output: a file, or an open stream that the caller owns. A file is
+// written under a temporary name next to its place, with access for its owner only, and Commit()
+// renames it; without Commit() the destructor deletes it. Owned by the command. One thread.
 class OutputFile {
   public:
-    // Refuses a file that is there (kAlreadyExists) unless `replace`, and anything but a file.
+    // Returns kAlreadyExists if the file exists and `replace` is false, and kInvalidArgument if the
+    // path is not a regular file.
     static Result<OutputFile> Create(const std::string& path, bool replace);
     static OutputFile Of(std::FILE* stream) { return {stream, nullptr, "", "", false}; }
 
@@ -26,7 +27,7 @@ class OutputFile {
     ~OutputFile();
 
     Result<void> Write(std::string_view text);
-    // Durable afterwards.
+    // Flushes the output; for a file, also syncs it and renames it into place.
     Result<void> Commit();
 
   private:
@@ -46,13 +47,15 @@ class OutputFile {
     Error Failed(int error) const;
 
     std::FILE* stream_;
-    Owned owned_;            // none: the stream is somebody else's
+    Owned owned_;            // null: the caller owns the stream
     std::string path_;       // empty: a stream
-    std::string temporary_;  // empty: nothing to clear away
+    std::string temporary_;  // empty: no temporary file to delete
     bool replace_;
 };
 
-// "exported 12000 records …", a few times a second while somebody watches; gone at the end.
+// A line on the terminal such as "exported 12000 records", redrawn at most every 200 ms and removed
+// by the destructor. Shows nothing without a terminal. `process` and `verb` must outlive it. One
+// thread.
 class ProgressLine {
   public:
     ProgressLine(const Process& process, std::string_view verb) : process_(process), verb_(verb) {}

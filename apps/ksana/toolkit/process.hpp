@@ -17,32 +17,33 @@ struct TerminalSize {
     int rows = 24;
 };
 
-// What the process is connected to: each stream judged by itself.
+// Which standard streams are terminals, and the terminal's size.
 struct Terminal {
     bool in = false;
     bool out = false;
     bool err = false;
-    bool dumb = true;  // TERM says nothing, or "dumb": no colours, nothing is drawn over
-    // Asked anew each time, as a window may change. Empty: the usual 80 columns.
+    bool dumb = true;  // TERM is unset or "dumb": no colours, no redrawing
+    // Queried on every use, as the window may be resized. Empty: 80 by 24.
     std::function<TerminalSize()> size = {};
 
     TerminalSize Size() const { return size ? size() : TerminalSize{}; }
 };
 
-// Of this process.
+// Describes the terminal of this process.
 Terminal ThisTerminal(bool dumb);
 
-// What commands see of the process they run in: main() gives the real one, tests their own. Owns
-// nothing; everything outlives the table of commands.
+// The process as commands see it. main() passes the real one, tests a fake. Owns none of the
+// objects it refers to; they must outlive the table of commands.
 struct Process {
     Clock& clock;
     Random& random;
     UuidGenerator& ids;
-    std::map<std::string, std::string> environment;  // what settings and terminals need
-    // For what is too large to be held as one text.
+    std::map<std::string, std::string> environment;  // the variables that commands may read
+    // For data too large to hold in memory.
     std::FILE* in;
     std::FILE* out;
-    // Shows a line in place of the one before; "" takes it away. Empty when nobody watches.
+    // Replaces the current line on standard error; "" clears it. Empty if standard error is no
+    // terminal or a dumb one.
     std::function<void(std::string_view)> redraw;
     Terminal terminal = {};
 };

@@ -10,16 +10,18 @@
 
 namespace ksana::app {
 
-// --max-concurrency N|none and --rate COUNT/PER|none, as `group set` and `limit set` have them.
+// --max-concurrency N|none and --rate COUNT/PER|none, for `group set` and `limit set`.
 std::vector<OptionSpec> LimitOptions();
 
-// "10/1m" or "10/1m,burst=20" as the API has it; "none" is null.
+// Parses "10/1m" or "10/1m,burst=20" into the API's form; "none" becomes null. kInvalidArgument
+// otherwise.
 Result<codec::Json> RateOf(std::string_view text);
 
-// `body` with what the options say; a fault where they say nothing at all.
+// Returns `body` with the limits that the options give, unchanged if they give none.
+// kInvalidArgument for a bad value.
 Result<codec::Json> WithLimits(codec::Json body, const Arguments& arguments);
 
-// "10/1m" of what the API shows; "" where there is none.
+// Formats a rate of the API as "10/1m"; "" if there is none.
 std::string RateText(const codec::Json& rate);
 
 }  // namespace ksana::app

@@ -10,7 +10,7 @@
 namespace ksana::app {
 namespace {
 
-// What to type next.
+// Returns a hint about how to fix the error; "" if there is none.
 std::string_view HintOf(Code code) {
     switch (code) {
         case Code::kUnavailable:

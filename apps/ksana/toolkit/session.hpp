@@ -11,32 +11,34 @@
 
 namespace ksana::app {
 
-// What a command works with that asks a server.
+// The context of a command that asks a server: its arguments, its output and a client.
+// Lives for one invocation, on the stack of OverApi's wrapper; owns none of what it refers to. One
+// thread.
 struct ApiSession {
     const Arguments& arguments;
     const Process& process;
     Output& output;
     client::ApiClient& api;
     Style style;
-    const EndSignals* signals = nullptr;  // of commands that take their time, else null
+    const EndSignals* signals = nullptr;  // set for commands that wait for signals, else null
 
     const std::string& Word(std::size_t n) const { return arguments.words().at(n); }
-    // A message for people, on standard error: the output is for whoever reads it.
+    // Writes a message for people to standard error; standard output holds results only.
     void Note(std::string_view line) const;
 };
 
-// The exit code, or what went wrong.
+// The body of a command. Returns the exit code, or the error.
 using ApiBody = std::function<Result<int>(ApiSession&)>;
 
 enum class Signals { kEndTheProcess, kAreWaitedFor };
 
-// A command of the table around its body: opens the session, and says what went wrong with a word
-// about what to do next. The process must outlive it.
+// Wraps `body` as a command of the table. The wrapper opens the session and prints an error
+// together with a hint about what to do next. `process` must outlive the wrapper.
 std::function<int(const Arguments&, Output&)> OverApi(const Process& process, ApiBody body,
                                                       Signals signals = Signals::kEndTheProcess);
 
-// Asks, and hears a yes. --yes says so beforehand; where there is nobody to ask, the error names
-// that flag.
+// Asks the user and returns whether the answer was yes. --yes answers in advance. kInvalidArgument
+// if there is no terminal to ask on; the message names --yes.
 Result<bool> Confirm(ApiSession& session, std::string_view question);
 
 }  // namespace ksana::app

@@ -38,7 +38,7 @@ std::string Painted(Hue hue, std::string_view text) {
     return fmt::format("{}{}{}", CodeOf(hue), text, kPlain);
 }
 
-// "id,schedule.cron" as JSON Pointers.
+// Turns "id,schedule.cron" into JSON Pointers.
 std::vector<std::string> PointersOf(std::string_view fields) {
     std::vector<std::string> pointers;
     while (!fields.empty()) {
@@ -117,7 +117,7 @@ std::string RelativeTime(TimePoint instant, TimePoint now) {
         const std::int64_t count = seconds / kUnits.at(i).seconds;
         text = fmt::format("{}{}", count, kUnits.at(i).name);
         seconds -= count * kUnits.at(i).seconds;
-        // "1h30m", but "3d": a small number of hours or minutes needs the next one.
+        // "1h30m", but "3d": a small number of hours or minutes needs a second unit.
         const bool small = count < 10 && i > 1 && i + 1 < kUnits.size();
         if (small && seconds >= kUnits.at(i + 1).seconds) {
             text += fmt::format("{}{}", seconds / kUnits.at(i + 1).seconds, kUnits.at(i + 1).name);

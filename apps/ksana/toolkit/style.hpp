@@ -17,35 +17,37 @@ namespace ksana::app {
 enum class Format : std::uint8_t { kTable, kWide, kJson, kJsonLines, kName };
 enum class TimeFormat : std::uint8_t { kRelative, kIso, kRaw };
 
-// Colours by what they mean.
+// Colours, named by their meaning.
 enum class Hue : std::uint8_t { kNone, kHead, kGood, kBad, kWarn, kBusy, kFaint };
 
-// How answers are shown to whoever reads them.
+// How output is formatted: for people on a terminal, or for programs. A value, made once for each
+// command.
 struct Style {
     Format format = Format::kTable;
     TimeFormat time = TimeFormat::kIso;
-    std::vector<std::string> fields;  // JSON Pointers; empty: what the command chooses
-    bool colour = false;              // of the output
-    bool error_colour = false;        // of messages
+    std::vector<std::string> fields;  // JSON Pointers; empty: the command's default
+    bool colour = false;              // for standard output
+    bool error_colour = false;        // for standard error
     std::size_t columns = 80;
     TimePoint now{};
 
     bool IsTable() const { return format == Format::kTable || format == Format::kWide; }
     std::string Paint(Hue hue, std::string_view text) const;
-    // The same for standard error.
+    // Paint() for standard error.
     std::string PaintError(Hue hue, std::string_view text) const;
 
-    // A time of the API as this style shows it. What is no time stays as it is.
+    // Formats a time of the API. A text that is no time is returned unchanged.
     std::string Time(const std::string& text) const;
 };
 
-// From the shared options and from what the process is connected to.
+// Builds the style from the shared options and from the terminal.
 Style StyleOf(const Arguments& arguments, const Process& process);
 
-// "5m ago", "in 3h", "now": the largest unit, and a second one where that says more.
+// Formats as "5m ago", "in 3h" or "now". Small counts of hours or minutes get a second unit: "in
+// 3h20m".
 std::string RelativeTime(TimePoint instant, TimePoint now);
 
-// Of the states of runs, of jobs and of services.
+// Returns the colour for a state of a run, job or service.
 Hue HueOf(std::string_view state);
 
 }  // namespace ksana::app

@@ -20,7 +20,7 @@ void Append(std::string& line, const Style& style, const Cell& cell, std::size_t
     line.append(width + kGap - std::min(width + kGap, TextWidth(cut)), ' ');
 }
 
-// Blanks at the end are of the layout only: a painted cell ends with its colour.
+// Trims blanks of the layout only: a painted cell ends with its colour code.
 void EndLine(std::string& line) {
     line.erase(line.find_last_not_of(' ') + 1);
     line += '\n';
@@ -36,7 +36,8 @@ void Table::Add(std::vector<Cell> row) {
     rows_.push_back(std::move(row));
 }
 
-// Of those that are as firm as this; their number where there is none.
+// Returns the widest column that is firm or not, as `firm` says; the number of columns if there is
+// none.
 std::size_t Table::Widest(const std::vector<std::size_t>& widths, bool firm) const {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -89,7 +90,7 @@ struct Range {
     std::uint32_t last;
 };
 
-// Marks that stand on the letter before them, joiners and variation selectors.
+// Combining marks, joiners and variation selectors.
 constexpr std::array<Range, 11> kNoWidth = {{{0x0300, 0x036F},
                                              {0x0483, 0x0489},
                                              {0x0591, 0x05BD},
@@ -102,7 +103,8 @@ constexpr std::array<Range, 11> kNoWidth = {{{0x0300, 0x036F},
                                              {0x20D0, 0x20FF},
                                              {0xFE00, 0xFE0F}}};
 
-// What terminals draw over two columns (Unicode's East Asian Width W and F, as whole blocks).
+// Characters that terminals draw over two columns (Unicode's East Asian Width W and F, as whole
+// blocks).
 constexpr std::array<Range, 11> kTwo = {{{0x1100, 0x115F},
                                          {0x2E80, 0x303E},
                                          {0x3041, 0x4DBF},
@@ -127,7 +129,7 @@ std::size_t WidthOf(std::uint32_t c) {
     return IsIn(kTwo, c) ? 2 : 1;
 }
 
-// The next character, taken off the front. A byte that is no UTF-8 counts as itself.
+// Takes the next character off the front of the text.
 std::uint32_t Take(std::string_view& text) {
     const auto lead = static_cast<unsigned char>(text[0]);
     const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;

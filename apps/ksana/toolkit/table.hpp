@@ -9,27 +9,28 @@
 namespace ksana::app {
 
 struct Cell {
-    std::string text;  // made printable by the table
+    std::string text;  // Table::Add makes it printable
     Hue hue = Hue::kNone;
 };
 
 struct Title {
     std::string text;
-    bool firm = false;  // cut only when nothing else is left to cut
+    bool firm = false;  // cut only after all other columns are at their minimum
 };
 
-// Rows under titles, as wide as what they hold and no wider than the terminal: what does not fit is
-// cut, beginning with the widest column, firm ones last. Nothing trails at the end of a
-// line.
+// Rows under titles, in columns as wide as their content. If the table is wider than the terminal,
+// the widest columns are cut first and firm columns last. Lines have no trailing blanks. One
+// thread.
 class Table {
   public:
     explicit Table(std::vector<Title> titles);
 
-    // As many cells as there are titles.
+    // Adds a row. Aborts unless it has one cell for each title.
     void Add(std::vector<Cell> row);
     bool empty() const { return rows_.empty(); }
 
-    // On a terminal a table has its width; in a pipe it is cut nowhere, so that nothing is lost.
+    // Formats the table. `cut` limits it to style.columns; output to a pipe is not cut, so that
+    // nothing is lost.
     std::string Text(const Style& style, bool cut) const;
 
   private:
@@ -40,11 +41,11 @@ class Table {
     std::vector<std::vector<Cell>> rows_;
 };
 
-// How many columns of a terminal a text takes: letters one, East Asian wide ones and emoji two,
-// combining marks none. The text must be UTF-8 without control characters (Printable).
+// Returns the number of terminal columns that a text takes: wide East Asian characters and emoji
+// take two, combining marks none. The text must be UTF-8 without control characters (Printable).
 std::size_t TextWidth(std::string_view text);
 
-// As much of it as fits; what is cut ends with "…".
+// Cuts a text to `columns`; a text that is cut ends with "…".
 std::string CutToWidth(std::string_view text, std::size_t columns);
 
 }  // namespace ksana::app

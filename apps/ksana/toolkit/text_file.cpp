@@ -40,7 +40,7 @@ bool LooksLikeJson(const std::string& path, const std::string& text) {
     if (path.ends_with(".json")) return true;
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos || text[first] == '{') return true;
-    // [1, 2] or [table]: a table has its name at once.
+    // A JSON array of objects or strings. Any other bracket counts as a TOML header, "[table]".
     return text[first] == '[' && text.find_first_of("{\"", first) == first + 1;
 }
 

@@ -11,26 +11,29 @@
 
 namespace ksana::app {
 
-// All of a file; "-" is standard input. Beyond this size it is refused.
+// Reads a whole file; "-" is standard input. kInvalidArgument if it cannot be read or is larger
+// than `max_bytes`.
 Result<std::string> ReadTextFile(const std::string& path, const Process& process,
                                  std::size_t max_bytes = 4 << 20);
 
-// A file that holds JSON or TOML: by its name (.toml, .json), else by how it begins.
+// Reads a file of JSON or TOML. The name decides (.toml, .json), else the first characters.
 Result<codec::Json> ReadDataFile(const std::string& path, const Process& process);
 
-// Lines of a file or a stream, one at a time. One thread.
+// Reads a file or a stream line by line. Owns the file that it opened, not a stream that it was
+// given. One thread.
 class LineFile {
   public:
-    // A line beyond it is refused, so that a file without lines does not fill the memory.
+    // A longer line is refused, so that a file without newlines does not fill the memory.
     static constexpr std::size_t kMaxLine = 256U << 20U;
 
-    // kNotFound when there is none.
+    // Opens a file. kNotFound if it does not exist, kPermissionDenied if it may not be read.
     static Result<LineFile> Open(const std::string& path);
     static LineFile Of(std::FILE* stream) { return {stream, nullptr}; }
 
-    // Without its newline; false at the end. The last line needs none.
+    // Reads the next line without its newline. Returns false at the end. The last line needs no
+    // newline.
     Result<bool> Next(std::string& line);
-    // Back to the first line; false for what can be read only once (a pipe).
+    // Goes back to the first line. Returns false for a stream that can be read only once (a pipe).
     bool Rewind();
 
   private:
@@ -44,9 +47,9 @@ class LineFile {
     Result<bool> Fill();
 
     std::FILE* stream_;
-    Owned owned_;  // none: the stream is somebody else's
+    Owned owned_;  // null: the caller owns the stream
     std::vector<char> buffer_ = std::vector<char>(64U << 10U);
-    std::size_t begin_ = 0;  // what is in the buffer and not yet given out
+    std::size_t begin_ = 0;  // [begin_, end_): bytes read and not yet returned
     std::size_t end_ = 0;
 };
 

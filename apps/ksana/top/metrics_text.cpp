@@ -66,7 +66,7 @@ std::optional<double> MetricsText::Quantile(std::string_view name, double share,
     const Buckets then = before.BucketsOf(name);
     const auto since = [&then](double bound, double count) {
         const auto found = then.find(bound);
-        // A restarted server begins anew.
+        // A smaller count than before means that the server restarted.
         return found == then.end() || found->second > count ? count : count - found->second;
     };
     if (now.empty()) return std::nullopt;

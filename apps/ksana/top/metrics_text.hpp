@@ -8,28 +8,28 @@
 
 namespace ksana::app {
 
-// What /metrics said (Prometheus' text format), for reading a few values out of it. Lines that are
-// not understood are passed over: another version may say more.
+// A parsed answer of /metrics (Prometheus text format), for looking up a few values. Unknown lines
+// are skipped: another version of the server may have more. Immutable.
 class MetricsText {
   public:
     MetricsText() = default;
     explicit MetricsText(std::string_view text);
 
-    // The sum over all series of this name, or over those whose labels hold `label` (written as in
-    // the text: state="queued"). Nothing where there is none.
+    // Returns the sum over all series of this name whose labels contain `label`, written as in the
+    // text: state="queued". None if there is no series of this name.
     std::optional<double> Sum(std::string_view name, std::string_view label = "") const;
 
-    // The share of a histogram's samples since `before` (empty: since the start), in seconds: the
-    // upper bound of the bucket that holds it. Nothing without samples.
+    // Returns a quantile of a histogram in seconds, for the samples since `before` (empty: since
+    // the server's start): the upper bound of the bucket that holds it. None without samples.
     std::optional<double> Quantile(std::string_view name, double share,
                                    const MetricsText& before) const;
 
   private:
     struct Series {
-        std::string labels;  // what stands between the braces
+        std::string labels;  // the text between the braces
         double value = 0;
     };
-    using Buckets = std::map<double, double>;  // samples up to a bound
+    using Buckets = std::map<double, double>;  // number of samples by upper bound
     Buckets BucketsOf(std::string_view name) const;
 
     std::map<std::string, std::vector<Series>, std::less<>> series_;

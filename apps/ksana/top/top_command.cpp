@@ -17,7 +17,7 @@ Result<TopData> AskAll(const ApiSession& session) {
 
 int Once(ApiSession& session, const TopData& data) {
     TerminalSize size = session.process.terminal.Size();
-    if (!session.process.terminal.out) size.rows = 40;  // a pipe has no end
+    if (!session.process.terminal.out) size.rows = 40;  // a pipe has no height
     for (const std::string& line : TopFrame(data, nullptr, session.style, size)) {
         session.output.out += line + "\n";
     }

@@ -9,7 +9,7 @@ using client::ApiAnswer;
 using client::ApiPath;
 using codec::Json;
 
-// What it says without being ready comes as an error; its text is the news.
+// A server that is not ready answers with an error; its message says why.
 void ReadHealth(const Result<ApiAnswer>& answer, TopData& data) {
     data.ready = answer.has_value();
     data.health = answer ? "ok" : answer.error().message;
@@ -31,7 +31,7 @@ Result<TopData> AskTopData(client::ApiClient& api, Clock& clock, std::size_t row
     KSANA_TRY(data.next, Items(api, ApiPath({"jobs"}),
                                {{"enabled", "true"}, {"sort", "next_run_at"}, {"limit", limit}},
                                data.version));
-    // Jobs that never fire again stand first or last, as the store orders them.
+    // Jobs without a next fire come first or last, depending on the store's order.
     std::erase_if(data.next, [](const Json& job) { return !job.Has("/next_run_at"); });
     KSANA_TRY(data.running, Items(api, ApiPath({"runs"}), {{"state", "running"}, {"limit", limit}},
                                   data.version));

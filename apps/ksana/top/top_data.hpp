@@ -12,21 +12,23 @@
 
 namespace ksana::app {
 
-// What a server says about itself at one moment.
+// The state of a server at one moment.
 struct TopData {
     TimePoint at{};
     SteadyPoint steady{};
     std::string server;
     std::string version;
     bool ready = false;
-    std::string health;                  // what is wrong, one a line
-    std::optional<MetricsText> metrics;  // none: not for us to see
-    std::vector<codec::Json> next;       // jobs, the soonest first
-    std::vector<codec::Json> running;    // runs, the newest first
-    std::vector<codec::Json> failures;   // runs, those that ended last first
+    std::string health;  // "ok", or the reason why the server is not ready
+    // none: /metrics could not be read, for example without permission
+    std::optional<MetricsText> metrics;
+    std::vector<codec::Json> next;      // jobs, soonest fire first
+    std::vector<codec::Json> running;   // runs, the newest first
+    std::vector<codec::Json> failures;  // runs, last ended first
 };
 
-// Asks for all of it; `rows` of each list. The error is the first one that leaves nothing to show.
+// Fetches everything, with at most `rows` items in each list. Fails if a list cannot be fetched;
+// health and metrics may be missing.
 Result<TopData> AskTopData(client::ApiClient& api, Clock& clock, std::size_t rows);
 
 }  // namespace ksana::app

@@ -20,7 +20,7 @@ namespace {
 using codec::Json;
 
 constexpr std::string_view kUnknown = "-";
-// A smaller terminal shows the upper left part of this.
+// A smaller terminal shows the upper left part of a picture of this size.
 constexpr int kFewestColumns = 30;
 constexpr int kFewestRows = 8;
 
@@ -28,7 +28,8 @@ std::string Count(std::optional<double> value) {
     return value ? fmt::format("{:.0f}", *value) : std::string(kUnknown);
 }
 
-// Per second since the moment before; a counter that went back was started anew.
+// Returns the rate per second since `before`. A counter that decreased belongs to a restarted
+// server and counts as 0.
 std::string Rate(const TopData& data, const TopData* before, std::string_view name,
                  std::string_view label = "") {
     if (before == nullptr || !data.metrics || !before->metrics) return std::string(kUnknown);
@@ -51,7 +52,7 @@ std::string Lateness(const TopData& data, const TopData* before, double share) {
     return "<" + FormatDuration(Duration(micros));
 }
 
-// "name value" side by side, as many as fit.
+// Formats "name value" pairs side by side, as many as fit.
 std::string Facts(const std::vector<std::pair<std::string_view, Cell>>& facts, const Style& style,
                   std::size_t columns) {
     std::string line;
@@ -67,6 +68,7 @@ std::string Facts(const std::vector<std::pair<std::string_view, Cell>>& facts, c
     return line;
 }
 
+// Builds the lines of TopFrame. Lives on its stack.
 class Frame {
   public:
     Frame(const TopData& data, const TopData* before, Style style, const TerminalSize& size)
@@ -109,7 +111,8 @@ class Frame {
         return data_.metrics ? data_.metrics->Sum(name, label) : std::nullopt;
     }
 
-    // Runs that are not over: of what there is none, nothing is said.
+    // Returns the number of waiting runs in a state. The server omits states without runs, so a
+    // missing series means 0.
     std::optional<double> Waiting(std::string_view label) const {
         if (!data_.metrics) return std::nullopt;
         return data_.metrics->Sum("ksana_runs_waiting", label).value_or(0);
@@ -166,11 +169,11 @@ class Frame {
         List("Last failures", failures, data_.failures, most[2]);
     }
 
-    // How many rows each list gets: one at a time to each that has more, while there are rows.
+    // Returns how many rows each list gets: one row in turn to each list that has more items.
     std::vector<std::size_t> Shares(const std::vector<std::size_t>& wanted) const {
         std::size_t left = rows_ - std::min(rows_, lines_.size());
         for (const std::size_t want : wanted) {
-            // A blank line and a name, and titles where there is something.
+            // Each list has a blank line and a name, and a title row if it has items.
             left -= std::min<std::size_t>(left, want == 0 ? 2 : 3);
         }
         std::vector<std::size_t> shares(wanted.size(), 0);

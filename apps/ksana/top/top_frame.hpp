@@ -8,8 +8,8 @@
 
 namespace ksana::app {
 
-// One picture of a server: its lines, none wider and not more than the terminal has. `before` is
-// the moment that rates are counted from; null: there is none yet.
+// Returns one picture of a server as lines that fit the terminal. Rates are computed since
+// `before`; null if there is no earlier data.
 std::vector<std::string> TopFrame(const TopData& data, const TopData* before, const Style& style,
                                   const TerminalSize& size);
 

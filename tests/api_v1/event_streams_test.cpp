@@ -13,7 +13,7 @@ class EventStreamsTest : public V1Fixture {
   protected:
     using Listener = std::shared_ptr<Stream>;
 
-    Listener Open(EventWish wish = {}) {
+    Listener Open(EventRequest wish = {}) {
         auto stream = events_.Open(std::move(wish));
         EXPECT_TRUE(stream) << stream.error().Describe();
         events_.RunOnce();

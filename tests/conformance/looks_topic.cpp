@@ -32,8 +32,8 @@ std::vector<std::string> Walk(Store& store, Query query, std::size_t& early) {
                 ids.push_back(item.id);
             }
         }
-        early += page->looked_enough ? 1 : 0;
-        EXPECT_TRUE(!page->looked_enough || !page->next.empty());
+        early += page->ended_early ? 1 : 0;
+        EXPECT_TRUE(!page->ended_early || !page->next.empty());
         if (page->next.empty()) return ids;
         query.cursor = page->next;
     }

@@ -84,7 +84,7 @@ TEST_F(AlertBoundsTest, WhatIsOverMakesRoom) {
         stored.incident.opened_at = clock_.Now() - hours(9);
         stored.incident.told = stored.incident.over_told = true;
         if (state == IncidentState::kClosed) stored.incident.closed_at = closed_at;
-        ASSERT_TRUE(service_.shelf().PutIncident(stored, clock_.Now()));
+        ASSERT_TRUE(service_.repository().PutIncident(stored, clock_.Now()));
     };
     const auto last = static_cast<int>(AlertRepository::kMaxIncidents) - 1;
     for (int n = 0; n < last - 2; ++n) keep(n, IncidentState::kOpen, {});
@@ -108,13 +108,13 @@ TEST_F(AlertBoundsTest, ANoticeThatIsOwedIsAboutItsOwnIncident) {
     Put(Rule());
     Run(EventKind::kPermanentFailure);
     Look();
-    StoredIncident stored = service_.shelf().AllIncidents()->at(0);
+    StoredIncident stored = service_.repository().AllIncidents()->at(0);
     const Uuid first = stored.incident.id;
     stored.incident.state = IncidentState::kClosed;
     stored.incident.closed_at = clock_.Now();
-    stored.incident.owed = model::OwedNotice{
+    stored.incident.owed = model::PendingNotice{
         .kind = model::AlertNotice::kRecovered, .at = clock_.Now(), .ids = {ids_.Next()}};
-    ASSERT_TRUE(service_.shelf().PutIncident(stored, clock_.Now()));
+    ASSERT_TRUE(service_.repository().PutIncident(stored, clock_.Now()));
     Run(EventKind::kPermanentFailure);
     Look();
     EXPECT_EQ(Events(), (Strings{"opened", "recovered", "opened"}));

@@ -102,7 +102,7 @@ class AlerterTest : public ::testing::Test {
         return events;
     }
     std::optional<model::AlertIncident> Incident(const std::string& subject = "job:j") {
-        const auto all = service_.shelf().AllIncidents();
+        const auto all = service_.repository().AllIncidents();
         for (const StoredIncident& one : *all) {
             if (one.incident.subject == subject) return one.incident;
         }

@@ -61,13 +61,13 @@ TEST_F(AlerterTest, ANoticeThatIsOwedIsToldOnce) {
     Put(Rule());
     Run(EventKind::kPermanentFailure);
     Look();
-    StoredIncident stored = service_.shelf().AllIncidents()->at(0);
+    StoredIncident stored = service_.repository().AllIncidents()->at(0);
     const auto runs = store_->runs().List({.filter = {.trigger = model::RunTrigger::kCallback}});
     // The state before the notice was recorded as sent.
     stored.incident.told = false;
-    stored.incident.owed = model::OwedNotice{
+    stored.incident.owed = model::PendingNotice{
         .kind = model::AlertNotice::kOpened, .at = clock_.Now(), .ids = {runs->items.at(0).id}};
-    ASSERT_TRUE(service_.shelf().PutIncident(stored, clock_.Now()));
+    ASSERT_TRUE(service_.repository().PutIncident(stored, clock_.Now()));
     Look();
     EXPECT_EQ(Events(), Strings{"opened"});
     EXPECT_TRUE(Incident()->told);
@@ -177,7 +177,7 @@ TEST_F(AlerterTest, TheRuleIsGone) {
     Put(Rule());
     Run(EventKind::kPermanentFailure);
     Look();
-    ASSERT_TRUE(service_.Delete(*service_.shelf().GetRule("r"), {}));
+    ASSERT_TRUE(service_.Delete(*service_.repository().GetRule("r"), {}));
     EXPECT_FALSE(Incident());
     Look();
     EXPECT_EQ(Events(), Strings{"opened"});

@@ -36,7 +36,7 @@ class BackfillTest : public ServiceFixture {
         runs_before_ = Runs("j");
     }
 
-    BackfillWish Wish(int fires, BackfillOverlap overlap = BackfillOverlap::kQueue) const {
+    BackfillParams Wish(int fires, BackfillOverlap overlap = BackfillOverlap::kQueue) const {
         return {.job_id = "j",
                 .from = from_,
                 .to = from_ + hours(fires),
@@ -46,7 +46,7 @@ class BackfillTest : public ServiceFixture {
                 .parameters = "",
                 .id = {}};
     }
-    Backfill Start(const BackfillWish& wish) {
+    Backfill Start(const BackfillParams& wish) {
         auto made = backfills_.Start(wish, {.user = "ada"});
         EXPECT_TRUE(made) << made.error().Describe();
         return made ? *made : Backfill{};
@@ -150,7 +150,7 @@ TEST_F(BackfillTest, WaitsBehindARunOfTheScheduleAndIsNotDropped) {
 }
 
 TEST_F(BackfillTest, AllowIsAsFastAsItWasAsked) {
-    BackfillWish wish = Wish(20, BackfillOverlap::kAllow);
+    BackfillParams wish = Wish(20, BackfillOverlap::kAllow);
     wish.per_minute = 60;
     const Backfill made = Start(wish);
     Go(seconds(0));
@@ -260,7 +260,7 @@ TEST_F(BackfillTest, ItsFiresAreThoseOfTheMomentItWasMade) {
 }
 
 TEST_F(BackfillTest, ParametersTakeThePlaceOfThePayload) {
-    BackfillWish wish = Wish(1);
+    BackfillParams wish = Wish(1);
     wish.parameters = R"({"day":"monday"})";
     const Backfill made = Start(wish);
     Go(seconds(1));
@@ -269,14 +269,14 @@ TEST_F(BackfillTest, ParametersTakeThePlaceOfThePayload) {
 }
 
 TEST_F(BackfillTest, WishesHaveBounds) {
-    const auto fault = [&](BackfillWish wish) {
+    const auto fault = [&](BackfillParams wish) {
         const auto made = backfills_.Start(wish, {});
         EXPECT_FALSE(made);
         return made                            ? ""
                : made.error().problems.empty() ? made.error().Describe()
                                                : made.error().problems[0].path;
     };
-    BackfillWish wish = Wish(5);
+    BackfillParams wish = Wish(5);
     wish.to = clock_.Now() + seconds(1);
     EXPECT_EQ(fault(wish), "/to");
     wish = Wish(5);
@@ -301,7 +301,7 @@ TEST_F(BackfillTest, WishesHaveBounds) {
 }
 
 TEST_F(BackfillTest, WhatIsToComeIsThePlanners) {
-    BackfillWish wish = Wish(5);
+    BackfillParams wish = Wish(5);
     wish.from = clock_.Now() - minutes(90);
     clock_.Advance(hours(3));  // the planner does not run
     wish.to = clock_.Now();

@@ -23,7 +23,7 @@ struct Parsed {
 // Parses the text in pieces of `piece` bytes, then signals the end of the stream.
 Parsed Parse(std::string_view text, std::size_t piece, bool to_head) {
     Parsed parsed;
-    AnswerIntake intake(kRequest, parsed.answer);
+    AnswerCollector intake(kRequest, parsed.answer);
     PlainParser parser;
     parser.Begin(intake, parsed.answer, to_head);
     while (!text.empty() && parsed.status == ParseStatus::kNeedMore) {

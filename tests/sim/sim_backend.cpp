@@ -115,7 +115,9 @@ class WatchedTransaction final : public Transaction {
     Result<std::optional<Run>> LockFirstBlocked(const std::string& id) override {
         return inner_.LockFirstBlocked(id);
     }
-    Many<Run> LockStray(std::size_t limit) override { return inner_.LockStray(limit); }
+    Many<Run> LockWronglyBlocked(std::size_t limit) override {
+        return inner_.LockWronglyBlocked(limit);
+    }
     Many<Run> LockUnstarted(const std::string& id, std::size_t limit) override {
         return inner_.LockUnstarted(id, limit);
     }

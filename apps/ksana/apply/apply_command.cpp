@@ -15,29 +15,29 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
-std::string PathOf(ThingKind kind, const std::string& name) {
+std::string PathOf(ItemKind kind, const std::string& name) {
     switch (kind) {
-        case ThingKind::kCalendar:
+        case ItemKind::kCalendar:
             return ApiPath({"calendars", name});
-        case ThingKind::kGroup:
+        case ItemKind::kGroup:
             return ApiPath({"groups", name});
-        case ThingKind::kJob:
+        case ItemKind::kJob:
             break;
     }
     return ApiPath({"jobs", name});
 }
 
 // Returns null if the item does not exist.
-Result<Json> Look(client::ApiClient& api, ThingKind kind, const std::string& name) {
+Result<Json> Look(client::ApiClient& api, ItemKind kind, const std::string& name) {
     auto answer = api.Get(PathOf(kind, name));
     if (answer) return answer->json;
     if (answer.error().code == Code::kNotFound) return Json();
     return std::move(answer).error();
 }
 
-Result<StoredThings> LookAtAll(client::ApiClient& api, const WantedThings& wanted,
-                               const std::string& set) {
-    StoredThings stored;
+Result<StoredItems> LookAtAll(client::ApiClient& api, const DefinedItems& wanted,
+                              const std::string& set) {
+    StoredItems stored;
     // One list instead of one request for each job: most wanted jobs exist from an earlier apply.
     KSANA_TRY(const auto own, client::ListAll(api, ApiPath({"jobs"}),
                                               {{"label", fmt::format("{}={}", kSetLabel, set)}},
@@ -49,15 +49,15 @@ Result<StoredThings> LookAtAll(client::ApiClient& api, const WantedThings& wante
     for (const Json& job : own.items) stored.jobs.emplace(job.TextAt("/id"), job);
     for (const WantedJob& job : wanted.jobs) {
         if (stored.jobs.contains(job.job.id)) continue;
-        KSANA_TRY(Json there, Look(api, ThingKind::kJob, job.job.id));
+        KSANA_TRY(Json there, Look(api, ItemKind::kJob, job.job.id));
         if (!there.IsNull()) stored.jobs.emplace(job.job.id, std::move(there));
     }
     for (const schedule::Calendar& calendar : wanted.calendars) {
-        KSANA_TRY(Json there, Look(api, ThingKind::kCalendar, calendar.name));
+        KSANA_TRY(Json there, Look(api, ItemKind::kCalendar, calendar.name));
         if (!there.IsNull()) stored.calendars.emplace(calendar.name, std::move(there));
     }
     for (const codec::DefinedGroup& group : wanted.groups) {
-        KSANA_TRY(Json there, Look(api, ThingKind::kGroup, group.name));
+        KSANA_TRY(Json there, Look(api, ItemKind::kGroup, group.name));
         if (!there.IsNull()) stored.groups.emplace(group.name, std::move(there));
     }
     return stored;
@@ -70,7 +70,7 @@ Result<void> CarryOut(client::ApiClient& api, const PlanItem& item) {
         return {};
     }
     // The path has the name; the body of a group must not repeat it.
-    const Json body = item.kind == ThingKind::kJob ? item.body : item.body.Without("/name");
+    const Json body = item.kind == ItemKind::kJob ? item.body : item.body.Without("/name");
     KSANA_TRY_VOID(api.Put(
         std::move(path), body,
         item.if_match.empty() ? std::string(client::ApiClient::kMustBeNew) : item.if_match));
@@ -112,8 +112,8 @@ Result<int> Apply(ApiSession& session) {
     if (!IsSetName(set)) {
         return Error(Code::kInvalidArgument, "--set must be a word of up to 100 characters");
     }
-    KSANA_TRY(const WantedThings wanted, ReadDefinitionFiles(files, session.process));
-    KSANA_TRY(const StoredThings stored, LookAtAll(session.api, wanted, set));
+    KSANA_TRY(const DefinedItems wanted, ReadDefinitionFiles(files, session.process));
+    KSANA_TRY(const StoredItems stored, LookAtAll(session.api, wanted, set));
     KSANA_TRY(const Plan plan, MakePlan(wanted, stored, {set, arguments.Has("prune")}));
 
     const bool dry = arguments.Has("dry-run");
@@ -177,7 +177,7 @@ Command ApplyCommand(const Process& process) {
                         {"prune", '\0', "", "delete jobs of this set that no file names", ""},
                         {"dry-run", '\0', "", "show the plan, change nothing", ""},
                         {"set", '\0', "NAME", "which set of files this is", "default"}},
-            .run = OverApi(process, Apply),
+            .run = MakeApiCommand(process, Apply),
             .asks_server = true};
 }
 

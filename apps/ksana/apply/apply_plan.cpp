@@ -97,7 +97,7 @@ std::string TagOf(const Json& thing) {
 }
 
 Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const PlanOptions& options) {
-    PlanItem item{ThingKind::kJob, wanted.job.id, PlanVerb::kCreate, {}, false, false, "", {}};
+    PlanItem item{ItemKind::kJob, wanted.job.id, PlanVerb::kCreate, {}, false, false, "", {}};
     model::JobDefinition job = wanted.job;
     const std::string hash = HashOf(job);
     std::optional<model::JobDefinition> there;
@@ -136,7 +136,7 @@ Result<PlanItem> PlanJob(const WantedJob& wanted, const Json* stored, const Plan
 }
 
 // Calendars and groups have no labels: compares them member by member with the wanted definition.
-PlanItem PlanThing(ThingKind kind, const std::string& name, Json wanted, const Json* stored) {
+PlanItem PlanThing(ItemKind kind, const std::string& name, Json wanted, const Json* stored) {
     PlanItem item{kind, name, PlanVerb::kCreate, {}, false, false, "", std::move(wanted)};
     if (stored == nullptr) return item;
     item.if_match = TagOf(*stored);
@@ -163,7 +163,7 @@ const Json* Find(const std::map<std::string, Json>& things, const std::string& n
     return found == things.end() ? nullptr : &found->second;
 }
 
-void PlanDeletions(const WantedThings& wanted, const StoredThings& stored,
+void PlanDeletions(const DefinedItems& wanted, const StoredItems& stored,
                    const PlanOptions& options, Plan& plan) {
     std::set<std::string> kept;
     for (const WantedJob& job : wanted.jobs) kept.insert(job.job.id);
@@ -171,13 +171,13 @@ void PlanDeletions(const WantedThings& wanted, const StoredThings& stored,
     for (const auto& [id, job] : stored.jobs) {
         if (kept.contains(id) || job.TextAt(label) != options.set) continue;
         plan.items.push_back(
-            {ThingKind::kJob, id, PlanVerb::kDelete, {}, false, false, TagOf(job), {}});
+            {ItemKind::kJob, id, PlanVerb::kDelete, {}, false, false, TagOf(job), {}});
     }
 }
 
 }  // namespace
 
-std::string_view NameOf(ThingKind kind) {
+std::string_view NameOf(ItemKind kind) {
     constexpr std::array<std::string_view, 3> kNames = {"calendar", "group", "job"};
     return kNames.at(static_cast<std::size_t>(kind));
 }
@@ -192,17 +192,17 @@ std::vector<FieldChange> Differences(const Json& before, const Json& after) {
     return changes;
 }
 
-Result<Plan> MakePlan(const WantedThings& wanted, const StoredThings& stored,
+Result<Plan> MakePlan(const DefinedItems& wanted, const StoredItems& stored,
                       const PlanOptions& options) {
     Plan plan;
     for (const schedule::Calendar& calendar : wanted.calendars) {
         KSANA_TRY(Json body, Json::Parse(codec::CalendarToJson(calendar)));
-        plan.items.push_back(PlanThing(ThingKind::kCalendar, calendar.name, std::move(body),
+        plan.items.push_back(PlanThing(ItemKind::kCalendar, calendar.name, std::move(body),
                                        Find(stored.calendars, calendar.name)));
     }
     for (const codec::DefinedGroup& group : wanted.groups) {
         KSANA_TRY(Json body, Json::Parse(codec::GroupToJson(group)));
-        plan.items.push_back(PlanThing(ThingKind::kGroup, group.name, std::move(body),
+        plan.items.push_back(PlanThing(ItemKind::kGroup, group.name, std::move(body),
                                        Find(stored.groups, group.name)));
     }
     for (const WantedJob& job : wanted.jobs) {

@@ -17,8 +17,8 @@ namespace ksana::app {
 inline constexpr std::string_view kSetLabel = "apply_set";
 inline constexpr std::string_view kHashLabel = "apply_hash";
 
-enum class ThingKind : std::uint8_t { kCalendar, kGroup, kJob };
-std::string_view NameOf(ThingKind kind);  // "calendar", …
+enum class ItemKind : std::uint8_t { kCalendar, kGroup, kJob };
+std::string_view NameOf(ItemKind kind);  // "calendar", …
 
 enum class PlanVerb : std::uint8_t { kCreate, kChange, kDelete, kSame };
 
@@ -30,7 +30,7 @@ struct FieldChange {
 };
 
 struct PlanItem {
-    ThingKind kind = ThingKind::kJob;
+    ItemKind kind = ItemKind::kJob;
     std::string name;
     PlanVerb verb = PlanVerb::kSame;
     std::vector<FieldChange> changes;
@@ -49,7 +49,7 @@ struct Plan {
 };
 
 // The wanted items that exist on the server, and all other items of the set.
-struct StoredThings {
+struct StoredItems {
     std::map<std::string, codec::Json> jobs;  // by id, in the form of the API
     std::map<std::string, codec::Json> calendars;
     std::map<std::string, codec::Json> groups;
@@ -62,7 +62,7 @@ struct PlanOptions {
 
 // Compares the wanted items with the stored ones. Pure. Fails if an item of the server cannot be
 // parsed.
-Result<Plan> MakePlan(const WantedThings& wanted, const StoredThings& stored,
+Result<Plan> MakePlan(const DefinedItems& wanted, const StoredItems& stored,
                       const PlanOptions& options);
 
 // Returns the members that differ. For a list: the added and removed elements, or the whole list if

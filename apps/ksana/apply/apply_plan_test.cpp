@@ -50,8 +50,8 @@ class ApplyPlanTest : public ::testing::Test {
         stored_.jobs[job.id] = Parsed(codec::JobViewToJson(job));
     }
 
-    WantedThings wanted_;
-    StoredThings stored_;
+    DefinedItems wanted_;
+    StoredItems stored_;
 };
 
 TEST_F(ApplyPlanTest, SecondTimeNothingIsToDo) {
@@ -166,7 +166,7 @@ class DefinitionFilesTest : public ::testing::Test {
             std::filesystem::path(folder_.File(name)).parent_path());
         std::ofstream(folder_.File(name)) << text;
     }
-    Result<WantedThings> Read(const std::vector<std::string>& paths) {
+    Result<DefinedItems> Read(const std::vector<std::string>& paths) {
         return ReadDefinitionFiles(paths, app_.process());
     }
     static std::string Job(const std::string& id) {

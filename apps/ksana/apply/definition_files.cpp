@@ -76,7 +76,7 @@ std::vector<Problem> FaultsOf(const codec::DefinedGroup& group) {
 
 // Collects the definitions of several texts, and all their problems. Lives on the stack of
 // ReadDefinitionFiles. Finish() returns the definitions, or an error with all problems.
-class Gatherer {
+class CallBatcher {
   public:
     void Take(const std::string& shown, std::string_view text, bool is_json) {
         auto definitions =
@@ -134,7 +134,7 @@ class Gatherer {
         }
     }
 
-    Result<WantedThings> Finish() && {
+    Result<DefinedItems> Finish() && {
         if (!problems_.empty()) return Error(std::move(problems_));
         return std::move(things_);
     }
@@ -158,7 +158,7 @@ class Gatherer {
                           there->second));
     }
 
-    WantedThings things_;
+    DefinedItems things_;
     std::vector<Problem> problems_;
     std::map<std::string, std::string> owners_;
 };
@@ -170,9 +170,9 @@ bool LooksLikeJson(std::string_view text) {
 
 }  // namespace
 
-Result<WantedThings> ReadDefinitionFiles(const std::vector<std::string>& paths,
+Result<DefinedItems> ReadDefinitionFiles(const std::vector<std::string>& paths,
                                          const Process& process) {
-    Gatherer gatherer;
+    CallBatcher gatherer;
     for (const std::string& path : paths) {
         if (path == "-") {
             KSANA_TRY(const std::string text, ReadTextFile(path, process));

@@ -17,7 +17,7 @@ struct WantedJob {
 };
 
 // Everything that the files define.
-struct WantedThings {
+struct DefinedItems {
     std::vector<WantedJob> jobs;
     std::vector<schedule::Calendar> calendars;
     std::vector<codec::DefinedGroup> groups;
@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxDefinitionFiles = 10'000;
 // *.json files in the order of their names, including subfolders) or "-" (standard input: JSON if
 // it begins with an opening brace). The error lists every problem of every file, including invalid
 // values and items defined twice. Every job needs an id, by which a later apply finds it.
-Result<WantedThings> ReadDefinitionFiles(const std::vector<std::string>& paths,
+Result<DefinedItems> ReadDefinitionFiles(const std::vector<std::string>& paths,
                                          const Process& process);
 
 }  // namespace ksana::app

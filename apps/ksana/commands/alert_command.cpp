@@ -64,7 +64,7 @@ std::span<const Column> IncidentColumns() {
 }
 
 Result<int> ListAlerts(ApiSession& session) {
-    KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(session.arguments));
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"alerts"}), {}, most));
     ShowList(session, {.noun = "alerts", .columns = AlertColumns()}, list);
     return kExitOk;
@@ -126,7 +126,7 @@ Result<int> TestAlert(ApiSession& session) {
 
 Result<int> Incidents(ApiSession& session) {
     const Arguments& arguments = session.arguments;
-    KSANA_TRY(const std::size_t most, MostListedOf(arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(arguments));
     client::Query query;
     for (const char* name : {"rule", "state"}) {
         if (arguments.Has(name)) query.emplace_back(name, arguments.Get(name));
@@ -155,7 +155,7 @@ std::vector<Command> AlertCommands(const Process& process) {
                        .details = "",
                        .word_count = 1,
                        .options = {},
-                       .run = OverApi(process, std::move(body)),
+                       .run = MakeApiCommand(process, std::move(body)),
                        .asks_server = true};
     };
     const auto some = [&process](std::string_view path, std::string_view summary,
@@ -166,7 +166,7 @@ std::vector<Command> AlertCommands(const Process& process) {
                        .summary = summary,
                        .details = details,
                        .options = std::move(options),
-                       .run = OverApi(process, std::move(body)),
+                       .run = MakeApiCommand(process, std::move(body)),
                        .asks_server = true};
     };
     return {

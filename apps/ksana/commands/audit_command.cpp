@@ -41,7 +41,7 @@ std::span<const Column> AuditColumns() {
 }
 
 Result<int> ListAudit(ApiSession& session) {
-    KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(session.arguments));
     client::Query query;
     for (const Filter& filter : kAuditFilters) {
         const std::string& value = session.arguments.Get(filter.option);
@@ -66,7 +66,7 @@ Command AuditCommand(const Process& process) {
             .summary = "Lists who did what, the newest first",
             .details = "",
             .options = std::move(options),
-            .run = OverApi(process, ListAudit),
+            .run = MakeApiCommand(process, ListAudit),
             .asks_server = true};
 }
 

@@ -111,7 +111,7 @@ Result<int> Backfill(ApiSession& session) {
 }
 
 Result<int> ListBackfills(ApiSession& session) {
-    KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(session.arguments));
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"backfills"}), {}, most));
     ShowList(session, {.noun = "backfills", .columns = BackfillColumns()}, list);
     return kExitOk;
@@ -160,14 +160,14 @@ std::vector<Command> BackfillCommands(const Process& process) {
                      {"overlap", '\0', "RULE", "at once, or in turn", "", {"allow", "queue"}},
                      {"parameters", '\0', "JSON", "parameters of each run, an object", ""},
                      {"dry-run", '\0', "", "show which fires, run nothing", ""}},
-         .run = OverApi(process, Backfill),
+         .run = MakeApiCommand(process, Backfill),
          .asks_server = true},
         {.path = "backfill list",
          .words = "",
          .summary = "Lists backfills",
          .details = "",
          .options = ListOptions(),
-         .run = OverApi(process, ListBackfills),
+         .run = MakeApiCommand(process, ListBackfills),
          .asks_server = true},
         {.path = "backfill get",
          .words = "ID",
@@ -175,7 +175,7 @@ std::vector<Command> BackfillCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, GetBackfill),
+         .run = MakeApiCommand(process, GetBackfill),
          .asks_server = true},
         {.path = "backfill cancel",
          .words = "ID",
@@ -183,7 +183,7 @@ std::vector<Command> BackfillCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, CancelBackfill),
+         .run = MakeApiCommand(process, CancelBackfill),
          .asks_server = true},
     };
 }

@@ -41,7 +41,7 @@ std::span<const Column> CalendarColumns() {
 }
 
 Result<int> ListCalendars(ApiSession& session) {
-    KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(session.arguments));
     client::Query query;
     if (session.arguments.Has("prefix")) {
         query.emplace_back("prefix", session.arguments.Get("prefix"));
@@ -246,7 +246,7 @@ Command ImportCommandOf(const Process& process) {
                          "merge",
                          {"merge", "replace"}},
                         {"dry-run", '\0', "", "show what would change, store nothing", ""}},
-            .run = OverApi(process, ImportCalendar),
+            .run = MakeApiCommand(process, ImportCalendar),
             .asks_server = true};
 }
 
@@ -263,7 +263,7 @@ Command PreviewCommandOf(const Process& process) {
                          .help = "this job, more than once (default: all that use it)",
                          .default_value = "",
                          .repeated = true}},
-            .run = OverApi(process, PreviewCalendar),
+            .run = MakeApiCommand(process, PreviewCalendar),
             .optional_words = 1,
             .asks_server = true};
 }
@@ -280,7 +280,7 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .summary = "Lists calendars",
          .details = "",
          .options = std::move(list_options),
-         .run = OverApi(process, ListCalendars),
+         .run = MakeApiCommand(process, ListCalendars),
          .asks_server = true},
         {.path = "calendar get",
          .words = "NAME",
@@ -288,14 +288,14 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, GetCalendar),
+         .run = MakeApiCommand(process, GetCalendar),
          .asks_server = true},
         {.path = "calendar apply",
          .words = "[NAME]",
          .summary = "Makes or changes a calendar as a file says",
          .details = kCalendarFileDetails,
          .options = {FileOption()},
-         .run = OverApi(process, ApplyCalendar),
+         .run = MakeApiCommand(process, ApplyCalendar),
          .optional_words = 1,
          .asks_server = true},
         ImportCommandOf(process),
@@ -306,7 +306,7 @@ std::vector<Command> CalendarCommands(const Process& process) {
          .details = "Exit code 5: jobs use it; they are named.\n",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, DeleteCalendar),
+         .run = MakeApiCommand(process, DeleteCalendar),
          .asks_server = true},
     };
 }

@@ -34,7 +34,7 @@ std::span<const Column> GroupColumns() {
 }
 
 Result<int> ListGroups(ApiSession& session) {
-    KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(session.arguments));
     KSANA_TRY(const auto list, client::ListAll(session.api, ApiPath({"groups"}), {}, most));
     ShowList(session, {.noun = "groups", .name_pointer = "/name", .columns = GroupColumns()}, list);
     return kExitOk;
@@ -137,7 +137,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .summary = "Lists the groups of jobs, their limits and what runs",
          .details = "",
          .options = ListOptions(),
-         .run = OverApi(process, ListGroups),
+         .run = MakeApiCommand(process, ListGroups),
          .asks_server = true},
         {.path = "group get",
          .words = "NAME",
@@ -145,7 +145,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, GetGroup),
+         .run = MakeApiCommand(process, GetGroup),
          .asks_server = true},
         {.path = "group set",
          .words = "NAME",
@@ -153,7 +153,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "What is over the limit waits; nothing fails by it. What is not named stays.\n",
          .word_count = 1,
          .options = std::move(set_options),
-         .run = OverApi(process, SetGroup),
+         .run = MakeApiCommand(process, SetGroup),
          .asks_server = true},
         {.path = "group delete",
          .words = "NAME",
@@ -161,7 +161,7 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, DeleteGroup),
+         .run = MakeApiCommand(process, DeleteGroup),
          .asks_server = true},
         {.path = "group pause",
          .words = "NAME",
@@ -169,8 +169,8 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "Exit code 1: some could not be; they are named.\n",
          .word_count = 1,
          .options = {{"reason", 'r', "TEXT", "why, for those who wonder later", ""}},
-         .run =
-             OverApi(process, [](ApiSession& session) { return PauseOrResume(session, "pause"); }),
+         .run = MakeApiCommand(process,
+                               [](ApiSession& session) { return PauseOrResume(session, "pause"); }),
          .asks_server = true},
         {.path = "group resume",
          .words = "NAME",
@@ -178,8 +178,8 @@ std::vector<Command> GroupCommands(const Process& process) {
          .details = "Exit code 1: some could not; they are named.\n",
          .word_count = 1,
          .options = {},
-         .run =
-             OverApi(process, [](ApiSession& session) { return PauseOrResume(session, "resume"); }),
+         .run = MakeApiCommand(
+             process, [](ApiSession& session) { return PauseOrResume(session, "resume"); }),
          .asks_server = true},
     };
 }

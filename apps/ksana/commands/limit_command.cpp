@@ -95,7 +95,7 @@ std::vector<Command> LimitCommands(const Process& process) {
          .summary = "Lists every limit, its use now, and what is known to be down",
          .details = "A breaker that is open keeps calls back from a host that does not answer.\n",
          .options = {{"kind", '\0', "KIND", "only these", "", {"node", "group", "type", "host"}}},
-         .run = OverApi(process, ListLimits),
+         .run = MakeApiCommand(process, ListLimits),
          .asks_server = true},
         {.path = "limit set",
          .words = "type|host NAME",
@@ -104,7 +104,7 @@ std::vector<Command> LimitCommands(const Process& process) {
                     "  ksana limit set type mail --rate 10/1s\n",
          .word_count = 2,
          .options = LimitOptions(),
-         .run = OverApi(process, SetLimit),
+         .run = MakeApiCommand(process, SetLimit),
          .asks_server = true},
         {.path = "limit delete",
          .words = "type|host NAME",
@@ -112,7 +112,7 @@ std::vector<Command> LimitCommands(const Process& process) {
          .details = "",
          .word_count = 2,
          .options = {},
-         .run = OverApi(process, DeleteLimit),
+         .run = MakeApiCommand(process, DeleteLimit),
          .asks_server = true},
     };
 }

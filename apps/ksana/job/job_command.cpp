@@ -42,7 +42,7 @@ std::span<const Column> JobColumns() {
 
 Result<int> ListJobs(ApiSession& session) {
     const Arguments& arguments = session.arguments;
-    KSANA_TRY(const std::size_t most, MostListedOf(arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(arguments));
     KSANA_TRY(client::Query query, JobFilterQuery(arguments));
     for (const auto& [option, name] : {std::pair("enabled", "enabled"),
                                        {"last", "last_state"},
@@ -149,7 +149,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .summary = "Lists jobs",
          .details = "",
          .options = JobListOptions(),
-         .run = OverApi(process, ListJobs),
+         .run = MakeApiCommand(process, ListJobs),
          .asks_server = true},
         {.path = "job get",
          .words = "ID",
@@ -157,7 +157,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .details = "",
          .word_count = 1,
          .options = {},
-         .run = OverApi(process, GetJob),
+         .run = MakeApiCommand(process, GetJob),
          .asks_server = true},
         {.path = "job next",
          .words = "ID",
@@ -165,7 +165,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .details = "Exit code 3: it never fires again.\n",
          .word_count = 1,
          .options = {{"count", 'n', "N", "how many fires", "5"}},
-         .run = OverApi(process, NextFires),
+         .run = MakeApiCommand(process, NextFires),
          .asks_server = true},
         {.path = "job explain",
          .words = "ID",
@@ -174,7 +174,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .word_count = 1,
          .options = {{"at", '\0', "TIME", "which fire (default: the last one)", ""},
                      {"tolerance", '\0', "DURATION", "how far from a fire TIME may be", ""}},
-         .run = OverApi(process, ExplainJob),
+         .run = MakeApiCommand(process, ExplainJob),
          .asks_server = true},
         {.path = "job stats",
          .words = "ID",
@@ -183,7 +183,7 @@ std::vector<Command> JobCommands(const Process& process) {
          .word_count = 1,
          .options = {{"from", '\0', "TIME", "runs that ended from then on", ""},
                      {"until", '\0', "TIME", "runs that ended before then", ""}},
-         .run = OverApi(process, Stats),
+         .run = MakeApiCommand(process, Stats),
          .asks_server = true},
     };
 }

@@ -35,7 +35,7 @@ std::span<const Column> CallbackColumns() {
 
 Result<int> ListCallbacks(ApiSession& session) {
     const Arguments& arguments = session.arguments;
-    KSANA_TRY(const std::size_t most, MostListedOf(arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(arguments));
     client::Query query;
     for (const std::string& state : arguments.All("state")) query.emplace_back("state", state);
     for (const char* name : {"parent", "type", "tenant"}) {
@@ -110,7 +110,7 @@ std::vector<Command> CallbackCommands(const Process& process) {
          .details = "The dead letters, which wait for somebody to send them again:\n"
                     "  ksana callback list --state failed\n",
          .options = CallbackListOptions(),
-         .run = OverApi(process, ListCallbacks),
+         .run = MakeApiCommand(process, ListCallbacks),
          .asks_server = true},
         {.path = "callback redeliver",
          .words = "[ID]",
@@ -120,7 +120,7 @@ std::vector<Command> CallbackCommands(const Process& process) {
          .options = {{"type", '\0', "CODE", "dead letters about runs of this type", ""},
                      {"tenant", '\0', "NAME", "dead letters about runs of this tenant", ""},
                      {"all", '\0', "", "every dead letter there is", ""}},
-         .run = OverApi(process, Redeliver),
+         .run = MakeApiCommand(process, Redeliver),
          .optional_words = 1,
          .asks_server = true},
     };

@@ -131,7 +131,7 @@ Command QueueCommand(const Process& process) {
                         {"by-category", '\0', "", "the sums by category", ""},
                         {"watch", 'w', "", "live, on a terminal; q ends it", ""},
                         IntervalOption()},
-            .run = OverApi(process, Queue, Signals::kAreWaitedFor),
+            .run = MakeApiCommand(process, Queue, Signals::kWaitable),
             .asks_server = true};
 }
 

@@ -31,7 +31,7 @@ std::span<const Column> AttemptColumns() {
 
 Result<int> ListRuns(ApiSession& session) {
     const Arguments& arguments = session.arguments;
-    KSANA_TRY(const std::size_t most, MostListedOf(arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(arguments));
     client::Query query;
     for (const std::string& state : arguments.All("state")) query.emplace_back("state", state);
     for (const auto& [option, name] : {std::pair("job", "job"),
@@ -266,14 +266,14 @@ std::span<const Column> RunColumns() {
 std::vector<Command> RunCommands(const Process& process) {
     const auto one = [&process](std::string_view path, std::string_view summary,
                                 std::string_view details, std::vector<OptionSpec> options,
-                                ApiBody body, Signals signals = Signals::kEndTheProcess) {
+                                ApiBody body, Signals signals = Signals::kDefaultAction) {
         return Command{.path = path,
                        .words = "ID",
                        .summary = summary,
                        .details = details,
                        .word_count = 1,
                        .options = std::move(options),
-                       .run = OverApi(process, std::move(body), signals),
+                       .run = MakeApiCommand(process, std::move(body), signals),
                        .asks_server = true};
     };
     return {
@@ -282,18 +282,18 @@ std::vector<Command> RunCommands(const Process& process) {
          .summary = "Lists runs, the newest first",
          .details = "",
          .options = RunListOptions(),
-         .run = OverApi(process, ListRuns),
+         .run = MakeApiCommand(process, ListRuns),
          .asks_server = true},
         one("run get", "Shows one run with its attempts", "", {}, GetRun),
         one("run watch", "Waits for the end of a run",
             "The exit code is its verdict: 0 where it succeeded, 7 where it did not; 124\n"
             "where it is not over after --max-wait.\n",
-            WatchOptions(), WatchOne, Signals::kAreWaitedFor),
+            WatchOptions(), WatchOne, Signals::kWaitable),
         one("run log", "Shows what the attempts of a run left behind", "", {}, ShowLog),
         one("run cancel", "Stops a run", "", {}, CancelRun),
         one("run retry", "Runs again what is over without success",
             "A final state is never left: a new run follows. One that is held goes on itself.\n",
-            RetryOptions(), Retry, Signals::kAreWaitedFor),
+            RetryOptions(), Retry, Signals::kWaitable),
         one("run resolve", "Closes a run that is held",
             "A person has done its work, or found that it need not be done. Those that are\n"
             "held: `ksana run list --state held`.\n",
@@ -310,7 +310,7 @@ std::vector<Command> RunCommands(const Process& process) {
          .details = "The oldest first, with their attempts. There is no way back: it asks first,\n"
                     "unless --yes is said.\n",
          .options = PurgeOptions(),
-         .run = OverApi(process, Purge),
+         .run = MakeApiCommand(process, Purge),
          .asks_server = true},
     };
 }

@@ -149,7 +149,7 @@ std::vector<Command> TaskCommands(const Process& process) {
              .details = "",
              .word_count = 1,
              .options = SubmitOptions(),
-             .run = OverApi(process, Submit, Signals::kAreWaitedFor),
+             .run = MakeApiCommand(process, Submit, Signals::kWaitable),
              .asks_server = true},
             {.path = "run claim",
              .words = "",
@@ -157,7 +157,7 @@ std::vector<Command> TaskCommands(const Process& process) {
              .details = "Report on them with the run's id and exec_id (docs/api.md); without a "
                         "word they\ngo to somebody else when the lease ends.\n",
              .options = ClaimOptions(),
-             .run = OverApi(process, Claim),
+             .run = MakeApiCommand(process, Claim),
              .asks_server = true}};
 }
 

@@ -41,7 +41,7 @@ std::span<const Column> TypeListColumns() {
 }
 
 Result<int> ListTypes(ApiSession& session) {
-    KSANA_TRY(const std::size_t most, MostListedOf(session.arguments));
+    KSANA_TRY(const std::size_t most, ListLimitOf(session.arguments));
     client::Query query;
     if (session.arguments.Has("prefix")) {
         query.emplace_back("prefix", session.arguments.Get("prefix"));
@@ -168,7 +168,7 @@ std::vector<Command> TypeCommands(const Process& process) {
                        .details = "",
                        .word_count = 1,
                        .options = std::move(options),
-                       .run = OverApi(process, std::move(body)),
+                       .run = MakeApiCommand(process, std::move(body)),
                        .asks_server = true};
     };
     return {
@@ -177,7 +177,7 @@ std::vector<Command> TypeCommands(const Process& process) {
          .summary = "Lists types of runs",
          .details = "",
          .options = std::move(list_options),
-         .run = OverApi(process, ListTypes),
+         .run = MakeApiCommand(process, ListTypes),
          .asks_server = true},
         one("type get", "Shows one type", {}, GetType),
         one("type create", "Makes a type", CreateOptions(), CreateType),
@@ -186,7 +186,7 @@ std::vector<Command> TypeCommands(const Process& process) {
          .summary = "Makes or changes a type as a file says",
          .details = kTypeFileDetails,
          .options = {{"file", 'f', "FILE", "the file; - is standard input", ""}},
-         .run = OverApi(process, ApplyType),
+         .run = MakeApiCommand(process, ApplyType),
          .asks_server = true},
         one("type delete", "Deletes a type; its runs go on", {}, DeleteType),
     };

@@ -21,7 +21,7 @@ using client::ApiPath;
 using codec::Json;
 
 Result<Json> ChangesOf(const ApiSession& session) {
-    KSANA_TRY(const WantedThings wanted,
+    KSANA_TRY(const DefinedItems wanted,
               ReadDefinitionFiles(session.arguments.All("file"), session.process));
     if (!wanted.calendars.empty() || !wanted.groups.empty()) {
         return Error(Code::kInvalidArgument,
@@ -128,7 +128,7 @@ Command SimulateCommand(const Process& process) {
                          .repeated = true},
                         {"default-duration", '\0', "DURATION", "of jobs that never ran", ""},
                         {"slots", '\0', "N", "runs at once, of all jobs (default: any)", ""}},
-            .run = OverApi(process, Simulate),
+            .run = MakeApiCommand(process, Simulate),
             .asks_server = true};
 }
 

@@ -87,7 +87,7 @@ std::vector<OptionSpec> ListOptions() {
             {"all", '\0', "", "all of them, up to 100000", ""}};
 }
 
-Result<std::size_t> MostListedOf(const Arguments& arguments) {
+Result<std::size_t> ListLimitOf(const Arguments& arguments) {
     if (arguments.Has("all") && arguments.Given("limit")) {
         return Error(Code::kInvalidArgument, "--all and --limit cannot both be given");
     }

@@ -22,7 +22,7 @@ Result<client::ApiClientOptions> ClientOptionsOf(const Arguments& arguments,
 // --limit N and --all, for commands that list.
 std::vector<OptionSpec> ListOptions();
 // Returns how many items to list at most. kInvalidArgument if both options were given.
-Result<std::size_t> MostListedOf(const Arguments& arguments);
+Result<std::size_t> ListLimitOf(const Arguments& arguments);
 
 // Returns the value of an environment variable; "" if it is not set.
 std::string VariableOf(const Process& process, const std::string& name);

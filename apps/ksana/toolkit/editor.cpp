@@ -19,20 +19,20 @@ namespace {
 
 // Ignores SIGINT and SIGQUIT during its lifetime: Ctrl-C is meant for the editor. The destructor
 // restores the old handlers.
-class KeyboardIsForTheChild {
+class IgnoreInterrupts {
   public:
-    KeyboardIsForTheChild() {
+    IgnoreInterrupts() {
         struct sigaction ignore {};
         ignore.sa_handler = SIG_IGN;
         sigaction(SIGINT, &ignore, &interrupt_);
         sigaction(SIGQUIT, &ignore, &quit_);
     }
-    ~KeyboardIsForTheChild() {
+    ~IgnoreInterrupts() {
         sigaction(SIGINT, &interrupt_, nullptr);
         sigaction(SIGQUIT, &quit_, nullptr);
     }
-    KeyboardIsForTheChild(const KeyboardIsForTheChild&) = delete;
-    KeyboardIsForTheChild& operator=(const KeyboardIsForTheChild&) = delete;
+    IgnoreInterrupts(const IgnoreInterrupts&) = delete;
+    IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
 
   private:
     struct sigaction interrupt_ {};
@@ -53,7 +53,7 @@ Result<int> RunShell(std::string script, std::string argument) {
     sigaddset(&defaults, SIGQUIT);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    const KeyboardIsForTheChild keyboard;
+    const IgnoreInterrupts keyboard;
     pid_t child = 0;
     const int failed =
         ::posix_spawn(&child, shell.c_str(), nullptr, &attributes, argv.data(), environ);

@@ -46,11 +46,11 @@ int RunBody(const Arguments& arguments, const Process& process, Output& output, 
 
 void ApiSession::Note(std::string_view line) const { output.err += fmt::format("{}\n", line); }
 
-std::function<int(const Arguments&, Output&)> OverApi(const Process& process, ApiBody body,
-                                                      Signals signals) {
+std::function<int(const Arguments&, Output&)> MakeApiCommand(const Process& process, ApiBody body,
+                                                             Signals signals) {
     return [&process, body = std::move(body), signals](const Arguments& arguments, Output& output) {
         std::optional<EndSignals> held;
-        if (signals == Signals::kAreWaitedFor) held.emplace(EndSignals::Also::kResize);
+        if (signals == Signals::kWaitable) held.emplace(EndSignals::Also::kResize);
         return RunBody(arguments, process, output, body, held ? &*held : nullptr);
     };
 }

@@ -12,8 +12,8 @@
 namespace ksana::app {
 
 // The context of a command that asks a server: its arguments, its output and a client.
-// Lives for one invocation, on the stack of OverApi's wrapper; owns none of what it refers to. One
-// thread.
+// Lives for one invocation, on the stack of MakeApiCommand's wrapper; owns none of what it refers
+// to. One thread.
 struct ApiSession {
     const Arguments& arguments;
     const Process& process;
@@ -30,12 +30,12 @@ struct ApiSession {
 // The body of a command. Returns the exit code, or the error.
 using ApiBody = std::function<Result<int>(ApiSession&)>;
 
-enum class Signals { kEndTheProcess, kAreWaitedFor };
+enum class Signals { kDefaultAction, kWaitable };
 
 // Wraps `body` as a command of the table. The wrapper opens the session and prints an error
 // together with a hint about what to do next. `process` must outlive the wrapper.
-std::function<int(const Arguments&, Output&)> OverApi(const Process& process, ApiBody body,
-                                                      Signals signals = Signals::kEndTheProcess);
+std::function<int(const Arguments&, Output&)> MakeApiCommand(
+    const Process& process, ApiBody body, Signals signals = Signals::kDefaultAction);
 
 // Asks the user and returns whether the answer was yes. --yes answers in advance. kInvalidArgument
 // if there is no terminal to ask on; the message names --yes.

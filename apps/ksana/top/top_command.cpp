@@ -55,7 +55,7 @@ Command TopCommand(const Process& process) {
         .details = "q ends it, a blank asks at once. Rates are those since the picture before.\n",
         .options = {IntervalOption(),
                     {"once", '\0', "", "one picture, then the end: for pipes", ""}},
-        .run = OverApi(process, Top, Signals::kAreWaitedFor),
+        .run = MakeApiCommand(process, Top, Signals::kWaitable),
         .asks_server = true};
 }
 

@@ -55,7 +55,7 @@ Result<std::string> CheckedServer(std::string server) {
 
 // Returns whether something other than Ksana has answered: a proxy that redirects, or a web page.
 // An empty body (204) is fine, and so is text outside the API (/metrics).
-bool IsOfAnother(const std::string& path, const ApiAnswer& answer, bool is_json) {
+bool IsForeignAnswer(const std::string& path, const ApiAnswer& answer, bool is_json) {
     if (answer.status >= 300) return true;
     return path.starts_with("/api/") && !answer.body.empty() && !is_json;
 }
@@ -173,7 +173,7 @@ Result<ApiAnswer> ApiClient::Call(ApiRequest request) {
     if (got.status >= 400) return ErrorOfAnswer(got.status, got.body);
     ApiAnswer answer{got.status, std::move(got.headers), std::move(got.body), {}};
     const bool is_json = answer.HeaderValue("Content-Type").find("json") != std::string::npos;
-    if (IsOfAnother(request.path, answer, is_json)) return NotKsana(options_.server, answer);
+    if (IsForeignAnswer(request.path, answer, is_json)) return NotKsana(options_.server, answer);
     if (is_json) {
         auto parsed = Json::Parse(answer.body, kMaxAnswer);
         if (!parsed) {

@@ -11,7 +11,7 @@ std::string Short(const std::string& text) { return Excerpt(Printable(text), kMa
 
 }  // namespace
 
-model::AuditEvent AuditOf(const Actor& by, Deed deed) {
+model::AuditEvent AuditOf(const Actor& by, AuditedAction deed) {
     model::AuditEvent event;
     event.tenant = std::move(deed.tenant);
     event.action = deed.action;

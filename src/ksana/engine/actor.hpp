@@ -16,7 +16,7 @@ struct Actor {
 };
 
 // One audited operation, named with the constants of model/audit_event.hpp.
-struct Deed {
+struct AuditedAction {
     std::string_view action;
     std::string_view resource_type;
     std::string resource_id;
@@ -26,6 +26,6 @@ struct Deed {
 
 // Returns the audit event that records `deed`. Cuts the texts of `by` to 1,000 bytes and makes them
 // printable. `by.request_id` is not copied: callers put it into `deed.data`.
-model::AuditEvent AuditOf(const Actor& by, Deed deed);
+model::AuditEvent AuditOf(const Actor& by, AuditedAction deed);
 
 }  // namespace ksana::engine

@@ -64,7 +64,7 @@ EventKind KindOf(const CallAnswer& answer) {
 
 // Returns whether the target is reachable. A timeout after connecting is no evidence either way:
 // the job's timeout may be too short. Gateways answer 502, 503 and 504 for targets that are down.
-model::TargetHealth SignOf(const CallAnswer& answer) {
+model::TargetHealth TargetHealthOf(const CallAnswer& answer) {
     const bool connected = answer.reused || answer.timings.connect > Duration::zero();
     switch (answer.error) {
         case CallError::kDns:
@@ -179,7 +179,7 @@ model::Event OutcomeOf(const CallAnswer& answer, const CallContext& context, Tim
     model::Event event;
     event.kind = KindOf(answer);
     event.detail = DetailOf(answer, context);
-    event.target = SignOf(answer);
+    event.target = TargetHealthOf(answer);
     if (event.kind == EventKind::kSuccess) {
         event.result = ResultOf(answer);
         return event;

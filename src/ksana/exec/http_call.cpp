@@ -45,7 +45,7 @@ Result<const model::HttpAction*> ActionOf(const engine::ActiveAttempt& attempt) 
 
 Result<std::string> UrlOf(const model::HttpAction& action, const TemplateLookup& lookup) {
     KSANA_TRY(std::string url, FillTemplate(action.url, TemplatePlace::kUrl, lookup));
-    if (auto fault = model::FaultOfHttpUrl(url)) return Impossible("the URL " + *fault);
+    if (auto fault = model::CheckHttpUrl(url)) return Impossible("the URL " + *fault);
     return url;
 }
 
@@ -138,7 +138,7 @@ Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoin
     KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
     request.method = model::MethodOf(call.method);
     request.url = call.url;
-    if (auto fault = model::FaultOfHttpUrl(request.url)) return Impossible("the URL " + *fault);
+    if (auto fault = model::CheckHttpUrl(request.url)) return Impossible("the URL " + *fault);
     request.body = call.body;
     request.headers.push_back({"Content-Type", "application/json"});
     for (auto& [name, value] : WebhookHeaders({.id = attempt.run.id.ToString(),

@@ -42,7 +42,7 @@ const std::vector<Range>& RefusedAlways() {
     return ranges;
 }
 
-const std::vector<Range>& RefusedToThePublic() {
+const std::vector<Range>& RefusedByPublicPolicy() {
     static const std::vector<Range> ranges = {
         MakeRange("127.0.0.0/8", "loopback"),
         MakeRange("10.0.0.0/8", "private"),
@@ -129,7 +129,7 @@ std::optional<std::string_view> RefusalOfItself(const IpAddress& address,
                                                 const EgressRules& rules) {
     if (auto name = NameIn(RefusedAlways(), address)) return name;
     if (rules.policy == EgressPolicy::kDefault) return std::nullopt;
-    if (auto name = NameIn(RefusedToThePublic(), address)) return name;
+    if (auto name = NameIn(RefusedByPublicPolicy(), address)) return name;
     if (!IsGlobalUnicast(address)) return "not a public address";
     return std::nullopt;
 }

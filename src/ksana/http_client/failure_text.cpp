@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 
 namespace ksana::http_client {
 

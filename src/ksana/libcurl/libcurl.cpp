@@ -11,7 +11,7 @@ Result<void> SetUp(const Functions& functions) {
 }
 
 Result<Functions> LoadFunctions() {
-    KSANA_TRY(const LateLibrary library, LateLibrary::Load(KSANA_LIBCURL_FILE, "libcurl4"));
+    KSANA_TRY(const LazyLibrary library, LazyLibrary::Load(KSANA_LIBCURL_FILE, "libcurl4"));
     Functions functions;
 #define KSANA_FIND(name) KSANA_TRY_VOID(library.Find(#name, functions.name));
     KSANA_LIBCURL_FUNCTIONS(KSANA_FIND)

@@ -2,7 +2,7 @@
 
 #include <curl/curl.h>
 
-#include "ksana/base/process/late_library.hpp"
+#include "ksana/base/process/lazy_library.hpp"
 
 namespace ksana::libcurl {
 

@@ -115,10 +115,10 @@ void SmtpMailer::Stop() {
 }
 
 void SmtpMailer::TurnAway() {
-    std::deque<Letter> letters;
+    std::deque<QueuedMail> letters;
     {
         const MutexLock lock(mutex_);
-        letters.swap(letters_);
+        letters.swap(mails_);
     }
     for (auto& [mail, done] : letters)
         done({Kind::kLater, "the server stopped before it was sent"});
@@ -127,8 +127,8 @@ void SmtpMailer::TurnAway() {
 void SmtpMailer::Send(Mail mail, Done done) {
     {
         const MutexLock lock(mutex_);
-        if (letters_.size() < kMaxWaiting) {
-            letters_.emplace_back(std::move(mail), std::move(done));
+        if (mails_.size() < kMaxWaiting) {
+            mails_.emplace_back(std::move(mail), std::move(done));
             changed_.NotifyOne();
             return;
         }
@@ -141,24 +141,23 @@ void SmtpMailer::Cancel(std::string_view attempt) {
     {
         const MutexLock lock(mutex_);
         const auto found = std::ranges::find_if(
-            letters_, [&](const Letter& letter) { return letter.first.attempt == attempt; });
-        if (found == letters_.end()) return;
+            mails_, [&](const QueuedMail& letter) { return letter.first.attempt == attempt; });
+        if (found == mails_.end()) return;
         done = std::move(found->second);
-        letters_.erase(found);
+        mails_.erase(found);
     }
     done({Kind::kTakenBack, "it was taken back before it was sent"});
 }
 
 void SmtpMailer::Run(const std::stop_token& stop) {
     for (;;) {
-        Letter letter;
+        QueuedMail letter;
         {
             MutexLock lock(mutex_);
-            changed_.Wait(lock, stop,
-                          [this]() KSANA_REQUIRES(mutex_) { return !letters_.empty(); });
+            changed_.Wait(lock, stop, [this]() KSANA_REQUIRES(mutex_) { return !mails_.empty(); });
             if (stop.stop_requested()) return;
-            letter = std::move(letters_.front());
-            letters_.pop_front();
+            letter = std::move(mails_.front());
+            mails_.pop_front();
         }
         letter.second(Deliver(letter.first, stop));
     }

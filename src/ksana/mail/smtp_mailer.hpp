@@ -47,7 +47,7 @@ class SmtpMailer final : public Mailer, public Service {
     void Cancel(std::string_view attempt) override;
 
   private:
-    using Letter = std::pair<Mail, Done>;
+    using QueuedMail = std::pair<Mail, Done>;
 
     void Run(const std::stop_token& stop);
     MailOutcome Deliver(const Mail& mail, const std::stop_token& stop) const;
@@ -57,7 +57,7 @@ class SmtpMailer final : public Mailer, public Service {
     const Clock& clock_;
     Mutex mutex_;
     StopCondVar changed_;
-    std::deque<Letter> letters_ KSANA_GUARDED_BY(mutex_);
+    std::deque<QueuedMail> mails_ KSANA_GUARDED_BY(mutex_);
     LoopThread thread_;
 };
 

@@ -75,7 +75,7 @@ std::size_t SchemeSize(std::string_view url) {
 
 }  // namespace
 
-std::optional<std::string> FaultOfHttpUrl(std::string_view url) {
+std::optional<std::string> CheckHttpUrl(std::string_view url) {
     if (url.empty()) return "is missing";
     if (url.size() > kMaxUrlLength) return "is longer than 8192 characters";
     const auto hostile = [](char c) {

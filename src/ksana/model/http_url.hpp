@@ -9,7 +9,7 @@ namespace ksana::model {
 // Returns what is wrong with the URL of a job's HTTP call, or nullopt if the URL is valid. Valid
 // are http and https, a host name or an address, and an optional port. {{placeholders}} may stand
 // only after the host; credentials are refused.
-std::optional<std::string> FaultOfHttpUrl(std::string_view url);
+std::optional<std::string> CheckHttpUrl(std::string_view url);
 
 // Returns the host and port of a URL, "example.com:443" for "https://Example.com/path": in lower
 // case and always with a port. Returns "" for a URL with a bad scheme, host or port.

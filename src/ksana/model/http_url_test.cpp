@@ -7,17 +7,17 @@
 namespace ksana::model {
 namespace {
 
-TEST(FaultOfHttpUrl, AcceptsWhatAJobMayCall) {
+TEST(CheckHttpUrl, AcceptsWhatAJobMayCall) {
     for (const char* url :
          {"http://localhost", "https://example.com/ping", "http://10.0.0.1:8080/a?b=c#d",
           "HTTP://EXAMPLE.com", "http://[::1]:7100/x", "http://[fe80::1]",
           "http://host_name/jobs/{{job_id}}?t={{scheduled_at}}", "https://x-y.example.:443/"}) {
-        EXPECT_EQ(FaultOfHttpUrl(url).value_or(""), "") << url;
+        EXPECT_EQ(CheckHttpUrl(url).value_or(""), "") << url;
     }
 }
 
 // K-20
-TEST(FaultOfHttpUrl, RefusesTheRestAndSaysWhy) {
+TEST(CheckHttpUrl, RefusesTheRestAndSaysWhy) {
     for (const char* url : {"",
                             "example.com",
                             "ftp://example.com",
@@ -41,10 +41,10 @@ TEST(FaultOfHttpUrl, RefusesTheRestAndSaysWhy) {
                             "file:///etc/passwd",
                             "http://-x/",
                             "//host/"}) {
-        EXPECT_TRUE(FaultOfHttpUrl(url)) << url;
+        EXPECT_TRUE(CheckHttpUrl(url)) << url;
     }
-    EXPECT_TRUE(FaultOfHttpUrl("http://h/" + std::string(10'000, 'a')));
-    EXPECT_TRUE(FaultOfHttpUrl(std::string("http://h/\0", 10)));
+    EXPECT_TRUE(CheckHttpUrl("http://h/" + std::string(10'000, 'a')));
+    EXPECT_TRUE(CheckHttpUrl(std::string("http://h/\0", 10)));
 }
 
 TEST(HttpUrl, TheHostWithItsPort) {

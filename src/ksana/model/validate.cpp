@@ -72,7 +72,7 @@ class Checker {
 };
 
 void CheckHttp(Checker& check, const HttpAction& http) {
-    if (const auto fault = FaultOfHttpUrl(http.url)) check.Add("/http/url", *fault);
+    if (const auto fault = CheckHttpUrl(http.url)) check.Add("/http/url", *fault);
     if (http.headers.size() > kMaxHeaders) {
         check.Add("/http/headers", fmt::format("has more than {} headers", kMaxHeaders));
     }
@@ -211,7 +211,7 @@ void CheckSelector(Checker& check, const TextMap& selector) {
 
 void CheckCallback(Checker& check, const Callback& callback, const std::string& path) {
     if (callback.url.empty()) return;
-    if (const auto fault = FaultOfHttpUrl(callback.url)) check.Add(path + "/url", *fault);
+    if (const auto fault = CheckHttpUrl(callback.url)) check.Add(path + "/url", *fault);
 }
 
 // Access keys are sent in a header and must be identifiers. Secrets may be any text.

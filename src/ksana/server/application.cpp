@@ -59,7 +59,7 @@ model::PolicyDefaults DefaultsOf(const Settings& settings) {
 
 // Returns whether only one process can use the store, so that no other node can have this node's
 // name.
-bool IsAlone(StoreKind kind) { return kind != StoreKind::kPostgres; }
+bool IsSingleProcessStore(StoreKind kind) { return kind != StoreKind::kPostgres; }
 
 engine::CallbackOptions CallbackOptionsOf(const Settings& settings) {
     engine::CallbackOptions options;
@@ -73,7 +73,7 @@ engine::CallbackOptions CallbackOptionsOf(const Settings& settings) {
 engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts) {
     engine::NodeOptions options;
     const std::string incarnation = parts.ids.Next().ToString();
-    const bool alone = IsAlone(settings.store.kind);
+    const bool alone = IsSingleProcessStore(settings.store.kind);
     options.name = settings.node_name;
     if (options.name.empty()) options.name = alone ? "local" : "node-" + incarnation;
     options.incarnation = incarnation;
@@ -156,7 +156,7 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings,
 // With several writing nodes, events may become visible out of the order of their numbers.
 api::EventStreams::Options EventOptionsOf(const Settings& settings) {
     api::EventStreams::Options options;
-    if (!IsAlone(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
+    if (!IsSingleProcessStore(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
     return options;
 }
 
@@ -235,7 +235,7 @@ struct Application::Everything {
         api::AddTimerRoutes(router, {.jobs = job_service,
                                      .store = *store,
                                      .defaults = DefaultsOf(settings),
-                                     .quick_reads = IsAlone(settings.store.kind)});
+                                     .quick_reads = IsSingleProcessStore(settings.store.kind)});
         api::AddTaskRoutes(router, {.tasks = task_service,
                                     .agents = agent_service,
                                     .runs = run_service,
@@ -262,7 +262,7 @@ struct Application::Everything {
              .types = type_service,
              .node_view = [this] { return View(); },
              .version = parts.version,
-             .quick_reads = IsAlone(settings.store.kind),
+             .quick_reads = IsSingleProcessStore(settings.store.kind),
              .limits = {
                  .all = [this] { return node.LimitUses(); },
                  .of_group = [this](const std::string& group) { return node.UseOfGroup(group); }},
@@ -276,7 +276,7 @@ struct Application::Everything {
     }
 
     // Stores the default policy for tasks that are submitted with SQL, without a server.
-    Result<void> LeaveDefaults() {
+    Result<void> StoreDefaultPolicy() {
         if (settings.store.kind != StoreKind::kPostgres) return {};
         const model::Run run{.policy =
                                  model::EffectivePolicy(nullptr, nullptr, DefaultsOf(settings))};
@@ -345,7 +345,7 @@ struct Application::Everything {
     telemetry::CallbackHandle waiting_polls_gauge;
     api::EventStreams events;
     api::Guard guard;
-    api::TimelyCheck store_check;
+    api::TimedCheck store_check;
     http_server::Server server;
     HttpMetrics http_metrics;
 };
@@ -400,7 +400,7 @@ Result<void> Application::Start() {
 
 // Starts each part before the parts that call it.
 Result<void> Application::StartParts() {
-    KSANA_TRY_VOID(all_->LeaveDefaults());
+    KSANA_TRY_VOID(all_->StoreDefaultPolicy());
     KSANA_TRY_VOID(all_->client.Start());
     if (all_->mailer) KSANA_TRY_VOID(all_->mailer->Start());
     KSANA_TRY_VOID(all_->store_check.Start());

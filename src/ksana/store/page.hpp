@@ -23,7 +23,7 @@ struct Page {
     std::string next;  // cursor of the next page; empty: this was the last
     // The page ended early because the query's bound on examined rows (`look`) was reached. The
     // page may be empty.
-    bool looked_enough = false;
+    bool ended_early = false;
 };
 
 // Bounds of a count.

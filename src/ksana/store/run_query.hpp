@@ -41,7 +41,7 @@ struct RunQuery {
     bool descending = true;
     std::size_t limit = kDefaultPageSize;
     std::string cursor;
-    // About how many rows one page may examine before it ends early (Page::looked_enough); 0: no
+    // About how many rows one page may examine before it ends early (Page::ended_early); 0: no
     // bound. A bound helps where no index serves the filter. The memory and JSON stores ignore it.
     std::size_t look = 0;
 };

@@ -95,7 +95,7 @@ Result<std::string> ReadWholeFile(const std::string& path) {
     }
 }
 
-Result<std::string> SetAside(const std::string& path) {
+Result<std::string> GivenBack(const std::string& path) {
     KSANA_TRY(std::string aside, KeepBadCopy(path));
     if (::unlink(path.c_str()) != 0) return SystemError("remove", path, errno);
     KSANA_TRY_VOID(SyncFolderOf(path));
@@ -143,7 +143,7 @@ Result<AppendFile> AppendFile::Replace(const std::string& path, std::string_view
         ::unlink(temporary.c_str());
         return std::move(written).error();
     }
-    file.unnamed_ = true;
+    file.folder_unsynced_ = true;
     return file;
 }
 
@@ -154,7 +154,7 @@ AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     std::swap(size_, other.size_);
     std::swap(dirty_, other.dirty_);
-    std::swap(unnamed_, other.unnamed_);
+    std::swap(folder_unsynced_, other.folder_unsynced_);
     return *this;
 }
 
@@ -177,8 +177,8 @@ Result<void> AppendFile::Append(std::string_view text) {
 
 Result<void> AppendFile::Settle() {
     if (dirty_) KSANA_TRY_VOID(CutTo(size_));
-    if (unnamed_) KSANA_TRY_VOID(SyncFolderOf(path_));
-    unnamed_ = false;
+    if (folder_unsynced_) KSANA_TRY_VOID(SyncFolderOf(path_));
+    folder_unsynced_ = false;
     return {};
 }
 

@@ -100,7 +100,7 @@ Result<void> JsonSession::Persist(const Tables::Journal& journal) {
 // before the log.
 Result<void> JsonSession::Settle() {
     KSANA_TRY_VOID(log_.Settle());
-    if (jobs_unsure_) return WriteJobs();
+    if (jobs_file_dirty_) return WriteJobs();
     return {};
 }
 
@@ -113,9 +113,9 @@ Result<void> JsonSession::WriteJobs() {
     });
     const std::string text = codec::JobsFileToJson(jobs, options_.clock.Now()) + "\n";
     KSANA_TRY(AppendFile placed, AppendFile::Replace(options_.path, text));
-    jobs_unsure_ = true;
+    jobs_file_dirty_ = true;
     KSANA_TRY_VOID(placed.Settle());
-    jobs_unsure_ = false;
+    jobs_file_dirty_ = false;
     if (options_.on_jobs_written) options_.on_jobs_written();
     return {};
 }

@@ -49,7 +49,8 @@ class JsonSession final : public store_kit::CommitSession {
     AppendFile log_;
     std::int64_t seq_ = 0;
     std::int64_t rewritten_size_ = 0;
-    bool jobs_unsure_ = false;  // jobs.json may contain a refused change, or lack a committed one
+    bool jobs_file_dirty_ =
+        false;  // jobs.json may contain a refused change, or lack a committed one
     Duration last_commit_{};
     std::optional<store_memory::MemoryTransaction> transaction_;
 };

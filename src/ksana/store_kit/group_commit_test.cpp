@@ -80,7 +80,7 @@ class IdleTransaction final : public Transaction {
     Result<std::optional<model::Run>> LockFirstBlocked(const std::string&) override {
         return Unused();
     }
-    Result<std::vector<model::Run>> LockStray(std::size_t) override { return Unused(); }
+    Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t) override { return Unused(); }
     Result<std::vector<model::Run>> LockUnstarted(const std::string&, std::size_t) override {
         return Unused();
     }

@@ -116,7 +116,7 @@ Result<store_kit::ListedJobs> TableReader<Base>::ListJobs(const store_kit::JobLi
         if (Matches(list, job)) found.push_back(&job);
     }
     return store_kit::ListedJobs{.rows = FirstOf(std::move(found), list.limit, less),
-                                 .looked_to = {}};
+                                 .scanned_to = {}};
 }
 
 template <class Base>
@@ -135,7 +135,7 @@ Result<store_kit::ListedRuns> TableReader<Base>::ListRuns(const store_kit::RunLi
     if (list.sort == store::RunSort::kId) {
         std::optional<Uuid> after;
         if (list.after) after = list.after->id;
-        return store_kit::ListedRuns{.rows = PageOf(rows_.runs(), list, after), .looked_to = {}};
+        return store_kit::ListedRuns{.rows = PageOf(rows_.runs(), list, after), .scanned_to = {}};
     }
     const auto less = [&](const Run& a, const Run& b) {
         return list.descending ? PlaceOf(b, list.sort) < PlaceOf(a, list.sort)
@@ -151,7 +151,7 @@ Result<store_kit::ListedRuns> TableReader<Base>::ListRuns(const store_kit::RunLi
         if (Matches(list, run)) found.push_back(&run);
     }
     return store_kit::ListedRuns{.rows = FirstOf(std::move(found), list.limit, less),
-                                 .looked_to = {}};
+                                 .scanned_to = {}};
 }
 
 template <class Base>

@@ -185,7 +185,7 @@ Result<std::optional<Run>> MemoryTransaction::LockFirstBlocked(const std::string
     return first;
 }
 
-Result<std::vector<Run>> MemoryTransaction::LockStray(std::size_t limit) {
+Result<std::vector<Run>> MemoryTransaction::LockWronglyBlocked(std::size_t limit) {
     std::vector<Run> runs;
     for (const Uuid& id : tables_.blocked()) {
         if (runs.size() == limit) break;

@@ -100,7 +100,7 @@ Result<int> PostgresBackend::BringUpToDate() {
 
 PostgresBackend::Try PostgresBackend::RunBody(Session& session, const OwnBody& body, Way& way,
                                               PolicyCache::Policies& wanted) {
-    HeldRuns::Hold held(held_);
+    LockedRunIds::Hold held(held_);
     PostgresTransaction tx(session, {policies_, wanted, jobs_, held, known_, way.first}, way.look);
     Try made;
     made.result = body(tx);
@@ -140,7 +140,7 @@ PostgresBackend::Try PostgresBackend::WriteOnce(Connection& connection, const Ow
 PostgresBackend::Try PostgresBackend::ReadOnce(Connection& connection, const ReadBody& body,
                                                const Deadline& deadline) {
     Session session(connection, Session::Mode::kRead, deadline);
-    HeldRuns::Hold held(held_);
+    LockedRunIds::Hold held(held_);
     PolicyCache::Policies none;
     PostgresTransaction tx(session, {policies_, none, jobs_, held, known_, {}});
     Try made;
@@ -173,10 +173,10 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
             continue;
         }
         if (made.unknown) {
-            const Fate fate = FateOf(*made.unknown, deadline);
-            if (fate == Fate::kUnknown) made.result = UnknownOutcome(made.fault->error);
-            if (fate == Fate::kCommitted) made.result = {};
-            if (fate != Fate::kAborted) return made;
+            const CommitOutcome fate = CommitOutcomeOf(*made.unknown, deadline);
+            if (fate == CommitOutcome::kUnknown) made.result = UnknownOutcome(made.fault->error);
+            if (fate == CommitOutcome::kCommitted) made.result = {};
+            if (fate != CommitOutcome::kAborted) return made;
             made.unknown.reset();
         } else if (made.fault->kind == FaultKind::kConflict) {
             if (tries >= kMaxConflicts) return made;
@@ -189,14 +189,14 @@ PostgresBackend::Try PostgresBackend::RunTries(const Deadline& deadline,
 
 // Asks on a new connection. A transaction whose connection broke stays in progress until the server
 // notices, so the question is repeated until there is an outcome.
-Fate PostgresBackend::FateOf(const CommitMark& mark, const Deadline& deadline) {
+CommitOutcome PostgresBackend::CommitOutcomeOf(const CommitTicket& mark, const Deadline& deadline) {
     for (int tries = 1; !deadline.Passed(); ++tries) {
         if (auto made = pool_.Connect(deadline); auto* connection = std::get_if<0>(&made)) {
-            if (const auto fate = AskFate(**connection, mark, deadline)) return *fate;
+            if (const auto fate = AskCommitOutcome(**connection, mark, deadline)) return *fate;
         }
         if (!backoff_.Wait(tries, kFateBackoff, deadline)) break;
     }
-    return Fate::kUnknown;
+    return CommitOutcome::kUnknown;
 }
 
 PostgresBackend::Try PostgresBackend::WriteTo(const OwnBody& body, const Deadline& deadline,
@@ -219,7 +219,7 @@ Result<void> PostgresBackend::Write(const WriteBody& body) {
 }
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {
-    AppendLane& lane = EmptierOf(append_lanes_);
+    AppendLane& lane = LessBusyOf(append_lanes_);
     ++lane.callers;
     auto done = lane.gatherer.Do(body, Deadline(options_.clock, options_.call_timeout));
     --lane.callers;
@@ -227,7 +227,7 @@ Result<void> PostgresBackend::Append(const WriteBody& body) {
 }
 
 Result<void> PostgresBackend::Share(store_kit::SharedWrite& write) {
-    ShareLane& lane = EmptierOf(share_lanes_);
+    ShareLane& lane = LessBusyOf(share_lanes_);
     ++lane.callers;
     auto done =
         lane.gatherer.Do(write, Deadline(options_.clock, options_.call_timeout), write.weight());
@@ -237,7 +237,7 @@ Result<void> PostgresBackend::Share(store_kit::SharedWrite& write) {
 
 // Callers of a group return together, and then choose the lane that they have just left.
 template <class Lane>
-Lane& PostgresBackend::EmptierOf(std::array<Lane, 2>& lanes) const {
+Lane& PostgresBackend::LessBusyOf(std::array<Lane, 2>& lanes) const {
     if (options_.pool_size < kPoolOfTwoLanes) return lanes.front();
     return lanes[0].callers <= lanes[1].callers ? lanes[0] : lanes[1];
 }
@@ -292,7 +292,7 @@ PostgresBackend::Appended PostgresBackend::AppendOnce(AppendLane& lane, const Ap
             NewRunRows rows;
             Appends::Parts owners;  // of each run
             for (auto* part : parts) {
-                GatheredTransaction tx(whole, now);
+                BatchedTransaction tx(whole, now);
                 part->result = part->work(tx);
                 if (!part->result) continue;
                 rows.Append(tx.noted());

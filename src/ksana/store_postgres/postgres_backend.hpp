@@ -6,15 +6,15 @@
 #include <string>
 
 #include "ksana/store_kit/driver/backend.hpp"
+#include "ksana/store_postgres/call_batcher.hpp"
 #include "ksana/store_postgres/change_notices.hpp"
-#include "ksana/store_postgres/gatherer.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
 #include "ksana/store_postgres/rows/held_runs.hpp"
 #include "ksana/store_postgres/rows/job_columns.hpp"
 #include "ksana/store_postgres/rows/known_runs.hpp"
 #include "ksana/store_postgres/rows/lock_order.hpp"
 #include "ksana/store_postgres/rows/policy_cache.hpp"
-#include "ksana/store_postgres/wire/commit_fate.hpp"
+#include "ksana/store_postgres/wire/commit_outcome.hpp"
 #include "ksana/store_postgres/wire/connection_pool.hpp"
 #include "ksana/store_postgres/wire/session.hpp"
 
@@ -46,8 +46,8 @@ class PostgresBackend final : public store_kit::Backend {
     // Outcome of one try of a transaction.
     struct Try {
         Result<void> result;
-        std::optional<Fault> fault;         // set if the database caused the failure
-        std::optional<CommitMark> unknown;  // set if COMMIT was sent and its outcome is unknown
+        std::optional<Fault> fault;           // set if the database caused the failure
+        std::optional<CommitTicket> unknown;  // set if COMMIT was sent and its outcome is unknown
         store::Topics touched;
     };
 
@@ -72,7 +72,7 @@ class PostgresBackend final : public store_kit::Backend {
     // Calls that can share a transaction are gathered into groups. There are two lanes: while the
     // server makes the group of one lane durable, the other lane gathers and sends the next. A
     // third lane would only make the groups smaller.
-    using Appends = Gatherer<const WriteBody>;
+    using Appends = CallBatcher<const WriteBody>;
     struct AppendLane {
         explicit AppendLane(PostgresBackend& backend);
 
@@ -82,7 +82,7 @@ class PostgresBackend final : public store_kit::Backend {
         std::optional<ConnectionPool::Lease> on;
         Appends gatherer;
     };
-    using Shares = Gatherer<store_kit::SharedWrite>;
+    using Shares = CallBatcher<store_kit::SharedWrite>;
     struct ShareLane {
         explicit ShareLane(PostgresBackend& backend);
 
@@ -91,7 +91,7 @@ class PostgresBackend final : public store_kit::Backend {
         Shares gatherer;
     };
     template <class Lane>
-    Lane& EmptierOf(std::array<Lane, 2>& lanes) const;
+    Lane& LessBusyOf(std::array<Lane, 2>& lanes) const;
     void PrepareAppend(AppendLane& lane, const Deadline& deadline);
     // Outcome of one transaction for several parts. The results of all other parts are set.
     struct Appended {
@@ -113,7 +113,7 @@ class PostgresBackend final : public store_kit::Backend {
                  const Once& once);
     // Asks the server whether the transaction committed; kUnknown if there is no answer before the
     // deadline.
-    Fate FateOf(const CommitMark& mark, const Deadline& deadline);
+    CommitOutcome CommitOutcomeOf(const CommitTicket& mark, const Deadline& deadline);
 
     PostgresOptions options_;
     Backoff backoff_;
@@ -121,7 +121,7 @@ class PostgresBackend final : public store_kit::Backend {
     ConnectionPool pool_;
     PolicyCache policies_;
     JobCache jobs_;
-    HeldRuns held_;
+    LockedRunIds held_;
     KnownRuns known_;
     store::ChangeFeed feed_;
     std::array<AppendLane, 2> append_lanes_;

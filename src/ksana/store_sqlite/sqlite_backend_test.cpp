@@ -264,7 +264,7 @@ TEST_F(SqliteBackendTest, GatesAndStrays) {
         EXPECT_EQ(gates[0].blocked, 1);
         EXPECT_EQ(gates[1].under_way + gates[1].blocked, 0);
         EXPECT_EQ(gates[2].blocked, 1);
-        KSANA_TRY(const auto strays, tx.LockStray(10));
+        KSANA_TRY(const auto strays, tx.LockWronglyBlocked(10));
         EXPECT_EQ(strays, std::vector<model::Run>{stray});
         KSANA_TRY(const auto first, tx.LockFirstBlocked("a"));
         EXPECT_EQ(first, blocked);

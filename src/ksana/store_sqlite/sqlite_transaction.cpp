@@ -143,7 +143,7 @@ Result<std::optional<Run>> SqliteTransaction::LockFirstBlocked(const std::string
     return std::optional(std::move(runs.front()));
 }
 
-Result<std::vector<Run>> SqliteTransaction::LockStray(std::size_t limit) {
+Result<std::vector<Run>> SqliteTransaction::LockWronglyBlocked(std::size_t limit) {
     const PlaceRange blocked = InLane(kBlockedLane);
     Query query = Prepared(Sql::kFindStray);
     query.Range(blocked).Int(Limit(limit));

@@ -97,7 +97,7 @@ class SqliteTransaction final : public ReadingRows<store_kit::Transaction> {
         const std::vector<std::string>& job_ids) override;
     Result<std::vector<model::Run>> LockGated(const std::string& job_id) override;
     Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) override;
-    Result<std::vector<model::Run>> LockStray(std::size_t limit) override;
+    Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t limit) override;
     Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                   std::size_t limit) override;
     Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;

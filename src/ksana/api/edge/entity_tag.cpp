@@ -41,14 +41,14 @@ std::string_view Trimmed(std::string_view text) {
 
 // Compares If-Match with the bare version and with `is_match`.
 template <class F>
-MatchWish Wish(const Request& request, std::int64_t version, const F& is_match) {
+MatchResult Wish(const Request& request, std::int64_t version, const F& is_match) {
     const auto wish = request.headers.Find("If-Match");
-    if (!wish) return MatchWish::kNone;
-    if (Trimmed(*wish) == "*") return MatchWish::kMatches;
+    if (!wish) return MatchResult::kNone;
+    if (Trimmed(*wish) == "*") return MatchResult::kMatches;
     const std::string bare = std::to_string(version);
     const bool matches =
         AnyTag(*wish, false, [&](std::string_view tag) { return tag == bare || is_match(tag); });
-    return matches ? MatchWish::kMatches : MatchWish::kDiffers;
+    return matches ? MatchResult::kMatches : MatchResult::kDiffers;
 }
 
 }  // namespace
@@ -63,13 +63,13 @@ std::string DocumentTag(std::int64_t version, std::string_view body) {
     return fmt::format("\"{}-{}\"", version, HashOf(body));
 }
 
-MatchWish IfMatch(const Request& request, const model::Job& job) {
+MatchResult IfMatch(const Request& request, const model::Job& job) {
     const std::string version = VersionOf(job);
     return Wish(request, job.state.version,
                 [&](std::string_view tag) { return tag.substr(0, tag.find('-')) == version; });
 }
 
-MatchWish IfMatch(const Request& request, std::int64_t version, std::string_view tag) {
+MatchResult IfMatch(const Request& request, std::int64_t version, std::string_view tag) {
     return Wish(request, version,
                 [&](std::string_view one) { return one == tag.substr(1, tag.size() - 2); });
 }

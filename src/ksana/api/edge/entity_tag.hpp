@@ -22,10 +22,11 @@ std::string BodyTag(std::string_view body);
 std::string DocumentTag(std::int64_t version, std::string_view body);
 
 // Result of comparing a request's If-Match with the current tag. kNone: there is no If-Match.
-enum class MatchWish : std::uint8_t { kNone, kMatches, kDiffers };
-MatchWish IfMatch(const http_server::Request& request, const model::Job& job);
+enum class MatchResult : std::uint8_t { kNone, kMatches, kDiffers };
+MatchResult IfMatch(const http_server::Request& request, const model::Job& job);
 // Compares with `tag`, the tag of the current answer, or with the bare version.
-MatchWish IfMatch(const http_server::Request& request, std::int64_t version, std::string_view tag);
+MatchResult IfMatch(const http_server::Request& request, std::int64_t version,
+                    std::string_view tag);
 
 // Returns 304 if the client has this answer already (If-None-Match), else `response`. Both carry
 // the tag.

@@ -15,7 +15,7 @@ model::Job JobAt(std::int64_t version, int made) {
     return job;
 }
 
-MatchWish Match(const std::string& header, const model::Job& job) {
+MatchResult Match(const std::string& header, const model::Job& job) {
     Request request;
     request.headers.Add("If-Match", header);
     return IfMatch(request, job);
@@ -24,18 +24,18 @@ MatchWish Match(const std::string& header, const model::Job& job) {
 TEST(EntityTagTest, IfMatchLooksAtTheDefinitionOnly) {
     const model::Job job = JobAt(3, 1000);
     const std::string tag = JobTag(job, "as it was");
-    EXPECT_EQ(Match(tag, job), MatchWish::kMatches);
-    EXPECT_EQ(Match(JobTag(job, "with another last run"), job), MatchWish::kMatches);
-    EXPECT_EQ(Match("\"3\"", job), MatchWish::kMatches);
-    EXPECT_EQ(Match("*", job), MatchWish::kMatches);
-    EXPECT_EQ(Match("\"1\", " + tag, job), MatchWish::kMatches);
-    EXPECT_EQ(Match(tag, JobAt(4, 1000)), MatchWish::kDiffers);
-    EXPECT_EQ(Match(tag, JobAt(3, 2000)), MatchWish::kDiffers) << "deleted and made again";
+    EXPECT_EQ(Match(tag, job), MatchResult::kMatches);
+    EXPECT_EQ(Match(JobTag(job, "with another last run"), job), MatchResult::kMatches);
+    EXPECT_EQ(Match("\"3\"", job), MatchResult::kMatches);
+    EXPECT_EQ(Match("*", job), MatchResult::kMatches);
+    EXPECT_EQ(Match("\"1\", " + tag, job), MatchResult::kMatches);
+    EXPECT_EQ(Match(tag, JobAt(4, 1000)), MatchResult::kDiffers);
+    EXPECT_EQ(Match(tag, JobAt(3, 2000)), MatchResult::kDiffers) << "deleted and made again";
     for (const std::string wrong :
          {"", "3", "\"\"", "\"33\"", "\"3", "W/\"3\"", "\"3.\"", "\"*\""}) {
-        EXPECT_EQ(Match(wrong, job), MatchWish::kDiffers) << wrong;
+        EXPECT_EQ(Match(wrong, job), MatchResult::kDiffers) << wrong;
     }
-    EXPECT_EQ(IfMatch(Request(), job), MatchWish::kNone);
+    EXPECT_EQ(IfMatch(Request(), job), MatchResult::kNone);
 }
 
 TEST(EntityTagTest, AnAnswerThatIsKnownIsNotSentAgain) {

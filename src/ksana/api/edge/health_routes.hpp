@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ksana/api/edge/timely_check.hpp"
+#include "ksana/api/edge/timed_check.hpp"
 #include "ksana/base/error/result.hpp"
 #include "ksana/http_server/routing/router.hpp"
 #include "ksana/telemetry/registry.hpp"
@@ -20,7 +20,7 @@ struct HealthCheck {
 struct Health {
     std::vector<HealthCheck> live;   // the process itself: no dependencies, never blocks
     std::vector<HealthCheck> ready;  // whether the server can serve requests
-    TimelyCheck* store = nullptr;    // part of `ready` that may hang; may be null
+    TimedCheck* store = nullptr;     // part of `ready` that may hang; may be null
     const telemetry::Registry& metrics;
 };
 

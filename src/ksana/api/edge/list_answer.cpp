@@ -36,15 +36,15 @@ std::string TotalText(const store::Counted& total) {
 
 }  // namespace
 
-PageWish ReadPage(api::QueryReader& reader, bool with_total) {
-    PageWish wish;
+PageParams ReadPage(api::QueryReader& reader, bool with_total) {
+    PageParams wish;
     wish.limit = reader.Number("limit", 1, kMaxListSize, kListSize);
     wish.cursor = reader.Text("cursor");
     if (with_total) wish.total = reader.Flag("total").value_or(false);
     return wish;
 }
 
-Result<void> OpenCursor(const Request& request, Cursors& cursors, PageWish& wish) {
+Result<void> OpenCursor(const Request& request, Cursors& cursors, PageParams& wish) {
     KSANA_TRY(wish.cursor, cursors.Open(ScopeOf(request), wish.cursor));
     return {};
 }

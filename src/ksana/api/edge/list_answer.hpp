@@ -22,16 +22,16 @@ inline constexpr std::size_t kListSize = 100;
 inline constexpr std::int64_t kMaxTotal = 10'000;
 
 // The page of a list that a client asks for.
-struct PageWish {
+struct PageParams {
     std::size_t limit = kListSize;
     std::string cursor;  // the client's; the store's after OpenCursor
     bool total = false;
 };
 
-PageWish ReadPage(api::QueryReader& reader, bool with_total);
+PageParams ReadPage(api::QueryReader& reader, bool with_total);
 // Replaces the client's cursor by the store's. Call it after the query was found valid. Returns
 // kInvalidArgument for a cursor of another list, filter or order.
-Result<void> OpenCursor(const http_server::Request& request, Cursors& cursors, PageWish& wish);
+Result<void> OpenCursor(const http_server::Request& request, Cursors& cursors, PageParams& wish);
 
 // Reads "name", or "-name" for descending order. Leaves both arguments unchanged if `sort` is
 // absent.
@@ -60,7 +60,7 @@ inline constexpr std::size_t kItemsAtOnce = 100;
 // for something rare must not read the whole table. The limit is divided among the store queries of
 // the page.
 inline constexpr std::size_t kLooksForPage = 4'000;
-inline std::size_t LooksAtOnce(const PageWish& wish) {
+inline std::size_t LooksAtOnce(const PageParams& wish) {
     return kLooksForPage / ((wish.limit + kItemsAtOnce - 1) / kItemsAtOnce);
 }
 // Bounds of a count; beyond them the total is a lower bound.
@@ -75,7 +75,7 @@ struct ListPage {
 // Calls list(limit, cursor) and shows each item until the page is full or one of its bounds is
 // reached.
 template <class List, class Show>
-Result<ListPage> FillPage(const PageWish& wish, const List& list, const Show& show) {
+Result<ListPage> FillPage(const PageParams& wish, const List& list, const Show& show) {
     ListPage page;
     page.next = wish.cursor;
     std::size_t bytes = 0;
@@ -88,7 +88,7 @@ Result<ListPage> FillPage(const PageWish& wish, const List& list, const Show& sh
             bytes += page.items.back().size();
         }
         page.next = std::move(found.next);
-        enough = found.looked_enough || bytes >= kMaxPageBytes;
+        enough = found.ended_early || bytes >= kMaxPageBytes;
     } while (!page.next.empty() && page.items.size() < wish.limit && !enough);
     return page;
 }

@@ -42,9 +42,9 @@ void ReadTypes(api::QueryReader& reader, std::vector<std::string>& types) {
 }
 
 // Last-Event-ID overrides `after`: a browser sends the header when it reconnects, so it is newer.
-Result<EventWish> WishOf(const Request& request) {
+Result<EventRequest> WishOf(const Request& request) {
     api::QueryReader reader(request);
-    EventWish wish;
+    EventRequest wish;
     wish.job_id = reader.Text("job_id");
     ReadTypes(reader, wish.types);
     const std::string after = reader.Text("after");
@@ -65,7 +65,7 @@ Result<EventWish> WishOf(const Request& request) {
 }
 
 Result<Response> Listen(HandlerContext& context, const Request& request) {
-    KSANA_TRY(EventWish wish, WishOf(request));
+    KSANA_TRY(EventRequest wish, WishOf(request));
     Response response{.status = 200, .content_type = "text/event-stream"};
     KSANA_TRY(response.stream, context.services.events.Open(std::move(wish)));
     response.headers.emplace_back("X-Accel-Buffering", "no");  // keeps proxies from buffering

@@ -35,7 +35,7 @@ std::string JobOf(const model::AuditEvent& event) {
 
 }  // namespace
 
-EventStream::EventStream(EventWish wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup)
+EventStream::EventStream(EventRequest wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup)
     : wish_(std::move(wish)),
       stream_(std::make_shared<Stream>(buffer)),
       room_(std::make_shared<std::atomic<bool>>(false)) {

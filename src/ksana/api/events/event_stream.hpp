@@ -16,7 +16,7 @@
 namespace ksana::api {
 
 // What a client of /api/v1/events asks for.
-struct EventWish {
+struct EventRequest {
     std::optional<std::int64_t> after;  // last event the client has seen; none: from now on
     std::vector<std::string> types;     // resource types; empty: all
     std::string job_id;                 // empty: all jobs
@@ -27,7 +27,7 @@ struct EventWish {
 // http_server::Stream inside is thread-safe. A full buffer refuses text until the client has read.
 class EventStream {
   public:
-    EventStream(EventWish wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup);
+    EventStream(EventRequest wish, std::size_t buffer, std::shared_ptr<Wakeup> wakeup);
 
     const std::shared_ptr<http_server::Stream>& stream() const { return stream_; }
     std::int64_t position() const { return position_; }
@@ -62,7 +62,7 @@ class EventStream {
     bool Concerns(const model::AuditEvent& event) const;
     bool Push(const std::string& text);
 
-    const EventWish wish_;
+    const EventRequest wish_;
     const std::shared_ptr<http_server::Stream> stream_;
     const std::shared_ptr<std::atomic<bool>> room_;
     std::int64_t position_ = 0;

@@ -57,7 +57,7 @@ void EventStreams::Stop() {
     streams_.clear();
 }
 
-Result<std::shared_ptr<http_server::Stream>> EventStreams::Open(EventWish wish) {
+Result<std::shared_ptr<http_server::Stream>> EventStreams::Open(EventRequest wish) {
     KSANA_TRY(const std::int64_t newest, NewestSeq(store_));
     const MutexLock lock(mutex_);
     if (stopped_) return Error(Code::kUnavailable, "the server is stopping");

@@ -49,7 +49,7 @@ class EventStreams final : public Service {
 
     // Returns the new stream. kExhausted: there are max_streams already. kUnavailable: the server
     // is stopping.
-    Result<std::shared_ptr<http_server::Stream>> Open(EventWish wish);
+    Result<std::shared_ptr<http_server::Stream>> Open(EventRequest wish);
 
     // Sends what is new to all streams. Returns when to call it again at the latest.
     SteadyPoint RunOnce();

@@ -30,7 +30,7 @@ Error NoPeriodicTask(const std::string& id) {
 }
 
 // Renames the members that an error points to from those of a job to those of document T.
-Error InTheirWords(Error error) {
+Error InTaskWords(Error error) {
     for (Problem& problem : error.problems) {
         if (problem.path.starts_with("/schedule")) problem.path = "/cron_expressions";
         if (problem.path == "/tenant") problem.path = "/tenant_id";
@@ -49,7 +49,7 @@ class PeriodicTaskHandlers {
     Result<Response> Create(const Request& request) const {
         KSANA_TRY(Job job, codec::PeriodicTaskFromJson(request.body));
         const auto created = services_.jobs.Create(std::move(job), ActorOf(request));
-        if (!created) return InTheirWords(created.error());
+        if (!created) return InTaskWords(created.error());
         Response response = ShowPeriodic(*created, 201);
         response.headers.emplace_back("Location", "/periodic-task/" + created->id);
         return response;
@@ -114,7 +114,7 @@ class PeriodicTaskHandlers {
 
     static Result<Response> Answered(const Result<Job>& job, const std::string& id) {
         if (job) return ShowPeriodic(*job, 200);
-        return job.error().code == Code::kNotFound ? NoPeriodicTask(id) : InTheirWords(job.error());
+        return job.error().code == Code::kNotFound ? NoPeriodicTask(id) : InTaskWords(job.error());
     }
 
     TaskServices services_;

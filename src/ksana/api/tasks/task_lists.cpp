@@ -24,7 +24,7 @@ constexpr std::size_t kMaxPageBytes = std::size_t{8} << 20;
 
 // Which runs a status filter selects. New and Error both mean a run that waits; its failures tell
 // them apart.
-struct StatusWish {
+struct StatusFilter {
     model::RunStates states = 0;
     bool fresh = false;          // New is selected
     bool after_failure = false;  // Error is selected
@@ -38,8 +38,8 @@ struct StatusWish {
 };
 
 // Reads status=New&status=Error as alternatives. Without any, selects all of `otherwise`.
-StatusWish ReadStatus(QueryReader& reader, model::RunStates otherwise) {
-    StatusWish wish;
+StatusFilter ReadStatus(QueryReader& reader, model::RunStates otherwise) {
+    StatusFilter wish;
     for (const std::string_view word : reader.All("status")) {
         const auto meaning = model::MeaningOf(model::Dialect::kTask, word);
         if (!meaning) {
@@ -83,7 +83,7 @@ Result<store::Page<Run>> Collect(store::Store& store, store::RunQuery query, con
         found.next = page.next;
         query.cursor = page.next;
         query.limit = kAtOnce;  // the rest of the limit may be one run, far away
-        if (page.next.empty() || page.looked_enough) break;
+        if (page.next.empty() || page.ended_early) break;
     }
     return found;
 }
@@ -100,7 +100,7 @@ Response WithNextPage(const Request& request, Response response, const std::stri
 Result<Response> ListTasks(const Request& request, store::Store& store, model::RunStates states) {
     QueryReader reader(request);
     store::RunQuery query;
-    const StatusWish wish = ReadStatus(reader, states);
+    const StatusFilter wish = ReadStatus(reader, states);
     query.filter.states = wish.states;
     query.filter.kind = model::ActionKind::kQueue;
     query.filter.type = reader.Text("type");

@@ -40,7 +40,7 @@ const std::string& IdOf(const Call& call) { return call.request.Parameter("id");
 bool MayChange(const Request& request, const std::optional<StoredRule>& before) {
     if (!before) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
-    return IfMatch(request, before->version, TagOf(*before)) != MatchWish::kDiffers;
+    return IfMatch(request, before->version, TagOf(*before)) != MatchResult::kDiffers;
 }
 
 Response AlertChanged412(const Request& request) {
@@ -55,23 +55,23 @@ Response AlertChanged412(const Request& request) {
 class AlertHandlers {
   public:
     explicit AlertHandlers(std::shared_ptr<HandlerContext> context)
-        : desk_(std::move(context)), alerts_(desk_->services.alerts) {}
+        : context_(std::move(context)), alerts_(context_->services.alerts) {}
 
     Result<Response> List(const Call& call) const {
         api::QueryReader reader(call.request);
-        PageWish wish = ReadPage(reader, false);
+        PageParams wish = ReadPage(reader, false);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        KSANA_TRY_VOID(OpenCursor(call.request, context_->cursors, wish));
         const auto list = [this](std::size_t limit, const std::string& cursor) {
-            return alerts_.shelf().ListRules(limit, cursor);
+            return alerts_.repository().ListRules(limit, cursor);
         };
         KSANA_TRY(const ListPage page, FillPage(wish, list, AlertText));
-        return ListAnswer(call.request, desk_->cursors, page);
+        return ListAnswer(call.request, context_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) const {
         KSANA_TRY_VOID(api::QueryReader(call.request).Finish());
-        KSANA_TRY(const StoredRule stored, alerts_.shelf().GetRule(IdOf(call)));
+        KSANA_TRY(const StoredRule stored, alerts_.repository().GetRule(IdOf(call)));
         return WithTag(call.request, JsonResponse(200, AlertText(stored)), TagOf(stored));
     }
 
@@ -95,7 +95,7 @@ class AlertHandlers {
     }
 
     Result<Response> Delete(const Call& call) const {
-        KSANA_TRY(const StoredRule stored, alerts_.shelf().GetRule(IdOf(call)));
+        KSANA_TRY(const StoredRule stored, alerts_.repository().GetRule(IdOf(call)));
         if (!MayChange(call.request, stored)) return AlertChanged412(call.request);
         KSANA_TRY_VOID(alerts_.Delete(stored, api::ActorOf(call.request)));
         return http_server::NoContent();
@@ -114,12 +114,12 @@ class AlertHandlers {
         api::QueryReader reader(call.request);
         const std::string rule = reader.Text("rule");
         const auto state = reader.Name<IncidentState>("state");
-        PageWish wish = ReadPage(reader, false);
+        PageParams wish = ReadPage(reader, false);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        KSANA_TRY_VOID(OpenCursor(call.request, context_->cursors, wish));
         const auto list = [&](std::size_t limit,
                               const std::string& cursor) -> Result<store::Page<StoredIncident>> {
-            KSANA_TRY(auto page, alerts_.shelf().ListIncidents(rule, limit, cursor));
+            KSANA_TRY(auto page, alerts_.repository().ListIncidents(rule, limit, cursor));
             std::erase_if(page.items, [&](const StoredIncident& one) {
                 return !one.incident.opened_at || (state && one.incident.state != *state);
             });
@@ -129,11 +129,11 @@ class AlertHandlers {
             return codec::IncidentViewToJson(one.incident);
         };
         KSANA_TRY(const ListPage page, FillPage(wish, list, show));
-        return ListAnswer(call.request, desk_->cursors, page);
+        return ListAnswer(call.request, context_->cursors, page);
     }
 
   private:
-    std::shared_ptr<HandlerContext> desk_;
+    std::shared_ptr<HandlerContext> context_;
     engine::AlertService& alerts_;
 };
 

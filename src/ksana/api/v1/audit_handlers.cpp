@@ -22,7 +22,7 @@ Result<Response> ListEvents(HandlerContext& context, const Request& request) {
     query.filter.user = reader.Text("user");
     query.filter.from = reader.Time("from");
     query.filter.until = reader.Time("until");
-    PageWish wish = ReadPage(reader, false);
+    PageParams wish = ReadPage(reader, false);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(request, context.cursors, wish));
     const auto list_events = [&](std::size_t limit, const std::string& cursor) {

@@ -24,7 +24,8 @@ using http_server::Response;
 // Fire times that a dry run shows.
 constexpr std::size_t kShown = 100;
 
-std::string PreviewText(const engine::BackfillWish& wish, const engine::BackfillPreview& preview) {
+std::string PreviewText(const engine::BackfillParams& wish,
+                        const engine::BackfillPreview& preview) {
     const std::vector<TimePoint>& fires = preview.fires;
     std::vector<std::string> times;
     for (std::size_t i = 0; i < std::min(fires.size(), kShown); ++i) {
@@ -50,14 +51,14 @@ Result<Uuid> BackfillIdOf(const Request& request) {
 // `dry_run` is true unless the request says otherwise: a backfill may be thousands of runs.
 Result<Response> Start(HandlerContext& context, const Call& call) {
     KSANA_TRY(codec::BackfillRequest asked, codec::BackfillRequestFromJson(call.request.body));
-    const engine::BackfillWish wish{.job_id = call.request.Parameter("id"),
-                                    .from = asked.from,
-                                    .to = asked.to,
-                                    .max = asked.max,
-                                    .per_minute = asked.per_minute,
-                                    .overlap = asked.overlap,
-                                    .parameters = std::move(asked.parameters),
-                                    .id = call.id};
+    const engine::BackfillParams wish{.job_id = call.request.Parameter("id"),
+                                      .from = asked.from,
+                                      .to = asked.to,
+                                      .max = asked.max,
+                                      .per_minute = asked.per_minute,
+                                      .overlap = asked.overlap,
+                                      .parameters = std::move(asked.parameters),
+                                      .id = call.id};
     engine::BackfillService& backfills = context.services.backfills;
     if (asked.dry_run) {
         KSANA_TRY(const engine::BackfillPreview preview, backfills.Preview(wish));
@@ -71,7 +72,7 @@ Result<Response> Start(HandlerContext& context, const Call& call) {
 
 Result<Response> List(HandlerContext& context, const Request& request) {
     api::QueryReader reader(request);
-    PageWish wish = ReadPage(reader, false);
+    PageParams wish = ReadPage(reader, false);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(request, context.cursors, wish));
     const auto list = [&](std::size_t limit, const std::string& cursor) {

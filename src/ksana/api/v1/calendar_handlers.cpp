@@ -46,7 +46,7 @@ Response CalendarChanged412(const Request& request) {
 bool MayChange(const Request& request, const StoredCalendar* stored) {
     if (stored == nullptr) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
-    return IfMatch(request, stored->version, TagOf(*stored)) != MatchWish::kDiffers;
+    return IfMatch(request, stored->version, TagOf(*stored)) != MatchResult::kDiffers;
 }
 
 std::string SkippedText(const std::vector<codec::SkippedLine>& skipped) {
@@ -65,23 +65,23 @@ std::string SkippedText(const std::vector<codec::SkippedLine>& skipped) {
 class CalendarHandlers {
   public:
     explicit CalendarHandlers(const std::shared_ptr<HandlerContext>& context)
-        : desk_(context),
+        : context_(context),
           calendars_(context->services.calendars),
           store_(context->services.store) {}
 
     Result<Response> List(const Call& call) {
         api::QueryReader reader(call.request);
         store::ListParams params{.prefix = reader.Text("prefix"), .limit = kListSize, .cursor = {}};
-        PageWish wish = ReadPage(reader, false);
+        PageParams wish = ReadPage(reader, false);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        KSANA_TRY_VOID(OpenCursor(call.request, context_->cursors, wish));
         const auto list = [&](std::size_t limit, const std::string& cursor) {
             params.limit = limit;
             params.cursor = cursor;
             return calendars_.List(params);
         };
         KSANA_TRY(const ListPage page, FillPage(wish, list, CalendarText));
-        return ListAnswer(call.request, desk_->cursors, page);
+        return ListAnswer(call.request, context_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) {
@@ -164,7 +164,7 @@ class CalendarHandlers {
         for (Problem& problem : problems) problem.path = "/calendar" + problem.path;
         if (!problems.empty()) return Error(std::move(problems));
         KSANA_TRY(const insight::CalendarEffect effect,
-                  insight::PreviewCalendar(InsightSources(desk_->services),
+                  insight::PreviewCalendar(InsightSources(context_->services),
                                            {.calendar = std::move(question.calendar),
                                             .from = question.from,
                                             .days = question.days,
@@ -196,7 +196,7 @@ class CalendarHandlers {
         return after;
     }
 
-    const std::shared_ptr<HandlerContext> desk_;
+    const std::shared_ptr<HandlerContext> context_;
     engine::CalendarService& calendars_;
     store::Store& store_;
 };

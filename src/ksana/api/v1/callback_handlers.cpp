@@ -48,7 +48,7 @@ Result<Response> List(HandlerContext& context, const Call& call) {
     query.filter.parent = reader.Id("parent");
     query.filter.type = reader.Text("type");
     query.filter.tenant = reader.Text("tenant");
-    PageWish wish = ReadPage(reader, true);
+    PageParams wish = ReadPage(reader, true);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(call.request, context.cursors, wish));
     store::RunStore& runs = context.services.store.runs();

@@ -55,21 +55,21 @@ std::string TagOf(const Group& group) {
 class GroupHandlers {
   public:
     explicit GroupHandlers(const std::shared_ptr<HandlerContext>& context)
-        : desk_(context), store_(context->services.store) {}
+        : context_(context), store_(context->services.store) {}
 
     // Lists by name the groups that jobs name and those that have limits.
     Result<Response> List(const Call& call) const {
         api::QueryReader reader(call.request);
-        PageWish wish = ReadPage(reader, false);
+        PageParams wish = ReadPage(reader, false);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        KSANA_TRY_VOID(OpenCursor(call.request, context_->cursors, wish));
         KSANA_TRY(const auto stored, AllStored());
         const auto list = [&](std::size_t limit,
                               const std::string& after) -> Result<store::Page<Group>> {
             return PageOf(stored, after, limit);
         };
         KSANA_TRY(const ListPage page, FillPage(wish, list, GroupText));
-        return ListAnswer(call.request, desk_->cursors, page);
+        return ListAnswer(call.request, context_->cursors, page);
     }
 
     Result<Response> Get(const Call& call) const {
@@ -126,7 +126,7 @@ class GroupHandlers {
         codec::BulkRequest wish;
         wish.group = group.name;
         wish.reason = reason;
-        KSANA_TRY(std::string outcome, SetEnabled(desk_->services.jobs, store_, wish, enabled));
+        KSANA_TRY(std::string outcome, SetEnabled(context_->services.jobs, store_, wish, enabled));
         return JsonResponse(200, std::move(outcome));
     }
 
@@ -193,12 +193,12 @@ class GroupHandlers {
                     .jobs = size.jobs,
                     .paused = size.paused,
                     .use = {}};
-        const auto& of_group = desk_->services.limits.of_group;
+        const auto& of_group = context_->services.limits.of_group;
         if (of_group) group.use = of_group(size.name);
         return group;
     }
 
-    std::shared_ptr<HandlerContext> desk_;
+    std::shared_ptr<HandlerContext> context_;
     store::Store& store_;
 };
 

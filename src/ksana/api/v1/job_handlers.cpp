@@ -97,16 +97,16 @@ class JobHandlers {
     Result<Response> Delete(const Call& call) const {
         const std::string& id = IdOf(call);
         KSANA_TRY(const Job job, store_.jobs().Get(id));
-        const MatchWish wish = IfMatch(call.request, job);
-        if (wish == MatchWish::kDiffers) return JobChanged412(call.request);
-        const bool insists = wish == MatchWish::kMatches;
+        const MatchResult wish = IfMatch(call.request, job);
+        if (wish == MatchResult::kDiffers) return JobChanged412(call.request);
+        const bool insists = wish == MatchResult::kMatches;
         const auto deleted =
             jobs_.Delete(id, insists ? std::optional(job.state.version) : std::nullopt, ByOf(call));
         if (deleted) return http_server::NoContent();
         if (insists && deleted.error().code == Code::kConflict) {
             // The job has changed since, or another job depends on it.
             KSANA_TRY(const Job now, store_.jobs().Get(id));
-            if (IfMatch(call.request, now) != MatchWish::kMatches)
+            if (IfMatch(call.request, now) != MatchResult::kMatches)
                 return JobChanged412(call.request);
         }
         return deleted.error();
@@ -191,9 +191,9 @@ class JobHandlers {
     Result<Response> Edit(const Call& call, bool must_insist, const F& edit) const {
         std::optional<Response> refusal;
         const auto change = [&](Job& changed) -> Result<void> {
-            const MatchWish wish = IfMatch(call.request, changed);
-            if (wish == MatchWish::kDiffers) refusal = JobChanged412(call.request);
-            if (wish == MatchWish::kNone && must_insist) refusal = Wanted428(call.request);
+            const MatchResult wish = IfMatch(call.request, changed);
+            if (wish == MatchResult::kDiffers) refusal = JobChanged412(call.request);
+            if (wish == MatchResult::kNone && must_insist) refusal = Wanted428(call.request);
             if (refusal) return Error(Code::kConflict, "refused");
             return edit(changed);
         };

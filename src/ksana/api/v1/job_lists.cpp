@@ -48,7 +48,7 @@ Result<Response> ListJobs(HandlerContext& context, const Request& request) {
     store::JobQuery query;
     query.filter = ReadFilter(reader);
     ReadSort(reader, query.sort, query.descending);
-    PageWish wish = ReadPage(reader, true);
+    PageParams wish = ReadPage(reader, true);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(request, context.cursors, wish));
     store::JobStore& jobs = context.services.store.jobs();
@@ -85,7 +85,7 @@ Result<Response> ListLedger(HandlerContext& context, const Request& request) {
                                .until = reader.Time("until"),
                                .limit = kListSize,
                                .cursor = {}};
-    PageWish wish = ReadPage(reader, false);
+    PageParams wish = ReadPage(reader, false);
     KSANA_TRY_VOID(reader.Finish());
     KSANA_TRY_VOID(OpenCursor(request, context.cursors, wish));
     store::JobStore& jobs = context.services.store.jobs();

@@ -49,7 +49,7 @@ void PutUse(ObjectText& text, const LimitUse& use, TimePoint now) {
 }
 
 // Returns whether the entry is left over from a limit that was just deleted.
-bool SaysNothing(const LimitUse& use) {
+bool IsEmptyUse(const LimitUse& use) {
     return use.kind != LimitKind::kNode && !use.limit.max_concurrency && !use.limit.rate &&
            use.in_use == 0 && use.waiting == 0 && !use.breaker;
 }
@@ -77,7 +77,7 @@ Result<LimitTarget> TargetOf(const Call& call, LimitKind kind) {
 class LimitHandlers {
   public:
     explicit LimitHandlers(const std::shared_ptr<HandlerContext>& context)
-        : desk_(context), store_(context->services.store) {}
+        : context_(context), store_(context->services.store) {}
 
     // Lists the stored limits with their use on this node, which may not have read the latest
     // change yet.
@@ -97,7 +97,7 @@ class LimitHandlers {
         }
         std::vector<std::string> items;
         for (const auto& [key, use] : uses) {
-            if (SaysNothing(use)) continue;
+            if (IsEmptyUse(use)) continue;
             ObjectText text;
             PutUse(text, use, now);
             items.push_back(text.Take());
@@ -113,7 +113,7 @@ class LimitHandlers {
   private:
     std::map<std::string, LimitUse> UsesNow() const {
         std::map<std::string, LimitUse> uses;
-        const auto& all = desk_->services.limits.all;
+        const auto& all = context_->services.limits.all;
         if (!all) return uses;
         for (LimitUse& use : all()) {
             std::string key = engine::LimitKey(use.kind, use.name);
@@ -151,7 +151,7 @@ class LimitHandlers {
         return deleted ? http_server::NoContent() : LimitChanged412(call.request);
     }
 
-    std::shared_ptr<HandlerContext> desk_;
+    std::shared_ptr<HandlerContext> context_;
     store::Store& store_;
 };
 

@@ -57,7 +57,9 @@ store::RunFilter ReadRunFilter(api::QueryReader& reader) {
 class RunHandlers {
   public:
     explicit RunHandlers(std::shared_ptr<HandlerContext> context)
-        : desk_(std::move(context)), store_(desk_->services.store), runs_(desk_->services.runs) {}
+        : context_(std::move(context)),
+          store_(context_->services.store),
+          runs_(context_->services.runs) {}
 
     Result<Response> List(const Call& call) const { return ListOf(call.request, std::nullopt); }
 
@@ -142,9 +144,9 @@ class RunHandlers {
         query.filter = ReadRunFilter(reader);
         query.filter.job_id = job_id ? *std::move(job_id) : reader.Text("job");
         ReadSort(reader, query.sort, query.descending);
-        PageWish wish = ReadPage(reader, true);
+        PageParams wish = ReadPage(reader, true);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY_VOID(OpenCursor(request, desk_->cursors, wish));
+        KSANA_TRY_VOID(OpenCursor(request, context_->cursors, wish));
         const auto list_runs = [&](std::size_t limit, const std::string& cursor) {
             query.limit = limit;
             query.cursor = cursor;
@@ -155,10 +157,10 @@ class RunHandlers {
         if (wish.total) {
             KSANA_TRY(list.total, store_.runs().CountWithin(query.filter, kTotalBounds));
         }
-        return ListAnswer(request, desk_->cursors, list);
+        return ListAnswer(request, context_->cursors, list);
     }
 
-    std::shared_ptr<HandlerContext> desk_;
+    std::shared_ptr<HandlerContext> context_;
     store::Store& store_;
     engine::RunService& runs_;
 };

@@ -60,7 +60,7 @@ Result<void> CheckRoom(store::Store& store) {
 
 // Returns the stored limit. One that cannot be parsed is returned as empty, so that it can be
 // replaced.
-Result<std::optional<StoredLimit>> FindAnyway(store::Store& store, const std::string& setting) {
+Result<std::optional<StoredLimit>> FindOrEmpty(store::Store& store, const std::string& setting) {
     const auto found = store.settings().Get(setting);
     if (!found) {
         if (found.error().code == Code::kNotFound) return std::optional<StoredLimit>();
@@ -74,11 +74,10 @@ Result<std::optional<StoredLimit>> FindAnyway(store::Store& store, const std::st
 // Calls change(before), which writes with compare-and-set, and repeats it if another request wrote
 // first.
 template <class Change>
-Result<void> UntilUndisturbed(store::Store& store, const LimitTarget& target,
-                              const Change& change) {
+Result<void> RetryOnConflict(store::Store& store, const LimitTarget& target, const Change& change) {
     constexpr int kMaxLimitTries = 10;
     for (int tries = 1;; ++tries) {
-        KSANA_TRY(const auto before, FindAnyway(store, SettingOf(target)));
+        KSANA_TRY(const auto before, FindOrEmpty(store, SettingOf(target)));
         Result<void> changed = change(before);
         if (changed || tries == kMaxLimitTries) return changed;
         const Code code = changed.error().code;
@@ -134,7 +133,7 @@ Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store, const Req
                              .is_new = !before};
         return {};
     };
-    KSANA_TRY_VOID(UntilUndisturbed(store, target, put));
+    KSANA_TRY_VOID(RetryOnConflict(store, target, put));
     return change;
 }
 
@@ -149,7 +148,7 @@ Result<bool> DeleteStoredLimit(store::Store& store, const Request& request,
         deleted = true;
         return {};
     };
-    KSANA_TRY_VOID(UntilUndisturbed(store, target, remove));
+    KSANA_TRY_VOID(RetryOnConflict(store, target, remove));
     return deleted;
 }
 

@@ -44,7 +44,7 @@ Response TypeChanged412(const Request& request) {
 bool MayChange(const Request& request, const StoredType* stored) {
     if (stored == nullptr) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
-    return IfMatch(request, stored->version, TagOf(*stored)) != MatchWish::kDiffers;
+    return IfMatch(request, stored->version, TagOf(*stored)) != MatchResult::kDiffers;
 }
 
 Error NoType(const std::string& code) {
@@ -55,21 +55,21 @@ Error NoType(const std::string& code) {
 class TypeHandlers {
   public:
     explicit TypeHandlers(const std::shared_ptr<HandlerContext>& context)
-        : desk_(context), types_(context->services.types), store_(context->services.store) {}
+        : context_(context), types_(context->services.types), store_(context->services.store) {}
 
     Result<Response> List(const Call& call) {
         api::QueryReader reader(call.request);
         store::ListParams params{.prefix = reader.Text("prefix"), .limit = kListSize, .cursor = {}};
-        PageWish wish = ReadPage(reader, false);
+        PageParams wish = ReadPage(reader, false);
         KSANA_TRY_VOID(reader.Finish());
-        KSANA_TRY_VOID(OpenCursor(call.request, desk_->cursors, wish));
+        KSANA_TRY_VOID(OpenCursor(call.request, context_->cursors, wish));
         const auto list = [&](std::size_t limit, const std::string& cursor) {
             params.limit = limit;
             params.cursor = cursor;
             return store_.types().List(params);
         };
         KSANA_TRY(const ListPage page, FillPage(wish, list, codec::RunTypeViewToJson));
-        return ListAnswer(call.request, desk_->cursors, page);
+        return ListAnswer(call.request, context_->cursors, page);
     }
 
     Result<Response> Create(const Call& call) {
@@ -145,7 +145,7 @@ class TypeHandlers {
         return Show(*stored, is_new ? 201 : 200);
     }
 
-    const std::shared_ptr<HandlerContext> desk_;
+    const std::shared_ptr<HandlerContext> context_;
     engine::TypeService& types_;
     store::Store& store_;
 };

@@ -34,9 +34,9 @@ LogState& State() {
     return state;
 }
 
-// The lines that LogTogether collects, per thread.
+// The lines that LogBatch collects, per thread.
 struct Gathered {
-    int depth = 0;  // number of live LogTogether objects
+    int depth = 0;  // number of live LogBatch objects
     std::string lines;
 };
 constexpr std::size_t kMaxGathered = 64 * 1024;
@@ -54,9 +54,9 @@ void WriteGathered(LogState& state, Gathered& gathered) KSANA_REQUIRES(state.mut
 
 }  // namespace
 
-LogTogether::LogTogether() { ++OfThisThread().depth; }
+LogBatch::LogBatch() { ++OfThisThread().depth; }
 
-LogTogether::~LogTogether() {
+LogBatch::~LogBatch() {
     Gathered& gathered = OfThisThread();
     if (--gathered.depth > 0 || gathered.lines.empty()) return;
     LogState& state = State();

@@ -63,14 +63,14 @@ bool LogEnabled(LogLevel level);
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 
 // Batches the log lines of the current thread: they are written together when the outermost
-// LogTogether is destroyed, or when they exceed 64 KiB. A write takes longer than formatting a
+// LogBatch is destroyed, or when they exceed 64 KiB. A write takes longer than formatting a
 // line. Keep it only while logging a batch. Must be destroyed on the thread that created it.
-class LogTogether {
+class LogBatch {
   public:
-    LogTogether();
-    ~LogTogether();
-    LogTogether(const LogTogether&) = delete;
-    LogTogether& operator=(const LogTogether&) = delete;
+    LogBatch();
+    ~LogBatch();
+    LogBatch(const LogBatch&) = delete;
+    LogBatch& operator=(const LogBatch&) = delete;
 };
 
 // Redirects all lines to `sink` until called with an empty function. For tests of the log output.

@@ -64,7 +64,7 @@ TEST(Log, WritesFromTheConfiguredLevelUp) {
     EXPECT_NE(lines[0].find("warn  loud n=1"), std::string::npos);
 }
 
-TEST(LogTogether, WritesItsLinesAtTheEnd) {
+TEST(LogBatch, WritesItsLinesAtTheEnd) {
     const std::filesystem::path file =
         std::filesystem::path(::testing::TempDir()) / ("ksana_log_" + std::to_string(::getpid()));
     const auto count = [&file] {
@@ -73,9 +73,9 @@ TEST(LogTogether, WritesItsLinesAtTheEnd) {
     };
     ASSERT_TRUE(ConfigureLog({.file = file.string()}));
     {
-        const LogTogether outer;
+        const LogBatch outer;
         {
-            const LogTogether inner;
+            const LogBatch inner;
             Log(LogLevel::kInfo, "one");
             Log(LogLevel::kDebug, "nobody wants to see it");
             Log(LogLevel::kError, "two");
@@ -88,7 +88,7 @@ TEST(LogTogether, WritesItsLinesAtTheEnd) {
     }
     EXPECT_EQ(count(), 3);
     {
-        const LogTogether many;
+        const LogBatch many;
         for (int i = 0; i < 1000; ++i) Log(LogLevel::kInfo, std::string(100, 'x'));
         EXPECT_GT(count(), 3) << "it grows without bound";
     }

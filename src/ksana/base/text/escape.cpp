@@ -36,7 +36,7 @@ std::string PointerStep(std::string_view key) {
     return step;
 }
 
-std::string KeyOfStep(std::string_view step) {
+std::string UnescapePointerStep(std::string_view step) {
     std::string key;
     for (std::size_t i = 0; i < step.size(); ++i) {
         const bool escaped = step[i] == '~' && i + 1 < step.size();

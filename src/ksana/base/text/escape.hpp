@@ -13,6 +13,6 @@ std::string PercentEncode(std::string_view text);
 std::string PointerStep(std::string_view key);
 
 // The inverse of PointerStep, for a step without its slash: "a/b" for "a~1b".
-std::string KeyOfStep(std::string_view step);
+std::string UnescapePointerStep(std::string_view step);
 
 }  // namespace ksana

@@ -11,11 +11,11 @@ TEST(PointerStep, EscapesWhatAPointerIsMadeOf) {
     EXPECT_EQ(PointerStep(""), "/");
 }
 
-TEST(KeyOfStep, IsWhatTheStepWasMadeOf) {
-    EXPECT_EQ(KeyOfStep("name"), "name");
-    EXPECT_EQ(KeyOfStep("a~1b~0c~01"), "a/b~c~1");
-    EXPECT_EQ(KeyOfStep("a~"), "a~");
-    EXPECT_EQ(KeyOfStep(""), "");
+TEST(UnescapePointerStep, IsWhatTheStepWasMadeOf) {
+    EXPECT_EQ(UnescapePointerStep("name"), "name");
+    EXPECT_EQ(UnescapePointerStep("a~1b~0c~01"), "a/b~c~1");
+    EXPECT_EQ(UnescapePointerStep("a~"), "a~");
+    EXPECT_EQ(UnescapePointerStep(""), "");
 }
 
 }  // namespace

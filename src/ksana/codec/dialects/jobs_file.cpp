@@ -45,7 +45,7 @@ std::string JobsFileToJson(std::span<const Job* const> jobs, TimePoint updated_a
 }
 
 Result<JobsFile> JobsFileFromJson(std::string_view text) {
-    return ReadDocument<JobsFile>(text, JsonForm::kJobsFile, LimitsOfOurs(text), ReadFile);
+    return ReadDocument<JobsFile>(text, JsonForm::kJobsFile, LimitsOfStoredJson(text), ReadFile);
 }
 
 }  // namespace ksana::codec

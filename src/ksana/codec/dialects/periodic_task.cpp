@@ -95,7 +95,7 @@ void ReadTask(JsonReader& reader, const Node& node, Job& job) {
     job.run_log = static_cast<RunLog>(log);
     object.Optional("category", action.category);
     if (const auto ext = object.Find("ext")) reader.ReadRaw(*ext, action.payload);
-    PassOver(object, kKeptOfPeriodic);
+    Ignore(object, kKeptOfPeriodic);
     object.Finish();
     job.name = action.type;
 }

@@ -93,7 +93,7 @@ void ReadTask(JsonReader& reader, const Node& node, NewTask& task) {
     object.Optional("start_time", task.start_at);
     object.Optional("category", task.category);
     if (const auto ext = object.Find("ext")) reader.ReadRaw(*ext, task.payload);
-    PassOver(object, kKeptOfTask);
+    Ignore(object, kKeptOfTask);
     object.Finish();
 }
 

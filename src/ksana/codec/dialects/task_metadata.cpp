@@ -245,7 +245,7 @@ Result<RunType> TaskMetadataFromJson(std::string_view text, const RunType* befor
                                      if (const auto config = object.Find("config")) {
                                          ReadConfig(reader, *config, type, before);
                                      }
-                                     PassOver(object, kKeptOfMetadata);
+                                     Ignore(object, kKeptOfMetadata);
                                      object.Finish();
                                  });
 }

@@ -21,7 +21,7 @@ void WriteCreator(JsonOutput& output, const std::string& creator);
 
 // Ignores members that only answers have, so that a copy of an answer can be sent back.
 template <std::size_t N>
-void PassOver(ObjectReader& object, const std::string_view (&keys)[N]) {
+void Ignore(ObjectReader& object, const std::string_view (&keys)[N]) {
     for (const std::string_view key : keys) (void)object.Find(key);
 }
 

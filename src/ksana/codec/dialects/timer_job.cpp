@@ -22,7 +22,7 @@ Result<json::value> ValueOf(const Job& job) {
     JsonOutput output;
     WriteTimerJob(output, job);
     const std::string text = output.Take();
-    return ParseJson(text, LimitsOfOurs(text));
+    return ParseJson(text, LimitsOfStoredJson(text));
 }
 
 Result<Job> ReadOne(const json::value& value) {

@@ -23,7 +23,7 @@ Result<boost::json::value> ParseJson(std::string_view text, const JsonLimits& li
 
 // Returns limits for text that this module wrote: JSON inside a job may be as deep as ParseJson
 // allows, and is enclosed in a few levels more.
-inline JsonLimits LimitsOfOurs(std::string_view text) {
+inline JsonLimits LimitsOfStoredJson(std::string_view text) {
     return {.bytes = text.size(), .depth = JsonLimits{}.depth + 16};
 }
 

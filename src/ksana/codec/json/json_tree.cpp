@@ -21,7 +21,7 @@ std::vector<std::string> StepsOf(std::string_view pointer) {
     while (!pointer.empty()) {
         KSANA_CHECK(pointer[0] == '/', "a JSON Pointer begins with /");
         const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-        steps.push_back(KeyOfStep(pointer.substr(1, end - 1)));
+        steps.push_back(UnescapePointerStep(pointer.substr(1, end - 1)));
         pointer.remove_prefix(end);
     }
     return steps;

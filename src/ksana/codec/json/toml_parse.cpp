@@ -62,7 +62,7 @@ int LineOf(const toml::table& root, std::string_view pointer) {
     const toml::node* at = &root;
     while (pointer.starts_with('/')) {
         pointer.remove_prefix(1);
-        const std::string step = KeyOfStep(pointer.substr(0, pointer.find('/')));
+        const std::string step = UnescapePointerStep(pointer.substr(0, pointer.find('/')));
         const toml::node* below = nullptr;
         if (const auto* table = at->as_table()) {
             below = table->get(step);

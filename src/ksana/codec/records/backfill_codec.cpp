@@ -127,7 +127,7 @@ std::string FiresToJson(const std::vector<TimePoint>& fires) {
 
 Result<std::vector<TimePoint>> FiresFromJson(std::string_view text) {
     KSANA_TRY(const FireSteps in,
-              ReadDocument<FireSteps>(text, JsonForm::kRecord, LimitsOfOurs(text),
+              ReadDocument<FireSteps>(text, JsonForm::kRecord, LimitsOfStoredJson(text),
                                       [](JsonReader& reader, const Node& node, FireSteps& out) {
                                           reader.Read(node, out);
                                       }));

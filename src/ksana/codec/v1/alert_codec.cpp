@@ -10,7 +10,7 @@ using model::AlertIncident;
 using model::AlertRule;
 using model::AlertScope;
 using model::AlertWebhook;
-using model::OwedNotice;
+using model::PendingNotice;
 using model::QuietHours;
 
 template <>
@@ -91,12 +91,12 @@ struct FieldsOf<AlertRule> {
 };
 
 template <>
-struct FieldsOf<OwedNotice> {
+struct FieldsOf<PendingNotice> {
     template <class V>
     static void Visit(V& v) {
-        v.Key("kind", &OwedNotice::kind);
-        v.Key("at", &OwedNotice::at);
-        v.Key("ids", &OwedNotice::ids);
+        v.Key("kind", &PendingNotice::kind);
+        v.Key("at", &PendingNotice::at);
+        v.Key("ids", &PendingNotice::ids);
     }
 };
 
@@ -173,7 +173,7 @@ constexpr std::string_view kHidden = "***";
 template <class T>
 Result<T> FromRecord(std::string_view text) {
     return ReadDocument<T>(
-        text, JsonForm::kRecord, LimitsOfOurs(text),
+        text, JsonForm::kRecord, LimitsOfStoredJson(text),
         [](JsonReader& reader, const Node& node, T& out) { reader.Read(node, out); });
 }
 

@@ -81,7 +81,7 @@ std::string CallbackOrderToJson(const CallbackOrder& order) {
 
 Result<CallbackOrder> CallbackOrderFromJson(std::string_view text) {
     return ReadDocument<CallbackOrder>(
-        text, JsonForm::kRecord, LimitsOfOurs(text),
+        text, JsonForm::kRecord, LimitsOfStoredJson(text),
         [](JsonReader& reader, const Node& node, CallbackOrder& out) { reader.Read(node, out); });
 }
 

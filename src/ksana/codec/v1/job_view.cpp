@@ -247,7 +247,7 @@ Result<void> PatchJob(Job& job, std::string_view patch) {
         return Error(std::vector<Problem>{{"", "must be an object", "wrong_type", {}}});
     }
     const std::string before = FieldsToJson(job.definition(), JsonForm::kDefinition);
-    KSANA_TRY(json::value merged, ParseJson(before, LimitsOfOurs(before)));
+    KSANA_TRY(json::value merged, ParseJson(before, LimitsOfStoredJson(before)));
     DropReplacedParts(merged.as_object(), *object);
     MergePatch(merged, changes);
     KSANA_TRY(JobDefinition changed, ReadDefinition(merged));

@@ -153,7 +153,7 @@ Result<RunType> PatchedRunType(const RunType& before, std::string_view patch) {
         return Error(std::vector<Problem>{{"", "must be an object", "wrong_type", {}}});
     }
     const std::string old = FieldsToJson(Masked(before), JsonForm::kDefinition);
-    KSANA_TRY(json::value merged, ParseJson(old, LimitsOfOurs(old)));
+    KSANA_TRY(json::value merged, ParseJson(old, LimitsOfStoredJson(old)));
     MergePatch(merged, changes);
     return ReadDefinition(merged, &before);
 }

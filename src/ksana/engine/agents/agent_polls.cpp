@@ -163,12 +163,12 @@ SteadyPoint AgentPolls::RunOnce() {
     }
     SteadyPoint next = now + options_.longest_sleep;
     if (WantsLook(now)) {
-        const bool too_soon = in_vain_ > kFreeLooks && now < looked_at_ + vain_pause_;
-        if (too_soon) return looked_at_ + vain_pause_;
+        const bool too_soon = empty_looks_ > kFreeLooks && now < looked_at_ + empty_look_pause_;
+        if (too_soon) return looked_at_ + empty_look_pause_;
         looked_at_ = now;
         const auto again = Look();
         const auto took = std::chrono::ceil<Duration>(clock_.SteadyNow() - now);
-        vain_pause_ = std::clamp(kPausePerLook * took, kVainPause, kLongestVainPause);
+        empty_look_pause_ = std::clamp(kPausePerLook * took, kVainPause, kLongestVainPause);
         if (!again) {
             if (!std::exchange(failing_, true)) {
                 Log(LogLevel::kError, "no runs can be claimed for agents",
@@ -288,7 +288,7 @@ bool AgentPolls::Serve(std::vector<Taken> taken, std::vector<store::Claimed> cla
             ++served;
         }
     }
-    in_vain_ = served > 0 ? 0 : in_vain_ + 1;
+    empty_looks_ = served > 0 ? 0 : empty_looks_ + 1;
     {
         const MutexLock lock(mutex_);
         parked_ -= served;

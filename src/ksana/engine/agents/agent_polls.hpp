@@ -154,8 +154,8 @@ class AgentPolls final : public Service {
     std::atomic<std::uint64_t> seen_{0};  // commits before the last look; set by RunOnce
     // These: only RunOnce.
     SteadyPoint looked_at_{};            // the last time
-    std::size_t in_vain_ = 0;            // consecutive looks that found no run
-    Duration vain_pause_{};              // between such looks
+    std::size_t empty_looks_ = 0;        // consecutive looks that found no run
+    Duration empty_look_pause_{};        // between such looks
     std::size_t turn_ = 0;               // the group that is looked for first
     std::optional<SteadyPoint> due_at_;  // the next run comes due by itself
     bool failing_ = false;

@@ -67,7 +67,7 @@ std::size_t ChannelsOf(const AlertRule& rule) {
 }
 
 std::vector<model::Run> NoticeRuns(const AlertRule& rule, const AlertIncident& incident,
-                                   const model::OwedNotice& notice,
+                                   const model::PendingNotice& notice,
                                    const CallbackOptions& options) {
     std::vector<model::Run> runs;
     auto id = notice.ids.begin();

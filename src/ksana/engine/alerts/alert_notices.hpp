@@ -16,6 +16,7 @@ std::size_t ChannelsOf(const model::AlertRule& rule);
 // other. A mail has a mailto: address.
 std::vector<model::Run> NoticeRuns(const model::AlertRule& rule,
                                    const model::AlertIncident& incident,
-                                   const model::OwedNotice& notice, const CallbackOptions& options);
+                                   const model::PendingNotice& notice,
+                                   const CallbackOptions& options);
 
 }  // namespace ksana::engine

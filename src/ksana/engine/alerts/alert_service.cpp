@@ -20,7 +20,7 @@ model::AuditEvent AuditOfAlert(const std::string& id, std::string_view action, c
 }  // namespace
 
 Result<std::optional<StoredRule>> AlertService::Find(const std::string& id) {
-    auto found = shelf_.GetRule(id);
+    auto found = repository_.GetRule(id);
     if (found) return std::optional(*std::move(found));
     if (found.error().code == Code::kNotFound) return std::optional<StoredRule>();
     return found.error();
@@ -32,7 +32,7 @@ Result<StoredRule> AlertService::Put(model::AlertRule rule, const std::optional<
         return Error(std::move(problems));
     }
     if (!before) {
-        KSANA_TRY(const auto rules, shelf_.AllRules());
+        KSANA_TRY(const auto rules, repository_.AllRules());
         if (rules.size() >= AlertRepository::kMaxRules) {
             return Error(Code::kExhausted,
                          fmt::format("there are {} alerts already", rules.size()));
@@ -48,24 +48,27 @@ Result<StoredRule> AlertService::Put(model::AlertRule rule, const std::optional<
         KSANA_TRY(rule.created_at, store_.Now());
     }
     const std::string_view action = before ? model::audit::kChanged : model::audit::kCreated;
-    return shelf_.PutRule(rule, before ? before->version : 0, AuditOfAlert(rule.id, action, by));
+    return repository_.PutRule(rule, before ? before->version : 0,
+                               AuditOfAlert(rule.id, action, by));
 }
 
 Result<void> AlertService::Delete(const StoredRule& rule, const Actor& by) {
-    KSANA_TRY_VOID(shelf_.DeleteRule(rule.rule.id, rule.version));
+    KSANA_TRY_VOID(repository_.DeleteRule(rule.rule.id, rule.version));
     KSANA_TRY_VOID(
         store_.events().Append({AuditOfAlert(rule.rule.id, model::audit::kDeleted, by)}));
     std::string cursor;
     do {
-        KSANA_TRY(const auto page, shelf_.ListIncidents(rule.rule.id, store::kMaxPageSize, cursor));
-        for (const StoredIncident& one : page.items) KSANA_TRY_VOID(shelf_.DeleteIncident(one));
+        KSANA_TRY(const auto page,
+                  repository_.ListIncidents(rule.rule.id, store::kMaxPageSize, cursor));
+        for (const StoredIncident& one : page.items)
+            KSANA_TRY_VOID(repository_.DeleteIncident(one));
         cursor = page.next;
     } while (!cursor.empty());
     return {};
 }
 
 Result<std::vector<model::Run>> AlertService::Test(const std::string& id) {
-    KSANA_TRY(const StoredRule stored, shelf_.GetRule(id));
+    KSANA_TRY(const StoredRule stored, repository_.GetRule(id));
     KSANA_TRY(const TimePoint now, store_.Now());
     const model::AlertIncident incident{.id = ids_.Next(),
                                         .rule = id,
@@ -76,7 +79,7 @@ Result<std::vector<model::Run>> AlertService::Test(const std::string& id) {
                                         .opened_at = now,
                                         .last_at = now,
                                         .message = "This is a test: nothing has happened."};
-    model::OwedNotice notice{.kind = model::AlertNotice::kTest, .at = now, .ids = {}};
+    model::PendingNotice notice{.kind = model::AlertNotice::kTest, .at = now, .ids = {}};
     for (std::size_t n = 0; n < ChannelsOf(stored.rule); ++n) notice.ids.push_back(ids_.Next());
     std::vector<model::Run> runs = NoticeRuns(stored.rule, incident, notice, notices_);
     KSANA_TRY([[maybe_unused]] const auto submitted,

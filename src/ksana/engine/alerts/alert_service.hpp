@@ -22,9 +22,13 @@ class AlertService {
     // Everything passed by reference must outlive the service.
     AlertService(store::Store& store, schedule::ZoneDatabase& zones, UuidGenerator& ids,
                  CallbackOptions notices)
-        : store_(store), zones_(zones), ids_(ids), notices_(std::move(notices)), shelf_(store) {}
+        : store_(store),
+          zones_(zones),
+          ids_(ids),
+          notices_(std::move(notices)),
+          repository_(store) {}
 
-    AlertRepository& shelf() { return shelf_; }
+    AlertRepository& repository() { return repository_; }
 
     // Returns nothing if there is no such rule.
     Result<std::optional<StoredRule>> Find(const std::string& id);
@@ -45,7 +49,7 @@ class AlertService {
     schedule::ZoneDatabase& zones_;
     UuidGenerator& ids_;
     const CallbackOptions notices_;
-    AlertRepository shelf_;
+    AlertRepository repository_;
 };
 
 }  // namespace ksana::engine

@@ -51,7 +51,7 @@ Alerter::Alerter(store::Store& store, schedule::ZoneDatabase& zones, const Clock
       clock_(clock),
       ids_(ids),
       options_(std::move(options)),
-      shelf_(store),
+      repository_(store),
       scanner_(store, options_.scanner) {}
 
 Result<Step> Alerter::RunOnce() {
@@ -62,7 +62,7 @@ Result<Step> Alerter::RunOnce() {
         return step;
     }
     looked_at_ = now;
-    KSANA_TRY(const std::vector<StoredRule> rules, shelf_.AllRules());
+    KSANA_TRY(const std::vector<StoredRule> rules, repository_.AllRules());
     has_rules_ = !rules.empty();
     if (rules.empty()) {
         cursor_.reset();
@@ -91,7 +91,7 @@ Result<Step> Alerter::Look(const std::vector<StoredRule>& rules) {
         KSANA_TRY(found, scanner_.Look(world.Enabled(), recovering, world.now, cursor_->value));
     }
     CloseOutdated(world);
-    KSANA_TRY_VOID(TellOwed(world));
+    KSANA_TRY_VOID(SendPending(world));
     KSANA_TRY_VOID(Apply(world, found.observations));
     KSANA_TRY_VOID(CloseOrphans(world));
     KSANA_TRY_VOID(Write(world));
@@ -112,12 +112,12 @@ Result<Alerter::World> Alerter::Read(const std::vector<StoredRule>& rules) {
         world.rules[stored.rule.id] = &stored.rule;
         oldest = std::min(oldest, stored.rule.created_at);
     }
-    KSANA_TRY(const auto incidents, shelf_.AllIncidents());
+    KSANA_TRY(const auto incidents, repository_.AllIncidents());
     for (const StoredIncident& stored : incidents) {
         world.incidents[{stored.incident.rule, stored.incident.subject}] = {stored, false};
     }
     if (!cursor_) {
-        KSANA_TRY(const auto kept, shelf_.GetCursor());
+        KSANA_TRY(const auto kept, repository_.GetCursor());
         cursor_ = kept.value_or(AlertRepository::Cursor{});
         cursor_kept_at_ = clock_.SteadyNow();
     }
@@ -130,7 +130,7 @@ Result<Alerter::World> Alerter::Read(const std::vector<StoredRule>& rules) {
 }
 
 // Delivers owed notices before the incident they describe changes.
-Result<void> Alerter::TellOwed(World& world) {
+Result<void> Alerter::SendPending(World& world) {
     for (auto& [key, entry] : world.incidents) {
         const auto rule = world.known.find(key.first);
         if (!entry.stored.incident.owed || rule == world.known.end()) continue;
@@ -156,7 +156,7 @@ Result<void> Alerter::Apply(World& world, const std::vector<RuleObservation>& ob
             entry->second.stored.incident.subject = key.second;
         }
         AlertIncident& incident = entry->second.stored.incident;
-        if (model::ApplySign(incident, *found.rule, found.observation, ids_.Next())) {
+        if (model::ApplyObservation(incident, *found.rule, found.observation, ids_.Next())) {
             entry->second.changed = true;
         }
     }
@@ -185,7 +185,7 @@ Result<bool> Alerter::MakeRoom(World& world) {
         world.spare->pop_back();
         // The incident may have reopened in this step.
         if (found->second.changed) continue;
-        KSANA_TRY_VOID(shelf_.DeleteIncident(found->second.stored));
+        KSANA_TRY_VOID(repository_.DeleteIncident(found->second.stored));
         world.incidents.erase(found);
         return true;
     }
@@ -197,7 +197,7 @@ void Alerter::CloseOutdated(World& world) {
     for (auto& [key, entry] : world.incidents) {
         const auto rule = world.rules.find(key.first);
         if (rule == world.rules.end()) continue;
-        if (model::EndOfOldRule(entry.stored.incident, *rule->second, world.now)) {
+        if (model::CloseIfRuleChanged(entry.stored.incident, *rule->second, world.now)) {
             entry.changed = true;
         }
     }
@@ -211,7 +211,7 @@ Result<void> Alerter::CloseOrphans(World& world) {
         const auto& [rule, subject] = entry->first;
         const StoredIncident& stored = entry->second.stored;
         if (!world.known.contains(rule)) {
-            KSANA_TRY_VOID(shelf_.DeleteIncident(stored));
+            KSANA_TRY_VOID(repository_.DeleteIncident(stored));
             entry = world.incidents.erase(entry);
             continue;
         }
@@ -236,7 +236,7 @@ Result<void> Alerter::CloseOrphans(World& world) {
         if (key.second.starts_with(kJobPrefix)) {
             const auto job = std::ranges::find(jobs, name, &model::Job::id);
             if (job == jobs.end()) {
-                model::EndNow(incident, "the job is gone", true, world.now);
+                model::CloseIncident(incident, "the job is gone", true, world.now);
                 entry.changed = true;
                 continue;
             }
@@ -245,7 +245,7 @@ Result<void> Alerter::CloseOrphans(World& world) {
             concerned = model::ConcernsTasks(scope, name);
         }
         if (concerned) continue;
-        model::EndNow(incident, "the rule is not about it any more", false, world.now);
+        model::CloseIncident(incident, "the rule is not about it any more", false, world.now);
         entry.changed = true;
     }
     return {};
@@ -254,7 +254,7 @@ Result<void> Alerter::CloseOrphans(World& world) {
 Result<void> Alerter::Write(World& world) {
     for (auto& [key, entry] : world.incidents) {
         if (!entry.changed) continue;
-        KSANA_TRY(entry.stored, shelf_.PutIncident(entry.stored, world.now));
+        KSANA_TRY(entry.stored, repository_.PutIncident(entry.stored, world.now));
         entry.changed = false;
         const AlertIncident& incident = entry.stored.incident;
         Log(incident.state == IncidentState::kOpen ? LogLevel::kWarn : LogLevel::kInfo,
@@ -271,7 +271,7 @@ Result<void> Alerter::Write(World& world) {
 Result<void> Alerter::KeepCursor(bool moved) {
     const SteadyPoint now = clock_.SteadyNow();
     if (!moved && cursor_->version != 0 && now - cursor_kept_at_ < kKeepCursor) return {};
-    KSANA_TRY(cursor_->version, shelf_.PutCursor(*cursor_));
+    KSANA_TRY(cursor_->version, repository_.PutCursor(*cursor_));
     cursor_kept_at_ = now;
     return {};
 }
@@ -289,11 +289,11 @@ Result<bool> Alerter::Tell(World& world) {
             const auto due = model::DueNotice(incident, *rule->second, world.now, now_quiet);
             if (!due) continue;
             if (++told > kMostNotices) return true;
-            incident.owed = model::OwedNotice{.kind = *due, .at = world.now, .ids = {}};
+            incident.owed = model::PendingNotice{.kind = *due, .at = world.now, .ids = {}};
             for (std::size_t n = 0; n < ChannelsOf(*rule->second); ++n) {
                 incident.owed->ids.push_back(ids_.Next());
             }
-            KSANA_TRY(entry.stored, shelf_.PutIncident(entry.stored, world.now));
+            KSANA_TRY(entry.stored, repository_.PutIncident(entry.stored, world.now));
         }
         KSANA_TRY_VOID(Deliver(world, entry, *rule->second));
     }
@@ -308,9 +308,9 @@ Result<void> Alerter::Deliver(World& world, Entry& entry, const AlertRule& rule)
         KSANA_TRY([[maybe_unused]] const auto submitted,
                   store_.runs().Submit({.now = {}, .runs = std::move(runs)}));
     }
-    model::NoteTold(incident, *incident.owed);
+    model::RecordNotice(incident, *incident.owed);
     incident.owed.reset();
-    KSANA_TRY(entry.stored, shelf_.PutIncident(entry.stored, world.now));
+    KSANA_TRY(entry.stored, repository_.PutIncident(entry.stored, world.now));
     return {};
 }
 

@@ -58,7 +58,7 @@ class Alerter {
 
     Result<Step> Look(const std::vector<StoredRule>& rules);
     Result<World> Read(const std::vector<StoredRule>& rules);
-    Result<void> TellOwed(World& world);
+    Result<void> SendPending(World& world);
     Result<void> Apply(World& world, const std::vector<RuleObservation>& observations);
     Result<bool> MakeRoom(World& world);
     void CloseOutdated(World& world);
@@ -73,7 +73,7 @@ class Alerter {
     const Clock& clock_;
     UuidGenerator& ids_;
     const Options options_;
-    AlertRepository shelf_;
+    AlertRepository repository_;
     AlertScanner scanner_;
     std::atomic<bool> has_rules_{true};
     std::optional<SteadyPoint> looked_at_;

@@ -26,7 +26,7 @@ void CheckRange(std::vector<Problem>& problems, const char* path,
     problems.push_back({path, fmt::format("must be 1 to {}", most), "out_of_range", {}});
 }
 
-Result<void> CheckWish(const BackfillWish& wish, TimePoint now) {
+Result<void> CheckWish(const BackfillParams& wish, TimePoint now) {
     std::vector<Problem> problems;
     CheckRange(problems, "/max", wish.max, BackfillService::kHighestMax);
     CheckRange(problems, "/per_minute", wish.per_minute, BackfillService::kHighestPerMinute);
@@ -56,7 +56,7 @@ model::AuditEvent Audit(const Backfill& backfill, std::string_view action, const
 }  // namespace
 
 Result<std::vector<TimePoint>> BackfillService::FiresOf(const model::Job& job,
-                                                        const BackfillWish& wish, TimePoint now) {
+                                                        const BackfillParams& wish, TimePoint now) {
     KSANA_TRY_VOID(CheckWish(wish, now));
     KSANA_TRY(const schedule::Schedule schedule, schedules_.Of(job));
     TimePoint last = wish.to - kTick;
@@ -73,7 +73,7 @@ Result<std::vector<TimePoint>> BackfillService::FiresOf(const model::Job& job,
     return schedule.Fires(before, last, static_cast<std::size_t>(count));
 }
 
-Result<BackfillPreview> BackfillService::Preview(const BackfillWish& wish) {
+Result<BackfillPreview> BackfillService::Preview(const BackfillParams& wish) {
     KSANA_TRY(const model::Job job, store_.jobs().Get(wish.job_id));
     KSANA_TRY(const TimePoint now, store_.Now());
     BackfillPreview preview;
@@ -88,7 +88,7 @@ Result<BackfillPreview> BackfillService::Preview(const BackfillWish& wish) {
     return preview;
 }
 
-Result<Backfill> BackfillService::Start(const BackfillWish& wish, const Actor& by) {
+Result<Backfill> BackfillService::Start(const BackfillParams& wish, const Actor& by) {
     if (wish.id) {
         auto there = Get(*wish.id);
         if (there || there.error().code != Code::kNotFound) return there;
@@ -115,24 +115,24 @@ Result<Backfill> BackfillService::Start(const BackfillWish& wish, const Actor& b
     if (backfill.count > kLongestMinutes * backfill.per_minute) {
         return Problem1("/per_minute", "too few: it would take more than 30 days", "out_of_range");
     }
-    KSANA_TRY(const auto active, shelf_.Marked(Backfiller::kMaxActive));
+    KSANA_TRY(const auto active, repository_.Marked(Backfiller::kMaxActive));
     if (active.size() >= Backfiller::kMaxActive) {
         return Error(Code::kExhausted,
                      fmt::format("there are {} backfills under way; wait for one to end, or cancel "
                                  "it",
                                  active.size()));
     }
-    KSANA_TRY_VOID(shelf_.Add(backfill, fires, Audit(backfill, model::audit::kCreated, by)));
+    KSANA_TRY_VOID(repository_.Add(backfill, fires, Audit(backfill, model::audit::kCreated, by)));
     return backfill;
 }
 
 Result<Backfill> BackfillService::Get(const Uuid& id) {
-    KSANA_TRY(BackfillRepository::Kept kept, shelf_.Get(id));
+    KSANA_TRY(BackfillRepository::Kept kept, repository_.Get(id));
     return Counted(store_.runs(), std::move(kept.backfill));
 }
 
 Result<store::Page<Backfill>> BackfillService::List(std::size_t limit, const std::string& cursor) {
-    KSANA_TRY(auto page, shelf_.List(limit, cursor));
+    KSANA_TRY(auto page, repository_.List(limit, cursor));
     for (Backfill& backfill : page.items) {
         if (backfill.state != BackfillState::kRunning) continue;
         KSANA_TRY(backfill, Counted(store_.runs(), std::move(backfill)));
@@ -142,7 +142,7 @@ Result<store::Page<Backfill>> BackfillService::List(std::size_t limit, const std
 
 Result<Backfill> BackfillService::Cancel(const Uuid& id, const Actor& by) {
     for (int tries = 1;; ++tries) {
-        KSANA_TRY(BackfillRepository::Kept kept, shelf_.Get(id));
+        KSANA_TRY(BackfillRepository::Kept kept, repository_.Get(id));
         Backfill& backfill = kept.backfill;
         if (backfill.state == BackfillState::kFinished) {
             return Error(Code::kConflict, "the backfill is finished");
@@ -151,7 +151,7 @@ Result<Backfill> BackfillService::Cancel(const Uuid& id, const Actor& by) {
         KSANA_TRY(const TimePoint now, store_.Now());
         backfill.state = BackfillState::kCancelled;
         backfill.ended_at = now;
-        auto put = shelf_.Put(kept, Audit(backfill, model::audit::kCancelled, by));
+        auto put = repository_.Put(kept, Audit(backfill, model::audit::kCancelled, by));
         if (put) break;
         if (put.error().code != Code::kConflict || tries >= kMaxTries) return put.error();
     }

@@ -16,7 +16,7 @@ namespace ksana::engine {
 
 // The arguments of Preview and Start. Empty `max` and `per_minute` mean the defaults of
 // BackfillService.
-struct BackfillWish {
+struct BackfillParams {
     std::string job_id;
     TimePoint from{};  // fires at or after this time
     TimePoint to{};    // and before this time
@@ -45,15 +45,15 @@ class BackfillService {
 
     // Everything passed by reference must outlive the service.
     BackfillService(store::Store& store, ScheduleCache& schedules, UuidGenerator& ids)
-        : store_(store), shelf_(store), schedules_(schedules), ids_(ids) {}
+        : store_(store), repository_(store), schedules_(schedules), ids_(ids) {}
 
     // Returns the fires of the job's current schedule in the range, up to where the job was
     // planned: later fires belong to the planner. Changes nothing. kInvalidArgument lists the
     // problems of the wish, such as too many fires.
-    Result<BackfillPreview> Preview(const BackfillWish& wish);
+    Result<BackfillPreview> Preview(const BackfillParams& wish);
     // Stores a backfill of the fires that the schedule has now; later changes of the schedule do
     // not affect it. kExhausted: too many backfills are active.
-    Result<model::Backfill> Start(const BackfillWish& wish, const Actor& by);
+    Result<model::Backfill> Start(const BackfillParams& wish, const Actor& by);
 
     Result<model::Backfill> Get(const Uuid& id);
     Result<store::Page<model::Backfill>> List(std::size_t limit, const std::string& cursor);
@@ -62,11 +62,11 @@ class BackfillService {
     Result<model::Backfill> Cancel(const Uuid& id, const Actor& by);
 
   private:
-    Result<std::vector<TimePoint>> FiresOf(const model::Job& job, const BackfillWish& wish,
+    Result<std::vector<TimePoint>> FiresOf(const model::Job& job, const BackfillParams& wish,
                                            TimePoint now);
 
     store::Store& store_;
-    BackfillRepository shelf_;
+    BackfillRepository repository_;
     ScheduleCache& schedules_;
     UuidGenerator& ids_;
 };

@@ -96,7 +96,7 @@ bool Backfiller::Hint(store::Topics topics) const {
 
 Result<Step> Backfiller::RunOnce() {
     Step step;
-    KSANA_TRY(const auto marks, shelf_.Marked(kMaxActive + kJobsPage));
+    KSANA_TRY(const auto marks, repository_.Marked(kMaxActive + kJobsPage));
     if (marks.empty()) {
         awaits_runs_ = false;
         fires_.clear();
@@ -112,10 +112,10 @@ Result<Step> Backfiller::RunOnce() {
 }
 
 Result<void> Backfiller::Advance(const BackfillRepository::Mark& mark, TimePoint now, Step& step) {
-    auto kept = shelf_.Get(mark.id);
+    auto kept = repository_.Get(mark.id);
     if (!kept) {
         if (!IsHopeless(kept.error())) return kept.error();
-        return mark.since + kOrphanAge < now ? shelf_.Unmark(mark.id) : Result<void>();
+        return mark.since + kOrphanAge < now ? repository_.Unmark(mark.id) : Result<void>();
     }
     Result<void> done;
     if (kept->backfill.state == BackfillState::kRunning) {
@@ -124,11 +124,11 @@ Result<void> Backfiller::Advance(const BackfillRepository::Mark& mark, TimePoint
         // Cancels once more: a step may have been in flight during the cancellation.
         KSANA_TRY_VOID(CancelUnstarted(store_.runs(), mark.id));
         kept->backfill.swept = true;
-        done = shelf_.Put(*kept);
+        done = repository_.Put(*kept);
         step.again = true;
     } else {
         fires_.erase(mark.id);
-        return shelf_.Unmark(mark.id);
+        return repository_.Unmark(mark.id);
     }
     if (done || done.error().code != Code::kConflict) return done;
     step.again = true;  // another node or caller changed it: look again
@@ -168,7 +168,7 @@ Result<void> Backfiller::Go(BackfillRepository::Kept& kept, TimePoint now, Step&
 Result<const std::vector<TimePoint>*> Backfiller::FiresOf(const Backfill& backfill) {
     const auto found = fires_.find(backfill.id);
     if (found != fires_.end()) return &found->second;
-    KSANA_TRY(std::vector<TimePoint> fires, shelf_.Fires(backfill.id));
+    KSANA_TRY(std::vector<TimePoint> fires, repository_.Fires(backfill.id));
     return &fires_.emplace(backfill.id, std::move(fires)).first->second;
 }
 
@@ -200,18 +200,18 @@ Result<void> Backfiller::Submit(BackfillRepository::Kept& kept, std::size_t most
             if (!same) backfill.due_at = std::max(backfill.due_at, now) + IntervalOf(backfill);
         }
     }
-    return shelf_.Put(kept);
+    return repository_.Put(kept);
 }
 
 // The job is gone or a stored document cannot be read. Other backfills must not wait for this one.
 Result<void> Backfiller::GiveUp(const Uuid& id, const Error& error, TimePoint now) {
-    KSANA_TRY(BackfillRepository::Kept kept, shelf_.Get(id));
+    KSANA_TRY(BackfillRepository::Kept kept, repository_.Get(id));
     Log(LogLevel::kWarn, "a backfill was given up",
         {{"backfill", id.ToString()}, {"error", error.Describe()}});
     kept.backfill.error = error.Describe();
     kept.backfill.state = BackfillState::kCancelled;
     kept.backfill.ended_at = now;
-    return shelf_.Put(kept);
+    return repository_.Put(kept);
 }
 
 // Recounts from the store: runs whose step was not recorded before a crash were counted as skipped.
@@ -224,7 +224,7 @@ Result<void> Backfiller::End(BackfillRepository::Kept& kept, TimePoint now) {
     kept.backfill.skipped = kept.backfill.count - kept.backfill.submitted;
     kept.backfill.state = BackfillState::kFinished;
     kept.backfill.ended_at = now;
-    KSANA_TRY_VOID(shelf_.Put(kept));
+    KSANA_TRY_VOID(repository_.Put(kept));
     Log(LogLevel::kInfo, "a backfill has finished",
         {{"backfill", kept.backfill.id.ToString()},
          {"job", kept.backfill.job_id},

@@ -26,7 +26,7 @@ class Backfiller {
 
     // Everything passed by reference must outlive the object.
     Backfiller(store::Store& store, FirePlans& plans, const Clock& clock)
-        : store_(store), shelf_(store), plans_(plans), clock_(clock) {}
+        : store_(store), repository_(store), plans_(plans), clock_(clock) {}
 
     Result<Step> RunOnce();
     // Returns whether a commit with these topics requires RunOnce. Any thread.
@@ -41,7 +41,7 @@ class Backfiller {
     Result<const std::vector<TimePoint>*> FiresOf(const model::Backfill& backfill);
 
     store::Store& store_;
-    BackfillRepository shelf_;
+    BackfillRepository repository_;
     FirePlans& plans_;
     const Clock& clock_;
     std::map<Uuid, std::vector<TimePoint>> fires_;  // of active backfills

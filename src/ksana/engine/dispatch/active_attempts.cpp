@@ -60,15 +60,15 @@ Duration Until(SteadyPoint when, SteadyPoint now) {
 
 }  // namespace
 
-void ActiveAttempts::LetWait(std::size_t claimed, std::size_t planned) {
+void ActiveAttempts::SetPrefetch(std::size_t claimed, std::size_t planned) {
     const MutexLock lock(mutex_);
-    claimed_may_wait_ = claimed;
-    planned_may_wait_ = planned;
+    claim_prefetch_ = claimed;
+    plan_prefetch_ = planned;
 }
 
 std::size_t ActiveAttempts::Reserve(std::size_t most) {
     const MutexLock lock(mutex_);
-    const std::size_t may_wait = claims_wait_ ? 0 : planned_may_wait_;
+    const std::size_t may_wait = claims_wait_ ? 0 : plan_prefetch_;
     return Keep(std::min(most, Room(may_wait, ended_.size())));
 }
 
@@ -81,7 +81,7 @@ bool ActiveAttempts::HasRoomForClaim() {
     const MutexLock lock(mutex_);
     const std::size_t room = RoomForClaim();
     if (room == 0) wanted_ = true;
-    return room > claimed_may_wait_ / 2;
+    return room > claim_prefetch_ / 2;
 }
 
 void ActiveAttempts::SetClaimsWait(bool wait) {
@@ -96,8 +96,8 @@ bool ActiveAttempts::claims_wait() const {
 
 // Ended attempts do not count: they are reported in the claim's own transaction.
 std::size_t ActiveAttempts::RoomForClaim() const {
-    const bool held_back = !limit_queue_.empty() || (sent_away_ && limit_queue_.active());
-    return Room(claimed_may_wait_ + (held_back ? kHeldBackRoom : 0), 0);
+    const bool held_back = !limit_queue_.empty() || (set_aside_ && limit_queue_.active());
+    return Room(claim_prefetch_ + (held_back ? kHeldBackRoom : 0), 0);
 }
 
 std::size_t ActiveAttempts::Room(std::size_t may_wait, std::size_t ended) const {
@@ -142,7 +142,7 @@ void ActiveAttempts::AddLocked(AttemptPointer attempt) {
     attempt->renew_at = now + lease_ / 3;
     attempt->overdue_at = kNever;
     reserved_ -= std::min<std::size_t>(reserved_, 1);
-    attention_ = std::min(attention_, attempt->renew_at);
+    next_check_at_ = std::min(next_check_at_, attempt->renew_at);
     const std::string_view exec_id = attempt->run.status.exec_id;
     attempts_.emplace(exec_id, std::move(attempt));
 }
@@ -165,7 +165,7 @@ std::vector<AttemptPointer> ActiveAttempts::TakeDue(SteadyPoint now) {
         if (limit_queue_.active()) {
             const std::size_t ended = ended_.size();
             TakeLimited(now, taken);
-            tell = ended_.size() > ended || attention_ <= now;
+            tell = ended_.size() > ended || next_check_at_ <= now;
         }
         while (!limit_queue_.active() && CanStart(now)) {
             AttemptPointer attempt = std::move(ready_.extract(ready_.begin()).mapped());
@@ -182,13 +182,13 @@ void ActiveAttempts::Begin(ActiveAttempt& attempt, SteadyPoint now) {
     attempt.begun = true;
     attempt.started_at = now;
     attempt.overdue_at = now + attempt.run.policy.timeout + kOverdueSlack;
-    attention_ = std::min(attention_, attempt.overdue_at);
+    next_check_at_ = std::min(next_check_at_, attempt.overdue_at);
     ++under_way_;
 }
 
 void ActiveAttempts::TakeLimited(SteadyPoint now, std::vector<AttemptPointer>& taken) {
     if (closed_ || under_way_ >= slots_) return;
-    LimitQueue::Passage passage;
+    LimitQueue::AdmissionResult passage;
     passage.room = slots_ - under_way_;
     limit_queue_.Advance(now, passage);
     while (passage.room > 0 && !ready_.empty() && ready_.begin()->first <= now &&
@@ -201,8 +201,8 @@ void ActiveAttempts::TakeLimited(SteadyPoint now, std::vector<AttemptPointer>& t
     for (LimitQueue::Admitted& admitted : passage.admitted) {
         BeginAdmitted(std::move(admitted), now, taken);
     }
-    sent_away_ = !passage.sent_away.empty();
-    for (const LimitQueue::SentAway& away : passage.sent_away) {
+    set_aside_ = !passage.given_back.empty();
+    for (const LimitQueue::SentAway& away : passage.given_back) {
         away.attempt->held_back = away.cause;
         EndLocked(*away.attempt, SentAwayEvent(away), now);
     }
@@ -223,7 +223,7 @@ void ActiveAttempts::BeginAdmitted(LimitQueue::Admitted admitted, SteadyPoint no
     if (admitted.waited && waited > kNoticedWait && attempt.renew_at != kNever) {
         attempt.has_waited = true;
         attempt.renew_at = now;
-        attention_ = now;
+        next_check_at_ = now;
     }
     taken.push_back(std::move(admitted.attempt));
 }
@@ -233,7 +233,7 @@ void ActiveAttempts::NoteWaiting(ActiveAttempt& attempt, SteadyPoint now) {
     if (attempt.renew_at == kNever || !limit_queue_.CauseOf(attempt)) return;
     attempt.renew_at =
         std::min(attempt.renew_at, now + std::min(kLongWait, attempt.run.policy.timeout / 2));
-    attention_ = std::min(attention_, attempt.renew_at);
+    next_check_at_ = std::min(next_check_at_, attempt.renew_at);
 }
 
 bool ActiveAttempts::CanStart(SteadyPoint now) const {
@@ -319,7 +319,7 @@ void ActiveAttempts::PutBack(std::vector<AttemptPointer> ended) {
 std::vector<ActiveAttempts::Renewal> ActiveAttempts::Renewals(SteadyPoint now, bool all) {
     std::vector<Renewal> renewals;
     const MutexLock lock(mutex_);
-    if (!all && now < attention_) return renewals;
+    if (!all && now < next_check_at_) return renewals;
     for (const auto& [exec_id, attempt] : attempts_) {
         if (attempt->renew_at == kNever || (!all && attempt->renew_at > now)) continue;
         model::Event event;
@@ -346,7 +346,7 @@ void ActiveAttempts::NoteRenewed(ActiveAttempt& attempt, SteadyPoint asked_at) {
     } else if (attempt.has_waited) {  // it began while the renewal was in flight
         attempt.renew_at = asked_at;
     }
-    attention_ = std::min(attention_, attempt.renew_at);
+    next_check_at_ = std::min(next_check_at_, attempt.renew_at);
 }
 
 void ActiveAttempts::NoteLost(ActiveAttempt& attempt) {
@@ -370,7 +370,7 @@ ActiveAttempts::Stopping ActiveAttempts::Stop(ActiveAttempt& attempt, StopReason
 std::vector<AttemptPointer> ActiveAttempts::Overdue(SteadyPoint now) {
     std::vector<AttemptPointer> overdue;
     const MutexLock lock(mutex_);
-    if (now < attention_) return overdue;
+    if (now < next_check_at_) return overdue;
     for (const auto& [exec_id, attempt] : attempts_) {
         if (attempt->stop == StopReason::kNone && attempt->overdue_at <= now) {
             overdue.push_back(attempt);
@@ -426,20 +426,21 @@ GroupUse ActiveAttempts::UseOfGroup(const std::string& group) const {
     return use;
 }
 
-// Recomputes attention_ only after it has passed: the attempt that it belonged to may have ended.
-std::optional<Duration> ActiveAttempts::UntilAttention(SteadyPoint now) {
+// Recomputes next_check_at_ only after it has passed: the attempt that it belonged to may have
+// ended.
+std::optional<Duration> ActiveAttempts::UntilNextCheck(SteadyPoint now) {
     const MutexLock lock(mutex_);
-    if (attention_ <= now) {
-        attention_ = kNever;
+    if (next_check_at_ <= now) {
+        next_check_at_ = kNever;
         for (const auto& [exec_id, attempt] : attempts_) {
-            attention_ = std::min(attention_, attempt->renew_at);
+            next_check_at_ = std::min(next_check_at_, attempt->renew_at);
             if (attempt->stop == StopReason::kNone) {
-                attention_ = std::min(attention_, attempt->overdue_at);
+                next_check_at_ = std::min(next_check_at_, attempt->overdue_at);
             }
         }
     }
-    if (attention_ == kNever) return std::nullopt;
-    return Until(attention_, now);
+    if (next_check_at_ == kNever) return std::nullopt;
+    return Until(next_check_at_, now);
 }
 
 void ActiveAttempts::Close() {

@@ -50,7 +50,7 @@ class ActiveAttempts {
 
     // Sets how many attempts may wait in addition to those in flight: `claimed` for claims,
     // `planned` for runs that the planner starts ahead of their time.
-    void LetWait(std::size_t claimed, std::size_t planned);
+    void SetPrefetch(std::size_t claimed, std::size_t planned);
 
     // Reserves room for at most `most` attempts. Returns the number reserved.
     std::size_t Reserve(std::size_t most);
@@ -125,7 +125,7 @@ class ActiveAttempts {
 
     // Returns a lower bound of the time until a renewal or a timeout is due; none: no attempt needs
     // either.
-    std::optional<Duration> UntilAttention(SteadyPoint now);
+    std::optional<Duration> UntilNextCheck(SteadyPoint now);
 
     // Refuses reservations and starts from now on.
     void Close();
@@ -169,16 +169,16 @@ class ActiveAttempts {
     LimitQueue limit_queue_ KSANA_GUARDED_BY(mutex_);     // its attempts are not in ready_
     std::size_t under_way_ KSANA_GUARDED_BY(mutex_) = 0;  // attempts in attempts_ that have begun
     // A lower bound of every renew_at and overdue_at.
-    SteadyPoint attention_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();
+    SteadyPoint next_check_at_ KSANA_GUARDED_BY(mutex_) = SteadyPoint::max();
     std::vector<AttemptPointer> ended_ KSANA_GUARDED_BY(mutex_);
     // The number of ended attempts from which signals_.ended is called.
     std::size_t tell_ KSANA_GUARDED_BY(mutex_) = 1;
     std::size_t reserved_ KSANA_GUARDED_BY(mutex_) = 0;
-    std::size_t claimed_may_wait_ KSANA_GUARDED_BY(mutex_) = 0;
-    std::size_t planned_may_wait_ KSANA_GUARDED_BY(mutex_) = 0;
+    std::size_t claim_prefetch_ KSANA_GUARDED_BY(mutex_) = 0;
+    std::size_t plan_prefetch_ KSANA_GUARDED_BY(mutex_) = 0;
     bool claims_wait_ KSANA_GUARDED_BY(mutex_) = false;
     // The last pass of the limit queue gave attempts back.
-    bool sent_away_ KSANA_GUARDED_BY(mutex_) = false;
+    bool set_aside_ KSANA_GUARDED_BY(mutex_) = false;
     bool wanted_ KSANA_GUARDED_BY(mutex_) = false;  // a caller found no room
     bool closed_ KSANA_GUARDED_BY(mutex_) = false;
 };

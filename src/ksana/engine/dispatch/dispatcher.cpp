@@ -97,7 +97,7 @@ void Dispatcher::Hint(store::Topics topics) {
 
 Result<Step> Dispatcher::RunOnce() {
     const SteadyPoint now = clock_.SteadyNow();
-    StartJobless();
+    StartUnresolved();
     StopOverdue(now);
     std::optional<store::ClaimParams> claim = WantedClaim(now);
     if (Lingers(now, claim.has_value())) {
@@ -107,7 +107,7 @@ Result<Step> Dispatcher::RunOnce() {
     }
     std::vector<AttemptPointer> ended = attempts_->TakeEnded();
     end_rate_.Count(ended.size(), now);
-    LetWait(ended, now);
+    SetPrefetch(ended, now);
     std::vector<model::RunEvent> events;
     events.reserve(ended.size());
     for (const AttemptPointer& attempt : ended) {
@@ -134,7 +134,7 @@ Result<Step> Dispatcher::RunOnce() {
         return std::move(exchanged).error();
     }
     {
-        const LogTogether one_write;
+        const LogBatch one_write;
         for (std::size_t n = 0; n < ended.size(); ++n) {
             NoteReported(*ended[n], exchanged->applied[n]);
         }
@@ -148,7 +148,7 @@ Result<Step> Dispatcher::RunOnce() {
     return NextStep(now);
 }
 
-void Dispatcher::LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint now) {
+void Dispatcher::SetPrefetch(const std::vector<AttemptPointer>& ended, SteadyPoint now) {
     std::size_t count = 0;
     SteadyPoint::duration together{};
     for (const AttemptPointer& attempt : ended) {
@@ -157,8 +157,8 @@ void Dispatcher::LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint n
         together += attempt->ended_at - attempt->started_at;
     }
     throughput_.Count(count, std::chrono::duration_cast<Duration>(together), now);
-    attempts_->LetWait(throughput_.Within(kClaimedWait, now),
-                       throughput_.Within(kPlannedWait, now));
+    attempts_->SetPrefetch(throughput_.Within(kClaimedWait, now),
+                           throughput_.Within(kPlannedWait, now));
 }
 
 // At high rates reports wait for each other for a short time: no caller waits for them, and a
@@ -248,29 +248,29 @@ void Dispatcher::NoteRenewed(ActiveAttempt& attempt, const store::Applied& appli
 // Renews the leases of claimed runs from now on, even while their jobs cannot be read.
 void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
     for (Run& run : runs) {
-        jobless_.push_back(MakeAttempt(std::move(run)));
-        attempts_->Add(jobless_.back());
+        unresolved_.push_back(MakeAttempt(std::move(run)));
+        attempts_->Add(unresolved_.back());
     }
     attempts_->GiveBack(room - std::min(room, runs.size()));
-    StartJobless();
+    StartUnresolved();
 }
 
-void Dispatcher::StartJobless() {
-    if (jobless_.empty()) return;
-    auto facts = FactsOf(store_, jobless_);
+void Dispatcher::StartUnresolved() {
+    if (unresolved_.empty()) return;
+    auto facts = FactsOf(store_, unresolved_);
     if (!facts) {
         Log(LogLevel::kWarn, "the jobs of claimed runs cannot be read",
-            {{"runs", jobless_.size()}, {"error", facts.error().Describe()}});
+            {{"runs", unresolved_.size()}, {"error", facts.error().Describe()}});
         return;
     }
     std::size_t late = 0;
     const SteadyPoint now = clock_.SteadyNow();
-    for (std::size_t n = 0; n < jobless_.size(); ++n) {
-        if (LatenessOf(jobless_[n]->run) > LateStarts::kLate) ++late;
-        attempts_->MakeReady(*jobless_[n], std::move((*facts)[n].job),
+    for (std::size_t n = 0; n < unresolved_.size(); ++n) {
+        if (LatenessOf(unresolved_[n]->run) > LateStarts::kLate) ++late;
+        attempts_->MakeReady(*unresolved_[n], std::move((*facts)[n].job),
                              std::move((*facts)[n].callback), now);
     }
-    jobless_.clear();
+    unresolved_.clear();
     CountLate(late);
     StartDue();
     if (attempts_->closed()) GiveBackWaiting();
@@ -391,8 +391,8 @@ void Dispatcher::Abandon() {
 Result<Step> Dispatcher::NextStep(SteadyPoint now) {
     Step step;
     step.NotAfter(kAskAgain);
-    if (const auto attention = attempts_->UntilAttention(now)) step.NotAfter(*attention);
-    if (!jobless_.empty()) step.NotAfter(kJoblessPause);
+    if (const auto attention = attempts_->UntilNextCheck(now)) step.NotAfter(*attention);
+    if (!unresolved_.empty()) step.NotAfter(kJoblessPause);
     // Without room nothing can be claimed. An attempt that ends, or reserved room that is returned,
     // wakes the loop.
     if (!attempts_->HasRoomForClaim()) return step;

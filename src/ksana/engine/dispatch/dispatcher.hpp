@@ -102,14 +102,14 @@ class Dispatcher {
     DispatchLoad Load();
 
   private:
-    void LetWait(const std::vector<AttemptPointer>& ended, SteadyPoint now);
+    void SetPrefetch(const std::vector<AttemptPointer>& ended, SteadyPoint now);
     bool Lingers(SteadyPoint now, bool claims);
     void StopOverdue(SteadyPoint now);
     std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
     void NoteReported(const ActiveAttempt& attempt, const store::Applied& applied);
     void NoteRenewed(ActiveAttempt& attempt, const store::Applied& applied, SteadyPoint asked_at);
     void Accept(std::vector<model::Run> runs, std::size_t room);
-    void StartJobless();
+    void StartUnresolved();
     void Start(AttemptPointer attempt, std::uint64_t stops);
     void GiveBackWaiting();
     void CountLate(std::size_t late);
@@ -134,8 +134,8 @@ class Dispatcher {
     SteadyPoint exchanged_at_{};  // start of the last transaction
     // When the next run becomes ready, on this node's wall clock; none: unknown.
     std::optional<TimePoint> next_ready_;
-    SteadyPoint asked_at_{};               // when the store was last asked for next_ready_
-    std::vector<AttemptPointer> jobless_;  // claimed attempts whose jobs are not read yet
+    SteadyPoint asked_at_{};                  // when the store was last asked for next_ready_
+    std::vector<AttemptPointer> unresolved_;  // claimed attempts whose jobs are not read yet
 };
 
 }  // namespace ksana::engine

@@ -19,7 +19,7 @@ std::int64_t RankOf(const model::Run& run) {
 
 }  // namespace
 
-void LimitQueue::Advance(SteadyPoint now, Passage& passage) {
+void LimitQueue::Advance(SteadyPoint now, AdmissionResult& passage) {
     std::vector<std::string> keys;
     keys.reserve(lines_.size());
     for (const auto& [key, line] : lines_) keys.push_back(key);
@@ -28,7 +28,7 @@ void LimitQueue::Advance(SteadyPoint now, Passage& passage) {
 
 // If another limit refuses the first attempt of a line, the attempt moves to the line of that
 // limit, so that it does not block those behind it.
-void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passage) {
+void LimitQueue::Advance(const std::string& key, SteadyPoint now, AdmissionResult& passage) {
     while (passage.room > 0 && !shut(now)) {
         const auto line = lines_.find(key);
         if (line == lines_.end()) return;
@@ -53,7 +53,7 @@ void LimitQueue::Advance(const std::string& key, SteadyPoint now, Passage& passa
 
 // Advance has just seen that the limit of each line refuses its first attempt. It refuses a new
 // attempt too, so no waiting attempt is overtaken.
-void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage) {
+void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, AdmissionResult& passage) {
     LimitSubject subject = SubjectOf(*attempt);
     LimitTracker::Answer answer = limits_.TryTake(subject, now);
     if (answer.kind == LimitTracker::Answer::Kind::kGranted) {
@@ -66,17 +66,17 @@ void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage
 }
 
 void LimitQueue::Refuse(Waiter waiter, const LimitTracker::Answer& answer, SteadyPoint now,
-                        Passage& passage) {
+                        AdmissionResult& passage) {
     const model::Run& run = waiter.attempt->run;
     if (answer.kind == LimitTracker::Answer::Kind::kLater) {
         const model::WaitCause cause{
             .reason = model::WaitReason::kBreakerOpen, .key = answer.key, .before = 0};
-        passage.sent_away.push_back(
+        passage.given_back.push_back(
             {.attempt = std::move(waiter.attempt), .cause = cause, .after = answer.after});
         return;
     }
     waiter.breaker = answer.breaker;
-    if (size() >= kMostWaiting) return SendAway(waiter, answer.key, now, passage);
+    if (size() >= kMostWaiting) return GiveBack(waiter, answer.key, now, passage);
     const Place place(RankOf(run), run.id, run.status.fence);
     Line& line = lines_[answer.key];
     line.again = std::min(line.again, answer.again);
@@ -84,15 +84,15 @@ void LimitQueue::Refuse(Waiter waiter, const LimitTracker::Answer& answer, Stead
     line.waiters.emplace(place, std::move(waiter));
     if (line.waiters.size() <= limits_.MayWait(answer.key)) return;
     const auto found = lines_.find(answer.key);
-    SendAway(Take(found, std::prev(found->second.waiters.end())), answer.key, now, passage);
+    GiveBack(Take(found, std::prev(found->second.waiters.end())), answer.key, now, passage);
 }
 
-void LimitQueue::SendAway(const Waiter& waiter, const std::string& key, SteadyPoint now,
-                          Passage& passage) {
+void LimitQueue::GiveBack(const Waiter& waiter, const std::string& key, SteadyPoint now,
+                          AdmissionResult& passage) {
     const auto line = lines_.find(key);
     const std::size_t waiting = line == lines_.end() ? 0 : line->second.waiters.size();
     const LimitTracker::Place place = limits_.TakePlace(key, waiting, now);
-    passage.sent_away.push_back(
+    passage.given_back.push_back(
         {.attempt = waiter.attempt,
          .cause = {.reason = waiter.breaker ? model::WaitReason::kBreakerOpen
                                             : model::WaitReason::kLimited,

@@ -34,9 +34,9 @@ class LimitQueue {
         model::WaitCause cause;
         Duration after{};
     };
-    struct Passage {
+    struct AdmissionResult {
         std::vector<Admitted> admitted;
-        std::vector<SentAway> sent_away;
+        std::vector<SentAway> given_back;
         std::size_t room = 0;  // number of attempts that may still be admitted
     };
 
@@ -50,10 +50,10 @@ class LimitQueue {
 
     // Admits the waiting attempts that may start now. Must be called before Enter, so that waiting
     // attempts come first.
-    void Advance(SteadyPoint now, Passage& passage);
+    void Advance(SteadyPoint now, AdmissionResult& passage);
     // Admits a new attempt, lets it wait, or sends it away. Requires passage.room > 0 and
     // !shut(now).
-    void Enter(AttemptPointer attempt, SteadyPoint now, Passage& passage);
+    void Enter(AttemptPointer attempt, SteadyPoint now, AdmissionResult& passage);
 
     // Returns when Advance may admit an attempt because time has passed; max(): not before an
     // attempt ends.
@@ -86,11 +86,12 @@ class LimitQueue {
     };
     using Lines = std::map<std::string, Line>;
 
-    void Advance(const std::string& key, SteadyPoint now, Passage& passage);
+    void Advance(const std::string& key, SteadyPoint now, AdmissionResult& passage);
     void Refuse(Waiter waiter, const LimitTracker::Answer& answer, SteadyPoint now,
-                Passage& passage);
+                AdmissionResult& passage);
     Waiter Take(Lines::iterator line, std::map<Place, Waiter>::iterator waiter);
-    void SendAway(const Waiter& waiter, const std::string& key, SteadyPoint now, Passage& passage);
+    void GiveBack(const Waiter& waiter, const std::string& key, SteadyPoint now,
+                  AdmissionResult& passage);
 
     LimitTracker& limits_;
     Lines lines_;  // no line is empty

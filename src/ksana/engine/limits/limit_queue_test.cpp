@@ -37,7 +37,7 @@ class LimitQueueTest : public ::testing::Test {
         run.priority = wish.priority;
         run.nominal_at = TimePoint(std::chrono::minutes(wish.minute));
         run.status.exec_id = wish.name;
-        LimitQueue::Passage passage;
+        LimitQueue::AdmissionResult passage;
         passage.room = 100;
         AttemptPointer attempt = MakeAttempt(run, job);
         attempt->due = now_;
@@ -47,19 +47,19 @@ class LimitQueueTest : public ::testing::Test {
     }
 
     std::vector<std::string> Advance(std::size_t room = 100) {
-        LimitQueue::Passage passage;
+        LimitQueue::AdmissionResult passage;
         passage.room = room;
         limit_queue_.Advance(now_, passage);
         return Note(std::move(passage));
     }
 
-    std::vector<std::string> Note(LimitQueue::Passage passage) {
+    std::vector<std::string> Note(LimitQueue::AdmissionResult passage) {
         std::vector<std::string> names;
         for (auto& one : passage.admitted) {
             names.push_back(one.attempt->run.status.exec_id);
             tickets_[names.back()] = one.ticket;
         }
-        for (const auto& away : passage.sent_away) away_.push_back(away);
+        for (const auto& away : passage.given_back) away_.push_back(away);
         return names;
     }
 

@@ -142,7 +142,7 @@ std::optional<LimitTracker::Answer> LimitTracker::AskBreaker(const std::string& 
     }
     answer.kind = Answer::Kind::kLater;
     answer.after = std::chrono::ceil<Duration>(known.breaker.retry_at() - now) +
-                   kBetweenReturns * std::min(known.sent_away++, kMaxReturns);
+                   kBetweenReturns * std::min(known.given_back++, kMaxReturns);
     return answer;
 }
 
@@ -242,7 +242,7 @@ std::optional<Duration> LimitTracker::Tell(const Sign& sign, SteadyPoint now) {
     if (sign.sign == TargetHealth::kDown) {
         breaker.Failed(sign.probe, now, sign.retry_after);
         const bool opened = breaker.state() == BreakerState::kOpen && before != breaker.state();
-        if (opened) found->second.sent_away = 0;
+        if (opened) found->second.given_back = 0;
         if (opened && sign.probe)
             next_probe = std::chrono::ceil<Duration>(breaker.retry_at() - now);
     } else if (sign.sign == TargetHealth::kAnswered) {

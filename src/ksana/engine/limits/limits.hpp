@@ -143,7 +143,7 @@ class LimitTracker {
   private:
     struct Host {  // a destination with a recent failure
         Breaker breaker;
-        std::int64_t sent_away = 0;  // attempts since the breaker opened
+        std::int64_t given_back = 0;  // attempts since the breaker opened
     };
     using Lines = std::map<std::string, std::shared_ptr<Line>, std::less<>>;
 

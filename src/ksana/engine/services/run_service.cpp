@@ -69,7 +69,7 @@ model::AuditEvent Audit(const Run& run, std::string_view action, const Actor& by
                              {"request_id", by.request_id}})});
 }
 
-model::AuditEvent RedeliverAudit(const RunService::RedeliverWish& wish, const Actor& by) {
+model::AuditEvent RedeliverAudit(const RunService::RedeliverParams& wish, const Actor& by) {
     return AuditOf(by, {.action = model::audit::kRetried,
                         .resource_type = model::audit::kRun,
                         .resource_id = {},
@@ -78,7 +78,7 @@ model::AuditEvent RedeliverAudit(const RunService::RedeliverWish& wish, const Ac
                             {{"callbacks_of_type", wish.type}, {"request_id", by.request_id}})});
 }
 
-model::AuditEvent PurgeAudit(const RunService::PurgeWish& wish, const Actor& by) {
+model::AuditEvent PurgeAudit(const RunService::PurgeRunsParams& wish, const Actor& by) {
     std::string states;
     for (std::size_t i = 0; i < model::kEnumCount<RunState>; ++i) {
         const auto state = static_cast<RunState>(i);
@@ -177,7 +177,8 @@ Result<Run> RunService::ByHand(const Uuid& id, const Act& act, const std::string
 
 // Lists held runs and filters by type and tenant: few runs are held, while a type may have a
 // million runs.
-Result<RunService::Redelivered> RunService::Redeliver(const RedeliverWish& wish, const Actor& by) {
+Result<RunService::Redelivered> RunService::Redeliver(const RedeliverParams& wish,
+                                                      const Actor& by) {
     Redelivered redelivered;
     store::RunQuery query;
     query.filter.states = model::SetOf(RunState::kHeld);
@@ -211,7 +212,7 @@ Result<void> RunService::Delete(const Uuid& id, const Actor& by) {
         {.now = {}, .id = id, .audit = Audit(history.run, model::audit::kDeleted, by)});
 }
 
-Result<RunService::Purged> RunService::Purge(const PurgeWish& wish, const Actor& by) {
+Result<RunService::Purged> RunService::Purge(const PurgeRunsParams& wish, const Actor& by) {
     Purged purged;
     if (wish.dry_run) {
         store::RunFilter filter;

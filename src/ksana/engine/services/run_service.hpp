@@ -34,7 +34,7 @@ class RunService {
     // Sends dead letters (held callbacks) again, each under its id and with fresh retries, oldest
     // first. Empty `type` or `tenant`: any. Stops after about kMostRedelivered; `more` then says
     // that there may be more.
-    struct RedeliverWish {
+    struct RedeliverParams {
         std::string type;
         std::string tenant;
     };
@@ -43,7 +43,7 @@ class RunService {
         bool more = false;
     };
     static constexpr std::int64_t kMostRedelivered = 1'000;
-    Result<Redelivered> Redeliver(const RedeliverWish& wish, const Actor& by = {});
+    Result<Redelivered> Redeliver(const RedeliverParams& wish, const Actor& by = {});
 
     // Deletes a finished run and its attempts. The ledger records its fire as deleted. kConflict:
     // the run is not over.
@@ -52,7 +52,7 @@ class RunService {
     // Deletes runs that finished before a time, oldest first, in small batches so that firing
     // continues. Stops at kMostPurged and then sets `more`. The audit event is stored with the
     // first batch. A dry run only counts, up to kMostCounted.
-    struct PurgeWish {
+    struct PurgeRunsParams {
         TimePoint finished_before{};
         model::RunStates states = model::kAllStates;
         bool dry_run = false;
@@ -63,7 +63,7 @@ class RunService {
     };
     static constexpr std::int64_t kMostPurged = 10'000;
     static constexpr std::int64_t kMostCounted = 100'000;
-    Result<Purged> Purge(const PurgeWish& wish, const Actor& by = {});
+    Result<Purged> Purge(const PurgeRunsParams& wish, const Actor& by = {});
 
     // Manual work (T-08, T-09). Resolve closes a held run with a remark, SendBack lets it continue
     // under its id with fresh retries, and Hold sets aside a waiting run. Resolve also closes a run

@@ -119,9 +119,9 @@ void MultiLoop::Run(const std::stop_token& stop) {
         TakeInbox();
         RunTimers();
         Expire();
-        Harvest();
+        CompleteEnded();
         Wait();
-        Harvest();
+        CompleteEnded();
     }
     EndEverything();
 }
@@ -219,7 +219,7 @@ void MultiLoop::Expire() {
 
 // Completes the plain calls that have ended. Passes those that need libcurl after all to a
 // Transfer, under their original deadline.
-void MultiLoop::HarvestPlain() {
+void MultiLoop::CompleteEndedPlain() {
     plain_.TakeEnded(ended_);
     for (PlainCall* const ended : ended_) {
         Call& call = calls_.at(ended->id);
@@ -230,15 +230,15 @@ void MultiLoop::HarvestPlain() {
         }
         call.name = ended->message.host();
         const Transfer::Before before{.elapsed = ended->answer.timings.total,
-                                      .sent = ended->sent_once_more};
+                                      .sent = ended->resent};
         Submission submission{ended->id, std::move(ended->request), std::move(ended->done), {}, {}};
         call.plain.reset();
         BeginTransfer(call, std::move(submission), before);
     }
 }
 
-void MultiLoop::Harvest() {
-    HarvestPlain();
+void MultiLoop::CompleteEnded() {
+    CompleteEndedPlain();
     if (!multi_) return;
     int left = 0;
     while (const CURLMsg* message = libcurl::Api().curl_multi_info_read(multi_.get(), &left)) {
@@ -257,7 +257,7 @@ void MultiLoop::Harvest() {
 void MultiLoop::EndAs(CallId id, CallError error) {
     auto found = calls_.find(id);
     if (found != calls_.end() && found->second.plain && found->second.plain->IsOver()) {
-        HarvestPlain();  // completes the call, or passes it to libcurl
+        CompleteEndedPlain();  // completes the call, or passes it to libcurl
         found = calls_.find(id);
     }
     if (found == calls_.end()) return;

@@ -88,8 +88,8 @@ class MultiLoop {
     int WaitMilliseconds() const;
     void RunTimers();
     void Expire();
-    void Harvest();
-    void HarvestPlain();
+    void CompleteEnded();
+    void CompleteEndedPlain();
     void Add(Transfer& transfer);
     void EndAs(CallId id, CallError error);
     void EndPlainAs(PlainCall& call, CallError error);
@@ -108,7 +108,7 @@ class MultiLoop {
     std::unordered_map<CallId, Call> calls_;
     Deadlines deadlines_;
     PlainPool plain_;
-    std::vector<PlainCall*> ended_;  // scratch for HarvestPlain
+    std::vector<PlainCall*> ended_;  // scratch for CompleteEndedPlain
     // Declared last, so that it is destroyed first: its cleanup closes idle connections, whose
     // sockets are in the watch list.
     std::unique_ptr<CURLM, FreeMulti> multi_;  // null until the first call that needs it

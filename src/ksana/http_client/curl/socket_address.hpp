@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 
 // Private to the module: it exposes libcurl's types.
 

@@ -12,7 +12,7 @@
 #include "ksana/http_client/curl/curl_error.hpp"
 #include "ksana/http_client/curl/socket_address.hpp"
 #include "ksana/http_client/failure_text.hpp"
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 #include "ksana/http_client/plain/plain_call.hpp"
 #include "ksana/http_client/redirect.hpp"
 
@@ -48,7 +48,7 @@ Transfer::Transfer(const TransferSettings& settings, Submission submission, cons
       id_(submission.id),
       request_(std::move(submission.request)),
       done_(std::move(submission.done)),
-      sent_once_more_(before.sent),
+      resent_(before.sent),
       earlier_hops_(before.elapsed) {
     SetUpHop();
 }
@@ -73,7 +73,7 @@ void Transfer::SetUpHandle() {
     Set(handle, CURLOPT_TCP_KEEPALIVE, 1L);
     Set(handle, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(kMaxConnectionLife.count()));
     Set(handle, CURLOPT_MAXAGE_CONN, static_cast<long>(kLongestIdle.count()));
-    Set(handle, CURLOPT_DNS_CACHE_TIMEOUT, static_cast<long>(NameMemory::kKept.count()));
+    Set(handle, CURLOPT_DNS_CACHE_TIMEOUT, static_cast<long>(AddressCache::kKept.count()));
     // Without this, ending a call whose name lookup hangs would block the thread.
     Set(handle, CURLOPT_QUICK_EXIT, 1L);
     Set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -108,7 +108,7 @@ void Transfer::SetUpHop() {
     SetUpHandle();
     Set(handle_.get(), CURLOPT_URL, request_.url.c_str());
     Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
-    Set(handle_.get(), CURLOPT_FRESH_CONNECT, sent_once_more_ ? 1L : 0L);
+    Set(handle_.get(), CURLOPT_FRESH_CONNECT, resent_ ? 1L : 0L);
     SetUpMethod();
     SetUpHeaders();
 }
@@ -205,12 +205,12 @@ int Transfer::BeforeRequest(void* self, char* remote, char* /*local*/, int remot
 // Repeats the hop over a new connection if a reused one broke before any byte of the answer.
 // libcurl does so itself if the target closed the connection, but not if the target reset it, which
 // happens when the request and the close cross on the network.
-bool Transfer::SendOnceMore(CURLcode code) {
+bool Transfer::Resend(CURLcode code) {
     const bool broken =
         code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
     const bool reused = Get<long>(handle_.get(), CURLINFO_NUM_CONNECTS) == 0;
-    if (!broken || !reused || intake_.header_bytes() > 0 || sent_once_more_) return false;
-    sent_once_more_ = true;
+    if (!broken || !reused || intake_.header_bytes() > 0 || resent_) return false;
+    resent_ = true;
     EndHop();
     SetUpHop();
     return true;
@@ -222,7 +222,7 @@ void Transfer::EndHop() {
 }
 
 bool Transfer::NextHop(CURLcode code) {
-    if (!HasAnswer(code)) return SendOnceMore(code);
+    if (!HasAnswer(code)) return Resend(code);
     if (request_.max_redirects == 0) return false;
     CURL* handle = handle_.get();
     const auto status = Get<long>(handle, CURLINFO_RESPONSE_CODE);

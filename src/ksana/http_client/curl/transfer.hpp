@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "ksana/http_client/answer_intake.hpp"
+#include "ksana/http_client/answer_collector.hpp"
 #include "ksana/http_client/call.hpp"
 #include "ksana/http_client/inbox.hpp"
 #include "ksana/http_client/plain/watch_list.hpp"
@@ -79,7 +79,7 @@ class Transfer {
 
     void SetUpHandle();
     void SetUpHop();
-    bool SendOnceMore(CURLcode code);
+    bool Resend(CURLcode code);
     void EndHop();
     void SetUpMethod();
     void SetUpHeaders();
@@ -101,8 +101,8 @@ class Transfer {
     CallRequest request_;
     CallDone done_;
     CallAnswer answer_;
-    AnswerIntake intake_{request_, answer_};  // of this hop
-    bool sent_once_more_ = false;
+    AnswerCollector intake_{request_, answer_};  // of this hop
+    bool resent_ = false;
     std::string refusal_;      // error text of the egress guard; empty: not refused
     std::string refused_hop_;  // why a redirect is not followed; empty: none was refused
     std::string tried_;        // address and port of the last connection attempt

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ksana/base/time/time.hpp"
-#include "ksana/http_client/answer_intake.hpp"
+#include "ksana/http_client/answer_collector.hpp"
 #include "ksana/http_client/inbox.hpp"
 #include "ksana/http_client/plain/plain_request.hpp"
 
@@ -32,7 +32,7 @@ struct PlainHost;
 struct PlainCall {
     enum class State : std::uint8_t {
         kWaiting,   // in its host's queue, for a free connection
-        kOnItsWay,  // on a connection, which may still be connecting
+        kInFlight,  // on a connection, which may still be connecting
         kEnded,     // `answer` is complete
         kRefused,   // not possible without libcurl; MultiLoop makes it a Transfer
     };
@@ -63,9 +63,9 @@ struct PlainCall {
     const SteadyPoint begun;
 
     CallAnswer answer;
-    AnswerIntake intake{request, answer};
-    State state = State::kOnItsWay;
-    bool sent_once_more = false;
+    AnswerCollector intake{request, answer};
+    State state = State::kInFlight;
+    bool resent = false;
     PlainConnection* connection = nullptr;
     // Valid in state kWaiting: the host, and the place in its queue.
     PlainHost* host = nullptr;

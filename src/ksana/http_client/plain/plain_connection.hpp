@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ksana/base/time/time.hpp"
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 #include "ksana/http_client/plain/plain_call.hpp"
 #include "ksana/http_client/plain/plain_parser.hpp"
 

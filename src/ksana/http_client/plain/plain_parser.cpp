@@ -40,7 +40,7 @@ std::string UnsupportedVersion(std::string_view version) {
 
 }  // namespace
 
-void PlainParser::Begin(AnswerIntake& intake, CallAnswer& answer, bool to_head) {
+void PlainParser::Begin(AnswerCollector& intake, CallAnswer& answer, bool to_head) {
     intake_ = &intake;
     answer_ = &answer;
     to_head_ = to_head;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ksana/http_client/answer_intake.hpp"
+#include "ksana/http_client/answer_collector.hpp"
 #include "ksana/http_client/call.hpp"
 
 namespace ksana::http_client {
@@ -23,7 +23,7 @@ class PlainParser {
   public:
     // Starts the next answer. `intake` and `answer` must outlive its parsing. `to_head`: the
     // request was a HEAD, so the answer has no body.
-    void Begin(AnswerIntake& intake, CallAnswer& answer, bool to_head);
+    void Begin(AnswerCollector& intake, CallAnswer& answer, bool to_head);
 
     // Parses `bytes` and removes from their front those that belong to the answer.
     ParseStatus Feed(std::string_view& bytes);
@@ -35,7 +35,7 @@ class PlainParser {
     bool keep_alive() const { return keep_alive_; }
 
     // Error text after kFault. Empty if the head breaks off or exceeds max_header_bytes (see
-    // AnswerIntake::too_many_headers).
+    // AnswerCollector::too_many_headers).
     const std::string& fault() const { return fault_; }
 
   private:
@@ -69,7 +69,7 @@ class PlainParser {
     ParseStatus Done();
     ParseStatus Fault(std::string text);
 
-    AnswerIntake* intake_ = nullptr;
+    AnswerCollector* intake_ = nullptr;
     CallAnswer* answer_ = nullptr;
     State state_ = State::kDone;
     bool to_head_ = false;

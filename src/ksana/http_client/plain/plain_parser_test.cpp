@@ -18,7 +18,7 @@ struct Parsed {
 // Feeds the pieces in order, and then the end of input if the answer is still incomplete.
 Parsed Parse(const std::vector<std::string_view>& pieces, const CallRequest& request = {}) {
     Parsed parsed;
-    AnswerIntake intake(request, parsed.answer);
+    AnswerCollector intake(request, parsed.answer);
     PlainParser parser;
     parser.Begin(intake, parsed.answer, request.method == HttpMethod::kHead);
     for (const std::string_view piece : pieces) {

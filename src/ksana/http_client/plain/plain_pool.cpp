@@ -18,7 +18,7 @@ constexpr std::size_t kBufferSize = 64 << 10;
 constexpr int kReadsAtOnce = 8;  // of one connection, before other connections get their turn
 
 // Connect timeout for the cached address of a name. After it, libcurl tries the other addresses.
-constexpr std::chrono::seconds kPatienceWithNames{1};
+constexpr std::chrono::seconds kCachedAddressTimeout{1};
 
 constexpr std::uint32_t kReadable = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t kEnding = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
@@ -53,7 +53,7 @@ void PlainPool::DropEmptyHosts() {
 }
 
 void PlainPool::Place(PlainCall& call, PlainHost& host) {
-    if (call.sent_once_more || !UseIdle(call, host)) PlaceAnew(call, host);
+    if (call.resent || !UseIdle(call, host)) PlaceOnNewConnection(call, host);
 }
 
 bool PlainPool::UseIdle(PlainCall& call, PlainHost& host) {
@@ -66,7 +66,7 @@ bool PlainPool::UseIdle(PlainCall& call, PlainHost& host) {
             connection.allowed = connection.allowed || call.request.egress == nullptr;
         }
         host.idle.pop_back();
-        if (IsWorn(connection, now)) {
+        if (IsExpired(connection, now)) {
             Close(connection);
             continue;
         }
@@ -79,12 +79,12 @@ bool PlainPool::UseIdle(PlainCall& call, PlainHost& host) {
     return false;
 }
 
-bool PlainPool::IsWorn(const PlainConnection& connection, SteadyPoint now) const {
+bool PlainPool::IsExpired(const PlainConnection& connection, SteadyPoint now) const {
     return now - connection.made() > kMaxConnectionLife ||
            now - connection.idle_since > kLongestIdle;
 }
 
-void PlainPool::PlaceAnew(PlainCall& call, PlainHost& host) {
+void PlainPool::PlaceOnNewConnection(PlainCall& call, PlainHost& host) {
     const SteadyPoint now = parts_.clock.SteadyNow();
     const PlainRequest& message = call.message;
     const bool is_name = !message.address;
@@ -96,13 +96,13 @@ void PlainPool::PlaceAnew(PlainCall& call, PlainHost& host) {
     const Target target{*address, message.port};
     if (Refuses(call, target)) return;
     // A call that is sent again takes the place of its broken connection, whatever the limits.
-    if (!call.sent_once_more && !HasRoom(host, target)) {
+    if (!call.resent && !HasRoom(host, target)) {
         if (host.open > 0) return Wait(call, host);
         // All connections to the target are libcurl's, and the pool does not learn when one becomes
         // free: a call to a name goes to libcurl instead of waiting.
         if (is_name) return End(call, PlainCall::State::kRefused);
     }
-    if (!call.sent_once_more && !MakeRoom()) {
+    if (!call.resent && !MakeRoom()) {
         starving_ = true;
         return Wait(call, host);
     }
@@ -171,11 +171,11 @@ void PlainPool::Connect(PlainCall& call, PlainHost& host, const Target& target) 
     ++host.open;
     ++open_;
     Duration patience = call.request.connect_timeout;
-    if (!call.message.address) patience = std::min<Duration>(patience, kPatienceWithNames);
+    if (!call.message.address) patience = std::min<Duration>(patience, kCachedAddressTimeout);
     connection.connect_deadline =
         now + std::clamp<Duration>(patience, Duration::zero(), std::chrono::hours(24 * 20));
     connecting_.emplace(connection.connect_deadline, fd);
-    call.state = PlainCall::State::kOnItsWay;
+    call.state = PlainCall::State::kInFlight;
     call.answer.remote = connection.remote();
     connection.Attach(call);
 }
@@ -256,7 +256,7 @@ void PlainPool::GoOn(PlainConnection& connection, Outcome outcome) {
             End(call, PlainCall::State::kEnded);
             return connection.reusable() ? Free(connection) : Close(connection);
         case Outcome::kBroken:
-            if (call.answer.reused && !call.sent_once_more) return SendOnceMore(connection);
+            if (call.answer.reused && !call.resent) return Resend(connection);
             break;
         case Outcome::kFault:
             break;
@@ -275,13 +275,13 @@ void PlainPool::Free(PlainConnection& connection) {
     if (!host.waiting.empty() || starving_) freed_.push_back(&host);
 }
 
-void PlainPool::SendOnceMore(PlainConnection& connection) {
+void PlainPool::Resend(PlainConnection& connection) {
     PlainCall& call = *connection.call();
     PlainHost& host = connection.host();
     Close(connection);
-    call.sent_once_more = true;
+    call.resent = true;
     call.answer = {};
-    PlaceAnew(call, host);
+    PlaceOnNewConnection(call, host);
 }
 
 void PlainPool::Close(PlainConnection& connection) {
@@ -339,7 +339,7 @@ void PlainPool::ServeWaiting(PlainHost& host) {
         PlainCall& call = *host.waiting.front();
         host.waiting.pop_front();
         --waiting_;
-        call.state = PlainCall::State::kOnItsWay;
+        call.state = PlainCall::State::kInFlight;
         Place(call, host);
         if (call.state != PlainCall::State::kWaiting) continue;
         // Place put the call at the end of the queue; it belongs at the front.

@@ -13,7 +13,7 @@
 
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_client/client.hpp"
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 #include "ksana/http_client/plain/plain_call.hpp"
 #include "ksana/http_client/plain/plain_connection.hpp"
 #include "ksana/http_client/plain/watch_list.hpp"
@@ -80,10 +80,10 @@ class PlainPool {
     PlainHost& HostOf(const PlainCall& call);
     void DropEmptyHosts();
 
-    // Place gives the call an idle or a new connection, queues it, or ends it. PlaceAnew does the
-    // same without idle connections.
+    // Place gives the call an idle or a new connection, queues it, or ends it. PlaceOnNewConnection
+    // does the same without idle connections.
     void Place(PlainCall& call, PlainHost& host);
-    void PlaceAnew(PlainCall& call, PlainHost& host);
+    void PlaceOnNewConnection(PlainCall& call, PlainHost& host);
     bool UseIdle(PlainCall& call, PlainHost& host);
     bool HasRoom(const PlainHost& host, const Target& target) const;
     bool MakeRoom();
@@ -97,7 +97,7 @@ class PlainPool {
     void MoveBytes(PlainConnection& connection, std::uint32_t events);
     void GoOn(PlainConnection& connection, PlainConnection::Outcome outcome);
     void Free(PlainConnection& connection);
-    void SendOnceMore(PlainConnection& connection);
+    void Resend(PlainConnection& connection);
     void Close(PlainConnection& connection);
     void End(PlainCall& call, PlainCall::State state);
 
@@ -106,10 +106,10 @@ class PlainPool {
     void ServeWaiting(PlainHost& host);
     void ServeStarving();
     void CloseOldIdle(SteadyPoint now);
-    bool IsWorn(const PlainConnection& connection, SteadyPoint now) const;
+    bool IsExpired(const PlainConnection& connection, SteadyPoint now) const;
 
     const Parts parts_;
-    NameMemory names_;
+    AddressCache names_;
     Hosts hosts_;
     std::vector<std::unique_ptr<PlainConnection>> connections_;  // by descriptor
     std::size_t open_ = 0;

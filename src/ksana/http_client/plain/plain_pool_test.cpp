@@ -86,7 +86,7 @@ TEST_F(PlainPoolTest, ANameIsForLibcurlUnlessItsAddressIsFresh) {
     EXPECT_EQ(Call(url)->state, PlainCall::State::kRefused);
     pool_.Learn(host, *ParseIpAddress("127.0.0.1"));
     EXPECT_EQ(Call(url)->answer.status, 204);
-    clock_.Advance(NameMemory::kKept);
+    clock_.Advance(AddressCache::kKept);
     EXPECT_TRUE(Call(url)->answer.reused) << "the connection does not ask for the name";
     clock_.Advance(kLongestIdle);
     pool_.RunTimers();

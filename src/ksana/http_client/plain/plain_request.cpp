@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "ksana/http_client/answer_intake.hpp"
+#include "ksana/http_client/answer_collector.hpp"
 #include "ksana/http_client/plain/char_set.hpp"
 
 namespace ksana::http_client {

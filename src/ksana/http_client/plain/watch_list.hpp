@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 
 namespace ksana::http_client {
 

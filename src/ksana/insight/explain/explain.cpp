@@ -49,7 +49,7 @@ Result<Explanation> Explain(const Sources& sources, const ExplainParams& params)
     explanation.now = c.now;
     explanation.zone = c.zone->name();
     if (c.job) explanation.planned_until = c.job->state.planned_until;
-    KSANA_TRY(const FoundFire found, FindMeantFire(c));
+    KSANA_TRY(const FoundFire found, ResolveFire(c));
     Describe(c, found, explanation);
     KSANA_TRY_VOID(Judge(c, found, explanation));
     explanation.text = Sentence(c, explanation);

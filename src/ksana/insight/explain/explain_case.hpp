@@ -60,7 +60,7 @@ struct FoundFire {
 };
 
 // Finds the fire that the requested time refers to.
-Result<FoundFire> FindMeantFire(const ExplainCase& c);
+Result<FoundFire> ResolveFire(const ExplainCase& c);
 
 // Adds verdict, reason and facts of a fire that became a run; not the text.
 Result<void> ExplainRun(const ExplainCase& c, const model::Run& run, Explanation& explanation);

@@ -116,7 +116,7 @@ class RunExplainer {
 
     Result<void> ExplainWaiting() {
         if (run_.status.blocked) {
-            KSANA_TRY(out_.related, FindInTheWay(store(), run_, c_.now));
+            KSANA_TRY(out_.related, FindBlockingRun(store(), run_, c_.now));
             return Wait(Reason::kBlocked);
         }
         if (run_.status.ready_at > c_.now) {
@@ -186,7 +186,7 @@ class RunExplainer {
         }
         out_.verdict = Verdict::kSkippedOverlap;
         const TimePoint at = run_.status.finished_at.value_or(run_.updated_at);
-        KSANA_TRY(out_.related, FindInTheWay(store(), run_, at));
+        KSANA_TRY(out_.related, FindBlockingRun(store(), run_, at));
         return {};
     }
 

@@ -18,9 +18,9 @@ std::string Span(Duration duration) {
 }
 
 // Writes the sentence of one explanation. Each verdict has its own function.
-class Teller {
+class SentenceWriter {
   public:
-    Teller(const ExplainCase& c, const Explanation& e) : c_(c), e_(e) {}
+    SentenceWriter(const ExplainCase& c, const Explanation& e) : c_(c), e_(e) {}
 
     std::string Tell() const {
         std::string text = Main();
@@ -316,7 +316,7 @@ class Teller {
 }  // namespace
 
 std::string Sentence(const ExplainCase& c, const Explanation& explanation) {
-    return Teller(c, explanation).Tell();
+    return SentenceWriter(c, explanation).Tell();
 }
 
 }  // namespace ksana::insight

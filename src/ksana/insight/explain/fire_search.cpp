@@ -110,7 +110,7 @@ std::optional<FoundFire> MovedFire(const ExplainCase& c) {
 
 }  // namespace
 
-Result<FoundFire> FindMeantFire(const ExplainCase& c) {
+Result<FoundFire> ResolveFire(const ExplainCase& c) {
     const TimePoint at = c.params.at;
     std::optional<FoundFire> nearest;
     if (c.schedule) nearest = NearestFire(c);

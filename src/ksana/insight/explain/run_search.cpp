@@ -80,7 +80,8 @@ Result<std::optional<TimePoint>> FirstStart(store::Store& store, const Run& run)
     return attempts.empty() ? run.status.started_at : std::optional(attempts.front().started_at);
 }
 
-Result<std::optional<RelatedRun>> FindInTheWay(store::Store& store, const Run& run, TimePoint at) {
+Result<std::optional<RelatedRun>> FindBlockingRun(store::Store& store, const Run& run,
+                                                  TimePoint at) {
     KSANA_TRY(const std::vector<Run> others, ThereAt(store, run, at));
     if (others.empty()) return std::optional<RelatedRun>();
     const auto first = std::ranges::max_element(others, {}, [&](const Run& other) {

@@ -18,8 +18,8 @@ namespace ksana::insight {
 
 // Finds the run that blocked `run` at a time: one that had started, or at least existed, and had
 // not ended.
-Result<std::optional<RelatedRun>> FindInTheWay(store::Store& store, const model::Run& run,
-                                               TimePoint at);
+Result<std::optional<RelatedRun>> FindBlockingRun(store::Store& store, const model::Run& run,
+                                                  TimePoint at);
 
 // Finds the run of the later fire that cancelled `run` because of the overlap policy.
 Result<std::optional<RelatedRun>> FindCanceller(store::Store& store, const model::Run& run);

@@ -21,10 +21,10 @@ constexpr std::size_t kMaxFiresNearChange = 500;
 constexpr std::int64_t kFrequentPerMinute = 60;
 
 // Collects the warnings about one schedule. For one call; the arguments must outlive it.
-class Adviser {
+class WarningCollector {
   public:
-    Adviser(const Sources& sources, const Schedule& schedule, const schedule::Zone& zone,
-            TimePoint from)
+    WarningCollector(const Sources& sources, const Schedule& schedule, const schedule::Zone& zone,
+                     TimePoint from)
         : sources_(sources),
           schedule_(schedule),
           spec_(schedule.spec()),
@@ -148,7 +148,7 @@ class Adviser {
 
 std::vector<PreviewWarning> WarningsOf(const Sources& sources, const Schedule& schedule,
                                        const schedule::Zone& zone, TimePoint from) {
-    return Adviser(sources, schedule, zone, from).Advise();
+    return WarningCollector(sources, schedule, zone, from).Advise();
 }
 
 using std::chrono::seconds;

@@ -52,11 +52,11 @@ SimGroups::SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones
     }
 }
 
-void SimGroups::Simulate(TimePoint from, SimBooks& books) const {
+void SimGroups::Simulate(TimePoint from, SimResults& books) const {
     for (const SimGroup& group : groups_) SimulateGroup(group, from, books);
 }
 
-void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimBooks& books) const {
+void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimResults& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
     const bool jitter = schedule.spec().jitter > Duration::zero();
     std::vector<SimLane> lanes;
@@ -84,7 +84,7 @@ void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimBooks& b
     for (SimLane& lane : lanes) lane.Finish();
 }
 
-SlotsAnswer SimGroups::SimulateSlots(TimePoint from, std::int64_t slots, SimBooks& books) const {
+SlotsAnswer SimGroups::SimulateSlots(TimePoint from, std::int64_t slots, SimResults& books) const {
     std::vector<SimGroup> together;
     for (const SimGroup& group : groups_) {
         if (jobs_[group.front()].schedule.spec().jitter == Duration::zero()) {
@@ -97,7 +97,7 @@ SlotsAnswer SimGroups::SimulateSlots(TimePoint from, std::int64_t slots, SimBook
                                   books);
 }
 
-void SimGroups::AddNotes(TimePoint from, SimBooks& books) const {
+void SimGroups::AddNotes(TimePoint from, SimResults& books) const {
     for (const SimGroup& group : groups_) {
         const Schedule& schedule = jobs_[group.front()].schedule;
         const std::int64_t excluded = schedule.spec().calendar.empty()
@@ -109,7 +109,7 @@ void SimGroups::AddNotes(TimePoint from, SimBooks& books) const {
 }
 
 // Only fires near a clock change can have a note.
-void SimGroups::AddDstNotes(const SimGroup& group, TimePoint from, SimBooks& books) const {
+void SimGroups::AddDstNotes(const SimGroup& group, TimePoint from, SimResults& books) const {
     const Schedule& schedule = jobs_[group.front()].schedule;
     const auto zone = zones_.Find(schedule.spec().zone);
     if (!zone || (*zone)->IsUtc()) return;

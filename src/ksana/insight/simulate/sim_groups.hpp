@@ -18,18 +18,18 @@ class SimGroups {
     SimGroups(std::span<const SimJob> jobs, schedule::ZoneDatabase& zones);
 
     // Simulates unlimited slots: one group after the other.
-    void Simulate(TimePoint from, SimBooks& books) const;
+    void Simulate(TimePoint from, SimResults& books) const;
 
     // Simulates limited slots. Groups jobs by equal starts here, so a job with jitter is a group of
     // its own.
-    SlotsAnswer SimulateSlots(TimePoint from, std::int64_t slots, SimBooks& books) const;
+    SlotsAnswer SimulateSlots(TimePoint from, std::int64_t slots, SimResults& books) const;
 
     // Adds the fires removed by calendars and those affected by clock changes, for every job.
-    void AddNotes(TimePoint from, SimBooks& books) const;
+    void AddNotes(TimePoint from, SimResults& books) const;
 
   private:
-    void SimulateGroup(const SimGroup& group, TimePoint from, SimBooks& books) const;
-    void AddDstNotes(const SimGroup& group, TimePoint from, SimBooks& books) const;
+    void SimulateGroup(const SimGroup& group, TimePoint from, SimResults& books) const;
+    void AddDstNotes(const SimGroup& group, TimePoint from, SimResults& books) const;
 
     std::span<const SimJob> jobs_;
     schedule::ZoneDatabase& zones_;

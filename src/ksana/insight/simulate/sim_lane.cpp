@@ -52,7 +52,7 @@ void SimLane::Fire(TimePoint at) {
     Catch(at);
     const int running = running_ ? 1 : 0;
     OverlapVerdict verdict = OverlapVerdict::kStart;
-    if (model::IsOneTooMany(outcome_->overlap, running + waiting_)) {
+    if (model::ExceedsQueueLimit(outcome_->overlap, running + waiting_)) {
         verdict = OverlapVerdict::kSkip;
     } else if (running_) {
         verdict = model::DecideOverlap(outcome_->overlap, running, waiting_);

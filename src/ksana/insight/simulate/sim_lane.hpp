@@ -32,7 +32,7 @@ class SimExamples {
 };
 
 // The results that all lanes write to.
-struct SimBooks {
+struct SimResults {
     LoadMeter load;
     SimExamples examples;
     TimePoint to;
@@ -43,7 +43,7 @@ struct SimBooks {
 // must outlive it; for one thread.
 class SimLane {
   public:
-    SimLane(SimJobOutcome& outcome, SimBooks& books)
+    SimLane(SimJobOutcome& outcome, SimResults& books)
         : outcome_(&outcome), books_(&books), duration_(outcome.duration) {}
 
     void Fire(TimePoint at);
@@ -55,7 +55,7 @@ class SimLane {
     void End(TimePoint at);
 
     SimJobOutcome* outcome_;
-    SimBooks* books_;
+    SimResults* books_;
     Duration duration_;
     // Under every policy but kAllow one run is active at a time, and the others wait for it.
     bool running_ = false;

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxWaiting = 1'000'000;
 // The event loop of SimulateSlots, for one call.
 class SlotWorld {
   public:
-    SlotWorld(const SlotsParams& params, SimBooks& books)
+    SlotWorld(const SlotsParams& params, SimResults& books)
         : jobs_(params.jobs),
           groups_(params.groups),
           books_(books),
@@ -98,7 +98,7 @@ class SlotWorld {
         SimJobOutcome& outcome = OutcomeOf(job);
         ++outcome.counts.fires;
         const int unfinished = lane.under_way + lane.blocked + lane.ready;
-        if (model::IsOneTooMany(outcome.overlap, unfinished)) {
+        if (model::ExceedsQueueLimit(outcome.overlap, unfinished)) {
             Skip(job, at);
             return;
         }
@@ -226,7 +226,7 @@ class SlotWorld {
 
     std::span<const SimJob> jobs_;
     std::span<const SimGroup> groups_;
-    SimBooks& books_;
+    SimResults& books_;
     std::int64_t free_;
     std::vector<Lane> lanes_;
     Queue<FireEvent> fires_;  // one per group
@@ -238,7 +238,7 @@ class SlotWorld {
 
 }  // namespace
 
-SlotsAnswer SimulateSlots(const SlotsParams& params, SimBooks& books) {
+SlotsAnswer SimulateSlots(const SlotsParams& params, SimResults& books) {
     return SlotWorld(params, books).Run();
 }
 

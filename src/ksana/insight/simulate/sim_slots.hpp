@@ -32,6 +32,6 @@ struct SlotsAnswer {
 
 // Simulates all jobs event by event with a limited number of slots. Runs without a slot wait in the
 // order in which they became ready.
-SlotsAnswer SimulateSlots(const SlotsParams& params, SimBooks& books);
+SlotsAnswer SimulateSlots(const SlotsParams& params, SimResults& books);
 
 }  // namespace ksana::insight

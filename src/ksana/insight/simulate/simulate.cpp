@@ -102,8 +102,8 @@ class Simulator {
         simulation_.complete = loaded.complete;
         KSANA_TRY_VOID(Prepare(loaded.jobs));
         KSANA_TRY_VOID(CheckFires());
-        SimBooks books{LoadMeter(params_.from, params_.to), SimExamples(params_.examples),
-                       params_.to};
+        SimResults books{LoadMeter(params_.from, params_.to), SimExamples(params_.examples),
+                         params_.to};
         const SimGroups groups(jobs_, sources_.zones);
         if (params_.slots) {
             const auto answer = groups.SimulateSlots(params_.from, *params_.slots, books);

@@ -25,8 +25,8 @@ bool GoesOn(const AlertIncident& incident, const AlertRule& rule) {
 
 }  // namespace
 
-bool ApplySign(AlertIncident& incident, const AlertRule& rule, const AlertObservation& observation,
-               const Uuid& fresh_id) {
+bool ApplyObservation(AlertIncident& incident, const AlertRule& rule,
+                      const AlertObservation& observation, const Uuid& fresh_id) {
     if (observation.at <= incident.seen_until) return false;
     if (!observation.bad) {
         // Already closed.
@@ -57,17 +57,17 @@ bool ApplySign(AlertIncident& incident, const AlertRule& rule, const AlertObserv
     return true;
 }
 
-bool EndOfOldRule(AlertIncident& incident, const AlertRule& rule, TimePoint now) {
+bool CloseIfRuleChanged(AlertIncident& incident, const AlertRule& rule, TimePoint now) {
     if (incident.rule_at == TimePoint{} || incident.rule_at == rule.created_at) return false;
     incident.rule_at = rule.created_at;
     incident.seen_until = {};  // that time belongs to the old rule
     incident.owed.reset();
-    EndNow(incident, "the rule was changed", false, now);
+    CloseIncident(incident, "the rule was changed", false, now);
     incident.over_told = true;
     return true;
 }
 
-void EndNow(AlertIncident& incident, std::string_view why, bool tell, TimePoint now) {
+void CloseIncident(AlertIncident& incident, std::string_view why, bool tell, TimePoint now) {
     if (incident.state == IncidentState::kClosed) return;
     const bool counted = incident.state == IncidentState::kCounting;
     if (counted) incident.count = 0;
@@ -93,7 +93,7 @@ std::optional<AlertNotice> DueNotice(const AlertIncident& incident, const AlertR
     return AlertNotice::kRecovered;
 }
 
-void NoteTold(AlertIncident& incident, const OwedNotice& notice) {
+void RecordNotice(AlertIncident& incident, const PendingNotice& notice) {
     incident.told_at = notice.at;
     incident.paced_until = std::max(incident.paced_until, notice.at) + kNoticePace;
     if (notice.kind == AlertNotice::kRecovered) {

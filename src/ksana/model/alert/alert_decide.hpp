@@ -28,17 +28,17 @@ inline constexpr int kNoticesAtOnce = 4;
 // are not later than `seen_until` are ignored, so each counts once. A closed incident that turns
 // bad again before its recovery notice was sent reopens as the same incident. `fresh_id` is used if
 // a new incident opens.
-bool ApplySign(AlertIncident& incident, const AlertRule& rule, const AlertObservation& observation,
-               const Uuid& fresh_id);
+bool ApplyObservation(AlertIncident& incident, const AlertRule& rule,
+                      const AlertObservation& observation, const Uuid& fresh_id);
 
 // Closes an incident that was found by an earlier version of the rule (its condition or tenant
 // changed, or it was disabled since), without a notice. If the problem persists, the new rule finds
 // it again. Returns whether the incident changed.
-bool EndOfOldRule(AlertIncident& incident, const AlertRule& rule, TimePoint now);
+bool CloseIfRuleChanged(AlertIncident& incident, const AlertRule& rule, TimePoint now);
 
 // Closes an incident that cannot recover by itself, for the reason `why`. With `tell`, the recovery
 // notice is sent even if the opening was never announced.
-void EndNow(AlertIncident& incident, std::string_view why, bool tell, TimePoint now);
+void CloseIncident(AlertIncident& incident, std::string_view why, bool tell, TimePoint now);
 
 // Returns the notice that is due now, if any. No notice is due in quiet hours or above the notice
 // rate; afterwards one notice covers the whole time. An incident that opened and closed in between
@@ -47,7 +47,7 @@ std::optional<AlertNotice> DueNotice(const AlertIncident& incident, const AlertR
                                      TimePoint now, bool quiet);
 
 // Records that the notice was sent.
-void NoteTold(AlertIncident& incident, const OwedNotice& notice);
+void RecordNotice(AlertIncident& incident, const PendingNotice& notice);
 
 // Returns when the next reminder of an open incident is due; nullopt: reminders are off, or the
 // incident is not open or not yet announced.

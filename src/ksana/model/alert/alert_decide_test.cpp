@@ -15,13 +15,13 @@ class AlertDecideTest : public ::testing::Test {
     bool Good() { return Sign(false, at_ += seconds(1)); }
     bool Sign(bool bad, TimePoint at) {
         ++fresh_.bytes[15];
-        return ApplySign(incident_, rule_, {.bad = bad, .at = at, .message = "no", .run_id = {}},
-                         fresh_);
+        return ApplyObservation(incident_, rule_,
+                                {.bad = bad, .at = at, .message = "no", .run_id = {}}, fresh_);
     }
     // Returns the notice that is due, after recording it as sent.
     std::optional<AlertNotice> Told(bool quiet = false) {
         const auto due = DueNotice(incident_, rule_, at_, quiet);
-        if (due) NoteTold(incident_, {.kind = *due, .at = at_, .ids = {}});
+        if (due) RecordNotice(incident_, {.kind = *due, .at = at_, .ids = {}});
         return due;
     }
 

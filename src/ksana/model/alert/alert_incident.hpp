@@ -21,11 +21,11 @@ enum class AlertNotice : std::uint8_t { kOpened, kReminder, kRecovered, kTest };
 
 // A notice about to be sent as runs. Stored before the runs are made, so that a crash neither loses
 // nor duplicates it.
-struct OwedNotice {
+struct PendingNotice {
     AlertNotice kind = AlertNotice::kOpened;
     TimePoint at{};
     std::vector<Uuid> ids;  // of the runs, one per channel
-    friend bool operator==(const OwedNotice&, const OwedNotice&) = default;
+    friend bool operator==(const PendingNotice&, const PendingNotice&) = default;
 };
 
 // A problem that a rule has found with one job or type, from its start to its end, however often it
@@ -47,7 +47,7 @@ struct AlertIncident {
     bool over_told = false;            // the recovery notice was sent or is not wanted
     std::optional<TimePoint> told_at;  // time of the last notice
     TimePoint paced_until{};           // rate limit of notices: each one advances it by kNoticePace
-    std::optional<OwedNotice> owed;
+    std::optional<PendingNotice> owed;
     friend bool operator==(const AlertIncident&, const AlertIncident&) = default;
 };
 

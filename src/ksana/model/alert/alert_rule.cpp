@@ -107,7 +107,7 @@ class RuleCheck {
         }
         if (rule_.webhook) {
             const AlertWebhook& webhook = *rule_.webhook;
-            if (const auto fault = FaultOfHttpUrl(webhook.url)) Add("/webhook/url", *fault);
+            if (const auto fault = CheckHttpUrl(webhook.url)) Add("/webhook/url", *fault);
             if (!webhook.access_key.empty() && !IsIdentifier(webhook.access_key)) {
                 Add("/webhook/access_key", "must be letters, digits and - _ . :");
             }

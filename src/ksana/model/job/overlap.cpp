@@ -2,7 +2,7 @@
 
 namespace ksana::model {
 
-bool IsOneTooMany(OverlapPolicy policy, int unfinished) {
+bool ExceedsQueueLimit(OverlapPolicy policy, int unfinished) {
     switch (policy) {
         case OverlapPolicy::kSkip:
             return unfinished >= 1;

@@ -14,7 +14,7 @@ inline constexpr int kMaxQueuedRuns = 1000;
 
 // Returns whether a new fire must be skipped because its job already has too many unfinished runs
 // (started or not). Bounds the backlog of a job even while none of its runs has started.
-bool IsOneTooMany(OverlapPolicy policy, int unfinished);
+bool ExceedsQueueLimit(OverlapPolicy policy, int unfinished);
 
 // Decides about a run whose job has `running` started runs and `waiting` runs blocked behind them.
 OverlapVerdict DecideOverlap(OverlapPolicy policy, int running, int waiting);

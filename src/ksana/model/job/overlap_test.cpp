@@ -22,15 +22,15 @@ TEST(DecideOverlap, ABusyJobFollowsItsPolicy) {
 }
 
 TEST(OverlapTest, WhatWaitsIsBounded) {
-    EXPECT_FALSE(IsOneTooMany(OverlapPolicy::kSkip, 0));
-    EXPECT_TRUE(IsOneTooMany(OverlapPolicy::kSkip, 1));
-    EXPECT_FALSE(IsOneTooMany(OverlapPolicy::kQueueOne, 1));
-    EXPECT_TRUE(IsOneTooMany(OverlapPolicy::kQueueOne, 2));
+    EXPECT_FALSE(ExceedsQueueLimit(OverlapPolicy::kSkip, 0));
+    EXPECT_TRUE(ExceedsQueueLimit(OverlapPolicy::kSkip, 1));
+    EXPECT_FALSE(ExceedsQueueLimit(OverlapPolicy::kQueueOne, 1));
+    EXPECT_TRUE(ExceedsQueueLimit(OverlapPolicy::kQueueOne, 2));
     for (const auto policy : {OverlapPolicy::kQueueAll, OverlapPolicy::kCancelOther}) {
-        EXPECT_FALSE(IsOneTooMany(policy, kMaxQueuedRuns));
-        EXPECT_TRUE(IsOneTooMany(policy, kMaxQueuedRuns + 1));
+        EXPECT_FALSE(ExceedsQueueLimit(policy, kMaxQueuedRuns));
+        EXPECT_TRUE(ExceedsQueueLimit(policy, kMaxQueuedRuns + 1));
     }
-    EXPECT_FALSE(IsOneTooMany(OverlapPolicy::kAllow, 1'000'000));
+    EXPECT_FALSE(ExceedsQueueLimit(OverlapPolicy::kAllow, 1'000'000));
 }
 
 }  // namespace

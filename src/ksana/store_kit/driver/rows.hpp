@@ -55,12 +55,12 @@ struct RunList {
     std::size_t look = 0;
 };
 
-// The rows found. `looked_to` is set if the search stopped because of the bound `look`: every match
-// up to there is among the rows, unless `limit` was reached.
+// The rows found. `scanned_to` is set if the search stopped because of the bound `look`: every
+// match up to there is among the rows, unless `limit` was reached.
 template <class T, class List>
 struct Listed {
     std::vector<T> rows;
-    std::optional<typename List::After> looked_to;
+    std::optional<typename List::After> scanned_to;
 };
 using ListedJobs = Listed<model::Job, JobList>;
 using ListedRuns = Listed<model::Run, RunList>;

@@ -94,7 +94,7 @@ class Transaction : public Reader {
     // Returns the job's earliest blocked run, by ready_at and id.
     virtual Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) = 0;
     // Returns blocked runs of jobs that have no run under way. Skips locked rows.
-    virtual Result<std::vector<model::Run>> LockStray(std::size_t limit) = 0;
+    virtual Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t limit) = 0;
     // Returns the job's runs that have not started (scheduled or queued, attempt 0).
     virtual Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                           std::size_t limit) = 0;

@@ -38,8 +38,8 @@ bool IsAhead(const model::Job& job, TimePoint now) {
 // Removes jobs that are ahead of their time and whose fire must not overlap with an existing run,
 // because that run may have ended by then. Returns the locked counts of all jobs ahead of their
 // time.
-Result<std::vector<OverlapCounts>> LeaveBusy(Transaction& tx, TimePoint now,
-                                             std::vector<model::Job>& jobs) {
+Result<std::vector<OverlapCounts>> RemoveOverlapping(Transaction& tx, TimePoint now,
+                                                     std::vector<model::Job>& jobs) {
     std::vector<std::string> gated;
     for (const model::Job& job : jobs) {
         const bool asks = job.overlap != model::OverlapPolicy::kAllow;
@@ -116,7 +116,7 @@ Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::
                                    const store::Planner& planner, UuidGenerator& ids) {
     KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
     const bool full = jobs.size() == params.limit;
-    KSANA_TRY(std::vector<OverlapCounts> gates, LeaveBusy(tx, now, jobs));
+    KSANA_TRY(std::vector<OverlapCounts> gates, RemoveOverlapping(tx, now, jobs));
     JobPlans plans(tx, now, ids, params.start);
     plans.Know(std::move(gates));
     KSANA_TRY(store::Planned planned, PlanLocked(tx, jobs, planner, now, plans));

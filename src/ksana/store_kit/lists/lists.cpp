@@ -42,9 +42,9 @@ auto FilledPage(const Query& query, Found found, const PositionOf& position_of) 
     page.items = std::move(found.rows);
     if (page.items.size() == query.limit) {
         page.next = store::MakeCursor(order, position_of(PlaceOf(page.items.back(), query.sort)));
-    } else if (found.looked_to) {
-        page.next = store::MakeCursor(order, position_of(*found.looked_to));
-        page.looked_enough = true;
+    } else if (found.scanned_to) {
+        page.next = store::MakeCursor(order, position_of(*found.scanned_to));
+        page.ended_early = true;
     }
     return page;
 }

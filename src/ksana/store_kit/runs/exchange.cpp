@@ -245,7 +245,7 @@ Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
         KSANA_TRY_VOID(changes.Flush());
         std::ranges::move(owned, std::back_inserter(reaped.runs));
     }
-    KSANA_TRY(std::vector<Run> strays, tx.LockStray(params.limit));
+    KSANA_TRY(std::vector<Run> strays, tx.LockWronglyBlocked(params.limit));
     for (Run& run : strays) changes.Change(run, {.kind = EventKind::kUnblock});
     KSANA_TRY_VOID(changes.Flush());
     return reaped;

@@ -169,7 +169,7 @@ Result<void> NewRuns::PassGate(Run& run, Submitted& outcome) {
     // by then.
     const bool clear = run.status.ready_at <= changes_.now() || gates_.IsFree(run);
     const bool room = MayStart(run) && started_ < start_->limit && clear;
-    if (gates_.IsOneTooMany(run)) {
+    if (gates_.ExceedsQueueLimit(run)) {
         Skip(run, outcome);
     } else if (room && !gates_.IsBehindOthers(run)) {
         return StartOne(run, outcome);

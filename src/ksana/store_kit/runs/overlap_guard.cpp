@@ -32,9 +32,10 @@ Result<void> OverlapGuard::Lock(const RunRefs& runs) {
     return {};
 }
 
-bool OverlapGuard::IsOneTooMany(const model::Run& run) const {
+bool OverlapGuard::ExceedsQueueLimit(const model::Run& run) const {
     const OverlapCounts& gate = gates_.at(run.job_id);
-    return model::IsOneTooMany(run.policy.overlap, gate.under_way + gate.blocked + gate.waiting);
+    return model::ExceedsQueueLimit(run.policy.overlap,
+                                    gate.under_way + gate.blocked + gate.waiting);
 }
 
 bool OverlapGuard::IsFree(const model::Run& run) const {

@@ -33,7 +33,7 @@ class OverlapGuard {
 
     // Returns whether a new fire exceeds the number of runs that may wait, including runs that have
     // not started. If it does not and is not started, the caller must call NoteWaiting.
-    bool IsOneTooMany(const model::Run& run) const;
+    bool ExceedsQueueLimit(const model::Run& run) const;
     // Returns whether earlier runs of its job have not started yet.
     bool IsBehindOthers(const model::Run& run) const { return gates_.at(run.job_id).waiting > 0; }
     // Returns whether its job has no unfinished run.

@@ -203,7 +203,7 @@ class IndexUseTest : public ::testing::Test {
                 tx.ListJobs(
                     {.words = {"n2"}, .sort = store::JobSort::kLastRun, .limit = 10, .look = 200}));
             EXPECT_EQ(jobs.rows.size(), 10U);
-            EXPECT_TRUE(jobs.looked_to);
+            EXPECT_TRUE(jobs.scanned_to);
             return {};
         });
         EXPECT_LE(ScansOf("job_state"), states + 3);

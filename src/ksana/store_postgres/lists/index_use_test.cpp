@@ -27,7 +27,7 @@ TEST_F(IndexUseTest, Claims) {
     CheckCall("gates", [](Transaction& tx) { return tx.LockOverlapCounts({"j2", "j4"}); });
     CheckCall("gated", [](Transaction& tx) { return tx.LockGated("j2"); });
     CheckCall("first blocked", [](Transaction& tx) { return tx.LockFirstBlocked("j2"); });
-    CheckCall("stray", [](Transaction& tx) { return tx.LockStray(10); });
+    CheckCall("stray", [](Transaction& tx) { return tx.LockWronglyBlocked(10); });
     CheckCall("unstarted", [](Transaction& tx) { return tx.LockUnstarted("j2", 10); });
 }
 

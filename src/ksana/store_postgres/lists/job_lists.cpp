@@ -273,7 +273,7 @@ Result<store_kit::ListedJobs> PostgresTransaction::ListByLastRun(const JobList& 
     for (const JobList::After& place : places) ids.push_back(place.id);
     store_kit::ListedJobs listed;
     KSANA_TRY(listed.rows, ListAmong(list, ids));
-    if (!exact && places.size() == count) listed.looked_to = places.back();
+    if (!exact && places.size() == count) listed.scanned_to = places.back();
     return listed;
 }
 
@@ -287,12 +287,12 @@ Result<store_kit::ListedJobs> PostgresTransaction::ListJobs(const JobList& list)
     if (list.sort == JobSort::kLastRun && (list.look != 0 || !AsksForDefinitions(list))) {
         return ListByLastRun(list);
     }
-    KSANA_TRY(listed.looked_to, HorizonOf(list));
+    KSANA_TRY(listed.scanned_to, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
     AddAfter(where, list);
-    if (listed.looked_to) {
-        AddPlace(where, list, list.descending ? ">=" : "<=", *listed.looked_to);
+    if (listed.scanned_to) {
+        AddPlace(where, list, list.descending ? ">=" : "<=", *listed.scanned_to);
     }
     const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
     KSANA_TRY(const Rows rows,

@@ -244,11 +244,11 @@ Result<std::optional<RunList::After>> PostgresTransaction::HorizonOf(const RunLi
 
 Result<store_kit::ListedRuns> PostgresTransaction::ListRuns(const RunList& list) {
     store_kit::ListedRuns listed;
-    KSANA_TRY(listed.looked_to, HorizonOf(list));
+    KSANA_TRY(listed.scanned_to, HorizonOf(list));
     Conditions where;
     AddFilter(where, list);
     AddAfter(where, list);
-    AddUntil(where, list, listed.looked_to);
+    AddUntil(where, list, listed.scanned_to);
     const std::size_t limit = where.Number(static_cast<std::int64_t>(list.limit));
     const std::string parts = OverTables(list, [&](std::string_view table) {
         return fmt::format("SELECT {} FROM ksana.{} r{}{} LIMIT ${}::bigint", RunColumnList("r."),

@@ -11,9 +11,9 @@ namespace ksana::store_postgres {
 // reports them as inserted. The group then inserts the runs of all bodies at once; if a run exists
 // already, the group starts again without that body. Used by the leader's thread of an append
 // group.
-class GatheredTransaction final : public PostgresTransaction {
+class BatchedTransaction final : public PostgresTransaction {
   public:
-    GatheredTransaction(const PostgresTransaction& whole, std::optional<TimePoint> now)
+    BatchedTransaction(const PostgresTransaction& whole, std::optional<TimePoint> now)
         : PostgresTransaction(whole), now_(now) {}
 
     Result<TimePoint> Now() override {

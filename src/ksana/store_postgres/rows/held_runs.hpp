@@ -12,14 +12,14 @@ namespace ksana::store_postgres {
 // anyway, but testing each locked row costs the server more than all the rest of a claim. The set
 // is only a hint: a missing id, or one whose transaction has just ended, does no harm. Owned by
 // PostgresBackend. Thread-safe.
-class HeldRuns {
+class LockedRunIds {
     using Claims = std::list<std::vector<Uuid>>;
 
   public:
     // The runs locked by one transaction. Its destructor removes them from the set.
     class Hold {
       public:
-        explicit Hold(HeldRuns& all) : all_(all) {}
+        explicit Hold(LockedRunIds& all) : all_(all) {}
         ~Hold() {
             const MutexLock lock(all_.mutex_);
             for (const auto claim : own_) all_.claims_.erase(claim);
@@ -35,7 +35,7 @@ class HeldRuns {
         std::vector<Uuid> OfAll() const { return all_.Some(); }
 
       private:
-        HeldRuns& all_;
+        LockedRunIds& all_;
         std::vector<Claims::iterator> own_;
     };
 

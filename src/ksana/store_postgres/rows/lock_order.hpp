@@ -9,7 +9,7 @@ namespace ksana::store_postgres {
 
 // Whether a statement waits for rows that other transactions have locked, or fails (SQLSTATE
 // 55P03).
-enum class Patience : std::uint8_t { kWait, kNoWait };
+enum class LockWait : std::uint8_t { kWait, kNoWait };
 
 inline constexpr std::string_view kRowIsLocked = "55P03";
 
@@ -36,25 +36,25 @@ class LockOrder {
 
     // Returns whether to wait for these jobs, and remembers them in asked().
     template <class Ids>
-    Patience ForJobs(const Ids& ids) {
+    LockWait ForJobs(const Ids& ids) {
         asked_.insert(ids.begin(), ids.end());
         return NextJobs();
     }
     // As ForJobs, for jobs whose ids are not known yet; NoteHeld adds them.
-    Patience NextJobs() {
+    LockWait NextJobs() {
         const bool wait = !any_;
         any_ = true;
-        return wait ? Patience::kWait : Patience::kNoWait;
+        return wait ? LockWait::kWait : LockWait::kNoWait;
     }
     // Returns whether to wait for runs whose jobs are locked.
-    Patience ForRuns() {
+    LockWait ForRuns() {
         any_ = true;
-        return loose_ ? Patience::kNoWait : Patience::kWait;
+        return loose_ ? LockWait::kNoWait : LockWait::kWait;
     }
     // As ForRuns, for runs that are locked in the order of their ids. Waits only the first time, as
     // a second batch would be out of that order.
-    Patience ForRunsById() {
-        const Patience patience = by_id_ ? Patience::kNoWait : ForRuns();
+    LockWait ForRunsById() {
+        const LockWait patience = by_id_ ? LockWait::kNoWait : ForRuns();
         by_id_ = true;
         return patience;
     }

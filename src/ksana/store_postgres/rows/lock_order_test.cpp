@@ -19,29 +19,29 @@ using model::EventKind;
 
 TEST(LockOrderTest, JobsAreWaitedForFirst) {
     LockOrder order({});
-    EXPECT_EQ(order.ForJobs(LockOrder::Jobs{"a"}), Patience::kWait);
-    EXPECT_EQ(order.ForJobs(LockOrder::Jobs{"b"}), Patience::kNoWait);
-    EXPECT_EQ(order.ForRuns(), Patience::kWait);
+    EXPECT_EQ(order.ForJobs(LockOrder::Jobs{"a"}), LockWait::kWait);
+    EXPECT_EQ(order.ForJobs(LockOrder::Jobs{"b"}), LockWait::kNoWait);
+    EXPECT_EQ(order.ForRuns(), LockWait::kWait);
     EXPECT_EQ(order.asked(), (LockOrder::Jobs{"a", "b"}));
-    EXPECT_EQ(LockOrder({"a"}).NextJobs(), Patience::kNoWait) << "some were locked before";
+    EXPECT_EQ(LockOrder({"a"}).NextJobs(), LockWait::kNoWait) << "some were locked before";
 }
 
 TEST(LockOrderTest, WhoTookRunsOutOfTurnWaitsForNothing) {
     LockOrder order({});
     order.NoteOutOfTurn();
-    EXPECT_EQ(order.NextJobs(), Patience::kNoWait);
-    EXPECT_EQ(order.ForRuns(), Patience::kNoWait);
-    EXPECT_EQ(order.ForRunsById(), Patience::kNoWait);
+    EXPECT_EQ(order.NextJobs(), LockWait::kNoWait);
+    EXPECT_EQ(order.ForRuns(), LockWait::kNoWait);
+    EXPECT_EQ(order.ForRunsById(), LockWait::kNoWait);
 }
 
 TEST(LockOrderTest, RunsAreWaitedForOnceInTheOrderOfTheirIds) {
     LockOrder order({});
-    EXPECT_EQ(order.NextJobs(), Patience::kWait);
+    EXPECT_EQ(order.NextJobs(), LockWait::kWait);
     order.NoteHeld("a");
     EXPECT_TRUE(order.Holds("a"));
-    EXPECT_EQ(order.ForRunsById(), Patience::kWait);
-    EXPECT_EQ(order.ForRunsById(), Patience::kNoWait);
-    EXPECT_EQ(order.ForRuns(), Patience::kWait) << "of the jobs that it holds";
+    EXPECT_EQ(order.ForRunsById(), LockWait::kWait);
+    EXPECT_EQ(order.ForRunsById(), LockWait::kNoWait);
+    EXPECT_EQ(order.ForRuns(), LockWait::kWait) << "of the jobs that it holds";
 }
 
 // Runs everything that locks jobs and runs at once, on few jobs. The server counts deadlocks for

@@ -38,7 +38,7 @@ class PostgresTransaction : public store_kit::Transaction {
         PolicyCache& policies;
         PolicyCache::Policies& wanted;
         JobCache& jobs;
-        HeldRuns::Hold& held;
+        LockedRunIds::Hold& held;
         KnownRuns& known;
         const LockOrder::Jobs& first;  // jobs to lock before all else
     };
@@ -89,7 +89,7 @@ class PostgresTransaction : public store_kit::Transaction {
         const std::vector<std::string>& job_ids) override;
     Result<std::vector<model::Run>> LockGated(const std::string& job_id) override;
     Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) override;
-    Result<std::vector<model::Run>> LockStray(std::size_t limit) override;
+    Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t limit) override;
     Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                   std::size_t limit) override;
     Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;
@@ -166,7 +166,7 @@ class PostgresTransaction : public store_kit::Transaction {
     PolicyCache& policies_;
     PolicyCache::Policies& wanted_;
     JobCache& jobs_;
-    HeldRuns::Hold& held_;
+    LockedRunIds::Hold& held_;
     KnownRuns& known_;
     const bool look_;
     LockOrder locks_;

@@ -20,11 +20,11 @@ const std::string& JobsById() {
     return kSql;
 }
 
-const std::string& LockById(Patience patience) {
+const std::string& LockById(LockWait patience) {
     static const std::string kWait =
         SelectJobStates("WHERE s.id = ANY($1::text[]) ORDER BY s.id FOR UPDATE");
     static const std::string kNoWait = kWait + " NOWAIT";
-    return patience == Patience::kWait ? kWait : kNoWait;
+    return patience == LockWait::kWait ? kWait : kNoWait;
 }
 
 const std::string& LockDue() {

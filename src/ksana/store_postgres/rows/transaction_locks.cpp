@@ -25,8 +25,8 @@ struct LockSql {
     std::string no_wait;
 
     explicit LockSql(std::string sql) : wait(std::move(sql)), no_wait(wait + " NOWAIT") {}
-    const std::string& Of(Patience patience) const {
-        return patience == Patience::kWait ? wait : no_wait;
+    const std::string& Of(LockWait patience) const {
+        return patience == LockWait::kWait ? wait : no_wait;
     }
 };
 
@@ -249,7 +249,7 @@ Result<std::optional<Run>> PostgresTransaction::LockFirstBlocked(const std::stri
     return std::optional(std::move(runs.front()));
 }
 
-Result<std::vector<Run>> PostgresTransaction::LockStray(std::size_t limit) {
+Result<std::vector<Run>> PostgresTransaction::LockWronglyBlocked(std::size_t limit) {
     locks_.NoteOutOfTurn();
     return QueryLocked(Stray(), Params().Add(Limit(limit)));
 }

@@ -4,7 +4,7 @@ namespace ksana::store_postgres {
 namespace {
 
 Result<LibpqFunctions> LoadFunctions() {
-    KSANA_TRY(const LateLibrary library, LateLibrary::Load(KSANA_LIBPQ_FILE, "libpq5"));
+    KSANA_TRY(const LazyLibrary library, LazyLibrary::Load(KSANA_LIBPQ_FILE, "libpq5"));
     LibpqFunctions functions;
 #define KSANA_FIND(name) KSANA_TRY_VOID(library.Find(#name, functions.name));
     KSANA_LIBPQ_FUNCTIONS(KSANA_FIND)

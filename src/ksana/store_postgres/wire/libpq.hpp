@@ -2,7 +2,7 @@
 
 #include <libpq-fe.h>
 
-#include "ksana/base/process/late_library.hpp"
+#include "ksana/base/process/lazy_library.hpp"
 
 // Private to the module, because it exposes libpq.
 

@@ -81,7 +81,7 @@ Result<void> Session::Fail(Fault fault) {
     return fault_->error;
 }
 
-void Session::TakeNote(const Rows& rows) {
+void Session::ReadTransactionInfo(const Rows& rows) {
     RowReader reader(rows, 0);
     const TimePoint now = reader.Timestamp();
     if (!now_) now_ = now;
@@ -93,7 +93,7 @@ void Session::TakeNote(const Rows& rows) {
 Result<void> Session::TakeBegin() {
     auto answer = connection_.TakePosted(deadline_);
     if (auto* fault = std::get_if<Fault>(&answer)) return Fail(std::move(*fault));
-    TakeNote(std::get<0>(answer).back());
+    ReadTransactionInfo(std::get<0>(answer).back());
     return {};
 }
 
@@ -131,7 +131,7 @@ Result<std::vector<Rows>> Session::Send(std::vector<Statement> statements, bool 
     for (const std::size_t place : answered) {
         kept_.push_back(std::move(rows[first_deferred + place]));
     }
-    if (noted) TakeNote(rows.back());
+    if (noted) ReadTransactionInfo(rows.back());
     if (commit && rows.back().CommandTag() != "COMMIT") {
         return Fail({FaultKind::kConflict,
                      Error(Code::kConflict, "PostgreSQL: the transaction was rolled back")})

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
-#include "ksana/store_postgres/wire/commit_fate.hpp"
+#include "ksana/store_postgres/wire/commit_outcome.hpp"
 #include "ksana/store_postgres/wire/connection.hpp"
 #include "ksana/store_postgres/wire/server_clock.hpp"
 
@@ -78,14 +78,14 @@ class Session {
     const std::optional<Fault>& fault() const { return fault_; }
     // Identifies this transaction. `xid` is 0 as long as the server has not assigned one, because
     // nothing was written or locked.
-    const CommitMark& mark() const { return mark_; }
+    const CommitTicket& mark() const { return mark_; }
     const Deadline& deadline() const { return deadline_; }
 
   private:
     Result<std::vector<Rows>> Send(std::vector<Statement> statements, bool commit);
     Result<void> TakeBegin();
     Result<void> Fail(Fault fault);
-    void TakeNote(const Rows& rows);
+    void ReadTransactionInfo(const Rows& rows);
 
     Connection& connection_;
     const Mode mode_;
@@ -102,7 +102,7 @@ class Session {
     std::vector<Rows> kept_;
     std::optional<Fault> fault_;
     std::optional<TimePoint> now_;
-    CommitMark mark_;
+    CommitTicket mark_;
     bool begun_;
     bool ended_ = false;
     bool commit_unknown_ = false;

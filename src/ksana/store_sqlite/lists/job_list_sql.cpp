@@ -14,7 +14,7 @@ using store_kit::JobList;
 namespace {
 
 // How a part of a list walks: the tables in the order of the join, and the index it follows.
-struct JobWay {
+struct JobScan {
     std::string_view first;      // the table whose index it follows
     std::string_view then;       // joins the other table
     std::string_view condition;  // selects the part of the index
@@ -29,8 +29,8 @@ constexpr std::string_view kWithState = " CROSS JOIN job_state s ON s.job_id=j.i
 constexpr std::string_view kWithJob = " CROSS JOIN jobs j ON j.id=s.job_id";
 
 // Returns the way by id, along the most selective index.
-JobWay IdWay(const JobFilter& filter) {
-    JobWay way{.then = kWithState, .id = "j.id"};
+JobScan IdWay(const JobFilter& filter) {
+    JobScan way{.then = kWithState, .id = "j.id"};
     const auto along = [&](std::string_view index, std::string_view condition,
                            std::string_view equal, std::string_view value) {
         way.first = index;
@@ -64,11 +64,11 @@ JobWay IdWay(const JobFilter& filter) {
     return along("jobs j INDEXED BY sqlite_autoindex_jobs_1", "", "", "");
 }
 
-JobWay OfJobs(std::string_view index, std::string_view column) {
+JobScan OfJobs(std::string_view index, std::string_view column) {
     return {.first = index, .then = kWithState, .column = column, .id = "j.id"};
 }
 
-JobWay OfStates(std::string_view index, std::string_view condition, std::string_view column) {
+JobScan OfStates(std::string_view index, std::string_view condition, std::string_view column) {
     return {.first = index,
             .then = kWithJob,
             .condition = condition,
@@ -76,7 +76,7 @@ JobWay OfStates(std::string_view index, std::string_view condition, std::string_
             .id = "s.job_id"};
 }
 
-std::vector<JobWay> WaysOf(const JobList& list) {
+std::vector<JobScan> WaysOf(const JobList& list) {
     switch (list.sort) {
         case JobSort::kName:
             return {OfJobs("jobs j INDEXED BY jobs_name", "j.name")};
@@ -87,7 +87,7 @@ std::vector<JobWay> WaysOf(const JobList& list) {
         case JobSort::kLastRun:
             return {OfStates("job_state s INDEXED BY job_last", "", "s.last_run_at")};
         case JobSort::kNextRun: {
-            std::vector<JobWay> ways;
+            std::vector<JobScan> ways;
             const std::optional<bool> enabled = list.filter.enabled;
             constexpr std::string_view kDue = "job_state s INDEXED BY job_due";
             if (enabled.value_or(true)) {
@@ -105,7 +105,7 @@ std::vector<JobWay> WaysOf(const JobList& list) {
 }
 
 // Returns whether the filter has conditions that the index of the way does not know.
-bool AsksForMore(const JobList& list, const JobWay& way) {
+bool AsksForMore(const JobList& list, const JobScan& way) {
     const JobFilter& filter = list.filter;
     std::size_t asked = filter.labels.size();
     for (const std::string* text : {&filter.tenant, &filter.name, &filter.group, &filter.owner,
@@ -145,7 +145,7 @@ void AddFilter(ListSql& sql, const JobList& list) {
 }
 
 // Adds "beyond this place" or, with = in `sign`, "up to this place".
-void AddPlace(ListSql& sql, const JobList& list, const JobWay& way, std::string_view sign,
+void AddPlace(ListSql& sql, const JobList& list, const JobScan& way, std::string_view sign,
               const JobList::After& place) {
     if (list.sort == JobSort::kId) {
         sql.Where(fmt::format("{}{}?", way.id, sign), place.id);
@@ -160,11 +160,11 @@ void AddPlace(ListSql& sql, const JobList& list, const JobWay& way, std::string_
     sql.values.emplace_back(place.id);
 }
 
-void AddAfter(ListSql& sql, const JobList& list, const JobWay& way) {
+void AddAfter(ListSql& sql, const JobList& list, const JobScan& way) {
     if (list.after) AddPlace(sql, list, way, list.descending ? "<" : ">", *list.after);
 }
 
-void AddCondition(ListSql& sql, const JobList& list, const JobWay& way) {
+void AddCondition(ListSql& sql, const JobList& list, const JobScan& way) {
     if (!way.condition.empty()) sql.Where(way.condition);
     if (way.id == kLabelled) {
         const auto& [key, value] = *list.filter.labels.begin();
@@ -173,7 +173,7 @@ void AddCondition(ListSql& sql, const JobList& list, const JobWay& way) {
     }
 }
 
-void AddOrder(ListSql& sql, const JobList& list, const JobWay& way) {
+void AddOrder(ListSql& sql, const JobList& list, const JobScan& way) {
     const std::string_view direction = list.descending ? "DESC" : "ASC";
     sql.text += way.column.empty()
                     ? fmt::format(" ORDER BY {} {}", way.id, direction)
@@ -182,12 +182,12 @@ void AddOrder(ListSql& sql, const JobList& list, const JobWay& way) {
 
 // Returns whether the statement joins both tables: a count by id reads the state only if the filter
 // needs it.
-bool NeedsBoth(const JobList& list, const JobWay& way, ListPurpose purpose) {
+bool NeedsBoth(const JobList& list, const JobScan& way, ListPurpose purpose) {
     return purpose == ListPurpose::kRows || way.then != kWithState || list.filter.last_state ||
            !list.words.empty();
 }
 
-ListSql PartSql(const JobList& list, const JobWay& way, ListPurpose purpose, std::int64_t limit,
+ListSql PartSql(const JobList& list, const JobScan& way, ListPurpose purpose, std::int64_t limit,
                 const std::optional<JobList::After>& until) {
     ListSql sql;
     sql.text = fmt::format("{} FROM {}{}",
@@ -209,7 +209,7 @@ ListSql PartSql(const JobList& list, const JobWay& way, ListPurpose purpose, std
 }
 
 // Returns the place after list.look rows of the index; the other table is not read.
-ListSql Horizon(const JobList& list, const JobWay& way) {
+ListSql Horizon(const JobList& list, const JobScan& way) {
     ListSql sql;
     const bool by_name = list.sort == JobSort::kName;
     sql.text = fmt::format("SELECT {}, {}, {} FROM {}", by_name ? way.column : "''",
@@ -228,14 +228,14 @@ ListSql Horizon(const JobList& list, const JobWay& way) {
 std::vector<ListSql> JobListSql(const JobList& list, ListPurpose purpose, std::int64_t limit,
                                 const std::optional<JobList::After>& until) {
     std::vector<ListSql> parts;
-    for (const JobWay& way : WaysOf(list))
+    for (const JobScan& way : WaysOf(list))
         parts.push_back(PartSql(list, way, purpose, limit, until));
     return parts;
 }
 
 ListSql FewJobsSql(const JobList& list, std::int64_t most) {
     ListSql sql;
-    const JobWay way = IdWay(list.filter);
+    const JobScan way = IdWay(list.filter);
     if (list.sort == JobSort::kId || (way.equal.empty() && list.filter.labels.empty())) return sql;
     sql.text = fmt::format("SELECT 1 FROM {}", way.first);
     AddCondition(sql, list, way);
@@ -246,7 +246,7 @@ ListSql FewJobsSql(const JobList& list, std::int64_t most) {
 }
 
 ListSql SortedJobsSql(const JobList& list) {
-    JobWay way = IdWay(list.filter);
+    JobScan way = IdWay(list.filter);
     way.column = WaysOf(list).front().column;
     return PartSql(list, way, ListPurpose::kRows, static_cast<std::int64_t>(list.limit), {});
 }
@@ -254,7 +254,7 @@ ListSql SortedJobsSql(const JobList& list) {
 std::vector<ListSql> JobHorizonSql(const JobList& list) {
     std::vector<ListSql> parts;
     if (list.look == 0) return parts;
-    for (const JobWay& way : WaysOf(list)) {
+    for (const JobScan& way : WaysOf(list)) {
         if (AsksForMore(list, way)) parts.push_back(Horizon(list, way));
     }
     return parts;

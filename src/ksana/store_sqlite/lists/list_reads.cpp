@@ -226,18 +226,18 @@ Result<store_kit::ListedRuns> ListRuns(ReadSession& session, const RunList& list
     for (const ListSql& part : ways) {
         std::vector<Run>& runs = parts.emplace_back();
         Looks looks(share);
-        KSANA_TRY(const auto looked_to, WalkRuns(session, part, list, looks, [&](Run&& run) {
+        KSANA_TRY(const auto scanned_to, WalkRuns(session, part, list, looks, [&](Run&& run) {
                       runs.push_back(std::move(run));
                       return runs.size() < list.limit;
                   }));
-        TakeFirst(list, listed.looked_to, looked_to);
+        TakeFirst(list, listed.scanned_to, scanned_to);
     }
     listed.rows = Merge(std::move(parts), list.limit, list.descending, [&list](const Run& run) {
         return std::pair(store_kit::SortTime(run, list.sort), run.id);
     });
     // Runs of other parts beyond that place belong to a later page.
-    while (listed.looked_to && !listed.rows.empty() &&
-           IsBefore(list, *listed.looked_to, store_kit::PlaceOf(listed.rows.back(), list.sort))) {
+    while (listed.scanned_to && !listed.rows.empty() &&
+           IsBefore(list, *listed.scanned_to, store_kit::PlaceOf(listed.rows.back(), list.sort))) {
         listed.rows.pop_back();
     }
     return listed;
@@ -254,10 +254,10 @@ Result<store::Counted> CountRuns(ReadSession& session, const RunList& list, std:
             counted.count += more;
             continue;
         }
-        KSANA_TRY(const auto looked_to,
+        KSANA_TRY(const auto scanned_to,
                   WalkRuns(session, part.sql, list, looks,
                            [&](const Run& /*run*/) { return ++counted.count < most; }));
-        if (looked_to || !looks.Left()) counted.complete = false;
+        if (scanned_to || !looks.Left()) counted.complete = false;
     }
     return counted;
 }
@@ -273,10 +273,10 @@ Result<store_kit::ListedJobs> ListJobs(ReadSession& session, const JobList& list
         KSANA_TRY(listed.rows, ReadJobs(query));
         return listed;
     }
-    KSANA_TRY(listed.looked_to, HorizonOf(session, list));
+    KSANA_TRY(listed.scanned_to, HorizonOf(session, list));
     std::vector<std::vector<Job>> parts;
     const auto limit = static_cast<std::int64_t>(list.limit);
-    for (const ListSql& part : JobListSql(list, ListPurpose::kRows, limit, listed.looked_to)) {
+    for (const ListSql& part : JobListSql(list, ListPurpose::kRows, limit, listed.scanned_to)) {
         Query query = session.connection.Dynamic(part.text);
         part.BindTo(query);
         KSANA_TRY(std::vector<Job> jobs, ReadJobs(query));

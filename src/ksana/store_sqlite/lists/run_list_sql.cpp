@@ -21,7 +21,7 @@ using store_kit::RunList;
 namespace {
 
 // What a part of a list walks along.
-struct RunWay {
+struct RunScan {
     std::string number = "seq";  // column with the seq of the run
     std::string from;
     std::string condition;               // selects the part of the index
@@ -37,7 +37,7 @@ struct RunWay {
 std::string_view Beyond(const RunList& list) { return list.descending ? "<" : ">"; }
 
 // Sorts by a column and then the id, in the index or in the row.
-void SortByTime(RunWay& way, const RunList& list, std::string_view column, std::string_view id) {
+void SortByTime(RunScan& way, const RunList& list, std::string_view column, std::string_view id) {
     const std::string_view direction = list.descending ? "DESC" : "ASC";
     way.sorted_by = fmt::format("{0} {2}, {1} {2}", column, id, direction);
     if (!list.after) return;
@@ -46,7 +46,7 @@ void SortByTime(RunWay& way, const RunList& list, std::string_view column, std::
 }
 
 // Sorts by one unique column.
-void SortByKey(RunWay& way, const RunList& list, std::string_view column, ListSql::Value after) {
+void SortByKey(RunScan& way, const RunList& list, std::string_view column, ListSql::Value after) {
     way.sorted_by = fmt::format("{} {}", column, list.descending ? "DESC" : "ASC");
     if (!list.after) return;
     way.after = fmt::format("{}{}?", column, Beyond(list));
@@ -55,8 +55,8 @@ void SortByKey(RunWay& way, const RunList& list, std::string_view column, ListSq
 
 // Walks along a unique column, within a range of it. The start of the page narrows the range: with
 // two bounds on one side SQLite seeks by the first and walks to the other.
-RunWay WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
-                  std::string after) {
+RunScan WithinKeys(std::string from, std::string_view column, PlaceRange range, const RunList& list,
+                   std::string after) {
     if (list.after && list.descending) range.to = std::min(range.to, after);
     if (list.after && !list.descending) range.from = std::max(range.from, after + '\0');
     return {.from = std::move(from),
@@ -66,9 +66,9 @@ RunWay WithinKeys(std::string from, std::string_view column, PlaceRange range, c
 }
 
 // Returns a way along an index whose entries are in the order of the id.
-RunWay ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
-            std::string_view id, const RunList& list) {
-    RunWay way{
+RunScan ById(std::string from, std::string condition, std::vector<ListSql::Value> values,
+             std::string_view id, const RunList& list) {
+    RunScan way{
         .from = std::move(from), .condition = std::move(condition), .values = std::move(values)};
     if (list.sort == RunSort::kReady) {
         way.sorts = true;
@@ -79,7 +79,7 @@ RunWay ById(std::string from, std::string condition, std::vector<ListSql::Value>
     return way;
 }
 
-RunWay Tagged(Tag tag, ListSql::Value value, const RunList& list) {
+RunScan Tagged(Tag tag, ListSql::Value value, const RunList& list) {
     return ById("run_tags CROSS JOIN runs ON id=run_id",
                 fmt::format("tag={} AND tag_value=?", static_cast<int>(tag)), {std::move(value)},
                 "run_id", list);
@@ -91,26 +91,26 @@ constexpr const char* kRecentRuns = KSANA_RECENT_RUNS;
 
 // Returns the ways of a job's runs: the unfinished, the recently finished, and the other finished
 // ones (job_history.hpp).
-std::vector<RunWay> OfJob(const RunList& list) {
+std::vector<RunScan> OfJob(const RunList& list) {
     const ListSql::Value job(list.filter.job_id);
-    RunWay recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
+    RunScan recent = ById(kRecentRuns, "s.job_id=?", {job}, "runs.id", list);
     recent.number = "runs.seq";
     recent.sorts = true;
     recent.few = true;
     const bool by_ready = list.sort == RunSort::kReady;
-    RunWay ended = ById(by_ready ? "job_runs j CROSS JOIN runs ON runs.seq=j.seq" : "job_runs j",
-                        "j.job_id=?", {job}, "j.id", list);
+    RunScan ended = ById(by_ready ? "job_runs j CROSS JOIN runs ON runs.seq=j.seq" : "job_runs j",
+                         "j.job_id=?", {job}, "j.id", list);
     ended.number = "j.seq";
     return {ById("runs INDEXED BY runs_open", "job_id=? AND final_at IS NULL", {job}, "id", list),
             std::move(recent), std::move(ended)};
 }
 
-std::vector<RunWay> Exact(std::vector<RunWay> ways, bool exact) {
-    for (RunWay& way : ways) way.exact = exact;
+std::vector<RunScan> Exact(std::vector<RunScan> ways, bool exact) {
+    for (RunScan& way : ways) way.exact = exact;
     return ways;
 }
 
-std::vector<RunWay> WaysAlong(RunKey key, const RunList& list) {
+std::vector<RunScan> WaysAlong(RunKey key, const RunList& list) {
     const RunFilter& filter = list.filter;
     switch (key) {
         case RunKey::kNone:
@@ -132,28 +132,28 @@ std::vector<RunWay> WaysAlong(RunKey key, const RunList& list) {
 }
 
 // Returns ways along the member of the filter that few runs have; empty if the filter names none.
-std::vector<RunWay> NarrowWays(const RunList& list) {
+std::vector<RunScan> NarrowWays(const RunList& list) {
     const RunKey key = store_kit::NarrowestKey(list.filter);
     return Exact(WaysAlong(key, list),
                  list.words.empty() && store_kit::IsOpen(store_kit::Without(list.filter, key)));
 }
 
 // Returns a way along lanes that have another order than the list.
-RunWay InPlaces(PlaceRange range, const RunList& list) {
-    RunWay way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
-                      {std::move(range.from), std::move(range.to)}, "id", list);
+RunScan InPlaces(PlaceRange range, const RunList& list) {
+    RunScan way = ById("runs INDEXED BY runs_place", "place>=? AND place<?",
+                       {std::move(range.from), std::move(range.to)}, "id", list);
     way.sorts = true;
     return way;
 }
 
 // Returns a way along a lane whose order is the time that the list is sorted by.
-RunWay ByPlace(Lane lane, PlaceRange range, const RunList& list) {
+RunScan ByPlace(Lane lane, PlaceRange range, const RunList& list) {
     return WithinKeys("runs INDEXED BY runs_place", "place", std::move(range), list,
                       list.after ? PlaceAt(lane, list.after->time, list.after->id) : "");
 }
 
 // Returns the lanes of a state that is not final, so that a list of it does not read other states.
-std::vector<RunWay> WaysOf(RunState state, const RunList& list) {
+std::vector<RunScan> WaysOf(RunState state, const RunList& list) {
     if (state == RunState::kQueued) {
         return {InPlaces(InLanes(kReadyLanes, kLastLane), list),
                 InPlaces(InLane(kBlockedLane), list)};
@@ -164,7 +164,7 @@ std::vector<RunWay> WaysOf(RunState state, const RunList& list) {
     return {InPlaces(InLane(LaneOf(state)), list)};
 }
 
-RunWay FinalByTime(RunState state, const RunList& list) {
+RunScan FinalByTime(RunState state, const RunList& list) {
     const Lane lane = LaneOf(state);
     PlaceRange range = InLane(lane);
     if (list.filter.finished_from) {
@@ -178,7 +178,7 @@ RunWay FinalByTime(RunState state, const RunList& list) {
 }
 
 // States without a final key are sorted, or found among all runs if there are too many to sort.
-RunWay FinalById(RunState state, const RunList& list) {
+RunScan FinalById(RunState state, const RunList& list) {
     PlaceRange range = InLane(LaneOf(state));  // a final key begins with the same byte
     if (list.sort == RunSort::kReady || !HasFinalKey(state))
         return InPlaces(std::move(range), list);
@@ -188,28 +188,28 @@ RunWay FinalById(RunState state, const RunList& list) {
 
 // The start of the page narrows the times, as in WithinKeys; a second condition then selects among
 // the runs of that time.
-std::vector<RunWay> FinalOfJob(const RunList& list) {
+std::vector<RunScan> FinalOfJob(const RunList& list) {
     std::int64_t from = INT64_MIN;
     std::int64_t to = INT64_MAX;
     if (list.filter.finished_from) from = Micros(*list.filter.finished_from);
     if (list.filter.finished_until) to = Micros(*list.filter.finished_until) - 1;
     if (list.after && list.descending) to = std::min(to, list.after->time);
     if (list.after && !list.descending) from = std::max(from, list.after->time);
-    RunWay recent{.number = "runs.seq",
-                  .from = kRecentRuns,
-                  .condition = "s.job_id=? AND runs.final_at>=? AND runs.final_at<=?",
-                  .values = {std::string_view(list.filter.job_id), from, to},
-                  .sorts = true,
-                  .few = true};
+    RunScan recent{.number = "runs.seq",
+                   .from = kRecentRuns,
+                   .condition = "s.job_id=? AND runs.final_at>=? AND runs.final_at<=?",
+                   .values = {std::string_view(list.filter.job_id), from, to},
+                   .sorts = true,
+                   .few = true};
     SortByTime(recent, list, "runs.final_at", "runs.id");
-    RunWay ended{.from = "job_runs INDEXED BY job_runs_final",
-                 .condition = "job_id=? AND final_at>=? AND final_at<=?",
-                 .values = {std::string_view(list.filter.job_id), from, to}};
+    RunScan ended{.from = "job_runs INDEXED BY job_runs_final",
+                  .condition = "job_id=? AND final_at>=? AND final_at<=?",
+                  .values = {std::string_view(list.filter.job_id), from, to}};
     SortByTime(ended, list, "final_at", "id");
     return {std::move(recent), std::move(ended)};
 }
 
-RunWay AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
+RunScan AllById(const RunList& list) { return ById("runs INDEXED BY runs_id", "", {}, "id", list); }
 
 bool AsksForFinishedTime(const RunList& list) {
     return list.sort == RunSort::kFinished || list.filter.finished_from.has_value() ||
@@ -217,9 +217,9 @@ bool AsksForFinishedTime(const RunList& list) {
 }
 
 // Returns, for every state of the filter, the ways that together have its runs.
-std::vector<RunWay> WaysByState(const RunList& list) {
+std::vector<RunScan> WaysByState(const RunList& list) {
     const bool by_time = AsksForFinishedTime(list);
-    std::vector<RunWay> ways;
+    std::vector<RunScan> ways;
     for (std::size_t i = 0; i < model::kEnumCount<RunState>; ++i) {
         const auto state = static_cast<RunState>(i);
         if ((list.filter.states & model::SetOf(state)) == 0) continue;
@@ -232,10 +232,10 @@ std::vector<RunWay> WaysByState(const RunList& list) {
     return ways;
 }
 
-std::vector<RunWay> WaysOf(const RunList& list) {
+std::vector<RunScan> WaysOf(const RunList& list) {
     if (list.sort == RunSort::kFinished && !list.filter.job_id.empty()) return FinalOfJob(list);
     if (list.sort != RunSort::kFinished) {
-        std::vector<RunWay> narrow = NarrowWays(list);
+        std::vector<RunScan> narrow = NarrowWays(list);
         if (!narrow.empty()) return narrow;
     }
     const bool all = list.filter.states == model::kAllStates && !AsksForFinishedTime(list);
@@ -249,7 +249,7 @@ std::vector<RunWay> WaysOf(const RunList& list) {
     return Exact(WaysByState(list), list.words.empty() && store_kit::IsOpen(rest));
 }
 
-ListSql SqlOf(RunWay way, ListPurpose purpose) {
+ListSql SqlOf(RunScan way, ListPurpose purpose) {
     ListSql sql;
     sql.text = fmt::format("SELECT {} FROM {}", way.number, way.from);
     if (!way.condition.empty()) sql.Where(way.condition);
@@ -269,7 +269,7 @@ bool AsksForNarrow(const RunList& list) {
 
 std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {
     std::vector<RunListPart> parts;
-    for (RunWay& way : WaysOf(list)) {
+    for (RunScan& way : WaysOf(list)) {
         const bool sorts = way.sorts;
         const bool exact = way.exact;
         const bool few = way.few;

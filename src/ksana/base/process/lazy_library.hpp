@@ -17,12 +17,12 @@ namespace ksana {
 //
 //   #define KSANA_LIBFOO_FUNCTIONS(EACH) EACH(foo_open) EACH(foo_close)
 //   struct Functions { KSANA_LIBFOO_FUNCTIONS(KSANA_LATE_FUNCTION) };
-class LateLibrary {
+class LazyLibrary {
   public:
     // Loads `file`, a name for the system's loader ("libfoo.so.1"). `package` is the name that the
     // error message asks the user to install. Returns kUnimplemented if the library cannot be
     // loaded.
-    static Result<LateLibrary> Load(const std::string& file, std::string_view package);
+    static Result<LazyLibrary> Load(const std::string& file, std::string_view package);
 
     // Looks up a function. Returns kUnimplemented if the library does not have it.
     template <class Function>
@@ -33,7 +33,7 @@ class LateLibrary {
     }
 
   private:
-    LateLibrary(std::string file, void* handle) : file_(std::move(file)), handle_(handle) {}
+    LazyLibrary(std::string file, void* handle) : file_(std::move(file)), handle_(handle) {}
 
     Result<void*> AddressOf(const char* name) const;
 

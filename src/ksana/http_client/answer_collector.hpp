@@ -13,9 +13,9 @@ std::string_view Trimmed(std::string_view text);
 // Collects the header lines and body bytes of an answer within the limits of its call, for both the
 // plain parser and libcurl's callbacks. Owned by the call; `request` and `answer` must outlive it
 // and must not move. Client's thread only.
-class AnswerIntake {
+class AnswerCollector {
   public:
-    AnswerIntake(const CallRequest& request, CallAnswer& answer)
+    AnswerCollector(const CallRequest& request, CallAnswer& answer)
         : request_(request), answer_(answer) {}
 
     // Resets the intake before the first byte of an answer.

@@ -1,4 +1,4 @@
-#include "ksana/store_postgres/wire/commit_fate.hpp"
+#include "ksana/store_postgres/wire/commit_outcome.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -10,25 +10,25 @@ constexpr std::string_view kNotGivenYet = "22023";
 
 }  // namespace
 
-std::optional<Fate> AskFate(Connection& connection, const CommitMark& mark,
-                            const Deadline& deadline) {
+std::optional<CommitOutcome> AskCommitOutcome(Connection& connection, const CommitTicket& mark,
+                                              const Deadline& deadline) {
     std::vector<Statement> statements(1);
     statements[0].sql = kFate;
     statements[0].params.Add(mark.xid);
     const auto answer = connection.RoundTrip(statements, deadline);
     if (const auto* fault = std::get_if<Fault>(&answer)) {
-        if (fault->sqlstate == kNotGivenYet) return Fate::kAborted;
-        if (fault->kind == FaultKind::kFinal) return Fate::kUnknown;
+        if (fault->sqlstate == kNotGivenYet) return CommitOutcome::kAborted;
+        if (fault->kind == FaultKind::kFinal) return CommitOutcome::kUnknown;
         return std::nullopt;
     }
     const Rows& status = std::get<0>(answer).front();
     RowReader row(status, 0);
     const bool same_life = ReadServerLife(row) == mark.server_life;
     const std::string_view fate = row.Bytes();
-    if (fate == "committed") return same_life ? Fate::kCommitted : Fate::kUnknown;
-    if (fate == "aborted") return Fate::kAborted;
+    if (fate == "committed") return same_life ? CommitOutcome::kCommitted : CommitOutcome::kUnknown;
+    if (fate == "aborted") return CommitOutcome::kAborted;
     if (fate == "in progress") return std::nullopt;
-    return Fate::kUnknown;
+    return CommitOutcome::kUnknown;
 }
 
 }  // namespace ksana::store_postgres

@@ -1,8 +1,8 @@
-# ksana_late_library(module scope from macro): the module uses the headers of the imported library
-# `from` without linking it, and loads the library on first use (base/process/late_library.hpp).
+# ksana_lazy_library(module scope from macro): the module uses the headers of the imported library
+# `from` without linking it, and loads the library on first use (base/process/lazy_library.hpp).
 # `scope` is PUBLIC if the module's own headers include them, else PRIVATE. `macro` is defined as
 # the SONAME of the library.
-function(ksana_late_library module scope from macro)
+function(ksana_lazy_library module scope from macro)
     get_target_property(file ${from} LOCATION)
     execute_process(COMMAND ${CMAKE_READELF} -d ${file} OUTPUT_VARIABLE dynamic ERROR_QUIET)
     if(NOT dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]\n]+)\\]")

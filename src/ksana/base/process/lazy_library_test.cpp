@@ -1,4 +1,4 @@
-#include "ksana/base/process/late_library.hpp"
+#include "ksana/base/process/lazy_library.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,16 +11,16 @@ struct Functions {
     KSANA_LATE_FUNCTION(strlen)
 };
 
-TEST(LateLibrary, WhatIsFoundCanBeCalled) {
-    const auto library = LateLibrary::Load("libc.so.6", "libc6");
+TEST(LazyLibrary, WhatIsFoundCanBeCalled) {
+    const auto library = LazyLibrary::Load("libc.so.6", "libc6");
     ASSERT_TRUE(library) << library.error().message;
     Functions functions;
     ASSERT_TRUE(library->Find("strlen", functions.strlen));
     EXPECT_EQ(functions.strlen("ksana"), 5U);
 }
 
-TEST(LateLibrary, AMissingOneIsAnErrorThatSaysWhatToInstall) {
-    const auto library = LateLibrary::Load("libksana_is_not_there.so.7", "libnowhere7");
+TEST(LazyLibrary, AMissingOneIsAnErrorThatSaysWhatToInstall) {
+    const auto library = LazyLibrary::Load("libksana_is_not_there.so.7", "libnowhere7");
     ASSERT_FALSE(library);
     EXPECT_NE(library.error().message.find("cannot load libksana_is_not_there.so.7: install "
                                            "libnowhere7"),
@@ -28,8 +28,8 @@ TEST(LateLibrary, AMissingOneIsAnErrorThatSaysWhatToInstall) {
         << library.error().message;
 }
 
-TEST(LateLibrary, AMissingFunctionIsAnError) {
-    const auto library = LateLibrary::Load("libc.so.6", "libc6");
+TEST(LazyLibrary, AMissingFunctionIsAnError) {
+    const auto library = LazyLibrary::Load("libc.so.6", "libc6");
     ASSERT_TRUE(library);
     Functions functions;
     const auto found = library->Find("strlen_of_tomorrow", functions.strlen);

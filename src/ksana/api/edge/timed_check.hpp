@@ -16,7 +16,7 @@ namespace ksana::api {
 // answer in time. One thread runs the check, once for all callers that ask meanwhile. Another
 // thread answers callers that have waited for `patience` with kDeadlineExceeded. While a check is
 // overdue, further callers get that error at once. Owned by the application. Thread-safe.
-class TimelyCheck {
+class TimedCheck {
   public:
     using Check = std::function<Result<void>()>;
     // Called exactly once, on any thread, possibly within Ask. Must not block.
@@ -24,10 +24,10 @@ class TimelyCheck {
 
     // What `check` uses must outlive the object. `name` ("store") appears in reports and thread
     // names.
-    TimelyCheck(std::string name, Check check, Clock& clock, Duration patience);
-    ~TimelyCheck();
-    TimelyCheck(const TimelyCheck&) = delete;
-    TimelyCheck& operator=(const TimelyCheck&) = delete;
+    TimedCheck(std::string name, Check check, Clock& clock, Duration patience);
+    ~TimedCheck();
+    TimedCheck(const TimedCheck&) = delete;
+    TimedCheck& operator=(const TimedCheck&) = delete;
 
     // Starts both threads. Before Start and after Stop, Ask answers kUnavailable at once.
     Result<void> Start();

@@ -1,4 +1,4 @@
-#include "ksana/http_client/plain/name_memory.hpp"
+#include "ksana/http_client/plain/address_cache.hpp"
 
 namespace ksana::http_client {
 
@@ -11,7 +11,7 @@ std::string WithPort(std::string_view address, long port) {
     return text;
 }
 
-void NameMemory::Learn(std::string_view host, const IpAddress& address, SteadyPoint now) {
+void AddressCache::Learn(std::string_view host, const IpAddress& address, SteadyPoint now) {
     const auto found = known_.find(host);
     if (found != known_.end()) {
         found->second = {address, now + kKept};
@@ -23,13 +23,13 @@ void NameMemory::Learn(std::string_view host, const IpAddress& address, SteadyPo
     if (known_.size() < kMost) known_.emplace(host, Known{address, now + kKept});
 }
 
-std::optional<IpAddress> NameMemory::Find(std::string_view host, SteadyPoint now) const {
+std::optional<IpAddress> AddressCache::Find(std::string_view host, SteadyPoint now) const {
     const auto found = known_.find(host);
     if (found == known_.end() || found->second.until <= now) return std::nullopt;
     return found->second.address;
 }
 
-void NameMemory::Forget(std::string_view host) {
+void AddressCache::Forget(std::string_view host) {
     const auto found = known_.find(host);
     if (found != known_.end()) known_.erase(found);
 }

@@ -25,7 +25,7 @@ std::string WithPort(std::string_view address, long port);
 // A cache of the addresses that libcurl has found for host names. Failed lookups are not cached. A
 // full cache drops expired entries, and learns nothing if there are none. Owned by PlainPool;
 // client's thread only.
-class NameMemory {
+class AddressCache {
   public:
     // Lifetime of an entry. libcurl's own cache uses the same, so a changed name is noticed within
     // a minute.

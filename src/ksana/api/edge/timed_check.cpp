@@ -1,4 +1,4 @@
-#include "ksana/api/edge/timely_check.hpp"
+#include "ksana/api/edge/timed_check.hpp"
 
 #include <fmt/core.h>
 
@@ -14,7 +14,7 @@ constexpr Duration kLongSleep = std::chrono::hours(1);
 
 }  // namespace
 
-TimelyCheck::TimelyCheck(std::string name, Check check, Clock& clock, Duration patience)
+TimedCheck::TimedCheck(std::string name, Check check, Clock& clock, Duration patience)
     : name_(std::move(name)),
       check_(std::move(check)),
       clock_(clock),
@@ -22,9 +22,9 @@ TimelyCheck::TimelyCheck(std::string name, Check check, Clock& clock, Duration p
       carrier_("check " + name_, [this](const std::stop_token& stop) { CarryOut(stop); }),
       watcher_("watch " + name_, [this](const std::stop_token& stop) { Watch(stop); }) {}
 
-TimelyCheck::~TimelyCheck() { Stop(); }
+TimedCheck::~TimedCheck() { Stop(); }
 
-Result<void> TimelyCheck::Start() {
+Result<void> TimedCheck::Start() {
     KSANA_TRY_VOID(carrier_.Start());
     KSANA_TRY_VOID(watcher_.Start());
     const MutexLock lock(mutex_);
@@ -32,7 +32,7 @@ Result<void> TimelyCheck::Start() {
     return {};
 }
 
-void TimelyCheck::Stop() {
+void TimedCheck::Stop() {
     Line left;
     {
         const MutexLock lock(mutex_);
@@ -46,12 +46,12 @@ void TimelyCheck::Stop() {
     since_.reset();
 }
 
-void TimelyCheck::Ask(Answer answer) {
+void TimedCheck::Ask(Answer answer) {
     if (auto refused = Join(answer)) answer(*std::move(refused));
 }
 
 // Adds `answer` to the waiting callers, or returns the reason for refusing it.
-std::optional<Error> TimelyCheck::Join(Answer& answer) {
+std::optional<Error> TimedCheck::Join(Answer& answer) {
     const MutexLock lock(mutex_);
     if (!open_) return Error(Code::kUnavailable, "starting or stopping");
     const SteadyPoint now = clock_.SteadyNow();
@@ -68,12 +68,12 @@ std::optional<Error> TimelyCheck::Join(Answer& answer) {
     return std::nullopt;
 }
 
-Error TimelyCheck::Late(Duration silent) {
+Error TimedCheck::Late(Duration silent) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(silent).count();
     return {Code::kDeadlineExceeded, fmt::format("no answer for {} ms", ms)};
 }
 
-void TimelyCheck::CarryOut(const std::stop_token& stop) {
+void TimedCheck::CarryOut(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         if (clock_.Wait(asked_, clock_.SteadyNow() + kLongSleep, stop) != WaitOutcome::kNotified) {
             continue;
@@ -89,12 +89,12 @@ void TimelyCheck::CarryOut(const std::stop_token& stop) {
     }
 }
 
-SteadyPoint TimelyCheck::NextDeadline() {
+SteadyPoint TimedCheck::NextDeadline() {
     const MutexLock lock(mutex_);
     return waiting_.empty() ? clock_.SteadyNow() + kLongSleep : waiting_.front().until;
 }
 
-TimelyCheck::Line TimelyCheck::TakeLate() {
+TimedCheck::Line TimedCheck::TakeLate() {
     const MutexLock lock(mutex_);
     Line late;
     while (!waiting_.empty() && waiting_.front().until <= clock_.SteadyNow()) {
@@ -104,7 +104,7 @@ TimelyCheck::Line TimelyCheck::TakeLate() {
     return late;
 }
 
-void TimelyCheck::Watch(const std::stop_token& stop) {
+void TimedCheck::Watch(const std::stop_token& stop) {
     while (clock_.Wait(joined_, NextDeadline(), stop) != WaitOutcome::kStopped) {
         for (const Waiting& one : TakeLate()) one.answer(Late(patience_));
     }

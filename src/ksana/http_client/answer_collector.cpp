@@ -1,4 +1,4 @@
-#include "ksana/http_client/answer_intake.hpp"
+#include "ksana/http_client/answer_collector.hpp"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ std::string_view Trimmed(std::string_view text) {
     return text;
 }
 
-void AnswerIntake::Begin() {
+void AnswerCollector::Begin() {
     body_bytes_ = 0;
     header_bytes_ = 0;
     interim_ = false;
@@ -32,12 +32,12 @@ void AnswerIntake::Begin() {
     too_many_headers_ = false;
 }
 
-bool AnswerIntake::AllowsLine(std::size_t bytes) {
+bool AnswerCollector::AllowsLine(std::size_t bytes) {
     too_many_headers_ = header_bytes_ + bytes > request_.max_header_bytes;
     return !too_many_headers_;
 }
 
-bool AnswerIntake::TakeHeaderLine(std::string_view line) {
+bool AnswerCollector::TakeHeaderLine(std::string_view line) {
     if (!AllowsLine(line.size())) return false;
     header_bytes_ += line.size();
     // A status line: the headers so far belong to an interim answer.
@@ -56,7 +56,7 @@ bool AnswerIntake::TakeHeaderLine(std::string_view line) {
     return true;
 }
 
-bool AnswerIntake::TakeBody(std::string_view bytes) {
+bool AnswerCollector::TakeBody(std::string_view bytes) {
     body_bytes_ += bytes.size();
     const std::size_t room = request_.max_kept - std::min(request_.max_kept, answer_.body.size());
     answer_.body.append(bytes.substr(0, room));

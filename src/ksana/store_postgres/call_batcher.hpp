@@ -21,7 +21,7 @@ namespace ksana::store_postgres {
 //
 // Owned by a lane of PostgresBackend. Thread-safe; all work runs on the threads of the callers.
 template <class Work>
-class Gatherer {
+class CallBatcher {
   public:
     // One caller's part of a group. Lives on the caller's stack until the caller's bell has rung.
     struct Part {
@@ -46,7 +46,7 @@ class Gatherer {
 
     // `most_weight` is the maximum weight of a group, unless the group is a single caller. `clock`
     // must outlive the gatherer.
-    Gatherer(const Clock& clock, std::size_t most_weight, Prepare prepare, RunGroup run)
+    CallBatcher(const Clock& clock, std::size_t most_weight, Prepare prepare, RunGroup run)
         : clock_(clock),
           most_weight_(most_weight),
           prepare_(std::move(prepare)),
@@ -95,7 +95,7 @@ class Gatherer {
 };
 
 template <class Work>
-Result<void> Gatherer<Work>::Do(Work& work, const Deadline& deadline, std::size_t weight) {
+Result<void> CallBatcher<Work>::Do(Work& work, const Deadline& deadline, std::size_t weight) {
     Part part{.work = work, .deadline = deadline, .weight = weight, .result = {}};
     if (Join(part)) {
         Lead(part);
@@ -111,7 +111,7 @@ Result<void> Gatherer<Work>::Do(Work& work, const Deadline& deadline, std::size_
 
 // Queues the part. Returns true if there is no leader: the caller has to lead.
 template <class Work>
-bool Gatherer<Work>::Join(Part& part) {
+bool CallBatcher<Work>::Join(Part& part) {
     const MutexLock lock(mutex_);
     waiting_.push_back(&part);
     weight_ += part.weight;
@@ -129,7 +129,7 @@ bool Gatherer<Work>::Join(Part& part) {
 // Removes the part from the queue. Returns false if that is too late and the part's bell is going
 // to ring.
 template <class Work>
-bool Gatherer<Work>::Leave(Part& part) {
+bool CallBatcher<Work>::Leave(Part& part) {
     const MutexLock lock(mutex_);
     if (part.taken || leader_ == &part) return false;
     std::erase(waiting_, &part);
@@ -139,7 +139,7 @@ bool Gatherer<Work>::Leave(Part& part) {
 
 // Takes the leader and the parts that have waited longest, as far as the weight allows.
 template <class Work>
-typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
+typename CallBatcher<Work>::Parts CallBatcher<Work>::Gather(Part& leader) {
     MutexLock lock(mutex_);
     if (!Complete()) {
         gathering_ = true;
@@ -167,7 +167,7 @@ typename Gatherer<Work>::Parts Gatherer<Work>::Gather(Part& leader) {
 // waited longest, or null if none waits. Parts left over from the group go to the front of the
 // queue.
 template <class Work>
-typename Gatherer<Work>::Part* Gatherer<Work>::HandOver(Part& leader, const Led& led) {
+typename CallBatcher<Work>::Part* CallBatcher<Work>::HandOver(Part& leader, const Led& led) {
     const MutexLock lock(mutex_);
     last_took_ = std::min(led.took, kMaxTook);
     for (Part* part : led.rest) {
@@ -183,7 +183,7 @@ typename Gatherer<Work>::Part* Gatherer<Work>::HandOver(Part& leader, const Led&
 }
 
 template <class Work>
-void Gatherer<Work>::Lead(Part& leader) {
+void CallBatcher<Work>::Lead(Part& leader) {
     while (!LeadGroup(leader)) {
     }
 }
@@ -191,7 +191,7 @@ void Gatherer<Work>::Lead(Part& leader) {
 // Runs one group. Returns false if the leader's own part is not done. Wakes the next leader first,
 // so that it starts while the other members of this group are being woken.
 template <class Work>
-bool Gatherer<Work>::LeadGroup(Part& leader) {
+bool CallBatcher<Work>::LeadGroup(Part& leader) {
     if (prepare_) prepare_(leader.deadline);
     Led led{.parts = Gather(leader), .rest = {}, .took = {}};
     const SteadyPoint start = clock_.SteadyNow();

@@ -1,10 +1,10 @@
-#include "ksana/base/process/late_library.hpp"
+#include "ksana/base/process/lazy_library.hpp"
 
 #include <dlfcn.h>
 
 namespace ksana {
 
-Result<LateLibrary> LateLibrary::Load(const std::string& file, std::string_view package) {
+Result<LazyLibrary> LazyLibrary::Load(const std::string& file, std::string_view package) {
     // RTLD_NOW binds all symbols: a missing one is an error here, not a crash later.
     void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
@@ -13,10 +13,10 @@ Result<LateLibrary> LateLibrary::Load(const std::string& file, std::string_view 
                                                std::string(package) + " and start again (" +
                                                (why == nullptr ? "unknown" : why) + ")");
     }
-    return LateLibrary(file, handle);
+    return LazyLibrary(file, handle);
 }
 
-Result<void*> LateLibrary::AddressOf(const char* name) const {
+Result<void*> LazyLibrary::AddressOf(const char* name) const {
     void* const address = ::dlsym(handle_, name);
     if (address == nullptr) {
         return Error(Code::kUnimplemented,

@@ -1,4 +1,4 @@
-#include "ksana/api/edge/timely_check.hpp"
+#include "ksana/api/edge/timed_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,14 +42,14 @@ class TimelyCheckTest : public ::testing::Test {
     std::counting_semaphore<> go_on_{0};
     std::atomic<int> carried_out_ = 0;
     Result<void> outcome_;
-    TimelyCheck check_{"store",
-                       [this] {
-                           began_.release();
-                           go_on_.acquire();
-                           ++carried_out_;
-                           return outcome_;
-                       },
-                       clock_, kPatience};
+    TimedCheck check_{"store",
+                      [this] {
+                          began_.release();
+                          go_on_.acquire();
+                          ++carried_out_;
+                          return outcome_;
+                      },
+                      clock_, kPatience};
 };
 
 TEST_F(TimelyCheckTest, TheAnswerIsThatOfTheCheck) {
@@ -116,7 +116,7 @@ TEST_F(TimelyCheckTest, ReadinessIsAnsweredWhileTheStoreHangs) {
         go_on_.acquire();
     });
     plan.Next("store.Now", {.kind = store::FaultKind::kDelay, .delay = seconds(10)});
-    TimelyCheck store(
+    TimedCheck store(
         "store",
         [&]() -> Result<void> {
             KSANA_TRY([[maybe_unused]] const TimePoint now, faulty->Now());

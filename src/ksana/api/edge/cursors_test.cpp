@@ -15,14 +15,14 @@ std::string Hex(std::string_view bytes) {
     return hex;
 }
 
-TEST(SealTest, HashesAreThoseOfTheStandards) {
+TEST(CursorsTest, HashesAreThoseOfTheStandards) {
     EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     // RFC 4231, test case 2
     EXPECT_EQ(Hex(HmacSha256("Jefe", "what do ya want for nothing?")),
               "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
-TEST(SealTest, BytesComeBackFromBase64) {
+TEST(CursorsTest, BytesComeBackFromBase64) {
     for (const std::string_view text : {"", "f", "fo", "foo", "foob", "\xff\xfe\xfd", "a/b+c="}) {
         const std::string coded = ToBase64Url(text);
         EXPECT_EQ(coded.find_first_of("+/="), std::string::npos) << coded;
@@ -34,7 +34,7 @@ TEST(SealTest, BytesComeBackFromBase64) {
     }
 }
 
-TEST(SealTest, SameBytesComparesAll) {
+TEST(CursorsTest, SameBytesComparesAll) {
     EXPECT_TRUE(SameBytes("", ""));
     EXPECT_TRUE(SameBytes("abc", "abc"));
     EXPECT_FALSE(SameBytes("abc", "abd"));

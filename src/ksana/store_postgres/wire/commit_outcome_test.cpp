@@ -1,4 +1,4 @@
-#include "ksana/store_postgres/wire/commit_fate.hpp"
+#include "ksana/store_postgres/wire/commit_outcome.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,13 +31,13 @@ class CommitFateTest : public ::testing::Test {
 TEST_F(CommitFateTest, WhatTheServerSays) {
     const auto connection = Connect();
     const auto other = Connect();
-    CommitMark committed;
-    CommitMark aborted;
+    CommitTicket committed;
+    CommitTicket aborted;
     {
         Session session(*connection, Session::Mode::kWrite, deadline_);
         ASSERT_TRUE(session.Query("SELECT pg_current_xact_id()", {}));
         committed = session.mark();
-        EXPECT_EQ(AskFate(*other, committed, deadline_), std::nullopt) << "in progress";
+        EXPECT_EQ(AskCommitOutcome(*other, committed, deadline_), std::nullopt) << "in progress";
         ASSERT_TRUE(session.Commit());
     }
     {
@@ -50,24 +50,25 @@ TEST_F(CommitFateTest, WhatTheServerSays) {
         Session session(*connection, Session::Mode::kRead, deadline_);
         ASSERT_TRUE(session.Query("SELECT 1", {}));
     }
-    EXPECT_EQ(AskFate(*other, committed, deadline_), Fate::kCommitted);
-    EXPECT_EQ(AskFate(*other, aborted, deadline_), Fate::kAborted);
+    EXPECT_EQ(AskCommitOutcome(*other, committed, deadline_), CommitOutcome::kCommitted);
+    EXPECT_EQ(AskCommitOutcome(*other, aborted, deadline_), CommitOutcome::kAborted);
     ++committed.server_life;
-    EXPECT_EQ(AskFate(*other, committed, deadline_), Fate::kUnknown) << "may be another's number";
+    EXPECT_EQ(AskCommitOutcome(*other, committed, deadline_), CommitOutcome::kUnknown)
+        << "may be another's number";
 }
 
 // A server that has crashed may start again below the transaction ids that it had assigned but not
 // written.
 TEST_F(CommitFateTest, NumberThatWasNotGivenDidNotCommit) {
     const auto connection = Connect();
-    CommitMark mark;
+    CommitTicket mark;
     {
         Session session(*connection, Session::Mode::kWrite, deadline_);
         ASSERT_TRUE(session.Query("SELECT pg_current_xact_id()", {}));
         mark = session.mark();
     }
     mark.xid += 1'000'000;
-    EXPECT_EQ(AskFate(*connection, mark, deadline_), Fate::kAborted);
+    EXPECT_EQ(AskCommitOutcome(*connection, mark, deadline_), CommitOutcome::kAborted);
     EXPECT_FALSE(connection->broken());
 }
 

@@ -9,7 +9,7 @@
 namespace ksana::store_postgres {
 
 // Identifies a transaction, to ask for its outcome after the answer to its COMMIT was lost.
-struct CommitMark {
+struct CommitTicket {
     std::int64_t xid = 0;
     std::int64_t server_life = 0;  // changes when the server is started or recovers from a crash
 };
@@ -25,7 +25,7 @@ inline std::int64_t ReadServerLife(RowReader& row) {
 }
 
 // Outcome of a transaction whose COMMIT was not answered.
-enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
+enum class CommitOutcome : std::uint8_t { kCommitted, kAborted, kUnknown };
 
 // Asks the server for the outcome. Returns none if the transaction is still in progress or the
 // server could not be asked: ask again.
@@ -34,7 +34,7 @@ enum class Fate : std::uint8_t { kCommitted, kAborted, kUnknown };
 // first transaction had reached the disk: "committed" may then be about another transaction, and
 // the result is kUnknown. "Aborted" is always true, because an id whose commit is on disk is never
 // assigned again; for the same reason an id that is not assigned yet did not commit.
-std::optional<Fate> AskFate(Connection& connection, const CommitMark& mark,
-                            const Deadline& deadline);
+std::optional<CommitOutcome> AskCommitOutcome(Connection& connection, const CommitTicket& mark,
+                                              const Deadline& deadline);
 
 }  // namespace ksana::store_postgres

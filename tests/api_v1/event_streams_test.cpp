@@ -227,6 +227,9 @@ TEST_F(EventStreamsTest, ItsRouteChecksWhatIsAsked) {
     EXPECT_EQ(answer.content_type, "text/event-stream");
     ASSERT_TRUE(answer.stream);
     EXPECT_EQ(Get("/events?types=jobs").status, 400);
+    for (const char* type : {"backfill", "calendar", "group", "limit", "alert", "type"}) {
+        EXPECT_EQ(Get(std::string("/events?after=0&types=") + type).status, 200) << type;
+    }
     EXPECT_EQ(Get("/events?after=x").status, 400);
     EXPECT_EQ(Get("/events?after=-1").status, 400);
     EXPECT_EQ(Get("/events?aftre=1").status, 400);

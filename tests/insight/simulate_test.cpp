@@ -158,6 +158,20 @@ TEST_F(SimulateTest, TakesStoredJobsTheirDurationsAndChanges) {
     EXPECT_EQ(Run(params).broken, 1);
 }
 
+// Of too many jobs the stored ones are left out, not those that the caller asks about.
+TEST_F(SimulateTest, ChangedJobsAreSimulatedWhateverIsStored) {
+    for (const char* id : {"a", "b", "c"}) world_.Create(Cron(id, "* * * * *"));
+    SimulateParams params;
+    params.from = At("2026-04-01T00:00:00Z");
+    params.to = params.from + hours(1);
+    params.changes = {Cron("y", "0 * * * *"), Cron("z", "0 * * * *")};
+    params.max_jobs = 3;
+    const Simulation simulation = Run(params);
+    ASSERT_EQ(simulation.outcomes.size(), 3U);
+    EXPECT_EQ(simulation.outcomes[1].id, "y");
+    EXPECT_EQ(simulation.outcomes[2].id, "z");
+}
+
 TEST_F(SimulateTest, RefusesWhatMakesNoSense) {
     SimulateParams params;
     params.from = At("2026-03-02T00:00:00Z");

@@ -61,4 +61,11 @@ inline std::string EventsAfter(std::int64_t seq) {
 // `id`, for a caller that used only part of a page.
 inline std::string RunsAfter(const Uuid& id) { return MakeCursor("-id", {"0", id.ToString()}); }
 
+// A page of a list that has no filter but the beginning of the key.
+struct ListParams {
+    std::string prefix;  // of the key; empty: all
+    std::size_t limit = kDefaultPageSize;
+    std::string cursor;
+};
+
 }  // namespace ksana::store

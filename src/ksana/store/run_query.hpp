@@ -27,6 +27,7 @@ struct RunFilter {
     std::optional<TimePoint> finished_from;   // inclusive
     std::optional<TimePoint> finished_until;  // exclusive
     std::string text;  // words in type, category, creator, job id and last error (text_search.hpp)
+    friend bool operator==(const RunFilter&, const RunFilter&) = default;
 };
 
 enum class RunSort : std::uint8_t {

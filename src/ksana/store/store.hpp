@@ -12,6 +12,7 @@
 #include "ksana/store/document_stores.hpp"
 #include "ksana/store/event_store.hpp"
 #include "ksana/store/job_store.hpp"
+#include "ksana/store/lock_store.hpp"
 #include "ksana/store/run_store.hpp"
 
 namespace ksana::store {

@@ -30,7 +30,7 @@ class CallBatcher {
         const std::size_t weight;
         Result<void> result;
 
-        bool taken = false;  // into a group; guarded by the gatherer's mutex
+        bool taken = false;  // into a group; guarded by the batcher's mutex
         // Why the bell rings: to lead the next group (true), or because the part is done.
         bool leads = false;
         Bell bell{};
@@ -45,7 +45,7 @@ class CallBatcher {
     using RunGroup = std::function<Parts(const Parts&)>;
 
     // `most_weight` is the maximum weight of a group, unless the group is a single caller. `clock`
-    // must outlive the gatherer.
+    // must outlive the batcher.
     CallBatcher(const Clock& clock, std::size_t most_weight, Prepare prepare, RunGroup run)
         : clock_(clock),
           most_weight_(most_weight),

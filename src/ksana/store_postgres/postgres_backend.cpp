@@ -55,11 +55,11 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       share_lanes_{ShareLane(*this), ShareLane(*this)} {}
 
 PostgresBackend::ShareLane::ShareLane(PostgresBackend& backend)
-    : gatherer(backend.options_.clock, kMostShared, {},
-               [&backend](const Shares::Parts& parts) { return backend.ShareAll(parts); }) {}
+    : batcher(backend.options_.clock, kMostShared, {},
+              [&backend](const Shares::Parts& parts) { return backend.ShareAll(parts); }) {}
 
 PostgresBackend::AppendLane::AppendLane(PostgresBackend& backend)
-    : gatherer(
+    : batcher(
           backend.options_.clock, kMostAppends,
           [this, &backend](const Deadline& deadline) { backend.PrepareAppend(*this, deadline); },
           [this, &backend](const Appends::Parts& parts) {
@@ -221,7 +221,7 @@ Result<void> PostgresBackend::Write(const WriteBody& body) {
 Result<void> PostgresBackend::Append(const WriteBody& body) {
     AppendLane& lane = LessBusyOf(append_lanes_);
     ++lane.callers;
-    auto done = lane.gatherer.Do(body, Deadline(options_.clock, options_.call_timeout));
+    auto done = lane.batcher.Do(body, Deadline(options_.clock, options_.call_timeout));
     --lane.callers;
     return done;
 }
@@ -230,7 +230,7 @@ Result<void> PostgresBackend::Share(store_kit::SharedWrite& write) {
     ShareLane& lane = LessBusyOf(share_lanes_);
     ++lane.callers;
     auto done =
-        lane.gatherer.Do(write, Deadline(options_.clock, options_.call_timeout), write.weight());
+        lane.batcher.Do(write, Deadline(options_.clock, options_.call_timeout), write.weight());
     --lane.callers;
     return done;
 }

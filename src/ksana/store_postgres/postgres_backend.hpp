@@ -80,7 +80,7 @@ class PostgresBackend final : public store_kit::Backend {
         std::atomic<int> callers = 0;
         // Connection with a transaction begun ahead; used by the current leader only.
         std::optional<ConnectionPool::Lease> on;
-        Appends gatherer;
+        Appends batcher;
     };
     using Shares = CallBatcher<store_kit::SharedWrite>;
     struct ShareLane {
@@ -88,7 +88,7 @@ class PostgresBackend final : public store_kit::Backend {
 
         // Calls in progress on this lane.
         std::atomic<int> callers = 0;
-        Shares gatherer;
+        Shares batcher;
     };
     template <class Lane>
     Lane& LessBusyOf(std::array<Lane, 2>& lanes) const;

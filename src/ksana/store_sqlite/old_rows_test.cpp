@@ -1,7 +1,8 @@
 #include <string>
 
 #include "ksana/store_sqlite/backend_fixture.hpp"
-#include "ksana/store_sqlite/migrations/schema.hpp"
+#include "ksana/store_sqlite/migrations/migration_steps.hpp"
+#include "ksana/store_sqlite/rows/policy_cache.hpp"
 #include "ksana/store_sqlite/wire/connection.hpp"
 
 // A database made by an earlier build, with rows in it, is migrated to the current schema.
@@ -84,6 +85,41 @@ TEST_F(OldRowsTest, AJobIsFoundByItsCalendarAndCountedInItsGroup) {
         return {};
     });
     EXPECT_TRUE(read) << read.error().Describe();
+}
+
+// Policies were stored as numbers, not as JSON.
+TEST_F(OldRowsTest, PoliciesAreReadAsTheyWere) {
+    auto connection = Connection::Open(Path(), OpenMode::kExisting);
+    ASSERT_TRUE(connection);
+    ASSERT_TRUE((*connection)
+                    ->Execute("INSERT INTO policies VALUES(2, '2 7 1000000 60000000 0.25 30000000 "
+                              "2000000 3 1 1 1 1 0 "
+                              "5000000 10000000')"));
+    const model::RunPolicy old{
+        .retry = {.strategy = model::RetryStrategy::kSequence,
+                  .max_retries = 7,
+                  .interval = std::chrono::seconds(1),
+                  .sequence = {std::chrono::seconds(5), std::chrono::seconds(10)},
+                  .max_interval = std::chrono::minutes(1),
+                  .jitter = 0.25},
+        .timeout = std::chrono::seconds(30),
+        .stop_grace = std::chrono::seconds(2),
+        .overlap = model::OverlapPolicy::kQueueAll,
+        .ignores_overlap = true,
+        .run_log = model::RunLog::kTrigger,
+        .need_manual = true,
+        .success_callback = true,
+        .error_callback = false};
+    PolicyCache cache;
+    EXPECT_EQ(cache.Load(**connection, 2).value(), old);
+    ASSERT_TRUE(cache.Fill(**connection));
+    EXPECT_EQ(cache.Load(**connection, 2).value(), old);
+    PolicyWriter writer;
+    const auto id = writer.IdOf(**connection, old);
+    ASSERT_TRUE(id);
+    EXPECT_EQ(PolicyCache().Load(**connection, *id).value(), old) << "written as JSON";
+    ASSERT_TRUE((*connection)->Execute("UPDATE policies SET body='1 x' WHERE id=2"));
+    EXPECT_EQ(PolicyCache().Load(**connection, 2).error().code, Code::kDataLoss);
 }
 
 TEST_F(OldRowsTest, AreReadAsTheyWere) {

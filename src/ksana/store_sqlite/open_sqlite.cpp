@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "ksana/store_sqlite/migrations/migrations.hpp"
+#include "ksana/store_sqlite/migrations/migrate.hpp"
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 
 namespace ksana::store_sqlite {

@@ -1,6 +1,6 @@
 #include "ksana/store_sqlite/sqlite_backend.hpp"
 
-#include "ksana/store_sqlite/migrations/migrations.hpp"
+#include "ksana/store_sqlite/migrations/migrate.hpp"
 
 namespace ksana::store_sqlite {
 

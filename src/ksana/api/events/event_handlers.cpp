@@ -6,6 +6,7 @@
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/api/events/event_streams.hpp"
 #include "ksana/http_server/routing/stream.hpp"
+#include "ksana/model/audit_event.hpp"
 
 namespace ksana::api {
 namespace {
@@ -16,8 +17,9 @@ using http_server::Request;
 using http_server::Response;
 
 constexpr std::string_view kLastEventHeader = "Last-Event-ID";
-constexpr std::array<std::string_view, 6> kTypes = {"job",      "run",   "backfill",
-                                                    "calendar", "group", "limit"};
+constexpr std::array<std::string_view, 8> kTypes = {
+    model::audit::kJob,   model::audit::kRun,   model::audit::kBackfill, model::audit::kCalendar,
+    model::audit::kGroup, model::audit::kLimit, model::audit::kAlert,    model::audit::kType};
 
 std::optional<std::int64_t> NumberOf(std::string_view text) {
     std::int64_t number = 0;
@@ -76,7 +78,8 @@ constexpr Parameter kStreamEventsParameters[] = {
     {"after",
      "The id of the last event that was seen; 0: everything that is kept. Without it: from now "
      "on."},
-    {"types", "Comma-separated: job, run, backfill, calendar, group, limit. Without it: all."},
+    {"types",
+     "Comma-separated: job, run, backfill, calendar, group, limit, alert, type. Without it: all."},
     {"job_id", "What concerns this job only."},
     {.name = "Last-Event-ID",
      .means = "As after, and stronger: browsers send it when they come back.",

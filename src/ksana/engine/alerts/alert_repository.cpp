@@ -100,8 +100,9 @@ Result<StoredRule> AlertRepository::PutRule(const model::AlertRule& rule,
     return StoredRule{.rule = rule, .version = written.version, .updated_at = written.updated_at};
 }
 
-Result<void> AlertRepository::DeleteRule(const std::string& id, std::int64_t version) {
-    return store_.settings().Delete(KeyOf(kRules, id), version);
+Result<void> AlertRepository::DeleteRule(const std::string& id, std::int64_t version,
+                                         const model::AuditEvent& audit) {
+    return store_.settings().Delete(KeyOf(kRules, id), version, audit);
 }
 
 Result<store::Page<StoredIncident>> AlertRepository::ListIncidents(const std::string& rule,

@@ -42,7 +42,8 @@ class AlertRepository {
     Result<std::vector<StoredRule>> AllRules();
     Result<StoredRule> PutRule(const model::AlertRule& rule, store::ExpectedVersion expected,
                                model::AuditEvent audit);
-    Result<void> DeleteRule(const std::string& id, std::int64_t version);
+    Result<void> DeleteRule(const std::string& id, std::int64_t version,
+                            const model::AuditEvent& audit);
 
     Result<store::Page<StoredIncident>> ListIncidents(const std::string& rule, std::size_t limit,
                                                       const std::string& cursor);

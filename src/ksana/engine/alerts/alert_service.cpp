@@ -53,9 +53,8 @@ Result<StoredRule> AlertService::Put(model::AlertRule rule, const std::optional<
 }
 
 Result<void> AlertService::Delete(const StoredRule& rule, const Actor& by) {
-    KSANA_TRY_VOID(repository_.DeleteRule(rule.rule.id, rule.version));
-    KSANA_TRY_VOID(
-        store_.events().Append({AuditOfAlert(rule.rule.id, model::audit::kDeleted, by)}));
+    KSANA_TRY_VOID(repository_.DeleteRule(rule.rule.id, rule.version,
+                                          AuditOfAlert(rule.rule.id, model::audit::kDeleted, by)));
     std::string cursor;
     do {
         KSANA_TRY(const auto page,

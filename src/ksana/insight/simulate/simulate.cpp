@@ -71,7 +71,10 @@ Result<Loaded> LoadJobs(const Sources& sources, const SimulateParams& params) {
         query.cursor = page.next;
         more = !query.cursor.empty() && loaded.jobs.size() <= most;
     }
+    // The changed jobs go first: they are what the caller asks about.
+    const auto stored = loaded.jobs.size();
     for (auto& [id, job] : changes) loaded.jobs.push_back(std::move(job));
+    std::ranges::rotate(loaded.jobs, loaded.jobs.begin() + static_cast<std::ptrdiff_t>(stored));
     loaded.complete = loaded.jobs.size() <= most;
     if (!loaded.complete) loaded.jobs.resize(most);
     std::ranges::sort(loaded.jobs, {}, &Job::id);

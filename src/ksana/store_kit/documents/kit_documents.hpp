@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ksana/store/document_stores.hpp"
+#include "ksana/store/lock_store.hpp"
 #include "ksana/store_kit/documents/documents.hpp"
 
 namespace ksana::store_kit {

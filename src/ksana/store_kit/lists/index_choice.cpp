@@ -63,10 +63,9 @@ store::RunFilter Without(store::RunFilter filter, RunKey key) {
 }
 
 bool IsOpen(const store::RunFilter& filter) {
-    return filter.states == model::kAllStates && filter.tenant.empty() && filter.job_id.empty() &&
-           filter.type.empty() && filter.category.empty() && filter.creator.empty() &&
-           filter.owner.empty() && !filter.kind && !filter.trigger && !filter.parent &&
-           !filter.finished_from && !filter.finished_until;
+    store::RunFilter open;
+    open.text = filter.text;
+    return filter == open;
 }
 
 JobKeyChoice NarrowestKey(const store::JobFilter& filter, bool default_group_indexed) {

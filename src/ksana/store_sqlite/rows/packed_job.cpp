@@ -19,6 +19,8 @@ constexpr char kJson = '{';
 
 constexpr auto kItself = [](auto& io, auto& item) { io.Value(item); };
 
+// Reads or writes every member of a job. The order is that of stored bytes: a new member goes to
+// the end, or databases of earlier versions are misread.
 template <class Io, class AnyJob>
 void VisitJob(Io& io, AnyJob& job) {
     static const Job kPlain;

@@ -1,11 +1,11 @@
-#include "ksana/store_sqlite/migrations/migrations.hpp"
+#include "ksana/store_sqlite/migrations/migrate.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "ksana/base/log/log.hpp"
-#include "ksana/store_sqlite/migrations/schema.hpp"
+#include "ksana/store_sqlite/migrations/migration_steps.hpp"
 
 namespace ksana::store_sqlite {
 

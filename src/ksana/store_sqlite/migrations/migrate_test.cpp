@@ -1,4 +1,4 @@
-#include "ksana/store_sqlite/migrations/migrations.hpp"
+#include "ksana/store_sqlite/migrations/migrate.hpp"
 
 #include <fmt/core.h>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/base/text/json_output.hpp"
 #include "ksana/base/text/names.hpp"
+#include "ksana/base/text/number_text.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/base/time/time_text.hpp"
@@ -116,13 +116,6 @@ void SetLogSinkForTest(std::function<void(LogLevel, std::string_view line)> sink
 }
 
 namespace {
-
-template <class T>
-void AppendNumber(std::string& out, T value) {
-    std::array<char, 32> buffer{};
-    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    out.append(buffer.data(), end);
-}
 
 // Fast path: most texts are plain ASCII and need no escaping.
 bool IsPlainAscii(std::string_view text) {

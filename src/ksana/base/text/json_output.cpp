@@ -1,10 +1,9 @@
 #include "ksana/base/text/json_output.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
+#include "ksana/base/text/number_text.hpp"
 #include "ksana/base/text/utf8.hpp"
 
 namespace ksana {
@@ -36,13 +35,6 @@ std::size_t PlainPrefix(std::string_view text) {
     }
     while (n < text.size() && !NeedsEscape(text[n])) ++n;
     return n;
-}
-
-template <class T>
-void AppendNumber(std::string& text, T value) {
-    std::array<char, 32> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-    text.append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
 }
 
 }  // namespace

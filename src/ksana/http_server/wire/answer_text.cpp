@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/base/text/number_text.hpp"
 #include "ksana/http_server/wire/http_text.hpp"
 
 namespace ksana::http_server {
@@ -21,11 +22,6 @@ void AppendField(std::string& out, std::string_view name, std::string_view value
     out += ": ";
     out += value;
     out += "\r\n";
-}
-
-void AppendNumber(std::string& out, std::size_t number) {
-    const fmt::format_int text(number);
-    out.append(text.data(), text.size());
 }
 
 // Returns whether only the server may set the field: it says where an answer ends.

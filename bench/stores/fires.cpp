@@ -30,19 +30,19 @@ std::vector<store::JobWrite> MakeJobs() {
         job.action = model::HttpAction{.url = "http://127.0.0.1:9/call"};
         job.schedule.kind = schedule::ScheduleKind::kEvery;
         job.schedule.every = kPeriod;
-        job.planned_until = kStart;
-        job.next_run_at = kStart + kPeriod + static_cast<std::int64_t>(i) * kStep;
+        job.state.planned_until = kStart;
+        job.state.next_run_at = kStart + kPeriod + static_cast<std::int64_t>(i) * kStep;
     }
     return writes;
 }
 
 store::JobPlan PlanOf(const Job& job, TimePoint now) {
-    store::JobPlan plan{.planned_until = now, .next_run_at = *job.next_run_at + kPeriod};
+    store::JobPlan plan{.planned_until = now, .next_run_at = *job.state.next_run_at + kPeriod};
     Run& run = plan.runs.emplace_back();
     run.kind = model::ActionKind::kHttp;
     run.trigger = model::RunTrigger::kFire;
-    run.nominal_at = job.next_run_at;
-    run.status.ready_at = *job.next_run_at;
+    run.nominal_at = job.state.next_run_at;
+    run.status.ready_at = *job.state.next_run_at;
     run.policy.overlap = job.overlap;
     return plan;
 }

@@ -30,8 +30,8 @@ model::Job MakeJob(UuidGenerator& ids, int number) {
     job.action = model::HttpAction{.url = fmt::format("https://example.com/hooks/{}", number)};
     job.schedule.kind = schedule::ScheduleKind::kCron;
     job.schedule.cron = fmt::format("{} {} * * *", number % 60, number % 24);
-    job.planned_until = TimePoint(Duration(number));
-    job.next_run_at = TimePoint(Duration(number));
+    job.state.planned_until = TimePoint(Duration(number));
+    job.state.next_run_at = TimePoint(Duration(number));
     return job;
 }
 

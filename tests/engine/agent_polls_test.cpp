@@ -6,6 +6,7 @@
 
 #include "engine/service_fixture.hpp"
 #include "ksana/engine/services/task_service.hpp"
+#include "ksana/store/faulty_store.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -236,22 +237,44 @@ TEST_F(AgentPollsTest, LooksInVainKeepADistance) {
     EXPECT_EQ(StatusOf(id).owner, "w");
 }
 
-// Rows that other programs write into the tables cause no wake-up.
-TEST_F(AgentPollsTest, TheNetFindsWhatNobodyTold) {
-    const Poll poll = Claim(Wish("w"));
-    polls_.RunOnce();
+// Rows that other programs write into the tables cause no wake-up: the polls listen to a store that
+// never changes.
+TEST_F(AgentPollsTest, ARunWithoutAWakeUpIsFoundWithinASecond) {
+    const auto silent = store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    AgentPolls polls(agents_, *silent, clock_, {.max_polls = 3, .longest_sleep = seconds(1)});
+    const Poll poll;
+    polls.Claim(Made(poll, Wish("w")));
+    polls.RunOnce();
+    const Uuid id = Submit();
+    EXPECT_LE(polls.RunOnce(), clock_.SteadyNow() + seconds(1));
+    EXPECT_TRUE(poll.waits()) << "nothing told of the run";
     clock_.Advance(seconds(1));
-    EXPECT_LE(polls_.RunOnce(), clock_.SteadyNow() + seconds(1));
-    EXPECT_TRUE(poll.waits());
+    polls.RunOnce();
+    EXPECT_EQ(poll.answer->runs, std::vector<Uuid>{id});
+}
+
+TEST_F(AgentPollsTest, AClaimThatTheStoreRefusesIsAnsweredWithTheError) {
+    const Poll poll;
+    polls_.Claim(Made(poll, Wish("")));
+    EXPECT_EQ(poll.answer->failed, Code::kInvalidArgument) << "an owner without a name";
 }
 
 TEST_F(AgentPollsTest, AStoreThatFailsIsAskedAgain) {
-    // The store refuses the claim of the poll itself: the agent gets the error.
-    Poll poll;
-    AgentPoll made = Made(poll, Wish(""));
-    polls_.Claim(std::move(made));
-    EXPECT_EQ(poll.answer->failed, Code::kInvalidArgument)
-        << "the store refuses an owner without a name";
+    store::FaultPlan faults;
+    const auto faulty = store::MakeFaultyStore(*store_, faults);
+    AgentService agents(*faulty, {});
+    AgentPolls polls(agents, *faulty, clock_, {.max_polls = 3, .longest_sleep = minutes(1)});
+    const Poll poll;
+    polls.Claim(Made(poll, Wish("w", "t", minutes(5))));
+    polls.RunOnce();
+    const Uuid id = Submit();
+    faults.Next("runs.Exchange", {.kind = store::FaultKind::kErrorBefore});
+    EXPECT_EQ(polls.RunOnce(), clock_.SteadyNow() + seconds(1));
+    EXPECT_TRUE(poll.waits()) << "the poll is not lost with the error";
+    EXPECT_EQ(polls.waiting(), 1U);
+    clock_.Advance(seconds(1));
+    polls.RunOnce();
+    EXPECT_EQ(poll.answer->runs, std::vector<Uuid>{id});
 }
 
 TEST_F(AgentPollsTest, ATaskThatSomebodyWaitsForIsHisWithItsSubmission) {

@@ -76,7 +76,7 @@ std::vector<Problem> FaultsOf(const codec::DefinedGroup& group) {
 
 // Collects the definitions of several texts, and all their problems. Lives on the stack of
 // ReadDefinitionFiles. Finish() returns the definitions, or an error with all problems.
-class CallBatcher {
+class DefinitionCollector {
   public:
     void Take(const std::string& shown, std::string_view text, bool is_json) {
         auto definitions =
@@ -172,7 +172,7 @@ bool LooksLikeJson(std::string_view text) {
 
 Result<DefinedItems> ReadDefinitionFiles(const std::vector<std::string>& paths,
                                          const Process& process) {
-    CallBatcher gatherer;
+    DefinitionCollector gatherer;
     for (const std::string& path : paths) {
         if (path == "-") {
             KSANA_TRY(const std::string text, ReadTextFile(path, process));

@@ -145,7 +145,7 @@ class LineReader {
             tables_.Set(AttemptsKey{*id}, std::nullopt);
         }
     }
-    void operator()(codec::CommitTicket) {}
+    void operator()(codec::CommitMark) {}
 
   private:
     Tables& tables_;
@@ -181,11 +181,11 @@ void ForEachLine(std::string_view text, const Visit& visit) {
 
 // Returns the log up to and including its last commit mark, and that mark. Without a mark nothing
 // counts.
-std::string_view UpToLastMark(std::string_view log, codec::CommitTicket& last) {
+std::string_view UpToLastMark(std::string_view log, codec::CommitMark& last) {
     for (std::size_t end = log.rfind('\n'); end != std::string_view::npos;) {
         const std::size_t before = end == 0 ? std::string_view::npos : log.rfind('\n', end - 1);
         const auto line = codec::LogLineFromText(log.substr(before + 1, end - before - 1));
-        if (const auto* mark = line ? std::get_if<codec::CommitTicket>(&*line) : nullptr) {
+        if (const auto* mark = line ? std::get_if<codec::CommitMark>(&*line) : nullptr) {
             last = *mark;
             return log.substr(0, end + 1);
         }
@@ -217,7 +217,7 @@ std::vector<std::string_view> LinesToRead(std::string_view log, Lines which, std
 
 Replayed ReplayLines(std::string_view log, Lines which, Tables& tables) {
     Replayed replayed;
-    codec::CommitTicket last;
+    codec::CommitMark last;
     const std::string_view counts = UpToLastMark(log, last);
     replayed.size = static_cast<std::int64_t>(counts.size());
     replayed.last_seq = last.seq;

@@ -95,7 +95,7 @@ Result<std::string> ReadWholeFile(const std::string& path) {
     }
 }
 
-Result<std::string> GivenBack(const std::string& path) {
+Result<std::string> SetAside(const std::string& path) {
     KSANA_TRY(std::string aside, KeepBadCopy(path));
     if (::unlink(path.c_str()) != 0) return SystemError("remove", path, errno);
     KSANA_TRY_VOID(SyncFolderOf(path));

@@ -18,7 +18,7 @@ Result<std::string> ReadWholeFile(const std::string& path);
 
 // Renames a file: jobs.json becomes jobs.bad.json, or jobs.bad.1.json, …; never overwrites an
 // earlier one (K-12). Returns the new path.
-Result<std::string> GivenBack(const std::string& path);
+Result<std::string> SetAside(const std::string& path);
 // Does the same but also keeps the file, for a caller that replaces it: at no moment is there no
 // file.
 Result<std::string> KeepBadCopy(const std::string& path);

@@ -47,12 +47,12 @@ TEST(ReplaceFile, KeepsTheOldTextWhenTheDiskIsFull) {
 }
 
 // K-12: an earlier bad file is never overwritten.
-TEST(GivenBack, NeverOverwrites) {
+TEST(SetAside, NeverOverwrites) {
     const test::TemporaryFolder folder;
     const std::string path = folder.File("jobs.json");
     for (const char* name : {"jobs.bad.json", "jobs.bad.1.json", "jobs.bad.2.json"}) {
         ASSERT_TRUE(ReplaceFile(path, name));
-        EXPECT_EQ(*GivenBack(path), folder.File(name));
+        EXPECT_EQ(*SetAside(path), folder.File(name));
         EXPECT_FALSE(std::filesystem::exists(path));
     }
     EXPECT_EQ(*ReadWholeFile(folder.File("jobs.bad.json")), "jobs.bad.json");

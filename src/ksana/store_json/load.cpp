@@ -51,7 +51,7 @@ Result<codec::JobsFile> ReadJobsFile(const JsonOptions& options, Loaded& loaded)
         loaded.rewrite_jobs = false;
         return file;
     }
-    KSANA_TRY(const std::string aside, GivenBack(options.path));
+    KSANA_TRY(const std::string aside, SetAside(options.path));
     Log(LogLevel::kError, "jobs.json cannot be read; it is set aside and an empty one begun",
         {{"file", options.path}, {"kept_as", aside}, {"error", file.error().Describe()}});
     return empty;

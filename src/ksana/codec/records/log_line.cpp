@@ -30,7 +30,7 @@ constexpr std::string_view kJob = R"({"job":{"id":")";
 Error NotALine() { return {Code::kInvalidArgument, "is not a line of a log"}; }
 
 Result<LogLine> ParseCommit(std::string_view number) {
-    CommitTicket mark;
+    CommitMark mark;
     const auto [end, fault] =
         std::from_chars(number.data(), number.data() + number.size(), mark.seq);
     if (fault != std::errc() || end != number.data() + number.size()) return NotALine();
@@ -51,7 +51,7 @@ std::string DropToLine(const Drop& drop) {
     return fmt::format("{}{}}}", kDrop, FieldsToJson(drop, JsonForm::kRecord));
 }
 
-std::string CommitToLine(CommitTicket mark) { return fmt::format("{}{}}}", kCommit, mark.seq); }
+std::string CommitToLine(CommitMark mark) { return fmt::format("{}{}}}", kCommit, mark.seq); }
 
 Result<LogLine> LogLineFromText(std::string_view line) {
     if (!line.ends_with('}')) return NotALine();

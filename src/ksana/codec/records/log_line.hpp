@@ -19,17 +19,17 @@ struct Drop {
 };
 
 // Ends a transaction: all lines since the previous mark belong to it.
-struct CommitTicket {
+struct CommitMark {
     std::int64_t seq = 0;
-    friend bool operator==(const CommitTicket&, const CommitTicket&) = default;
+    friend bool operator==(const CommitMark&, const CommitMark&) = default;
 };
 
 // One line of a log of changes: the current row, a deletion or a commit.
-using LogLine = std::variant<model::Record, Drop, CommitTicket>;
+using LogLine = std::variant<model::Record, Drop, CommitMark>;
 
 // Lines without their newline: that of a record, {"drop":{…}} or {"commit":7}.
 std::string DropToLine(const Drop& drop);
-std::string CommitToLine(CommitTicket mark);
+std::string CommitToLine(CommitMark mark);
 Result<LogLine> LogLineFromText(std::string_view line);
 
 // Returns the beginning of a line that holds a whole run or job, up to and including its id. It is

@@ -10,7 +10,7 @@ namespace {
 TEST(LogLine, ComesBack) {
     const Drop drop{"document", "a\"b", "\U0001F600"};
     EXPECT_EQ(std::get<Drop>(*LogLineFromText(DropToLine(drop))), drop);
-    EXPECT_EQ(std::get<CommitTicket>(*LogLineFromText(CommitToLine({INT64_MAX}))).seq, INT64_MAX);
+    EXPECT_EQ(std::get<CommitMark>(*LogLineFromText(CommitToLine({INT64_MAX}))).seq, INT64_MAX);
     model::Job job;
     job.id = "j";
     EXPECT_EQ(std::get<model::Record>(*LogLineFromText(RecordToLine(job))), model::Record(job));

@@ -245,6 +245,8 @@ Result<bool> AgentPolls::Look() {
     auto claimed = agents_.ClaimAll(claims);
     if (!claimed) {
         PutBack(std::move(taken));
+        const MutexLock lock(mutex_);
+        look_ = true;  // the runs of these commits were not looked at
         return std::move(claimed).error();
     }
     const bool again = Serve(std::move(taken), *std::move(claimed));

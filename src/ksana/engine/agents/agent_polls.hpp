@@ -20,8 +20,9 @@
 
 namespace ksana::engine {
 
-// The agent behind a poll, as a door of the server knows it: a request whose answer is pending.
-// Exactly one of Send and Fail is called, once, on any thread; neither may block.
+// The agent behind a poll: the request that waits for an answer. The API implements it over HTTP.
+// AgentPolls owns it and calls exactly one of Send and Fail, once, on any thread; neither may
+// block.
 class PollClient {
   public:
     PollClient() = default;
@@ -29,11 +30,12 @@ class PollClient {
     PollClient& operator=(const PollClient&) = delete;
     virtual ~PollClient() = default;
 
-    // `runs` are started, and leased to the agent; maybe there are none.
+    // Answers with runs that are started and leased to the agent; without runs if there are none.
     virtual void Send(std::vector<model::Run> runs) = 0;
+    // Answers that the claim failed.
     virtual void Fail(const Error& error) = 0;
 
-    // Whether the agent has closed its connection.
+    // Returns whether the agent has closed its connection.
     virtual bool gone() const = 0;
     // Calls `callback` once when the agent closes its connection, at once if it has. The callback
     // does not block.
@@ -64,7 +66,8 @@ class AgentPolls final : public Service {
 
     struct Options {
         std::size_t max_polls = 2'000;
-        // The net under wake-ups that never came: of what others write into the tables.
+        // Bounds the delay of runs that other programs write into the tables, which wakes no
+        // thread.
         Duration longest_sleep = std::chrono::seconds(1);
     };
 

@@ -36,7 +36,7 @@ model::Event AsStopped(model::Event event, StopReason reason) {
 }
 
 // Returns the event that gives a run back before it began.
-model::Event SentAwayEvent(const LimitQueue::SentAway& away) {
+model::Event GivenBackEvent(const LimitQueue::GivenBack& away) {
     model::Event event;
     event.kind = model::EventKind::kSnooze;
     event.not_begun = true;
@@ -96,7 +96,7 @@ bool ActiveAttempts::claims_wait() const {
 
 // Ended attempts do not count: they are reported in the claim's own transaction.
 std::size_t ActiveAttempts::RoomForClaim() const {
-    const bool held_back = !limit_queue_.empty() || (set_aside_ && limit_queue_.active());
+    const bool held_back = !limit_queue_.empty() || (gave_back_ && limit_queue_.active());
     return Room(claim_prefetch_ + (held_back ? kHeldBackRoom : 0), 0);
 }
 
@@ -188,23 +188,23 @@ void ActiveAttempts::Begin(ActiveAttempt& attempt, SteadyPoint now) {
 
 void ActiveAttempts::TakeLimited(SteadyPoint now, std::vector<AttemptPointer>& taken) {
     if (closed_ || under_way_ >= slots_) return;
-    LimitQueue::AdmissionResult passage;
-    passage.room = slots_ - under_way_;
-    limit_queue_.Advance(now, passage);
-    while (passage.room > 0 && !ready_.empty() && ready_.begin()->first <= now &&
+    LimitQueue::AdmissionResult admission;
+    admission.room = slots_ - under_way_;
+    limit_queue_.Advance(now, admission);
+    while (admission.room > 0 && !ready_.empty() && ready_.begin()->first <= now &&
            !limit_queue_.shut(now)) {
         const AttemptPointer attempt = std::move(ready_.extract(ready_.begin()).mapped());
         if (attempt->ended) continue;
-        limit_queue_.Enter(attempt, now, passage);
+        limit_queue_.Enter(attempt, now, admission);
         NoteWaiting(*attempt, now);
     }
-    for (LimitQueue::Admitted& admitted : passage.admitted) {
+    for (LimitQueue::Admitted& admitted : admission.admitted) {
         BeginAdmitted(std::move(admitted), now, taken);
     }
-    set_aside_ = !passage.given_back.empty();
-    for (const LimitQueue::SentAway& away : passage.given_back) {
+    gave_back_ = !admission.given_back.empty();
+    for (const LimitQueue::GivenBack& away : admission.given_back) {
         away.attempt->held_back = away.cause;
-        EndLocked(*away.attempt, SentAwayEvent(away), now);
+        EndLocked(*away.attempt, GivenBackEvent(away), now);
     }
 }
 

@@ -178,7 +178,7 @@ class ActiveAttempts {
     std::size_t plan_prefetch_ KSANA_GUARDED_BY(mutex_) = 0;
     bool claims_wait_ KSANA_GUARDED_BY(mutex_) = false;
     // The last pass of the limit queue gave attempts back.
-    bool set_aside_ KSANA_GUARDED_BY(mutex_) = false;
+    bool gave_back_ KSANA_GUARDED_BY(mutex_) = false;
     bool wanted_ KSANA_GUARDED_BY(mutex_) = false;  // a caller found no room
     bool closed_ KSANA_GUARDED_BY(mutex_) = false;
 };

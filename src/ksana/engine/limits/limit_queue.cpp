@@ -19,17 +19,17 @@ std::int64_t RankOf(const model::Run& run) {
 
 }  // namespace
 
-void LimitQueue::Advance(SteadyPoint now, AdmissionResult& passage) {
+void LimitQueue::Advance(SteadyPoint now, AdmissionResult& admission) {
     std::vector<std::string> keys;
     keys.reserve(lines_.size());
     for (const auto& [key, line] : lines_) keys.push_back(key);
-    for (const std::string& key : keys) Advance(key, now, passage);
+    for (const std::string& key : keys) Advance(key, now, admission);
 }
 
 // If another limit refuses the first attempt of a line, the attempt moves to the line of that
 // limit, so that it does not block those behind it.
-void LimitQueue::Advance(const std::string& key, SteadyPoint now, AdmissionResult& passage) {
-    while (passage.room > 0 && !shut(now)) {
+void LimitQueue::Advance(const std::string& key, SteadyPoint now, AdmissionResult& admission) {
+    while (admission.room > 0 && !shut(now)) {
         const auto line = lines_.find(key);
         if (line == lines_.end()) return;
         const auto first = line->second.waiters.begin();
@@ -41,42 +41,42 @@ void LimitQueue::Advance(const std::string& key, SteadyPoint now, AdmissionResul
         }
         Waiter waiter = Take(line, first);
         if (answer.kind != LimitTracker::Answer::Kind::kGranted) {
-            Refuse(std::move(waiter), answer, now, passage);
+            Refuse(std::move(waiter), answer, now, admission);
             continue;
         }
-        --passage.room;
-        passage.admitted.push_back({.attempt = std::move(waiter.attempt),
-                                    .ticket = std::move(answer.ticket),
-                                    .waited = true});
+        --admission.room;
+        admission.admitted.push_back({.attempt = std::move(waiter.attempt),
+                                      .ticket = std::move(answer.ticket),
+                                      .waited = true});
     }
 }
 
 // Advance has just seen that the limit of each line refuses its first attempt. It refuses a new
 // attempt too, so no waiting attempt is overtaken.
-void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, AdmissionResult& passage) {
+void LimitQueue::Enter(AttemptPointer attempt, SteadyPoint now, AdmissionResult& admission) {
     LimitSubject subject = SubjectOf(*attempt);
     LimitTracker::Answer answer = limits_.TryTake(subject, now);
     if (answer.kind == LimitTracker::Answer::Kind::kGranted) {
-        --passage.room;
-        passage.admitted.push_back(
+        --admission.room;
+        admission.admitted.push_back(
             {.attempt = std::move(attempt), .ticket = std::move(answer.ticket)});
         return;
     }
-    Refuse({.attempt = std::move(attempt), .subject = std::move(subject)}, answer, now, passage);
+    Refuse({.attempt = std::move(attempt), .subject = std::move(subject)}, answer, now, admission);
 }
 
 void LimitQueue::Refuse(Waiter waiter, const LimitTracker::Answer& answer, SteadyPoint now,
-                        AdmissionResult& passage) {
+                        AdmissionResult& admission) {
     const model::Run& run = waiter.attempt->run;
     if (answer.kind == LimitTracker::Answer::Kind::kLater) {
         const model::WaitCause cause{
             .reason = model::WaitReason::kBreakerOpen, .key = answer.key, .before = 0};
-        passage.given_back.push_back(
+        admission.given_back.push_back(
             {.attempt = std::move(waiter.attempt), .cause = cause, .after = answer.after});
         return;
     }
     waiter.breaker = answer.breaker;
-    if (size() >= kMostWaiting) return GiveBack(waiter, answer.key, now, passage);
+    if (size() >= kMostWaiting) return GiveBack(waiter, answer.key, now, admission);
     const Place place(RankOf(run), run.id, run.status.fence);
     Line& line = lines_[answer.key];
     line.again = std::min(line.again, answer.again);
@@ -84,15 +84,15 @@ void LimitQueue::Refuse(Waiter waiter, const LimitTracker::Answer& answer, Stead
     line.waiters.emplace(place, std::move(waiter));
     if (line.waiters.size() <= limits_.MayWait(answer.key)) return;
     const auto found = lines_.find(answer.key);
-    GiveBack(Take(found, std::prev(found->second.waiters.end())), answer.key, now, passage);
+    GiveBack(Take(found, std::prev(found->second.waiters.end())), answer.key, now, admission);
 }
 
 void LimitQueue::GiveBack(const Waiter& waiter, const std::string& key, SteadyPoint now,
-                          AdmissionResult& passage) {
+                          AdmissionResult& admission) {
     const auto line = lines_.find(key);
     const std::size_t waiting = line == lines_.end() ? 0 : line->second.waiters.size();
     const LimitTracker::Place place = limits_.TakePlace(key, waiting, now);
-    passage.given_back.push_back(
+    admission.given_back.push_back(
         {.attempt = waiter.attempt,
          .cause = {.reason = waiter.breaker ? model::WaitReason::kBreakerOpen
                                             : model::WaitReason::kLimited,

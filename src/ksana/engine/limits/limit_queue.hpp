@@ -29,14 +29,14 @@ class LimitQueue {
         LimitTracker::Ticket ticket;
         bool waited = false;
     };
-    struct SentAway {
+    struct GivenBack {
         AttemptPointer attempt;
         model::WaitCause cause;
         Duration after{};
     };
     struct AdmissionResult {
         std::vector<Admitted> admitted;
-        std::vector<SentAway> given_back;
+        std::vector<GivenBack> given_back;
         std::size_t room = 0;  // number of attempts that may still be admitted
     };
 
@@ -50,10 +50,10 @@ class LimitQueue {
 
     // Admits the waiting attempts that may start now. Must be called before Enter, so that waiting
     // attempts come first.
-    void Advance(SteadyPoint now, AdmissionResult& passage);
-    // Admits a new attempt, lets it wait, or sends it away. Requires passage.room > 0 and
+    void Advance(SteadyPoint now, AdmissionResult& admission);
+    // Admits a new attempt, lets it wait, or sends it away. Requires admission.room > 0 and
     // !shut(now).
-    void Enter(AttemptPointer attempt, SteadyPoint now, AdmissionResult& passage);
+    void Enter(AttemptPointer attempt, SteadyPoint now, AdmissionResult& admission);
 
     // Returns when Advance may admit an attempt because time has passed; max(): not before an
     // attempt ends.
@@ -86,12 +86,12 @@ class LimitQueue {
     };
     using Lines = std::map<std::string, Line>;
 
-    void Advance(const std::string& key, SteadyPoint now, AdmissionResult& passage);
+    void Advance(const std::string& key, SteadyPoint now, AdmissionResult& admission);
     void Refuse(Waiter waiter, const LimitTracker::Answer& answer, SteadyPoint now,
-                AdmissionResult& passage);
+                AdmissionResult& admission);
     Waiter Take(Lines::iterator line, std::map<Place, Waiter>::iterator waiter);
     void GiveBack(const Waiter& waiter, const std::string& key, SteadyPoint now,
-                  AdmissionResult& passage);
+                  AdmissionResult& admission);
 
     LimitTracker& limits_;
     Lines lines_;  // no line is empty

@@ -37,29 +37,29 @@ class LimitQueueTest : public ::testing::Test {
         run.priority = wish.priority;
         run.nominal_at = TimePoint(std::chrono::minutes(wish.minute));
         run.status.exec_id = wish.name;
-        LimitQueue::AdmissionResult passage;
-        passage.room = 100;
+        LimitQueue::AdmissionResult admission;
+        admission.room = 100;
         AttemptPointer attempt = MakeAttempt(run, job);
         attempt->due = now_;
-        limit_queue_.Enter(attempt, now_, passage);
+        limit_queue_.Enter(attempt, now_, admission);
         attempts_[wish.name] = std::move(attempt);
-        return Note(std::move(passage));
+        return Note(std::move(admission));
     }
 
     std::vector<std::string> Advance(std::size_t room = 100) {
-        LimitQueue::AdmissionResult passage;
-        passage.room = room;
-        limit_queue_.Advance(now_, passage);
-        return Note(std::move(passage));
+        LimitQueue::AdmissionResult admission;
+        admission.room = room;
+        limit_queue_.Advance(now_, admission);
+        return Note(std::move(admission));
     }
 
-    std::vector<std::string> Note(LimitQueue::AdmissionResult passage) {
+    std::vector<std::string> Note(LimitQueue::AdmissionResult admission) {
         std::vector<std::string> names;
-        for (auto& one : passage.admitted) {
+        for (auto& one : admission.admitted) {
             names.push_back(one.attempt->run.status.exec_id);
             tickets_[names.back()] = one.ticket;
         }
-        for (const auto& away : passage.given_back) away_.push_back(away);
+        for (const auto& away : admission.given_back) away_.push_back(away);
         return names;
     }
 
@@ -72,7 +72,7 @@ class LimitQueueTest : public ::testing::Test {
     std::map<std::string, model::Limit> configured_;
     std::map<std::string, LimitTracker::Ticket> tickets_;
     std::map<std::string, AttemptPointer> attempts_;  // by name
-    std::vector<LimitQueue::SentAway> away_;
+    std::vector<LimitQueue::GivenBack> away_;
     FakeClock clock_;
     SeededRandom random_{1};
     UuidGenerator ids_{clock_, random_};

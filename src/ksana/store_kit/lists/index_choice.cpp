@@ -22,40 +22,40 @@ const std::string& DefaultGroup() {
 
 }  // namespace
 
-RunKey NarrowestKey(const store::RunFilter& filter, RunKeys indexed) {
-    const std::array<std::pair<RunKey, bool>, 6> asked = {
-        {{RunKey::kParent, filter.parent.has_value()},
-         {RunKey::kJob, !filter.job_id.empty()},
-         {RunKey::kCreator, !filter.creator.empty()},
-         {RunKey::kCategory, !filter.category.empty()},
-         {RunKey::kType, !filter.type.empty()},
-         {RunKey::kTenant, !filter.tenant.empty() && filter.tenant != DefaultTenant()}}};
+RunFilterKey NarrowestKey(const store::RunFilter& filter, RunFilterKeys indexed) {
+    const std::array<std::pair<RunFilterKey, bool>, 6> asked = {
+        {{RunFilterKey::kParent, filter.parent.has_value()},
+         {RunFilterKey::kJob, !filter.job_id.empty()},
+         {RunFilterKey::kCreator, !filter.creator.empty()},
+         {RunFilterKey::kCategory, !filter.category.empty()},
+         {RunFilterKey::kType, !filter.type.empty()},
+         {RunFilterKey::kTenant, !filter.tenant.empty() && filter.tenant != DefaultTenant()}}};
     for (const auto& [key, wanted] : asked) {
         if (wanted && (indexed & SetOf(key)) != 0) return key;
     }
-    return RunKey::kNone;
+    return RunFilterKey::kNone;
 }
 
-store::RunFilter Without(store::RunFilter filter, RunKey key) {
+store::RunFilter Without(store::RunFilter filter, RunFilterKey key) {
     switch (key) {
-        case RunKey::kNone:
+        case RunFilterKey::kNone:
             break;
-        case RunKey::kParent:
+        case RunFilterKey::kParent:
             filter.parent.reset();
             break;
-        case RunKey::kJob:
+        case RunFilterKey::kJob:
             filter.job_id.clear();
             break;
-        case RunKey::kCreator:
+        case RunFilterKey::kCreator:
             filter.creator.clear();
             break;
-        case RunKey::kCategory:
+        case RunFilterKey::kCategory:
             filter.category.clear();
             break;
-        case RunKey::kType:
+        case RunFilterKey::kType:
             filter.type.clear();
             break;
-        case RunKey::kTenant:
+        case RunFilterKey::kTenant:
             filter.tenant.clear();
             break;
     }
@@ -68,16 +68,16 @@ bool IsOpen(const store::RunFilter& filter) {
     return filter == open;
 }
 
-JobKeyChoice NarrowestKey(const store::JobFilter& filter, bool default_group_indexed) {
-    if (!filter.labels.empty()) return {.key = JobKey::kLabel, .value = {}};
-    if (!filter.name.empty()) return {.key = JobKey::kName, .value = filter.name};
-    if (!filter.calendar.empty()) return {.key = JobKey::kCalendar, .value = filter.calendar};
-    if (!filter.owner.empty()) return {.key = JobKey::kOwner, .value = filter.owner};
-    if (!filter.type.empty()) return {.key = JobKey::kType, .value = filter.type};
+JobFilterKeyChoice NarrowestKey(const store::JobFilter& filter, bool default_group_indexed) {
+    if (!filter.labels.empty()) return {.key = JobFilterKey::kLabel, .value = {}};
+    if (!filter.name.empty()) return {.key = JobFilterKey::kName, .value = filter.name};
+    if (!filter.calendar.empty()) return {.key = JobFilterKey::kCalendar, .value = filter.calendar};
+    if (!filter.owner.empty()) return {.key = JobFilterKey::kOwner, .value = filter.owner};
+    if (!filter.type.empty()) return {.key = JobFilterKey::kType, .value = filter.type};
     const bool group = default_group_indexed || filter.group != DefaultGroup();
-    if (!filter.group.empty() && group) return {.key = JobKey::kGroup, .value = filter.group};
+    if (!filter.group.empty() && group) return {.key = JobFilterKey::kGroup, .value = filter.group};
     if (!filter.tenant.empty() && filter.tenant != DefaultTenant()) {
-        return {.key = JobKey::kTenant, .value = filter.tenant};
+        return {.key = JobFilterKey::kTenant, .value = filter.tenant};
     }
     return {};
 }

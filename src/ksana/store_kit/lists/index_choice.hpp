@@ -11,24 +11,33 @@
 
 namespace ksana::store_kit {
 
-enum class RunKey : std::uint8_t { kNone, kParent, kJob, kCreator, kCategory, kType, kTenant };
+enum class RunFilterKey : std::uint8_t {
+    kNone,
+    kParent,
+    kJob,
+    kCreator,
+    kCategory,
+    kType,
+    kTenant
+};
 
 // Keys that a driver has an index for, as a set of bits.
-using RunKeys = std::uint8_t;
-constexpr RunKeys SetOf(RunKey key) {
-    return static_cast<RunKeys>(1U << static_cast<unsigned>(key));
+using RunFilterKeys = std::uint8_t;
+constexpr RunFilterKeys SetOf(RunFilterKey key) {
+    return static_cast<RunFilterKeys>(1U << static_cast<unsigned>(key));
 }
-inline constexpr RunKeys kAllRunKeys = 0xFE;
+inline constexpr RunFilterKeys kAllRunFilterKeys = 0xFE;
 
 // kNone: the filter asks for none of `indexed`. Most runs are of the default tenant, so it never
 // narrows a list.
-RunKey NarrowestKey(const store::RunFilter& filter, RunKeys indexed = kAllRunKeys);
+RunFilterKey NarrowestKey(const store::RunFilter& filter,
+                          RunFilterKeys indexed = kAllRunFilterKeys);
 // The filter without that member: what is left to test row by row.
-store::RunFilter Without(store::RunFilter filter, RunKey key);
+store::RunFilter Without(store::RunFilter filter, RunFilterKey key);
 // Returns whether the filter lets every run through, its words aside.
 bool IsOpen(const store::RunFilter& filter);
 
-enum class JobKey : std::uint8_t {
+enum class JobFilterKey : std::uint8_t {
     kNone,
     kLabel,
     kName,
@@ -40,10 +49,10 @@ enum class JobKey : std::uint8_t {
 };
 
 // Likewise. The default group narrows a list only where the driver's index has it, too.
-struct JobKeyChoice {
-    JobKey key = JobKey::kNone;
+struct JobFilterKeyChoice {
+    JobFilterKey key = JobFilterKey::kNone;
     std::string_view value;  // of the filter, which must outlive it; empty for kNone and kLabel
 };
-JobKeyChoice NarrowestKey(const store::JobFilter& filter, bool default_group_indexed);
+JobFilterKeyChoice NarrowestKey(const store::JobFilter& filter, bool default_group_indexed);
 
 }  // namespace ksana::store_kit

@@ -9,23 +9,24 @@ namespace {
 
 TEST(IndexChoice, RunsGoAlongWhatFewOfThemHave) {
     store::RunFilter filter;
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kNone);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kNone);
     filter.tenant = model::Run{}.tenant;
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kNone) << "nearly all runs have it";
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kNone) << "nearly all runs have it";
     filter.tenant = "acme";
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kTenant);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kTenant);
     filter.type = "t";
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kType);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kType);
     filter.category = "c";
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kCategory);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kCategory);
     filter.creator = "ann";
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kCreator);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kCreator);
     filter.job_id = "j";
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kJob);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kJob);
     filter.parent = Uuid{};
-    EXPECT_EQ(NarrowestKey(filter), RunKey::kParent);
-    EXPECT_EQ(NarrowestKey(filter, SetOf(RunKey::kType) | SetOf(RunKey::kTenant)), RunKey::kType);
-    EXPECT_EQ(NarrowestKey(filter, 0), RunKey::kNone);
+    EXPECT_EQ(NarrowestKey(filter), RunFilterKey::kParent);
+    EXPECT_EQ(NarrowestKey(filter, SetOf(RunFilterKey::kType) | SetOf(RunFilterKey::kTenant)),
+              RunFilterKey::kType);
+    EXPECT_EQ(NarrowestKey(filter, 0), RunFilterKey::kNone);
 }
 
 TEST(IndexChoice, WhatIsLeftOfAFilterIsOpenWhenItsKeyWasAll) {
@@ -52,26 +53,26 @@ TEST(IndexChoice, WhatIsLeftOfAFilterIsOpenWhenItsKeyWasAll) {
 
 TEST(IndexChoice, JobsGoAlongWhatFewOfThemHave) {
     store::JobFilter filter;
-    EXPECT_EQ(NarrowestKey(filter, true).key, JobKey::kNone);
+    EXPECT_EQ(NarrowestKey(filter, true).key, JobFilterKey::kNone);
     filter.tenant = "default";
     filter.group = "default";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kNone);
-    EXPECT_EQ(NarrowestKey(filter, true).key, JobKey::kGroup);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kNone);
+    EXPECT_EQ(NarrowestKey(filter, true).key, JobFilterKey::kGroup);
     filter.tenant = "acme";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kTenant);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kTenant);
     EXPECT_EQ(NarrowestKey(filter, false).value, "acme");
     filter.group = "g";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kGroup);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kGroup);
     filter.type = "t";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kType);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kType);
     filter.owner = "ann";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kOwner);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kOwner);
     filter.calendar = "c";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kCalendar);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kCalendar);
     filter.name = "n";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kName);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kName);
     filter.labels["a"] = "b";
-    EXPECT_EQ(NarrowestKey(filter, false).key, JobKey::kLabel);
+    EXPECT_EQ(NarrowestKey(filter, false).key, JobFilterKey::kLabel);
 }
 
 }  // namespace

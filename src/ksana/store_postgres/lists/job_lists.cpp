@@ -14,7 +14,7 @@ namespace ksana::store_postgres {
 namespace {
 
 using store::JobSort;
-using store_kit::JobKey;
+using store_kit::JobFilterKey;
 using store_kit::JobList;
 
 // Adds the part of the filter that `job_state` has columns for.
@@ -102,20 +102,20 @@ struct Narrowest {
 std::optional<Narrowest> NarrowestOf(const store::JobFilter& filter) {
     const auto [key, value] = store_kit::NarrowestKey(filter, true);
     switch (key) {
-        case JobKey::kName:
+        case JobFilterKey::kName:
             return Narrowest{"j.name", value, ""};
-        case JobKey::kCalendar:
+        case JobFilterKey::kCalendar:
             return Narrowest{"j.calendar", value, ""};
-        case JobKey::kOwner:
+        case JobFilterKey::kOwner:
             return Narrowest{"j.owner", value, ""};
-        case JobKey::kType:
+        case JobFilterKey::kType:
             return Narrowest{"j.type", value, ""};
-        case JobKey::kGroup:
+        case JobFilterKey::kGroup:
             return Narrowest{"j.grp", value, ""};
-        case JobKey::kTenant:
+        case JobFilterKey::kTenant:
             return Narrowest{"j.tenant", value, "default"};
-        case JobKey::kNone:
-        case JobKey::kLabel:  // an index of another kind, which has no order
+        case JobFilterKey::kNone:
+        case JobFilterKey::kLabel:  // an index of another kind, which has no order
             break;
     }
     return {};

@@ -14,7 +14,7 @@ namespace {
 
 using model::Run;
 using store::RunSort;
-using store_kit::RunKey;
+using store_kit::RunFilterKey;
 using store_kit::RunList;
 
 void AddFilter(Conditions& where, const RunList& list) {
@@ -78,29 +78,29 @@ void AddUntil(Conditions& where, const RunList& list, const std::optional<RunLis
 }
 
 // The members of a filter for which a table has an index with the order of the list.
-store_kit::RunKeys IndexedKeys(RunSort sort, bool finished) {
-    constexpr store_kit::RunKeys kOfJob = SetOf(RunKey::kJob);
+store_kit::RunFilterKeys IndexedKeys(RunSort sort, bool finished) {
+    constexpr store_kit::RunFilterKeys kOfJob = SetOf(RunFilterKey::kJob);
     if (sort == RunSort::kFinished) return kOfJob;
     if (sort != RunSort::kId) return 0;
-    return finished ? store_kit::kAllRunKeys : kOfJob | SetOf(RunKey::kParent);
+    return finished ? store_kit::kAllRunFilterKeys : kOfJob | SetOf(RunFilterKey::kParent);
 }
 
 // The conditions name what the partial indexes leave out.
-void AddKey(Conditions& where, const store::RunFilter& filter, RunKey key) {
+void AddKey(Conditions& where, const store::RunFilter& filter, RunFilterKey key) {
     switch (key) {
-        case RunKey::kNone:
+        case RunFilterKey::kNone:
             return;
-        case RunKey::kParent:
+        case RunFilterKey::kParent:
             return where.Add("r.parent = ${}::uuid", *filter.parent);
-        case RunKey::kJob:
+        case RunFilterKey::kJob:
             return where.AddText("r.job_id = ${}::text AND r.job_id <> ''", filter.job_id);
-        case RunKey::kCreator:
+        case RunFilterKey::kCreator:
             return where.AddText("r.creator = ${}::text AND r.creator <> ''", filter.creator);
-        case RunKey::kCategory:
+        case RunFilterKey::kCategory:
             return where.AddText("r.category = ${}::text AND r.category <> ''", filter.category);
-        case RunKey::kType:
+        case RunFilterKey::kType:
             return where.AddText("r.type = ${}::text", filter.type);
-        case RunKey::kTenant:
+        case RunFilterKey::kTenant:
             return where.AddText("r.tenant = ${}::text AND r.tenant <> 'default'", filter.tenant);
     }
 }
@@ -111,9 +111,9 @@ bool AddNarrowest(Conditions& where, const RunList& list, std::string_view table
     const store::RunFilter& filter = list.filter;
     const bool finished = table == "finished_runs";
     const bool by_id = list.sort == RunSort::kId;
-    const RunKey key = store_kit::NarrowestKey(filter, IndexedKeys(list.sort, finished));
+    const RunFilterKey key = store_kit::NarrowestKey(filter, IndexedKeys(list.sort, finished));
     store::RunFilter rest = store_kit::Without(filter, key);
-    if (key != RunKey::kNone) {
+    if (key != RunFilterKey::kNone) {
         AddKey(where, filter, key);
     } else if (finished && by_id && IsOneBut(filter.states, model::RunState::kSucceeded)) {
         where.And(fmt::format("r.{}", StatesIn(filter.states)));

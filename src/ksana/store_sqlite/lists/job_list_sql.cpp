@@ -8,7 +8,7 @@ namespace ksana::store_sqlite {
 
 using store::JobFilter;
 using store::JobSort;
-using store_kit::JobKey;
+using store_kit::JobFilterKey;
 using store_kit::JobList;
 
 namespace {
@@ -41,24 +41,24 @@ JobScan IdWay(const JobFilter& filter) {
     };
     const auto [key, value] = store_kit::NarrowestKey(filter, false);
     switch (key) {
-        case JobKey::kLabel:
+        case JobFilterKey::kLabel:
             way.id = kLabelled;
             way.then =
                 " CROSS JOIN jobs j ON j.id=l.job_id CROSS JOIN job_state s ON s.job_id=l.job_id";
             return along("job_labels l", "l.key=? AND l.value=?", "", value);
-        case JobKey::kName:
+        case JobFilterKey::kName:
             return along("jobs j INDEXED BY jobs_name", "", "j.name", value);
-        case JobKey::kCalendar:
+        case JobFilterKey::kCalendar:
             return along("jobs j INDEXED BY jobs_calendar", "j.calendar<>''", "j.calendar", value);
-        case JobKey::kOwner:
+        case JobFilterKey::kOwner:
             return along("jobs j INDEXED BY jobs_owner", "j.owner<>''", "j.owner", value);
-        case JobKey::kType:
+        case JobFilterKey::kType:
             return along("jobs j INDEXED BY jobs_type", "j.type<>''", "j.type", value);
-        case JobKey::kGroup:
+        case JobFilterKey::kGroup:
             return along("jobs j INDEXED BY jobs_group", "j.grp<>'default'", "j.grp", value);
-        case JobKey::kTenant:
+        case JobFilterKey::kTenant:
             return along("jobs j INDEXED BY jobs_tenant", "j.tenant<>'default'", "j.tenant", value);
-        case JobKey::kNone:
+        case JobFilterKey::kNone:
             break;
     }
     return along("jobs j INDEXED BY sqlite_autoindex_jobs_1", "", "", "");

@@ -15,7 +15,7 @@ namespace ksana::store_sqlite {
 using model::RunState;
 using store::RunFilter;
 using store::RunSort;
-using store_kit::RunKey;
+using store_kit::RunFilterKey;
 using store_kit::RunList;
 
 namespace {
@@ -110,22 +110,22 @@ std::vector<RunScan> Exact(std::vector<RunScan> ways, bool exact) {
     return ways;
 }
 
-std::vector<RunScan> WaysAlong(RunKey key, const RunList& list) {
+std::vector<RunScan> WaysAlong(RunFilterKey key, const RunList& list) {
     const RunFilter& filter = list.filter;
     switch (key) {
-        case RunKey::kNone:
+        case RunFilterKey::kNone:
             break;
-        case RunKey::kParent:
+        case RunFilterKey::kParent:
             return {Tagged(Tag::kParent, *filter.parent, list)};
-        case RunKey::kJob:
+        case RunFilterKey::kJob:
             return OfJob(list);
-        case RunKey::kCreator:
+        case RunFilterKey::kCreator:
             return {Tagged(Tag::kCreator, AsBytes(filter.creator), list)};
-        case RunKey::kCategory:
+        case RunFilterKey::kCategory:
             return {Tagged(Tag::kCategory, AsBytes(filter.category), list)};
-        case RunKey::kType:
+        case RunFilterKey::kType:
             return {ById("runs INDEXED BY runs_type", "type=?", {filter.type}, "id", list)};
-        case RunKey::kTenant:
+        case RunFilterKey::kTenant:
             return {Tagged(Tag::kTenant, AsBytes(filter.tenant), list)};
     }
     return {};
@@ -133,7 +133,7 @@ std::vector<RunScan> WaysAlong(RunKey key, const RunList& list) {
 
 // Returns ways along the member of the filter that few runs have; empty if the filter names none.
 std::vector<RunScan> NarrowWays(const RunList& list) {
-    const RunKey key = store_kit::NarrowestKey(list.filter);
+    const RunFilterKey key = store_kit::NarrowestKey(list.filter);
     return Exact(WaysAlong(key, list),
                  list.words.empty() && store_kit::IsOpen(store_kit::Without(list.filter, key)));
 }
@@ -264,7 +264,7 @@ ListSql SqlOf(RunScan way, ListPurpose purpose) {
 
 bool AsksForNarrow(const RunList& list) {
     const bool in_order = list.sort == RunSort::kFinished && !list.filter.job_id.empty();
-    return !in_order && store_kit::NarrowestKey(list.filter) != RunKey::kNone;
+    return !in_order && store_kit::NarrowestKey(list.filter) != RunFilterKey::kNone;
 }
 
 std::vector<RunListPart> RunListSql(const RunList& list, ListPurpose purpose) {

@@ -263,7 +263,7 @@ while [ "$signals" = 0 ]; do
     *)
         if [ "$signals" -gt 0 ]; then break; fi
         log "no claim: $(reason)"
-        case $known-$status in no-4?[0-8]) exit 1 ;; esac
+        case $known-$status in no-408 | no-425) ;; no-4?[0-8]) exit 1 ;; esac
         pause ;;
     esac
 done

@@ -40,6 +40,8 @@ TEST_F(LimitRoutesTest, ConditionsLookAtTheVersion) {
     const std::string tag = api::HeaderOf(Put("/groups/g", R"({"max_concurrency":2})"), "ETag");
     EXPECT_EQ(Put("/groups/g", "{}", {{"If-None-Match", "*"}}).status, 412);
     Make("a", R"(,"group":"g")");  // changes the answer but not the limits
+    EXPECT_EQ(Put("/groups/g", "{}", {{"If-Match", "W/" + tag}}).status, 412) << "a weak tag";
+    EXPECT_EQ(Put("/groups/g", "{}", {{"If-Match", "\"other\""}}).status, 412);
     const Response changed = Put("/groups/g", R"({"max_concurrency":3})", {{"If-Match", tag}});
     EXPECT_EQ(changed.status, 200) << changed.body;
     EXPECT_EQ(Put("/groups/g", "{}", {{"If-Match", tag}}).status, 412);

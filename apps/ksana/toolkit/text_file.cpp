@@ -40,8 +40,13 @@ bool LooksLikeJson(const std::string& path, const std::string& text) {
     if (path.ends_with(".json")) return true;
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos || text[first] == '{') return true;
-    // A JSON array of objects or strings. Any other bracket counts as a TOML header, "[table]".
-    return text[first] == '[' && text.find_first_of("{\"", first) == first + 1;
+    // A JSON array of objects or strings, or one that goes on in the next line. Any other bracket
+    // counts as a TOML header, "[table]", which stands in one line.
+    if (text[first] != '[') return false;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", first + 1);
+    if (next == std::string::npos) return true;
+    const bool broken = text.substr(first, next - first).find('\n') != std::string::npos;
+    return broken || text[next] == '{' || (next == first + 1 && text[next] == '"');
 }
 
 }  // namespace

@@ -253,6 +253,9 @@ std::string LogOfAll(const Tables& tables, std::int64_t seq) {
     }
     for (const auto& [entry_seq, entry] : tables.ledger()) writer.Write(LedgerKey{entry_seq});
     for (const auto& [event_seq, event] : tables.events()) writer.Write(EventKey{event_seq});
+    // Also if that event is deleted: its number must not be given again, because readers of the
+    // event list continue after it.
+    if (tables.last_event_seq() > 0) writer.Write(EventKey{tables.last_event_seq()});
     for (const auto& [key, document] : tables.documents()) writer.Write(key);
     return writer.Finish(seq);
 }

@@ -310,6 +310,23 @@ TEST_F(JsonFilesTest, TheLogIsCompacted) {
     EXPECT_EQ((*Open())->settings().Get("k")->version, 600);
 }
 
+// Readers continue after the last number that they have seen, so no number is given twice.
+TEST_F(JsonFilesTest, NumbersOfEventsGoOnAfterAllWerePurgedAndTheLogCompacted) {
+    small_log_ = 3'000;
+    auto store = Open();
+    ASSERT_TRUE((*store)->events().Append({{}, {}, {}}));
+    ASSERT_EQ(*(*store)->events().Purge(clock_.Now() + minutes(1), 10), 3U);
+    const std::string big(10'000, 'x');
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE((*store)->settings().Put({.key = "k", .value = big}));
+    }
+    store = Error();
+    ASSERT_LT(std::filesystem::file_size(log_path_), 100'000U) << "it was compacted";
+    store = Open();
+    ASSERT_TRUE((*store)->events().Append({{}}));
+    EXPECT_EQ((*store)->events().List({})->items.at(0).seq, 4);
+}
+
 // Even if the server runs only briefly each time, so that no run of it lets the log grow fourfold.
 TEST_F(JsonFilesTest, TheLogIsCompactedOverManyStarts) {
     const std::string big(10'000, 'x');

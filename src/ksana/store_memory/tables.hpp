@@ -123,6 +123,8 @@ class Tables {
 
     std::int64_t NextLedgerSeq() const { return ledger_.empty() ? 1 : ledger_.rbegin()->first + 1; }
     std::int64_t NextEventSeq() { return ++last_event_seq_; }
+    // The highest number of an event so far, deleted ones included; 0: there was none.
+    std::int64_t last_event_seq() const { return last_event_seq_; }
 
     // The journal ------------------------------------------------------------------------------
     // A row's key and its value before one change; nullopt: there was no row.

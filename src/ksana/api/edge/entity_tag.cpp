@@ -41,7 +41,7 @@ std::string_view Trimmed(std::string_view text) {
 
 // Compares If-Match with the bare version and with `is_match`.
 template <class F>
-MatchResult Wish(const Request& request, std::int64_t version, const F& is_match) {
+MatchResult Compare(const Request& request, std::int64_t version, const F& is_match) {
     const auto wish = request.headers.Find("If-Match");
     if (!wish) return MatchResult::kNone;
     if (Trimmed(*wish) == "*") return MatchResult::kMatches;
@@ -65,13 +65,19 @@ std::string DocumentTag(std::int64_t version, std::string_view body) {
 
 MatchResult IfMatch(const Request& request, const model::Job& job) {
     const std::string version = VersionOf(job);
-    return Wish(request, job.state.version,
-                [&](std::string_view tag) { return tag.substr(0, tag.find('-')) == version; });
+    return Compare(request, job.state.version,
+                   [&](std::string_view tag) { return tag.substr(0, tag.find('-')) == version; });
 }
 
 MatchResult IfMatch(const Request& request, std::int64_t version, std::string_view tag) {
-    return Wish(request, version,
-                [&](std::string_view one) { return one == tag.substr(1, tag.size() - 2); });
+    return Compare(request, version,
+                   [&](std::string_view one) { return one == tag.substr(1, tag.size() - 2); });
+}
+
+MatchResult IfMatchVersion(const Request& request, std::int64_t version) {
+    const std::string wanted = std::to_string(version);
+    return Compare(request, version,
+                   [&](std::string_view tag) { return tag.substr(0, tag.find('-')) == wanted; });
 }
 
 Response WithTag(const Request& request, Response response, std::string tag) {

@@ -27,6 +27,8 @@ MatchResult IfMatch(const http_server::Request& request, const model::Job& job);
 // Compares with `tag`, the tag of the current answer, or with the bare version.
 MatchResult IfMatch(const http_server::Request& request, std::int64_t version,
                     std::string_view tag);
+// Compares the version alone, for answers that also show values which change by themselves.
+MatchResult IfMatchVersion(const http_server::Request& request, std::int64_t version);
 
 // Returns 304 if the client has this answer already (If-None-Match), else `response`. Both carry
 // the tag.

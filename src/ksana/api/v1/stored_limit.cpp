@@ -29,10 +29,7 @@ std::string RateText(const model::Rate& rate) {
 bool MayChange(const Request& request, const StoredLimit* stored) {
     if (stored == nullptr) return !request.headers.Find("If-Match");
     if (request.headers.Find("If-None-Match") == "*") return false;
-    const auto wish = request.headers.Find("If-Match");
-    if (!wish || *wish == "*") return true;
-    return wish->find(fmt::format("\"{}-", stored->version)) != std::string_view::npos ||
-           wish->find(fmt::format("\"{}\"", stored->version)) != std::string_view::npos;
+    return IfMatchVersion(request, stored->version) != MatchResult::kDiffers;
 }
 
 std::string SettingOf(const LimitTarget& target) {

@@ -16,23 +16,48 @@ constexpr bool NeedsEscape(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
-// Returns the length of the prefix that needs no escape. Checks eight bytes at a time: a byte below
-// 0x20, or one that the exclusive or turns to zero, borrows from its highest bit.
-std::size_t PlainPrefix(std::string_view text) {
+// Returns whether one of eight bytes needs an escape. A byte below 0x20, or one that the exclusive
+// or makes zero, borrows from its highest bit.
+constexpr bool AnyNeedsEscape(std::uint64_t word) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     constexpr std::uint64_t kHigh = 0x8080808080808080;
-    const auto below = [](std::uint64_t word, std::uint64_t limit) {
-        return (word - kOnes * limit) & ~word & kHigh;
+    const auto below = [](std::uint64_t bytes, std::uint64_t limit) {
+        return (bytes - kOnes * limit) & ~bytes & kHigh;
     };
-    std::size_t n = 0;
-    for (; n + 8 <= text.size(); n += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, text.data() + n, sizeof word);
-        if ((below(word, 0x20) | below(word ^ kOnes * '"', 1) | below(word ^ kOnes * '\\', 1)) !=
-            0) {
-            break;
+    return (below(word, 0x20) | below(word ^ kOnes * '"', 1) | below(word ^ kOnes * '\\', 1)) != 0;
+}
+
+template <class Word>
+std::uint64_t Load(const char* bytes) {
+    Word word = 0;
+    std::memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+// Returns whether no character needs an escape. The last words overlap, so that short texts (most
+// keys and names) take a few steps.
+bool IsPlain(std::string_view text) {
+    const char* const end = text.data() + text.size();
+    if (text.size() >= 8) {
+        for (const char* at = text.data(); end - at > 8; at += 8) {
+            if (AnyNeedsEscape(Load<std::uint64_t>(at))) return false;
         }
+        return !AnyNeedsEscape(Load<std::uint64_t>(end - 8));
     }
+    if (text.size() >= 4) {
+        return !AnyNeedsEscape(Load<std::uint32_t>(text.data()) << 32U |
+                               Load<std::uint32_t>(end - 4));
+    }
+    for (const char c : text) {
+        if (NeedsEscape(c)) return false;
+    }
+    return true;
+}
+
+// Returns how many characters from the start need no escape.
+std::size_t PlainPrefix(std::string_view text) {
+    std::size_t n = 0;
+    while (n + 8 <= text.size() && !AnyNeedsEscape(Load<std::uint64_t>(text.data() + n))) n += 8;
     while (n < text.size() && !NeedsEscape(text[n])) ++n;
     return n;
 }
@@ -132,7 +157,8 @@ void JsonOutput::Raw(std::string_view json) {
 // Appends stretches without escapes as a whole.
 void JsonOutput::Quote(std::string_view text) {
     text_ += '"';
-    for (std::size_t n = PlainPrefix(text); n < text.size(); n = PlainPrefix(text)) {
+    for (std::size_t n = IsPlain(text) ? text.size() : PlainPrefix(text); n < text.size();
+         n = PlainPrefix(text)) {
         text_.append(text, 0, n);
         Escape(text[n]);
         text.remove_prefix(n + 1);

@@ -1,4 +1,5 @@
 #include "engine/alert_fixture.hpp"
+#include "ksana/store/faulty_store.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -181,6 +182,21 @@ TEST_F(AlerterTest, TheRuleIsGone) {
     EXPECT_FALSE(Incident());
     Look();
     EXPECT_EQ(Events(), Strings{"opened"});
+}
+
+// A crash between two transactions would lose the event.
+TEST_F(AlerterTest, ADeletedRuleLeavesItsAuditEventInTheSameTransaction) {
+    Put(Rule());
+    store::FaultPlan faults;
+    const auto counted = store::MakeFaultyStore(*store_, faults);
+    AlertService service(*counted, zones_, ids_, {});
+    ASSERT_TRUE(service.Delete(*service.repository().GetRule("r"), {}));
+    EXPECT_EQ(faults.Calls("events.Append"), 0);
+    const auto events = store_->events().List({.filter = {.action = "deleted"}});
+    ASSERT_TRUE(events);
+    ASSERT_EQ(events->items.size(), 1U);
+    EXPECT_EQ(events->items[0].resource_type, model::audit::kAlert);
+    EXPECT_EQ(events->items[0].resource_id, "r");
 }
 
 TEST_F(AlerterTest, ThousandsOfRunsTakeSeveralLooks) {

@@ -118,6 +118,19 @@ TEST_F(V1JobsTest, ADeleteMayInsist) {
     EXPECT_EQ(Delete("/jobs/j").status, 409);
 }
 
+TEST_F(V1JobsTest, WhatIsNotCarriedOutIsRefused) {
+    const Response refused = Post("/jobs", R"({"id":"c","name":"n","type":"command",)"
+                                           R"("command":{"argv":["/bin/true"]},)"
+                                           R"("schedule":{"kind":"every","every":"5m"}})");
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_TRUE(Has(refused, R"("pointer":"/type","code":"not_supported")")) << refused.body;
+    EXPECT_TRUE(Has(refused, R"("allowed":["http","queue"])")) << refused.body;
+    Make("j");
+    const Response patched = Patch("/jobs/j", R"({"depends_on":[{"job":"other"}]})");
+    EXPECT_EQ(patched.status, 400);
+    EXPECT_TRUE(Has(patched, R"("pointer":"/depends_on","code":"not_supported")")) << patched.body;
+}
+
 TEST_F(V1JobsTest, ATagFollowsTheRunsButDoesNotHoldUpAChange) {
     Make("j");
     const std::string before = TagOf("j");

@@ -71,8 +71,8 @@ Schema MakeFault() {
                                               "and /headers/NAME for these."))
         .Need("code", Schema::Text()
                           .Means("What kind of fault: missing, unknown, wrong_type, not_allowed, "
-                                 "out_of_range, repeated, immutable, bad_cursor, or invalid for "
-                                 "any other.")
+                                 "not_supported, out_of_range, repeated, immutable, bad_cursor, or "
+                                 "invalid for any other.")
                           .Pattern("^[a-z_]+$"))
         .Need("detail", Schema::Text().Means("The fault in words."))
         .May("allowed", Schema::ListOf(Schema::Text()).Means("What could have stood there."));

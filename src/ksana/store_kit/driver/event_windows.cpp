@@ -26,7 +26,7 @@ SeqRange RangeOfBlock(std::int64_t block) {
     return {.first = first, .last = first + kSize - 1};
 }
 
-bool Ignore(SeqRange& range, std::int64_t seq, bool descending) {
+bool DropUpTo(SeqRange& range, std::int64_t seq, bool descending) {
     if (descending ? seq <= range.first : seq >= range.last) return false;
     if (descending) {
         range.last = std::min(range.last, seq - 1);
@@ -44,7 +44,7 @@ Result<std::vector<model::AuditEvent>> ListEventsOfSpan(const EventList& list,
                                                         const EventWindowReads& reads) {
     std::vector<model::AuditEvent> events;
     SeqRange left;
-    if (list.after && !Ignore(left, *list.after, list.descending)) return events;
+    if (list.after && !DropUpTo(left, *list.after, list.descending)) return events;
     for (std::int64_t blocks = 1;; blocks = std::min(blocks * 2, kLastBlock)) {
         KSANA_TRY(const auto block, reads.nearest_block(left));
         if (!block) return events;
@@ -53,7 +53,7 @@ Result<std::vector<model::AuditEvent>> ListEventsOfSpan(const EventList& list,
         std::ranges::move(found, std::back_inserter(events));
         if (events.size() >= list.limit) return events;
         const std::int64_t end = list.descending ? window.first : window.last;
-        if (!Ignore(left, end, list.descending)) return events;
+        if (!DropUpTo(left, end, list.descending)) return events;
     }
 }
 

@@ -27,7 +27,7 @@ struct SeqRange {
 SeqRange RangeOfBlock(std::int64_t block);
 // Removes from the range everything up to and including `seq`, in the direction of the list.
 // Returns false if nothing is left.
-bool Ignore(SeqRange& range, std::int64_t seq, bool descending);
+bool DropUpTo(SeqRange& range, std::int64_t seq, bool descending);
 
 // The two reads that a driver provides.
 struct EventWindowReads {

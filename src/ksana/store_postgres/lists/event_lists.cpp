@@ -166,7 +166,7 @@ Result<std::vector<AuditEvent>> PostgresTransaction::EventsBetweenBlocks(const E
 
 Result<std::vector<AuditEvent>> PostgresTransaction::ListEvents(const EventList& list) {
     SeqRange left;
-    if (list.after && !store_kit::Ignore(left, *list.after, list.descending)) {
+    if (list.after && !store_kit::DropUpTo(left, *list.after, list.descending)) {
         return std::vector<AuditEvent>();
     }
     if (!store_kit::HasSpan(list)) return EventsWithin(list, left, list.limit);

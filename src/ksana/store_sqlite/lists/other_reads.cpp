@@ -184,7 +184,7 @@ Result<std::optional<std::int64_t>> NearestBlock(ReadSession& session,
         if (found) return std::optional(block);
         const SeqRange passed = store_kit::RangeOfBlock(block);
         const std::int64_t end = list.descending ? passed.first : passed.last;
-        if (!store_kit::Ignore(range, end, list.descending)) return std::optional<std::int64_t>();
+        if (!store_kit::DropUpTo(range, end, list.descending)) return std::optional<std::int64_t>();
     }
 }
 

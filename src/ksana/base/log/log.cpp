@@ -92,11 +92,14 @@ Result<void> ConfigureLog(const LogOptions& options) {
 bool LogEnabled(LogLevel level) { return level >= State().level.load() && level != LogLevel::kOff; }
 
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+    Log(level, message, std::span<const LogField>(fields.begin(), fields.size()));
+}
+
+void Log(LogLevel level, std::string_view message, std::span<const LogField> fields) {
     if (!LogEnabled(level)) return;
     LogState& state = State();
     const std::string line =
-        FormatLogLine(state.format, SystemClock().Now(), level, message,
-                      std::span<const LogField>(fields.begin(), fields.size()));
+        FormatLogLine(state.format, SystemClock().Now(), level, message, fields);
     const MutexLock lock(state.mutex);
     if (state.test_sink) {
         state.test_sink(level, line);

@@ -61,6 +61,7 @@ bool LogEnabled(LogLevel level);
 // Writes a log line. Thread-safe.
 // Log(LogLevel::kInfo, "run finished", {{"job_id", id}, {"latency_ms", 12}});
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
+void Log(LogLevel level, std::string_view message, std::span<const LogField> fields);
 
 // Batches the log lines of the current thread: they are written together when the outermost
 // LogBatch is destroyed, or when they exceed 64 KiB. A write takes longer than formatting a

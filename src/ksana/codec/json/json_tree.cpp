@@ -51,8 +51,10 @@ Result<Json> Json::Parse(std::string_view text, std::size_t max_bytes) {
     return Make(std::move(value));
 }
 
-Result<Json> Json::ParseToml(std::string_view text) {
+Result<Json> Json::ParseToml(std::string_view text,
+                             std::function<int(std::string_view pointer)>* line_of) {
     KSANA_TRY(TomlDocument document, codec::ParseToml(text));
+    if (line_of != nullptr) *line_of = std::move(document.line_of);
     return Make(std::move(document.value));
 }
 

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,10 @@ class Json {
 
     // Parses strictly, as ParseJson does. The default limit exceeds the largest page of a list.
     static Result<Json> Parse(std::string_view text, std::size_t max_bytes = 32 << 20);
-    // Parses TOML into the same values.
-    static Result<Json> ParseToml(std::string_view text);
+    // Parses TOML into the same values. `line_of`, if given, is set to a function that returns the
+    // line of a JSON Pointer, or of its nearest existing parent.
+    static Result<Json> ParseToml(std::string_view text,
+                                  std::function<int(std::string_view pointer)>* line_of = nullptr);
 
     static Json Of(std::string_view text);
     static Json Of(std::int64_t number);

@@ -1,0 +1,347 @@
+#include "ksana/sdk/run/job_runner.hpp"
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "ksana/base/error/check.hpp"
+#include "ksana/base/log/log.hpp"
+
+namespace ksana::sdk {
+namespace {
+
+std::int64_t Milliseconds(Duration duration) {
+    return std::chrono::floor<std::chrono::milliseconds>(duration).count();
+}
+std::int64_t Milliseconds(TimePoint time) { return Milliseconds(time.time_since_epoch()); }
+
+// The text of the exception that is being handled.
+std::string CurrentFault() {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "an exception that is no std::exception";
+    }
+}
+
+std::string_view TextOf(CancelReason reason) {
+    switch (reason) {
+        case CancelReason::kNone:
+            return "";
+        case CancelReason::kTimeout:
+            return "timed out";
+        case CancelReason::kShutdown:
+            return "cancelled: the scheduler shut down";
+        case CancelReason::kLockLost:
+            return "cancelled: the lock was lost";
+        case CancelReason::kUser:
+            return "cancelled by a user";
+    }
+    return "";
+}
+
+// The stamp of a fire. Each process has a grid of its own for a fixed rate, so there it is the
+// start of the period that the fire falls into: one process runs the job in each period. It is a
+// time, so that a changed rate does not make it smaller.
+std::int64_t StampOf(TimePoint fire, Duration rate) {
+    const std::int64_t time = fire.time_since_epoch().count();
+    if (rate <= Duration::zero()) return time;
+    const std::int64_t rest = time % rate.count();
+    return time - (rest < 0 ? rest + rate.count() : rest);
+}
+
+bool IsFarAhead(std::optional<std::int64_t> stamp, TimePoint now) {
+    return stamp && *stamp > (now + lock::kStampMemory).time_since_epoch().count();
+}
+
+void SetResult(JobEntry& entry, JobResult result) {
+    entry.last_result = static_cast<std::int8_t>(result);
+}
+
+}  // namespace
+
+// The outermost coroutine of a run: awaits the job's task and finishes the run. It starts at once
+// and destroys itself at its end.
+struct JobRunner::Driver {
+    struct promise_type {
+        Driver get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+
+JobRunner::Driver JobRunner::Drive(JobRunner& runner, Execution& execution) {
+    std::optional<std::string> error;
+    try {
+        co_await execution.task;
+    } catch (...) {
+        error = CurrentFault();
+    }
+    execution.task = {};
+    runner.Finish(execution, error ? &*error : nullptr);
+}
+
+template <class Telling>
+void JobRunner::Tell(const JobEntry& entry, Telling tell) {
+    if (listener_ == nullptr) return;
+    try {
+        tell(*listener_);
+    } catch (...) {
+        Log(LogLevel::kError, "the listener threw",
+            {{"jobId", entry.id}, {"error", CurrentFault()}});
+    }
+}
+
+Execution& JobRunner::Take() {
+    ++active_;
+    const MutexLock lock(mutex_);
+    if (free_.empty()) return all_.emplace_back(*this);
+    Execution& execution = *free_.back();
+    free_.pop_back();
+    return execution;
+}
+
+void JobRunner::StartPosted(WorkItem& item) {
+    auto& execution = static_cast<Execution&>(item);
+    execution.runner.Start(execution);
+}
+
+void JobRunner::Start(Execution& execution) {
+    execution.references = 1;
+    execution.started = clock().SteadyNow();
+    execution.entry->last_fire = Milliseconds(execution.fire);
+    if (locks_ != nullptr && execution.entry->policy->spec.mode == ExecutionMode::kSingleNode) {
+        if (!TakeLock(execution)) return;
+    }
+    if (LogEnabled(LogLevel::kInfo)) {
+        Log(LogLevel::kInfo, "job.started",
+            {{"jobId", execution.entry->id}, {"fireTime", Milliseconds(execution.fire)}});
+    }
+    Tell(*execution.entry, [&](JobExecutionListener& listener) {
+        listener.OnStart(execution.entry->id, Milliseconds(execution.fire));
+    });
+    if (execution.timeout > Duration::zero()) ArmTimeout(execution);
+    execution.context.emplace(execution);
+    Call(execution);
+}
+
+// Takes the job's lock without waiting (N-11). If it does not get it, ends the run and returns
+// false. The stamp keeps two processes whose clocks differ from running the same fire; a trigger is
+// no fire of the schedule and has none.
+bool JobRunner::TakeLock(Execution& execution) {
+    JobEntry& entry = *execution.entry;
+    lock::LockOptions wanted;
+    wanted.ttl = entry.policy->spec.lock_ttl;
+    wanted.renew = options_.renew_locks;
+    if (execution.scheduled) wanted.stamp = StampOf(execution.fire, entry.policy->spec.fixed_rate);
+    wanted.on_lost = [&execution, run = execution.number.load()] {
+        execution.Cancel(run, CancelReason::kLockLost);
+    };
+    const std::string name = "job:" + entry.id;
+    auto tried = locks_->TryLock(name, wanted);
+    if (tried && IsFarAhead(tried->last_stamp, clock().Now())) {
+        Log(LogLevel::kWarn,
+            "the lock of a job was last taken for a fire that is more than a day "
+            "ahead; that is ignored, as some clock must have been wrong",
+            {{"jobId", entry.id}});
+        wanted.stamp.reset();
+        tried = locks_->TryLock(name, wanted);
+    }
+    if (!tried) {
+        const std::string error = "the lock could not be asked: " + tried.error().Describe();
+        Finish(execution, &error);
+        return false;
+    }
+    if (!tried->lock) {
+        Skip(entry, execution.fire, 1, "lock");
+        End(execution, {.kind = RunOutcome::Kind::kSkipped});
+        return false;
+    }
+    execution.held = std::move(tried->lock);
+    return true;
+}
+
+void JobRunner::Skip(JobEntry& entry, TimePoint fire, std::int64_t count, std::string_view reason) {
+    entry.skip_count += count;
+    entry.last_fire = Milliseconds(fire);
+    SetResult(entry, JobResult::kSkipped);
+    if (LogEnabled(LogLevel::kInfo)) {
+        Log(LogLevel::kInfo, "job.skipped",
+            {{"jobId", entry.id},
+             {"fireTime", Milliseconds(fire)},
+             {"reason", reason},
+             {"count", count}});
+    }
+    Tell(entry,
+         [&](JobExecutionListener& listener) { listener.OnSkipped(entry.id, Milliseconds(fire)); });
+}
+
+void JobRunner::Miss(JobEntry& entry, TimePoint first, std::int64_t count) {
+    entry.miss_count += count;
+    Log(LogLevel::kWarn, "job.missed",
+        {{"jobId", entry.id}, {"fireTime", Milliseconds(first)}, {"count", count}});
+}
+
+void JobRunner::ArmTimeout(Execution& execution) {
+    execution.deadline = clock().Now() + execution.timeout;
+    ++execution.references;
+    threads().PostAt(execution.timeout_item, execution.started + execution.timeout);
+}
+
+void JobRunner::Call(Execution& execution) {
+    const detail::JobObject& object = execution.entry->object;
+    std::optional<std::string> error;
+    try {
+        if (object.plain) {
+            object.plain->Run(*execution.context);
+        } else {
+            execution.task = object.coroutine->Run(*execution.context);
+        }
+    } catch (...) {
+        error = CurrentFault();
+    }
+    if (error || object.plain) return Finish(execution, error ? &*error : nullptr);
+    if (!execution.task.handle()) {
+        error = "the job returned an empty Task";
+        return Finish(execution, &*error);
+    }
+    Drive(*this, execution);
+}
+
+// The end of the job's own code, or of the try to start it. A run that was cancelled because of its
+// timeout or a lost lock has failed, however it ended.
+void JobRunner::Finish(Execution& execution, const std::string* error) {
+    JobEntry& entry = *execution.entry;
+    RunOutcome outcome{.kind = RunOutcome::Kind::kSucceeded};
+    outcome.duration = std::chrono::floor<Duration>(clock().SteadyNow() - execution.started);
+    outcome.cancelled = execution.reason;
+    const bool stopped =
+        outcome.cancelled == CancelReason::kTimeout || outcome.cancelled == CancelReason::kLockLost;
+    if (error != nullptr || stopped) outcome.kind = RunOutcome::Kind::kFailed;
+    if (stopped) outcome.error = TextOf(outcome.cancelled);
+    if (error != nullptr) outcome.error += (outcome.error.empty() ? "" : ": ") + *error;
+    const std::int64_t fire = Milliseconds(execution.fire);
+    const std::int64_t duration = Milliseconds(outcome.duration);
+    entry.last_duration = duration;
+    if (outcome.kind == RunOutcome::Kind::kFailed) {
+        NoteError(entry, outcome.error);
+        SetResult(entry, JobResult::kFailed);
+        Log(LogLevel::kError, "job.failed",
+            {{"jobId", entry.id},
+             {"fireTime", fire},
+             {"duration", duration},
+             {"error", outcome.error}});
+        Tell(entry, [&](JobExecutionListener& listener) {
+            listener.OnFailure(entry.id, fire, duration, outcome.error);
+        });
+    } else {
+        SetResult(entry, JobResult::kSuccess);
+        if (LogEnabled(LogLevel::kInfo)) {
+            Log(LogLevel::kInfo, "job.done",
+                {{"jobId", entry.id}, {"fireTime", fire}, {"duration", duration}});
+        }
+        Tell(entry,
+             [&](JobExecutionListener& listener) { listener.OnSuccess(entry.id, fire, duration); });
+    }
+    End(execution, std::move(outcome));
+}
+
+// Releases the lock, whatever happened, and hands the outcome to the owner.
+void JobRunner::End(Execution& execution, RunOutcome outcome) {
+    if (execution.held) {
+        if (auto released = execution.held->Release();
+            !released && released.error().code != Code::kLeaseLost) {
+            Log(LogLevel::kWarn, "the lock of a job could not be released; it will expire",
+                {{"jobId", execution.entry->id}, {"error", released.error().message}});
+        }
+        execution.held.reset();
+    }
+    if (threads().Withdraw(execution.timeout_item)) --execution.references;
+    execution.owner->Ended(execution, std::move(outcome));
+    Drop(execution);
+}
+
+// Makes the object ready for another run, unless its timeout still runs; then that does it.
+void JobRunner::Drop(Execution& execution) {
+    if (--execution.references > 0) return;
+    execution.context.reset();
+    execution.logger.reset();
+    execution.deadline.reset();
+    execution.parameters.clear();
+    {
+        // Cancel compares the number under this lock.
+        const MutexLock lock(execution.mutex);
+        ++execution.number;
+        execution.reason = CancelReason::kNone;
+    }
+    {
+        const MutexLock lock(mutex_);
+        free_.push_back(&execution);
+    }
+    if (--active_ == 0 && awaited_) idle_.Notify();
+}
+
+void JobRunner::NoteError(const JobEntry& entry, const std::string& error) {
+    const MutexLock lock(mutex_);
+    errors_[&entry] = error;
+}
+
+std::string JobRunner::LastError(const JobEntry& entry) const {
+    if (entry.last_result != static_cast<std::int8_t>(JobResult::kFailed)) return {};
+    const MutexLock lock(mutex_);
+    const auto found = errors_.find(&entry);
+    return found == errors_.end() ? std::string() : found->second;
+}
+
+void JobRunner::Forget(const JobEntry& entry) {
+    const MutexLock lock(mutex_);
+    errors_.erase(&entry);
+}
+
+bool JobRunner::AwaitIdle(SteadyPoint deadline) {
+    awaited_ = true;
+    while (active_ > 0) {
+        if (clock().Wait(idle_, deadline, {}) == WaitOutcome::kDeadline && active_ > 0)
+            return false;
+    }
+    return true;
+}
+
+void JobRunner::CancelAll(CancelReason reason) {
+    std::vector<std::pair<Execution*, std::uint64_t>> runs;
+    {
+        const MutexLock lock(mutex_);
+        for (Execution& execution : all_) runs.emplace_back(&execution, execution.number.load());
+    }
+    for (const auto& [execution, number] : runs) {
+        if (execution->references > 0) execution->Cancel(number, reason);
+    }
+}
+
+std::vector<std::string> JobRunner::Running() const {
+    std::vector<std::string> ids;
+    const MutexLock lock(mutex_);
+    for (const Execution& execution : all_) {
+        if (execution.references > 0) ids.push_back(execution.entry->id);
+    }
+    return ids;
+}
+
+JobThreads& JobRunner::Blocking() {
+    if (options_.blocking.size() == 0) return threads();
+    if (!blocking_started_.exchange(true)) {
+        if (auto started = options_.blocking.Start(); !started) {
+            Log(LogLevel::kError, "threads for blocking calls cannot be started",
+                {{"error", started.error().message}});
+            blocking_started_ = false;
+            return threads();
+        }
+    }
+    return options_.blocking;
+}
+
+}  // namespace ksana::sdk

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ksana/base/process/cond_var.hpp"
+#include "ksana/context.hpp"
+#include "ksana/sdk/run/execution.hpp"
+
+namespace ksana::sdk {
+
+using detail::Execution;
+
+// Carries out runs: takes the lock of a kSingleNode job, calls the job, tells the listener, writes
+// the log (N-17) and counts. It decides neither when a job runs nor whether it is tried again: its
+// callers do (RunOwner). Owned by the scheduler. Thread-safe.
+class JobRunner {
+  public:
+    struct Options {
+        Clock& clock;
+        Context& context;
+        bool renew_locks = false;
+        JobThreads& threads;
+        JobThreads& blocking;  // for functions that block; started at their first use
+    };
+
+    explicit JobRunner(Options options) : options_(std::move(options)) {}
+
+    // Before the first run. Both may be null: then runs take no lock, and nothing is told.
+    void Use(lock::LockManager* locks, JobExecutionListener* listener) {
+        locks_ = locks;
+        listener_ = listener;
+    }
+
+    // Returns an execution to fill in and start.
+    Execution& Take();
+    // Starts the run on the calling thread, one of `threads`. Its owner hears of its end.
+    void Start(Execution& execution);
+    // The same on another thread.
+    void Post(Execution& execution) { options_.threads.Post(execution); }
+
+    // Records a fire that does not start, because an earlier run is not over; `count` such fires in
+    // a row count as one call of the listener.
+    void Skip(JobEntry& entry, TimePoint fire, std::int64_t count, std::string_view reason);
+    // Records fires that were too late.
+    void Miss(JobEntry& entry, TimePoint first, std::int64_t count);
+
+    std::string LastError(const JobEntry& entry) const;
+    void Forget(const JobEntry& entry);
+
+    // The number of runs that have not ended.
+    std::size_t active() const { return active_; }
+    // Waits until no run is active, at most until the deadline. With the caller's threads, as the
+    // runs need them to end.
+    bool AwaitIdle(SteadyPoint deadline);
+    void CancelAll(CancelReason reason);
+    // The jobs that run now.
+    std::vector<std::string> Running() const;
+
+    Clock& clock() const { return options_.clock; }
+    Context& context() const { return options_.context; }
+    JobThreads& threads() const { return options_.threads; }
+    JobThreads& Blocking();
+
+  private:
+    friend class detail::Execution;
+
+    struct Driver;  // a coroutine around the one of the job
+    static Driver Drive(JobRunner& runner, Execution& execution);
+    static void StartPosted(WorkItem& item);
+
+    bool TakeLock(Execution& execution);
+    void Call(Execution& execution);
+    void Finish(Execution& execution, const std::string* error);
+    void End(Execution& execution, RunOutcome outcome);
+    void ArmTimeout(Execution& execution);
+    void Drop(Execution& execution);
+    template <class Telling>
+    void Tell(const JobEntry& entry, Telling tell);
+    void NoteError(const JobEntry& entry, const std::string& error);
+
+    const Options options_;
+    lock::LockManager* locks_ = nullptr;
+    JobExecutionListener* listener_ = nullptr;
+    std::atomic<std::size_t> active_{0};
+    std::atomic<bool> awaited_{false};  // AwaitIdle waits
+    Wakeup idle_;
+    mutable Mutex mutex_;
+    std::deque<Execution> all_ KSANA_GUARDED_BY(mutex_);
+    std::vector<Execution*> free_ KSANA_GUARDED_BY(mutex_);
+    // Of jobs whose last run failed.
+    std::unordered_map<const JobEntry*, std::string> errors_ KSANA_GUARDED_BY(mutex_);
+    std::atomic<bool> blocking_started_{false};
+};
+
+}  // namespace ksana::sdk

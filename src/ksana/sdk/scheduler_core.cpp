@@ -1,0 +1,461 @@
+#include "ksana/sdk/scheduler_core.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/text/utf8.hpp"
+#include "ksana/sdk/job_check.hpp"
+#include "ksana/sdk/open_locks.hpp"
+
+namespace ksana::detail {
+namespace {
+
+constexpr Duration kClockLook = std::chrono::seconds(1);
+// Threads for functions that block (JobContext::Blocking).
+constexpr std::size_t kBlockingThreads = 16;
+// How long runs that were cancelled are waited for.
+constexpr Duration kStopPatience = std::chrono::seconds(5);
+
+// -1 threads: none; the test kit runs everything on its own thread.
+std::size_t ThreadsOf(const SchedulerOptions& options) {
+    if (options.threads < 0) return 0;
+    if (options.threads > 0) return static_cast<std::size_t>(options.threads);
+    return std::max(2U, std::thread::hardware_concurrency());
+}
+
+JobSpec SpecOf(const JobDeclaration& declared) {
+    return {.id = std::string(declared.id),
+            .cron = std::string(declared.cron),
+            .fixed_rate = declared.fixed_rate,
+            .initial_delay = declared.initial_delay,
+            .mode = declared.mode,
+            .lock_ttl = declared.lock_ttl.value_or(kDefaultLockTtl),
+            .enabled = declared.enabled,
+            .zone = std::string(declared.zone),
+            .dialect = declared.dialect,
+            .timeout = declared.timeout,
+            .retry = declared.retry,
+            .group = std::string(declared.group),
+            .misfire = declared.misfire};
+}
+
+std::optional<std::int64_t> TimeOf(std::int64_t value) {
+    return value == sdk::kNoTime ? std::nullopt : std::optional(value);
+}
+
+Error NoSuchJob(std::string_view id) {
+    return {Code::kNotFound, fmt::format("there is no job \"{}\"", Printable(id))};
+}
+
+}  // namespace
+
+SchedulerCore::SchedulerCore(Context& context, SchedulerOptions options)
+    : context_(context),
+      options_(std::move(options)),
+      clock_(options_.clock != nullptr ? *options_.clock : system_clock_),
+      threads_(clock_, "ksana-jobs", ThreadsOf(options_)),
+      blocking_(clock_, "ksana-blocking", options_.threads < 0 ? 0 : kBlockingThreads),
+      runner_({.clock = clock_,
+               .context = context_,
+               .renew_locks = options_.renew_locks,
+               .threads = threads_,
+               .blocking = blocking_}),
+      timer_(runner_) {}
+
+SchedulerCore::~SchedulerCore() = default;
+
+Result<void> SchedulerCore::Start() {
+    const MutexLock life(life_);
+    {
+        const MutexLock lock(mutex_);
+        if (state_ == State::kRunning) return {};
+    }
+    auto started = Prepare();
+    if (started) started = Run();
+    if (!started) Close();
+    return started;
+}
+
+Result<void> SchedulerCore::Prepare() {
+    const MutexLock lock(mutex_);
+    enabled_ = options_.enabled;
+    KSANA_TRY_VOID(AddDeclared());
+    if (!options_.config.empty()) KSANA_TRY_VOID(ApplyConf());
+    KSANA_TRY_VOID(OpenLocks());
+    KSANA_TRY_VOID(CheckLocks());
+    JobExecutionListener* listener = options_.listener;
+    if (listener == nullptr) listener = context_.Find<JobExecutionListener>();
+    runner_.Use(locks_.get(), listener);
+    return {};
+}
+
+// Makes the object of every declared job. Names all that is missing, and ids that stand twice: the
+// linker does not see those of two shared libraries.
+Result<void> SchedulerCore::AddDeclared() {
+    std::vector<Problem> problems;
+    std::vector<std::string_view> seen;
+    for (const Registration* job = DeclaredJobs(); job != nullptr; job = job->next) {
+        const std::string_view id = job->declaration.id;
+        if (std::ranges::find(seen, id) != seen.end()) {
+            problems.push_back({.path = std::string(id), .message = "is declared twice"});
+        }
+        seen.push_back(id);
+        if (sdk::JobEntry* const there = Find(id); there != nullptr && there->declared) {
+            // Started before: what jobs.conf said then is forgotten.
+            KSANA_TRY(there->policy, PolicyOf(SpecOf(job->declaration)));
+            there->enabled = job->declaration.enabled;
+            continue;
+        }
+        auto object = sdk::MakeObject(*job, context_);
+        if (!object) {
+            std::ranges::move(std::move(object).error().problems, std::back_inserter(problems));
+            continue;
+        }
+        if (auto added = AddEntry(SpecOf(job->declaration), *std::move(object), true); !added) {
+            problems.push_back({.path = std::string(id), .message = added.error().Describe()});
+        }
+    }
+    if (!problems.empty()) return Error(std::move(problems)).WithContext("jobs");
+    return {};
+}
+
+Result<void> SchedulerCore::ApplyConf() {
+    KSANA_TRY(const auto conf, sdk::ReadJobsConf(options_.config));
+    if (!conf) {
+        Log(LogLevel::kWarn, "there is no such file; the jobs run as they are declared",
+            {{"config", options_.config}});
+        return {};
+    }
+    if (conf->enabled) enabled_ = *conf->enabled;
+    std::vector<std::string_view> ids;
+    for (const auto& [id, entry] : entries_) ids.push_back(id);
+    std::vector<Problem> problems = sdk::UnknownIds(*conf, ids);
+    for (const sdk::JobOverride& item : conf->items) {
+        sdk::JobEntry* const entry = Find(item.id);
+        if (entry == nullptr) continue;
+        JobSpec spec = entry->policy->spec;
+        spec.id = entry->id;
+        spec.enabled = entry->enabled;
+        sdk::Override(spec, *conf);
+        const bool enabled = spec.enabled;
+        auto policy = PolicyOf(std::move(spec));
+        if (!policy) {
+            for (Problem& problem : policy.error().problems) {
+                problem.path = fmt::format("{}:{}{}", conf->file, item.line, problem.path);
+                problems.push_back(std::move(problem));
+            }
+            continue;
+        }
+        entry->policy = *std::move(policy);
+        entry->enabled = enabled;
+    }
+    if (!problems.empty()) return Error(std::move(problems)).WithContext(options_.config);
+    return {};
+}
+
+Result<void> SchedulerCore::OpenLocks() {
+    if (options_.lock.empty() || options_.lock == "store") {
+        const bool stored = !options_.store.empty() || !options_.http.empty();
+        if (stored || options_.lock.empty()) return {};
+        return Error(Code::kInvalidArgument, "lock: \"store\" needs a store");
+    }
+    auto driver = sdk::OpenLocks(options_.lock, clock_, random_);
+    if (!driver) return std::move(driver).error().WithContext("lock");
+    lock_driver_ = *std::move(driver);
+    locks_ =
+        std::make_unique<lock::LockManager>(*lock_driver_, clock_, random_, options_.lock_prefix);
+    return {};
+}
+
+// N-13: a job for one node needs something that the nodes share: a lock, or the store.
+Result<void> SchedulerCore::CheckLocks() {
+    if (locks_ || !options_.store.empty() || !options_.http.empty()) return {};
+    std::vector<Problem> problems;
+    for (const auto& [id, entry] : entries_) {
+        if (entry->policy->spec.mode != ExecutionMode::kSingleNode) continue;
+        problems.push_back({.path = std::string(id),
+                            .message = "runs on a single node and needs a lock: give the scheduler "
+                                       "a `lock` (\"memory:\" for one process) or a `store`, or "
+                                       "the job the mode kAllNodes"});
+    }
+    if (problems.empty()) return {};
+    std::ranges::sort(problems, {}, &Problem::path);
+    return Error(std::move(problems)).WithContext("jobs");
+}
+
+Result<void> SchedulerCore::Run() {
+    timer_.Open();
+    KSANA_TRY_VOID(threads_.Start());
+    if (!options_.store.empty() || !options_.http.empty()) {
+        KSANA_TRY(auto opened, sdk::StoredJobs::Open({.store = options_.store,
+                                                      .http = options_.http,
+                                                      .lock = options_.lock,
+                                                      .clock = clock_,
+                                                      .random = random_,
+                                                      .runner = runner_,
+                                                      .scheduler = *this}));
+        const MutexLock lock(mutex_);
+        stored_ = std::move(opened);
+    }
+    {
+        const MutexLock lock(mutex_);
+        for (const auto& [id, entry] : entries_) {
+            if (auto begun = Begin(*entry); !begun) {
+                return std::move(begun).error().WithContext(id);
+            }
+        }
+        state_ = State::kRunning;
+    }
+    if (sdk::StoredJobs* const jobs = stored()) KSANA_TRY_VOID(jobs->Start());
+    threads_.PostAt(clock_item_, clock_.SteadyNow() + kClockLook);
+    return {};
+}
+
+sdk::StoredJobs* SchedulerCore::stored() const {
+    const MutexLock lock(mutex_);
+    return stored_.get();
+}
+
+void SchedulerCore::Disarm() {
+    const MutexLock lock(mutex_);
+    state_ = State::kStopped;
+    for (const auto& [id, entry] : entries_) timer_.Disarm(*entry);
+}
+
+// Stops all parts. The threads are waited for without mutex_: what they run may want it.
+void SchedulerCore::Close() {
+    timer_.Close();
+    Disarm();
+    if (sdk::StoredJobs* const jobs = stored()) jobs->Stop(Duration::zero());
+    threads_.Stop();
+    blocking_.Stop();
+    threads_.Withdraw(clock_item_);
+    const MutexLock lock(mutex_);
+    stored_.reset();
+    locks_.reset();
+    lock_driver_.reset();
+    runner_.Use(nullptr, nullptr);
+}
+
+bool SchedulerCore::Shutdown(Duration timeout) {
+    const MutexLock life(life_);
+    {
+        const MutexLock lock(mutex_);
+        if (state_ != State::kRunning) return true;
+    }
+    timer_.Close();
+    Disarm();
+    if (sdk::StoredJobs* const jobs = stored()) jobs->Stop(timeout);
+    bool idle = runner_.AwaitIdle(clock_.SteadyNow() + timeout);
+    if (!idle) {
+        runner_.CancelAll(sdk::CancelReason::kShutdown);
+        idle = runner_.AwaitIdle(clock_.SteadyNow() + kStopPatience);
+    }
+    if (!idle) {
+        for (const std::string& id : runner_.Running()) {
+            Log(LogLevel::kError, "job.not_stopping", {{"jobId", id}});
+        }
+        return false;
+    }
+    Close();
+    Log(LogLevel::kInfo, "the scheduler has shut down");
+    return true;
+}
+
+// Jobs that every process runs stay out of a store that several processes share: it has one entry
+// for each fire.
+bool SchedulerCore::IsStored(const sdk::JobEntry& entry) const {
+    return stored_ && (entry.policy->spec.mode == ExecutionMode::kSingleNode || !stored_->shared());
+}
+
+Result<void> SchedulerCore::Begin(sdk::JobEntry& entry) {
+    if (IsStored(entry)) return stored_->Put(entry, enabled_);
+    if (enabled_ && entry.enabled) timer_.Arm(entry);
+    return {};
+}
+
+sdk::JobEntry* SchedulerCore::Find(std::string_view id) const {
+    const auto found = entries_.find(id);
+    return found == entries_.end() ? nullptr : found->second.get();
+}
+
+Result<std::shared_ptr<const sdk::JobPolicy>> SchedulerCore::PolicyOf(JobSpec spec) {
+    spec.id.clear();
+    spec.enabled = true;
+    std::string key = sdk::PolicyKey(spec);
+    std::weak_ptr<const sdk::JobPolicy>& kept = policies_[key];
+    if (auto policy = kept.lock()) return policy;
+    auto compiled = sdk::CompileJob(std::move(spec), zones_);
+    if (!compiled) {
+        policies_.erase(key);
+        return std::move(compiled).error();
+    }
+    kept = *compiled;
+    return *std::move(compiled);
+}
+
+sdk::JobEntry& SchedulerCore::NewEntry(std::string id) {
+    const auto free =
+        std::ranges::find_if(removed_, [](const auto& entry) { return entry->Occupy(); });
+    std::unique_ptr<sdk::JobEntry> entry;
+    if (free == removed_.end()) {
+        entry = std::make_unique<sdk::JobEntry>(&sdk::JobTimer::Fire, &timer_, std::move(id));
+        entry->Occupy();
+    } else {
+        entry = std::move(*free);
+        removed_.erase(free);
+        threads_.Withdraw(*entry);
+        entry->Reset(std::move(id));
+    }
+    sdk::JobEntry& made = *entry;
+    entries_.emplace(made.id, std::move(entry));
+    return made;
+}
+
+Result<void> SchedulerCore::AddEntry(JobSpec spec, JobObject object, bool declared) {
+    if (Find(spec.id) != nullptr) {
+        return Error(Code::kAlreadyExists,
+                     fmt::format("there is a job \"{}\" already", Printable(spec.id)));
+    }
+    KSANA_TRY_VOID(sdk::CheckJob(spec));
+    const bool enabled = spec.enabled;
+    const std::string id = spec.id;
+    KSANA_TRY(auto policy, PolicyOf(std::move(spec)));
+    sdk::JobEntry& entry = NewEntry(id);
+    entry.object = std::move(object);
+    entry.policy = std::move(policy);
+    entry.enabled = enabled;
+    entry.declared = declared;
+    entry.Free();
+    return {};
+}
+
+Result<void> SchedulerCore::Add(JobSpec spec, JobObject object) {
+    const MutexLock lock(mutex_);
+    const std::string id = spec.id;
+    const bool single = spec.mode == ExecutionMode::kSingleNode;
+    if (state_ == State::kRunning && single && !locks_ && !stored_) {
+        return Error(std::vector<Problem>{
+            {.path = "/mode", .message = "a job for a single node needs a lock or a store"}});
+    }
+    KSANA_TRY_VOID(AddEntry(std::move(spec), std::move(object), false));
+    if (state_ != State::kRunning) return {};
+    auto begun = Begin(*Find(id));
+    if (!begun) Discard(entries_.find(id));
+    return begun;
+}
+
+// Takes a job out of the table. Its object stays, as its timer or its run may not be over.
+void SchedulerCore::Discard(Entries::iterator found) {
+    sdk::JobEntry& entry = *found->second;
+    entry.flags.fetch_or(sdk::JobEntry::kRemoved);
+    timer_.Disarm(entry);
+    timer_.Forget(entry);
+    runner_.Forget(entry);
+    auto removed = std::move(found->second);
+    entries_.erase(found);
+    removed_.push_back(std::move(removed));
+}
+
+Result<void> SchedulerCore::Remove(std::string_view id) {
+    const MutexLock lock(mutex_);
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return NoSuchJob(id);
+    sdk::JobEntry& entry = *found->second;
+    if (entry.declared) {
+        return Error(Code::kConflict, fmt::format("\"{}\" is declared with KSANA_JOB: it can be "
+                                                  "disabled, not removed",
+                                                  Printable(id)));
+    }
+    if (IsStored(entry)) KSANA_TRY_VOID(stored_->Remove(entry));
+    Discard(found);
+    return {};
+}
+
+Result<void> SchedulerCore::Trigger(std::string_view id, Parameters parameters) {
+    const MutexLock lock(mutex_);
+    sdk::JobEntry* const entry = Find(id);
+    if (entry == nullptr) return NoSuchJob(id);
+    if (state_ != State::kRunning) {
+        return Error(Code::kUnavailable, "the scheduler is not running");
+    }
+    if (IsStored(*entry)) return stored_->Trigger(*entry, parameters);
+    timer_.Trigger(*entry, std::move(parameters));
+    return {};
+}
+
+Result<void> SchedulerCore::SetEnabled(std::string_view id, bool enabled) {
+    const MutexLock lock(mutex_);
+    sdk::JobEntry* const entry = Find(id);
+    if (entry == nullptr) return NoSuchJob(id);
+    if (state_ == State::kRunning && IsStored(*entry)) {
+        KSANA_TRY_VOID(stored_->SetEnabled(*entry, enabled && enabled_));
+    }
+    const bool before = entry->enabled.exchange(enabled);
+    if (before == enabled || state_ != State::kRunning || IsStored(*entry)) return {};
+    if (!enabled) timer_.Disarm(*entry);
+    if (enabled && enabled_) timer_.Arm(*entry);
+    return {};
+}
+
+JobStatus SchedulerCore::StatusOf(const sdk::JobEntry& entry) const {
+    const JobSpec& spec = entry.policy->spec;
+    JobStatus status;
+    status.id = entry.id;
+    status.enabled = entry.enabled;
+    status.schedule = {.cron = spec.cron,
+                       .fixed_rate = spec.fixed_rate,
+                       .initial_delay = spec.initial_delay,
+                       .zone = spec.zone};
+    status.mode = spec.mode;
+    status.last_fire_time = TimeOf(entry.last_fire);
+    status.last_duration = TimeOf(entry.last_duration);
+    if (entry.last_result >= 0) {
+        status.last_result = static_cast<JobResult>(entry.last_result.load());
+    }
+    if (const auto next = TimeOf(entry.nominal); next && entry.enabled) {
+        status.next_fire_time = *next / 1000;
+    }
+    status.run_count = entry.run_count;
+    status.fail_count = entry.fail_count;
+    status.group = spec.group;
+    status.running = entry.Has(sdk::JobEntry::kBusy);
+    status.last_error = runner_.LastError(entry);
+    status.skip_count = entry.skip_count;
+    status.miss_count = entry.miss_count;
+    return status;
+}
+
+std::vector<JobStatus> SchedulerCore::Snapshot() const {
+    std::vector<JobStatus> all;
+    {
+        const MutexLock lock(mutex_);
+        all.reserve(entries_.size());
+        for (const auto& [id, entry] : entries_) all.push_back(StatusOf(*entry));
+    }
+    std::ranges::sort(all, {}, &JobStatus::id);
+    return all;
+}
+
+std::uint16_t SchedulerCore::http_port() const {
+    const MutexLock lock(mutex_);
+    return stored_ ? stored_->http_port() : std::uint16_t{0};
+}
+
+void SchedulerCore::WatchClock(WorkItem& item) {
+    SchedulerCore& core = static_cast<ClockItem&>(item).core;
+    {
+        const MutexLock lock(core.mutex_);
+        if (core.state_ != State::kRunning) return;
+        if (const auto jump = core.timer_.TakeJump()) {
+            for (const auto& [id, entry] : core.entries_) core.timer_.AfterJump(*entry, *jump);
+        }
+    }
+    core.threads_.PostAt(item, core.clock_.SteadyNow() + kClockLook);
+}
+
+}  // namespace ksana::detail

@@ -38,7 +38,7 @@ Result<void> Engine::Start() {
     return {};
 }
 
-void Engine::Stop() {
+void Engine::StopWithin(Duration drain) {
     const MutexLock lock(mutex_);
     if (!running_) return;
     node_.Close();
@@ -46,7 +46,7 @@ void Engine::Stop() {
     for (std::size_t place = dispatchers; place < runners_.size(); ++place) {
         runners_[place]->Stop();
     }
-    if (!AwaitIdle(options_.drain)) {
+    if (!AwaitIdle(drain)) {
         Log(LogLevel::kWarn, "stopping what is still under way", {{"runs", node_.UnderWay()}});
         node_.StopAll();
         if (!AwaitIdle(options_.stop_patience)) {

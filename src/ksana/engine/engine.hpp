@@ -31,7 +31,9 @@ class Engine final : public Service {
     Result<void> Start() override;
     // Shuts down (K-18): starts nothing new, lets running attempts finish within `drain`, stops the
     // rest and gives their runs back without using up an attempt, and reports every known outcome.
-    void Stop() override;
+    void Stop() override { StopWithin(options_.drain); }
+    // Stop with another time for running attempts.
+    void StopWithin(Duration drain);
 
     // Returns the time since the last sign of life of the loop that has been silent longest.
     // Thread-safe.

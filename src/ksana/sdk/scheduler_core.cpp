@@ -20,9 +20,8 @@ constexpr std::size_t kBlockingThreads = 16;
 // How long runs that were cancelled are waited for.
 constexpr Duration kStopPatience = std::chrono::seconds(5);
 
-// -1 threads: none; the test kit runs everything on its own thread.
 std::size_t ThreadsOf(const SchedulerOptions& options) {
-    if (options.threads < 0) return 0;
+    if (options.threads == kNoThreads) return 0;
     if (options.threads > 0) return static_cast<std::size_t>(options.threads);
     return std::max(2U, std::thread::hardware_concurrency());
 }
@@ -58,7 +57,7 @@ SchedulerCore::SchedulerCore(Context& context, SchedulerOptions options)
       options_(std::move(options)),
       clock_(options_.clock != nullptr ? *options_.clock : system_clock_),
       threads_(clock_, "ksana-jobs", ThreadsOf(options_)),
-      blocking_(clock_, "ksana-blocking", options_.threads < 0 ? 0 : kBlockingThreads),
+      blocking_(clock_, "ksana-blocking", options_.threads == kNoThreads ? 0 : kBlockingThreads),
       runner_({.clock = clock_,
                .context = context_,
                .renew_locks = options_.renew_locks,
@@ -193,11 +192,9 @@ Result<void> SchedulerCore::Run() {
     if (!options_.store.empty() || !options_.http.empty()) {
         KSANA_TRY(auto opened, sdk::StoredJobs::Open({.store = options_.store,
                                                       .http = options_.http,
-                                                      .lock = options_.lock,
                                                       .clock = clock_,
                                                       .random = random_,
-                                                      .runner = runner_,
-                                                      .scheduler = *this}));
+                                                      .runner = runner_}));
         const MutexLock lock(mutex_);
         stored_ = std::move(opened);
     }
@@ -211,7 +208,9 @@ Result<void> SchedulerCore::Run() {
         state_ = State::kRunning;
     }
     if (sdk::StoredJobs* const jobs = stored()) KSANA_TRY_VOID(jobs->Start());
-    threads_.PostAt(clock_item_, clock_.SteadyNow() + kClockLook);
+    if (options_.threads != kNoThreads) {
+        threads_.PostAt(clock_item_, clock_.SteadyNow() + kClockLook);
+    }
     return {};
 }
 
@@ -446,15 +445,20 @@ std::uint16_t SchedulerCore::http_port() const {
     return stored_ ? stored_->http_port() : std::uint16_t{0};
 }
 
+bool SchedulerCore::LookAtClock() {
+    const MutexLock lock(mutex_);
+    if (state_ != State::kRunning) return false;
+    const auto jump = timer_.TakeJump();
+    if (!jump) return true;
+    for (const auto& [id, entry] : entries_) {
+        if (!IsStored(*entry)) timer_.AfterJump(*entry, *jump);
+    }
+    return true;
+}
+
 void SchedulerCore::WatchClock(WorkItem& item) {
     SchedulerCore& core = static_cast<ClockItem&>(item).core;
-    {
-        const MutexLock lock(core.mutex_);
-        if (core.state_ != State::kRunning) return;
-        if (const auto jump = core.timer_.TakeJump()) {
-            for (const auto& [id, entry] : core.entries_) core.timer_.AfterJump(*entry, *jump);
-        }
-    }
+    if (!core.LookAtClock()) return;
     core.threads_.PostAt(item, core.clock_.SteadyNow() + kClockLook);
 }
 

@@ -18,6 +18,16 @@
 
 namespace ksana::detail {
 
+// SchedulerOptions::threads for a scheduler without threads, for the test kit.
+inline constexpr int kNoThreads = -1;
+
+class SchedulerCore;
+
+// For the test kit.
+struct SchedulerAccess {
+    static SchedulerCore& CoreOf(Scheduler& scheduler) { return *scheduler.core_; }
+};
+
 // The parts of a Scheduler: the table of jobs, and what runs them. Jobs are fired by a JobTimer, or
 // by the engine of a server in this process if there is a store. Owned by Scheduler; a run that
 // does not end keeps it alive beyond that. Thread-safe.
@@ -37,8 +47,10 @@ class SchedulerCore {
     std::uint16_t http_port() const;
     std::chrono::milliseconds shutdown_timeout() const { return options_.shutdown_timeout; }
 
-    // For the test kit: runs what is due on the calling thread.
+    // For the test kit, which runs what is due on its own thread.
     sdk::JobThreads& threads() { return threads_; }
+    // Arms the jobs anew if the wall clock was set. Returns false if the scheduler has stopped.
+    bool LookAtClock();
 
   private:
     enum class State : std::uint8_t { kNew, kRunning, kStopped };

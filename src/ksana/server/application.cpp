@@ -110,6 +110,19 @@ Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
     return options;
 }
 
+std::vector<engine::Executor*> ExecutorsOf(const ApplicationParts& parts, engine::Executor& http) {
+    std::vector<engine::Executor*> all = parts.executors;
+    all.push_back(&http);
+    return all;
+}
+
+// The actions that this process carries out, or the agents that it serves.
+std::vector<model::ActionKind> KindsOf(const ApplicationParts& parts) {
+    std::vector<model::ActionKind> kinds = {model::ActionKind::kHttp, model::ActionKind::kQueue};
+    for (const engine::Executor* executor : parts.executors) kinds.push_back(executor->kind());
+    return kinds;
+}
+
 // Returns nullopt if no mail server is configured.
 Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings) {
     if (settings.smtp_url.empty()) return std::optional<mail::SmtpOptions>();
@@ -188,13 +201,14 @@ struct Application::Everything {
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
           http_executor(client, parts.clock, {}, mailer.get()),
-          node(*store, {&http_executor}, zones, parts.clock, NodeOptionsOf(settings, parts),
-               &engine_metrics),
+          node(*store, ExecutorsOf(parts, http_executor), zones, parts.clock,
+               NodeOptionsOf(settings, parts), &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           job_service(
               *store, node.plans(), zones,
-              [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
+              [this](std::string_view name) { return FindCalendar(name); }, parts.ids,
+              KindsOf(parts)),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
           run_service(*store, parts.ids),
           type_service(*store, node.types()),
@@ -391,7 +405,7 @@ Result<void> Application::Start() {
     all_->running = true;
     Log(LogLevel::kInfo, "ksana is ready",
         {{"version", all_->parts.version},
-         {"url", url()},
+         {"url", all_->parts.listen ? url() : "none"},
          {"store", ShownUrl(all_->settings.store)},
          {"node", all_->node.owner()},
          {"workers", all_->settings.workers}});
@@ -406,12 +420,14 @@ Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->store_check.Start());
     KSANA_TRY_VOID(all_->events.Start());
     KSANA_TRY_VOID(all_->agent_polls.Start());
-    KSANA_TRY_VOID(all_->server.Start());
+    if (all_->parts.listen) KSANA_TRY_VOID(all_->server.Start());
     if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->job_service, url()));
     return all_->engine.Start();
 }
 
-void Application::Stop() {
+void Application::Stop() { StopWithin(all_->settings.shutdown_timeout); }
+
+void Application::StopWithin(Duration drain) {
     const MutexLock lock(mutex_);
     if (!running_) return;
     Log(LogLevel::kInfo, "ksana is stopping", {{"under_way", all_->node.UnderWay()}});
@@ -419,7 +435,7 @@ void Application::Stop() {
     all_->server.Stop();
     all_->agent_polls.Stop();
     all_->events.Stop();
-    all_->engine.Stop();
+    all_->engine.StopWithin(drain);
     all_->StopCalls();
     all_->store_check.Stop();
     running_ = false;
@@ -436,6 +452,10 @@ std::string Application::url() const {
 }
 
 engine::JobService& Application::job_service() { return all_->job_service; }
+
+store::Store& Application::store() { return *all_->store; }
+
+bool Application::is_shared() const { return !IsSingleProcessStore(all_->settings.store.kind); }
 
 Result<void> Application::Alive() const { return all_->Alive(); }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/random.hpp"
@@ -12,6 +13,7 @@
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/engine/services/job_service.hpp"
 #include "ksana/server/settings/settings.hpp"
 
@@ -23,7 +25,10 @@ struct ApplicationParts {
     Random& random;  // must be thread-safe
     UuidGenerator& ids;
     std::string version;
-    bool demo = false;                                  // add the demo target and job (demo.hpp)
+    bool demo = false;  // add the demo target and job (demo.hpp)
+    // Further executors, for the library; they come first, so the planner starts their runs itself.
+    std::vector<engine::Executor*> executors = {};
+    bool listen = true;                                 // false: the HTTP server is not started
     std::map<std::string_view, SettingOrigin> origins;  // of the settings, for /api/v1
 };
 
@@ -47,10 +52,15 @@ class Application final : public Service {
     Result<void> Start() override;
     // K-18: accepts no new requests, lets calls in flight finish, and writes their results.
     void Stop() override;
+    // Stop with another time for running calls than that of the settings.
+    void StopWithin(Duration drain);
 
     std::uint16_t port() const;
     std::string url() const;  // made of the address it listens on, "http://127.0.0.1:7100"
     engine::JobService& job_service();
+    store::Store& store();
+    // Whether other processes may use the same store.
+    bool is_shared() const;
     // Fails with kInternal if a loop of the engine hangs. For watchdogs; thread-safe.
     Result<void> Alive() const;
 

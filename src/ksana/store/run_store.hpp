@@ -28,6 +28,7 @@ struct StartAs {
     std::string owner;
     Duration lease = std::chrono::seconds(30);
     model::ActionKind kind = model::ActionKind::kQueue;  // starts only runs of this kind
+    std::vector<std::string> types = {};                 // and of these types; empty: any
     std::size_t limit = kMaxBatch;  // starts at most this many; the rest is queued
     // Also starts runs that become ready within this time. They are stored as started at their
     // ready_at, and the owner waits until then.

@@ -195,7 +195,7 @@ std::optional<store::ClaimParams> Dispatcher::WantedClaim(SteadyPoint now) {
     if (room == 0) return std::nullopt;
     look_for_ready_ = false;
     next_ready_.reset();
-    return store::ClaimParams{.filter = {.kind = executor_.kind()},
+    return store::ClaimParams{.filter = {.kind = executor_.kind(), .types = executor_.types()},
                               .owner = options_.owner,
                               .lease = options_.lease,
                               .limit = room};
@@ -322,6 +322,7 @@ store::StartAs Dispatcher::Reserve(std::size_t most) {
     return {.owner = options_.owner,
             .lease = options_.lease,
             .kind = executor_.kind(),
+            .types = executor_.types(),
             .limit = attempts_->Reserve(most)};
 }
 

@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ksana/engine/dispatch/attempt.hpp"
 #include "ksana/model/job/action.hpp"
@@ -22,6 +24,9 @@ class Executor {
     virtual ~Executor() = default;
 
     virtual model::ActionKind kind() const = 0;
+    // Returns the types whose runs it can execute; empty: any. Runs of other types are left to
+    // other processes. Any thread.
+    virtual std::vector<std::string> types() const { return {}; }
 
     // Starts the attempt and returns at once. Calls `done` exactly once, on any thread, possibly
     // before Start returns. `done` returns quickly and does not call the executor.

@@ -95,7 +95,9 @@ bool JobContext::cancelled() const { return execution_.cancelled(); }
 
 std::optional<TimePoint> JobContext::deadline() const { return execution_.deadline; }
 
+// Without threads, in the test kit, nothing would end the wait.
 bool JobContext::SleepOnThread(Duration time) {
+    if (execution_.runner.threads().size() == 0) return !cancelled();
     const SteadyPoint until = execution_.runner.clock().SteadyNow() + time;
     while (!cancelled()) {
         const auto outcome = execution_.runner.clock().Wait(execution_.thread_sleep, until, {});

@@ -4,46 +4,57 @@
 #include <string>
 
 #include "ksana/base/ids/random.hpp"
+#include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/sdk/run/job_runner.hpp"
-
-namespace ksana::detail {
-class SchedulerCore;
-}
+#include "ksana/sdk/stored/handler_executor.hpp"
+#include "ksana/server/application.hpp"
 
 namespace ksana::sdk {
 
 // The jobs of a scheduler in a store: a server inside the process, whose engine fires them and
 // whose executor is the JobRunner. Owned by the scheduler. Thread-safe.
 class StoredJobs {
+    struct Key {};  // only Open can construct one
+
   public:
     struct Options {
         std::string store;  // empty: in memory
-        std::string http;   // empty: not served
-        std::string lock;   // as in SchedulerOptions
+        std::string http;   // "ADDRESS:PORT"; empty: not served
         Clock& clock;
         Random& random;
         JobRunner& runner;
-        detail::SchedulerCore& scheduler;  // for the admin routes
     };
 
-    static Result<std::unique_ptr<StoredJobs>> Open(const Options& options);
-    virtual ~StoredJobs() = default;
+    StoredJobs(Key key, const Options& options, bool shared);
 
-    virtual Result<void> Start() = 0;
+    // Opens the store and makes all parts without starting them.
+    static Result<std::unique_ptr<StoredJobs>> Open(const Options& options);
+
+    // Starts to fire. Call it when all jobs are put: jobs of an earlier version of the program,
+    // which are left in a store that only this process uses, are paused.
+    Result<void> Start();
     // Starts no further run, and waits for those that run, at most `timeout`.
-    virtual void Stop(Duration timeout) = 0;
+    void Stop(Duration timeout) { application_->StopWithin(timeout); }
 
     // Whether other processes may use the same store.
-    virtual bool shared() const = 0;
-    virtual std::uint16_t http_port() const = 0;
+    bool shared() const { return application_->is_shared(); }
+    std::uint16_t http_port() const { return listens_ ? application_->port() : std::uint16_t{0}; }
 
     // Stores the job, or changes the stored one to what the entry says. `scheduled`: the global
-    // switch.
-    virtual Result<void> Put(JobEntry& entry, bool scheduled) = 0;
-    virtual Result<void> Remove(JobEntry& entry) = 0;
-    virtual Result<void> Trigger(JobEntry& entry, const Parameters& parameters) = 0;
-    virtual Result<void> SetEnabled(JobEntry& entry, bool enabled) = 0;
+    // switch. kConflict: the store has another job with this id.
+    Result<void> Put(JobEntry& entry, bool scheduled);
+    Result<void> Remove(JobEntry& entry);
+    Result<void> Trigger(JobEntry& entry, const Parameters& parameters);
+    Result<void> SetEnabled(JobEntry& entry, bool enabled);
+
+  private:
+    Result<void> PauseLeftovers();
+
+    UuidGenerator ids_;
+    HandlerExecutor executor_;
+    const bool listens_;
+    std::unique_ptr<server::Application> application_;  // set by Open
 };
 
 }  // namespace ksana::sdk

@@ -139,8 +139,10 @@ Result<void> NewRuns::TakeKeys(const std::vector<Run>& runs) {
 }
 
 bool NewRuns::MayStart(const Run& run) const {
-    return start_ && run.kind == start_->kind && run.selector.empty() &&
-           run.status.ready_at <= changes_.now() + start_->ahead;
+    if (!start_ || run.kind != start_->kind || !run.selector.empty()) return false;
+    const auto& types = start_->types;
+    if (!types.empty() && std::ranges::find(types, run.type) == types.end()) return false;
+    return run.status.ready_at <= changes_.now() + start_->ahead;
 }
 
 Result<void> NewRuns::Start(std::vector<Run>& runs) {

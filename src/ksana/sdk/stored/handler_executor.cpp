@@ -1,0 +1,136 @@
+#include "ksana/sdk/stored/handler_executor.hpp"
+
+#include <utility>
+
+#include "ksana/codec/json/json_tree.hpp"
+#include "ksana/model/run/retry.hpp"
+#include "ksana/sdk/timer/job_timer.hpp"
+
+namespace ksana::sdk {
+namespace {
+
+// The payload of a run as parameters: the members of an object, each as text.
+Parameters ParametersOf(const std::string& payload) {
+    Parameters parameters;
+    if (payload.empty()) return parameters;
+    const auto json = codec::Json::Parse(payload);
+    if (!json) return parameters;
+    for (const auto& [name, value] : json->Members()) parameters[name] = value.Text();
+    return parameters;
+}
+
+model::Event Skipped(model::SkipReason reason) {
+    model::Event event;
+    event.kind = model::EventKind::kSkip;
+    event.reason = reason;
+    return event;
+}
+
+model::Event EventOf(const RunOutcome& outcome) {
+    model::Event event;
+    if (outcome.kind == RunOutcome::Kind::kSkipped) return Skipped(model::SkipReason::kLock);
+    event.kind = model::EventKind::kSuccess;
+    if (outcome.kind == RunOutcome::Kind::kFailed) {
+        event.kind = model::EventKind::kRetryableFailure;
+        event.error = outcome.error;
+    }
+    // The dispatcher knows why it asked the attempt to stop.
+    const bool stopped =
+        outcome.cancelled == CancelReason::kUser || outcome.cancelled == CancelReason::kShutdown;
+    if (stopped) event.kind = model::EventKind::kCancelled;
+    return event;
+}
+
+}  // namespace
+
+void HandlerExecutor::Add(JobEntry& entry) {
+    const MutexLock lock(mutex_);
+    entries_[entry.id] = &entry;
+}
+
+void HandlerExecutor::Remove(const JobEntry& entry) {
+    const MutexLock lock(mutex_);
+    entries_.erase(entry.id);
+}
+
+bool HandlerExecutor::Knows(const std::string& handler) const {
+    const MutexLock lock(mutex_);
+    return entries_.contains(handler);
+}
+
+std::vector<std::string> HandlerExecutor::types() const {
+    std::vector<std::string> names;
+    if (!shared_) return names;
+    const MutexLock lock(mutex_);
+    names.reserve(entries_.size());
+    for (const auto& [name, entry] : entries_) names.push_back(name);
+    return names;
+}
+
+void HandlerExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) {
+    const model::Run& run = attempt->run;
+    const std::string& exec_id = run.status.exec_id;
+    Execution* execution = nullptr;
+    {
+        const MutexLock lock(mutex_);
+        const auto found = entries_.find(run.type);
+        if (found != entries_.end()) {
+            // Busy: an attempt that the engine has given up still runs here.
+            if (!found->second->Occupy()) return done(Skipped(model::SkipReason::kOverlap));
+            execution = &runner_.Take();
+            execution->entry = found->second;
+            active_[exec_id] = {attempt, std::move(done), execution, execution->number};
+        }
+    }
+    if (execution == nullptr) {
+        model::Event unknown;
+        unknown.kind = model::EventKind::kPermanentFailure;
+        unknown.error = "this program has no job \"" + run.type + "\"";
+        return done(std::move(unknown));
+    }
+    execution->owner = this;
+    execution->fire = run.nominal_at.value_or(run.created_at);
+    execution->scheduled = run.nominal_at.has_value();
+    execution->attempt = run.status.attempt;
+    execution->timeout = {};  // the dispatcher cancels it
+    execution->deadline = run.status.deadline;
+    execution->parameters = ParametersOf(run.payload);
+    execution->exec_id = exec_id;
+    runner_.Post(*execution);
+}
+
+void HandlerExecutor::Cancel(std::string_view exec_id) {
+    Execution* execution = nullptr;
+    std::uint64_t number = 0;
+    {
+        const MutexLock lock(mutex_);
+        const auto found = active_.find(exec_id);
+        if (found == active_.end()) return;
+        execution = found->second.execution;
+        number = found->second.run;
+    }
+    execution->Cancel(number, CancelReason::kUser);
+}
+
+void HandlerExecutor::Ended(Execution& execution, RunOutcome outcome) {
+    JobEntry& entry = *execution.entry;
+    Active ended;
+    {
+        const MutexLock lock(mutex_);
+        ended = std::move(active_.extract(execution.exec_id).mapped());
+    }
+    const model::Run& run = ended.attempt->run;
+    const bool failed = outcome.kind == RunOutcome::Kind::kFailed;
+    const bool again =
+        failed && model::RetryDelay(run.policy.retry, run.status.failures + 1, {}, "").has_value();
+    if (outcome.kind != RunOutcome::Kind::kSkipped && !again) ++entry.run_count;
+    if (failed && !again) ++entry.fail_count;
+    if (execution.scheduled && entry.nominal != kNoTime) {
+        const auto next = NextFire(*entry.policy, execution.fire, runner_.clock().Now());
+        entry.nominal = next ? next->time_since_epoch().count() : kNoTime;
+    }
+    entry.Free();
+    ended.done(EventOf(outcome));
+}
+
+}  // namespace ksana::sdk

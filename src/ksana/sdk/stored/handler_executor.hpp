@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "ksana/base/process/mutex.hpp"
+#include "ksana/engine/dispatch/executor.hpp"
+#include "ksana/sdk/run/job_runner.hpp"
+
+namespace ksana::sdk {
+
+// Carries out the engine's attempts of library jobs through the JobRunner. The engine decides about
+// times, retries, timeouts and overlap; this only runs what it is given. Owned by StoredJobs.
+// Thread-safe.
+class HandlerExecutor final : public engine::Executor, private RunOwner {
+  public:
+    // `runner` must outlive the executor. `shared`: other processes may use the same store, so only
+    // runs of this process's jobs are taken.
+    HandlerExecutor(JobRunner& runner, bool shared) : runner_(runner), shared_(shared) {}
+
+    void Add(JobEntry& entry);
+    void Remove(const JobEntry& entry);
+    bool Knows(const std::string& handler) const;
+
+    model::ActionKind kind() const override { return model::ActionKind::kHandler; }
+    std::vector<std::string> types() const override;
+    void Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) override;
+    void Cancel(std::string_view exec_id) override;
+
+  private:
+    // An attempt that runs.
+    struct Active {
+        std::shared_ptr<const engine::ActiveAttempt> attempt;
+        Done done;
+        Execution* execution = nullptr;
+        std::uint64_t run = 0;  // number of the execution
+    };
+
+    void Ended(Execution& execution, RunOutcome outcome) override;
+
+    JobRunner& runner_;
+    const bool shared_;
+    mutable Mutex mutex_;
+    std::unordered_map<std::string, JobEntry*> entries_ KSANA_GUARDED_BY(mutex_);
+    std::map<std::string, Active, std::less<>> active_ KSANA_GUARDED_BY(mutex_);  // by exec_id
+};
+
+}  // namespace ksana::sdk

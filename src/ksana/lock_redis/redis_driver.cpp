@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <deque>
 #include <functional>
 #include <numeric>
 
@@ -61,10 +60,12 @@ Duration RedisDriver::Share(Duration ttl) const {
 }
 
 std::vector<Result<Reply>> RedisDriver::Ask(std::span<const std::size_t> nodes,
-                                            const Maker& command, Duration timeout) {
-    std::deque<Exchange> exchanges;
-    for (const std::size_t node : nodes) {
-        exchanges.emplace_back(*nodes_[node], command(node), Deadline(clock_, timeout));
+                                            std::vector<Command> commands, Duration timeout) {
+    std::vector<Exchange> exchanges;
+    exchanges.reserve(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        exchanges.emplace_back(*nodes_[nodes[i]], std::move(commands[i]),
+                               Deadline(clock_, timeout));
     }
     std::vector<Result<Reply>> replies;
     replies.reserve(nodes.size());
@@ -75,9 +76,8 @@ std::vector<Result<Reply>> RedisDriver::Ask(std::span<const std::size_t> nodes,
 void RedisDriver::AskFor(std::span<const std::size_t> nodes, const lock::LockRequest& request,
                          Poll& poll) {
     // With the fence of the first server, the others normally give the same one.
-    const Command command = TryCommand(request, poll.Fence());
-    const auto replies = Ask(
-        nodes, [&](std::size_t) { return command; }, Share(request.ttl));
+    std::vector<Command> commands(nodes.size(), TryCommand(request, poll.Fence()));
+    const auto replies = Ask(nodes, std::move(commands), Share(request.ttl));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (!replies[i]) {
             const bool conflict = replies[i].error().code == Code::kConflict;
@@ -102,23 +102,20 @@ void RedisDriver::AskFor(std::span<const std::size_t> nodes, const lock::LockReq
 // which one server at least is among them, gives a larger one. Returns whether a majority has it.
 bool RedisDriver::Raise(const lock::LockRequest& request, Poll& poll) {
     const std::int64_t largest = poll.Fence();
-    Nodes behind;
-    for (const Vote& vote : poll.votes) {
-        if (vote.fence != largest) behind.push_back(vote.node);
+    std::vector<Vote*> behind;
+    Nodes nodes;
+    std::vector<Command> commands;
+    for (Vote& vote : poll.votes) {
+        if (vote.fence == largest) continue;
+        behind.push_back(&vote);
+        nodes.push_back(vote.node);
+        commands.push_back(RaiseCommand(request, vote.fence, largest));
     }
-    if (behind.empty()) return true;
-    const auto vote_of = [&](std::size_t node) {
-        return std::find_if(poll.votes.begin(), poll.votes.end(),
-                            [node](const Vote& vote) { return vote.node == node; });
-    };
-    const auto replies = Ask(
-        behind,
-        [&](std::size_t node) { return RaiseCommand(request, vote_of(node)->fence, largest); },
-        Share(request.ttl));
+    const auto replies = Ask(nodes, std::move(commands), Share(request.ttl));
     std::size_t raised = poll.votes.size() - behind.size();
     for (std::size_t i = 0; i < behind.size(); ++i) {
         if (!replies[i] || replies[i]->integer != 1) continue;
-        vote_of(behind[i])->fence = largest;
+        behind[i]->fence = largest;
         ++raised;
     }
     return raised >= Quorum();
@@ -127,15 +124,12 @@ bool RedisDriver::Raise(const lock::LockRequest& request, Poll& poll) {
 // A server that cannot be reached keeps the lock for its TTL.
 void RedisDriver::Undo(const lock::LockRequest& request, const Poll& poll) {
     Nodes nodes;
-    for (const Vote& vote : poll.votes) nodes.push_back(vote.node);
-    std::size_t next = 0;
-    Ask(
-        nodes,
-        [&](std::size_t) {
-            const Vote& vote = poll.votes[next++];
-            return UndoCommand(request, vote.fence, vote.before);
-        },
-        Share(request.ttl));
+    std::vector<Command> commands;
+    for (const Vote& vote : poll.votes) {
+        nodes.push_back(vote.node);
+        commands.push_back(UndoCommand(request, vote.fence, vote.before));
+    }
+    Ask(nodes, std::move(commands), Share(request.ttl));
 }
 
 Error RedisDriver::TooFew(std::size_t faults, const Error& fault) const {
@@ -203,13 +197,13 @@ Result<lock::TryAnswer> RedisDriver::Try(const lock::LockRequest& request) {
 
 // Sends a command that is answered with 1 or 0. A majority must answer 1.
 Result<void> RedisDriver::Confirm(const Command& command, Duration timeout) {
-    const auto same = [&](std::size_t) { return command; };
     Nodes nodes = Usable();
     std::size_t done = 0;
     std::size_t lost = 0;
     std::optional<Error> fault;
     const auto count = [&] {
-        for (const Result<Reply>& reply : Ask(nodes, same, timeout)) {
+        std::vector<Command> commands(nodes.size(), command);
+        for (const Result<Reply>& reply : Ask(nodes, std::move(commands), timeout)) {
             if (reply && reply->integer == 1) ++done;
             // Something that is not a lock stands in its place: stolen.
             else if (reply || reply.error().code == Code::kConflict)

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,7 +40,6 @@ class RedisDriver final : public lock::LockDriver {
 
         std::int64_t Fence() const;
     };
-    using Maker = std::function<Command(std::size_t node)>;
     using Nodes = std::vector<std::size_t>;
 
     std::size_t Quorum() const { return nodes_.size() / 2 + 1; }
@@ -50,8 +48,9 @@ class RedisDriver final : public lock::LockDriver {
     Nodes Usable() const;
     Nodes Except(const Nodes& nodes) const;
     Duration Share(Duration ttl) const;
-    std::vector<Result<Reply>> Ask(std::span<const std::size_t> nodes, const Maker& command,
-                                   Duration timeout);
+    // Sends each of the nodes its command and returns their answers, in the same order.
+    std::vector<Result<Reply>> Ask(std::span<const std::size_t> nodes,
+                                   std::vector<Command> commands, Duration timeout);
     void AskFor(std::span<const std::size_t> nodes, const lock::LockRequest& request, Poll& poll);
     bool Raise(const lock::LockRequest& request, Poll& poll);
     void Undo(const lock::LockRequest& request, const Poll& poll);

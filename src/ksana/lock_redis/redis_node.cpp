@@ -52,7 +52,7 @@ Result<void> Exchange::Send() {
     if (!reused_) {
         KSANA_TRY(connection_, node_.Connect(deadline_));
     }
-    return connection_->Send(command_.words, deadline_);
+    return connection_->SendEncoded(command_.Encoded(), deadline_);
 }
 
 Result<Reply> Exchange::Receive() {
@@ -64,7 +64,7 @@ Result<Reply> Exchange::Repeat() {
     node_.DropIdle();  // they were most likely closed with this one
     command_.MarkRepeated();
     KSANA_TRY(connection_, node_.Connect(deadline_));
-    KSANA_TRY_VOID(connection_->Send(command_.words, deadline_));
+    KSANA_TRY_VOID(connection_->SendEncoded(command_.Encoded(), deadline_));
     return connection_->Receive(deadline_);
 }
 
@@ -72,8 +72,8 @@ Result<Reply> Exchange::Finish() {
     Result<Reply> reply = Receive();
     if (!reply && reused_ && connection_->cut()) reply = Repeat();
     if (reply && reply->kind == Reply::Kind::kError && reply->text.starts_with("NOSCRIPT")) {
-        command_.RunByText();
-        sent_ = connection_->Send(command_.words, deadline_);
+        command_.SendText();
+        sent_ = connection_->SendEncoded(command_.Encoded(), deadline_);
         reply = Receive();
     }
     if (!reply) {

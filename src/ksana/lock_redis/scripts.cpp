@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 
+#include "ksana/base/text/number_text.hpp"
+#include "ksana/lock_redis/wire/connection.hpp"
+
 namespace ksana::lock_redis {
 namespace {
 
-// KEYS: the lock (a string, the token of its holder), its state (a hash: fence, stamp). The last
-// argument is "1" if the command is repeated since its answer was lost.
+// KEYS: the lock (a string, the token of its holder), its state (a hash: fence, stamp). `repeated`
+// is "1" if the command was sent before and its answer was lost, else "0".
 //
 // A script that fails has changed nothing: a key of another type is found before anything is
 // written, or what was written is taken back.
@@ -47,7 +50,7 @@ if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   taken = false
 end
-local fence = redis.pcall('HINCRBY', KEYS[2], 'fence', 1)
+local fence = redis.pcall('HINCRBY', KEYS[2], 'fence', '1')
 if type(fence) ~= 'number' then
   if taken then redis.call('DEL', KEYS[1]) end
   return fence
@@ -66,7 +69,7 @@ return stamp and {fence, last} or fence
 )";
 static_assert(lock::kStampMemory == std::chrono::milliseconds(86'400'000));
 
-// ARGV: token, fence, TTL, repeated. The state of a lock that is held can expire before it: then
+// ARGV: token, fence, TTL. The state of a lock that is held can expire before it: then
 // the token alone decides, and the state is made again.
 constexpr std::string_view kRenew = R"(
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -92,7 +95,7 @@ if ARGV[3] == '1' and not holder and fence then return 1 end
 return 0
 )";
 
-// ARGV: token, fence, larger fence, repeated.
+// ARGV: token, fence, larger fence.
 constexpr std::string_view kRaise = R"(
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local fence = redis.call('HGET', KEYS[2], 'fence')
@@ -101,7 +104,7 @@ redis.call('HSET', KEYS[2], 'fence', ARGV[3])
 return 1
 )";
 
-// ARGV: token, fence, "keep" or the stamp to restore or "" for none, repeated.
+// ARGV: token, fence, "keep" or the stamp to restore or "" for none.
 constexpr std::string_view kUndo = R"(
 if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('HGET', KEYS[2], 'fence') ~= ARGV[2] then
   return 0
@@ -124,22 +127,6 @@ std::string Sha1(std::string_view text) {
     return hex;
 }
 
-Command MakeCommand(const Script& script, const lock::LockRequest& request,
-                    std::initializer_list<std::string> arguments) {
-    Command command{.script = &script, .words = {}};
-    command.words.reserve(6 + arguments.size());
-    for (std::string_view word : {"EVALSHA", script.sha1.c_str(), "2"}) {
-        command.words.emplace_back(word);
-    }
-    command.words.push_back(request.key);
-    command.words.push_back(StateKey(request.key));
-    command.words.push_back(request.token);
-    command.words.insert(command.words.end(), arguments);
-    return command;
-}
-
-std::string TtlText(Duration ttl) { return std::to_string(AppliedTtl(ttl).count()); }
-
 }  // namespace
 
 Script::Script(std::string lua) : text(std::move(lua)), sha1(Sha1(text)) {}
@@ -159,39 +146,86 @@ std::string StateKey(const std::string& key) {
     return tagged ? key + ":state" : "{" + key + "}:state";
 }
 
+Command::Command(const Script& script, const lock::LockRequest& request) : script_(&script) {
+    arguments_.reserve(2 * request.key.size() + request.token.size() + 160);
+    Add("2");
+    Add(request.key);
+    Add(StateKey(request.key));
+    Add(request.token);
+}
+
+void Command::Add(std::string_view argument) {
+    AppendWord(arguments_, argument);
+    ++words_;
+}
+
+void Command::AddNumber(std::int64_t argument) {
+    std::string text;
+    AppendNumber(text, argument);
+    Add(text);
+}
+
+void Command::AddFlag() {
+    Add("0");
+    flagged_ = true;
+}
+
+void Command::MarkRepeated() {
+    if (flagged_) arguments_[arguments_.size() - 3] = '1';  // before the end of the line
+}
+
+std::string Command::Encoded() const {
+    std::string out;
+    out.reserve(arguments_.size() + 80);
+    AppendCount(out, words_ + 2);
+    AppendWord(out, by_name_ ? "EVALSHA" : "EVAL");
+    AppendWord(out, by_name_ ? script_->sha1 : script_->text);
+    return out += arguments_;
+}
+
 Command TryCommand(const lock::LockRequest& request, std::int64_t floor) {
     static const Script script{std::string(kTry)};
-    if (!request.stamp && floor == 0) {
-        Command command = MakeCommand(script, request, {TtlText(request.ttl)});
-        command.flagged = false;  // such a request is granted again anyway
-        return command;
-    }
-    return MakeCommand(script, request,
-                       {TtlText(request.ttl), request.stamp ? std::to_string(*request.stamp) : "",
-                        std::to_string(floor), "0"});
+    Command command(script, request);
+    command.AddNumber(AppliedTtl(request.ttl).count());
+    if (!request.stamp && floor == 0) return command;
+    command.Add(request.stamp ? std::to_string(*request.stamp) : "");
+    command.AddNumber(floor);
+    command.AddFlag();
+    return command;
 }
 
 Command RenewCommand(const lock::LockRequest& request, std::int64_t fence) {
     static const Script script{std::string(kRenew)};
-    return MakeCommand(script, request, {std::to_string(fence), TtlText(request.ttl), "0"});
+    Command command(script, request);
+    command.AddNumber(fence);
+    command.AddNumber(AppliedTtl(request.ttl).count());
+    return command;
 }
 
 Command ReleaseCommand(const lock::LockRequest& request, std::int64_t fence) {
     static const Script script{std::string(kRelease)};
-    return MakeCommand(script, request, {std::to_string(fence), "0"});
+    Command command(script, request);
+    command.AddNumber(fence);
+    command.AddFlag();
+    return command;
 }
 
 Command RaiseCommand(const lock::LockRequest& request, std::int64_t fence, std::int64_t larger) {
     static const Script script{std::string(kRaise)};
-    return MakeCommand(script, request, {std::to_string(fence), std::to_string(larger), "0"});
+    Command command(script, request);
+    command.AddNumber(fence);
+    command.AddNumber(larger);
+    return command;
 }
 
 Command UndoCommand(const lock::LockRequest& request, std::int64_t fence,
                     std::optional<std::int64_t> before) {
     static const Script script{std::string(kUndo)};
+    Command command(script, request);
+    command.AddNumber(fence);
     const std::string stamp = before ? std::to_string(*before) : "";
-    return MakeCommand(script, request,
-                       {std::to_string(fence), request.stamp ? stamp : "keep", "0"});
+    command.Add(request.stamp ? stamp : "keep");
+    return command;
 }
 
 }  // namespace ksana::lock_redis

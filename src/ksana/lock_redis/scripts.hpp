@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "ksana/lock/lock_driver.hpp"
 
@@ -17,20 +17,28 @@ struct Script {
     std::string sha1;  // its name on the server
 };
 
-// One command for a server. `words` is complete: it begins with EVALSHA and the script's name.
-// It may be sent a second time after its answer was lost: its last word then says so.
-struct Command {
-    const Script* script = nullptr;
-    std::vector<std::string> words;
-    bool flagged = true;  // the last word is "0", or "1" if repeated
+// One command for a server: a script and its arguments. It may be sent a second time after its
+// answer was lost: its last argument then says so.
+class Command {
+  public:
+    Command(const Script& script, const lock::LockRequest& request);
 
-    void RunByText() {  // for a server that does not know the script, and learns it so
-        words[0] = "EVAL";
-        words[1] = script->text;
-    }
-    void MarkRepeated() {
-        if (flagged) words.back() = "1";
-    }
+    void Add(std::string_view argument);
+    void AddNumber(std::int64_t argument);
+    void AddFlag();  // the last argument: "0", or "1" if the command is repeated
+
+    void MarkRepeated();
+    // For a server that does not know the script's name, and learns it so.
+    void SendText() { by_name_ = false; }
+
+    std::string Encoded() const;
+
+  private:
+    const Script* script_;
+    std::string arguments_;  // in Redis's protocol
+    std::size_t words_ = 0;
+    bool flagged_ = false;
+    bool by_name_ = true;
 };
 
 // Takes the lock under a fence of at least `floor`. The answer is the fence, or {fence, stamp

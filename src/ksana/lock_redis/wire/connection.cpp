@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ksana/base/text/number_text.hpp"
 #include "ksana/lock_redis/wire/hiredis.hpp"
 #include "ksana/lock_redis/wire/tls.hpp"
 
@@ -37,6 +38,20 @@ Reply ToReply(const redisReply& from) {
 }
 
 }  // namespace
+
+void AppendCount(std::string& out, std::size_t words) {
+    out += '*';
+    AppendNumber(out, words);
+    out += "\r\n";
+}
+
+void AppendWord(std::string& out, std::string_view word) {
+    out += '$';
+    AppendNumber(out, word.size());
+    out += "\r\n";
+    out += word;
+    out += "\r\n";
+}
 
 Error ServerError(const Reply& reply) {
     // A script's error has the name and the line of the script around the error of the command:
@@ -101,22 +116,14 @@ Result<void> Connection::Greet(const RedisServer& server, const Deadline& deadli
 }
 
 Result<void> Connection::Send(std::span<const std::string> words, const Deadline& deadline) {
-    std::vector<const char*> starts;
-    std::vector<std::size_t> lengths;
-    starts.reserve(words.size());
-    lengths.reserve(words.size());
-    for (const std::string& word : words) {
-        starts.push_back(word.data());
-        lengths.push_back(word.size());
-    }
-    char* made = nullptr;
-    const auto length = Hiredis().redisFormatCommandArgv(&made, static_cast<int>(words.size()),
-                                                         starts.data(), lengths.data());
-    if (length < 0) return Error(Code::kInternal, "hiredis has no memory");
-    const std::unique_ptr<char, decltype(&redisFreeCommand)> command(made,
-                                                                     Hiredis().redisFreeCommand);
-    const std::string_view bytes(made, static_cast<std::size_t>(length));
-    return tls_ ? tls_->Send(socket_, bytes, deadline) : socket_.Send(bytes, deadline);
+    std::string command;
+    AppendCount(command, words.size());
+    for (const std::string& word : words) AppendWord(command, word);
+    return SendEncoded(command, deadline);
+}
+
+Result<void> Connection::SendEncoded(std::string_view command, const Deadline& deadline) {
+    return tls_ ? tls_->Send(socket_, command, deadline) : socket_.Send(command, deadline);
 }
 
 Result<Reply> Connection::Receive(const Deadline& deadline) {

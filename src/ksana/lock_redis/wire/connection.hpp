@@ -32,6 +32,10 @@ struct Reply {
 // type, else kUnavailable. What could have secrets is left out.
 Error ServerError(const Reply& reply);
 
+// Appends the beginning of a command of so many words, and a word, in Redis's protocol.
+void AppendCount(std::string& out, std::size_t words);
+void AppendWord(std::string& out, std::string_view word);
+
 // A connection with its user and its database chosen. For one thread at a time. After an error it
 // must be closed: what arrives next could belong to an earlier command.
 class Connection {
@@ -45,6 +49,7 @@ class Connection {
     Connection& operator=(const Connection&) = delete;
 
     Result<void> Send(std::span<const std::string> words, const Deadline& deadline);
+    Result<void> SendEncoded(std::string_view command, const Deadline& deadline);
     Result<Reply> Receive(const Deadline& deadline);
 
     // The other side has closed the connection: the command may not have been carried out.

@@ -8,12 +8,11 @@
 
 namespace ksana::lock_redis {
 
-// All functions of hiredis that the driver calls: those of the protocol. The sockets are the
-// driver's own, as hiredis has no deadline for a whole call, and the one of Debian 12 no TLS.
+// All functions of hiredis that the driver calls: those that read answers. The sockets are the
+// driver's own, as hiredis has no deadline for a whole call, and the one of Debian 12 no TLS. So
+// are the commands, which hiredis writes with a sprintf for every word.
 #define KSANA_HIREDIS_FUNCTIONS(EACH) \
     EACH(freeReplyObject)             \
-    EACH(redisFormatCommandArgv)      \
-    EACH(redisFreeCommand)            \
     EACH(redisReaderCreate)           \
     EACH(redisReaderFeed)             \
     EACH(redisReaderFree)             \

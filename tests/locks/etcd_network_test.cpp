@@ -1,3 +1,5 @@
+#include <future>
+
 #include "locks/etcd_fixture.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -8,6 +10,9 @@ namespace {
 
 using testing::TcpProxy;
 using Mode = testing::TcpProxy::Mode;
+
+// Every answer of the server has a header with this member.
+constexpr const char* kAnswer = "raft_term";
 
 class EtcdNetworkTest : public ::testing::Test {
   protected:
@@ -20,7 +25,7 @@ class EtcdNetworkTest : public ::testing::Test {
 // The stamp would refuse the second sending if it were taken for another request.
 TEST_F(EtcdNetworkTest, AGrantWhoseAnswerIsLostIsRecognised) {
     for (const Mode mode : {Mode::kCutBefore, Mode::kCutAfter}) {
-        TcpProxy proxy(port_, "request_put");
+        TcpProxy proxy(port_, "request_put", kAnswer);
         const auto driver = OpenEtcd(EtcdOptions(proxy.port(), clock_));
         proxy.Set(mode);
         const std::int64_t stamp = mode == Mode::kCutBefore ? 1 : 2;
@@ -39,7 +44,7 @@ TEST_F(EtcdNetworkTest, ACutConnectionIsMadeAgain) {
     for (const std::string trigger :
          {"/v3/lease/grant", "/v3/lease/keepalive", "/v3/lease/revoke", "/v3/kv/txn"}) {
         for (const Mode mode : {Mode::kCutBefore, Mode::kCutAfter}) {
-            TcpProxy proxy(port_, trigger);
+            TcpProxy proxy(port_, trigger, kAnswer);
             const auto driver = OpenEtcd(EtcdOptions(proxy.port(), clock_));
             proxy.Set(mode);
             const auto grant = Take(*driver, Request(key_, "t1"));
@@ -52,7 +57,7 @@ TEST_F(EtcdNetworkTest, ACutConnectionIsMadeAgain) {
 }
 
 TEST_F(EtcdNetworkTest, AnExchangeOfLeasesMaySendTwice) {
-    TcpProxy proxy(port_, "request_put");
+    TcpProxy proxy(port_, "request_put", kAnswer);
     const auto driver = OpenEtcd(EtcdOptions(proxy.port(), clock_));
     const auto grant = Take(*driver, Request(key_, "t1"));
     ASSERT_TRUE(grant);
@@ -63,8 +68,27 @@ TEST_F(EtcdNetworkTest, AnExchangeOfLeasesMaySendTwice) {
     EXPECT_TRUE(driver->Release(Request(key_, "t1"), grant->fence));
 }
 
+// Between the look at the lock and the transaction, another process uses the lock for the same
+// fire.
+TEST_F(EtcdNetworkTest, AStampUsedMeanwhileIsRefused) {
+    TcpProxy proxy(port_, "request_put", kAnswer);
+    const auto driver = OpenEtcd(EtcdOptions(proxy.port(), clock_));
+    proxy.Set(Mode::kCutBefore, Mode::kStall);
+    auto answer = std::async(std::launch::async,
+                             [&] { return driver->Try(Request(key_, "t1", seconds(60), 5)); });
+    EXPECT_TRUE(Eventually([&] { return proxy.cuts() == 1; }));
+    const auto grant = Take(*other_, Request(key_, "t2", seconds(60), 5));
+    EXPECT_TRUE(grant && other_->Release(Request(key_, "t2"), grant->fence));
+    proxy.Set(Mode::kPass);
+    const auto late = answer.get();
+    ASSERT_TRUE(late) << late.error().Describe();
+    EXPECT_FALSE(late->grant);
+    EXPECT_EQ(late->last_stamp, 5);
+    EXPECT_TRUE(Take(*driver, Request(key_, "t1", seconds(60), 6)));
+}
+
 TEST_F(EtcdNetworkTest, AnUnknownOutcomeIsUnavailable) {
-    TcpProxy proxy(port_, "request_put");
+    TcpProxy proxy(port_, "request_put", kAnswer);
     const auto driver = OpenEtcd(EtcdOptions(proxy.port(), clock_));
     proxy.Set(Mode::kCutAfter, Mode::kRefuse);
     EXPECT_EQ(FaultOf(driver->Try(Request(key_, "t1", seconds(2)))), Code::kUnavailable);

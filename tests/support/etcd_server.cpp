@@ -66,7 +66,7 @@ codec::Json EtcdPost(std::uint16_t port, std::string_view path, const std::strin
     const http_client::CallAnswer answer = promise.get_future().get();
     const auto json = codec::Json::Parse(answer.body);
     EXPECT_TRUE(json) << path << ": " << answer.error_text << answer.body;
-    return json.value_or(codec::Json());
+    return json ? *json : codec::Json();
 }
 
 bool Eventually(const std::function<bool()>& holds) {

@@ -37,6 +37,10 @@ KeyValue ReadKeyValue(const codec::Json& json) {
             .lease = IntegerAt(json, "/lease")};
 }
 
+Error StrangeAnswer() {
+    return Error(Code::kUnavailable, "etcd: a strange answer to a transaction");
+}
+
 }  // namespace
 
 std::string EtcdTxn::Body() const {
@@ -70,15 +74,14 @@ Result<EtcdTxnAnswer> ReadTxnAnswer(const EtcdTxn& txn, const codec::Json& json)
     EtcdTxnAnswer answer{.succeeded = json.At("/succeeded").True(),
                          .revision = IntegerAt(json, "/header/revision"),
                          .read = {}};
-    const Error strange(Code::kUnavailable, "etcd: a strange answer to a transaction");
-    if (answer.revision <= 0) return strange;
+    if (answer.revision <= 0) return StrangeAnswer();
     if (answer.succeeded && !txn.puts.empty()) return answer;
     for (const codec::Json& response : json.At("/responses").Items()) {
         const codec::Json range = response.At("/response_range");
-        if (!range.IsObject()) return strange;
+        if (!range.IsObject()) return StrangeAnswer();
         answer.read.push_back(ReadKeyValue(range.At("/kvs/0")));
     }
-    if (answer.read.size() != txn.reads.size()) return strange;
+    if (answer.read.size() != txn.reads.size()) return StrangeAnswer();
     return answer;
 }
 

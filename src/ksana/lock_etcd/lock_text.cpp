@@ -15,16 +15,13 @@ using Bytes = std::vector<unsigned char>;
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t kStampSize = 20;
 
-const unsigned char* BytesOf(std::string_view text) {
-    return static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
-}
+Bytes BytesOf(std::string_view text) { return {text.begin(), text.end()}; }
 
 template <class T>
 std::optional<T> ParseWhole(std::string_view text) {
     T number = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, fault] = std::from_chars(text.data(), end, number);
-    if (fault != std::errc{} || stopped != end) return std::nullopt;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return number;
 }
 
@@ -32,14 +29,15 @@ std::optional<T> ParseWhole(std::string_view text) {
 
 std::string ToBase64(std::string_view bytes) {
     Bytes text((bytes.size() + 2) / 3 * 4 + 1);  // with a NUL at the end
-    const int size = EVP_EncodeBlock(text.data(), BytesOf(bytes), static_cast<int>(bytes.size()));
+    const int size =
+        EVP_EncodeBlock(text.data(), BytesOf(bytes).data(), static_cast<int>(bytes.size()));
     return {text.begin(), text.begin() + size};
 }
 
 std::optional<std::string> FromBase64(std::string_view text) {
     if (text.size() % 4 != 0) return std::nullopt;
     Bytes bytes(text.size() / 4 * 3);
-    if (EVP_DecodeBlock(bytes.data(), BytesOf(text), static_cast<int>(text.size())) < 0) {
+    if (EVP_DecodeBlock(bytes.data(), BytesOf(text).data(), static_cast<int>(text.size())) < 0) {
         return std::nullopt;
     }
     // The padding is decoded as zeros.

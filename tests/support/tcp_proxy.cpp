@@ -49,8 +49,10 @@ bool SendAll(int socket, std::string_view bytes) {
 
 }  // namespace
 
-TcpProxy::TcpProxy(std::uint16_t server_port, std::string trigger)
-    : server_port_(server_port), trigger_(std::move(trigger)) {
+TcpProxy::TcpProxy(std::uint16_t server_port, std::string trigger, const std::string& answer)
+    : server_port_(server_port),
+      trigger_(std::move(trigger)),
+      answer_(answer.empty() ? trigger_ : answer) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr any = Plain(Local(0));
     ::bind(listener_, &any, sizeof any);
@@ -133,10 +135,10 @@ bool TcpProxy::FromClient(int /*client*/, int server, const std::string& bytes) 
     return false;
 }
 
-// Waits until the server's answer contains the trigger (PostgreSQL answers "COMMIT" to a COMMIT).
+// Waits until the server's answer is there.
 void TcpProxy::AwaitAnswer(int server) {
     std::string answer;
-    while (answer.find(trigger_) == std::string::npos && Readable(server, 5000)) {
+    while (answer.find(answer_) == std::string::npos && Readable(server, 5000)) {
         const std::string bytes = Receive(server);
         if (bytes.empty()) return;
         answer += bytes;

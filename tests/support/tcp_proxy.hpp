@@ -23,8 +23,9 @@ class TcpProxy {
     };
 
     // `trigger` is a text to look for in the client's bytes. A cut happens once; then the proxy
-    // switches to the mode `after_cut`.
-    TcpProxy(std::uint16_t server_port, std::string trigger);
+    // switches to the mode `after_cut`. `answer` is a text in the server's answer to these bytes;
+    // empty: the trigger (PostgreSQL answers "COMMIT" to a COMMIT).
+    TcpProxy(std::uint16_t server_port, std::string trigger, const std::string& answer = {});
     ~TcpProxy();
     TcpProxy(const TcpProxy&) = delete;
     TcpProxy& operator=(const TcpProxy&) = delete;
@@ -42,6 +43,7 @@ class TcpProxy {
 
     const std::uint16_t server_port_;
     const std::string trigger_;
+    const std::string answer_;
     std::uint16_t port_ = 0;
     int listener_ = -1;
     std::atomic<Mode> mode_{Mode::kPass};

@@ -344,4 +344,6 @@ std::string Connection::Location() const {
 
 int Connection::ServerVersion() const { return Libpq().PQserverVersion(handle_.get()); }
 
+int Connection::BackendPid() const { return Libpq().PQbackendPID(handle_.get()); }
+
 }  // namespace ksana::libpq

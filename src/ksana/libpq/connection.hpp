@@ -86,6 +86,9 @@ class Connection {
     bool owns_session() const { return options_.prepare; }
     std::string Location() const;  // host, port and database; no secrets
     int ServerVersion() const;
+    // The process that serves this connection, as the server named it when it was made. Behind a
+    // pooler it is not the one that answers pg_backend_pid().
+    int BackendPid() const;
 
   private:
     struct Hash {

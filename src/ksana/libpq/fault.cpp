@@ -29,6 +29,7 @@ constexpr std::array kMeanings = {
     Meaning{"23502", Code::kInternal, FaultKind::kDuplicate},
     Meaning{"23", Code::kInternal, FaultKind::kFinal},
     Meaning{"28", Code::kUnauthenticated, FaultKind::kFinal},
+    Meaning{"3D000", Code::kNotFound, FaultKind::kFinal},  // no such database
     Meaning{"42501", Code::kPermissionDenied, FaultKind::kFinal},
     Meaning{"XX001", Code::kDataLoss, FaultKind::kFinal},
     Meaning{"XX002", Code::kDataLoss, FaultKind::kFinal},

@@ -10,6 +10,7 @@ namespace ksana::libpq {
 
 // All functions of libpq that Ksana calls; the only list of them.
 #define KSANA_LIBPQ_FUNCTIONS(EACH) \
+    EACH(PQbackendPID)              \
     EACH(PQclear)                   \
     EACH(PQcmdStatus)               \
     EACH(PQcmdTuples)               \

@@ -80,6 +80,10 @@ constexpr std::string_view kEndHolder =
     "AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
     "AND l.classid::bigint = ($1::bigint >> 32) & 4294967295 "
     "AND l.objid::bigint = $1::bigint & 4294967295";
+constexpr std::string_view kPrune =
+    "DELETE FROM ksana.lock_state WHERE taken_at < clock_timestamp() - interval '7 days' AND (pid "
+    "IS NULL OR pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND pid IS NOT "
+    "NULL))";
 
 constexpr std::string_view kNoTable = "42P01";
 constexpr std::string_view kNoRight = "42501";
@@ -290,6 +294,11 @@ Result<void> PostgresLockSession::Free(const LockRequest& request, std::int64_t 
 
 Result<bool> PostgresLockSession::FreeForeign(const LockRequest& request, std::int64_t fence) {
     return EndHolder(request, fence, Deadline(clock_, timeout_));
+}
+
+Result<void> PostgresLockSession::Prune() {
+    KSANA_TRY_VOID(Run({Make(kPrune)}, Deadline(clock_, timeout_)));
+    return {};
 }
 
 }  // namespace ksana::lock_postgres

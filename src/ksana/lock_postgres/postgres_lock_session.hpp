@@ -25,6 +25,8 @@ class PostgresLockSession final : public lock::LockSession {
     Result<void> Free(const lock::LockRequest& request, std::int64_t fence) override;
     Result<bool> FreeForeign(const lock::LockRequest& request, std::int64_t fence) override;
 
+    // Deletes the rows of locks that nobody has taken for a long time.
+    Result<void> Prune();
     std::string Location() const { return connection_->Location(); }
 
   private:

@@ -11,6 +11,7 @@ namespace ksana::lock_postgres {
 Result<std::unique_ptr<lock::LockDriver>> OpenPostgresLocks(const PostgresLockOptions& options) {
     KSANA_TRY_VOID(libpq::CheckSchemaName(options.schema));
     KSANA_TRY(auto first, PostgresLockSession::Open(options));
+    KSANA_TRY_VOID(first->Prune());
     lock::SessionLocksOptions sessions{
         .clock = options.clock,
         .location = fmt::format("postgresql://{}", first->Location()),

@@ -18,7 +18,8 @@ struct PostgresLockOptions {
 };
 
 // Connects and returns the driver. Its locks are advisory locks of the server, whose number is a
-// hash of the key: two keys with the same hash only exclude each other.
+// hash of the key: two keys with the same hash only exclude each other. The user needs SELECT,
+// INSERT, UPDATE and DELETE on the table, and the right to create it the first time.
 //
 // - The server ends a session that is silent for the TTL. A renewal is a statement on it.
 // - A session that ends frees its lock at once: if the process dies, an administrator ends the

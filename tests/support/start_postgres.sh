@@ -54,7 +54,8 @@ halt() {
     [ -e "$folder/data/PG_VERSION" ] || return 0
     folder=$(cd "$folder" && pwd)
     cd "$folder"
-    as_server "$(find_bin)/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null || true
+    as_server "$(find_bin)/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null 2>&1 ||
+        true
 }
 
 stop() {

@@ -74,33 +74,60 @@ TEST_P(StoreTest, Workers) {
 // G-06, N-11: free after release and after its time to live; the fence only grows.
 TEST_P(StoreTest, Locks) {
     auto& locks = store().locks();
-    const auto take = [&](const char* owner) {
-        return *locks.TryAcquire(
-            {.name = "job:x", .owner = owner, .ttl = seconds(30), .now = now_});
+    const auto params = [&](const char* owner) {
+        return store::LockParams{
+            .name = "job:x", .owner = owner, .ttl = seconds(30), .now = now_, .stamp = {}};
+    };
+    const auto take = [&](const char* owner) { return *locks.TryAcquire(params(owner)); };
+    const auto release = [&](const char* owner, std::int64_t fence) {
+        const auto released = locks.Release(params(owner), fence);
+        return released ? Code::kInternal : released.error().code;
     };
     const auto first = take("a");
-    ASSERT_TRUE(first);
-    EXPECT_EQ(first->fence, 1);
-    EXPECT_EQ(first->until, now_ + seconds(30));
-    EXPECT_FALSE(take("b"));
-    EXPECT_EQ(take("a")->fence, 2) << "its holder gets it again, under a new fence";
-    EXPECT_EQ(locks.Renew({.name = "job:x", .owner = "a", .now = now_}, 1).error().code,
-              Code::kLeaseLost);
+    ASSERT_TRUE(first.granted);
+    EXPECT_EQ(first.lock.fence, 1);
+    EXPECT_EQ(first.lock.until, now_ + seconds(30));
+    EXPECT_FALSE(take("b").granted);
+    EXPECT_EQ(take("b").lock.owner, "a") << "a refusal tells the holder";
+    EXPECT_EQ(take("a").lock.fence, 2) << "its holder gets it again, under a new fence";
+    EXPECT_EQ(locks.Renew(params("a"), 1).error().code, Code::kLeaseLost);
     now_ += seconds(20);
-    EXPECT_EQ(locks.Renew({.name = "job:x", .owner = "a", .now = now_}, 2)->until,
-              now_ + seconds(30));
+    EXPECT_EQ(locks.Renew(params("a"), 2)->until, now_ + seconds(30));
     now_ += seconds(30);
+    EXPECT_EQ(release("a", 2), Code::kLeaseLost) << "its time has passed";
     const auto second = take("b");
-    ASSERT_TRUE(second) << "its time has passed";
-    EXPECT_EQ(second->fence, 3);
-    EXPECT_EQ(locks.Renew({.name = "job:x", .owner = "a", .now = now_}, 2).error().code,
-              Code::kLeaseLost);
-    EXPECT_EQ(locks.Release("job:x", 2).error().code, Code::kLeaseLost);
-    EXPECT_FALSE(take("a")) << "a late release frees nothing";
-    ASSERT_TRUE(locks.Release("job:x", 3));
-    EXPECT_EQ(take("a")->fence, 4);
-    EXPECT_EQ(locks.Release("never", 1).error().code, Code::kLeaseLost);
+    ASSERT_TRUE(second.granted) << "its time has passed";
+    EXPECT_EQ(second.lock.fence, 3);
+    EXPECT_EQ(locks.Renew(params("a"), 2).error().code, Code::kLeaseLost);
+    EXPECT_EQ(release("a", 2), Code::kLeaseLost);
+    EXPECT_EQ(release("a", 3), Code::kLeaseLost) << "not its owner";
+    EXPECT_FALSE(take("a").granted) << "a late release frees nothing";
+    ASSERT_TRUE(locks.Release(params("b"), 3));
+    EXPECT_EQ(take("a").lock.fence, 4);
+    EXPECT_EQ(locks.Release({.name = "never", .owner = "a"}, 1).error().code, Code::kLeaseLost);
     EXPECT_EQ(locks.List({})->items.size(), 1U);
+}
+
+TEST_P(StoreTest, StampsOfLocks) {
+    auto& locks = store().locks();
+    const auto take = [&](const char* owner, std::optional<std::int64_t> stamp) {
+        return *locks.TryAcquire(
+            {.name = "s", .owner = owner, .ttl = seconds(30), .now = now_, .stamp = stamp});
+    };
+    EXPECT_FALSE(take("a", {}).lock.stamp);
+    EXPECT_EQ(take("a", 5).lock.stamp, 5);
+    EXPECT_FALSE(take("a", 5).granted) << "not even to its holder";
+    EXPECT_FALSE(take("b", 6).granted) << "it is held";
+    const auto last = take("a", {});
+    EXPECT_TRUE(last.granted);
+    EXPECT_EQ(last.lock.stamp, 5) << "stays";
+    ASSERT_TRUE(locks.Release({.name = "s", .owner = "a", .now = now_}, last.lock.fence));
+    EXPECT_FALSE(take("b", 5).granted);
+    EXPECT_EQ(take("b", 4).lock.stamp, 5) << "a refusal tells it";
+    EXPECT_TRUE(take("b", 6).granted);
+    now_ += seconds(30);
+    EXPECT_FALSE(take("a", 6).granted) << "also after its time";
+    EXPECT_TRUE(take("a", 7).granted);
 }
 
 TEST_P(StoreTest, Settings) {

@@ -11,6 +11,7 @@
 #include "ksana/codec/v1/callback_codec.hpp"
 #include "ksana/engine/alerts/alert_service.hpp"
 #include "ksana/engine/alerts/alerter.hpp"
+#include "ksana/engine/locks/store_locks.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
@@ -116,9 +117,10 @@ class AlerterTest : public ::testing::Test {
     UuidGenerator ids_{clock_, random_};
     std::unique_ptr<store::Store> store_ =
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    StoreLocks locks_{store_->locks()};
     schedule::ZoneDatabase zones_;
     AlertService service_{*store_, zones_, ids_, {}};
-    Alerter alerter_{*store_, zones_, clock_, ids_, {.owner = "one"}};
+    Alerter alerter_{*store_, locks_, zones_, clock_, ids_, {.owner = "one"}};
 };
 
 }  // namespace ksana::engine

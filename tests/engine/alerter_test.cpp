@@ -46,7 +46,7 @@ TEST_F(AlerterTest, WhatWasBeforeTheRuleDoesNotCount) {
 
 TEST_F(AlerterTest, OnlyOneNodeLooks) {
     Put(Rule());
-    Alerter other(*store_, zones_, clock_, ids_, {.owner = "two"});
+    Alerter other(*store_, locks_, zones_, clock_, ids_, {.owner = "two"});
     Look();
     Run(EventKind::kPermanentFailure);
     clock_.Advance(seconds(2));
@@ -80,7 +80,7 @@ TEST_F(AlerterTest, AnotherNodeGoesOnFromTheStoredPlace) {
     Run(EventKind::kPermanentFailure);
     Look();
     for (int n = 0; n < 3; ++n) {
-        Alerter next(*store_, zones_, clock_, ids_, {.owner = "one"});
+        Alerter next(*store_, locks_, zones_, clock_, ids_, {.owner = "one"});
         clock_.Advance(seconds(1));
         ASSERT_TRUE(next.RunOnce());
     }

@@ -126,7 +126,7 @@ TEST_F(AuditTest, RetentionTakesOldEventsAndWhatHasExpired) {
                                         .value = "1",
                                         .expected = {},
                                         .expires_at = clock_.Now() + std::chrono::hours(1)}));
-    Retention retention(*store_, clock_,
+    Retention retention(*store_, locks_, clock_,
                         {.keep = Duration::zero(), .keep_events = std::chrono::hours(24)});
     EXPECT_EQ(retention.RunOnce()->events, 0U);
     clock_.Advance(std::chrono::hours(25));

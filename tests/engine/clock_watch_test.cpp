@@ -99,7 +99,7 @@ TEST_F(ClockWatchTest, ASmallStepBackIsWaitedFor) {
 }
 
 TEST_F(ClockWatchTest, RetentionDoesNotTrustAClockThatWasSet) {
-    Retention retention(*store_, clock_, {.keep = hours(24 * 30)});
+    Retention retention(*store_, locks_, clock_, {.keep = hours(24 * 30)});
     ASSERT_TRUE(retention.RunOnce());
     Minute();
     const auto claimed = store_->runs().Claim(

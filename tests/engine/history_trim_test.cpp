@@ -55,7 +55,8 @@ class HistoryTrimTest : public ServiceFixture {
 };
 
 TEST_F(HistoryTrimTest, KeepsSoManyAndDeletesTheOldestInBatches) {
-    Retention retention(*store_, clock_, {.keep = Duration::zero(), .max_runs = 7, .batch = 4});
+    Retention retention(*store_, locks_, clock_,
+                        {.keep = Duration::zero(), .max_runs = 7, .batch = 4});
     Finish(20);
     model::Run waits;
     waits.type = "t";
@@ -71,7 +72,7 @@ TEST_F(HistoryTrimTest, KeepsSoManyAndDeletesTheOldestInBatches) {
 
 TEST_F(HistoryTrimTest, KeepsSoManyBytes) {
     constexpr std::int64_t kMost = 300'000;
-    Retention retention(*store_, clock_, {.keep = Duration::zero(), .max_bytes = kMost});
+    Retention retention(*store_, locks_, clock_, {.keep = Duration::zero(), .max_bytes = kMost});
     Finish(50, 10'000);
     const std::size_t gone = Drain(retention);
     EXPECT_GT(gone, 15U);
@@ -86,7 +87,7 @@ TEST_F(HistoryTrimTest, KeepsSoManyBytes) {
 
 // A few old, large runs must not cause the deletion of all new, small ones.
 TEST_F(HistoryTrimTest, TheSizeIsThatOfTheOldest) {
-    Retention retention(*store_, clock_, {.keep = Duration::zero(), .max_bytes = 500'000});
+    Retention retention(*store_, locks_, clock_, {.keep = Duration::zero(), .max_bytes = 500'000});
     Finish(10, 100'000);
     Finish(90, 100);
     const std::size_t gone = Drain(retention);
@@ -95,7 +96,7 @@ TEST_F(HistoryTrimTest, TheSizeIsThatOfTheOldest) {
 }
 
 TEST_F(HistoryTrimTest, WithoutABoundNothingIsLookedAt) {
-    Retention retention(*store_, clock_, {.keep = Duration::zero()});
+    Retention retention(*store_, locks_, clock_, {.keep = Duration::zero()});
     Finish(10);
     EXPECT_EQ(Drain(retention), 0U);
     EXPECT_TRUE(store_->locks().List({})->items.empty());
@@ -107,8 +108,8 @@ TEST_F(HistoryTrimTest, OneOfTheNodesTrims) {
         return Retention::Options{
             .keep = Duration::zero(), .max_runs = 10, .owner = owner, .batch = 2};
     };
-    Retention a(*store_, clock_, options("a"));
-    Retention b(*store_, clock_, options("b"));
+    Retention a(*store_, locks_, clock_, options("a"));
+    Retention b(*store_, locks_, clock_, options("b"));
     Finish(20);
     for (int i = 0; i < 10; ++i) {
         ASSERT_TRUE(a.RunOnce());

@@ -31,7 +31,7 @@ class RetentionTest : public ServiceFixture {
     }
 
     Retention Keeping(Duration keep) {
-        return {*store_, clock_, {.keep = keep, .keep_events = {}, .batch = kBatch}};
+        return {*store_, locks_, clock_, {.keep = keep, .keep_events = {}, .batch = kBatch}};
     }
 };
 

@@ -9,6 +9,7 @@
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/time/fake_clock.hpp"
 #include "ksana/engine/calendars/calendar_service.hpp"
+#include "ksana/engine/locks/store_locks.hpp"
 #include "ksana/engine/services/job_service.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
@@ -29,6 +30,7 @@ class ServiceFixture : public ::testing::Test {
     UuidGenerator ids_{clock_, random_};
     std::unique_ptr<store::Store> store_ =
         store_kit::MakeStore(store_memory::OpenMemory(clock_), ids_);
+    StoreLocks locks_{store_->locks()};
     schedule::ZoneDatabase zones_;
     CalendarCache calendars_{*store_};
     FindCalendar find_calendar_ = [this](std::string_view name) { return calendars_.Find(name); };

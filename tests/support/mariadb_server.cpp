@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <string_view>
+
+#include "ksana/lock/lock_url.hpp"
 
 namespace ksana::testing {
 
@@ -17,20 +17,16 @@ std::string MariadbUrl() {
 
 lock_mariadb::MariadbLockOptions MariadbOptions(const std::string& url, const Clock& clock) {
     lock_mariadb::MariadbLockOptions options{.clock = clock};
-    std::string_view rest = url;
-    // Returns the text up to `end`, and goes on behind it.
-    const auto take = [&rest](std::string_view end) {
-        const std::size_t at = std::min(rest.find(end), rest.size());
-        const std::string part(rest.substr(0, at));
-        rest.remove_prefix(std::min(at + end.size(), rest.size()));
-        return part;
-    };
-    EXPECT_EQ(take("://"), "mariadb") << url;
-    options.user = take(":");
-    options.password = take("@");
-    options.host = take(":");
-    options.port = static_cast<std::uint16_t>(std::atoi(take("/").c_str()));
-    options.database = rest;
+    const auto parsed = lock::ParseLockUrl(url);
+    if (!parsed || parsed->servers.empty()) {
+        ADD_FAILURE() << "no URL of a server";
+        return options;
+    }
+    options.user = parsed->servers[0].user;
+    options.password = parsed->servers[0].password;
+    options.host = parsed->servers[0].host;
+    options.port = parsed->servers[0].port;
+    options.database = parsed->database;
     return options;
 }
 

@@ -39,7 +39,9 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                 .batch = options_.plan_batch,
                 .max_waiting = options_.max_waiting}),
       reaper_(store, clock, {.batch = 500, .follow_up = follow_up_}),
-      retention_(store, clock, RetentionOptions()),
+      store_locks_(store.locks()),
+      locks_(options_.locks != nullptr ? *options_.locks : store_locks_),
+      retention_(store, locks_, clock, RetentionOptions()),
       backfiller_(store, plans_, clock),
       clock_watch_(store, plans_, clock, {}),
       calendar_watch_(store, calendars_, schedules_, plans_, clock,
@@ -68,7 +70,7 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
     }
     if (options_.ids != nullptr) {
         alerter_ =
-            std::make_unique<Alerter>(store, zones, clock, *options_.ids,
+            std::make_unique<Alerter>(store, locks_, zones, clock, *options_.ids,
                                       Alerter::Options{.owner = LockOwner(),
                                                        .lock = std::chrono::seconds(20),
                                                        .scanner = {.settle = options_.settle},
@@ -233,7 +235,7 @@ Result<Step> Node::Reap() {
     return answer.step;
 }
 
-// The owner name of store locks. A node that is the only one with its name keeps its locks over a
+// The token of this node's locks. A node that is the only one with its name keeps its locks over a
 // restart.
 std::string Node::LockOwner() const { return options_.only_one ? options_.name : owner_; }
 

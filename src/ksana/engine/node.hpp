@@ -17,6 +17,7 @@
 #include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/engine/dispatch/reaper.hpp"
 #include "ksana/engine/limits/limits.hpp"
+#include "ksana/engine/locks/store_locks.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
 #include "ksana/engine/plan/clock_jump.hpp"
@@ -26,6 +27,7 @@
 #include "ksana/engine/plan/schedule_cache.hpp"
 #include "ksana/engine/retention/retention.hpp"
 #include "ksana/engine/services/type_cache.hpp"
+#include "ksana/lock/lock_driver.hpp"
 #include "ksana/model/job/effective_policy.hpp"
 #include "ksana/store/store.hpp"
 
@@ -56,6 +58,8 @@ struct NodeOptions {
     // How much later than its timestamp a commit of another connection may become visible.
     Duration settle = std::chrono::seconds(1);
     UuidGenerator* ids = nullptr;  // ids of incidents and notices; null: alerts are off
+    // Which node trims the history and evaluates alerts; null: rows of the store decide.
+    lock::LockDriver* locks = nullptr;
 };
 
 // The engine of one node without its threads: owns the loops, the caches and the limits they share.
@@ -140,6 +144,8 @@ class Node {
     FirePlans plans_;
     Planner planner_;
     Reaper reaper_;
+    StoreLocks store_locks_;
+    lock::LockDriver& locks_;
     Retention retention_;
     Backfiller backfiller_;
     ClockWatch clock_watch_;

@@ -192,29 +192,40 @@ void LockWatch::WatchLoop(const std::stop_token& stop) {
 // Returns when the next lock ends. A lock whose renewal is in flight at its end is lost: its holder
 // cannot wait for an answer that may never come.
 SteadyPoint LockWatch::NoticeLosses() {
-    MutexLock lock(mutex_);
-    const SteadyPoint now = clock_.SteadyNow();
-    while (!ends_.empty() && ends_.begin()->first <= now) {
-        const std::uint64_t id = ends_.begin()->second;
-        Lose(id, entries_.at(id), Loss::kTime);
+    {
+        const MutexLock lock(mutex_);
+        const SteadyPoint now = clock_.SteadyNow();
+        while (!ends_.empty() && ends_.begin()->first <= now) {
+            const std::uint64_t id = ends_.begin()->second;
+            Lose(id, entries_.at(id), Loss::kTime);
+        }
     }
-    while (!to_tell_.empty()) TellNext(lock);
-    return ends_.empty() ? now + kIdle : ends_.begin()->first;
+    while (TellNext()) {
+    }
+    const MutexLock lock(mutex_);
+    return ends_.empty() ? clock_.SteadyNow() + kIdle : ends_.begin()->first;
 }
 
-void LockWatch::TellNext(MutexLock& lock) {
-    const std::uint64_t id = to_tell_.front();
-    to_tell_.pop_front();
-    std::function<void()> tell = std::move(entries_.at(id).held.on_lost);
-    telling_ = id;
-    teller_ = std::this_thread::get_id();
-    lock.Unlock();
+// Calls one on_lost, without the mutex. Returns false if none is due.
+bool LockWatch::TellNext() {
+    std::function<void()> tell;
+    {
+        const MutexLock lock(mutex_);
+        if (to_tell_.empty()) return false;
+        telling_ = to_tell_.front();
+        teller_ = std::this_thread::get_id();
+        to_tell_.pop_front();
+        tell = std::move(entries_.at(*telling_).held.on_lost);
+    }
     tell();
     tell = {};  // what it refers to may be gone once the release has returned
-    lock.Lock();
-    telling_.reset();
-    teller_ = {};
+    {
+        const MutexLock lock(mutex_);
+        telling_.reset();
+        teller_ = {};
+    }
     told_.NotifyAll();
+    return true;
 }
 
 void LockWatch::RenewLoop(const std::stop_token& stop) {

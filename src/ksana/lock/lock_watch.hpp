@@ -69,7 +69,7 @@ class LockWatch {
     void RenewLoop(const std::stop_token& stop);
     SteadyPoint NoticeLosses();
     SteadyPoint RenewDue(const std::stop_token& stop);
-    void TellNext(MutexLock& lock) KSANA_REQUIRES(mutex_);
+    bool TellNext();
     Result<void> Ask(std::uint64_t id, const LockRequest& request, std::int64_t fence);
     void Lose(std::uint64_t id, Entry& entry, Loss loss) KSANA_REQUIRES(mutex_);
     void Extend(std::uint64_t id, Entry& entry, SteadyPoint end) KSANA_REQUIRES(mutex_);

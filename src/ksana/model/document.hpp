@@ -22,12 +22,14 @@ struct Document {
 };
 
 // A named lock: its owner, and the end of its lease (`until`; none: the lock is free). The fence
-// grows with every acquisition, across releases and expiries.
+// grows with every acquisition, across releases and expiries. `stamp` is the largest number that an
+// acquisition brought with it (lock/lock_driver.hpp); it stays too.
 struct Lock {
     std::string name;
     std::string owner;
     std::int64_t fence = 0;
     std::optional<TimePoint> until;
+    std::optional<std::int64_t> stamp;
     friend bool operator==(const Lock&, const Lock&) = default;
 };
 

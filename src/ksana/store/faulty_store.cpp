@@ -189,14 +189,14 @@ class FaultyLocks final : public LockStore {
   public:
     FaultyLocks(LockStore& inner, Injector& injector) : inner_(inner), injector_(injector) {}
 
-    Result<std::optional<model::Lock>> TryAcquire(const LockParams& params) override {
+    Result<LockAnswer> TryAcquire(const LockParams& params) override {
         return injector_.Call("locks.TryAcquire", [&] { return inner_.TryAcquire(params); });
     }
     Result<model::Lock> Renew(const LockParams& params, std::int64_t fence) override {
         return injector_.Call("locks.Renew", [&] { return inner_.Renew(params, fence); });
     }
-    Result<void> Release(const std::string& name, std::int64_t fence) override {
-        return injector_.Call("locks.Release", [&] { return inner_.Release(name, fence); });
+    Result<void> Release(const LockParams& params, std::int64_t fence) override {
+        return injector_.Call("locks.Release", [&] { return inner_.Release(params, fence); });
     }
     Result<Page<model::Lock>> List(const ListParams& params) override {
         return injector_.Call("locks.List", [&] { return inner_.List(params); });

@@ -16,6 +16,14 @@ struct LockParams {
     std::string owner;
     Duration ttl = std::chrono::seconds(30);
     std::optional<TimePoint> now;
+    // TryAcquire is refused unless the stamp is larger than the one stored in the row, and stores
+    // it; none: stamps do not matter.
+    std::optional<std::int64_t> stamp;
+};
+
+struct LockAnswer {
+    bool granted = false;
+    model::Lock lock;  // the row after the call; if refused, that of its holder or of the stamp
 };
 
 // Named locks with a time to live, stored as rows (G-06). A lock is free once its time has passed.
@@ -24,15 +32,15 @@ struct LockParams {
 class LockStore {
   public:
     virtual ~LockStore() = default;
-    // Returns the lock, or nothing if another owner holds it. The current holder acquires it again,
-    // with a new fence.
-    virtual Result<std::optional<model::Lock>> TryAcquire(const LockParams& params) = 0;
+    // Grants the lock unless another owner holds it or the stamp was used before. The current
+    // holder acquires it again, with a new fence.
+    virtual Result<LockAnswer> TryAcquire(const LockParams& params) = 0;
     // Extends the lock by `ttl` from now; never shortens it. Returns kLeaseLost if `owner` does not
     // hold it under this fence.
     virtual Result<model::Lock> Renew(const LockParams& params, std::int64_t fence) = 0;
-    // Frees the lock; its row stays and keeps the fence. Returns kLeaseLost if it is not held under
-    // this fence.
-    virtual Result<void> Release(const std::string& name, std::int64_t fence) = 0;
+    // Frees the lock; its row stays and keeps the fence and the stamp. Returns kLeaseLost if
+    // `owner` does not hold it under this fence.
+    virtual Result<void> Release(const LockParams& params, std::int64_t fence) = 0;
     // Includes locks that are free.
     virtual Result<Page<model::Lock>> List(const ListParams& params) = 0;
 };

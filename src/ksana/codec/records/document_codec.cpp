@@ -35,6 +35,7 @@ struct FieldsOf<model::Lock> {
         v("owner", &model::Lock::owner);
         v("fence", &model::Lock::fence);
         v("until", &model::Lock::until);
+        v("stamp", &model::Lock::stamp);
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,8 @@ TEST(DocumentCodec, PartsOfATypeSurvive) {
         EXPECT_TRUE(Survives(RunType{.callbacks = {.error = callback}}));
     }
     EXPECT_TRUE(Survives(RunType{.retry = RetryPolicy{}, .timeout = Duration::zero()}));
-    EXPECT_TRUE(Survives(Lock{.until = TimePoint{}}));
+    EXPECT_TRUE(Survives(Lock{.until = TimePoint{}, .stamp = 0}));
+    EXPECT_TRUE(Survives(Lock{.stamp = std::numeric_limits<std::int64_t>::min()}));
 }
 
 TEST(DocumentCodec, WritesTheseBodies) {
@@ -77,8 +79,11 @@ TEST(DocumentCodec, WritesTheseBodies) {
               R"({"code":"c","retry":{"max_retries":1}})");
     EXPECT_EQ(WorkerToJson(Worker{.id = "w", .types = {"a", "b"}, .slots = 4}),
               R"({"id":"w","types":["a","b"],"slots":4})");
-    EXPECT_EQ(LockToJson(Lock{"l", "o", 7, TimePoint{}}),
+    // The form of versions without stamps, which is still read.
+    EXPECT_EQ(LockToJson(Lock{"l", "o", 7, TimePoint{}, {}}),
               R"({"name":"l","owner":"o","fence":7,"until":"1970-01-01T00:00:00Z"})");
+    EXPECT_EQ(LockToJson(Lock{"l", "", 8, {}, 9'223'372'036'854'775'807}),
+              R"({"name":"l","fence":8,"stamp":9223372036854775807})");
 }
 
 template <class T>
@@ -96,8 +101,8 @@ TEST(DocumentCodec, NamesEveryFault) {
               (Strings{"/code", "/timeout", "/callbacks/success/method", "/callbacks/eror"}));
     EXPECT_EQ(Paths(WorkerFromJson(R"({"id":1,"incarnation":"x","types":["a",1],"slot":1})")),
               (Strings{"/id", "/incarnation", "/types/1", "/slot"}));
-    EXPECT_EQ(Paths(LockFromJson(R"({"fence":"1","until":""})")),
-              (Strings{"/name", "/fence", "/until"}));
+    EXPECT_EQ(Paths(LockFromJson(R"({"fence":"1","until":"","stamp":1.5})")),
+              (Strings{"/name", "/fence", "/until", "/stamp"}));
     EXPECT_EQ(Paths(LockFromJson("[]")), (Strings{""}));
     EXPECT_FALSE(LockFromJson(R"({"name":"a","name":"b"})"));
 }

@@ -146,7 +146,8 @@ Result<std::optional<AlertRepository::Cursor>> AlertRepository::GetCursor() {
         return document.error();
     }
     KSANA_TRY(const codec::AlertCursor value, codec::AlertCursorFromJson(document->body));
-    return std::optional(Cursor{.value = value, .version = document->version});
+    return std::optional(
+        Cursor{.value = value, .version = document->version, .kept_at = document->updated_at});
 }
 
 Result<std::int64_t> AlertRepository::PutCursor(const Cursor& cursor) {

@@ -56,6 +56,7 @@ class AlertRepository {
     struct Cursor {
         codec::AlertCursor value;
         std::int64_t version = 0;
+        TimePoint kept_at{};  // when it was last stored
     };
     Result<std::optional<Cursor>> GetCursor();
     // Returns the new version.

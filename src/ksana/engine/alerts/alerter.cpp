@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "ksana/base/log/log.hpp"
 #include "ksana/engine/alerts/alert_notices.hpp"
@@ -17,6 +18,8 @@ constexpr const char* kLock = "alerter";
 constexpr std::size_t kMostNotices = 100;  // in one step
 // How rarely the cursor is stored while nothing was found: what is scanned twice counts once.
 constexpr Duration kKeepCursor = std::chrono::seconds(30);
+// A node that works keeps the cursor more often than this.
+constexpr Duration kAbandoned = std::chrono::minutes(2);
 // An incident that closed longer ago than this is not found again.
 constexpr Duration kSettled = std::chrono::hours(1);
 constexpr std::string_view kJobPrefix = "job:";
@@ -44,9 +47,10 @@ struct Alerter::World {
     }
 };
 
-Alerter::Alerter(store::Store& store, schedule::ZoneDatabase& zones, const Clock& clock,
-                 UuidGenerator& ids, Options options)
+Alerter::Alerter(store::Store& store, lock::LockDriver& locks, schedule::ZoneDatabase& zones,
+                 const Clock& clock, UuidGenerator& ids, Options options)
     : store_(store),
+      locks_(locks),
       zones_(zones),
       clock_(clock),
       ids_(ids),
@@ -68,10 +72,8 @@ Result<Step> Alerter::RunOnce() {
         cursor_.reset();
         return step;
     }
-    KSANA_TRY(const auto lock,
-              store_.locks().TryAcquire(
-                  {.name = kLock, .owner = options_.owner, .ttl = options_.lock, .now = {}}));
-    if (!lock) {
+    KSANA_TRY(const bool may_look, MayLook(now));
+    if (!may_look) {
         cursor_.reset();
         step.NotAfter(options_.lock / 4);
         return step;
@@ -79,6 +81,31 @@ Result<Step> Alerter::RunOnce() {
     auto looked = Look(rules);
     if (!looked) cursor_.reset();  // another node may have moved the cursor
     return looked;
+}
+
+// Returns whether this node does the work now. A lock that cannot be asked for keeps nobody from
+// it. Neither does one that is refused while no node has kept a cursor for long.
+Result<bool> Alerter::MayLook(SteadyPoint now) {
+    const auto answer =
+        locks_.Try({.key = kLock, .token = options_.owner, .ttl = options_.lock, .stamp = {}});
+    if (!answer) {
+        if (!std::exchange(without_lock_, true)) {
+            Log(LogLevel::kWarn, "alerts go on without their lock",
+                {{"locks", locks_.Location()}, {"error", answer.error().Describe()}});
+        }
+        return true;
+    }
+    without_lock_ = false;
+    if (answer->grant) {
+        refused_since_.reset();
+        return true;
+    }
+    if (!refused_since_) refused_since_ = now;
+    const Duration abandoned = kAbandoned + options_.lock;
+    if (now - *refused_since_ < abandoned) return false;
+    KSANA_TRY(const auto kept, repository_.GetCursor());
+    KSANA_TRY(const TimePoint store_now, store_.Now());
+    return !kept || store_now - kept->kept_at >= abandoned;
 }
 
 Result<Step> Alerter::Look(const std::vector<StoredRule>& rules) {

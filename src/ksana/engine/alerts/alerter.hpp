@@ -14,22 +14,24 @@
 #include "ksana/engine/alerts/alert_scanner.hpp"
 #include "ksana/engine/callbacks/callback_follow_up.hpp"
 #include "ksana/engine/loop.hpp"
+#include "ksana/lock/lock_driver.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::engine {
 
-// Evaluates alert rules, keeps the incidents and sends notices (K-25). A store lock makes sure that
-// one node at a time does it; another node continues where it stopped. Incidents are stored before
-// the cursor, and a notice, with the ids of the runs that deliver it, before those runs: a crash in
-// between repeats work without effect. Owned by Node. One thread, except Hint. Returns the store's
-// error.
+// Evaluates alert rules, keeps the incidents and sends notices (K-25). A lock makes sure that one
+// node at a time does it; another node continues where it stopped. The lock only saves work: every
+// write is a compare-and-set, so two nodes at once disturb each other, but tell nothing twice, and
+// alerts do not stop with the server of the locks. Incidents are stored before the cursor, and a
+// notice, with the ids of the runs that deliver it, before those runs: a crash in between repeats
+// work without effect. Owned by Node. One thread, except Hint. Returns the store's error.
 class Alerter {
   public:
     struct Options {
-        // Of the store lock.
+        // Of the lock.
         std::string owner;
-        // The time to live of the store lock.
+        // The time to live of the lock.
         Duration lock = std::chrono::seconds(60);
         Duration pause = std::chrono::seconds(1);  // between two scans
         AlertScanner::Options scanner;
@@ -37,8 +39,8 @@ class Alerter {
     };
 
     // Everything passed by reference must outlive the alerter.
-    Alerter(store::Store& store, schedule::ZoneDatabase& zones, const Clock& clock,
-            UuidGenerator& ids, Options options);
+    Alerter(store::Store& store, lock::LockDriver& locks, schedule::ZoneDatabase& zones,
+            const Clock& clock, UuidGenerator& ids, Options options);
 
     Result<Step> RunOnce();
 
@@ -56,6 +58,7 @@ class Alerter {
     };
     struct World;
 
+    Result<bool> MayLook(SteadyPoint now);
     Result<Step> Look(const std::vector<StoredRule>& rules);
     Result<World> Read(const std::vector<StoredRule>& rules);
     Result<void> SendPending(World& world);
@@ -69,6 +72,7 @@ class Alerter {
     Result<void> KeepCursor(bool moved);
 
     store::Store& store_;
+    lock::LockDriver& locks_;
     schedule::ZoneDatabase& zones_;
     const Clock& clock_;
     UuidGenerator& ids_;
@@ -77,6 +81,8 @@ class Alerter {
     AlertScanner scanner_;
     std::atomic<bool> has_rules_{true};
     std::optional<SteadyPoint> looked_at_;
+    std::optional<SteadyPoint> refused_since_;  // none: the lock was granted, or not asked for yet
+    bool without_lock_ = false;                 // the log tells that the lock cannot be had
     std::optional<AlertRepository::Cursor> cursor_;  // none: must be read
     // When the cursor was last read or stored.
     SteadyPoint cursor_kept_at_{};

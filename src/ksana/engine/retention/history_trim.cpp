@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ksana/base/log/log.hpp"
+
 namespace ksana::engine {
 namespace {
 
@@ -56,8 +58,7 @@ Result<HistoryTrim::Answer> HistoryTrim::RunOnce() {
     if (options_.max_runs <= 0 && options_.max_bytes <= 0) return answer;
     const SteadyPoint start = clock_.SteadyNow();
     if (to_delete_ <= 0 && next_look_ && start < *next_look_) return answer;
-    KSANA_TRY(const bool mine, IsMine());
-    if (!mine) {
+    if (!IsMine()) {
         to_delete_ = 0;
         next_look_ = start + options_.rest;
         return answer;
@@ -80,12 +81,19 @@ Result<HistoryTrim::Answer> HistoryTrim::RunOnce() {
     return answer;
 }
 
-Result<bool> HistoryTrim::IsMine() {
-    KSANA_TRY(const auto lock, store_.locks().TryAcquire({.name = std::string(kTrimLock),
-                                                          .owner = options_.owner,
-                                                          .ttl = 2 * options_.rest,
-                                                          .now = {}}));
-    return lock.has_value();
+// A lock that cannot be asked for is not held. The history may wait, and what Retention deletes for
+// its age needs no lock.
+bool HistoryTrim::IsMine() {
+    const auto answer = locks_.Try({.key = std::string(kTrimLock),
+                                    .token = options_.owner,
+                                    .ttl = 2 * options_.rest,
+                                    .stamp = {}});
+    if (!answer) {
+        Log(LogLevel::kWarn, "the history is not trimmed: its lock cannot be had",
+            {{"locks", locks_.Location()}, {"error", answer.error().Describe()}});
+        return false;
+    }
+    return answer->grant.has_value();
 }
 
 Result<std::int64_t> HistoryTrim::TooMany(TimePoint now) {

@@ -9,6 +9,7 @@
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/plan/clock_jump.hpp"
 #include "ksana/engine/retention/history_trim.hpp"
+#include "ksana/lock/lock_driver.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::engine {
@@ -22,7 +23,7 @@ class Retention {
         Duration keep = std::chrono::hours(24 * 30);  // of finished runs; 0: for ever
         std::int64_t max_runs = 0;                    // finished runs; 0: no limit
         std::int64_t max_bytes = 0;   // estimated size of finished runs; 0: no limit
-        std::string owner = "local";  // of the store lock: this node
+        std::string owner = "local";  // of the lock: this node
         Duration keep_events = std::chrono::hours(24 * 90);  // of audit events; 0: for ever
         std::size_t batch = 500;
         // Between two batches. It becomes shorter while batches stay full, because then runs end
@@ -35,13 +36,14 @@ class Retention {
         Duration distrust = std::chrono::hours(24);
     };
 
-    // `store` and `clock` must outlive the object.
-    Retention(store::Store& store, const Clock& clock, const Options& options)
+    // `store`, `locks` and `clock` must outlive the object.
+    Retention(store::Store& store, lock::LockDriver& locks, const Clock& clock,
+              const Options& options)
         : store_(store),
           clock_(clock),
           options_(options),
           jumps_(clock),
-          trim_(store, clock,
+          trim_(store, locks, clock,
                 {.max_runs = options.max_runs,
                  .max_bytes = options.max_bytes,
                  .owner = options.owner,

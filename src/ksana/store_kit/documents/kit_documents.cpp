@@ -40,6 +40,16 @@ Error LockLost(const std::string& name) {
     return {Code::kLeaseLost, fmt::format("the lock \"{}\" is not held under this fence", name)};
 }
 
+// Returns the lock if the owner holds it under this fence.
+Result<Lock> HeldLock(const std::optional<Document>& there, const store::LockParams& params,
+                      std::int64_t fence, TimePoint now) {
+    if (!there) return LockLost(params.name);
+    KSANA_TRY(Lock lock, ParseLock(*there));
+    const bool held = lock.until && *lock.until > now && lock.owner == params.owner;
+    if (!held || lock.fence != fence) return LockLost(params.name);
+    return lock;
+}
+
 }  // namespace
 
 Result<store::Versioned<RunType>> KitTypes::Put(store::TypeWrite write) {
@@ -126,26 +136,28 @@ Result<store::Page<Worker>> KitWorkers::List(const store::ListParams& params) {
     return ParsePage<Worker>(documents_.List(params), ParseWorker);
 }
 
-Result<std::optional<Lock>> KitLocks::TryAcquire(const store::LockParams& params) {
-    std::optional<Lock> taken;
-    KSANA_TRY_VOID(documents_.Update(params.name, params.now,
-                                     [&](const std::optional<Document>& there,
-                                         TimePoint now) -> Result<std::optional<std::string>> {
-                                         taken.reset();
-                                         Lock lock{.name = params.name};
-                                         if (there) {
-                                             KSANA_TRY(lock, ParseLock(*there));
-                                         }
-                                         const bool held = lock.until && *lock.until > now;
-                                         if (held && lock.owner != params.owner)
-                                             return std::optional<std::string>();
-                                         lock.owner = params.owner;
-                                         lock.fence += 1;
-                                         lock.until = now + params.ttl;
-                                         taken = lock;
-                                         return std::optional(codec::LockToJson(lock));
-                                     }));
-    return taken;
+Result<store::LockAnswer> KitLocks::TryAcquire(const store::LockParams& params) {
+    store::LockAnswer answer;
+    KSANA_TRY_VOID(documents_.Update(
+        params.name, params.now,
+        [&](const std::optional<Document>& there,
+            TimePoint now) -> Result<std::optional<std::string>> {
+            answer = {.granted = false, .lock = {.name = params.name}};
+            Lock& lock = answer.lock;
+            if (there) {
+                KSANA_TRY(lock, ParseLock(*there));
+            }
+            const bool used = params.stamp && lock.stamp && *lock.stamp >= *params.stamp;
+            const bool held = lock.until && *lock.until > now && lock.owner != params.owner;
+            if (used || held) return std::optional<std::string>();
+            answer.granted = true;
+            lock.owner = params.owner;
+            lock.fence += 1;
+            lock.until = now + params.ttl;
+            if (params.stamp) lock.stamp = params.stamp;
+            return std::optional(codec::LockToJson(lock));
+        }));
+    return answer;
 }
 
 Result<Lock> KitLocks::Renew(const store::LockParams& params, std::int64_t fence) {
@@ -153,30 +165,23 @@ Result<Lock> KitLocks::Renew(const store::LockParams& params, std::int64_t fence
     KSANA_TRY_VOID(documents_.Update(params.name, params.now,
                                      [&](const std::optional<Document>& there,
                                          TimePoint now) -> Result<std::optional<std::string>> {
-                                         if (!there) return LockLost(params.name);
-                                         KSANA_TRY(lock, ParseLock(*there));
-                                         const bool held = lock.until && *lock.until > now &&
-                                                           lock.owner == params.owner;
-                                         if (!held || lock.fence != fence)
-                                             return LockLost(params.name);
+                                         KSANA_TRY(lock, HeldLock(there, params, fence, now));
                                          lock.until = std::max(*lock.until, now + params.ttl);
                                          return std::optional(codec::LockToJson(lock));
                                      }));
     return lock;
 }
 
-Result<void> KitLocks::Release(const std::string& name, std::int64_t fence) {
-    return documents_.Update(
-        name, std::nullopt,
-        [&](const std::optional<Document>& there, TimePoint) -> Result<std::optional<std::string>> {
-            if (!there) return LockLost(name);
-            KSANA_TRY(Lock lock, ParseLock(*there));
-            if (!lock.until || lock.fence != fence) return LockLost(name);
-            // The row stays, because it holds the fence.
-            lock.owner.clear();
-            lock.until.reset();
-            return std::optional(codec::LockToJson(lock));
-        });
+Result<void> KitLocks::Release(const store::LockParams& params, std::int64_t fence) {
+    return documents_.Update(params.name, params.now,
+                             [&](const std::optional<Document>& there,
+                                 TimePoint now) -> Result<std::optional<std::string>> {
+                                 KSANA_TRY(Lock lock, HeldLock(there, params, fence, now));
+                                 // The row stays, because it holds the fence and the stamp.
+                                 lock.owner.clear();
+                                 lock.until.reset();
+                                 return std::optional(codec::LockToJson(lock));
+                             });
 }
 
 Result<store::Page<Lock>> KitLocks::List(const store::ListParams& params) {

@@ -40,9 +40,9 @@ class KitLocks final : public store::LockStore {
   public:
     explicit KitLocks(Backend& backend) : documents_(backend, "lock") {}
 
-    Result<std::optional<model::Lock>> TryAcquire(const store::LockParams& params) override;
+    Result<store::LockAnswer> TryAcquire(const store::LockParams& params) override;
     Result<model::Lock> Renew(const store::LockParams& params, std::int64_t fence) override;
-    Result<void> Release(const std::string& name, std::int64_t fence) override;
+    Result<void> Release(const store::LockParams& params, std::int64_t fence) override;
     Result<store::Page<model::Lock>> List(const store::ListParams& params) override;
 
   private:

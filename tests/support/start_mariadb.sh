@@ -27,9 +27,11 @@ runs() {
 
 create() {
     local folder=$1 password
+    # A server that starts deletes the temporary tables of all others that share its tmpdir.
+    as_server mkdir -p "$folder/tmp"
     password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
     as_server mariadb-install-db --no-defaults --datadir="$folder/data" --skip-test-db \
-        --auth-root-authentication-method=normal --innodb-log-file-size=8M \
+        --tmpdir="$folder/tmp" --auth-root-authentication-method=normal --innodb-log-file-size=8M \
         >"$folder/install.log" 2>&1 || die "mariadb-install-db: see $folder/install.log"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 \
         -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
@@ -54,6 +56,7 @@ start() {
     port=${KSANA_MARIADB_PORT:-$(free_port)}
     # shellcheck disable=SC2024
     as_server setsid mariadbd --no-defaults --datadir="$folder/data" --port="$port" \
+        --tmpdir="$folder/tmp" \
         --bind-address=127.0.0.1 --socket="$folder/server.sock" --pid-file="$folder/server.pid" \
         --init-file="$folder/init.sql" --skip-name-resolve --max-connections=500 \
         --innodb-buffer-pool-size=32M --innodb-log-file-size=8M --key-buffer-size=1M \
@@ -84,7 +87,7 @@ stop() {
     local folder=$1
     [ -e "$folder/password" ] || return 0
     halt "$folder"
-    rm -rf "${folder:?}/data" "$folder/password"
+    rm -rf "${folder:?}/data" "$folder/tmp" "$folder/password"
 }
 
 case ${1:-} in

@@ -28,16 +28,16 @@ store_postgres::PostgresOptions PostgresSchema::Options() {
     return {.url = PostgresUrl(), .clock = clock_, .random = random_, .schema = name_};
 }
 
-store_postgres::Rows PostgresSchema::Run(const std::string& sql) {
-    const store_postgres::Deadline deadline(clock_, std::chrono::seconds(60));
-    auto made = store_postgres::Connection::Open(
+libpq::Rows PostgresSchema::Run(const std::string& sql) {
+    const libpq::Deadline deadline(clock_, std::chrono::seconds(60));
+    auto made = libpq::Connection::Open(
         {.url = PostgresUrl(), .schema = name_, .statement_timeout = std::chrono::seconds(60)},
         deadline);
     if (auto* fault = std::get_if<1>(&made)) {
         ADD_FAILURE() << fault->error.message;
         return {};
     }
-    std::vector<store_postgres::Statement> statements(1);
+    std::vector<libpq::Statement> statements(1);
     statements[0].owned = sql;
     auto answer = std::get<0>(made)->RoundTrip(statements, deadline);
     if (auto* fault = std::get_if<1>(&answer)) {

@@ -6,8 +6,8 @@
 
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/time/clock.hpp"
+#include "ksana/libpq/connection.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
 
 namespace ksana::testing {
 
@@ -33,7 +33,7 @@ class PostgresSchema {
 
     // Runs a statement on a separate connection, with "ksana." meaning this schema. Returns the
     // rows as text columns; fails the test on an error.
-    store_postgres::Rows Run(const std::string& sql);
+    libpq::Rows Run(const std::string& sql);
 
     Clock& clock() { return clock_; }
     Random& random() { return random_; }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Starts and stops a private PostgreSQL for tests and benchmarks.
 #   start_postgres.sh FOLDER        starts a server with its data in FOLDER and prints its URL
+#   start_postgres.sh halt FOLDER   stops it as a crash would and keeps its data
 #   start_postgres.sh stop FOLDER   stops it and deletes its data
-# The server listens on a free port of 127.0.0.1 and on a socket in FOLDER. fsync stays on. Run as
-# root, the script starts the server as the user postgres, since PostgreSQL refuses to run as root.
+# The server listens on a free port of 127.0.0.1 (or on KSANA_POSTGRES_PORT) and on a socket in
+# FOLDER. fsync stays on. Run as root, the script starts the server as the user postgres, since
+# PostgreSQL refuses to run as root.
 set -euo pipefail
 
 die() { printf '%s\n' "$*" >&2; exit 1; }
@@ -38,26 +40,31 @@ start() {
         as_server "$bin/initdb" -D "$folder/data" -U ksana --auth=trust -E UTF8 \
             --locale=C.UTF-8 >"$folder/initdb.log" 2>&1 || die "initdb: see $folder/initdb.log"
     fi
-    port=$(free_port)
+    port=${KSANA_POSTGRES_PORT:-$(free_port)}
     # Tests terminate connections and let calls time out; the messages go to a log file.
     as_server "$bin/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 -o \
-        "-p $port -k $folder -h 127.0.0.1 -c max_connections=200 -c shared_buffers=256MB \
+        "-p $port -k $folder -h 127.0.0.1 -c max_connections=400 -c shared_buffers=256MB \
          -c max_wal_size=4GB ${KSANA_POSTGRES_OPTIONS:-}" start >/dev/null ||
         die "the server did not start: see $folder/server.log"
     echo "postgresql://ksana@127.0.0.1:$port/postgres"
 }
 
-stop() {
+halt() {
     local folder=$1
     [ -e "$folder/data/PG_VERSION" ] || return 0
     folder=$(cd "$folder" && pwd)
     cd "$folder"
-    as_server "$(find_bin)/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null || true
-    rm -rf "${folder:?}/data"
+    as_server "$(find_bin)/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null 2>&1 ||
+        true
+}
+
+stop() {
+    halt "$1"
+    rm -rf "${1:?}/data"
 }
 
 case ${1:-} in
-stop) stop "${2:?which folder}" ;;
-'' | -*) die "usage: start_postgres.sh FOLDER | start_postgres.sh stop FOLDER" ;;
+stop | halt) "$1" "${2:?which folder}" ;;
+'' | -*) die "usage: start_postgres.sh FOLDER | start_postgres.sh halt|stop FOLDER" ;;
 *) start "$1" ;;
 esac

@@ -6,6 +6,7 @@
 
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 #include "support/postgres_server.hpp"
 
 namespace ksana::store_postgres {

@@ -7,8 +7,7 @@
 
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/store_postgres/wire/bell.hpp"
-#include "ksana/store_postgres/wire/deadline.hpp"
-#include "ksana/store_postgres/wire/fault.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

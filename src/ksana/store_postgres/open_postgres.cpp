@@ -3,7 +3,7 @@
 #include "ksana/store_postgres/migrations/migrate.hpp"
 #include "ksana/store_postgres/migrations/migration_steps.hpp"
 #include "ksana/store_postgres/postgres_backend.hpp"
-#include "ksana/store_postgres/wire/sql_text.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

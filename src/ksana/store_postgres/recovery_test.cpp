@@ -7,6 +7,7 @@
 
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 #include "support/postgres_server.hpp"
 #include "support/tcp_proxy.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ksana/store_postgres/wire/params.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

@@ -9,6 +9,7 @@
 
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 #include "support/postgres_server.hpp"
 
 // Fixture for tests of which rows statements read: tables of some size, and the server's

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 #include "ksana/store_postgres/wire/session.hpp"
-#include "ksana/store_postgres/wire/sql_text.hpp"
 
 namespace ksana::store_postgres {
 namespace {

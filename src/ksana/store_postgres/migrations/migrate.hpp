@@ -5,7 +5,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/store_kit/driver/migrations.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

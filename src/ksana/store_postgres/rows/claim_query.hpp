@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "ksana/store/run_store.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "ksana/model/run/run.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

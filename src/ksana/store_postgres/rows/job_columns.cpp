@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "ksana/store_kit/driver/job_definition.hpp"
+#include "ksana/store_kit/driver/rows.hpp"
 
 namespace ksana::store_postgres {
 namespace {
@@ -40,8 +41,8 @@ JobStateRow ReadJobState(RowReader& row) {
     read.revision = row.Int64();
     model::JobState& state = read.state;
     state.planned_until = row.MaybeTime();
-    state.next_run_at = row.TimeOrNone();
-    state.last_run_at = row.TimeOrNone();
+    state.next_run_at = row.TimeOrNone(store_kit::kNoTime);
+    state.last_run_at = row.TimeOrNone(store_kit::kNoTime);
     state.last_state = row.MaybeEnum<model::RunState>();
     state.last_error = row.Text();
     state.total_runs = row.Int64();

@@ -10,7 +10,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/model/job/job.hpp"
-#include "ksana/store_postgres/wire/rows.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

@@ -8,7 +8,7 @@
 
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/model/run/run.hpp"
-#include "ksana/store_postgres/wire/params.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

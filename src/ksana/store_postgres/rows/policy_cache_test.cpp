@@ -4,6 +4,7 @@
 
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_postgres/open_postgres.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 #include "support/postgres_server.hpp"
 
 // Policies are stored and read on connections of the pool: the pool's size limits the connections

@@ -170,7 +170,7 @@ Result<std::int32_t> ReadRun(RowReader& row, Run& run) {
     status.attempt = row.Int32();
     run.updated_at = row.Time();
     status.ready_at = row.Time();
-    status.finished_at = row.TimeOrNone();
+    status.finished_at = row.TimeOrNone(kNoTime);
     run.type = row.Text();
     run.tenant = row.Text();
     run.category = row.Text();

@@ -7,8 +7,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/model/run/run.hpp"
-#include "ksana/store_postgres/wire/params.hpp"
-#include "ksana/store_postgres/wire/rows.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ksana/store_postgres/rows/run_batch.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ksana/store_postgres/wire/connection.hpp"
-#include "ksana/store_postgres/wire/rows.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

@@ -6,8 +6,7 @@
 
 #include "ksana/base/process/cond_var.hpp"
 #include "ksana/base/process/mutex.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
-#include "ksana/store_postgres/wire/deadline.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 
 namespace ksana::store_postgres {
 

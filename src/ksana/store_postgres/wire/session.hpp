@@ -7,7 +7,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/store_postgres/wire/commit_outcome.hpp"
-#include "ksana/store_postgres/wire/connection.hpp"
+#include "ksana/store_postgres/wire/names.hpp"
 #include "ksana/store_postgres/wire/server_clock.hpp"
 
 namespace ksana::store_postgres {

@@ -6,7 +6,7 @@
 
 #include "ksana/base/error/result.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 // Replaces the schema "ksana." in front of every table by the configured one.
 std::string WithSchema(std::string_view sql, std::string_view schema);
@@ -19,4 +19,4 @@ Result<void> CheckSchemaName(std::string_view schema);
 // pipeline takes one statement at a time.
 std::vector<std::string_view> StatementsOf(std::string_view script);
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

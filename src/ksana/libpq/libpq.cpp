@@ -1,6 +1,6 @@
-#include "ksana/store_postgres/wire/libpq.hpp"
+#include "ksana/libpq/libpq.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 namespace {
 
 Result<LibpqFunctions> LoadFunctions() {
@@ -26,4 +26,4 @@ Result<void> LoadLibpq() {
 
 const LibpqFunctions& Libpq() { return Loaded().value(); }
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

@@ -12,7 +12,7 @@
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/time/time.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 // Type OIDs from PostgreSQL's catalogue; they never change.
 inline constexpr std::uint32_t kBoolOid = 16;
@@ -142,4 +142,4 @@ class Params {
     std::vector<std::optional<std::string>> values_;  // none: NULL
 };
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

@@ -1,8 +1,8 @@
-#include "ksana/store_postgres/wire/params.hpp"
+#include "ksana/libpq/params.hpp"
 
 #include <algorithm>
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 namespace {
 
 template <class U>
@@ -67,4 +67,4 @@ void Params::AddElement(std::string_view element) {
     }
 }
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

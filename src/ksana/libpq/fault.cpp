@@ -1,10 +1,10 @@
-#include "ksana/store_postgres/wire/fault.hpp"
+#include "ksana/libpq/fault.hpp"
 
 #include <fmt/core.h>
 
 #include <array>
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 namespace {
 
 struct Meaning {
@@ -25,10 +25,11 @@ constexpr std::array kMeanings = {
     Meaning{"22021", Code::kInvalidArgument, FaultKind::kFinal},  // invalid UTF-8, or a zero byte
     Meaning{"22", Code::kInternal, FaultKind::kFinal},
     Meaning{"23505", Code::kInternal, FaultKind::kDuplicate},
-    // Run_writes.cpp: a NULL id marks an existing run.
+    // store_postgres/rows/run_writes.cpp: a NULL id marks an existing run.
     Meaning{"23502", Code::kInternal, FaultKind::kDuplicate},
     Meaning{"23", Code::kInternal, FaultKind::kFinal},
     Meaning{"28", Code::kUnauthenticated, FaultKind::kFinal},
+    Meaning{"3D000", Code::kNotFound, FaultKind::kFinal},  // no such database
     Meaning{"42501", Code::kPermissionDenied, FaultKind::kFinal},
     Meaning{"XX001", Code::kDataLoss, FaultKind::kFinal},
     Meaning{"XX002", Code::kDataLoss, FaultKind::kFinal},
@@ -63,4 +64,4 @@ Fault DeadlineFault(std::string_view what) {
             Error(Code::kDeadlineExceeded, fmt::format("PostgreSQL: {} in time", what))};
 }
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

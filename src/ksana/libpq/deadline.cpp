@@ -1,8 +1,8 @@
-#include "ksana/store_postgres/wire/deadline.hpp"
+#include "ksana/libpq/deadline.hpp"
 
 #include <algorithm>
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 std::uint64_t Backoff::Draw() {
     const MutexLock lock(mutex_);
@@ -20,4 +20,4 @@ bool Backoff::Wait(int tries, Range range, const Deadline& deadline, const std::
     return clock_.Wait(nobody, until, stop) != WaitOutcome::kStopped;
 }
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

@@ -1,13 +1,12 @@
-#include "ksana/store_postgres/wire/rows.hpp"
+#include "ksana/libpq/rows.hpp"
 
 #include <algorithm>
 #include <charconv>
 
 #include "ksana/base/error/check.hpp"
-#include "ksana/store_kit/driver/rows.hpp"
-#include "ksana/store_postgres/wire/libpq.hpp"
+#include "ksana/libpq/libpq.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 namespace {
 
 // Reads a big-endian signed number of 1 to 8 bytes.
@@ -83,10 +82,10 @@ TimePoint RowReader::Timestamp() {
     return TimePoint(Duration(Number()) + kStart.time_since_epoch());
 }
 
-std::optional<TimePoint> RowReader::TimeOrNone() {
+std::optional<TimePoint> RowReader::TimeOrNone(std::int64_t none) {
     if (SkipNull()) return std::nullopt;
     const std::int64_t micros = Number();
-    if (micros == store_kit::kNoTime) return std::nullopt;
+    if (micros == none) return std::nullopt;
     return TimePoint(Duration(micros));
 }
 
@@ -104,4 +103,4 @@ std::vector<std::string> RowReader::Texts() {
     return texts;
 }
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

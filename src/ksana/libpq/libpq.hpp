@@ -4,12 +4,13 @@
 
 #include "ksana/base/process/lazy_library.hpp"
 
-// Private to the module, because it exposes libpq.
+// Private to the module, because it exposes the header of libpq.
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
-// All functions of libpq that the driver calls.
+// All functions of libpq that Ksana calls; the only list of them.
 #define KSANA_LIBPQ_FUNCTIONS(EACH) \
+    EACH(PQbackendPID)              \
     EACH(PQclear)                   \
     EACH(PQcmdStatus)               \
     EACH(PQcmdTuples)               \
@@ -50,7 +51,7 @@ struct LibpqFunctions {
     KSANA_LIBPQ_FUNCTIONS(KSANA_LATE_FUNCTION)
 };
 
-// Loads libpq once in the process, so that a server with another store needs neither libpq nor its
+// Loads libpq once in the process, so that a server without PostgreSQL needs neither libpq nor its
 // dependencies. A failure is permanent until the process ends. Thread-safe.
 Result<void> LoadLibpq();
 
@@ -58,4 +59,4 @@ Result<void> LoadLibpq();
 // or Rows.
 const LibpqFunctions& Libpq();
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

@@ -1,10 +1,10 @@
-#include "ksana/store_postgres/wire/sql_text.hpp"
+#include "ksana/libpq/sql_text.hpp"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 namespace {
 
 constexpr std::string_view kWritten = "ksana.";
@@ -69,4 +69,4 @@ std::vector<std::string_view> StatementsOf(std::string_view script) {
     }
 }
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

@@ -5,7 +5,7 @@
 
 #include "ksana/base/error/error.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 // What a failed round trip means for its transaction.
 enum class FaultKind : std::uint8_t {
@@ -29,4 +29,4 @@ Fault FaultOf(std::string_view sqlstate, std::string_view message);
 Fault LostFault(std::string_view message);
 Fault DeadlineFault(std::string_view what);
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

@@ -10,11 +10,11 @@
 
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/base/time/time.hpp"
-#include "ksana/store_postgres/wire/params.hpp"
+#include "ksana/libpq/params.hpp"
 
 struct pg_result;
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 // The result of one statement, in binary form. Owns libpq's result; one thread at a time.
 class Rows {
@@ -87,8 +87,8 @@ class RowReader {
         ++column_;
         return true;
     }
-    // For a column in which kNoTime or NULL means none.
-    std::optional<TimePoint> TimeOrNone();
+    // For a column in which `none` or NULL means none.
+    std::optional<TimePoint> TimeOrNone(std::int64_t none);
 
   private:
     std::string_view Next() { return rows_.Bytes(row_, column_++); }
@@ -99,4 +99,4 @@ class RowReader {
     int column_;
 };
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

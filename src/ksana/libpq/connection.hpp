@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
-#include "ksana/store_postgres/wire/deadline.hpp"
-#include "ksana/store_postgres/wire/fault.hpp"
-#include "ksana/store_postgres/wire/params.hpp"
-#include "ksana/store_postgres/wire/rows.hpp"
+#include "ksana/libpq/deadline.hpp"
+#include "ksana/libpq/fault.hpp"
+#include "ksana/libpq/params.hpp"
+#include "ksana/libpq/rows.hpp"
 
 struct pg_conn;
 struct pg_result;
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 struct ConnectionOptions {
     std::string url;
@@ -38,9 +38,8 @@ struct Statement {
 };
 
 // A connection to the server in pipeline mode. No call blocks beyond its deadline, except for name
-// resolution, which libpq does in one call. Owned by the pool, its lease, or a thread of
-// ChangeNotices; one thread at a time. After a fault of kind kLost or kDeadline the connection is
-// broken and can only be destroyed.
+// resolution, which libpq does in one call. One thread at a time. After a fault of kind kLost or
+// kDeadline the connection is broken and can only be destroyed.
 class Connection {
     struct Private {};  // makes the constructor callable by Open only
     struct Close {
@@ -87,6 +86,9 @@ class Connection {
     bool owns_session() const { return options_.prepare; }
     std::string Location() const;  // host, port and database; no secrets
     int ServerVersion() const;
+    // The process that serves this connection, as the server named it when it was made. Behind a
+    // pooler it is not the one that answers pg_backend_pid().
+    int BackendPid() const;
 
   private:
     struct Hash {
@@ -123,4 +125,4 @@ class Connection {
     bool broken_ = false;
 };
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

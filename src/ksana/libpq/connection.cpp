@@ -1,4 +1,4 @@
-#include "ksana/store_postgres/wire/connection.hpp"
+#include "ksana/libpq/connection.hpp"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "ksana/base/error/check.hpp"
-#include "ksana/store_postgres/wire/libpq.hpp"
-#include "ksana/store_postgres/wire/sql_text.hpp"
+#include "ksana/libpq/libpq.hpp"
+#include "ksana/libpq/sql_text.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 namespace {
 
 struct ClearResult {
@@ -122,7 +122,7 @@ std::variant<std::unique_ptr<Connection>, Fault> Connection::Open(const Connecti
     }
     if (!IsUrlValid(options.url)) {
         return Fault{FaultKind::kFinal,
-                     Error(Code::kInvalidArgument, "PostgreSQL: the URL of the store is not one")};
+                     Error(Code::kInvalidArgument, "PostgreSQL: the URL is not one")};
     }
     Handle handle(StartConnect(options));
     if (!handle) return LostFault("out of memory");
@@ -344,4 +344,6 @@ std::string Connection::Location() const {
 
 int Connection::ServerVersion() const { return Libpq().PQserverVersion(handle_.get()); }
 
-}  // namespace ksana::store_postgres
+int Connection::BackendPid() const { return Libpq().PQbackendPID(handle_.get()); }
+
+}  // namespace ksana::libpq

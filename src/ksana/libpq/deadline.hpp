@@ -8,7 +8,7 @@
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
 
-namespace ksana::store_postgres {
+namespace ksana::libpq {
 
 // The time by which a call has to end. `clock` must outlive it.
 class Deadline {
@@ -64,4 +64,4 @@ inline constexpr Backoff::Range kConflictBackoff{std::chrono::milliseconds(1),
 inline constexpr Backoff::Range kConnectBackoff{std::chrono::milliseconds(10),
                                                 std::chrono::seconds(1)};
 
-}  // namespace ksana::store_postgres
+}  // namespace ksana::libpq

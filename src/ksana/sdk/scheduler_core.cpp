@@ -9,7 +9,7 @@
 #include "ksana/base/log/log.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/sdk/job_check.hpp"
-#include "ksana/sdk/open_locks.hpp"
+#include "ksana/server/open_locks.hpp"
 
 namespace ksana::detail {
 namespace {
@@ -162,7 +162,9 @@ Result<void> SchedulerCore::OpenLocks() {
         if (stored || options_.lock.empty()) return {};
         return Error(Code::kInvalidArgument, "lock: \"store\" needs a store");
     }
-    auto driver = sdk::OpenLocks(options_.lock, clock_, random_);
+    auto url = lock::ParseLockUrl(options_.lock);
+    if (!url) return std::move(url).error().WithContext("lock");
+    auto driver = server::OpenLocks(*url, clock_);
     if (!driver) return std::move(driver).error().WithContext("lock");
     lock_driver_ = *std::move(driver);
     locks_ =

@@ -30,6 +30,7 @@
 #include "ksana/server/demo.hpp"
 #include "ksana/server/metrics/engine_metrics.hpp"
 #include "ksana/server/metrics/http_metrics.hpp"
+#include "ksana/server/open_locks.hpp"
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/settings/setting_value.hpp"
 #include "ksana/server/settings/token_file.hpp"
@@ -70,7 +71,8 @@ engine::CallbackOptions CallbackOptionsOf(const Settings& settings) {
     return options;
 }
 
-engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts) {
+engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts,
+                                  lock::LockDriver* locks) {
     engine::NodeOptions options;
     const std::string incarnation = parts.ids.Next().ToString();
     const bool alone = IsSingleProcessStore(settings.store.kind);
@@ -92,6 +94,7 @@ engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationPar
     options.callbacks = CallbackOptionsOf(settings);
     options.settle = alone ? std::chrono::seconds(1) : std::chrono::seconds(3);
     options.ids = &parts.ids;
+    options.locks = locks;
     return options;
 }
 
@@ -192,17 +195,19 @@ std::vector<api::ShownSetting> ShownSettings(
 // through callbacks, which run only after Start.
 struct Application::Everything {
     Everything(const Settings& given, const ApplicationParts& with,
-               std::unique_ptr<store::Store> opened, http_client::ClientOptions client_options,
-               std::optional<std::string> token, std::optional<mail::SmtpOptions> smtp)
+               std::unique_ptr<store::Store> opened, std::unique_ptr<lock::LockDriver> opened_locks,
+               http_client::ClientOptions client_options, std::optional<std::string> token,
+               std::optional<mail::SmtpOptions> smtp)
         : settings(given),
           parts(with),
           store(std::move(opened)),
+          locks(std::move(opened_locks)),
           engine_metrics(metrics, *store),
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
           http_executor(client, parts.clock, {}, mailer.get()),
           node(*store, ExecutorsOf(parts, http_executor), zones, parts.clock,
-               NodeOptionsOf(settings, parts), &engine_metrics),
+               NodeOptionsOf(settings, parts, locks.get()), &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           job_service(
@@ -340,6 +345,7 @@ struct Application::Everything {
     telemetry::ProcessMetrics process_metrics{metrics};
     schedule::ZoneDatabase zones;
     std::unique_ptr<store::Store> store;
+    std::unique_ptr<lock::LockDriver> locks;  // null: rows of the store
     EngineMetrics engine_metrics;
     http_client::Client client;
     std::unique_ptr<mail::SmtpMailer> mailer;  // null: no mail server
@@ -383,9 +389,11 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
         auto store,
         OpenStore(settings.store, {.clock = parts.clock, .random = parts.random, .ids = parts.ids},
                   OpenMode::kReadWrite));
+    auto locks = OpenLocks(settings.lock, parts.clock);
+    if (!locks) return std::move(locks).error().WithContext("lock");
     auto all =
-        std::make_unique<Everything>(settings, parts, std::move(store), std::move(client_options),
-                                     std::move(token), std::move(smtp));
+        std::make_unique<Everything>(settings, parts, std::move(store), *std::move(locks),
+                                     std::move(client_options), std::move(token), std::move(smtp));
     return std::make_unique<Application>(Key{}, std::move(all));
 }
 

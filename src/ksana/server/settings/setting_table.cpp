@@ -8,7 +8,7 @@
 namespace ksana::server {
 namespace {
 
-constexpr std::array<SettingSpec, 38> kSettings = {{
+constexpr std::array<SettingSpec, 39> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -36,6 +36,12 @@ constexpr std::array<SettingSpec, 38> kSettings = {{
      .value_name = "URL",
      .help = "sqlite:PATH, json:PATH, memory: or postgresql://USER@HOST/DATABASE; the bare words "
              "sqlite and json mean ksana.db and jobs.json in data_dir"},
+    {.name = "lock",
+     .member = &Settings::lock,
+     .default_text = "store",
+     .value_name = "URL",
+     .help = "where servers that share a store keep their locks: store, memory:, redis://HOST "
+             "(several: a majority), etcd://HOST, postgresql://… or mariadb://…"},
     {.name = "workers",
      .member = &Settings::workers,
      .default_text = "4",

@@ -17,7 +17,7 @@ using SettingMember =
     std::variant<std::string Settings::*, std::int32_t Settings::*, Duration Settings::*,
                  std::uint64_t Settings::*, LogLevel Settings::*, LogFormat Settings::*,
                  EgressPolicy Settings::*, std::vector<std::string> Settings::*,
-                 StoreUrl Settings::*>;
+                 StoreUrl Settings::*, lock::LockUrl Settings::*>;
 
 // One row of the table of settings. Parsing and help are made from it, and a test holds
 // docs/configuration.md to it.

@@ -67,6 +67,7 @@ std::string Show(EgressPolicy value) {
 }
 std::string Show(const std::string& value) { return Printable(value); }
 std::string Show(const StoreUrl& value) { return ShownUrl(value); }
+std::string Show(const lock::LockUrl& value) { return lock::ShownUrl(value); }
 std::string Show(const std::vector<std::string>& value) {
     return fmt::format("{}", fmt::join(value, ", "));
 }
@@ -99,6 +100,13 @@ class Setter {
 
     Fault operator()(StoreUrl Settings::*member) const {
         auto url = ParseStoreUrl(Text(), settings_.data_dir);
+        if (!url) return url.error().message;
+        settings_.*member = std::move(*url);
+        return std::nullopt;
+    }
+
+    Fault operator()(lock::LockUrl Settings::*member) const {
+        auto url = lock::ParseLockUrl(Text());
         if (!url) return url.error().message;
         settings_.*member = std::move(*url);
         return std::nullopt;

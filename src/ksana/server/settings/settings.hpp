@@ -10,6 +10,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/log/log.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/lock/lock_url.hpp"
 #include "ksana/server/settings/store_url.hpp"
 
 namespace ksana::server {
@@ -24,7 +25,8 @@ struct Settings {
     std::string address;
     std::int32_t port = 0;
     std::string data_dir;
-    StoreUrl store;  // may contain a password; display it with ShownUrl only
+    StoreUrl store;      // may contain a password; display it with ShownUrl only
+    lock::LockUrl lock;  // likewise
     std::int32_t workers = 0;
     Duration default_timeout{};
     std::int32_t max_retries = 0;

@@ -1,0 +1,171 @@
+// Jobs as coroutines: sleeping, blocking calls, timeouts, cancellation.
+
+#include <stdexcept>
+#include <thread>
+
+#include "library/library_fixture.hpp"
+
+namespace ksana::library {
+namespace {
+
+TEST_F(LibraryTest, ASleepTakesItsTimeAndNoThread) {
+    std::vector<bool> whole;
+    Add({.id = "sleeper", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
+        whole.push_back(co_await context.Sleep(10s));
+        whole.push_back(co_await context.Sleep(0s));
+        whole.push_back(co_await context.Sleep(-5s));
+    });
+    Start();
+    test_.Advance(9s);
+    EXPECT_TRUE(whole.empty());
+    test_.Advance(1s);
+    EXPECT_EQ(whole, (std::vector<bool>{true, true, true}));
+    EXPECT_EQ(Status("sleeper").last_duration, 10'000);
+}
+
+Task<int> Add1(JobContext& context, int value) {
+    co_await context.Sleep(1s);
+    if (value == 3) throw std::runtime_error("three");
+    co_return value + 1;
+}
+
+TEST_F(LibraryTest, ATaskMayAwaitOthers) {
+    int sum = 0;
+    std::string caught;
+    Add({.id = "nested", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
+        sum = co_await Add1(context, 1);
+        sum = co_await Add1(context, sum);
+        try {
+            sum = co_await Add1(context, sum);
+        } catch (const std::runtime_error& error) {
+            caught = error.what();
+        }
+    });
+    Start();
+    test_.Advance(1min);
+    EXPECT_EQ(sum, 3);
+    EXPECT_EQ(caught, "three");
+    EXPECT_EQ(Status("nested").last_duration, 3000);
+    EXPECT_EQ(Status("nested").last_result, JobResult::kSuccess);
+}
+
+TEST_F(LibraryTest, ABlockingCallReturnsItsResultOrThrows) {
+    int value = 0;
+    std::string caught;
+    Add({.id = "blocking", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
+        value = co_await context.Blocking([] { return 42; });
+        const auto fail = [] { throw std::runtime_error("disk"); };
+        try {
+            co_await context.Blocking(fail);
+        } catch (const std::runtime_error& error) {
+            caught = error.what();
+        }
+    });
+    Start();
+    test_.RunDue();
+    EXPECT_EQ(value, 42);
+    EXPECT_EQ(caught, "disk");
+}
+
+TEST_F(LibraryTest, ATimeoutCancelsARun) {
+    bool whole = true;
+    Add({.id = "slow", .fixed_rate = 1h, .timeout = 2s}, [&](JobContext& context) -> Task<> {
+        whole = co_await context.Sleep(10min);
+        EXPECT_TRUE(context.cancelled());
+        EXPECT_FALSE(co_await context.Sleep(10min)) << "no further sleep";
+    });
+    Start();
+    test_.Advance(1999ms);
+    EXPECT_TRUE(Status("slow").running);
+    test_.Advance(1ms);
+    EXPECT_FALSE(whole);
+    const JobStatus status = Status("slow");
+    EXPECT_FALSE(status.running);
+    EXPECT_EQ(status.last_result, JobResult::kFailed);
+    EXPECT_EQ(status.last_error, "timed out");
+    EXPECT_EQ(status.fail_count, 1);
+}
+
+TEST_F(LibraryTest, ATimeoutThatIsNotReachedDoesNothing) {
+    Add({.id = "quick", .fixed_rate = 10s, .timeout = 2s},
+        [](JobContext& context) -> Task<> { co_await context.Sleep(1999ms); });
+    Start();
+    test_.Advance(1min);
+    EXPECT_EQ(Status("quick").run_count, 6);
+    EXPECT_EQ(Status("quick").fail_count, 0);
+}
+
+TEST_F(LibraryTest, AnEmptyTaskIsAFailure) {
+    Add({.id = "empty", .fixed_rate = 1h}, [](JobContext&) { return Task<>(); });
+    Start();
+    test_.RunDue();
+    EXPECT_EQ(Status("empty").last_error, "the job returned an empty Task");
+}
+
+// With threads from here on.
+
+TEST(LibraryThreads, BlockingCallsDoNotBlockOtherJobs) {
+    const LogLines log;
+    Context context;
+    Scheduler scheduler(context, {.lock = "memory:", .threads = 1});
+    Mutex mutex;
+    CondVar changed;
+    bool other_ran = false;
+    bool ended = false;
+    ASSERT_TRUE(scheduler.Add({.id = "blocking", .cron = "0 0 1 1 *"},
+                              [&](JobContext& run) -> Task<> {
+                                  const auto wait = [&] {
+                                      MutexLock lock(mutex);
+                                      changed.Wait(lock, [&]() KSANA_REQUIRES(mutex) {
+                                          return other_ran;
+                                      });
+                                      return std::this_thread::get_id();
+                                  };
+                                  const auto there = co_await run.Blocking(wait);
+                                  EXPECT_NE(there, std::this_thread::get_id());
+                                  const MutexLock lock(mutex);
+                                  ended = true;
+                                  changed.NotifyAll();
+                              }));
+    ASSERT_TRUE(scheduler.Add({.id = "other", .cron = "0 0 1 1 *"}, [&](JobContext&) {
+        const MutexLock lock(mutex);
+        other_ran = true;
+        changed.NotifyAll();
+    }));
+    ASSERT_TRUE(scheduler.Start());
+    ASSERT_TRUE(scheduler.Trigger("blocking"));
+    ASSERT_TRUE(scheduler.Trigger("other"));
+    MutexLock lock(mutex);
+    changed.Wait(lock, [&]() KSANA_REQUIRES(mutex) { return ended; });
+}
+
+TEST(LibraryThreads, TenThousandCoroutinesAreCancelledAtOnce) {
+    const LogLines log;
+    constexpr int kJobs = 10'000;
+    Context context;
+    std::atomic<int> sleeping{0};
+    std::atomic<int> woken{0};
+    Wakeup all_sleep;
+    Scheduler scheduler(context, {.lock = "memory:", .threads = 4});
+    for (int n = 0; n < kJobs; ++n) {
+        ASSERT_TRUE(scheduler.Add({.id = "job-" + std::to_string(n),
+                                   .fixed_rate = 24h,
+                                   .mode = ExecutionMode::kAllNodes},
+                                  [&](JobContext& run) -> Task<> {
+                                      if (++sleeping == kJobs) all_sleep.Notify();
+                                      const bool whole = co_await run.Sleep(24h);
+                                      if (!whole) ++woken;
+                                  }));
+    }
+    ASSERT_TRUE(scheduler.Start());
+    SystemClock clock;
+    ASSERT_EQ(clock.Wait(all_sleep, clock.SteadyNow() + 60s, {}), WaitOutcome::kNotified);
+    scheduler.Shutdown(0ms);
+    EXPECT_EQ(woken, kJobs);
+    for (const JobStatus& job : scheduler.Snapshot()) {
+        EXPECT_FALSE(job.running) << job.id;
+    }
+}
+
+}  // namespace
+}  // namespace ksana::library

@@ -1,0 +1,1 @@
+#include "library/library_fixture.hpp"

@@ -149,7 +149,7 @@ TEST_F(OneRedisTest, AStoppedServerIsUnavailableInTime) {
     EXPECT_EQ(CodeOf(hasty->Renew(Request("t1"), grant->fence)), Code::kUnavailable);
     EXPECT_EQ(CodeOf(hasty->Release(Request("t1"), grant->fence)), Code::kUnavailable);
     EXPECT_LT(clock_.SteadyNow() - before, std::chrono::seconds(5));
-    EXPECT_GE(clock_.SteadyNow() - before, std::chrono::milliseconds(450));
+    EXPECT_GE(clock_.SteadyNow() - before, std::chrono::milliseconds(400));
     redis_.Continue();
     EXPECT_TRUE(TakeSoon(*hasty, Request("t1"))) << "the answers to the old requests are not read";
 }

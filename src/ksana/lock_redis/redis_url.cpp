@@ -23,9 +23,8 @@ std::optional<std::string_view> CutBefore(std::string_view& text, std::string_vi
 
 template <class Number>
 bool ReadNumber(std::string_view text, Number& number) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(text.data(), end, number);
-    return fault == std::errc() && stop == end;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
 Result<std::string> DecodePercent(std::string_view text) {

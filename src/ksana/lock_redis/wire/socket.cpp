@@ -114,7 +114,8 @@ Result<void> Socket::Send(std::string_view bytes, const Deadline& deadline) {
 }
 
 // A poll before each recv would be a third of the driver's own time in a call. The kernel's timeout
-// is set anew only if it is too far from the deadline, at most an eighth too late.
+// is set anew only if it is too far from the deadline: at most an eighth too late, or so early that
+// a second recv would be needed more often than not.
 void Socket::LimitReceive(int remaining_ms) {
     if (receive_ms_ <= remaining_ms + remaining_ms / 8 && receive_ms_ > remaining_ms / 2) return;
     receive_ms_ = std::max(remaining_ms, 1);
@@ -125,15 +126,20 @@ void Socket::LimitReceive(int remaining_ms) {
 Result<void> Socket::Receive(std::string& bytes, const Deadline& deadline) {
     std::array<char, 4096> buffer;
     for (;;) {
-        LimitReceive(deadline.RemainingMs());
+        const int remaining_ms = deadline.RemainingMs();
+        LimitReceive(remaining_ms);
         const ssize_t count = ::recv(fd_, buffer.data(), buffer.size(), 0);
         if (count > 0) {
             bytes.append(buffer.data(), static_cast<std::size_t>(count));
             return {};
         }
         if (count == 0) return Ended("by the server");
-        if (errno == EAGAIN) return NoAnswer();
-        if (errno != EINTR) return Ended(ErrnoText(errno));
+        if (errno == EAGAIN) {
+            if (receive_ms_ >= remaining_ms) return NoAnswer();
+            receive_ms_ = 0;  // it was the timeout of an earlier call
+        } else if (errno != EINTR) {
+            return Ended(ErrnoText(errno));
+        }
     }
 }
 

@@ -66,10 +66,16 @@ TEST_F(EtcdUsersTest, AForgottenTokenIsRenewed) {
     const auto driver = OpenAs("locker", "locker secret");
     const auto grant = Take(*driver, Request(key_, "t1"));
     ASSERT_TRUE(grant);
-    // The server has its tokens in memory.
+    // A changed password ends all tokens of the user, even if it is the same again.
+    const std::string root = EtcdPost(server_.port(), "/v3/auth/authenticate",
+                                      R"({"name":"root","password":"root secret"})")
+                                 .TextAt("/token");
+    const codec::Json changed = EtcdPost(server_.port(), "/v3/auth/user/changepw",
+                                         R"({"name":"locker","password":"locker secret"})", root);
+    EXPECT_FALSE(changed.Has("/error")) << changed.Compact();
+    EXPECT_TRUE(driver->Renew(Request(key_, "t1"), grant->fence));
     server_.Kill();
     server_.Start();
-    EXPECT_TRUE(driver->Renew(Request(key_, "t1"), grant->fence));
     EXPECT_TRUE(driver->Release(Request(key_, "t1"), grant->fence));
 }
 

@@ -38,6 +38,10 @@ bool Available(const KeyValue& lock, const KeyValue& stamp, const LockRequest& r
     return holding && holding->token == request.token;
 }
 
+std::optional<std::int64_t> NewBase(const Clock& clock) {
+    return std::max<std::int64_t>(0, clock.Now().time_since_epoch().count());
+}
+
 TryAnswer Refusal(const KeyValue& stamp) {
     return {.grant = {}, .last_stamp = ParseStamp(stamp.value)};
 }
@@ -67,8 +71,7 @@ Result<TryAnswer> EtcdLocks::TakeWith(std::int64_t lease, const LockRequest& req
     const EtcdLockOptions& options = calls_.options();
     for (int round = 0; round < kRounds; ++round) {
         const bool first_lock = state.base.revision == 0;
-        const auto base = first_lock ? options.clock.Now().time_since_epoch().count()
-                                     : ParseFenceNumber(state.base.value);
+        const auto base = first_lock ? NewBase(options.clock) : ParseFenceNumber(state.base.value);
         if (!base) {
             return Error(Code::kDataLoss,
                          fmt::format("etcd: the key {} is not a number", options.fence_key));

@@ -7,6 +7,7 @@
 
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/lock/lock_watch.hpp"
+#include "ksana/lock/memory_locks.hpp"
 
 namespace ksana::lock {
 namespace {
@@ -85,12 +86,10 @@ Result<LockRequest> LockManager::RequestOf(std::string_view name, const LockOpti
                      fmt::format("the name of a lock may have {} bytes, not {}",
                                  kMaxKeyBytes - KeyOf("").size(), name.size()));
     }
-    if (options.ttl <= Duration::zero()) {
-        return Error(Code::kInvalidArgument, "the TTL of a lock must be positive");
-    }
     const std::uint64_t high = random_.Next();
     request.token = fmt::format("{:016x}{:016x}", high, random_.Next());
     request.stamp = options.stamp;
+    KSANA_TRY_VOID(CheckRequest(request));
     return request;
 }
 

@@ -146,8 +146,9 @@ TEST_F(LockManagerTest, WrongNamesAndTimesAreRefused) {
     EXPECT_EQ(code("a", Duration::zero()), Code::kInvalidArgument);
     EXPECT_EQ(code(std::string(190, 'a'), seconds(1)), Code::kInvalidArgument);
     EXPECT_TRUE(Take(std::string(189, 'a'), {}).held());
-    EXPECT_TRUE(
-        Take("long", {.ttl = Duration::max(), .renew = true, .on_lost = {}, .stamp = {}}).held());
+    EXPECT_EQ(code("a", Duration::max()), Code::kInvalidArgument);
+    LockOptions longest{.ttl = kMaxTtl, .renew = true, .on_lost = {}, .stamp = {}};
+    EXPECT_TRUE(Take("a", std::move(longest)).held());
     EXPECT_EQ(manager_.Acquire("", {}, {}).error().code, Code::kInvalidArgument);
 }
 

@@ -18,17 +18,15 @@ constexpr Duration kLeastPause = std::chrono::milliseconds(1);
 // How long a thread sleeps that has nothing to wait for.
 constexpr Duration kIdle = std::chrono::hours(1);
 
-// Keeps sums of times within their range. A driver may tell any number.
-constexpr Duration kMostTime = std::chrono::hours(24 * 3650);
-
 Duration ShareOf(const LockRequest& request, int share) {
-    return std::clamp<Duration>(request.ttl / share, kLeastPause, kMostTime);
+    return std::max<Duration>(request.ttl / share, kLeastPause);
 }
 
 }  // namespace
 
 SteadyPoint EndOfGrant(SteadyPoint before, const LockRequest& request, const Grant& grant) {
-    return before + std::clamp(std::min(grant.valid_for, request.ttl), Duration::zero(), kMostTime);
+    // A driver may tell any number.
+    return before + std::clamp(grant.valid_for, Duration::zero(), request.ttl);
 }
 
 Error LostLock(const LockRequest& request) {

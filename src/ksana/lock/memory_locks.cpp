@@ -13,6 +13,9 @@ Result<void> CheckRequest(const LockRequest& request) {
     if (request.ttl <= Duration::zero()) {
         return Error(Code::kInvalidArgument, "the TTL of a lock must be positive");
     }
+    if (request.ttl > kMaxTtl) {
+        return Error(Code::kInvalidArgument, "the TTL of a lock may be 30 days at most");
+    }
     return {};
 }
 

@@ -9,6 +9,9 @@
 
 namespace ksana::lock {
 
+// The longest TTL. Servers and clocks can still add it to a time.
+inline constexpr Duration kMaxTtl = std::chrono::hours(24 * 30);
+
 // Returns the fault of a request that no driver can carry out.
 Result<void> CheckRequest(const LockRequest& request);
 

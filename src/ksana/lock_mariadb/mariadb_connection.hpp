@@ -9,7 +9,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/lock_mariadb/mariadb_locks.hpp"
 
-struct st_mysql;
+struct st_mysql;  // NOLINT(readability-identifier-naming): a name of libmariadb
 
 namespace ksana::lock_mariadb {
 

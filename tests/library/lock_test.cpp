@@ -2,11 +2,14 @@
 
 #include <map>
 
+#include "ksana/lock/memory_locks.hpp"
 #include "ksana/sdk/scheduler_core.hpp"
 #include "library/library_fixture.hpp"
 
 namespace ksana::library {
 namespace {
+
+using namespace std::chrono_literals;
 
 void Nothing(JobContext&) {}
 

@@ -202,6 +202,7 @@ Result<void> SchedulerCore::Run() {
     if (!options_.store.empty() || !options_.http.empty()) {
         KSANA_TRY(auto opened, sdk::StoredJobs::Open({.store = options_.store,
                                                       .http = options_.http,
+                                                      .http_token_file = options_.http_token_file,
                                                       .clock = clock_,
                                                       .random = random_,
                                                       .runner = runner_}));

@@ -17,13 +17,15 @@ std::int64_t Milliseconds(TimePoint time) { return Milliseconds(time.time_since_
 
 // The text of the exception that is being handled.
 std::string CurrentFault() {
+    std::string text = "an exception that is no std::exception";
     try {
         throw;
     } catch (const std::exception& error) {
-        return error.what();
+        text = error.what();
     } catch (...) {
-        return "an exception that is no std::exception";
+        Log(LogLevel::kDebug, "a job threw something unknown");
     }
+    return text;
 }
 
 std::string_view TextOf(CancelReason reason) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "ksana/api/admin/stored_admin_jobs.hpp"
 #include "ksana/api/edge/guard.hpp"
 #include "ksana/api/edge/health_routes.hpp"
 #include "ksana/api/events/event_streams.hpp"
@@ -197,6 +198,7 @@ struct Application::Everything {
               [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
           run_service(*store, parts.ids),
+          admin_jobs(job_service, *store),
           type_service(*store, node.types()),
           backfill_service(*store, node.schedules(), parts.ids),
           alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
@@ -243,6 +245,7 @@ struct Application::Everything {
                                     .jobs = job_service,
                                     .store = *store,
                                     .defaults = DefaultsOf(settings)});
+        api::AddAdminRoutes(router, {.jobs = admin_jobs, .store = *store, .runs = run_service});
         api::AddRoutes(
             router,
             {.jobs = job_service,
@@ -335,6 +338,7 @@ struct Application::Everything {
     engine::JobService job_service;
     engine::CalendarService calendar_service;
     engine::RunService run_service;
+    api::StoredAdminJobs admin_jobs;
     engine::TypeService type_service;
     engine::BackfillService backfill_service;
     engine::AlertService alert_service;

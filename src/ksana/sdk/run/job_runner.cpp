@@ -54,10 +54,10 @@ std::int64_t StampOf(TimePoint fire, Duration rate) {
     return time - (rest < 0 ? rest + rate.count() : rest);
 }
 
-// Whether the last fire of a job lies so far ahead that some clock must have been wrong.
-bool IsFarAhead(std::optional<std::int64_t> stamp, TimePoint now) {
+// Whether the lock was last taken for a fire so far ahead that some clock must have been wrong.
+bool IsFarAhead(std::optional<std::int64_t> last, std::optional<std::int64_t> stamp) {
     constexpr Duration kMost = std::chrono::hours(1);
-    return stamp && *stamp > (now + kMost).time_since_epoch().count();
+    return last && stamp && *last > *stamp + kMost.count();
 }
 
 void SetResult(JobEntry& entry, JobResult result) {
@@ -149,7 +149,7 @@ bool JobRunner::TakeLock(Execution& execution) {
     };
     const std::string name = "job:" + entry.id;
     auto tried = locks_->TryLock(name, wanted);
-    if (tried && IsFarAhead(tried->last_stamp, clock().Now())) {
+    if (tried && !tried->lock && IsFarAhead(tried->last_stamp, wanted.stamp)) {
         Log(LogLevel::kWarn,
             "the lock of a job was last taken for a fire that is more than an hour "
             "ahead; that is ignored, as some clock must have been wrong",

@@ -64,7 +64,7 @@ class Doctor(Place):
             dead = f"redis://:secret@127.0.0.1:{unused.getsockname()[1]}"
             found = self.findings(expect=1, KSANA_LOCK=dead)["lock"]
         equal(found["level"], "fail")
-        lacks(found["found"], "secret")
+        lacks("secret", found["found"])
 
     @case
     def test_as_text(self):

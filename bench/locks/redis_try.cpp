@@ -52,16 +52,17 @@ class BareClient {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto server = ksana::lock_redis::ParseRedisUrl(argc > 1 ? argv[1] : "");
-    if (!server) {
-        fmt::print(stderr, "{}\n", server.error().message);
+    const auto url = ksana::lock::ParseLockUrl(argc > 1 ? argv[1] : "");
+    if (!url || url->kind != ksana::lock::LockKind::kRedis) {
+        fmt::print(stderr, "usage: {} redis://HOST:PORT [ROUNDS]\n", argv[0]);
         return 2;
     }
+    const ksana::lock_redis::RedisServer& server = url->servers.front();
     const int rounds = argc > 2 ? std::atoi(argv[2]) : 20'000;
     const ksana::SystemClock clock;
-    auto driver = ksana::lock_redis::OpenRedisLocks({.servers = {*server}, .clock = clock});
+    auto driver = ksana::lock_redis::OpenRedisLocks({.servers = {server}, .clock = clock});
     if (!driver) return 2;
-    BareClient bare(*server);
+    BareClient bare(server);
     const ksana::lock::LockRequest request{
         .key = "bench:lock", .token = "01890a5d-ac96-774b-bcce-b302099a8057", .stamp = {}};
     std::vector<double> bare_us;

@@ -204,10 +204,13 @@ JobObject MakeJob(Context& context) {
 // other side effects, so it must be linked: see ksana_add_jobs in docs/library.md.
 struct Registration {
     Registration(const JobDeclaration& job, JobFactory make_job) noexcept;
+    ~Registration();  // a shared library may be unloaded
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
 
     const JobDeclaration& declaration;
     const JobFactory factory;
-    const Registration* const next;
+    Registration* next;
 };
 
 // The jobs declared in this program; null: none.
@@ -251,5 +254,5 @@ struct KsanaJobScope;
     template <>                                                                                  \
     void ::ksana::detail::JobWithThisIdIsDeclaredTwice<::ksana::detail::IdText<name.id.size()>(  \
         name.id)>() {}                                                                           \
-    static const ::ksana::detail::Registration KSANA_JOB_NAME(name, _registration)(              \
+    static ::ksana::detail::Registration KSANA_JOB_NAME(name, _registration)(                    \
         name, &::ksana::detail::MakeJob<Class>)

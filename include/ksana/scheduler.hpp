@@ -51,6 +51,9 @@ struct SchedulerOptions {
     // Threads that run jobs; 0: one for each core, at least two.
     int threads = 0;
     Clock* clock = nullptr;  // null: the system's; for tests, ksana::testing::FakeClock
+    // A file with the token that requests to `http` must carry. Needed for an address that other
+    // machines can reach.
+    std::string http_token_file = {};
 };
 
 enum class JobResult : std::uint8_t { kSuccess, kFailed, kSkipped };

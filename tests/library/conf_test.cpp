@@ -8,16 +8,18 @@
 namespace ksana::library {
 namespace {
 
+using namespace std::chrono_literals;
+
 void Nothing(JobContext&) {}
 
 class ConfTest : public ::testing::Test {
   protected:
     // A scheduler with the jobs "clean" and "sync", and this text in jobs.conf.
     Result<void> StartWith(const std::string& text) {
-        const std::string file = folder_.path() + "/jobs.conf";
+        const std::string file = (folder_.path() / "jobs.conf").string();
         std::ofstream(file) << text;
-        test_ = std::make_unique<testing::TestScheduler>(context_,
-                                                         SchedulerOptions{.config = file});
+        test_ =
+            std::make_unique<testing::TestScheduler>(context_, SchedulerOptions{.config = file});
         KSANA_TRY_VOID(test_->scheduler().Add({.id = "clean", .cron = "0 3 * * *"}, Nothing));
         KSANA_TRY_VOID(test_->scheduler().Add(
             {.id = "sync", .fixed_rate = 5min, .initial_delay = 10s, .lock_ttl = 30s}, Nothing));
@@ -30,7 +32,7 @@ class ConfTest : public ::testing::Test {
     JobStatus Status(std::string_view id) const { return test_->StatusOf(id).value(); }
 
     LogLines log_;
-    TemporaryFolder folder_;
+    test::TemporaryFolder folder_;
     Context context_;
     std::unique_ptr<testing::TestScheduler> test_;
 };
@@ -84,7 +86,7 @@ TEST_F(ConfTest, TheGlobalSwitchTurnsEverythingOff) {  // N-07
 }
 
 TEST_F(ConfTest, AMissingFileIsToldAndChangesNothing) {
-    testing::TestScheduler test(context_, {.config = folder_.path() + "/nope.conf"});
+    testing::TestScheduler test(context_, {.config = (folder_.path() / "nope.conf").string()});
     EXPECT_TRUE(test.Start());
     EXPECT_EQ(log_.With({"warn", "no such file", "nope.conf"}).size(), 1U);
 }

@@ -8,6 +8,8 @@
 namespace ksana::library {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(LibraryTest, ASleepTakesItsTimeAndNoThread) {
     std::vector<bool> whole;
     Add({.id = "sleeper", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
@@ -53,7 +55,8 @@ TEST_F(LibraryTest, ABlockingCallReturnsItsResultOrThrows) {
     int value = 0;
     std::string caught;
     Add({.id = "blocking", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
-        value = co_await context.Blocking([] { return 42; });
+        const auto read = [] { return 42; };
+        value = co_await context.Blocking(read);
         const auto fail = [] { throw std::runtime_error("disk"); };
         try {
             co_await context.Blocking(fail);
@@ -112,21 +115,19 @@ TEST(LibraryThreads, BlockingCallsDoNotBlockOtherJobs) {
     CondVar changed;
     bool other_ran = false;
     bool ended = false;
-    ASSERT_TRUE(scheduler.Add({.id = "blocking", .cron = "0 0 1 1 *"},
-                              [&](JobContext& run) -> Task<> {
-                                  const auto wait = [&] {
-                                      MutexLock lock(mutex);
-                                      changed.Wait(lock, [&]() KSANA_REQUIRES(mutex) {
-                                          return other_ran;
-                                      });
-                                      return std::this_thread::get_id();
-                                  };
-                                  const auto there = co_await run.Blocking(wait);
-                                  EXPECT_NE(there, std::this_thread::get_id());
-                                  const MutexLock lock(mutex);
-                                  ended = true;
-                                  changed.NotifyAll();
-                              }));
+    ASSERT_TRUE(
+        scheduler.Add({.id = "blocking", .cron = "0 0 1 1 *"}, [&](JobContext& run) -> Task<> {
+            const auto wait = [&] {
+                MutexLock lock(mutex);
+                changed.Wait(lock, [&]() KSANA_REQUIRES(mutex) { return other_ran; });
+                return std::this_thread::get_id();
+            };
+            const auto there = co_await run.Blocking(wait);
+            EXPECT_NE(there, std::this_thread::get_id());
+            const MutexLock lock(mutex);
+            ended = true;
+            changed.NotifyAll();
+        }));
     ASSERT_TRUE(scheduler.Add({.id = "other", .cron = "0 0 1 1 *"}, [&](JobContext&) {
         const MutexLock lock(mutex);
         other_ran = true;
@@ -148,14 +149,13 @@ TEST(LibraryThreads, TenThousandCoroutinesAreCancelledAtOnce) {
     Wakeup all_sleep;
     Scheduler scheduler(context, {.lock = "memory:", .threads = 4});
     for (int n = 0; n < kJobs; ++n) {
-        ASSERT_TRUE(scheduler.Add({.id = "job-" + std::to_string(n),
-                                   .fixed_rate = 24h,
-                                   .mode = ExecutionMode::kAllNodes},
-                                  [&](JobContext& run) -> Task<> {
-                                      if (++sleeping == kJobs) all_sleep.Notify();
-                                      const bool whole = co_await run.Sleep(24h);
-                                      if (!whole) ++woken;
-                                  }));
+        ASSERT_TRUE(scheduler.Add(
+            {.id = "job-" + std::to_string(n), .fixed_rate = 24h, .mode = ExecutionMode::kAllNodes},
+            [&](JobContext& run) -> Task<> {
+                if (++sleeping == kJobs) all_sleep.Notify();
+                const bool whole = co_await run.Sleep(24h);
+                if (!whole) ++woken;
+            }));
     }
     ASSERT_TRUE(scheduler.Start());
     SystemClock clock;

@@ -12,8 +12,6 @@
 
 namespace ksana::library {
 
-using namespace std::chrono_literals;
-
 // 2026-01-01T00:00:00Z, where the fake clock starts.
 inline constexpr std::int64_t kStart = 1'767'225'600'000;
 

@@ -7,6 +7,8 @@
 namespace ksana::library {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(LibraryTest, AContextSaysWhatRuns) {  // N-02
     int service = 7;
     context_.Bind(service);
@@ -71,10 +73,9 @@ TEST_F(LibraryTest, ATriggerOfARunningJobIsSkipped) {  // N-14
 }
 
 TEST_F(LibraryTest, AFireDuringATriggeredRunIsSkipped) {
-    Add({.id = "beat", .fixed_rate = 10s, .initial_delay = 5s},
-        [](JobContext& context) -> Task<> {
-            if (!context.parameters().empty()) co_await context.Sleep(20s);
-        });
+    Add({.id = "beat", .fixed_rate = 10s, .initial_delay = 5s}, [](JobContext& context) -> Task<> {
+        if (!context.parameters().empty()) co_await context.Sleep(20s);
+    });
     Start();
     ASSERT_TRUE(test_.scheduler().Trigger("beat", {{"slow", "yes"}}));
     test_.Advance(40s);
@@ -162,12 +163,12 @@ TEST(LibraryListener, HearsOfEveryRun) {  // N-16
     context.Bind<JobExecutionListener>(notes);
     testing::TestScheduler test(context);
     int runs = 0;
-    ASSERT_TRUE(test.scheduler().Add({.id = "beat", .fixed_rate = 1s},
-                                     [&](JobContext& run) -> Task<> {
-                                         ++runs;
-                                         if (runs == 2) throw std::runtime_error("second");
-                                         co_await run.Sleep(runs == 3 ? 1500ms : 20ms);
-                                     }));
+    ASSERT_TRUE(
+        test.scheduler().Add({.id = "beat", .fixed_rate = 1s}, [&](JobContext& run) -> Task<> {
+            ++runs;
+            if (runs == 2) throw std::runtime_error("second");
+            co_await run.Sleep(runs == 3 ? 1500ms : 20ms);
+        }));
     ASSERT_TRUE(test.Start());
     test.Advance(3700ms);
     EXPECT_EQ(notes.calls,
@@ -243,9 +244,7 @@ TEST_F(LibraryTest, AFailedRunIsTriedAgain) {  // N-20
 }
 
 TEST_F(LibraryTest, RetriesEnd) {  // N-20
-    Add({.id = "broken",
-         .fixed_rate = 10s,
-         .retry = {.max_retries = 2, .interval = 6s}},
+    Add({.id = "broken", .fixed_rate = 10s, .retry = {.max_retries = 2, .interval = 6s}},
         [&](JobContext&) { throw std::runtime_error("always"); });
     Start();
     test_.Advance(15s);
@@ -293,10 +292,9 @@ TEST_F(LibraryTest, ASpecIsCheckedAsADeclarationIs) {
     EXPECT_EQ(cron.error().problems.at(0).path, "/cron");
     EXPECT_FALSE(test_.scheduler().Add({.id = "a"}, [](JobContext&) {}));
     EXPECT_TRUE(test_.scheduler().Add({.id = "a", .cron = "1 * * * *"}, [](JobContext&) {}));
-    EXPECT_EQ(test_.scheduler().Add({.id = "a", .cron = "1 * * * *"}, [](JobContext&) {})
-                  .error()
-                  .code,
-              Code::kAlreadyExists);
+    EXPECT_EQ(
+        test_.scheduler().Add({.id = "a", .cron = "1 * * * *"}, [](JobContext&) {}).error().code,
+        Code::kAlreadyExists);
 }
 
 TEST(LibraryContext, FindsByType) {

@@ -5,6 +5,8 @@
 namespace ksana::library {
 namespace {
 
+using namespace std::chrono_literals;
+
 void Nothing(JobContext&) {}
 
 TEST_F(LibraryTest, AFixedRateBeginsAfterItsInitialDelay) {  // N-09
@@ -86,9 +88,8 @@ TEST_F(LibraryTest, ADisabledJobDoesNotFireAndCanBeEnabled) {  // N-14, N-19
 }
 
 TEST_F(LibraryTest, AJobNeverOverlapsItself) {  // N-10
-    Add({.id = "slow", .fixed_rate = 1s}, [](JobContext& context) -> Task<> {
-        co_await context.Sleep(2500ms);
-    });
+    Add({.id = "slow", .fixed_rate = 1s},
+        [](JobContext& context) -> Task<> { co_await context.Sleep(2500ms); });
     Start();
     test_.Advance(6s);
     EXPECT_EQ(test_.RunTimesOf("slow"), (std::vector<std::int64_t>{After(0ms), After(3s)}));

@@ -4,30 +4,12 @@
 #include <thread>
 
 #include "library/library_fixture.hpp"
+#include "library/run_signal.hpp"
 
 namespace ksana::library {
 namespace {
 
-// Waits for a number of calls of Note, bounded by a minute.
-class Signal {
-  public:
-    void Note() {
-        ++count_;
-        wakeup_.Notify();
-    }
-    [[nodiscard]] bool Await(int count) {
-        const SteadyPoint until = clock_.SteadyNow() + 60s;
-        while (count_ < count) {
-            if (clock_.Wait(wakeup_, until, {}) == WaitOutcome::kDeadline) return count_ >= count;
-        }
-        return true;
-    }
-
-  private:
-    SystemClock clock_;
-    Wakeup wakeup_;
-    std::atomic<int> count_{0};
-};
+using namespace std::chrono_literals;
 
 class ShutdownTest : public ::testing::Test {
   protected:
@@ -65,12 +47,12 @@ TEST_F(ShutdownTest, CancelsWhatDoesNotEndInTime) {  // N-14
         EXPECT_FALSE(context.SleepOnThread(1h));
         cancelled = context.cancelled();
     }));
-    ASSERT_TRUE(scheduler.Add({.id = "coroutine", .fixed_rate = 1h},
-                              [&](JobContext& context) -> Task<> {
-                                  started_.Note();
-                                  const bool whole = co_await context.Sleep(1h);
-                                  EXPECT_FALSE(whole);
-                              }));
+    ASSERT_TRUE(
+        scheduler.Add({.id = "coroutine", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
+            started_.Note();
+            const bool whole = co_await context.Sleep(1h);
+            EXPECT_FALSE(whole);
+        }));
     ASSERT_TRUE(scheduler.Start());
     ASSERT_TRUE(started_.Await(2));
     scheduler.Shutdown(10ms);
@@ -131,7 +113,8 @@ TEST_F(ShutdownTest, AtAnyMoment) {
                 ASSERT_TRUE(scheduler.Add({.id = id, .fixed_rate = 1ms, .timeout = 2ms},
                                           [](JobContext& context) -> Task<> {
                                               co_await context.Sleep(100us);
-                                              co_await context.Blocking([] {});
+                                              const auto nothing = [] {};
+                                              co_await context.Blocking(nothing);
                                               co_await context.Sleep(3ms);
                                           }));
             } else {
@@ -146,8 +129,8 @@ TEST_F(ShutdownTest, AtAnyMoment) {
                 static_cast<void>(scheduler.Trigger("job-1"));
                 static_cast<void>(scheduler.SetEnabled("job-2", round % 2 == 0));
                 static_cast<void>(scheduler.Snapshot());
-                static_cast<void>(scheduler.Add({.id = "extra", .fixed_rate = 1ms},
-                                                [](JobContext&) {}));
+                static_cast<void>(
+                    scheduler.Add({.id = "extra", .fixed_rate = 1ms}, [](JobContext&) {}));
                 static_cast<void>(scheduler.Remove("extra"));
             }
         });
@@ -162,9 +145,8 @@ TEST_F(ShutdownTest, AtAnyMoment) {
 TEST_F(ShutdownTest, AJobMayCallItsScheduler) {
     Signal done;
     Scheduler scheduler(context_, {.lock = "memory:"});
-    ASSERT_TRUE(scheduler.Add({.id = "other", .cron = "0 0 1 1 *"}, [&](JobContext&) {
-        done.Note();
-    }));
+    ASSERT_TRUE(
+        scheduler.Add({.id = "other", .cron = "0 0 1 1 *"}, [&](JobContext&) { done.Note(); }));
     ASSERT_TRUE(scheduler.Add({.id = "caller", .fixed_rate = 1h}, [&](JobContext&) {
         EXPECT_TRUE(scheduler.Trigger("other"));
         EXPECT_EQ(scheduler.Snapshot().size(), 2U);

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 namespace ksana::testing {
 namespace {
@@ -26,10 +25,10 @@ std::string StartScript(const std::string& arguments) {
     return text;
 }
 
-lock_redis::RedisServer Parsed(const std::string& url) {
-    auto server = lock_redis::ParseRedisUrl(url);
-    EXPECT_TRUE(server) << url;
-    return server ? *server : lock_redis::RedisServer{};
+std::vector<lock_redis::RedisServer> Parsed(const std::string& urls) {
+    const auto url = lock::ParseLockUrl(urls);
+    EXPECT_TRUE(url) << urls;
+    return url ? url->servers : std::vector<lock_redis::RedisServer>();
 }
 
 }  // namespace
@@ -39,10 +38,7 @@ std::vector<lock_redis::RedisServer> RedisServers(const char* variable) {
     EXPECT_NE(urls, nullptr) << variable
                              << " names no server; start one with "
                                 "tests/support/start_redis.sh FOLDER";
-    std::vector<lock_redis::RedisServer> servers;
-    std::istringstream list(urls == nullptr ? "" : urls);
-    for (std::string url; std::getline(list, url, ',');) servers.push_back(Parsed(url));
-    return servers;
+    return Parsed(urls == nullptr ? "" : urls);
 }
 
 lock_redis::Reply RunRedis(const lock_redis::RedisServer& server,
@@ -76,7 +72,8 @@ PrivateRedis::~PrivateRedis() {
 void PrivateRedis::Start() {
     std::string arguments = folder_.path().string() + " " + options_;
     if (started_) arguments += fmt::format(" --port {}", server_.port);
-    server_ = Parsed(StartScript(arguments));
+    const auto servers = Parsed(StartScript(arguments));
+    if (!servers.empty()) server_ = servers.front();
     started_ = true;
 }
 

@@ -34,7 +34,7 @@ TEST_F(OneRedisTest, TheKeyHoldsTheTokenAndExpires) {
     EXPECT_GT(Number({"TTL", "{job:1}:state"}), 86'000);
     ASSERT_TRUE(driver_->Release(Request("token-1"), grant->fence));
     EXPECT_EQ(Number({"EXISTS", "job:1"}), 0);
-    EXPECT_EQ(driver_->Location(), redis_.server().Name());
+    EXPECT_EQ(driver_->Location(), NameOf(redis_.server()));
 }
 
 TEST_F(OneRedisTest, OtherUsersOfTheServerAreRespected) {
@@ -159,7 +159,7 @@ TEST_F(OneRedisTest, ADeadServerIsUnavailable) {
     redis_.Kill();
     const auto tried = driver_->Try(Request("t1"));
     EXPECT_EQ(CodeOf(tried), Code::kUnavailable);
-    EXPECT_NE(tried.error().message.find(redis_.server().Name()), std::string::npos);
+    EXPECT_NE(tried.error().message.find(NameOf(redis_.server())), std::string::npos);
     redis_.Restart();
     EXPECT_TRUE(Take(*driver_, Request("t1")));
 }

@@ -21,7 +21,7 @@ Result<void> CheckOptions(const RedisLockOptions& options) {
             const RedisServer& other = options.servers[j];
             if (server.host != other.host || server.port != other.port) continue;
             return Error(Code::kInvalidArgument,
-                         fmt::format("the Redis server {} is named twice", server.Name()));
+                         fmt::format("the Redis server {} is named twice", NameOf(server)));
         }
     }
     return {};
@@ -43,6 +43,14 @@ Result<std::unique_ptr<lock::LockDriver>> OpenRedisLocks(RedisLockOptions option
     }
     return std::unique_ptr<lock::LockDriver>(
         std::make_unique<RedisDriver>(std::move(nodes), options.clock, options.timeout));
+}
+
+std::string NameOf(const RedisServer& server) {
+    const bool is_v6 = server.host.find(':') != std::string::npos;
+    std::string name = fmt::format("{}://{}{}{}:{}", server.tls ? "rediss" : "redis",
+                                   is_v6 ? "[" : "", server.host, is_v6 ? "]" : "", server.port);
+    if (server.database != 0) name += fmt::format("/{}", server.database);
+    return name;
 }
 
 }  // namespace ksana::lock_redis

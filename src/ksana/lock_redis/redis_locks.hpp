@@ -3,30 +3,19 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ksana/base/time/clock.hpp"
 #include "ksana/lock/lock_driver.hpp"
+#include "ksana/lock/lock_url.hpp"
 
 namespace ksana::lock_redis {
 
-struct RedisServer {
-    std::string host = "127.0.0.1";
-    std::uint16_t port = 6379;
-    std::string user;      // empty: the default user
-    std::string password;  // empty: no AUTH
-    int database = 0;
-    bool tls = false;     // the certificate must be valid for `host`
-    std::string ca_file;  // PEM; empty: the authorities of the system
+// Its certificate, with TLS, must be valid for `host`.
+using RedisServer = lock::LockServer;
 
-    // Without secrets: "redis://127.0.0.1:6379/2".
-    std::string Name() const;
-};
-
-// Reads "redis[s]://[[user]:password@]host[:port][/database][?ca_file=PATH]", with %XX in user,
-// password and path. The error does not repeat the URL, as that may have a password.
-Result<RedisServer> ParseRedisUrl(std::string_view url);
+// Without secrets: "redis://127.0.0.1:6379/2".
+std::string NameOf(const RedisServer& server);
 
 struct RedisLockOptions {
     // Several: independent servers, not replicas of each other. A lock is held if more than half of

@@ -19,7 +19,7 @@ class RedisNode {
     RedisNode(const RedisNode&) = delete;
     RedisNode& operator=(const RedisNode&) = delete;
 
-    std::string Name() const { return server_.Name(); }
+    std::string Name() const { return NameOf(server_); }
 
     // The server could not be reached a moment ago.
     bool Down() const;

@@ -48,7 +48,7 @@ namespace detail {
 namespace {
 
 // Set before main, by the static objects of KSANA_JOB; a pointer needs no constructor of its own.
-constinit const Registration* first_registration = nullptr;
+constinit Registration* first_registration = nullptr;
 
 }  // namespace
 
@@ -69,6 +69,12 @@ void* Dependencies::StandIn() {
 Registration::Registration(const JobDeclaration& job, JobFactory make_job) noexcept
     : declaration(job), factory(make_job), next(first_registration) {
     first_registration = this;
+}
+
+Registration::~Registration() {
+    Registration** link = &first_registration;
+    while (*link != nullptr && *link != this) link = &(*link)->next;
+    if (*link == this) *link = next;
 }
 
 const Registration* DeclaredJobs() noexcept { return first_registration; }

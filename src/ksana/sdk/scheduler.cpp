@@ -11,9 +11,10 @@ namespace {
 // The parts of schedulers whose runs did not end: their threads still use them. Never destroyed.
 void KeepForEver(std::unique_ptr<detail::SchedulerCore> core) {
     static Mutex mutex;
-    static auto* const kept = new std::vector<std::unique_ptr<detail::SchedulerCore>>();
+    static auto& kept =
+        *std::make_unique<std::vector<std::unique_ptr<detail::SchedulerCore>>>().release();
     const MutexLock lock(mutex);
-    kept->push_back(std::move(core));
+    kept.push_back(std::move(core));
 }
 
 }  // namespace

@@ -156,7 +156,15 @@ Result<void> SchedulerCore::ApplyConf() {
     return {};
 }
 
+void SchedulerCore::UseLocksForTest(std::unique_ptr<lock::LockDriver> driver) {
+    const MutexLock lock(mutex_);
+    lock_driver_ = std::move(driver);
+    locks_ =
+        std::make_unique<lock::LockManager>(*lock_driver_, clock_, random_, options_.lock_prefix);
+}
+
 Result<void> SchedulerCore::OpenLocks() {
+    if (locks_) return {};
     if (options_.lock.empty() || options_.lock == "store") {
         const bool stored = !options_.store.empty() || !options_.http.empty();
         if (stored || options_.lock.empty()) return {};
@@ -194,6 +202,7 @@ Result<void> SchedulerCore::Run() {
     if (!options_.store.empty() || !options_.http.empty()) {
         KSANA_TRY(auto opened, sdk::StoredJobs::Open({.store = options_.store,
                                                       .http = options_.http,
+                                                      .http_token_file = options_.http_token_file,
                                                       .clock = clock_,
                                                       .random = random_,
                                                       .runner = runner_}));

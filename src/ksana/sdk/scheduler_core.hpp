@@ -49,6 +49,8 @@ class SchedulerCore {
 
     // For the test kit, which runs what is due on its own thread.
     sdk::JobThreads& threads() { return threads_; }
+    // Uses this driver instead of that of the options. Before Start.
+    void UseLocksForTest(std::unique_ptr<lock::LockDriver> driver);
     // Arms the jobs anew if the wall clock was set. Returns false if the scheduler has stopped.
     bool LookAtClock();
 

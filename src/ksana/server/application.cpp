@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "ksana/api/admin/stored_admin_jobs.hpp"
 #include "ksana/api/edge/guard.hpp"
 #include "ksana/api/edge/health_routes.hpp"
 #include "ksana/api/events/event_streams.hpp"
@@ -216,6 +217,7 @@ struct Application::Everything {
               KindsOf(parts)),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
           run_service(*store, parts.ids),
+          admin_jobs(job_service, *store),
           type_service(*store, node.types()),
           backfill_service(*store, node.schedules(), parts.ids),
           alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
@@ -262,6 +264,7 @@ struct Application::Everything {
                                     .jobs = job_service,
                                     .store = *store,
                                     .defaults = DefaultsOf(settings)});
+        api::AddAdminRoutes(router, {.jobs = admin_jobs, .store = *store, .runs = run_service});
         api::AddRoutes(
             router,
             {.jobs = job_service,
@@ -355,6 +358,7 @@ struct Application::Everything {
     engine::JobService job_service;
     engine::CalendarService calendar_service;
     engine::RunService run_service;
+    api::StoredAdminJobs admin_jobs;
     engine::TypeService type_service;
     engine::BackfillService backfill_service;
     engine::AlertService alert_service;

@@ -11,20 +11,6 @@ namespace {
 
 using Opened = Result<std::unique_ptr<lock::LockDriver>>;
 
-Opened OpenRedis(const lock::LockUrl& url, const Clock& clock) {
-    std::vector<lock_redis::RedisServer> servers;
-    for (const lock::LockServer& server : url.servers) {
-        servers.push_back({.host = server.host,
-                           .port = server.port,
-                           .user = server.user,
-                           .password = server.password,
-                           .database = server.database,
-                           .tls = server.tls,
-                           .ca_file = server.ca_file});
-    }
-    return lock_redis::OpenRedisLocks({.servers = std::move(servers), .clock = clock});
-}
-
 Opened OpenEtcd(const lock::LockUrl& url, const Clock& clock) {
     std::vector<lock_etcd::EtcdEndpoint> endpoints;
     for (const lock::LockServer& server : url.servers) {
@@ -60,7 +46,7 @@ Opened OpenLocks(const lock::LockUrl& url, const Clock& clock) {
         case lock::LockKind::kMemory:
             return std::unique_ptr<lock::LockDriver>(std::make_unique<lock::MemoryLocks>(clock));
         case lock::LockKind::kRedis:
-            return OpenRedis(url, clock);
+            return lock_redis::OpenRedisLocks({.servers = url.servers, .clock = clock});
         case lock::LockKind::kEtcd:
             return OpenEtcd(url, clock);
         case lock::LockKind::kPostgres:

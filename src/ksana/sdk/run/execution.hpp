@@ -57,6 +57,7 @@ class Execution : public WorkItem {
     sdk::RunOwner* owner = nullptr;
     TimePoint fire{};
     bool scheduled = false;  // a fire of the schedule; false: a trigger
+    Duration set_back{};     // by how much the wall clock was set back since the start, if it was
     int attempt = 1;
     Duration timeout{};  // zero: none
     Parameters parameters;

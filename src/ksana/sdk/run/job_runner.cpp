@@ -17,13 +17,15 @@ std::int64_t Milliseconds(TimePoint time) { return Milliseconds(time.time_since_
 
 // The text of the exception that is being handled.
 std::string CurrentFault() {
+    std::string text = "an exception that is no std::exception";
     try {
         throw;
     } catch (const std::exception& error) {
-        return error.what();
+        text = error.what();
     } catch (...) {
-        return "an exception that is no std::exception";
+        Log(LogLevel::kDebug, "a job threw something unknown");
     }
+    return text;
 }
 
 std::string_view TextOf(CancelReason reason) {
@@ -52,8 +54,10 @@ std::int64_t StampOf(TimePoint fire, Duration rate) {
     return time - (rest < 0 ? rest + rate.count() : rest);
 }
 
+// Whether the last fire of a job lies so far ahead that some clock must have been wrong.
 bool IsFarAhead(std::optional<std::int64_t> stamp, TimePoint now) {
-    return stamp && *stamp > (now + lock::kStampMemory).time_since_epoch().count();
+    constexpr Duration kMost = std::chrono::hours(1);
+    return stamp && *stamp > (now + kMost).time_since_epoch().count();
 }
 
 void SetResult(JobEntry& entry, JobResult result) {
@@ -131,13 +135,15 @@ void JobRunner::Start(Execution& execution) {
 
 // Takes the job's lock without waiting (N-11). If it does not get it, ends the run and returns
 // false. The stamp keeps two processes whose clocks differ from running the same fire; a trigger is
-// no fire of the schedule and has none.
+// no fire of the schedule and has none, and a retry belongs to a fire that this process has.
 bool JobRunner::TakeLock(Execution& execution) {
     JobEntry& entry = *execution.entry;
     lock::LockOptions wanted;
     wanted.ttl = entry.policy->spec.lock_ttl;
     wanted.renew = options_.renew_locks;
-    if (execution.scheduled) wanted.stamp = StampOf(execution.fire, entry.policy->spec.fixed_rate);
+    if (execution.scheduled && execution.attempt == 1) {
+        wanted.stamp = StampOf(execution.fire + execution.set_back, entry.policy->spec.fixed_rate);
+    }
     wanted.on_lost = [&execution, run = execution.number.load()] {
         execution.Cancel(run, CancelReason::kLockLost);
     };
@@ -145,7 +151,7 @@ bool JobRunner::TakeLock(Execution& execution) {
     auto tried = locks_->TryLock(name, wanted);
     if (tried && IsFarAhead(tried->last_stamp, clock().Now())) {
         Log(LogLevel::kWarn,
-            "the lock of a job was last taken for a fire that is more than a day "
+            "the lock of a job was last taken for a fire that is more than an hour "
             "ahead; that is ignored, as some clock must have been wrong",
             {{"jobId", entry.id}});
         wanted.stamp.reset();

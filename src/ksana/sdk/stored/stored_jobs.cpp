@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
@@ -45,11 +44,10 @@ Result<void> SetAddress(const std::string& text, server::Settings& settings) {
     settings.port = port;
     const bool local = settings.address == "localhost" || settings.address.starts_with("127.") ||
                        settings.address == "::1";
-    if (const char* file = std::getenv("KSANA_API_TOKEN_FILE")) settings.api_token_file = file;
     if (local || !settings.api_token_file.empty()) return {};
     return Error(Code::kInvalidArgument,
                  fmt::format("http: {} can be reached from other machines, so requests need a "
-                             "token: name a file with it in KSANA_API_TOKEN_FILE",
+                             "token: name a file with it in http_token_file",
                              text));
 }
 
@@ -61,6 +59,7 @@ Result<server::Settings> SettingsOf(const StoredJobs::Options& options) {
     settings.store = *std::move(url);
     settings.workers = kSlots;
     settings.max_retries = 0;
+    settings.api_token_file = options.http_token_file;
     if (!options.http.empty()) KSANA_TRY_VOID(SetAddress(options.http, settings));
     return settings;
 }

@@ -21,6 +21,7 @@ class StoredJobs {
     struct Options {
         std::string store;  // empty: in memory
         std::string http;   // "ADDRESS:PORT"; empty: not served
+        std::string http_token_file;
         Clock& clock;
         Random& random;
         JobRunner& runner;

@@ -145,6 +145,8 @@ void JobTimer::Run(JobEntry& entry, TimePoint fire) {
     execution.owner = this;
     execution.fire = fire;
     execution.scheduled = true;
+    // Times of day that come again were fired before; a fixed rate goes on.
+    execution.set_back = entry.policy->cron ? Duration() : set_back_.load();
     execution.attempt = entry.failures + 1;
     execution.timeout = entry.policy->spec.timeout;
     runner_.Start(execution);
@@ -248,6 +250,7 @@ std::optional<Duration> JobTimer::TakeJump() {
     const std::int64_t offset = OffsetOf(clock_);
     const Duration jump(offset - offset_.exchange(offset));
     if (jump < kLeastJump && jump > -kLeastJump) return std::nullopt;
+    set_back_ = std::max(set_back_.load() - jump, Duration::zero());
     Log(LogLevel::kWarn, "the wall clock was set; jobs are armed anew",
         {{"seconds", std::chrono::duration<double>(jump).count()}});
     return jump;

@@ -54,6 +54,7 @@ class JobTimer final : public RunOwner {
     Clock& clock_;
     std::atomic<bool> closed_{false};
     std::atomic<std::int64_t> offset_;  // wall clock minus steady clock, microseconds
+    std::atomic<Duration> set_back_{};  // by how much the wall clock was set back since the start
     Mutex mutex_;
     // Fires that run_all has still to make up for.
     std::unordered_map<const JobEntry*, std::deque<TimePoint>> pending_ KSANA_GUARDED_BY(mutex_);

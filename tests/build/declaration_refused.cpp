@@ -1,7 +1,7 @@
 // declaration_cases.py compiles this file once for each case. The compiler must reject every case
 // but CASE_none, and CASE_lock_ttl_on_all_nodes with a warning only.
 
-#include <ksana/ksana.hpp>
+#include "ksana/ksana.hpp"
 
 using namespace std::chrono_literals;
 

@@ -3,7 +3,7 @@
 // and language version; install_cases.py (tests/install) links it against the installed library and
 // runs it.
 
-#include <ksana/ksana.hpp>
+#include "ksana/ksana.hpp"
 
 #include <atomic>
 #include <iostream>

@@ -1,7 +1,6 @@
 // The program of the page that the library was ordered with, with small bodies for what it leaves
-// out: it must compile as it is written there. declaration_cases.py compiles it with every compiler
-// and language version; install_cases.py (tests/install) links it against the installed library and
-// runs it.
+// out: it must compile as it is written there. header_cases.py compiles it with every compiler and
+// language version; tests/install/library_cases.py links it with the installed library and runs it.
 
 #include "ksana/ksana.hpp"
 

@@ -88,8 +88,10 @@ def no_type_of_another_library_is_named(sources):
 
 
 def main():
-    for variant in VARIANTS:
+    # Whether a header compiles alone does not depend on the version of the language.
+    for variant in (VARIANTS[0], VARIANTS[-1]):
         add_case(alone(variant), name="alone", variant=variant, first=True)
+    for variant in VARIANTS:
         add_case(together(variant), name="together", variant=variant)
         add_case(the_page_compiles(variant), name="the_page_compiles", variant=variant)
     given = arguments("SOURCE PAGE")

@@ -72,6 +72,9 @@ Result<void> SchedulerCore::Start() {
     {
         const MutexLock lock(mutex_);
         if (state_ == State::kRunning) return {};
+        if (state_ == State::kStopping) {
+            return Error(Code::kConflict, "runs from before the shutdown have not ended");
+        }
     }
     auto started = Prepare();
     if (started) started = Run();
@@ -198,6 +201,7 @@ Result<void> SchedulerCore::CheckLocks() {
 
 Result<void> SchedulerCore::Run() {
     timer_.Open();
+    runner_.Resume();
     KSANA_TRY_VOID(threads_.Start());
     if (!options_.store.empty() || !options_.http.empty()) {
         KSANA_TRY(auto opened, sdk::StoredJobs::Open({.store = options_.store,
@@ -205,7 +209,8 @@ Result<void> SchedulerCore::Run() {
                                                       .http_token_file = options_.http_token_file,
                                                       .clock = clock_,
                                                       .random = random_,
-                                                      .runner = runner_}));
+                                                      .runner = runner_,
+                                                      .admin = admin_}));
         const MutexLock lock(mutex_);
         stored_ = std::move(opened);
     }
@@ -232,7 +237,7 @@ sdk::StoredJobs* SchedulerCore::stored() const {
 
 void SchedulerCore::Disarm() {
     const MutexLock lock(mutex_);
-    state_ = State::kStopped;
+    state_ = State::kStopping;
     for (const auto& [id, entry] : entries_) timer_.Disarm(*entry);
 }
 
@@ -249,13 +254,14 @@ void SchedulerCore::Close() {
     locks_.reset();
     lock_driver_.reset();
     runner_.Use(nullptr, nullptr);
+    state_ = State::kStopped;
 }
 
 bool SchedulerCore::Shutdown(Duration timeout) {
     const MutexLock life(life_);
     {
         const MutexLock lock(mutex_);
-        if (state_ != State::kRunning) return true;
+        if (state_ == State::kStopped) return true;
     }
     timer_.Close();
     Disarm();
@@ -386,24 +392,27 @@ Result<void> SchedulerCore::Remove(std::string_view id) {
     return {};
 }
 
-Result<void> SchedulerCore::Trigger(std::string_view id, Parameters parameters) {
+engine::Actor SchedulerCore::Program() { return {.user = std::string(sdk::kLibrary)}; }
+
+Result<void> SchedulerCore::Trigger(std::string_view id, Parameters parameters,
+                                    const engine::Actor& by) {
     const MutexLock lock(mutex_);
     sdk::JobEntry* const entry = Find(id);
     if (entry == nullptr) return NoSuchJob(id);
     if (state_ != State::kRunning) {
         return Error(Code::kUnavailable, "the scheduler is not running");
     }
-    if (IsStored(*entry)) return stored_->Trigger(*entry, parameters);
+    if (IsStored(*entry)) return stored_->Trigger(*entry, parameters, by);
     timer_.Trigger(*entry, std::move(parameters));
     return {};
 }
 
-Result<void> SchedulerCore::SetEnabled(std::string_view id, bool enabled) {
+Result<void> SchedulerCore::SetEnabled(std::string_view id, bool enabled, const engine::Actor& by) {
     const MutexLock lock(mutex_);
     sdk::JobEntry* const entry = Find(id);
     if (entry == nullptr) return NoSuchJob(id);
     if (state_ == State::kRunning && IsStored(*entry)) {
-        KSANA_TRY_VOID(stored_->SetEnabled(*entry, enabled && enabled_));
+        KSANA_TRY_VOID(stored_->SetEnabled(*entry, enabled && enabled_, by));
     }
     const bool before = entry->enabled.exchange(enabled);
     if (before == enabled || state_ != State::kRunning || IsStored(*entry)) return {};
@@ -425,7 +434,7 @@ JobStatus SchedulerCore::StatusOf(const sdk::JobEntry& entry) const {
     status.last_fire_time = TimeOf(entry.last_fire);
     status.last_duration = TimeOf(entry.last_duration);
     if (entry.last_result >= 0) {
-        status.last_result = static_cast<JobResult>(entry.last_result.load());
+        status.last_result = static_cast<JobResult>(std::int8_t{entry.last_result});
     }
     if (const auto next = TimeOf(entry.nominal); next && entry.enabled) {
         status.next_fire_time = *next / 1000;

@@ -13,6 +13,7 @@
 #include "ksana/scheduler.hpp"
 #include "ksana/sdk/jobs_conf.hpp"
 #include "ksana/sdk/run/job_runner.hpp"
+#include "ksana/sdk/stored/scheduler_admin.hpp"
 #include "ksana/sdk/stored/stored_jobs.hpp"
 #include "ksana/sdk/timer/job_timer.hpp"
 
@@ -39,9 +40,10 @@ class SchedulerCore {
     Result<void> Start();
     // Returns false if runs are left that do not end.
     bool Shutdown(Duration timeout);
-    Result<void> Trigger(std::string_view id, Parameters parameters);
+    Result<void> Trigger(std::string_view id, Parameters parameters,
+                         const engine::Actor& by = Program());
     std::vector<JobStatus> Snapshot() const;
-    Result<void> SetEnabled(std::string_view id, bool enabled);
+    Result<void> SetEnabled(std::string_view id, bool enabled, const engine::Actor& by = Program());
     Result<void> Add(JobSpec spec, JobObject object);
     Result<void> Remove(std::string_view id);
     std::uint16_t http_port() const;
@@ -54,8 +56,15 @@ class SchedulerCore {
     // Arms the jobs anew if the wall clock was set. Returns false if the scheduler has stopped.
     bool LookAtClock();
 
+    // The program itself, in the audit log.
+    static engine::Actor Program();
+
   private:
-    enum class State : std::uint8_t { kNew, kRunning, kStopped };
+    enum class State : std::uint8_t {
+        kStopped,
+        kRunning,
+        kStopping,  // also if runs are left that do not end
+    };
     using Entries = std::unordered_map<std::string_view, std::unique_ptr<sdk::JobEntry>>;
 
     Result<void> Prepare() KSANA_REQUIRES(life_) KSANA_EXCLUDES(mutex_);
@@ -93,11 +102,12 @@ class SchedulerCore {
     sdk::JobThreads blocking_;
     sdk::JobRunner runner_;
     sdk::JobTimer timer_;
+    sdk::SchedulerAdmin admin_{*this};
     ClockItem clock_item_{*this};
 
     Mutex life_ KSANA_ACQUIRED_BEFORE(mutex_);  // held for all of Start and Shutdown
     mutable Mutex mutex_;
-    State state_ KSANA_GUARDED_BY(mutex_) = State::kNew;
+    State state_ KSANA_GUARDED_BY(mutex_) = State::kStopped;
     bool enabled_ KSANA_GUARDED_BY(mutex_) = true;  // the global switch
     Entries entries_ KSANA_GUARDED_BY(mutex_);
     // Removed entries, for later jobs; a timer or run of one may not be over yet.

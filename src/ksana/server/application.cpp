@@ -264,7 +264,8 @@ struct Application::Everything {
                                     .jobs = job_service,
                                     .store = *store,
                                     .defaults = DefaultsOf(settings)});
-        api::AddAdminRoutes(router, {.jobs = admin_jobs, .store = *store, .runs = run_service});
+        api::AdminJobs& admin = parts.admin != nullptr ? *parts.admin : admin_jobs;
+        api::AddAdminRoutes(router, {.jobs = admin, .store = *store, .runs = run_service});
         api::AddRoutes(
             router,
             {.jobs = job_service,

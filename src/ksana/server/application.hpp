@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ksana/api/admin/admin_routes.hpp"
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/random.hpp"
 #include "ksana/base/ids/uuid.hpp"
@@ -28,6 +29,7 @@ struct ApplicationParts {
     bool demo = false;  // add the demo target and job (demo.hpp)
     // Further executors, for the library; they come first, so the planner starts their runs itself.
     std::vector<engine::Executor*> executors = {};
+    api::AdminJobs* admin = nullptr;  // the jobs of the admin routes; null: those of the store
     bool listen = true;                                 // false: the HTTP server is not started
     std::map<std::string_view, SettingOrigin> origins;  // of the settings, for /api/v1
 };

@@ -6,14 +6,12 @@
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
-#include "ksana/base/text/json_output.hpp"
+#include "ksana/codec/dialects/admin_job.hpp"
 #include "ksana/server/settings/settings.hpp"
 
 namespace ksana::sdk {
 namespace {
 
-// The owner of jobs that a program declares, and the actor of their changes.
-constexpr std::string_view kLibrary = "library";
 constexpr std::string_view kNotDeclared = "the program does not declare it any more";
 // A job without a timeout: the longest that the engine knows.
 constexpr Duration kNoTimeout = std::chrono::hours(24 * 30);
@@ -119,15 +117,6 @@ void Describe(const JobEntry& entry, bool scheduled, TimePoint now, model::JobDe
                            .max_interval = spec.retry.max_interval};
 }
 
-std::string JsonOf(const Parameters& parameters) {
-    if (parameters.empty()) return {};
-    JsonOutput json;
-    json.BeginObject();
-    for (const auto& [name, value] : parameters) json.TextMember(name, value);
-    json.EndObject();
-    return json.Take();
-}
-
 }  // namespace
 
 StoredJobs::StoredJobs(Key /*key*/, const Options& options, bool shared)
@@ -145,6 +134,7 @@ Result<std::unique_ptr<StoredJobs>> StoredJobs::Open(const Options& options) {
                                                    .ids = jobs->ids_,
                                                    .version = "library",
                                                    .executors = {&jobs->executor_},
+                                                   .admin = &options.admin,
                                                    .listen = jobs->listens_}));
     return jobs;
 }
@@ -161,7 +151,8 @@ Result<void> StoredJobs::PauseLeftovers() {
         KSANA_TRY(const auto page, application_->store().jobs().List(query));
         for (const model::Job& job : page.items) {
             const auto* const handler = std::get_if<model::HandlerAction>(&job.action);
-            if (handler == nullptr || !job.enabled || executor_.Knows(handler->handler)) continue;
+            if (handler == nullptr || !job.enabled || executor_.Find(handler->handler) != nullptr)
+                continue;
             Log(LogLevel::kWarn, "a job in the store is not declared any more and is paused",
                 {{"jobId", job.id}});
             KSANA_TRY_VOID(
@@ -212,18 +203,22 @@ Result<void> StoredJobs::Remove(JobEntry& entry) {
     return {};
 }
 
-Result<void> StoredJobs::Trigger(JobEntry& entry, const Parameters& parameters) {
+Result<void> StoredJobs::Trigger(JobEntry& entry, const Parameters& parameters,
+                                 const engine::Actor& by) {
     KSANA_TRY_VOID(application_->job_service().RunNow(
-        {.id = entry.id, .parameters = JsonOf(parameters), .obeys_overlap = true, .run_id = {}},
-        Library()));
+        {.id = entry.id,
+         .parameters = codec::AdminParametersToJson({parameters.begin(), parameters.end()}),
+         .obeys_overlap = true,
+         .run_id = {}},
+        by));
     return {};
 }
 
-Result<void> StoredJobs::SetEnabled(JobEntry& entry, bool enabled) {
+Result<void> StoredJobs::SetEnabled(JobEntry& entry, bool enabled, const engine::Actor& by) {
     engine::JobService& service = application_->job_service();
-    KSANA_TRY(const model::Job job,
-              enabled ? service.Resume(entry.id, Library())
-                      : service.Pause(entry.id, "disabled by the program", Library()));
+    KSANA_TRY(const model::Job job, enabled
+                                        ? service.Resume(entry.id, by)
+                                        : service.Pause(entry.id, "disabled by the program", by));
     const auto next = job.enabled ? job.state.next_run_at : std::nullopt;
     entry.nominal = next ? next->time_since_epoch().count() : kNoTime;
     return {};

@@ -12,6 +12,9 @@
 
 namespace ksana::sdk {
 
+// The owner of jobs that a program declares, and the actor of their changes.
+inline constexpr std::string_view kLibrary = "library";
+
 // The jobs of a scheduler in a store: a server inside the process, whose engine fires them and
 // whose executor is the JobRunner. Owned by the scheduler. Thread-safe.
 class StoredJobs {
@@ -25,6 +28,7 @@ class StoredJobs {
         Clock& clock;
         Random& random;
         JobRunner& runner;
+        api::AdminJobs& admin;
     };
 
     StoredJobs(Key key, const Options& options, bool shared);
@@ -46,8 +50,8 @@ class StoredJobs {
     // switch. kConflict: the store has another job with this id.
     Result<void> Put(JobEntry& entry, bool scheduled);
     Result<void> Remove(JobEntry& entry);
-    Result<void> Trigger(JobEntry& entry, const Parameters& parameters);
-    Result<void> SetEnabled(JobEntry& entry, bool enabled);
+    Result<void> Trigger(JobEntry& entry, const Parameters& parameters, const engine::Actor& by);
+    Result<void> SetEnabled(JobEntry& entry, bool enabled, const engine::Actor& by);
 
   private:
     Result<void> PauseLeftovers();

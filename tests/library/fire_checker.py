@@ -17,16 +17,18 @@ slow        the rate did not come back after the last fault
 A lock cannot help it that a process which was stopped (SIGSTOP) for longer than its TTL goes on
 with its run, so that is allowed to overlap the runs of others, but not before the TTL has passed.
 """
-from bisect import bisect_left
+import re
+from bisect import bisect_right
 from collections import namedtuple
 
-Line = namedtuple("Line", "event fire pid at")
+# `reason` is that of a skipped fire: "lock", or "running" for a process that was not done with an
+# earlier fire.
+Line = namedtuple("Line", "event fire pid at reason", defaults=[""])
 
 MARGIN = 1000           # a fault may cost the fires of its TTL and of this time
 RECOVERY = 2000         # the rate is back this long after the TTL of the last fault
 EARLY = 2               # a timer may wake up this early
-LEAST_CALL = 20         # how long the release of a lock is always allowed to take
-NEARBY = 1000           # delays are measured among the lines that are this close
+RELEASE = 2000          # how long the release of a lock may take on a busy machine
 
 
 class Rules:
@@ -86,12 +88,8 @@ class History:
         self.lines = sorted(lines, key=lambda line: line.at)
         self.until = until if until is not None else self.lines[-1].at
         self.runs = self.find_runs()
-        # Of a process that stood still the delay tells nothing about the machine.
-        timely = [run for run in self.runs
-                  if not self.processes[run.pid].was_stopped(run.due, run.start)]
-        self.times = [run.start for run in timely]
-        self.delays = [run.start - run.due for run in timely]
-        self.busy = self.find_busy()
+        self.times = {pid: [line.at for line in self.lines if line.pid == pid]
+                      for pid in self.processes}
 
     def due_of(self, line):
         """Returns the time of a fire on the monotonic clock."""
@@ -116,28 +114,24 @@ class History:
                 open_runs.pop((line.pid, line.fire)).end = line.at
         return runs
 
-    def find_busy(self):
-        """Returns for each process from when to when it worked at a fire."""
-        busy = {pid: [] for pid in self.processes}
-        for line in self.lines:
-            if line.event != "start":
-                busy[line.pid].append((line.fire, self.due_of(line), line.at))
-        for run in self.runs:
-            if run.end is None:
-                busy[run.pid].append((run.fire, run.due, self.end_of(run)))
-        return busy
-
     def end_of(self, run):
         """Returns the end of a run; that of its process if it was killed."""
         process = self.processes[run.pid]
         return run.end if run.end is not None else process.ended or self.until
 
-    def call_at(self, time):
-        """Returns how long a call to the lock server may have taken: twice the longest time from a
-        fire to its start that was seen nearby."""
-        begin = bisect_left(self.times, time - NEARBY)
-        end = bisect_left(self.times, time + NEARBY)
-        return max(LEAST_CALL, 2 * max(self.delays[begin:end], default=0))
+    def released_by(self, run):
+        """Returns when the lock of a run was free at the latest: the release is done before the
+        next line of its process. What a killed process leaves is in the window of that fault."""
+        end = self.end_of(run)
+        times = self.times[run.pid]
+        later = bisect_right(times, end)
+        if later == len(times) and self.processes[run.pid].killed:
+            return end
+        return min([end + RELEASE, *times[later:later + 1]])
+
+    def ended_before(self, line):
+        """Returns the time of the last line of this process before this one, if any."""
+        return max((time for time in self.times[line.pid] if time < line.at), default=None)
 
 
 def doubled(history):
@@ -238,10 +232,9 @@ def unexplained(history, period, begin):
     if not alive:
         return "no process lived"
     for process in alive:
-        lines = [line for line in history.lines
-                 if line.pid == process.pid and history.real_period_of(line) == period]
-        reason = (next(filter(None, (refusal_fault(history, line) for line in lines)), "")
-                  if lines else silence_fault(history, process, begin))
+        line = next((line for line in history.lines if line.pid == process.pid and
+                     history.real_period_of(line) == period), None)
+        reason = refusal_fault(history, line) if line else "says nothing"
         if reason:
             return f"process {process.pid} {reason}"
     return ""
@@ -251,31 +244,18 @@ def refusal_fault(history, line):
     """Returns what is wrong with a line of a period that was not started."""
     if line.event != "skipped":
         return f"says {line.event}"
+    if line.reason == "running":
+        before = history.ended_before(line)
+        if before is not None and line.at - before <= RELEASE:
+            return ""
+        return "skipped it as running, though it was not"
     due = history.due_of(line)
-    slack = history.call_at(line.at)
     for run in history.runs:
-        held = run.due - EARLY <= line.at and history.end_of(run) + slack >= due
-        used = run.period >= history.period_of(line) and run.due - EARLY <= line.at
-        if held or used:
+        if run.pid == line.pid or run.due - EARLY > line.at:
+            continue
+        if run.period >= history.period_of(line) or history.released_by(run) >= due:
             return ""
-    if was_busy(history, line.pid, line.fire, due, due):
-        return ""
     return "skipped it though the lock was free"
-
-
-def silence_fault(history, process, begin):
-    """A process tells of the first fire only of those that it skips during one run."""
-    known = next((line for line in history.lines if line.pid == process.pid), None)
-    if known:
-        due = begin + (known.fire - process.ahead) % history.rules.rate
-        if was_busy(history, process.pid, None, due, due):
-            return ""
-    return "says nothing"
-
-
-def was_busy(history, pid, fire, begin, end):
-    return any(due <= end and at + history.call_at(at) >= begin
-               for other, due, at in history.busy[pid] if other != fire)
 
 
 def slow(history):
@@ -311,3 +291,22 @@ def read_line(text):
     """Returns the Line of a text "event FIRE_MS PID MONOTONIC_NS"."""
     event, fire, pid, at = text.split()
     return Line(event, int(fire), int(pid), int(at) / 1e6)
+
+
+SKIPPED = re.compile(r" job\.skipped .*fireTime=(\d+) reason=(\w+) count=(\d+)")
+
+
+def with_reasons(lines, said, rate):
+    """Returns the lines, with the reasons of skipped fires from the messages of the processes (a
+    text for each pid). A process that skips several fires for one reason tells of the first one
+    only, so a line is added for each other."""
+    reasons = {(pid, int(found[1])): (found[2], int(found[3]))
+               for pid, text in said.items() for found in SKIPPED.finditer(text)}
+    result = []
+    for line in lines:
+        if line.event != "skipped":
+            result.append(line)
+            continue
+        reason, count = reasons[line.pid, line.fire]
+        result += [line._replace(fire=line.fire + n * rate, reason=reason) for n in range(count)]
+    return result

@@ -6,7 +6,7 @@ usage: fire_checker_test.py [CASE...]
 import contextlib
 
 from fire_checker import (History, Line, Periods, Process, Rules, Window, problems_of, read_line,
-                          window_of)
+                          window_of, with_reasons)
 from kit.cases import arguments, case, run
 from kit.checks import check, contains, equal
 
@@ -32,8 +32,9 @@ class Log:
         due = 10 if pid == ONE else 60
         return period * RATE + self.rules.wall + due + self.processes[pid].ahead
 
-    def add(self, event, pid, period, at):
-        self.lines.append(Line(event, self.fire(pid, period), pid, period * RATE + at))
+    def add(self, event, pid, period, at, reason="lock"):
+        self.lines.append(Line(event, self.fire(pid, period), pid, period * RATE + at,
+                               reason if event == "skipped" else ""))
 
     def ran(self, pid, period, begin=12, end=None):
         self.add("start", pid, period, begin)
@@ -133,19 +134,12 @@ def a_lost_fire_is_found(log):
 
 
 @case
-def a_fire_that_all_refuse_though_the_lock_is_free_is_found(log):
-    log.drop(ONE, 50)
-    log.add("skipped", ONE, 50, at=12)
-    contains("process 1 skipped it though the lock was free", log.fails("lost")[0])
-
-
-@case
 def a_fire_lost_by_one_alone_is_found(log):
     """The first one was busy with its run before, but the second should have run it."""
     log.drop(ONE, 49, "end")
     log.drop(ONE, 50)
     log.add("end", ONE, 49, at=112)
-    log.add("skipped", ONE, 50, at=13)
+    log.add("skipped", ONE, 50, at=13, reason="running")
     contains("process 2 skipped it though the lock was free", log.fails("lost")[0])
 
 
@@ -154,20 +148,46 @@ def a_fire_skipped_during_a_long_run_is_explained(log):
     log.drop(ONE, 49, "end")
     log.drop(ONE, 50)
     log.add("end", ONE, 49, at=170)
-    log.add("skipped", ONE, 50, at=71)
+    log.add("skipped", ONE, 50, at=71, reason="running")
     log.passes()
     equal(Periods(log.history()).held, 1, "fires during other runs")
 
 
 @case
-def fires_skipped_during_a_long_run_are_told_once(log):
-    log.drop(ONE, 49, "end")
+def a_slow_release_is_explained(log):
+    """The lock is free when the process has something else to say."""
     log.drop(ONE, 50)
-    log.drop(ONE, 51)
-    log.add("end", ONE, 49, at=270)
-    log.add("skipped", ONE, 50, at=171)
+    log.add("skipped", ONE, 50, at=71, reason="running")
     log.passes()
-    equal(Periods(log.history()).held, 2, "fires during other runs")
+
+
+@case
+def a_process_that_does_nothing_for_long_is_not_running(log):
+    for period in range(30, 60):
+        log.drop(ONE, period)
+        log.add("skipped", ONE, period, at=2991 - (period - 30) * RATE, reason="running")
+    contains("process 1 skipped it as running, though it was not", log.fails("lost")[0])
+
+
+@case
+def a_lock_that_its_holder_keeps_after_its_end_is_found(log):
+    """The holder asked for it again and was refused itself."""
+    log.drop(ONE, 50)
+    log.add("skipped", ONE, 50, at=12)
+    contains("process 1 skipped it though the lock was free", log.fails("lost")[0])
+
+
+@case
+def reasons_are_read(log):
+    lines = [Line("start", 1000, ONE, 1), Line("skipped", 1100, ONE, 2),
+             Line("skipped", 1100, TWO, 3)]
+    said = {ONE: "2026 info  job.started jobId=beat fireTime=1000\n"
+                 "2026 info  job.skipped jobId=beat fireTime=1100 reason=running count=2\n",
+            TWO: "2026 info  job.skipped jobId=beat fireTime=1100 reason=lock count=1\n"}
+    equal(with_reasons(lines, said, log.rules.rate),
+          [Line("start", 1000, ONE, 1), Line("skipped", 1100, ONE, 2, "running"),
+           Line("skipped", 1200, ONE, 2, "running"), Line("skipped", 1100, TWO, 3, "lock")],
+          "lines")
 
 
 @case
@@ -193,6 +213,7 @@ def a_late_end_is_found(log):
     log.add("end", ONE, 50, at=TTL + 200)
     for period in range(51, 56):
         log.drop(ONE, period)
+        log.add("skipped", ONE, period, at=TTL + 201 - (period - 50) * RATE, reason="running")
     log.takes_over([56])
     log.fails("overlapping")
 

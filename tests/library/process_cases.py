@@ -16,7 +16,7 @@ import time
 import uuid
 
 from fire_checker import (MARGIN, RECOVERY, History, Periods, Process, Rules, problems_of,
-                          read_line, window_of)
+                          read_line, window_of, with_reasons)
 from kit.cases import add_case, arguments, run, say
 from kit.checks import Failure, check, equal
 from kit.places import Place
@@ -52,10 +52,12 @@ def now():
 class Child(Process):
     """A process with the library; the checker sees it as a Process."""
 
-    def __init__(self, command, environment, error_file, ahead):
-        self.popen = subprocess.Popen(command, env={**os.environ, **environment}, text=True,
-                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=error_file)
+    def __init__(self, command, environment, messages, ahead):
+        self.messages = messages            # the file of its log messages
+        with open(messages, "wb") as file:
+            self.popen = subprocess.Popen(command, env={**os.environ, **environment}, text=True,
+                                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                          stderr=file)
         super().__init__(self.popen.pid, now(), ahead)
 
     def await_ready(self):
@@ -108,11 +110,10 @@ class FirePlace(Place):
         self.url = os.environ.get(self.kind.variable)
         check(self.url, f"{self.kind.variable} names no server: see tests/support")
         self.prefix = f"fires_{uuid.uuid4().hex[:12]}"
-        folder = self.new_folder("ksana_fires_")
-        self.log = folder / "log"
+        self.folder = self.new_folder("ksana_fires_")
+        self.log = self.folder / "log"
         self.log.touch()
         self.log_file = self.enter_context(open(self.log, encoding="ascii"))
-        self.errors = self.enter_context(open(folder / "errors", "w+", encoding="utf-8"))
         self.callback(self.kill_all)
 
     def kill_all(self):
@@ -132,7 +133,8 @@ class FirePlace(Place):
             check(libraries, "libfaketime is not installed")
             environment = {"LD_PRELOAD": libraries[0], "FAKETIME": f"{ahead:+d}",
                            "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        child = Child(command, environment, self.errors, ahead * 1000)
+        child = Child(command, environment, self.folder / f"messages_{len(self.children)}",
+                      ahead * 1000)
         self.children.append(child)
         child.await_ready()
         return child
@@ -213,7 +215,9 @@ class FirePlace(Place):
         until = now()
         codes = [child.end() for child in self.children if child.lives()]
         equal(set(codes), {0}, "exit codes")
-        history = History(self.rules, self.children, self.read(), self.windows, until)
+        said = {child.pid: child.messages.read_text("utf-8") for child in self.children}
+        lines = with_reasons(self.read(), said, self.rate)
+        history = History(self.rules, self.children, lines, self.windows, until)
         periods = Periods(history)
         problems = problems_of(history)
         if problems:
@@ -227,8 +231,8 @@ class FirePlace(Place):
 
     def messages(self):
         """Returns the last log lines, and what the processes have said but for single runs."""
-        self.errors.seek(0)
-        said = [line for line in self.errors.read().splitlines() if " info " not in line]
+        said = [f"{child.pid}: {line}" for child in self.children
+                for line in child.messages.read_text("utf-8").splitlines() if " info " not in line]
         return "\n".join([*(str(line) for line in self.lines[-20:]), *said[-20:]])
 
 

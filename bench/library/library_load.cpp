@@ -1,7 +1,7 @@
 // The library in a program whose jobs do nothing, without a store and without locks. Prints one
 // JSON line.
 //   ksana_library_load armed rate|cron N     memory and threads of N jobs that wait
-//   ksana_library_load latency RATE SECONDS [AT_ONCE]
+//   ksana_library_load latency RATE SECONDS [AT_ONCE [THREADS]]
 //                                            RATE jobs every second, spread evenly, AT_ONCE of them
 //                                            due at the same instant: from due to handler
 //   ksana_library_load bare RATE SECONDS     the same of one thread that only sleeps: the least
@@ -187,10 +187,10 @@ class Lateness {
     std::atomic<std::size_t> count_{0};
 };
 
-void Latency(std::int64_t rate, std::int64_t seconds, std::int64_t at_once) {
+void Latency(std::int64_t rate, std::int64_t seconds, std::int64_t at_once, int threads) {
     FixableClock clock;
     Context context;
-    Scheduler scheduler(context, {.clock = &clock});
+    Scheduler scheduler(context, {.threads = threads, .clock = &clock});
     Must(scheduler.Start());
     // Time to add the jobs, and a second in which they warm up.
     const TimePoint start =
@@ -238,9 +238,13 @@ struct Counts {
     SteadyPoint time{};
 };
 
+// A snapshot of many jobs takes milliseconds, in which they run; its time is the middle of that.
 Counts Count(const Scheduler& scheduler) {
-    Counts counts{.time = SystemClock().SteadyNow()};
-    for (const JobStatus& job : scheduler.Snapshot()) {
+    const SystemClock clock;
+    const SteadyPoint begin = clock.SteadyNow();
+    const std::vector<JobStatus> jobs = scheduler.Snapshot();
+    Counts counts{.time = begin + (clock.SteadyNow() - begin) / 2};
+    for (const JobStatus& job : jobs) {
         counts.runs += job.run_count;
         counts.skips += job.skip_count;
         KSANA_CHECK(job.fail_count == 0, job.last_error);
@@ -315,7 +319,8 @@ void Trigger(FireOptions options) {
 
 int Usage() {
     fmt::print(stderr,
-               "usage: ksana_library_load armed rate|cron N | latency RATE SECONDS [AT_ONCE] | "
+               "usage: ksana_library_load armed rate|cron N | latency RATE SECONDS [AT_ONCE "
+               "[THREADS]] | "
                "bare RATE SECONDS | fires plain|coroutine SECONDS [THREADS [JOBS [PERIOD_US]]] | "
                "trigger SECONDS [THREADS [JOBS]]\n");
     return 2;
@@ -331,7 +336,7 @@ int Main(const std::vector<std::string>& words) {
     if (what == "armed" && number(3) > 0) {
         Armed(word(2) == "cron", number(3));
     } else if (what == "latency" && number(2) > 0 && number(3) > 0 && number(4, 1) > 0) {
-        Latency(number(2), number(3), number(4, 1));
+        Latency(number(2), number(3), number(4, 1), static_cast<int>(number(5)));
     } else if (what == "bare" && number(2) > 0 && number(3) > 0) {
         Bare(number(2), number(3));
     } else if (what == "fires" && number(3) > 0) {

@@ -53,9 +53,10 @@ def save(benchmark, sections, head, order):
         + "\n".join(kept[name] for name in order if name in kept))
 
 
-def run(benchmark, parts, head):
+def run(benchmark, parts, head, program=KSANA):
     """Runs the parts that the command line selects. `parts`: {name: (function of a Report, what
-    it measures)}; `head`: the introduction of the results. Returns the exit status."""
+    it measures)}; `head`: the introduction of the results; `program`: what must have been built.
+    Returns the exit status."""
     parser = argparse.ArgumentParser(prog=f"./dev bench {benchmark}")
     parser.add_argument("--save", action="store_true",
                         help=f"write bench/results/{benchmark}.md, too")
@@ -65,8 +66,8 @@ def run(benchmark, parts, head):
     unknown = [name for name in names if name not in parts]
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)}; there are: {', '.join(parts)}")
-    if not KSANA.exists():
-        parser.error(f"{KSANA} is not there: run this through ./dev bench {benchmark}")
+    if not program.exists():
+        parser.error(f"{program} is not there: run this through ./dev bench {benchmark}")
     for number in (signal.SIGTERM, signal.SIGHUP):      # so that the started processes are stopped
         signal.signal(number, lambda *_: sys.exit(1))
     sections, met = {}, True

@@ -1,11 +1,13 @@
 # `cmake --install build/release --prefix /usr` installs the program, its manual, completions and
 # the systemd unit in their standard places. The program writes its own manual and completions, and
-# the unit starts the installed program.
+# the unit starts the installed program. Component "program"; the library is a component of its own
+# (KsanaLibrary.cmake).
 include(GNUInstallDirs)
 
 function(ksana_install program)
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
+            COMPONENT program)
     set(KSANA_PROGRAM $<TARGET_FILE:${program}>)
     set(KSANA_BIN ${CMAKE_INSTALL_BINDIR})
     set(KSANA_SHARE ${CMAKE_INSTALL_DATADIR})
@@ -15,5 +17,5 @@ function(ksana_install program)
                    ${PROJECT_BINARY_DIR}/install_written.cmake.in @ONLY)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/install_written.cmake
          INPUT ${PROJECT_BINARY_DIR}/install_written.cmake.in)
-    install(SCRIPT ${PROJECT_BINARY_DIR}/install_written.cmake)
+    install(SCRIPT ${PROJECT_BINARY_DIR}/install_written.cmake COMPONENT program)
 endfunction()

@@ -29,6 +29,8 @@ function(ksana_module name)
     endif()
     ksana_check_ranks(${name} ${M_RANK} "${M_DEPS}")
     set_property(GLOBAL PROPERTY KSANA_RANK_${name} ${M_RANK})
+    set_property(GLOBAL PROPERTY KSANA_DEPS_${name} ${M_DEPS})
+    set_property(GLOBAL PROPERTY KSANA_LINK_${name} ${M_LINK})
 
     file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
     file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.hpp)

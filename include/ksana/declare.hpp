@@ -34,8 +34,10 @@ struct Retry {
     Duration max_interval = std::chrono::hours(1);
 };
 
-// What KSANA_JOB says about a job. One of `cron` and `fixed_rate` must be given.
-struct JobDeclaration {
+// What KSANA_JOB says about a job. One of `cron` and `fixed_rate` must be given. LockTtl is an
+// optional Duration (see JobDeclaration below).
+template <class LockTtl>
+struct JobDeclarationWith {
     std::string_view id = {};
     std::string_view cron = {};
     Duration fixed_rate = {};
@@ -43,7 +45,7 @@ struct JobDeclaration {
     ExecutionMode mode = ExecutionMode::kSingleNode;
     // How long the lock of a run is held at most; 30 s if not given. Must be longer than the job
     // runs, unless the scheduler renews locks.
-    std::optional<Duration> lock_ttl = std::nullopt;
+    LockTtl lock_ttl = std::nullopt;
     bool enabled = true;
     std::string_view zone = {};  // IANA name; empty: UTC. For the standard dialect
     CronDialect dialect = CronDialect::kLibrary;
@@ -52,6 +54,8 @@ struct JobDeclaration {
     std::string_view group = {};  // empty: "default"
     Misfire misfire = Misfire::kSkip;
 };
+
+using JobDeclaration = JobDeclarationWith<std::optional<Duration>>;
 
 inline constexpr Duration kDefaultLockTtl = std::chrono::seconds(30);
 
@@ -70,8 +74,8 @@ void lock_ttl_must_be_positive();
 void timeout_must_not_be_negative();
 void max_retries_must_not_be_negative();
 void a_zone_needs_the_standard_dialect();
-void the_class_is_neither_a_JobExecutor_nor_a_PlainJob();
-void the_class_of_the_job_is_abstract();
+void cron_form_is_not_in_this_dialect_it_needs_kStandard();
+void cron_needs_5_fields();
 
 constexpr bool IsIdCharacter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -88,13 +92,29 @@ consteval void CheckId(std::string_view id) {
     }
 }
 
+// Tells what is wrong with an expression of the library's dialect in words that help: many faults
+// are not faults in the standard dialect.
+consteval void CheckCron(std::string_view text, CronDialect dialect) {
+    using Kind = schedule::CronFault::Kind;
+    const Kind fault = schedule::ParseCronText(text, {dialect, {}}).fault.kind;
+    if (dialect == CronDialect::kLibrary && fault != Kind::kNone) {
+        const schedule::CronSyntax standard = {CronDialect::kStandard, {}};
+        if (schedule::ParseCronText(text, standard).fault.kind == Kind::kNone) {
+            cron_form_is_not_in_this_dialect_it_needs_kStandard();
+        }
+        if (fault == Kind::kTooFewFields || fault == Kind::kTooManyFields) cron_needs_5_fields();
+        schedule::CronLiteral(text, standard);
+    }
+    schedule::CronLiteral(text, {dialect, {}});
+}
+
 consteval bool CheckDeclaration(const JobDeclaration& job) {
     CheckId(job.id);
     if (job.fixed_rate < Duration::zero()) fixed_rate_must_not_be_negative();
     const bool has_rate = job.fixed_rate > Duration::zero();
     if (!has_rate && job.cron.empty()) the_job_has_neither_cron_nor_fixed_rate();
     if (has_rate && !job.cron.empty()) the_job_has_both_cron_and_fixed_rate();
-    if (!job.cron.empty()) schedule::CronLiteral(job.cron, {job.dialect, {}});
+    if (!job.cron.empty()) CheckCron(job.cron, job.dialect);
     if (job.initial_delay < Duration::zero()) initial_delay_must_not_be_negative();
     if (job.lock_ttl && *job.lock_ttl <= Duration::zero()) lock_ttl_must_be_positive();
     if (job.timeout < Duration::zero()) timeout_must_not_be_negative();
@@ -106,28 +126,43 @@ consteval bool CheckDeclaration(const JobDeclaration& job) {
 }
 
 template <class Class>
-consteval bool CheckClass() {
-    constexpr bool is_job =
-        std::is_base_of_v<JobExecutor, Class> || std::is_base_of_v<PlainJob, Class>;
-    if (!is_job) the_class_is_neither_a_JobExecutor_nor_a_PlainJob();
-    if (is_job && std::is_abstract_v<Class>) the_class_of_the_job_is_abstract();
-    return true;
+inline constexpr bool kIsJob =
+    std::is_base_of_v<JobExecutor, Class> || std::is_base_of_v<PlainJob, Class>;
+
+// The functions below are true for a class that a check before them refuses, so that a fault has
+// one message.
+template <class Class>
+constexpr bool IsConcrete() {
+    return !kIsJob<Class> || !std::is_abstract_v<Class>;
 }
 
-template <bool kUnused>
-constexpr bool LockTtlIsUsed() {
-    return true;
+template <class Class>
+constexpr bool CanBeMade() {
+    if constexpr (kIsJob<Class> && IsConcrete<Class>()) {
+        return ArgumentCount<Class>() <= kMostArguments;
+    } else {
+        return true;
+    }
 }
-template <>
-[[deprecated(
-    "the job runs on all nodes and takes no lock: its lock_ttl has no effect")]] constexpr bool
-LockTtlIsUsed<true>() {
-    return true;
-}
+
+// The type of lock_ttl where it has no effect. A value is converted to it at the place where the
+// user has written it, so that the warning is shown although the macro stands in a header of the
+// system.
+struct UnusedLockTtl {
+    constexpr UnusedLockTtl(std::nullopt_t) {}
+    template <class T>
+    [[deprecated(
+        "the job runs on all nodes and takes no lock: its lock_ttl has no "
+        "effect")]] constexpr UnusedLockTtl(const T&) {}
+};
 
 constexpr bool HasUnusedLockTtl(const JobDeclaration& job) {
     return job.mode == ExecutionMode::kAllNodes && job.lock_ttl.has_value();
 }
+
+template <bool kUnused>
+using CheckedDeclaration =
+    std::conditional_t<kUnused, JobDeclarationWith<UnusedLockTtl>, JobDeclaration>;
 
 // A text as a template argument.
 template <std::size_t kSize>
@@ -155,7 +190,9 @@ using JobFactory = JobObject (*)(Context& context);
 template <class Class>
 JobObject MakeJob(Context& context) {
     JobObject object;
-    if constexpr (std::is_base_of_v<JobExecutor, Class>) {
+    if constexpr (!kIsJob<Class> || !IsConcrete<Class>() || !CanBeMade<Class>()) {
+        // KSANA_JOB refuses the class.
+    } else if constexpr (std::is_base_of_v<JobExecutor, Class>) {
         object.coroutine = Make<Class>(context);
     } else {
         object.plain = Make<Class>(context);
@@ -182,6 +219,9 @@ const Registration* DeclaredJobs() noexcept;
 }  // namespace detail
 }  // namespace ksana
 
+// Only to find out whether KSANA_JOB stands outside of every namespace.
+struct KsanaJobScope;
+
 #define KSANA_JOB_NAME_INNER(a, b) a##b
 #define KSANA_JOB_NAME(a, b) KSANA_JOB_NAME_INNER(a, b)
 
@@ -194,13 +234,25 @@ const Registration* DeclaredJobs() noexcept;
 #define KSANA_JOB(Class, ...) \
     KSANA_JOB_WITH(KSANA_JOB_NAME(ksana_job_, __COUNTER__), Class, __VA_ARGS__)
 
-#define KSANA_JOB_WITH(name, Class, ...)                                                        \
-    static constexpr ::ksana::JobDeclaration name{__VA_ARGS__};                                 \
-    static_assert(::ksana::detail::CheckDeclaration(name));                                     \
-    static_assert(::ksana::detail::CheckClass<Class>());                                        \
-    static_assert(::ksana::detail::LockTtlIsUsed<::ksana::detail::HasUnusedLockTtl(name)>());   \
-    template <>                                                                                 \
-    void ::ksana::detail::JobWithThisIdIsDeclaredTwice<::ksana::detail::IdText<name.id.size()>( \
-        name.id)>() {}                                                                          \
-    static ::ksana::detail::Registration KSANA_JOB_NAME(name, _registration)(                   \
+#define KSANA_JOB_WITH(name, Class, ...)                                                         \
+    struct KsanaJobScope;                                                                        \
+    static_assert(::std::is_same_v<KsanaJobScope, ::KsanaJobScope>,                              \
+                  "KSANA_JOB must stand outside of every namespace: KSANA_JOB(my::Job, ...)");   \
+    static_assert(::ksana::detail::kIsJob<Class>,                                                \
+                  "the class " #Class " is neither a ksana::JobExecutor nor a ksana::PlainJob"); \
+    static_assert(::ksana::detail::IsConcrete<Class>(),                                          \
+                  "the class " #Class " is abstract: it must override Run(ksana::JobContext&)"); \
+    static_assert(::ksana::detail::CanBeMade<Class>(),                                           \
+                  "the class " #Class                                                            \
+                  " needs a public constructor whose parameters are "                            \
+                  "references, std::shared_ptrs or a ksana::Logger, at most 12");                \
+    static constexpr ::ksana::JobDeclaration name{__VA_ARGS__};                                  \
+    static_assert(::ksana::detail::CheckDeclaration(name));                                      \
+    [[maybe_unused]] static constexpr ::ksana::detail::CheckedDeclaration<                       \
+        ::ksana::detail::HasUnusedLockTtl(name)>                                                 \
+        KSANA_JOB_NAME(name, _checked){__VA_ARGS__};                                             \
+    template <>                                                                                  \
+    void ::ksana::detail::JobWithThisIdIsDeclaredTwice<::ksana::detail::IdText<name.id.size()>(  \
+        name.id)>() {}                                                                           \
+    static ::ksana::detail::Registration KSANA_JOB_NAME(name, _registration)(                    \
         name, &::ksana::detail::MakeJob<Class>)

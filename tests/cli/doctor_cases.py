@@ -55,6 +55,18 @@ class Doctor(Place):
         equal(os.listdir(self.folder), [], "looking leaves nothing behind")
 
     @case
+    def test_the_lock_server_is_asked(self):
+        url = os.environ["KSANA_TEST_REDIS"]
+        matches(self.findings(KSANA_LOCK=url)["lock"]["found"],
+                r"redis://127\.0\.0\.1:\d+: answers \(.*\)")
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            dead = f"redis://:secret@127.0.0.1:{unused.getsockname()[1]}"
+            found = self.findings(expect=1, KSANA_LOCK=dead)["lock"]
+        equal(found["level"], "fail")
+        lacks("secret", found["found"])
+
+    @case
     def test_as_text(self):
         done = self.run_doctor()
         equal(done.returncode, 0, done.stdout)

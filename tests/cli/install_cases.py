@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from kit.cases import arguments, case, run
-from kit.checks import contains, equal, lacks
+from kit.checks import check, contains, equal, lacks
 from kit.places import Place
 
 
@@ -15,9 +15,9 @@ class InstallTest(Place):
     def open(self):
         self.place = self.new_folder("ksana_install_")
 
-    def install(self, prefix):
+    def install(self, prefix, *options):
         done = subprocess.run([self.given.cmake, "--install", self.given.build, "--prefix",
-                               prefix],
+                               prefix, *options],
                               env={**os.environ, "DESTDIR": str(self.place)},
                               capture_output=True, text=True, check=False)
         equal(done.returncode, 0, done.stdout + done.stderr)
@@ -39,21 +39,25 @@ class InstallTest(Place):
             contains(part, (share / path).read_text(encoding="utf-8"), path)
         unit = (usr / "lib" / "systemd" / "system" / "ksana.service").read_text(encoding="utf-8")
         contains("ExecStart=/usr/bin/ksana server\n", unit)
+        for name in ("libksana.a", "pkgconfig/ksana.pc", "cmake/ksana/ksana-config.cmake",
+                     "../include/ksana/ksana.hpp"):     # the rest: tests/install
+            check((usr / "lib" / name).exists(), name)
         for path in usr.rglob("*"):         # readable by all users
             wanted = 0o755 if path.is_dir() or path.parent.name == "bin" else 0o644
             equal(path.stat().st_mode & wanted, wanted, path)
 
     @case
     def test_the_unit_starts_what_was_installed(self):
-        place = self.install("/opt/ksana")
+        place = self.install("/opt/ksana", "--component", "program")
+        lacks("include", [path.name for path in place.iterdir()])
         unit = (place / "lib" / "systemd" / "system" / "ksana.service").read_text(encoding="utf-8")
         contains("ExecStart=/opt/ksana/bin/ksana server\n", unit)
         lacks(str(self.place), unit)
 
     @case
     def test_again_over_what_is_there(self):
-        self.install("/usr")
-        self.install("/usr")
+        self.install("/usr", "--component", "program")
+        self.install("/usr", "--component", "program")
 
 
 if __name__ == "__main__":

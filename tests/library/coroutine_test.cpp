@@ -140,6 +140,38 @@ TEST(LibraryThreads, BlockingCallsDoNotBlockOtherJobs) {
     changed.Wait(lock, [&]() KSANA_REQUIRES(mutex) { return ended; });
 }
 
+// A coroutine may await something of its own, which resumes it on a thread of its own.
+TEST(LibraryThreads, AJobMayBeResumedElsewhere) {
+    const LogLines log;
+    struct OnNewThread {
+        std::jthread& thread;
+        bool await_ready() const { return false; }
+        void await_suspend(std::coroutine_handle<> caller) const {
+            thread = std::jthread([caller] { caller.resume(); });
+        }
+        void await_resume() const {}
+    };
+    Context context;
+    std::jthread thread;
+    Wakeup ended;
+    Scheduler scheduler(context, {.lock = "memory:"});
+    ASSERT_TRUE(
+        scheduler.Add({.id = "elsewhere", .cron = "0 0 1 1 *"}, [&](JobContext& run) -> Task<> {
+            OnNewThread elsewhere{thread};
+            co_await elsewhere;
+            const bool whole = co_await run.Sleep(1ms);
+            EXPECT_TRUE(whole);
+            co_await elsewhere;
+            ended.Notify();
+        }));
+    ASSERT_TRUE(scheduler.Start());
+    ASSERT_TRUE(scheduler.Trigger("elsewhere"));
+    SystemClock clock;
+    ASSERT_EQ(clock.Wait(ended, clock.SteadyNow() + 60s, {}), WaitOutcome::kNotified);
+    scheduler.Shutdown(10s);
+    EXPECT_EQ(scheduler.Snapshot().at(0).last_result, JobResult::kSuccess);
+}
+
 TEST(LibraryThreads, TenThousandCoroutinesAreCancelledAtOnce) {
     const LogLines log;
     constexpr int kJobs = 10'000;

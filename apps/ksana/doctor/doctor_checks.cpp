@@ -19,6 +19,7 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/libcurl/libcurl.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
+#include "ksana/server/open_locks.hpp"
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/settings/token_file.hpp"
 
@@ -123,6 +124,28 @@ Finding CheckStore(const server::Settings& settings, const Process& process) {
         "store", Level::kOk,
         fmt::format("{}: schema version {}, the newest ({})", shown, status->newest_applied, took),
         ""};
+}
+
+std::vector<Finding> CheckLocks(const server::Settings& settings, const Process& process) {
+    const lock::LockKind kind = settings.lock.kind;
+    if (kind == lock::LockKind::kStore || kind == lock::LockKind::kMemory) return {};
+    const std::string shown = lock::ShownUrl(settings.lock);
+    const auto fault = [&](const Error& error) -> std::vector<Finding> {
+        return {{"lock", Level::kFail, fmt::format("{}: {}", shown, error.message),
+                 "look at the setting lock: `ksana config show --origin`"}};
+    };
+    const auto locks = server::OpenLocks(settings.lock, process.clock);
+    if (!locks) return fault(locks.error());
+    const lock::LockRequest probe{.key = "ksana:lock:doctor",
+                                  .token = fmt::format("doctor-{:016x}", process.random.Next()),
+                                  .ttl = std::chrono::seconds(2),
+                                  .stamp = {}};
+    const SteadyPoint begin = process.clock.SteadyNow();
+    const auto tried = (*locks)->Try(probe);
+    if (!tried) return fault(tried.error());
+    if (tried->grant) static_cast<void>((*locks)->Release(probe, tried->grant->fence));
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Since(process, begin));
+    return {{"lock", Level::kOk, fmt::format("{}: answers ({})", shown, FormatDuration(took)), ""}};
 }
 
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process) {

@@ -12,6 +12,9 @@ namespace ksana::app {
 // The checks look at the machine. Each takes a few seconds at most.
 
 Finding CheckStore(const server::Settings& settings, const Process& process);
+// Takes and frees a lock on the server that the setting `lock` names. Empty for the locks of the
+// store and of the process.
+std::vector<Finding> CheckLocks(const server::Settings& settings, const Process& process);
 // Checks the folder that holds, or would hold, the store's files. Empty if the store has no folder.
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process);
 Finding CheckDescriptors(const server::Settings& settings);

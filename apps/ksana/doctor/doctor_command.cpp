@@ -40,6 +40,7 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
     if (loaded) {
         const server::Settings& settings = loaded->settings;
         findings.push_back(CheckStore(settings, process));
+        add(CheckLocks(settings, process));
         add(CheckFolder(settings, process));
         add(CheckFiles(settings));
         findings.push_back(CheckPort(settings, process));

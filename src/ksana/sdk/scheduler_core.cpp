@@ -201,6 +201,7 @@ Result<void> SchedulerCore::CheckLocks() {
 
 Result<void> SchedulerCore::Run() {
     timer_.Open();
+    runner_.Resume();
     KSANA_TRY_VOID(threads_.Start());
     if (!options_.store.empty() || !options_.http.empty()) {
         KSANA_TRY(auto opened, sdk::StoredJobs::Open({.store = options_.store,
@@ -433,7 +434,7 @@ JobStatus SchedulerCore::StatusOf(const sdk::JobEntry& entry) const {
     status.last_fire_time = TimeOf(entry.last_fire);
     status.last_duration = TimeOf(entry.last_duration);
     if (entry.last_result >= 0) {
-        status.last_result = static_cast<JobResult>(entry.last_result.load());
+        status.last_result = static_cast<JobResult>(std::int8_t{entry.last_result});
     }
     if (const auto next = TimeOf(entry.nominal); next && entry.enabled) {
         status.next_fire_time = *next / 1000;

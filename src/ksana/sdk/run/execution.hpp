@@ -63,6 +63,8 @@ class Execution : public WorkItem {
     Parameters parameters;
     std::string exec_id;  // of the engine's attempt; empty: none
 
+    std::atomic<bool> taken{false};  // from JobRunner::Take to the end of the run
+
     // While it runs:
     std::atomic<sdk::CancelReason> reason{sdk::CancelReason::kNone};
     std::atomic<std::uint64_t> number{0};  // of the run; changes when the object is used again

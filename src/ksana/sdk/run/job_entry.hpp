@@ -22,6 +22,23 @@ struct JobPolicy {
 
 inline constexpr std::int64_t kNoTime = INT64_MIN;
 
+// A number that its owner writes and any thread reads. Readers may see it a moment late, so it
+// needs no order with other memory.
+template <class T>
+class Shown {
+  public:
+    explicit Shown(T value) : value_(value) {}
+    operator T() const { return value_.load(std::memory_order_relaxed); }
+    Shown& operator=(T value) {
+        value_.store(value, std::memory_order_relaxed);
+        return *this;
+    }
+    void Add(T count) { value_.fetch_add(count, std::memory_order_relaxed); }
+
+  private:
+    std::atomic<T> value_;
+};
+
 // A job of a scheduler and its state: at most one run at a time. There may be 100,000 of them, so
 // the members are few. The item is its timer.
 //
@@ -71,16 +88,16 @@ struct JobEntry : WorkItem {
     std::shared_ptr<const JobPolicy> policy;
     std::atomic<std::uint8_t> flags{0};
     std::atomic<bool> enabled{true};
-    bool declared = false;                             // by KSANA_JOB
-    std::atomic<std::int8_t> last_result{-1};          // a JobResult; -1: none
-    std::int32_t failures = 0;                         // of the present run
-    std::atomic<std::int64_t> nominal{kNoTime};        // of the next fire, epoch microseconds
-    std::atomic<std::int64_t> last_fire{kNoTime};      // epoch milliseconds
-    std::atomic<std::int64_t> last_duration{kNoTime};  // milliseconds
-    std::atomic<std::int64_t> run_count{0};
-    std::atomic<std::int64_t> fail_count{0};
-    std::atomic<std::int64_t> skip_count{0};
-    std::atomic<std::int64_t> miss_count{0};
+    bool declared = false;                       // by KSANA_JOB
+    Shown<std::int8_t> last_result{-1};          // a JobResult; -1: none
+    std::int32_t failures = 0;                   // of the present run
+    Shown<std::int64_t> nominal{kNoTime};        // of the next fire, epoch microseconds
+    Shown<std::int64_t> last_fire{kNoTime};      // epoch milliseconds
+    Shown<std::int64_t> last_duration{kNoTime};  // milliseconds
+    Shown<std::int64_t> run_count{0};
+    Shown<std::int64_t> fail_count{0};
+    Shown<std::int64_t> skip_count{0};
+    Shown<std::int64_t> miss_count{0};
 };
 
 }  // namespace ksana::sdk

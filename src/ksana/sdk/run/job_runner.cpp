@@ -1,5 +1,6 @@
 #include "ksana/sdk/run/job_runner.hpp"
 
+#include <algorithm>
 #include <coroutine>
 #include <exception>
 #include <utility>
@@ -78,6 +79,25 @@ struct JobRunner::Driver {
     };
 };
 
+// Goes on on a thread of the scheduler.
+struct HopAwaiter : WorkItem {
+    explicit HopAwaiter(JobThreads& to)
+        : WorkItem([](WorkItem& item) { static_cast<HopAwaiter&>(item).caller.resume(); }),
+          threads(to) {}
+
+    bool await_ready() const noexcept { return threads.IsCurrent(); }
+    void await_suspend(std::coroutine_handle<> suspended) {
+        caller = suspended;
+        threads.Post(*this);
+    }
+    void await_resume() const noexcept {}
+
+    JobThreads& threads;
+    std::coroutine_handle<> caller;
+};
+
+// The job may have awaited something of its own, which resumed it on another thread. Finishing
+// there could outlive the scheduler.
 JobRunner::Driver JobRunner::Drive(JobRunner& runner, Execution& execution) {
     std::optional<std::string> error;
     try {
@@ -85,6 +105,8 @@ JobRunner::Driver JobRunner::Drive(JobRunner& runner, Execution& execution) {
     } catch (...) {
         error = CurrentFault();
     }
+    HopAwaiter hop(runner.threads());
+    co_await hop;
     execution.task = {};
     runner.Finish(execution, error ? &*error : nullptr);
 }
@@ -100,13 +122,25 @@ void JobRunner::Tell(const JobEntry& entry, Telling tell) {
     }
 }
 
+std::atomic<Execution*>& JobRunner::SpareOfThread() {
+    static std::atomic<std::size_t> threads_so_far{0};
+    thread_local const std::size_t number = threads_so_far++;
+    return spares_[number % spares_.size()].execution;
+}
+
 Execution& JobRunner::Take() {
-    ++active_;
-    const MutexLock lock(mutex_);
-    if (free_.empty()) return all_.emplace_back(*this);
-    Execution& execution = *free_.back();
-    free_.pop_back();
-    return execution;
+    Execution* execution = SpareOfThread().exchange(nullptr);
+    if (execution == nullptr) {
+        const MutexLock lock(mutex_);
+        if (free_.empty()) {
+            execution = &all_.emplace_back(*this);
+        } else {
+            execution = free_.back();
+            free_.pop_back();
+        }
+    }
+    execution->taken = true;
+    return *execution;
 }
 
 void JobRunner::StartPosted(WorkItem& item) {
@@ -116,6 +150,9 @@ void JobRunner::StartPosted(WorkItem& item) {
 
 void JobRunner::Start(Execution& execution) {
     execution.references = 1;
+    if (const CancelReason reason = cancels_; reason != CancelReason::kNone) {
+        execution.Cancel(execution.number, reason);
+    }
     execution.started = clock().SteadyNow();
     execution.entry->last_fire = Milliseconds(execution.fire);
     if (locks_ != nullptr && execution.entry->policy->spec.mode == ExecutionMode::kSingleNode) {
@@ -172,7 +209,7 @@ bool JobRunner::TakeLock(Execution& execution) {
 }
 
 void JobRunner::Skip(JobEntry& entry, TimePoint fire, std::int64_t count, std::string_view reason) {
-    entry.skip_count += count;
+    entry.skip_count.Add(count);
     entry.last_fire = Milliseconds(fire);
     SetResult(entry, JobResult::kSkipped);
     if (LogEnabled(LogLevel::kInfo)) {
@@ -187,7 +224,7 @@ void JobRunner::Skip(JobEntry& entry, TimePoint fire, std::int64_t count, std::s
 }
 
 void JobRunner::Miss(JobEntry& entry, TimePoint first, std::int64_t count) {
-    entry.miss_count += count;
+    entry.miss_count.Add(count);
     Log(LogLevel::kWarn, "job.missed",
         {{"jobId", entry.id}, {"fireTime", Milliseconds(first)}, {"count", count}});
 }
@@ -266,7 +303,9 @@ void JobRunner::End(Execution& execution, RunOutcome outcome) {
         }
         execution.held.reset();
     }
-    if (threads().Withdraw(execution.timeout_item)) --execution.references;
+    if (execution.timeout > Duration::zero() && threads().Withdraw(execution.timeout_item)) {
+        --execution.references;
+    }
     execution.owner->Ended(execution, std::move(outcome));
     Drop(execution);
 }
@@ -277,18 +316,20 @@ void JobRunner::Drop(Execution& execution) {
     execution.context.reset();
     execution.logger.reset();
     execution.deadline.reset();
-    execution.parameters.clear();
+    if (!execution.parameters.empty()) execution.parameters.clear();
     {
         // Cancel compares the number under this lock.
         const MutexLock lock(execution.mutex);
         ++execution.number;
         execution.reason = CancelReason::kNone;
     }
-    {
+    execution.taken = false;
+    Execution* none = nullptr;
+    if (!SpareOfThread().compare_exchange_strong(none, &execution)) {
         const MutexLock lock(mutex_);
         free_.push_back(&execution);
     }
-    if (--active_ == 0 && awaited_) idle_.Notify();
+    if (awaited_) idle_.Notify();
 }
 
 void JobRunner::NoteError(const JobEntry& entry, const std::string& error) {
@@ -312,16 +353,21 @@ bool JobRunner::AwaitIdle(SteadyPoint deadline) {
     awaited_ = true;
     if (threads().size() == 0) {  // the test kit: nothing else runs them
         threads().RunReady();
-        return active_ == 0;
+        return IsIdle();
     }
-    while (active_ > 0) {
-        if (clock().Wait(idle_, deadline, {}) == WaitOutcome::kDeadline && active_ > 0)
-            return false;
+    while (!IsIdle()) {
+        if (clock().Wait(idle_, deadline, {}) == WaitOutcome::kDeadline) return IsIdle();
     }
     return true;
 }
 
+bool JobRunner::IsIdle() const {
+    const MutexLock lock(mutex_);
+    return std::ranges::none_of(all_, [](const Execution& one) { return one.taken.load(); });
+}
+
 void JobRunner::CancelAll(CancelReason reason) {
+    cancels_ = reason;
     std::vector<std::pair<Execution*, std::uint64_t>> runs;
     {
         const MutexLock lock(mutex_);

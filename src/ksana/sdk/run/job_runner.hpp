@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -52,12 +53,11 @@ class JobRunner {
     std::string LastError(const JobEntry& entry) const;
     void Forget(const JobEntry& entry);
 
-    // The number of runs that have not ended.
-    std::size_t active() const { return active_; }
-    // Waits until no run is active, at most until the deadline. With the caller's threads, as the
-    // runs need them to end.
+    // Waits until no run is left, at most until the deadline.
     bool AwaitIdle(SteadyPoint deadline);
+    // Asks all runs to stop, also those that start later, until Resume.
     void CancelAll(CancelReason reason);
+    void Resume() { cancels_ = CancelReason::kNone; }
     // The jobs that run now.
     std::vector<std::string> Running() const;
 
@@ -79,6 +79,8 @@ class JobRunner {
     void End(Execution& execution, RunOutcome outcome);
     void ArmTimeout(Execution& execution);
     void Drop(Execution& execution);
+    std::atomic<Execution*>& SpareOfThread();
+    bool IsIdle() const;
     template <class Telling>
     void Tell(const JobEntry& entry, Telling tell);
     void NoteError(const JobEntry& entry, const std::string& error);
@@ -86,10 +88,16 @@ class JobRunner {
     const Options options_;
     lock::LockManager* locks_ = nullptr;
     JobExecutionListener* listener_ = nullptr;
-    std::atomic<std::size_t> active_{0};
-    std::atomic<bool> awaited_{false};  // AwaitIdle waits
+    std::atomic<bool> awaited_{false};                        // AwaitIdle waits
+    std::atomic<CancelReason> cancels_{CancelReason::kNone};  // CancelAll was called
     Wakeup idle_;
     mutable Mutex mutex_;
+    // The execution that a thread used last, for its next run: without the lock. Threads that share
+    // a slot use the list below, too.
+    struct alignas(64) Spare {
+        std::atomic<Execution*> execution{nullptr};
+    };
+    std::array<Spare, 64> spares_;
     std::deque<Execution> all_ KSANA_GUARDED_BY(mutex_);
     std::vector<Execution*> free_ KSANA_GUARDED_BY(mutex_);
     // Of jobs whose last run failed.

@@ -53,9 +53,10 @@ void HandlerExecutor::Remove(const JobEntry& entry) {
     entries_.erase(entry.id);
 }
 
-bool HandlerExecutor::Knows(const std::string& handler) const {
+JobEntry* HandlerExecutor::Find(const std::string& handler) const {
     const MutexLock lock(mutex_);
-    return entries_.contains(handler);
+    const auto found = entries_.find(handler);
+    return found == entries_.end() ? nullptr : found->second;
 }
 
 std::vector<std::string> HandlerExecutor::types() const {
@@ -70,23 +71,20 @@ std::vector<std::string> HandlerExecutor::types() const {
 void HandlerExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) {
     const model::Run& run = attempt->run;
     const std::string& exec_id = run.status.exec_id;
-    Execution* execution = nullptr;
-    {
-        const MutexLock lock(mutex_);
-        const auto found = entries_.find(run.type);
-        if (found != entries_.end()) {
-            // Busy: an attempt that the engine has given up still runs here.
-            if (!found->second->Occupy()) return done(Skipped(model::SkipReason::kOverlap));
-            execution = &runner_.Take();
-            execution->entry = found->second;
-            active_[exec_id] = {attempt, std::move(done), execution, execution->number};
-        }
-    }
-    if (execution == nullptr) {
+    JobEntry* const entry = Find(run.type);
+    if (entry == nullptr) {
         model::Event unknown;
         unknown.kind = model::EventKind::kPermanentFailure;
         unknown.error = "this program has no job \"" + run.type + "\"";
         return done(std::move(unknown));
+    }
+    // Busy: an attempt that the engine has given up still runs here.
+    if (!entry->Occupy()) return done(Skipped(model::SkipReason::kOverlap));
+    Execution* const execution = &runner_.Take();
+    execution->entry = entry;
+    {
+        const MutexLock lock(mutex_);
+        active_[exec_id] = {attempt, std::move(done), execution, execution->number};
     }
     execution->owner = this;
     execution->fire = run.nominal_at.value_or(run.created_at);
@@ -123,8 +121,8 @@ void HandlerExecutor::Ended(Execution& execution, RunOutcome outcome) {
     const bool failed = outcome.kind == RunOutcome::Kind::kFailed;
     const bool again =
         failed && model::RetryDelay(run.policy.retry, run.status.failures + 1, {}, "").has_value();
-    if (outcome.kind != RunOutcome::Kind::kSkipped && !again) ++entry.run_count;
-    if (failed && !again) ++entry.fail_count;
+    if (outcome.kind != RunOutcome::Kind::kSkipped && !again) entry.run_count.Add(1);
+    if (failed && !again) entry.fail_count.Add(1);
     if (execution.scheduled && entry.nominal != kNoTime) {
         const auto next = NextFire(*entry.policy, execution.fire, runner_.clock().Now());
         entry.nominal = next ? next->time_since_epoch().count() : kNoTime;

@@ -22,7 +22,8 @@ class HandlerExecutor final : public engine::Executor, private RunOwner {
 
     void Add(JobEntry& entry);
     void Remove(const JobEntry& entry);
-    bool Knows(const std::string& handler) const;
+    // Returns null if this program has no such job.
+    JobEntry* Find(const std::string& handler) const;
 
     model::ActionKind kind() const override { return model::ActionKind::kHandler; }
     std::vector<std::string> types() const override;

@@ -17,7 +17,7 @@ std::string WordOf(std::optional<JobResult> result) {
                                            : "SKIPPED";
 }
 
-api::AdminJob Shown(const JobStatus& job) {
+api::AdminJob AdminJobOf(const JobStatus& job) {
     return {.id = job.id,
             .enabled = job.enabled,
             .cron = job.schedule.cron,
@@ -36,14 +36,14 @@ api::AdminJob Shown(const JobStatus& job) {
 
 Result<std::vector<api::AdminJob>> SchedulerAdmin::List() {
     std::vector<api::AdminJob> jobs;
-    for (const JobStatus& job : core_.Snapshot()) jobs.push_back(Shown(job));
+    for (const JobStatus& job : core_.Snapshot()) jobs.push_back(AdminJobOf(job));
     return jobs;
 }
 
 Result<api::AdminJob> SchedulerAdmin::Get(const std::string& id) {
     const std::vector<JobStatus> all = core_.Snapshot();
     const auto found = std::ranges::find(all, id, &JobStatus::id);
-    if (found != all.end()) return Shown(*found);
+    if (found != all.end()) return AdminJobOf(*found);
     return Error(Code::kNotFound, fmt::format("there is no job \"{}\"", Printable(id)));
 }
 

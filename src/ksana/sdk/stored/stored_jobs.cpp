@@ -151,7 +151,8 @@ Result<void> StoredJobs::PauseLeftovers() {
         KSANA_TRY(const auto page, application_->store().jobs().List(query));
         for (const model::Job& job : page.items) {
             const auto* const handler = std::get_if<model::HandlerAction>(&job.action);
-            if (handler == nullptr || !job.enabled || executor_.Knows(handler->handler)) continue;
+            if (handler == nullptr || !job.enabled || executor_.Find(handler->handler) != nullptr)
+                continue;
             Log(LogLevel::kWarn, "a job in the store is not declared any more and is paused",
                 {{"jobId", job.id}});
             KSANA_TRY_VOID(

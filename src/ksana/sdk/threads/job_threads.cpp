@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
+// Timers that become ready items at a time, so that the lock is not held for long.
+constexpr int kMostMoved = 32;
+
 // The kernel may delay a timer of a thread by this; 50,000 by default.
 constexpr unsigned long kTimerSlackNanoseconds = 1;
 
@@ -114,6 +117,8 @@ void JobThreads::PostAtAfterwards(WorkItem& item, SteadyPoint when) {
     afterwards.when = when;
 }
 
+bool JobThreads::IsCurrent() const { return afterwards.threads == this; }
+
 bool JobThreads::Withdraw(WorkItem& item) {
     const MutexLock lock(mutex_);
     return timers_.Remove(item);
@@ -130,7 +135,10 @@ bool JobThreads::RunEarly(WorkItem& item) {
 void JobThreads::MoveDue() {
     if (timers_.empty()) return;
     const std::int64_t now = Nanoseconds(clock_.SteadyNow());
-    while (!timers_.empty() && timers_.first_time() <= now) MakeReady(timers_.TakeFirst(), true);
+    for (int n = 0; n < kMostMoved; ++n) {
+        if (timers_.empty() || timers_.first_time() > now) return;
+        MakeReady(timers_.TakeFirst(), true);
+    }
 }
 
 void JobThreads::RunItem(WorkItem& item, MutexLock& lock) {

@@ -49,6 +49,8 @@ class JobThreads {
     std::optional<SteadyPoint> NextTime();
 
     std::size_t size() const { return threads_.size(); }
+    // Whether the calling thread runs an item of this object.
+    bool IsCurrent() const;
 
   private:
     // A queue of ready items, linked through the items themselves.

@@ -185,8 +185,8 @@ void JobTimer::Ended(Execution& execution, RunOutcome outcome) {
     if (failed && outcome.cancelled != CancelReason::kShutdown && TryAgain(entry, execution.fire)) {
         return;
     }
-    if (outcome.kind != RunOutcome::Kind::kSkipped) ++entry.run_count;
-    if (failed) ++entry.fail_count;
+    if (outcome.kind != RunOutcome::Kind::kSkipped) entry.run_count.Add(1);
+    if (failed) entry.fail_count.Add(1);
     entry.failures = 0;
     if (!Fires(entry)) {
         Forget(entry);

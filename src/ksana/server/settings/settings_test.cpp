@@ -149,6 +149,7 @@ Texts OtherValues() {
             {"port", "81"},
             {"data_dir", "/d"},
             {"store", "memory:"},
+            {"lock", "memory:"},
             {"workers", "10000"},
             {"default_timeout", "1s"},
             {"max_retries", "7"},
@@ -313,6 +314,7 @@ TEST(Settings, ValuesAreCheckedAgainstTheirBounds) {
         {"egress_allow", "10.0.0.0/8,10.0.0.0/99", "10.0.0.0/99"},
         {"egress_allow", "10.0.0.0/8,", "no range"},
         {"store", "sqlit:k.db", "did you mean sqlite?"},
+        {"lock", "reddis://h", "redis"},
         {"address", "example.org", "no IP address"},
     };
     for (const auto& [name, value, part] : cases) {

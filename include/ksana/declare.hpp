@@ -58,6 +58,7 @@ struct JobDeclarationWith {
 using JobDeclaration = JobDeclarationWith<std::optional<Duration>>;
 
 inline constexpr Duration kDefaultLockTtl = std::chrono::seconds(30);
+inline constexpr Duration kMaxLockTtl = std::chrono::hours(24 * 30);
 
 namespace detail {
 
@@ -71,6 +72,8 @@ void the_job_has_both_cron_and_fixed_rate();
 void fixed_rate_must_not_be_negative();
 void initial_delay_must_not_be_negative();
 void lock_ttl_must_be_positive();
+void lock_ttl_must_be_at_most_30_days();
+void the_intervals_of_retry_must_not_be_negative();
 void timeout_must_not_be_negative();
 void max_retries_must_not_be_negative();
 void a_zone_needs_the_standard_dialect();
@@ -117,6 +120,10 @@ consteval bool CheckDeclaration(const JobDeclaration& job) {
     if (!job.cron.empty()) CheckCron(job.cron, job.dialect);
     if (job.initial_delay < Duration::zero()) initial_delay_must_not_be_negative();
     if (job.lock_ttl && *job.lock_ttl <= Duration::zero()) lock_ttl_must_be_positive();
+    if (job.lock_ttl && *job.lock_ttl > kMaxLockTtl) lock_ttl_must_be_at_most_30_days();
+    if (job.retry.interval < Duration::zero() || job.retry.max_interval < Duration::zero()) {
+        the_intervals_of_retry_must_not_be_negative();
+    }
     if (job.timeout < Duration::zero()) timeout_must_not_be_negative();
     if (job.retry.max_retries < 0) max_retries_must_not_be_negative();
     if (!job.zone.empty() && job.dialect == CronDialect::kLibrary) {

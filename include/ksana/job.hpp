@@ -128,6 +128,10 @@ class JobContext {
     // The number of the attempt: 1, and one more with each retry.
     int attempt() const;
 
+    // A number that is larger than that of every earlier run of this job that held its lock: a
+    // resource can use it to refuse a run that was thought to be over. 0: the run holds no lock.
+    std::int64_t fence() const;
+
     // Whether the run is to end: its time is over, the scheduler shuts down, its lock was lost, or
     // a user cancelled it. A run that looks at this, or sleeps with Sleep, ends soon; any other is
     // waited for.

@@ -122,9 +122,9 @@ class Scheduler {
     // that need a lock where there is none. After an error nothing runs, and Start can be called
     // again.
     Result<void> Start();
-    // Stops scheduling, waits for runs to end, then cancels those that are left and waits for them,
-    // too. A run that neither ends nor looks at cancelled() is waited for without limit: its thread
-    // cannot be taken away. Does nothing before Start.
+    // Stops scheduling, waits for runs to end, then cancels those that are left and waits five
+    // seconds more. A run that neither ends nor looks at cancelled() is left behind with its
+    // thread, which the log says; what it uses must stay. Does nothing before Start.
     void Shutdown(std::chrono::milliseconds timeout);
 
     // Runs a job now, whether or not it or the scheduler is enabled. Returns when the run is
@@ -158,8 +158,8 @@ class Scheduler {
 };
 
 // A whole main function: reads the options "--config FILE", "--lock URL", "--store URL",
-// "--http ADDRESS:PORT" and "--help", calls `bind` with the context, starts a scheduler with the
-// declared jobs, and shuts it down on SIGINT or SIGTERM. Returns the exit code.
+// "--http ADDRESS:PORT", "--list" and "--help", calls `bind` with the context, starts a scheduler
+// with the declared jobs, and shuts it down on SIGINT or SIGTERM. Returns the exit code.
 //
 //   int main(int argc, char** argv) {
 //       return ksana::RunJobs(argc, argv, [](ksana::Context& context) { … });

@@ -186,6 +186,29 @@ TEST_F(LockedTest, ARetryBelongsToTheFireThatThisProcessHas) {
     EXPECT_EQ(locks_->tries[1].stamp, std::nullopt);
 }
 
+// A fire that this process could not ask for is not its own: the retry asks for it again.
+TEST_F(LockedTest, ARetryAfterALockServerWasAwayStillHasItsStamp) {
+    Add({.id = "one", .fixed_rate = 1h, .retry = {.max_retries = 1, .interval = 1s}}, Nothing);
+    locks_->fails = true;
+    Start();
+    test_.RunDue();
+    locks_->fails = false;
+    test_.Advance(2s);
+    ASSERT_EQ(locks_->tries.size(), 2U);
+    EXPECT_EQ(locks_->tries[1].stamp, After(0ms) * 1000);
+    EXPECT_EQ(Status("one").last_result, JobResult::kSuccess);
+}
+
+TEST_F(LockedTest, ARunKnowsTheFenceOfItsLock) {
+    std::vector<std::int64_t> fences;
+    Add({.id = "one", .fixed_rate = 1s}, [&](JobContext& run) { fences.push_back(run.fence()); });
+    Add({.id = "all", .fixed_rate = 1h, .mode = ExecutionMode::kAllNodes},
+        [&](JobContext& run) { EXPECT_EQ(run.fence(), 0); });
+    Start();
+    test_.Advance(1s);
+    EXPECT_EQ(fences, (std::vector<std::int64_t>{1, 2}));
+}
+
 // One process in each period of a fixed rate, whatever the phase of its grid.
 TEST_F(LockedTest, TheStampOfAFixedRateIsItsPeriod) {
     Add({.id = "one", .fixed_rate = 1min, .initial_delay = 90s}, Nothing);
@@ -209,16 +232,15 @@ TEST_F(LockedTest, AFireFarAheadIsIgnored) {
     locks_->last_stamp = After(2h) * 1000;
     Start();
     test_.RunDue();
-    EXPECT_EQ(locks_->tries.size(), 2U) << "asked again without a stamp";
-    EXPECT_EQ(locks_->tries[1].stamp, std::nullopt);
+    ASSERT_EQ(locks_->tries.size(), 2U);
+    EXPECT_EQ(locks_->tries[1].key, "ksana:lock:job:one:behind") << "which remembers instead";
+    EXPECT_EQ(locks_->tries[1].stamp, After(0ms) * 1000);
     EXPECT_EQ(log_.With({"warn", "more than an hour ahead"}).size(), 1U);
 }
 
-// Two processes on one lock server, with clocks 90 s apart: each fire runs once.
-TEST(LibraryLock, ClocksThatDifferDoNotDoubleAFire) {
-    const LogLines log;
-    FakeClock server_clock;
-    lock::MemoryLocks server(server_clock);
+// Two processes on one lock server.
+class TwoProcesses : public ::testing::Test {
+  protected:
     // Passes calls on to the server.
     class Client final : public lock::LockDriver {
       public:
@@ -241,26 +263,61 @@ TEST(LibraryLock, ClocksThatDifferDoNotDoubleAFire) {
         Context context;
         testing::TestScheduler test{context};
     };
-    std::map<std::int64_t, int> runs;
-    Process processes[2];
-    for (Process& process : processes) {
-        detail::SchedulerAccess::CoreOf(process.test.scheduler())
-            .UseLocksForTest(std::make_unique<Client>(server));
-        ASSERT_TRUE(process.test.scheduler().Add(
-            {.id = "one", .cron = "* * * * *"},
-            [&](JobContext& context) { ++runs[context.fire_time()]; }));
+
+    void Start(Duration ahead, JobSpec spec) {
+        for (Process& process : processes_) {
+            detail::SchedulerAccess::CoreOf(process.test.scheduler())
+                .UseLocksForTest(std::make_unique<Client>(server_));
+            ASSERT_TRUE(process.test.scheduler().Add(
+                spec, [this](JobContext& context) { ++runs_[context.fire_time()]; }));
+        }
+        processes_[1].test.clock().JumpWall(ahead);
+        for (Process& process : processes_) ASSERT_TRUE(process.test.Start());
     }
-    processes[1].test.clock().JumpWall(90s);
-    for (Process& process : processes) ASSERT_TRUE(process.test.Start());
-    for (int second = 0; second < 3600; ++second) {
-        for (Process& process : processes) process.test.Advance(1s);
-        server_clock.Advance(1s);
+    void Pass(std::chrono::seconds time) {
+        for (std::chrono::seconds passed{}; passed < time; ++passed) {
+            for (Process& process : processes_) process.test.Advance(1s);
+            server_clock_.Advance(1s);
+        }
     }
+
+    LogLines log_;
+    FakeClock server_clock_;
+    lock::MemoryLocks server_{server_clock_};
+    std::map<std::int64_t, int> runs_;
+    Process processes_[2];
+};
+
+TEST_F(TwoProcesses, ClocksThatDifferDoNotDoubleAFire) {
+    Start(90s, {.id = "one", .cron = "* * * * *"});
+    Pass(1h);
     // From the first minute that the process ahead sees to the last one.
-    EXPECT_EQ(runs.size(), 60U);
-    EXPECT_EQ(runs.begin()->first, After(2min));
-    EXPECT_EQ(runs.rbegin()->first, After(61min));
-    for (const auto& [fire, count] : runs) EXPECT_EQ(count, 1) << fire - kStart;
+    EXPECT_EQ(runs_.size(), 60U);
+    EXPECT_EQ(runs_.begin()->first, After(2min));
+    EXPECT_EQ(runs_.rbegin()->first, After(61min));
+    for (const auto& [fire, count] : runs_) EXPECT_EQ(count, 1) << fire - kStart;
+}
+
+// A third process with a clock that was days ahead has left its stamp behind.
+TEST_F(TwoProcesses, AWrongClockOfThePastDoesNotDoubleAFire) {
+    const lock::LockRequest wrong{
+        .key = "ksana:lock:job:one", .token = "wrong", .ttl = 1s, .stamp = After(72h) * 1000};
+    const auto tried = server_.Try(wrong);
+    ASSERT_TRUE(tried && tried->grant);
+    ASSERT_TRUE(server_.Release(wrong, tried->grant->fence));
+    Start(0s, {.id = "one", .cron = "* * * * *"});
+    Pass(10min);
+    EXPECT_EQ(runs_.size(), 10U);
+    for (const auto& [fire, count] : runs_) EXPECT_EQ(count, 1) << fire - kStart;
+}
+
+TEST_F(TwoProcesses, OneOfThemRunsInEachPeriodOfAFixedRate) {
+    Start(90s, {.id = "one", .fixed_rate = 7s});
+    Pass(10min);
+    std::map<std::int64_t, int> periods;
+    for (const auto& [fire, count] : runs_) periods[fire / 7000] += count;
+    for (const auto& [period, count] : periods) EXPECT_EQ(count, 1) << period;
+    EXPECT_GE(periods.size(), 80U);
 }
 
 TEST(LibraryLock, ALostLockCancelsTheRun) {

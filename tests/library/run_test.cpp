@@ -177,6 +177,35 @@ TEST(LibraryListener, HearsOfEveryRun) {  // N-16
                                         "success beat 2000 1500", "skipped beat 3000"}));
 }
 
+// A listener may call the scheduler.
+TEST(LibraryListener, MayLookAndTrigger) {
+    const LogLines log;
+    class Looking final : public JobExecutionListener {
+      public:
+        void OnStart(const std::string&, std::int64_t) override { Look(); }
+        void OnSkipped(const std::string&, std::int64_t) override { Look(); }
+        Scheduler* scheduler = nullptr;
+        int looks = 0;
+
+      private:
+        void Look() {
+            EXPECT_EQ(scheduler->Snapshot().size(), 1U);
+            ++looks;
+        }
+    };
+    Looking looking;
+    Context context;
+    testing::TestScheduler test(context, {.listener = &looking});
+    looking.scheduler = &test.scheduler();
+    ASSERT_TRUE(test.scheduler().Add({.id = "slow", .cron = "0 3 * * *"},
+                                     [](JobContext& run) -> Task<> { co_await run.Sleep(1h); }));
+    ASSERT_TRUE(test.Start());
+    ASSERT_TRUE(test.scheduler().Trigger("slow"));
+    test.RunDue();
+    ASSERT_TRUE(test.scheduler().Trigger("slow"));
+    EXPECT_EQ(looking.looks, 2);
+}
+
 class Throwing final : public JobExecutionListener {
   public:
     void OnStart(const std::string&, std::int64_t) override { throw std::runtime_error("start"); }
@@ -241,6 +270,22 @@ TEST_F(LibraryTest, AFailedRunIsTriedAgain) {  // N-20
     EXPECT_EQ(Status("flaky").run_count, 1);
     EXPECT_EQ(Status("flaky").fail_count, 0);
     EXPECT_EQ(Status("flaky").next_fire_time, After(1h));
+}
+
+TEST_F(LibraryTest, ARetryOfATriggerKeepsItsParametersAndTheSchedule) {
+    std::vector<std::string> got;
+    Add({.id = "hourly", .cron = "0 * * * *", .retry = {.max_retries = 1, .interval = 1min}},
+        [&](JobContext& context) {
+            const auto day = context.parameters().find("day");
+            got.push_back(day == context.parameters().end() ? "none" : day->second);
+            if (got.size() == 1) throw std::runtime_error("first");
+        });
+    Start();
+    ASSERT_TRUE(test_.scheduler().Trigger("hourly", {{"day", "monday"}}));
+    test_.Advance(61min);
+    EXPECT_EQ(got, (std::vector<std::string>{"monday", "monday", "none"}));
+    EXPECT_EQ(test_.RunTimesOf("hourly"),
+              (std::vector<std::int64_t>{After(0ms), After(0ms), After(1h)}));
 }
 
 TEST_F(LibraryTest, RetriesEnd) {  // N-20

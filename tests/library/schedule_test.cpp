@@ -87,6 +87,53 @@ TEST_F(LibraryTest, ADisabledJobDoesNotFireAndCanBeEnabled) {  // N-14, N-19
     EXPECT_EQ(test_.scheduler().SetEnabled("nope", true).error().code, Code::kNotFound);
 }
 
+TEST_F(LibraryTest, AJobDisabledAndEnabledDuringARunGoesOn) {
+    Add({.id = "slow", .fixed_rate = 10s, .initial_delay = 1s, .mode = ExecutionMode::kAllNodes},
+        [](JobContext& context) -> Task<> { co_await context.Sleep(5s); });
+    Start();
+    test_.Advance(2s);
+    ASSERT_TRUE(test_.scheduler().SetEnabled("slow", false));
+    ASSERT_TRUE(test_.scheduler().SetEnabled("slow", true));
+    test_.Advance(10s);
+    EXPECT_EQ(test_.RunTimesOf("slow").size(), 2U) << "armed again when the run has ended";
+    ASSERT_TRUE(test_.scheduler().SetEnabled("slow", false));
+    test_.Advance(1min);
+    EXPECT_EQ(test_.RunTimesOf("slow").size(), 2U);
+}
+
+TEST_F(LibraryTest, AClockSetDuringARunDoesNotStopAFixedRate) {  // F18
+    Add({.id = "slow", .fixed_rate = 10s},
+        [](JobContext& context) -> Task<> { co_await context.Sleep(4s); });
+    Start();
+    test_.Advance(1s);
+    test_.clock().JumpWall(-24h);
+    test_.Advance(30s);
+    EXPECT_EQ(test_.RunTimesOf("slow").size(), 3U) << "ended at 4, 14 and 24 s";
+    test_.clock().JumpWall(24h);
+    test_.Advance(30s);
+    EXPECT_EQ(test_.RunTimesOf("slow").size(), 6U);
+    EXPECT_EQ(Status("slow").skip_count, 0);
+}
+
+TEST_F(LibraryTest, ALateTimerStillRunsAFireWithinTheGrace) {
+    Add({.id = "beat", .fixed_rate = 1h}, Nothing);
+    Start();
+    test_.RunDue();
+    test_.clock().JumpWall(24h + 2s);  // a fixed rate goes on after that, so hold up the timer
+    Add({.id = "daily", .cron = "* * * * *"}, Nothing);
+    test_.clock().JumpWall(1h);
+    test_.Advance(3s);
+    EXPECT_EQ(Status("daily").run_count, 1) << "the fire of two seconds ago";
+    EXPECT_EQ(Status("daily").miss_count, 59);
+}
+
+TEST_F(LibraryTest, AFireInYearsIsNotForgotten) {  // N-08
+    Add({.id = "leap", .cron = "0 0 29 2 *"}, Nothing);
+    Start();
+    test_.Advance(24h * (365 + 365 + 31 + 28));
+    EXPECT_EQ(Status("leap").run_count, 1) << "2028-02-29";
+}
+
 TEST_F(LibraryTest, AJobNeverOverlapsItself) {  // N-10
     Add({.id = "slow", .fixed_rate = 1s},
         [](JobContext& context) -> Task<> { co_await context.Sleep(2500ms); });

@@ -90,6 +90,25 @@ TEST_F(ShutdownTest, AHandlerThatHangsIsLeftBehind) {
     EXPECT_TRUE(ended.Await(1));
 }
 
+TEST_F(ShutdownTest, ACancelledRunHasNotSucceeded) {
+    Scheduler scheduler(context_, {.lock = "memory:"});
+    ASSERT_TRUE(
+        scheduler.Add({.id = "sleeper", .fixed_rate = 1h}, [&](JobContext& context) -> Task<> {
+            started_.Note();
+            co_await context.Sleep(1h);
+        }));
+    ASSERT_TRUE(scheduler.Start());
+    ASSERT_TRUE(started_.Await(1));
+    scheduler.Shutdown(0ms);
+    EXPECT_EQ(scheduler.Snapshot().at(0).last_result, JobResult::kFailed);
+    EXPECT_EQ(scheduler.Snapshot().at(0).last_error, "cancelled: the scheduler shut down");
+}
+
+TEST_F(ShutdownTest, TheKitForTestsHasNoStore) {
+    testing::TestScheduler test(context_, {.store = "memory:"});
+    EXPECT_EQ(test.Start().error().code, Code::kInvalidArgument);
+}
+
 TEST_F(ShutdownTest, CanBeStartedAgain) {  // N-18
     Signal ran;
     Scheduler scheduler(context_, {.lock = "memory:"});

@@ -100,6 +100,36 @@ TEST_F(StoredTest, ATimeoutCancelsARun) {
     ASSERT_TRUE(ran_.Await(1));
     EXPECT_FALSE(whole);
     scheduler.Shutdown(10s);
+    EXPECT_EQ(StatusOf(scheduler, "slow").last_result, JobResult::kFailed);
+    EXPECT_EQ(StatusOf(scheduler, "slow").last_error, "timed out");
+}
+
+TEST_F(StoredTest, AFixedRateWithoutADelayFiresAtOnce) {  // N-09
+    Scheduler scheduler(context_, {.store = Store()});
+    ASSERT_TRUE(scheduler.Add({.id = "hourly", .fixed_rate = 1h}, [&](JobContext& context) {
+        EXPECT_FALSE(context.deadline());
+        EXPECT_GT(context.fence(), 0);
+        ran_.Note();
+    }));
+    ASSERT_TRUE(scheduler.Start());
+    EXPECT_TRUE(ran_.Await(1));
+    scheduler.Shutdown(10s);
+}
+
+TEST_F(StoredTest, FiresDuringARunAreSkipped) {  // N-16
+    class Skips final : public JobExecutionListener {
+      public:
+        void OnSkipped(const std::string&, std::int64_t) override { seen.Note(); }
+        Signal seen;
+    };
+    Skips skips;
+    Scheduler scheduler(context_, {.listener = &skips, .store = "memory:"});
+    ASSERT_TRUE(scheduler.Add({.id = "slow", .fixed_rate = 20ms},
+                              [](JobContext& context) -> Task<> { co_await context.Sleep(90ms); }));
+    ASSERT_TRUE(scheduler.Start());
+    EXPECT_TRUE(skips.seen.Await(1));
+    scheduler.Shutdown(10s);
+    EXPECT_GE(StatusOf(scheduler, "slow").skip_count, 3);
 }
 
 // A restart keeps the grid of a fixed rate and the history, and takes over changed declarations.

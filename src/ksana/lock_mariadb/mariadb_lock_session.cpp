@@ -31,13 +31,13 @@ std::string NameOf(const std::string& key) {
     return fmt::format("CONCAT('ksana_', {})", DigestOf(key));
 }
 
-std::int64_t SecondsOf(Duration ttl) {
+std::int64_t WholeSecondsOf(Duration ttl) {
     return std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(ttl).count(), 1,
                                     kMostSeconds);
 }
 
 Duration Applied(Duration ttl) {
-    return std::min<Duration>(ttl, std::chrono::seconds(SecondsOf(ttl)));
+    return std::min<Duration>(ttl, std::chrono::seconds(WholeSecondsOf(ttl)));
 }
 
 bool IsTrue(const std::optional<std::string>& text) { return Number(text) == 1; }
@@ -69,7 +69,7 @@ Result<void> MariadbLockSession::SetUp() {
     KSANA_TRY_VOID(Query(fmt::format(
         "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, "
         "time_zone = '+00:00', innodb_lock_wait_timeout = {} /*M! , max_statement_time = {:.3f} */",
-        SecondsOf(timeout_), seconds)));
+        WholeSecondsOf(timeout_), seconds)));
     KSANA_TRY_VOID(SetTtl(kFreeTime));
     KSANA_TRY(const TextRow row,
               Row("SELECT CONNECTION_ID() & 4294967295, (SELECT COUNT(*) FROM "
@@ -105,9 +105,9 @@ Result<TextRow> MariadbLockSession::Row(const std::string& sql, std::size_t colu
 }
 
 Result<void> MariadbLockSession::SetTtl(Duration ttl) {
-    if (SecondsOf(ttl) == seconds_) return {};
-    KSANA_TRY_VOID(Query(fmt::format("SET SESSION wait_timeout = {}", SecondsOf(ttl))));
-    seconds_ = SecondsOf(ttl);
+    if (WholeSecondsOf(ttl) == seconds_) return {};
+    KSANA_TRY_VOID(Query(fmt::format("SET SESSION wait_timeout = {}", WholeSecondsOf(ttl))));
+    seconds_ = WholeSecondsOf(ttl);
     return {};
 }
 
@@ -176,7 +176,7 @@ Result<TryAnswer> MariadbLockSession::Take(const LockRequest& request, bool held
     if (!asked.granted && asked.same_token && !IsUsed(request, asked.stamp)) {
         KSANA_TRY(const bool ended, EndHolder(request, std::nullopt));
         if (ended) {
-            KSANA_TRY(asked, Ask(request, SecondsOf(timeout_ / 2)));
+            KSANA_TRY(asked, Ask(request, WholeSecondsOf(timeout_ / 2)));
         }
     }
     if (!asked.granted) return TryAnswer{.grant = {}, .last_stamp = asked.stamp};
@@ -227,7 +227,7 @@ Result<bool> MariadbLockSession::FreeForeign(const LockRequest& request, std::in
     if (!ended) return false;
     // Returns when the server has ended the session, not before.
     KSANA_TRY(const TextRow row, Row(fmt::format("SELECT GET_LOCK({}, {})", NameOf(request.key),
-                                                 SecondsOf(timeout_ / 2)),
+                                                 WholeSecondsOf(timeout_ / 2)),
                                      1));
     if (IsTrue(row[0])) KSANA_TRY_VOID(Unlock(request.key));
     return true;

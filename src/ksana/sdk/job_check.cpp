@@ -6,6 +6,22 @@
 
 namespace ksana::sdk {
 
+JobSpec SpecOf(const JobDeclaration& declared) {
+    return {.id = std::string(declared.id),
+            .cron = std::string(declared.cron),
+            .fixed_rate = declared.fixed_rate,
+            .initial_delay = declared.initial_delay,
+            .mode = declared.mode,
+            .lock_ttl = declared.lock_ttl.value_or(kDefaultLockTtl),
+            .enabled = declared.enabled,
+            .zone = std::string(declared.zone),
+            .dialect = declared.dialect,
+            .timeout = declared.timeout,
+            .retry = declared.retry,
+            .group = std::string(declared.group),
+            .misfire = declared.misfire};
+}
+
 Result<void> CheckJob(const JobSpec& spec) {
     std::vector<Problem> problems;
     const auto fault = [&](std::string path, std::string message) {
@@ -19,7 +35,12 @@ Result<void> CheckJob(const JobSpec& spec) {
     if (!has_rate && spec.cron.empty()) fault("/cron", "either cron or fixed_rate is needed");
     if (has_rate && !spec.cron.empty()) fault("/cron", "must not stand beside fixed_rate");
     if (spec.initial_delay < Duration::zero()) fault("/initial_delay", "must not be negative");
-    if (spec.lock_ttl <= Duration::zero()) fault("/lock_ttl", "must be positive");
+    if (spec.lock_ttl <= Duration::zero() || spec.lock_ttl > kMaxLockTtl) {
+        fault("/lock_ttl", "must be positive, and 30 days at most");
+    }
+    if (spec.retry.interval < Duration::zero() || spec.retry.max_interval < Duration::zero()) {
+        fault("/retry/interval", "must not be negative");
+    }
     if (spec.timeout < Duration::zero()) fault("/timeout", "must not be negative");
     if (spec.retry.max_retries < 0) fault("/retry/max_retries", "must not be negative");
     if (!spec.group.empty() && !IsIdentifier(spec.group)) {

@@ -9,6 +9,8 @@
 
 namespace ksana::sdk {
 
+JobSpec SpecOf(const JobDeclaration& declared);
+
 // Checks at run time what KSANA_JOB checks when compiling, the schedule aside. The error lists
 // every fault.
 Result<void> CheckJob(const JobSpec& spec);

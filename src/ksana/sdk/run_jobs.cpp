@@ -1,10 +1,14 @@
 #include <fmt/core.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
+#include "ksana/base/time/time_text.hpp"
 #include "ksana/scheduler.hpp"
+#include "ksana/sdk/job_check.hpp"
+#include "ksana/sdk/jobs_conf.hpp"
 
 namespace ksana {
 namespace {
@@ -51,18 +55,31 @@ Arguments Parse(int argc, char** argv, SchedulerOptions& options) {
     return read;
 }
 
-void Show(const Scheduler& scheduler) {
-    for (const JobStatus& job : scheduler.Snapshot()) {
+// Shows the declared jobs as jobs.conf leaves them, and starts nothing.
+int Show(const char* program, const SchedulerOptions& options) {
+    std::vector<JobSpec> jobs;
+    for (const auto* job = detail::DeclaredJobs(); job != nullptr; job = job->next) {
+        jobs.push_back(sdk::SpecOf(job->declaration));
+    }
+    if (!options.config.empty()) {
+        const auto conf = sdk::ReadJobsConf(options.config);
+        if (!conf) {
+            fmt::print(stderr, "{}: {}\n", program, conf.error().Describe());
+            return 1;
+        }
+        for (JobSpec& job : jobs) {
+            if (*conf) sdk::Override(job, **conf);
+        }
+    }
+    std::ranges::sort(jobs, {}, &JobSpec::id);
+    for (const JobSpec& job : jobs) {
         const std::string when =
-            job.schedule.cron.empty()
-                ? fmt::format(
-                      "every {} ms",
-                      std::chrono::duration<double, std::milli>(job.schedule.fixed_rate).count())
-                : job.schedule.cron;
+            job.cron.empty() ? "every " + FormatDuration(job.fixed_rate) : job.cron;
         fmt::print("{:<32} {:<20} {}{}\n", job.id, when,
                    job.mode == ExecutionMode::kSingleNode ? "SINGLE_NODE" : "ALL_NODES",
                    job.enabled ? "" : " disabled");
     }
+    return 0;
 }
 
 }  // namespace
@@ -79,6 +96,7 @@ int RunJobs(int argc, char** argv, const std::function<void(Context&)>& bind,
         fmt::print(fmt::runtime(kUsage), program);
         return 0;
     }
+    if (arguments.list) return Show(program, options);
     // Before any thread exists, so that all of them block the signals and sigwait gets them.
     sigset_t signals;
     sigemptyset(&signals);
@@ -88,15 +106,10 @@ int RunJobs(int argc, char** argv, const std::function<void(Context&)>& bind,
     Context context;
     if (bind) bind(context);
     const std::chrono::milliseconds patience = options.shutdown_timeout;
-    if (arguments.list) options.enabled = false;
     Scheduler scheduler(context, std::move(options));
     if (auto started = scheduler.Start(); !started) {
         fmt::print(stderr, "{}: {}\n", program, started.error().Describe());
         return 1;
-    }
-    if (arguments.list) {
-        Show(scheduler);
-        return 0;
     }
     int signal = 0;
     sigwait(&signals, &signal);

@@ -26,23 +26,7 @@ std::size_t ThreadsOf(const SchedulerOptions& options) {
     return std::max(2U, std::thread::hardware_concurrency());
 }
 
-JobSpec SpecOf(const JobDeclaration& declared) {
-    return {.id = std::string(declared.id),
-            .cron = std::string(declared.cron),
-            .fixed_rate = declared.fixed_rate,
-            .initial_delay = declared.initial_delay,
-            .mode = declared.mode,
-            .lock_ttl = declared.lock_ttl.value_or(kDefaultLockTtl),
-            .enabled = declared.enabled,
-            .zone = std::string(declared.zone),
-            .dialect = declared.dialect,
-            .timeout = declared.timeout,
-            .retry = declared.retry,
-            .group = std::string(declared.group),
-            .misfire = declared.misfire};
-}
-
-std::optional<std::int64_t> TimeOf(std::int64_t value) {
+std::optional<std::int64_t> Given(std::int64_t value) {
     return value == sdk::kNoTime ? std::nullopt : std::optional(value);
 }
 
@@ -84,6 +68,9 @@ Result<void> SchedulerCore::Start() {
 
 Result<void> SchedulerCore::Prepare() {
     const MutexLock lock(mutex_);
+    if (options_.threads == kNoThreads && !(options_.store.empty() && options_.http.empty())) {
+        return Error(Code::kInvalidArgument, "the kit for tests has no stores and no HTTP");
+    }
     enabled_ = options_.enabled;
     KSANA_TRY_VOID(AddDeclared());
     if (!options_.config.empty()) KSANA_TRY_VOID(ApplyConf());
@@ -108,7 +95,7 @@ Result<void> SchedulerCore::AddDeclared() {
         seen.push_back(id);
         if (sdk::JobEntry* const there = Find(id); there != nullptr && there->declared) {
             // Started before: what jobs.conf said then is forgotten.
-            KSANA_TRY(there->policy, PolicyOf(SpecOf(job->declaration)));
+            KSANA_TRY(there->policy, PolicyOf(sdk::SpecOf(job->declaration)));
             there->enabled = job->declaration.enabled;
             continue;
         }
@@ -117,7 +104,8 @@ Result<void> SchedulerCore::AddDeclared() {
             std::ranges::move(std::move(object).error().problems, std::back_inserter(problems));
             continue;
         }
-        if (auto added = AddEntry(SpecOf(job->declaration), *std::move(object), true); !added) {
+        if (auto added = AddEntry(sdk::SpecOf(job->declaration), *std::move(object), true);
+            !added) {
             problems.push_back({.path = std::string(id), .message = added.error().Describe()});
         }
     }
@@ -223,16 +211,16 @@ Result<void> SchedulerCore::Run() {
         }
         state_ = State::kRunning;
     }
-    if (sdk::StoredJobs* const jobs = stored()) KSANA_TRY_VOID(jobs->Start());
+    if (const auto jobs = stored()) KSANA_TRY_VOID(jobs->Start());
     if (options_.threads != kNoThreads) {
         threads_.PostAt(clock_item_, clock_.SteadyNow() + kClockLook);
     }
     return {};
 }
 
-sdk::StoredJobs* SchedulerCore::stored() const {
+std::shared_ptr<sdk::StoredJobs> SchedulerCore::stored() const {
     const MutexLock lock(mutex_);
-    return stored_.get();
+    return stored_;
 }
 
 void SchedulerCore::Disarm() {
@@ -245,7 +233,7 @@ void SchedulerCore::Disarm() {
 void SchedulerCore::Close() {
     timer_.Close();
     Disarm();
-    if (sdk::StoredJobs* const jobs = stored()) jobs->Stop(Duration::zero());
+    if (const auto jobs = stored()) jobs->Stop(Duration::zero());
     threads_.Stop();
     blocking_.Stop();
     threads_.Withdraw(clock_item_);
@@ -259,17 +247,20 @@ void SchedulerCore::Close() {
 
 bool SchedulerCore::Shutdown(Duration timeout) {
     const MutexLock life(life_);
+    Duration patience = kStopPatience;
     {
         const MutexLock lock(mutex_);
         if (state_ == State::kStopped) return true;
+        if (state_ == State::kStopping) timeout = patience = {};  // waited for before
     }
+    const SteadyPoint deadline = clock_.SteadyNow() + timeout;
     timer_.Close();
     Disarm();
-    if (sdk::StoredJobs* const jobs = stored()) jobs->Stop(timeout);
-    bool idle = runner_.AwaitIdle(clock_.SteadyNow() + timeout);
+    if (const auto jobs = stored()) jobs->Stop(timeout);
+    bool idle = runner_.AwaitIdle(deadline);
     if (!idle) {
         runner_.CancelAll(sdk::CancelReason::kShutdown);
-        idle = runner_.AwaitIdle(clock_.SteadyNow() + kStopPatience);
+        idle = runner_.AwaitIdle(clock_.SteadyNow() + patience);
     }
     if (!idle) {
         for (const std::string& id : runner_.Running()) {
@@ -396,26 +387,46 @@ engine::Actor SchedulerCore::Program() { return {.user = std::string(sdk::kLibra
 
 Result<void> SchedulerCore::Trigger(std::string_view id, Parameters parameters,
                                     const engine::Actor& by) {
-    const MutexLock lock(mutex_);
+    MutexLock lock(mutex_);
     sdk::JobEntry* const entry = Find(id);
     if (entry == nullptr) return NoSuchJob(id);
     if (state_ != State::kRunning) {
         return Error(Code::kUnavailable, "the scheduler is not running");
     }
-    if (IsStored(*entry)) return stored_->Trigger(*entry, parameters, by);
-    timer_.Trigger(*entry, std::move(parameters));
+    const TimePoint now = clock_.Now();
+    if (IsStored(*entry)) {
+        // Without the lock: the store may be slow, and Snapshot must not wait for it.
+        const std::shared_ptr<sdk::StoredJobs> jobs = stored_;
+        const bool running = entry->Has(sdk::JobEntry::kBusy);
+        lock.Unlock();
+        KSANA_TRY_VOID(jobs->Trigger(std::string(id), parameters, by));
+        if (running) runner_.Skip(*entry, now, 1, "running");
+        return {};
+    }
+    if (timer_.TryTrigger(*entry, std::move(parameters))) return {};
+    lock.Unlock();  // the listener may call the scheduler
+    runner_.Skip(*entry, now, 1, "running");
     return {};
 }
 
 Result<void> SchedulerCore::SetEnabled(std::string_view id, bool enabled, const engine::Actor& by) {
-    const MutexLock lock(mutex_);
-    sdk::JobEntry* const entry = Find(id);
+    MutexLock lock(mutex_);
+    sdk::JobEntry* entry = Find(id);
     if (entry == nullptr) return NoSuchJob(id);
     if (state_ == State::kRunning && IsStored(*entry)) {
-        KSANA_TRY_VOID(stored_->SetEnabled(*entry, enabled && enabled_, by));
+        const std::shared_ptr<sdk::StoredJobs> jobs = stored_;
+        const bool fires = enabled && enabled_;
+        lock.Unlock();
+        KSANA_TRY(const auto next, jobs->SetEnabled(std::string(id), fires, by));
+        lock.Lock();
+        entry = Find(id);
+        if (entry == nullptr) return {};  // removed meanwhile
+        entry->enabled = enabled;
+        entry->nominal = next ? next->time_since_epoch().count() : sdk::kNoTime;
+        return {};
     }
     const bool before = entry->enabled.exchange(enabled);
-    if (before == enabled || state_ != State::kRunning || IsStored(*entry)) return {};
+    if (before == enabled || state_ != State::kRunning) return {};
     if (!enabled) timer_.Disarm(*entry);
     if (enabled && enabled_) timer_.Arm(*entry);
     return {};
@@ -431,14 +442,18 @@ JobStatus SchedulerCore::StatusOf(const sdk::JobEntry& entry) const {
                        .initial_delay = spec.initial_delay,
                        .zone = spec.zone};
     status.mode = spec.mode;
-    status.last_fire_time = TimeOf(entry.last_fire);
-    status.last_duration = TimeOf(entry.last_duration);
+    status.last_fire_time = Given(entry.last_fire);
+    status.last_duration = Given(entry.last_duration);
     if (entry.last_result >= 0) {
         status.last_result = static_cast<JobResult>(std::int8_t{entry.last_result});
     }
-    if (const auto next = TimeOf(entry.nominal); next && entry.enabled) {
-        status.next_fire_time = *next / 1000;
-    }
+    // The library's dialect looks 370 days ahead (N-08); the timer does not forget what is later.
+    const std::int64_t horizon = (clock_.Now() + std::chrono::days(schedule::kLibraryHorizonDays))
+                                     .time_since_epoch()
+                                     .count();
+    const bool all = spec.cron.empty() || spec.dialect == CronDialect::kStandard;
+    const auto next = Given(entry.nominal);
+    if (next && entry.enabled && (all || *next <= horizon)) status.next_fire_time = *next / 1000;
     status.run_count = entry.run_count;
     status.fail_count = entry.fail_count;
     status.group = spec.group;

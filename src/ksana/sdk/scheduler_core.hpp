@@ -77,7 +77,7 @@ class SchedulerCore {
     void Disarm() KSANA_EXCLUDES(mutex_);
     void Close() KSANA_REQUIRES(life_) KSANA_EXCLUDES(mutex_);
     void Discard(Entries::iterator found) KSANA_REQUIRES(mutex_);
-    sdk::StoredJobs* stored() const KSANA_EXCLUDES(mutex_);
+    std::shared_ptr<sdk::StoredJobs> stored() const KSANA_EXCLUDES(mutex_);
     Result<std::shared_ptr<const sdk::JobPolicy>> PolicyOf(JobSpec spec) KSANA_REQUIRES(mutex_);
     sdk::JobEntry& NewEntry(std::string id) KSANA_REQUIRES(mutex_);
     sdk::JobEntry* Find(std::string_view id) const KSANA_REQUIRES(mutex_);
@@ -116,7 +116,7 @@ class SchedulerCore {
         KSANA_GUARDED_BY(mutex_);
     std::unique_ptr<lock::LockDriver> lock_driver_ KSANA_GUARDED_BY(mutex_);
     std::unique_ptr<lock::LockManager> locks_ KSANA_GUARDED_BY(mutex_);
-    std::unique_ptr<sdk::StoredJobs> stored_ KSANA_GUARDED_BY(mutex_);  // null: no store
+    std::shared_ptr<sdk::StoredJobs> stored_ KSANA_GUARDED_BY(mutex_);  // null: no store
 };
 
 }  // namespace ksana::detail

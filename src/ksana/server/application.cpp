@@ -26,6 +26,7 @@
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
 #include "ksana/insight/explain/explain.hpp"
+#include "ksana/lock/prefixed_locks.hpp"
 #include "ksana/mail/smtp_mailer.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/server/demo.hpp"
@@ -396,6 +397,10 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
                   OpenMode::kReadWrite));
     auto locks = OpenLocks(settings.lock, parts.clock);
     if (!locks) return std::move(locks).error().WithContext("lock");
+    if (*locks) {
+        *locks = std::make_unique<lock::PrefixedLocks>(*std::move(locks),
+                                                       settings.lock_prefix + ":lock:");
+    }
     auto all =
         std::make_unique<Everything>(settings, parts, std::move(store), *std::move(locks),
                                      std::move(client_options), std::move(token), std::move(smtp));

@@ -91,6 +91,8 @@ const Parameters& JobContext::parameters() const { return execution_.parameters;
 
 int JobContext::attempt() const { return execution_.attempt; }
 
+std::int64_t JobContext::fence() const { return execution_.fence; }
+
 bool JobContext::cancelled() const { return execution_.cancelled(); }
 
 std::optional<TimePoint> JobContext::deadline() const { return execution_.deadline; }

@@ -57,7 +57,10 @@ class Execution : public WorkItem {
     sdk::RunOwner* owner = nullptr;
     TimePoint fire{};
     bool scheduled = false;  // a fire of the schedule; false: a trigger
-    Duration set_back{};     // by how much the wall clock was set back since the start, if it was
+    // What the lock is to remember: the fire, unless this process has it already.
+    std::optional<std::int64_t> stamp;
+    bool has_fire = false;   // the lock was granted for this fire, now or for an earlier attempt
+    std::int64_t fence = 0;  // of the lock, or of the engine's attempt; 0: none
     int attempt = 1;
     Duration timeout{};  // zero: none
     Parameters parameters;

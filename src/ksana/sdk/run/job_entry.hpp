@@ -49,6 +49,7 @@ struct JobEntry : WorkItem {
     static constexpr std::uint8_t kDue = 2;       // the timer fired while it was busy
     static constexpr std::uint8_t kRemoved = 4;   // no further runs
     static constexpr std::uint8_t kRetrying = 8;  // the timer is that of a retry
+    static constexpr std::uint8_t kArmLater = 16;  // to be armed when the run is over
 
     JobEntry(Body fire, void* timer, std::string name)
         : WorkItem(fire), owner(timer), id(std::move(name)) {}
@@ -76,9 +77,16 @@ struct JobEntry : WorkItem {
             if (flags.compare_exchange_weak(old, wanted)) return !busy;
         }
     }
-    // Clears kBusy, kDue and kRetrying, and returns what was set.
-    std::uint8_t Free() {
-        return flags.fetch_and(static_cast<std::uint8_t>(~(kBusy | kDue | kRetrying)));
+    // Clears what belongs to a run, and returns what was set.
+    std::uint8_t Free() { return flags.fetch_and(kRemoved); }
+    // Sets the flag if kBusy is set, and returns whether it was.
+    bool MarkIfBusy(std::uint8_t flag) {
+        std::uint8_t old = flags.load();
+        while ((old & kBusy) != 0) {
+            if (flags.compare_exchange_weak(old, static_cast<std::uint8_t>(old | flag)))
+                return true;
+        }
+        return false;
     }
     bool Has(std::uint8_t flag) const { return (flags.load() & flag) != 0; }
 

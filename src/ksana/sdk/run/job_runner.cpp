@@ -45,16 +45,6 @@ std::string_view TextOf(CancelReason reason) {
     return "";
 }
 
-// The stamp of a fire. Each process has a grid of its own for a fixed rate, so there it is the
-// start of the period that the fire falls into: one process runs the job in each period. It is a
-// time, so that a changed rate does not make it smaller.
-std::int64_t StampOf(TimePoint fire, Duration rate) {
-    const std::int64_t time = fire.time_since_epoch().count();
-    if (rate <= Duration::zero()) return time;
-    const std::int64_t rest = time % rate.count();
-    return time - (rest < 0 ? rest + rate.count() : rest);
-}
-
 // Whether the lock was last taken for a fire so far ahead that some clock must have been wrong.
 bool IsFarAhead(std::optional<std::int64_t> last, std::optional<std::int64_t> stamp) {
     constexpr Duration kMost = std::chrono::hours(1);
@@ -171,28 +161,20 @@ void JobRunner::Start(Execution& execution) {
 }
 
 // Takes the job's lock without waiting (N-11). If it does not get it, ends the run and returns
-// false. The stamp keeps two processes whose clocks differ from running the same fire; a trigger is
-// no fire of the schedule and has none, and a retry belongs to a fire that this process has.
+// false. The stamp keeps two processes whose clocks differ from running the same fire.
 bool JobRunner::TakeLock(Execution& execution) {
     JobEntry& entry = *execution.entry;
     lock::LockOptions wanted;
     wanted.ttl = entry.policy->spec.lock_ttl;
     wanted.renew = options_.renew_locks;
-    if (execution.scheduled && execution.attempt == 1) {
-        wanted.stamp = StampOf(execution.fire + execution.set_back, entry.policy->spec.fixed_rate);
-    }
+    wanted.stamp = execution.stamp;
     wanted.on_lost = [&execution, run = execution.number.load()] {
         execution.Cancel(run, CancelReason::kLockLost);
     };
     const std::string name = "job:" + entry.id;
     auto tried = locks_->TryLock(name, wanted);
     if (tried && !tried->lock && IsFarAhead(tried->last_stamp, wanted.stamp)) {
-        Log(LogLevel::kWarn,
-            "the lock of a job was last taken for a fire that is more than an hour "
-            "ahead; that is ignored, as some clock must have been wrong",
-            {{"jobId", entry.id}});
-        wanted.stamp.reset();
-        tried = locks_->TryLock(name, wanted);
+        tried = TryBehind(entry, name, std::move(wanted));
     }
     if (!tried) {
         const std::string error = "the lock could not be asked: " + tried.error().Describe();
@@ -205,7 +187,26 @@ bool JobRunner::TakeLock(Execution& execution) {
         return false;
     }
     execution.held = std::move(tried->lock);
+    execution.fence = execution.held->fence();
+    execution.has_fire = true;
     return true;
+}
+
+// The lock was last taken for a fire far ahead, by a process whose clock was wrong. Until that time
+// has come, a second lock remembers the fires instead.
+Result<lock::Tried> JobRunner::TryBehind(const JobEntry& entry, const std::string& name,
+                                         lock::LockOptions wanted) {
+    Log(LogLevel::kWarn,
+        "the lock of a job was last taken for a fire that is more than an hour ahead; that is "
+        "ignored, as some clock must have been wrong",
+        {{"jobId", entry.id}});
+    lock::LockOptions mark;
+    mark.stamp = wanted.stamp;
+    KSANA_TRY(lock::Tried marked, locks_->TryLock(name + ":behind", std::move(mark)));
+    if (!marked.lock) return marked;
+    KSANA_TRY_VOID(marked.lock->Release());
+    wanted.stamp.reset();
+    return locks_->TryLock(name, std::move(wanted));
 }
 
 void JobRunner::Skip(JobEntry& entry, TimePoint fire, std::int64_t count, std::string_view reason) {
@@ -255,18 +256,18 @@ void JobRunner::Call(Execution& execution) {
     Drive(*this, execution);
 }
 
-// The end of the job's own code, or of the try to start it. A run that was cancelled because of its
-// timeout or a lost lock has failed, however it ended.
+// The end of the job's own code, or of the try to start it. A run that was asked to stop has
+// failed, however it ended: nothing tells whether it has done all of its work.
 void JobRunner::Finish(Execution& execution, const std::string* error) {
     JobEntry& entry = *execution.entry;
     RunOutcome outcome{.kind = RunOutcome::Kind::kSucceeded};
     outcome.duration = std::chrono::floor<Duration>(clock().SteadyNow() - execution.started);
     outcome.cancelled = execution.reason;
-    const bool stopped =
-        outcome.cancelled == CancelReason::kTimeout || outcome.cancelled == CancelReason::kLockLost;
-    if (error != nullptr || stopped) outcome.kind = RunOutcome::Kind::kFailed;
-    if (stopped) outcome.error = TextOf(outcome.cancelled);
+    outcome.error = TextOf(outcome.cancelled);
     if (error != nullptr) outcome.error += (outcome.error.empty() ? "" : ": ") + *error;
+    if (error != nullptr || outcome.cancelled != CancelReason::kNone) {
+        outcome.kind = RunOutcome::Kind::kFailed;
+    }
     const std::int64_t fire = Milliseconds(execution.fire);
     const std::int64_t duration = Milliseconds(outcome.duration);
     entry.last_duration = duration;
@@ -316,6 +317,9 @@ void JobRunner::Drop(Execution& execution) {
     execution.context.reset();
     execution.logger.reset();
     execution.deadline.reset();
+    execution.stamp.reset();
+    execution.has_fire = false;
+    execution.fence = 0;
     if (!execution.parameters.empty()) execution.parameters.clear();
     {
         // Cancel compares the number under this lock.

@@ -74,6 +74,8 @@ class JobRunner {
     static void StartPosted(WorkItem& item);
 
     bool TakeLock(Execution& execution);
+    Result<lock::Tried> TryBehind(const JobEntry& entry, const std::string& name,
+                                  lock::LockOptions wanted);
     void Call(Execution& execution);
     void Finish(Execution& execution, const std::string* error);
     void End(Execution& execution, RunOutcome outcome);

@@ -34,9 +34,9 @@ model::Event EventOf(const RunOutcome& outcome) {
         event.kind = model::EventKind::kRetryableFailure;
         event.error = outcome.error;
     }
-    // The dispatcher knows why it asked the attempt to stop.
+    // The dispatcher knows why it asked the attempt to stop. A lost lock is no wish of its.
     const bool stopped =
-        outcome.cancelled == CancelReason::kUser || outcome.cancelled == CancelReason::kShutdown;
+        outcome.cancelled != CancelReason::kNone && outcome.cancelled != CancelReason::kLockLost;
     if (stopped) event.kind = model::EventKind::kCancelled;
     return event;
 }
@@ -84,14 +84,16 @@ void HandlerExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt
     execution->entry = entry;
     {
         const MutexLock lock(mutex_);
-        active_[exec_id] = {attempt, std::move(done), execution, execution->number};
+        active_[exec_id] = {attempt, std::move(done), execution, execution->number,
+                            runner_.clock().SteadyNow()};
     }
     execution->owner = this;
     execution->fire = run.nominal_at.value_or(run.created_at);
     execution->scheduled = run.nominal_at.has_value();
     execution->attempt = run.status.attempt;
     execution->timeout = {};  // the dispatcher cancels it
-    execution->deadline = run.status.deadline;
+    if (run.policy.timeout < kNoTimeout) execution->deadline = run.status.deadline;
+    execution->fence = run.status.fence;
     execution->parameters = ParametersOf(run.payload);
     execution->exec_id = exec_id;
     runner_.Post(*execution);
@@ -100,14 +102,19 @@ void HandlerExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt
 void HandlerExecutor::Cancel(std::string_view exec_id) {
     Execution* execution = nullptr;
     std::uint64_t number = 0;
+    Duration timeout{};
+    SteadyPoint began{};
     {
         const MutexLock lock(mutex_);
         const auto found = active_.find(exec_id);
         if (found == active_.end()) return;
         execution = found->second.execution;
         number = found->second.run;
+        timeout = found->second.attempt->run.policy.timeout;
+        began = found->second.began;
     }
-    execution->Cancel(number, CancelReason::kUser);
+    const bool timed_out = runner_.clock().SteadyNow() - began >= timeout;
+    execution->Cancel(number, timed_out ? CancelReason::kTimeout : CancelReason::kUser);
 }
 
 void HandlerExecutor::Ended(Execution& execution, RunOutcome outcome) {
@@ -123,9 +130,17 @@ void HandlerExecutor::Ended(Execution& execution, RunOutcome outcome) {
         failed && model::RetryDelay(run.policy.retry, run.status.failures + 1, {}, "").has_value();
     if (outcome.kind != RunOutcome::Kind::kSkipped && !again) entry.run_count.Add(1);
     if (failed && !again) entry.fail_count.Add(1);
+    const TimePoint now = runner_.clock().Now();
+    std::int64_t skipped = 0;
     if (execution.scheduled && entry.nominal != kNoTime) {
-        const auto next = NextFire(*entry.policy, execution.fire, runner_.clock().Now());
+        skipped = CountFires(*entry.policy, execution.fire, now);
+        const auto next = NextFire(*entry.policy, execution.fire, now);
         entry.nominal = next ? next->time_since_epoch().count() : kNoTime;
+    }
+    // The engine has recorded them.
+    if (skipped > 0) {
+        const auto first = NextFire(*entry.policy, execution.fire, execution.fire);
+        runner_.Skip(entry, first.value_or(now), skipped, "running");
     }
     entry.Free();
     ended.done(EventOf(outcome));

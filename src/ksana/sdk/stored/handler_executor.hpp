@@ -11,6 +11,9 @@
 
 namespace ksana::sdk {
 
+// The timeout of a job that has none: the longest that the engine knows.
+inline constexpr Duration kNoTimeout = std::chrono::hours(24 * 30);
+
 // Carries out the engine's attempts of library jobs through the JobRunner. The engine decides about
 // times, retries, timeouts and overlap; this only runs what it is given. Owned by StoredJobs.
 // Thread-safe.
@@ -37,6 +40,7 @@ class HandlerExecutor final : public engine::Executor, private RunOwner {
         Done done;
         Execution* execution = nullptr;
         std::uint64_t run = 0;  // number of the execution
+        SteadyPoint began{};
     };
 
     void Ended(Execution& execution, RunOutcome outcome) override;

@@ -12,12 +12,12 @@
 namespace ksana::sdk {
 namespace {
 
+constexpr const char* kDisabledByProgram = "disabled by the program";
 constexpr std::string_view kNotDeclared = "the program does not declare it any more";
-// A job without a timeout: the longest that the engine knows.
-constexpr Duration kNoTimeout = std::chrono::hours(24 * 30);
 // Runs at once. Coroutines that sleep need no thread, so there may be many.
 constexpr std::int32_t kSlots = 256;
 constexpr std::size_t kPage = 500;
+constexpr Duration kAtOnce = std::chrono::milliseconds(1);
 
 engine::Actor Library() { return {.user = std::string(kLibrary)}; }
 
@@ -79,7 +79,8 @@ schedule::ScheduleSpec ScheduleOf(const JobSpec& spec, TimePoint now) {
     if (spec.cron.empty()) {
         wanted.kind = schedule::ScheduleKind::kEvery;
         wanted.every = spec.fixed_rate;
-        wanted.start_at = now + spec.initial_delay;
+        // The store counts the fires after now, so one that is due at once lies a moment ahead.
+        wanted.start_at = now + std::max<Duration>(spec.initial_delay, kAtOnce);
         return wanted;
     }
     wanted.kind = schedule::ScheduleKind::kCron;
@@ -104,7 +105,7 @@ void Describe(const JobEntry& entry, bool scheduled, TimePoint now, model::JobDe
         job.schedule.start_at = before.start_at;
     }
     job.enabled = scheduled && entry.enabled;
-    job.paused_reason = job.enabled ? "" : "disabled by the program";
+    job.paused_reason = job.enabled ? "" : kDisabledByProgram;
     job.overlap = model::OverlapPolicy::kSkip;
     job.misfire.policy = PolicyOf(spec.misfire);
     job.timeout = spec.timeout > Duration::zero() ? spec.timeout : kNoTimeout;
@@ -203,10 +204,10 @@ Result<void> StoredJobs::Remove(JobEntry& entry) {
     return {};
 }
 
-Result<void> StoredJobs::Trigger(JobEntry& entry, const Parameters& parameters,
+Result<void> StoredJobs::Trigger(const std::string& id, const Parameters& parameters,
                                  const engine::Actor& by) {
     KSANA_TRY_VOID(application_->job_service().RunNow(
-        {.id = entry.id,
+        {.id = id,
          .parameters = codec::AdminParametersToJson({parameters.begin(), parameters.end()}),
          .obeys_overlap = true,
          .run_id = {}},
@@ -214,14 +215,12 @@ Result<void> StoredJobs::Trigger(JobEntry& entry, const Parameters& parameters,
     return {};
 }
 
-Result<void> StoredJobs::SetEnabled(JobEntry& entry, bool enabled, const engine::Actor& by) {
+Result<std::optional<TimePoint>> StoredJobs::SetEnabled(const std::string& id, bool enabled,
+                                                        const engine::Actor& by) {
     engine::JobService& service = application_->job_service();
-    KSANA_TRY(const model::Job job, enabled
-                                        ? service.Resume(entry.id, by)
-                                        : service.Pause(entry.id, "disabled by the program", by));
-    const auto next = job.enabled ? job.state.next_run_at : std::nullopt;
-    entry.nominal = next ? next->time_since_epoch().count() : kNoTime;
-    return {};
+    KSANA_TRY(const model::Job job,
+              enabled ? service.Resume(id, by) : service.Pause(id, kDisabledByProgram, by));
+    return job.enabled ? job.state.next_run_at : std::nullopt;
 }
 
 }  // namespace ksana::sdk

@@ -50,8 +50,11 @@ class StoredJobs {
     // switch. kConflict: the store has another job with this id.
     Result<void> Put(JobEntry& entry, bool scheduled);
     Result<void> Remove(JobEntry& entry);
-    Result<void> Trigger(JobEntry& entry, const Parameters& parameters, const engine::Actor& by);
-    Result<void> SetEnabled(JobEntry& entry, bool enabled, const engine::Actor& by);
+    Result<void> Trigger(const std::string& id, const Parameters& parameters,
+                         const engine::Actor& by);
+    // Returns the next fire; none: there is none.
+    Result<std::optional<TimePoint>> SetEnabled(const std::string& id, bool enabled,
+                                                const engine::Actor& by);
 
   private:
     Result<void> PauseLeftovers();

@@ -17,12 +17,16 @@ constexpr int kMostCaughtUp = 100;
 // A timer may wake up this early, as wall and steady clock are read one after the other.
 constexpr Duration kEarliest = std::chrono::milliseconds(1);
 
-TimePoint PointOf(std::int64_t microseconds) { return TimePoint(Duration(microseconds)); }
+TimePoint TimeOf(std::int64_t microseconds) { return TimePoint(Duration(microseconds)); }
 
-// The number of fires after `last` up to and with `until`.
-std::int64_t CountFires(const JobPolicy& policy, TimePoint last, TimePoint until) {
-    if (policy.cron) return policy.cron->Count(last, until);
-    return until <= last ? 0 : (until - last) / policy.spec.fixed_rate;
+// The stamp of a fire. Each process has a grid of its own for a fixed rate, so there it is the
+// start of the period that the fire falls into: one process runs the job in each period. It is a
+// time, so that a changed rate does not make it smaller.
+std::int64_t StampOf(TimePoint fire, Duration rate) {
+    const std::int64_t time = fire.time_since_epoch().count();
+    if (rate <= Duration::zero()) return time;
+    const std::int64_t rest = time % rate.count();
+    return time - (rest < 0 ? rest + rate.count() : rest);
 }
 
 std::int64_t OffsetOf(const Clock& clock) {
@@ -30,33 +34,39 @@ std::int64_t OffsetOf(const Clock& clock) {
     return (clock.Now().time_since_epoch() - steady).count();
 }
 
-// The fires of [nominal, now] that run after the misfire policy, by the rules of the engine.
+// The fires of [nominal, now] that run after the misfire policy. The latest runs in any case if it
+// is within the grace.
 std::vector<TimePoint> CaughtUp(const JobPolicy& policy, TimePoint nominal, TimePoint now) {
-    std::vector<TimePoint> fires;
-    if (policy.spec.misfire == Misfire::kSkip) return fires;
     const std::int64_t count = 1 + CountFires(policy, nominal, now);
-    const std::int64_t wanted = policy.spec.misfire == Misfire::kRunLatest
-                                    ? 1
-                                    : std::min<std::int64_t>(count, kMostCaughtUp);
+    const bool all = policy.spec.misfire == Misfire::kRunAll;
+    const std::int64_t wanted = all ? std::min<std::int64_t>(count, kMostCaughtUp) : 1;
+    std::vector<TimePoint> fires;
     if (!policy.cron) {
         for (std::int64_t n = count - wanted; n < count; ++n) {
             fires.push_back(nominal + n * policy.spec.fixed_rate);
         }
-        return fires;
+    } else {
+        std::optional<TimePoint> fire = policy.cron->Previous(now + Duration(1));
+        while (fire && *fire >= nominal && static_cast<std::int64_t>(fires.size()) < wanted) {
+            fires.push_back(*fire);
+            fire = policy.cron->Previous(*fire);
+        }
+        std::ranges::reverse(fires);
     }
-    std::optional<TimePoint> fire = policy.cron->Previous(now + Duration(1));
-    while (fire && *fire >= nominal && static_cast<std::int64_t>(fires.size()) < wanted) {
-        fires.push_back(*fire);
-        fire = policy.cron->Previous(*fire);
-    }
-    std::ranges::reverse(fires);
+    const bool late = fires.empty() || now - fires.back() > kGrace;
+    if (policy.spec.misfire == Misfire::kSkip && late) fires.clear();
     return fires;
 }
 
 }  // namespace
 
+std::int64_t CountFires(const JobPolicy& policy, TimePoint last, TimePoint until) {
+    if (policy.cron) return policy.cron->Count(last, until);
+    return until <= last ? 0 : (until - last) / policy.spec.fixed_rate;
+}
+
 std::optional<TimePoint> NextFire(const JobPolicy& policy, TimePoint last, TimePoint after) {
-    if (policy.cron) return policy.cron->NextInDialect(after);
+    if (policy.cron) return policy.cron->Next(after);
     const Duration rate = policy.spec.fixed_rate;
     const TimePoint next = last + rate;
     if (next > after) return next;
@@ -75,11 +85,11 @@ void JobTimer::PostAt(JobEntry& entry, TimePoint when) {
 }
 
 void JobTimer::Arm(JobEntry& entry) {
-    if (!Fires(entry) || entry.Has(JobEntry::kBusy)) return;
+    if (!Fires(entry) || entry.MarkIfBusy(JobEntry::kArmLater)) return;
     const JobPolicy& policy = *entry.policy;
     const TimePoint now = clock_.Now();
-    Arm(entry, policy.cron ? policy.cron->NextInDialect(now)
-                           : std::optional(now + policy.spec.initial_delay));
+    Arm(entry,
+        policy.cron ? policy.cron->Next(now) : std::optional(now + policy.spec.initial_delay));
 }
 
 void JobTimer::Disarm(JobEntry& entry) {
@@ -87,21 +97,14 @@ void JobTimer::Disarm(JobEntry& entry) {
     entry.nominal = kNoTime;
 }
 
-void JobTimer::Trigger(JobEntry& entry, Parameters parameters) {
-    const TimePoint now = clock_.Now();
-    if (!entry.Occupy()) {
-        runner_.Skip(entry, now, 1, "running");
-        return;
-    }
-    Execution& execution = runner_.Take();
-    execution.entry = &entry;
-    execution.owner = this;
-    execution.fire = now;
-    execution.scheduled = false;
-    execution.attempt = 1;
-    execution.timeout = entry.policy->spec.timeout;
-    execution.parameters = std::move(parameters);
+bool JobTimer::TryTrigger(JobEntry& entry, Parameters parameters) {
+    if (!entry.Occupy()) return false;
+    Execution& execution = Prepare(entry, {.fire = clock_.Now(),
+                                           .scheduled = false,
+                                           .has_fire = false,
+                                           .parameters = std::move(parameters)});
     runner_.Post(execution);
+    return true;
 }
 
 void JobTimer::Fire(WorkItem& item) {
@@ -113,9 +116,9 @@ void JobTimer::FireNow(JobEntry& entry) {
     if (entry.Has(JobEntry::kRetrying)) return Retry(entry);
     if (!Fires(entry) || entry.nominal == kNoTime) return;
     const TimePoint now = clock_.Now();
-    if (PointOf(entry.nominal) - now > kEarliest) return PostAt(entry, PointOf(entry.nominal));
+    if (TimeOf(entry.nominal) - now > kEarliest) return PostAt(entry, TimeOf(entry.nominal));
     if (!entry.Occupy(JobEntry::kDue)) return;  // the end of the run accounts for it
-    const TimePoint nominal = PointOf(entry.nominal);
+    const TimePoint nominal = TimeOf(entry.nominal);
     if (now - nominal <= kGrace) return Run(entry, nominal);
     if (const auto fire = AfterMisfire(entry, nominal, now)) return Run(entry, *fire);
     entry.Free();
@@ -139,30 +142,39 @@ std::optional<TimePoint> JobTimer::AfterMisfire(JobEntry& entry, TimePoint nomin
     return fires.front();
 }
 
-void JobTimer::Run(JobEntry& entry, TimePoint fire) {
+Execution& JobTimer::Prepare(JobEntry& entry, Attempt attempt) {
     Execution& execution = runner_.Take();
     execution.entry = &entry;
     execution.owner = this;
-    execution.fire = fire;
-    execution.scheduled = true;
-    // Times of day that come again were fired before; a fixed rate goes on.
-    execution.set_back = entry.policy->cron ? Duration() : set_back_.load();
+    execution.fire = attempt.fire;
+    execution.scheduled = attempt.scheduled;
+    execution.has_fire = attempt.has_fire;
     execution.attempt = entry.failures + 1;
     execution.timeout = entry.policy->spec.timeout;
-    runner_.Start(execution);
+    execution.parameters = std::move(attempt.parameters);
+    if (attempt.scheduled && !attempt.has_fire) {
+        // Times of day that come again after the clock was set back were fired before; a fixed rate
+        // goes on.
+        const Duration rate = entry.policy->spec.fixed_rate;
+        const Duration shift = entry.policy->cron ? Duration() : set_back_.load();
+        execution.stamp = StampOf(attempt.fire + shift, rate);
+    }
+    return execution;
+}
+
+void JobTimer::Run(JobEntry& entry, TimePoint fire) {
+    runner_.Start(
+        Prepare(entry, {.fire = fire, .scheduled = true, .has_fire = false, .parameters = {}}));
 }
 
 void JobTimer::Retry(JobEntry& entry) {
-    std::optional<TimePoint> fire;
+    std::optional<Attempt> attempt;
     {
         const MutexLock lock(mutex_);
-        if (const auto found = retried_.find(&entry); found != retried_.end()) {
-            fire = found->second;
-            retried_.erase(found);
-        }
+        if (auto found = retried_.extract(&entry)) attempt = std::move(found.mapped());
     }
     entry.flags.fetch_and(static_cast<std::uint8_t>(~JobEntry::kRetrying));
-    if (fire && Fires(entry)) return Run(entry, *fire);
+    if (attempt && Fires(entry)) return runner_.Start(Prepare(entry, *std::move(attempt)));
     entry.failures = 0;
     entry.Free();
 }
@@ -182,7 +194,7 @@ std::optional<TimePoint> JobTimer::TakePending(const JobEntry& entry) {
 void JobTimer::Ended(Execution& execution, RunOutcome outcome) {
     JobEntry& entry = *execution.entry;
     const bool failed = outcome.kind == RunOutcome::Kind::kFailed;
-    if (failed && outcome.cancelled != CancelReason::kShutdown && TryAgain(entry, execution.fire)) {
+    if (failed && outcome.cancelled != CancelReason::kShutdown && TryAgain(entry, execution)) {
         return;
     }
     if (outcome.kind != RunOutcome::Kind::kSkipped) entry.run_count.Add(1);
@@ -195,13 +207,15 @@ void JobTimer::Ended(Execution& execution, RunOutcome outcome) {
         return;
     }
     if (const auto pending = TakePending(entry)) return Run(entry, *pending);
-    const bool was_due = (entry.Free() & JobEntry::kDue) != 0;
+    const std::uint8_t flags = entry.Free();
+    if ((flags & JobEntry::kArmLater) != 0) return Arm(entry);
+    const bool was_due = (flags & JobEntry::kDue) != 0;
     if (!execution.scheduled && !was_due) return;  // its timer is still armed
     if (entry.nominal != kNoTime) ArmAfterRun(entry, execution.scheduled);
 }
 
 // Has a failed run tried again, as the job says. Returns false if it is over.
-bool JobTimer::TryAgain(JobEntry& entry, TimePoint fire) {
+bool JobTimer::TryAgain(JobEntry& entry, Execution& execution) {
     const ksana::Retry& retry = entry.policy->spec.retry;
     if (retry.max_retries == 0 || !Fires(entry)) return false;
     const model::RetryPolicy policy{.strategy = retry.exponential
@@ -216,7 +230,10 @@ bool JobTimer::TryAgain(JobEntry& entry, TimePoint fire) {
     if (!delay) return false;
     {
         const MutexLock lock(mutex_);
-        retried_[&entry] = fire;
+        retried_[&entry] = {.fire = execution.fire,
+                            .scheduled = execution.scheduled,
+                            .has_fire = execution.has_fire,
+                            .parameters = std::move(execution.parameters)};
     }
     // The timer becomes that of the retry, also if it was armed for the next fire, as it is during
     // a triggered run; the end of the run sees to that fire.
@@ -230,9 +247,10 @@ bool JobTimer::TryAgain(JobEntry& entry, TimePoint fire) {
 void JobTimer::ArmAfterRun(JobEntry& entry, bool ran) {
     const JobPolicy& policy = *entry.policy;
     const TimePoint now = clock_.Now();
-    const TimePoint armed = PointOf(entry.nominal);
+    const TimePoint armed = TimeOf(entry.nominal);
     std::optional<TimePoint> next = armed;
-    if (ran) next = NextFire(policy, armed, armed);
+    // A clock that was set back meanwhile lets times of day come again.
+    if (ran) next = NextFire(policy, armed, policy.cron ? std::min(armed, now) : armed);
     if (next && *next <= now) {
         runner_.Skip(entry, *next, 1 + CountFires(policy, *next, now), "running");
         next = NextFire(policy, *next, now);
@@ -259,15 +277,16 @@ std::optional<Duration> JobTimer::TakeJump() {
 // A fixed rate goes on as if nothing had happened. Times of day that the clock has jumped over are
 // late now; those that come again are fired again.
 void JobTimer::AfterJump(JobEntry& entry, Duration jump) {
-    const std::int64_t nominal = entry.nominal;
-    if (nominal == kNoTime || entry.Has(JobEntry::kBusy)) return;
-    std::optional<TimePoint> next = PointOf(nominal);
+    if (entry.nominal == kNoTime) return;
+    const bool busy = entry.Has(JobEntry::kBusy);
+    std::optional<TimePoint> next = TimeOf(entry.nominal);
     if (!entry.policy->cron) {
         *next += jump;
-    } else if (jump < Duration::zero()) {
-        next = entry.policy->cron->NextInDialect(clock_.Now());
+    } else if (jump < Duration::zero() && !busy) {
+        next = entry.policy->cron->Next(clock_.Now());
     }
-    Arm(entry, next);
+    if (!busy) return Arm(entry, next);
+    entry.nominal = next->time_since_epoch().count();  // the end of the run arms the job
 }
 
 void JobTimer::Forget(const JobEntry& entry) {

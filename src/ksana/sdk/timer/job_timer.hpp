@@ -22,8 +22,8 @@ class JobTimer final : public RunOwner {
     // Arms a job that is enabled and not armed: from now on, or after its initial delay.
     void Arm(JobEntry& entry);
     void Disarm(JobEntry& entry);
-    // Runs the job now; skipped if it is busy.
-    void Trigger(JobEntry& entry, Parameters parameters);
+    // Runs the job now. Returns false if it is busy.
+    bool TryTrigger(JobEntry& entry, Parameters parameters);
     // Returns by how much the wall clock was set since the last call; none: it was not.
     std::optional<Duration> TakeJump();
     // Arms a job anew after that.
@@ -37,6 +37,15 @@ class JobTimer final : public RunOwner {
     void Ended(Execution& execution, RunOutcome outcome) override;
 
   private:
+    // What a run needs to know, also over its retries.
+    struct Attempt {
+        TimePoint fire{};
+        bool scheduled = false;
+        bool has_fire = false;  // see Execution
+        Parameters parameters;
+    };
+
+    Execution& Prepare(JobEntry& entry, Attempt attempt);
     void FireNow(JobEntry& entry);
     void Run(JobEntry& entry, TimePoint fire);
     void Retry(JobEntry& entry);
@@ -44,7 +53,7 @@ class JobTimer final : public RunOwner {
     // armed again.
     std::optional<TimePoint> AfterMisfire(JobEntry& entry, TimePoint nominal, TimePoint now);
     std::optional<TimePoint> TakePending(const JobEntry& entry);
-    bool TryAgain(JobEntry& entry, TimePoint fire);
+    bool TryAgain(JobEntry& entry, Execution& execution);
     void ArmAfterRun(JobEntry& entry, bool ran);
     void Arm(JobEntry& entry, std::optional<TimePoint> next);
     void PostAt(JobEntry& entry, TimePoint when);
@@ -58,12 +67,16 @@ class JobTimer final : public RunOwner {
     Mutex mutex_;
     // Fires that run_all has still to make up for.
     std::unordered_map<const JobEntry*, std::deque<TimePoint>> pending_ KSANA_GUARDED_BY(mutex_);
-    // Fires that are tried again, while they wait.
-    std::unordered_map<const JobEntry*, TimePoint> retried_ KSANA_GUARDED_BY(mutex_);
+    // Runs that are tried again, while they wait.
+    std::unordered_map<const JobEntry*, Attempt> retried_ KSANA_GUARDED_BY(mutex_);
     std::atomic<std::size_t> pending_count_{0};  // entries of pending_, readable without the lock
 };
 
-// Returns the first fire after `after`; none: the schedule has ended.
+// Returns the first fire after `after`; none: the schedule has ended. `last` is any fire of a fixed
+// rate.
 std::optional<TimePoint> NextFire(const JobPolicy& policy, TimePoint last, TimePoint after);
+
+// The number of fires after `last`, itself a fire, up to and with `until`.
+std::int64_t CountFires(const JobPolicy& policy, TimePoint last, TimePoint until);
 
 }  // namespace ksana::sdk

@@ -8,7 +8,7 @@
 namespace ksana::server {
 namespace {
 
-constexpr std::array<SettingSpec, 39> kSettings = {{
+constexpr std::array<SettingSpec, 40> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -42,6 +42,12 @@ constexpr std::array<SettingSpec, 39> kSettings = {{
      .value_name = "URL",
      .help = "where servers that share a store keep their locks: store, memory:, redis://HOST "
              "(several: a majority), etcd://HOST, postgresql://… or mariadb://…"},
+    {.name = "lock_prefix",
+     .member = &Settings::lock_prefix,
+     .default_text = "ksana",
+     .value_name = "TEXT",
+     .help =
+         "begins the keys of these locks; installations that share a lock server need one each"},
     {.name = "workers",
      .member = &Settings::workers,
      .default_text = "4",

@@ -27,6 +27,7 @@ struct Settings {
     std::string data_dir;
     StoreUrl store;      // may contain a password; display it with ShownUrl only
     lock::LockUrl lock;  // likewise
+    std::string lock_prefix;
     std::int32_t workers = 0;
     Duration default_timeout{};
     std::int32_t max_retries = 0;

@@ -150,6 +150,7 @@ Texts OtherValues() {
             {"data_dir", "/d"},
             {"store", "memory:"},
             {"lock", "memory:"},
+            {"lock_prefix", "staging"},
             {"workers", "10000"},
             {"default_timeout", "1s"},
             {"max_retries", "7"},

@@ -98,10 +98,10 @@ class FirePlace(Place):
         self.rate, self.ttl = rate or self.kind.rate, ttl or self.kind.ttl
         if "--cron" not in flags:
             flags = ("--rate", str(self.rate), *flags)
-        work = int(self.rate * work)
-        self.flags = ("--work", str(work), "--ttl", str(self.ttl), *flags)
+        self.work = int(self.rate * work)
+        self.flags = ("--work", str(self.work), "--ttl", str(self.ttl), *flags)
         self.rules = Rules(self.rate, self.ttl, time.time_ns() / 1e6 - now(),
-                           pace=self.rate + work if work > self.rate else 0,
+                           pace=self.rate + self.work if self.work > self.rate else 0,
                            late_expiry=self.kind.late_expiry)
         self.children, self.windows, self.lines = [], [], []
         self.hits = 0           # faults that came during a run
@@ -271,8 +271,14 @@ def long_runs(place):
     place.kill_holder()
     history, periods = place.finish(0)
     stopped = next(child for child in place.children if child.stops)
-    lost = [line for line in history.lines if line.event == "failed" and line.pid == stopped.pid]
-    equal(len(lost), 1, "failed runs of the stopped process")
+    fault, resumed = stopped.stops[0]
+    still = next(run for run in history.runs if run.pid == stopped.pid and
+                 run.start <= fault <= history.end_of(run))
+    # On a busy machine the time of the run may be over when the process goes on.
+    if resumed - still.start < place.work - 100:
+        check(any(line.event == "failed" and line.fire == still.fire and
+                  "the lock was lost" in line.reason for line in history.lines),
+              "the run that stood still was not cancelled")
     return history, periods
 
 
@@ -310,7 +316,7 @@ CASES = {
     "three processes, renewed": (three_processes, {"flags": ("--renew",)}, None),
     "every second": (every_second, {"flags": ("--cron",), "rate": 1000, "work": 0.2},
                      ("redis", "etcd", "majority")),
-    "long runs": (long_runs, {"flags": ("--renew",), "rate": 200, "ttl": 600, "work": 6},
+    "long runs": (long_runs, {"flags": ("--renew",), "rate": 250, "ttl": 800, "work": 6},
                   ("redis", "postgres")),
     "clock behind": (clock_behind, {}, ("redis", "etcd")),
     "clock ahead": (clock_ahead, {}, ("redis",)),

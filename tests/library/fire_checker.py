@@ -94,7 +94,8 @@ class History:
         # What a lock server that did not answer in time may have cost: the machine was too busy.
         self.stalls = [Window(self.due_of(line), window_of(rules, line.at).end)
                        for line in self.lines
-                       if line.event == "failed" and self.is_stall(line)]
+                       if line.event == "failed" and self.is_stall(line) and
+                       not self.processes[line.pid].was_stopped(self.due_of(line), line.at)]
         self.times = {pid: [line.at for line in self.lines if line.pid == pid]
                       for pid in self.processes}
 

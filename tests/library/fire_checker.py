@@ -10,7 +10,7 @@ doubled     a period was started twice
 unordered   a period was started after a later one
 overlapping two runs at the same time
 unended     a run of a living process without an end
-failed      a run failed in a process that was never stopped
+failed      a run failed, though its process was never stopped and the lock server had answered
 lost        a period was not started, and nothing explains it
 slow        the rate did not come back after the last fault
 
@@ -22,13 +22,16 @@ from bisect import bisect_right
 from collections import namedtuple
 
 # `reason` is that of a skipped fire: "lock", or "running" for a process that was not done with an
-# earlier fire.
+# earlier fire. Of a failed one it is the error.
 Line = namedtuple("Line", "event fire pid at reason", defaults=[""])
 
 MARGIN = 1000           # a fault may cost the fires of its TTL and of this time
 RECOVERY = 2000         # the rate is back this long after the TTL of the last fault
 EARLY = 2               # a timer may wake up this early
-RELEASE = 2000          # how long the release of a lock may take on a busy machine
+RELEASE = 5000          # how long the release of a lock may take on a busy machine
+SILENCE = re.compile(r"no answer|no time left|too late to be of use")
+MOST_STALLS = 0.05      # of the fires
+SHARE = 5               # one of so many fires at least runs at the end; a busy machine skips some
 
 
 class Rules:
@@ -88,6 +91,11 @@ class History:
         self.lines = sorted(lines, key=lambda line: line.at)
         self.until = until if until is not None else self.lines[-1].at
         self.runs = self.find_runs()
+        # What a lock server that did not answer in time may have cost: the machine was too busy.
+        self.stalls = [Window(self.due_of(line), window_of(rules, line.at).end)
+                       for line in self.lines
+                       if line.event == "failed" and self.is_stall(line) and
+                       not self.processes[line.pid].was_stopped(self.due_of(line), line.at)]
         self.times = {pid: [line.at for line in self.lines if line.pid == pid]
                       for pid in self.processes}
 
@@ -118,6 +126,12 @@ class History:
         """Returns the end of a run; that of its process if it was killed."""
         process = self.processes[run.pid]
         return run.end if run.end is not None else process.ended or self.until
+
+    def is_stall(self, line):
+        """Returns whether a run failed as nobody answered, or not within the TTL."""
+        if "the lock was lost" in line.reason:
+            return line.at - self.due_of(line) >= 0.9 * self.rules.ttl
+        return bool(SILENCE.search(line.reason))
 
     def released_by(self, run):
         """Returns when the lock of a run was free at the latest: the release is done before the
@@ -184,9 +198,10 @@ def unended(history):
 
 
 def failed(history):
-    return [f"failed: the run of {line.fire} in process {line.pid} at {line.at:.0f}"
+    return [f"failed: the run of {line.fire} in process {line.pid} at {line.at:.0f}: {line.reason}"
             for line in history.lines
-            if line.event == "failed" and not history.processes[line.pid].stops]
+            if line.event == "failed" and not history.processes[line.pid].stops and
+            not history.is_stall(line)]
 
 
 class Periods:
@@ -202,8 +217,10 @@ class Periods:
         last = int(history.until + wall) // rate - 1        # the last whole one
         self.fires = last + 1 - first
         self.run = sum(first <= period <= last for period in self.started)
-        self.in_windows = self.held = 0
+        self.in_windows = self.in_stalls = self.held = 0
         self.problems = []
+        if len(history.stalls) > max(self.fires * MOST_STALLS, 3):
+            self.problems.append(f"failed: {len(history.stalls)} runs, as nobody answered")
         self.longest_gap = 0
         before = first
         for period in range(first, last + 1):
@@ -214,6 +231,8 @@ class Periods:
             begin = period * rate - wall
             if any(window.touches(begin, begin + rate) for window in history.windows):
                 self.in_windows += 1
+            elif any(window.touches(begin, begin + rate) for window in history.stalls):
+                self.in_stalls += 1
             elif reason := unexplained(history, period, begin):
                 self.problems.append(f"lost: period {period} at {begin:.0f}: {reason}")
             else:
@@ -221,7 +240,8 @@ class Periods:
 
     def __str__(self):
         return (f"{self.fires} fires, {self.run} run, {self.in_windows} not run in fault "
-                f"windows, {self.held} during other runs, longest gap {self.longest_gap} ms")
+                f"windows, {self.held} during other runs, {self.in_stalls} in stalls, "
+                f"longest gap {self.longest_gap} ms")
 
 
 def unexplained(history, period, begin):
@@ -234,7 +254,7 @@ def unexplained(history, period, begin):
     for process in alive:
         line = next((line for line in history.lines if line.pid == process.pid and
                      history.real_period_of(line) == period), None)
-        reason = refusal_fault(history, line) if line else "says nothing"
+        reason = refusal_fault(history, line) if line else silence_fault(history, process, begin)
         if reason:
             return f"process {process.pid} {reason}"
     return ""
@@ -258,6 +278,17 @@ def refusal_fault(history, line):
     return "skipped it though the lock was free"
 
 
+def silence_fault(history, process, begin):
+    """A process tells of the fires that it skips after the run that they came in, so one that ends
+    in a run does not tell of them."""
+    times = history.times[process.pid]
+    last_fire = max((history.due_of(line) for line in history.lines if line.pid == process.pid),
+                    default=begin)
+    if last_fire < begin and process.ended and process.ended - times[-1] <= RELEASE:
+        return ""
+    return "says nothing"
+
+
 def slow(history):
     """After the last fault there must be fires again in time, and enough of them to tell."""
     if not history.windows:
@@ -269,7 +300,7 @@ def slow(history):
     if first is None or first > back:
         return [f"slow: no run from {fault:.0f}, the last fault, until {back:.0f}"]
     expected = (history.until - back) / history.rules.pace
-    if expected < 2 or len(after) < expected / 2:
+    if expected < 2 or len(after) < expected / SHARE:
         return [f"slow: {len(after)} runs from {back:.0f} until {history.until:.0f}"]
     return []
 
@@ -294,19 +325,24 @@ def read_line(text):
 
 
 SKIPPED = re.compile(r" job\.skipped .*fireTime=(\d+) reason=(\w+) count=(\d+)")
+FAILED = re.compile(r" job\.failed .*fireTime=(\d+) .*error=(.*)")
 
 
 def with_reasons(lines, said, rate):
-    """Returns the lines, with the reasons of skipped fires from the messages of the processes (a
-    text for each pid). A process that skips several fires for one reason tells of the first one
-    only, so a line is added for each other."""
-    reasons = {(pid, int(found[1])): (found[2], int(found[3]))
+    """Returns the lines with their reasons from the messages of the processes (a text for each
+    pid). A process that skips several fires for one reason tells of the first one only, so a line
+    is added for each other."""
+    skipped = {(pid, int(found[1])): (found[2], int(found[3]))
                for pid, text in said.items() for found in SKIPPED.finditer(text)}
+    failures = {(pid, int(found[1])): found[2]
+                for pid, text in said.items() for found in FAILED.finditer(text)}
     result = []
     for line in lines:
+        if line.event == "failed":
+            line = line._replace(reason=failures[line.pid, line.fire])
         if line.event != "skipped":
             result.append(line)
             continue
-        reason, count = reasons[line.pid, line.fire]
+        reason, count = skipped[line.pid, line.fire]
         result += [line._replace(fire=line.fire + n * rate, reason=reason) for n in range(count)]
     return result

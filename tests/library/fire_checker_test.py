@@ -34,7 +34,7 @@ class Log:
 
     def add(self, event, pid, period, at, reason="lock"):
         self.lines.append(Line(event, self.fire(pid, period), pid, period * RATE + at,
-                               reason if event == "skipped" else ""))
+                               reason if event in ("skipped", "failed") else ""))
 
     def ran(self, pid, period, begin=12, end=None):
         self.add("start", pid, period, begin)
@@ -163,9 +163,9 @@ def a_slow_release_is_explained(log):
 
 @case
 def a_process_that_does_nothing_for_long_is_not_running(log):
-    for period in range(30, 60):
+    for period in range(30, 90):
         log.drop(ONE, period)
-        log.add("skipped", ONE, period, at=2991 - (period - 30) * RATE, reason="running")
+        log.add("skipped", ONE, period, at=5991 - (period - 30) * RATE, reason="running")
     contains("process 1 skipped it as running, though it was not", log.fails("lost")[0])
 
 
@@ -180,21 +180,46 @@ def a_lock_that_its_holder_keeps_after_its_end_is_found(log):
 @case
 def reasons_are_read(log):
     lines = [Line("start", 1000, ONE, 1), Line("skipped", 1100, ONE, 2),
-             Line("skipped", 1100, TWO, 3)]
+             Line("skipped", 1100, TWO, 3), Line("failed", 1200, TWO, 4)]
     said = {ONE: "2026 info  job.started jobId=beat fireTime=1000\n"
                  "2026 info  job.skipped jobId=beat fireTime=1100 reason=running count=2\n",
-            TWO: "2026 info  job.skipped jobId=beat fireTime=1100 reason=lock count=1\n"}
+            TWO: "2026 info  job.skipped jobId=beat fireTime=1100 reason=lock count=1\n"
+                 "2026 error job.failed jobId=beat fireTime=1200 duration=7 error=\"no answer\"\n"}
     equal(with_reasons(lines, said, log.rules.rate),
           [Line("start", 1000, ONE, 1), Line("skipped", 1100, ONE, 2, "running"),
-           Line("skipped", 1200, ONE, 2, "running"), Line("skipped", 1100, TWO, 3, "lock")],
+           Line("skipped", 1200, ONE, 2, "running"), Line("skipped", 1100, TWO, 3, "lock"),
+           Line("failed", 1200, TWO, 4, '"no answer"')],
           "lines")
 
 
 @case
 def a_fire_that_failed_is_found(log):
     log.drop(ONE, 50)
-    log.add("failed", ONE, 50, at=12)
+    log.add("failed", ONE, 50, at=12, reason="the lock could not be asked: no such user")
     log.fails("failed", "lost")
+
+
+@case
+def a_lock_lost_within_its_ttl_is_found(log):
+    log.add("failed", ONE, 50, at=53, reason="cancelled: the lock was lost")
+    log.fails("failed")
+
+
+@case
+def a_server_that_does_not_answer_is_a_stall(log):
+    log.drop(ONE, 50)
+    log.drop(ONE, 51)
+    log.add("failed", ONE, 50, at=98, reason="the lock could not be asked: no answer from x")
+    log.passes()
+    equal(Periods(log.history()).in_stalls, 2, "fires in stalls")
+
+
+@case
+def a_server_that_never_answers_is_found(log):
+    for period in range(20, 60):
+        log.drop(ONE, period)
+        log.add("failed", ONE, period, at=98, reason="the lock could not be asked: no answer")
+    log.fails("failed")
 
 
 @case
@@ -238,6 +263,24 @@ def a_killed_holder_costs_no_more_than_that(log):
         log.drop(TWO, period)
         log.add("skipped", TWO, period, at=62)
     contains("period 1066", log.fails("lost")[0])
+
+
+@case
+def a_process_killed_in_a_run_cannot_tell_what_it_skipped(log):
+    log.kill(50, at=20)
+    log.drop(ONE, 49)
+    log.drop(ONE, 50)
+    log.drop(ONE, 48, "end")
+    log.passes()
+    equal(Periods(log.history()).held, 1, "fires during other runs")
+
+
+@case
+def a_process_silent_long_before_it_was_killed_is_found(log):
+    log.kill(70, at=20)
+    for period in range(10, 71):
+        log.drop(ONE, period)
+    contains("process 1 says nothing", log.fails("lost")[0])
 
 
 @case

@@ -46,12 +46,14 @@ def tell_lateness(report, name, found, p50=None, p99=None):
                                 f"skipped {found['skipped']:,}")
     report.add(f"{name}, p50", found["p50_us"], " µs", p50, digits=1)
     report.add(f"{name}, p99", found["p99_us"], " µs", p99, digits=1)
-    report.row(f"{name}, p99.9 / max", f"{found['p999_us']:,.0f} / {found['max_us']:,.0f} µs")
+    report.row(f"{name}, p99.9 / max; the earliest",
+               f"{found['p999_us']:,.0f} / {found['max_us']:,.0f}; {found['min_us']:,.0f} µs")
 
 
 def latency(report, rate=10_000, seconds=5, rounds=3):
     """The best of several rounds, by p99, of Ksana and of Quartz: other processes make rounds
-    worse."""
+    worse. No goal compares the two: Quartz starts a job up to 2 ms before it is due, so its p50 may
+    be negative."""
     def best(*words):
         return min((load(*words) for _ in range(rounds)), key=lambda found: found["p99_us"])
     bare = best("bare", rate, seconds)
@@ -67,13 +69,13 @@ def latency(report, rate=10_000, seconds=5, rounds=3):
     for threads in (2, 10):
         found = min((quartz.run("recur", rate, threads) for _ in range(rounds)),
                     key=lambda one: one["lateness_p99"])
-        name = f"Quartz, {threads} threads, ten at each millisecond"
+        name = f"Quartz, {threads} threads, ten at each millisecond, may be early"
         report.row(f"{name}: fires", f"{100 * found['expected_ratio']:.0f} %")
         report.row(f"{name}: p50 / p99 / max", " / ".join(
             f"{1000 * found['lateness_' + key]:,.0f}" for key in ("p50", "p99", "max")) + " µs")
 
 
-def quartz_fires(report, rounds):
+def quartz_fires(report, jobs, rounds):
     """Returns Quartz's best rate, or None. Its jobs are due once (drain), or every second and more
     of them than it can fire (recur)."""
     problem = quartz.prepare()
@@ -84,29 +86,32 @@ def quartz_fires(report, rounds):
     for threads in (2, 10):
         for workload, words, metric in (("drain", "due once", "jobs_per_s"),
                                         ("recur", "every second", "fires_per_s")):
-            rates.append(max(quartz.run(workload, 200_000, threads)[metric]
+            rates.append(max(quartz.run(workload, jobs, threads)[metric]
                              for _ in range(rounds)))
-            report.add(f"Quartz, {threads} threads, 200,000 jobs {words}, fires a second",
+            report.add(f"Quartz, {threads} threads, {jobs:,} jobs {words}, fires a second",
                        rates[-1], "")
     return max(rates)
 
 
-def fires(report, seconds=3, rounds=3):
-    """The best of several rounds, of Ksana and of Quartz."""
+def fires(report, seconds=3, rounds=3, many=200_000):
+    """The best of several rounds, of Ksana and of Quartz. They are compared with the same number of
+    jobs: `many`, as Quartz's are due every second and must be more than it can fire."""
     def best(name, *words, goal=None):
         found = max((load(*words) for _ in range(rounds)), key=lambda one: one["per_second"])
         report.add(f"{name}, runs a second", found["per_second"], "", goal, at_least=True)
         report.add(f"{name}, CPU of a run", found["cpu_ns"], " ns", digits=0)
         return found["per_second"]
-    rates = [best(f"plain jobs, {threads} thread{'s' * (threads > 1)}", "fires", "plain", seconds,
-                  threads) for threads in (1, 2)]
+    rates = [best(f"10,000 plain jobs, {threads} thread{'s' * (threads > 1)}", "fires", "plain",
+                  seconds, threads) for threads in (1, 2)]
     best("coroutines, 2 threads", "fires", "coroutine", seconds, 2)
     best("Trigger from one thread, 2 threads", "trigger", seconds, 2)
-    theirs = quartz_fires(report, rounds)
+    own = [best(f"{many:,} plain jobs, {threads} thread{'s' * (threads > 1)}", "fires", "plain",
+                seconds, threads, many) for threads in (1, 2)]
+    theirs = quartz_fires(report, many, rounds)
     if theirs:
-        report.add("plain jobs, against Quartz's best", max(rates) / theirs, "", 10, at_least=True,
-                   digits=1)
-    report.add("plain jobs, the aim", max(rates), "", 1_000_000, at_least=True)
+        report.add(f"{many:,} plain jobs, against Quartz's best", max(own) / theirs, "", 10,
+                   at_least=True, digits=1)
+    report.add("10,000 plain jobs, the aim", max(rates), "", 1_000_000, at_least=True)
 
 
 def compile_seconds(compiler, level):
@@ -153,7 +158,6 @@ def redis(report, tries=20_000, rounds=3):
 
 PARTS = {"armed": (armed, "memory and threads of 100,000 jobs that wait"),
          "latency": (latency, "from due to handler, 10,000 jobs a second; best of 3 rounds"),
-         "fires": (fires, "runs of 10,000 no-op jobs that are always due, nothing stored; best of "
-                          "3 rounds"),
+         "fires": (fires, "runs of no-op jobs that are always due; best of 3 rounds"),
          "compiling": (compiling, "time to compile a file with the public header and ten jobs"),
          "redis": (redis, "a try of a free Redis lock against a bare round trip")}

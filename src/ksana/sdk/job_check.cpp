@@ -68,8 +68,7 @@ Result<std::shared_ptr<const JobPolicy>> CompileJob(JobSpec spec, schedule::Zone
 }
 
 std::string PolicyKey(const JobSpec& spec) {
-    return fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {} {} {} {}", spec.cron, spec.zone,
-                       spec.group, spec.fixed_rate.count(), spec.initial_delay.count(),
+    return fmt::format("{}\n{}\n{}\n{} {} {} {} {} {} {} {} {}", spec.cron, spec.zone, spec.group,
                        static_cast<int>(spec.mode), spec.lock_ttl.count(),
                        static_cast<int>(spec.dialect), spec.timeout.count(), spec.retry.max_retries,
                        spec.retry.interval.count(), spec.retry.exponential,

@@ -18,7 +18,7 @@ Result<void> CheckJob(const JobSpec& spec);
 // Compiles the schedule. The error lists every fault; paths start at the job ("/cron").
 Result<std::shared_ptr<const JobPolicy>> CompileJob(JobSpec spec, schedule::ZoneDatabase& zones);
 
-// Returns a text that is equal for specs that differ in id and `enabled` only.
+// Returns a text that is equal for specs that differ in id, `enabled`, rate and delay only.
 std::string PolicyKey(const JobSpec& spec);
 
 // Makes the object of a declared job. The error lists every constructor argument that the context

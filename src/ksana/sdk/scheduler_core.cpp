@@ -14,6 +14,8 @@
 namespace ksana::detail {
 namespace {
 
+// Policies of removed jobs that are kept in the table before it is cleaned.
+constexpr std::size_t kSparePolicies = 64;
 constexpr Duration kClockLook = std::chrono::seconds(1);
 // Threads for functions that block (JobContext::Blocking).
 constexpr std::size_t kBlockingThreads = 16;
@@ -95,8 +97,7 @@ Result<void> SchedulerCore::AddDeclared() {
         seen.push_back(id);
         if (sdk::JobEntry* const there = Find(id); there != nullptr && there->declared) {
             // Started before: what jobs.conf said then is forgotten.
-            KSANA_TRY(there->policy, PolicyOf(sdk::SpecOf(job->declaration)));
-            there->enabled = job->declaration.enabled;
+            KSANA_TRY_VOID(Apply(sdk::SpecOf(job->declaration), *there));
             continue;
         }
         auto object = sdk::MakeObject(*job, context_);
@@ -130,18 +131,15 @@ Result<void> SchedulerCore::ApplyConf() {
         JobSpec spec = entry->policy->spec;
         spec.id = entry->id;
         spec.enabled = entry->enabled;
+        spec.fixed_rate = entry->fixed_rate;
+        spec.initial_delay = entry->initial_delay;
         sdk::Override(spec, *conf);
-        const bool enabled = spec.enabled;
-        auto policy = PolicyOf(std::move(spec));
-        if (!policy) {
-            for (Problem& problem : policy.error().problems) {
+        if (auto applied = Apply(std::move(spec), *entry); !applied) {
+            for (Problem problem : applied.error().problems) {
                 problem.path = fmt::format("{}:{}{}", conf->file, item.line, problem.path);
                 problems.push_back(std::move(problem));
             }
-            continue;
         }
-        entry->policy = *std::move(policy);
-        entry->enabled = enabled;
     }
     if (!problems.empty()) return Error(std::move(problems)).WithContext(options_.config);
     return {};
@@ -290,9 +288,23 @@ sdk::JobEntry* SchedulerCore::Find(std::string_view id) const {
     return found == entries_.end() ? nullptr : found->second.get();
 }
 
-Result<std::shared_ptr<const sdk::JobPolicy>> SchedulerCore::PolicyOf(JobSpec spec) {
+// Gives the entry what the spec says. After an error it is as before.
+Result<void> SchedulerCore::Apply(JobSpec spec, sdk::JobEntry& entry) {
+    const Duration fixed_rate = std::exchange(spec.fixed_rate, {});
+    const Duration initial_delay = std::exchange(spec.initial_delay, {});
+    const bool enabled = std::exchange(spec.enabled, true);
     spec.id.clear();
-    spec.enabled = true;
+    KSANA_TRY(entry.policy, PolicyOf(std::move(spec)));
+    entry.fixed_rate = fixed_rate;
+    entry.initial_delay = initial_delay;
+    entry.enabled = enabled;
+    return {};
+}
+
+Result<std::shared_ptr<const sdk::JobPolicy>> SchedulerCore::PolicyOf(JobSpec spec) {
+    if (policies_.size() > 2 * entries_.size() + kSparePolicies) {
+        std::erase_if(policies_, [](const auto& kept) { return kept.second.expired(); });
+    }
     std::string key = sdk::PolicyKey(spec);
     std::weak_ptr<const sdk::JobPolicy>& kept = policies_[key];
     if (auto policy = kept.lock()) return policy;
@@ -329,13 +341,13 @@ Result<void> SchedulerCore::AddEntry(JobSpec spec, JobObject object, bool declar
                      fmt::format("there is a job \"{}\" already", Printable(spec.id)));
     }
     KSANA_TRY_VOID(sdk::CheckJob(spec));
-    const bool enabled = spec.enabled;
-    const std::string id = spec.id;
-    KSANA_TRY(auto policy, PolicyOf(std::move(spec)));
-    sdk::JobEntry& entry = NewEntry(id);
+    sdk::JobEntry& entry = NewEntry(spec.id);
+    if (auto applied = Apply(std::move(spec), entry); !applied) {
+        entry.Free();
+        Discard(entries_.find(entry.id));
+        return applied;
+    }
     entry.object = std::move(object);
-    entry.policy = std::move(policy);
-    entry.enabled = enabled;
     entry.declared = declared;
     entry.Free();
     return {};
@@ -438,8 +450,8 @@ JobStatus SchedulerCore::StatusOf(const sdk::JobEntry& entry) const {
     status.id = entry.id;
     status.enabled = entry.enabled;
     status.schedule = {.cron = spec.cron,
-                       .fixed_rate = spec.fixed_rate,
-                       .initial_delay = spec.initial_delay,
+                       .fixed_rate = entry.fixed_rate,
+                       .initial_delay = entry.initial_delay,
                        .zone = spec.zone};
     status.mode = spec.mode;
     status.last_fire_time = Given(entry.last_fire);

@@ -78,6 +78,7 @@ class SchedulerCore {
     void Close() KSANA_REQUIRES(life_) KSANA_EXCLUDES(mutex_);
     void Discard(Entries::iterator found) KSANA_REQUIRES(mutex_);
     std::shared_ptr<sdk::StoredJobs> stored() const KSANA_EXCLUDES(mutex_);
+    Result<void> Apply(JobSpec spec, sdk::JobEntry& entry) KSANA_REQUIRES(mutex_);
     Result<std::shared_ptr<const sdk::JobPolicy>> PolicyOf(JobSpec spec) KSANA_REQUIRES(mutex_);
     sdk::JobEntry& NewEntry(std::string id) KSANA_REQUIRES(mutex_);
     sdk::JobEntry* Find(std::string_view id) const KSANA_REQUIRES(mutex_);

@@ -13,10 +13,10 @@
 
 namespace ksana::sdk {
 
-// Everything that a declaration says about a job, and its compiled schedule. Jobs that say the same
-// share it. Immutable.
+// What a declaration says about a job, and its compiled schedule. Jobs that say the same share it,
+// so what usually differs is in JobEntry. Immutable.
 struct JobPolicy {
-    JobSpec spec;                                 // without id and `enabled`
+    JobSpec spec;                                 // without id, `enabled`, rate and delay
     std::optional<schedule::Schedule> cron = {};  // none: fixed rate
 };
 
@@ -94,6 +94,8 @@ struct JobEntry : WorkItem {
     std::string id;     // changes only when the object is used for another job
     detail::JobObject object;
     std::shared_ptr<const JobPolicy> policy;
+    Duration fixed_rate{};  // zero: by cron
+    Duration initial_delay{};
     std::atomic<std::uint8_t> flags{0};
     std::atomic<bool> enabled{true};
     bool declared = false;                       // by KSANA_JOB

@@ -133,13 +133,13 @@ void HandlerExecutor::Ended(Execution& execution, RunOutcome outcome) {
     const TimePoint now = runner_.clock().Now();
     std::int64_t skipped = 0;
     if (execution.scheduled && entry.nominal != kNoTime) {
-        skipped = CountFires(*entry.policy, execution.fire, now);
-        const auto next = NextFire(*entry.policy, execution.fire, now);
+        skipped = CountFires(entry, execution.fire, now);
+        const auto next = NextFire(entry, execution.fire, now);
         entry.nominal = next ? next->time_since_epoch().count() : kNoTime;
     }
     // The engine has recorded them.
     if (skipped > 0) {
-        const auto first = NextFire(*entry.policy, execution.fire, execution.fire);
+        const auto first = NextFire(entry, execution.fire, execution.fire);
         runner_.Skip(entry, first.value_or(now), skipped, "running");
     }
     entry.Free();

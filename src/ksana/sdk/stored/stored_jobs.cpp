@@ -74,13 +74,14 @@ model::MisfirePolicy PolicyOf(Misfire misfire) {
     return model::MisfirePolicy::kSkip;
 }
 
-schedule::ScheduleSpec ScheduleOf(const JobSpec& spec, TimePoint now) {
+schedule::ScheduleSpec ScheduleOf(const JobEntry& entry, TimePoint now) {
+    const JobSpec& spec = entry.policy->spec;
     schedule::ScheduleSpec wanted;
     if (spec.cron.empty()) {
         wanted.kind = schedule::ScheduleKind::kEvery;
-        wanted.every = spec.fixed_rate;
+        wanted.every = entry.fixed_rate;
         // The store counts the fires after now, so one that is due at once lies a moment ahead.
-        wanted.start_at = now + std::max<Duration>(spec.initial_delay, kAtOnce);
+        wanted.start_at = now + std::max<Duration>(entry.initial_delay, kAtOnce);
         return wanted;
     }
     wanted.kind = schedule::ScheduleKind::kCron;
@@ -99,7 +100,7 @@ void Describe(const JobEntry& entry, bool scheduled, TimePoint now, model::JobDe
     job.owner = kLibrary;
     job.group = spec.group.empty() ? "default" : spec.group;
     job.action = model::HandlerAction{.handler = entry.id, .input = {}};
-    job.schedule = ScheduleOf(spec, now);
+    job.schedule = ScheduleOf(entry, now);
     // The grid of a fixed rate survives a restart.
     if (before.kind == job.schedule.kind && before.every == job.schedule.every) {
         job.schedule.start_at = before.start_at;

@@ -36,14 +36,15 @@ std::int64_t OffsetOf(const Clock& clock) {
 
 // The fires of [nominal, now] that run after the misfire policy. The latest runs in any case if it
 // is within the grace.
-std::vector<TimePoint> CaughtUp(const JobPolicy& policy, TimePoint nominal, TimePoint now) {
-    const std::int64_t count = 1 + CountFires(policy, nominal, now);
+std::vector<TimePoint> CaughtUp(const JobEntry& entry, TimePoint nominal, TimePoint now) {
+    const JobPolicy& policy = *entry.policy;
+    const std::int64_t count = 1 + CountFires(entry, nominal, now);
     const bool all = policy.spec.misfire == Misfire::kRunAll;
     const std::int64_t wanted = all ? std::min<std::int64_t>(count, kMostCaughtUp) : 1;
     std::vector<TimePoint> fires;
     if (!policy.cron) {
         for (std::int64_t n = count - wanted; n < count; ++n) {
-            fires.push_back(nominal + n * policy.spec.fixed_rate);
+            fires.push_back(nominal + n * entry.fixed_rate);
         }
     } else {
         std::optional<TimePoint> fire = policy.cron->Previous(now + Duration(1));
@@ -60,17 +61,16 @@ std::vector<TimePoint> CaughtUp(const JobPolicy& policy, TimePoint nominal, Time
 
 }  // namespace
 
-std::int64_t CountFires(const JobPolicy& policy, TimePoint last, TimePoint until) {
-    if (policy.cron) return policy.cron->Count(last, until);
-    return until <= last ? 0 : (until - last) / policy.spec.fixed_rate;
+std::int64_t CountFires(const JobEntry& entry, TimePoint last, TimePoint until) {
+    if (entry.policy->cron) return entry.policy->cron->Count(last, until);
+    return until <= last ? 0 : (until - last) / entry.fixed_rate;
 }
 
-std::optional<TimePoint> NextFire(const JobPolicy& policy, TimePoint last, TimePoint after) {
-    if (policy.cron) return policy.cron->Next(after);
-    const Duration rate = policy.spec.fixed_rate;
-    const TimePoint next = last + rate;
+std::optional<TimePoint> NextFire(const JobEntry& entry, TimePoint last, TimePoint after) {
+    if (entry.policy->cron) return entry.policy->cron->Next(after);
+    const TimePoint next = last + entry.fixed_rate;
     if (next > after) return next;
-    return next + ((after - next) / rate + 1) * rate;
+    return next + ((after - next) / entry.fixed_rate + 1) * entry.fixed_rate;
 }
 
 JobTimer::JobTimer(JobRunner& runner)
@@ -88,8 +88,7 @@ void JobTimer::Arm(JobEntry& entry) {
     if (!Fires(entry) || entry.MarkIfBusy(JobEntry::kArmLater)) return;
     const JobPolicy& policy = *entry.policy;
     const TimePoint now = clock_.Now();
-    Arm(entry,
-        policy.cron ? policy.cron->Next(now) : std::optional(now + policy.spec.initial_delay));
+    Arm(entry, policy.cron ? policy.cron->Next(now) : std::optional(now + entry.initial_delay));
 }
 
 void JobTimer::Disarm(JobEntry& entry) {
@@ -122,13 +121,12 @@ void JobTimer::FireNow(JobEntry& entry) {
     if (now - nominal <= kGrace) return Run(entry, nominal);
     if (const auto fire = AfterMisfire(entry, nominal, now)) return Run(entry, *fire);
     entry.Free();
-    Arm(entry, NextFire(*entry.policy, nominal, now));
+    Arm(entry, NextFire(entry, nominal, now));
 }
 
 std::optional<TimePoint> JobTimer::AfterMisfire(JobEntry& entry, TimePoint nominal, TimePoint now) {
-    const JobPolicy& policy = *entry.policy;
-    const std::vector<TimePoint> fires = CaughtUp(policy, nominal, now);
-    const std::int64_t all = 1 + CountFires(policy, nominal, now);
+    const std::vector<TimePoint> fires = CaughtUp(entry, nominal, now);
+    const std::int64_t all = 1 + CountFires(entry, nominal, now);
     const std::int64_t missed = all - static_cast<std::int64_t>(fires.size());
     if (missed > 0) runner_.Miss(entry, nominal, missed);
     if (fires.empty()) return std::nullopt;
@@ -155,9 +153,8 @@ Execution& JobTimer::Prepare(JobEntry& entry, Attempt attempt) {
     if (attempt.scheduled && !attempt.has_fire) {
         // Times of day that come again after the clock was set back were fired before; a fixed rate
         // goes on.
-        const Duration rate = entry.policy->spec.fixed_rate;
         const Duration shift = entry.policy->cron ? Duration() : set_back_.load();
-        execution.stamp = StampOf(attempt.fire + shift, rate);
+        execution.stamp = StampOf(attempt.fire + shift, entry.fixed_rate);
     }
     return execution;
 }
@@ -250,10 +247,10 @@ void JobTimer::ArmAfterRun(JobEntry& entry, bool ran) {
     const TimePoint armed = TimeOf(entry.nominal);
     std::optional<TimePoint> next = armed;
     // A clock that was set back meanwhile lets times of day come again.
-    if (ran) next = NextFire(policy, armed, policy.cron ? std::min(armed, now) : armed);
+    if (ran) next = NextFire(entry, armed, policy.cron ? std::min(armed, now) : armed);
     if (next && *next <= now) {
-        runner_.Skip(entry, *next, 1 + CountFires(policy, *next, now), "running");
-        next = NextFire(policy, *next, now);
+        runner_.Skip(entry, *next, 1 + CountFires(entry, *next, now), "running");
+        next = NextFire(entry, *next, now);
     }
     Arm(entry, next);
 }

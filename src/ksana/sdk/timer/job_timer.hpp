@@ -74,9 +74,9 @@ class JobTimer final : public RunOwner {
 
 // Returns the first fire after `after`; none: the schedule has ended. `last` is any fire of a fixed
 // rate.
-std::optional<TimePoint> NextFire(const JobPolicy& policy, TimePoint last, TimePoint after);
+std::optional<TimePoint> NextFire(const JobEntry& entry, TimePoint last, TimePoint after);
 
 // The number of fires after `last`, itself a fire, up to and with `until`.
-std::int64_t CountFires(const JobPolicy& policy, TimePoint last, TimePoint until);
+std::int64_t CountFires(const JobEntry& entry, TimePoint last, TimePoint until);
 
 }  // namespace ksana::sdk

@@ -30,7 +30,7 @@ struct ApplicationParts {
     // Further executors, for the library; they come first, so the planner starts their runs itself.
     std::vector<engine::Executor*> executors = {};
     api::AdminJobs* admin = nullptr;  // the jobs of the admin routes; null: those of the store
-    bool listen = true;                                 // false: the HTTP server is not started
+    bool listen = true;               // false: the HTTP server is not started
     std::map<std::string_view, SettingOrigin> origins;  // of the settings, for /api/v1
 };
 

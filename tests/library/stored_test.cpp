@@ -58,7 +58,8 @@ TEST_F(StoredTest, ATriggerHandsOverParametersAndObeysOverlap) {  // N-14
     ASSERT_TRUE(started.Await(1));
     EXPECT_EQ(got, (Parameters{{"day", "today"}, {"quote", "\"x\""}}));
     EXPECT_TRUE(StatusOf(scheduler, "report").running);
-    ASSERT_TRUE(scheduler.Trigger("report")) << "recorded as skipped";
+    ASSERT_TRUE(scheduler.Trigger("report"));
+    EXPECT_EQ(StatusOf(scheduler, "report").skip_count, 1);
     EXPECT_EQ(scheduler.Trigger("nope").error().code, Code::kNotFound);
     release.Note();
     ASSERT_TRUE(ran_.Await(1));

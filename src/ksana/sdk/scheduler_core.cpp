@@ -258,12 +258,13 @@ Result<void> SchedulerCore::Trigger(std::string_view id, Parameters parameters,
     }
     const TimePoint now = clock_.Now();
     if (IsStored(*entry)) {
-        // Without the lock: the store may be slow, and Snapshot must not wait for it.
+        // Without the lock: the store may be slow, and Snapshot must not wait for it. A run of
+        // another process is seen when the run is claimed.
         const std::shared_ptr<sdk::StoredJobs> jobs = stored_;
         const bool running = entry->Has(sdk::JobEntry::kBusy);
         lock.Unlock();
-        KSANA_TRY_VOID(jobs->Trigger(std::string(id), parameters, by));
-        if (running) runner_.Skip(*entry, now, 1, "running");
+        if (!running) return jobs->Trigger(std::string(id), parameters, by);
+        runner_.Skip(*entry, now, 1, "running");
         return {};
     }
     if (timer_.TryTrigger(*entry, std::move(parameters))) return {};

@@ -13,6 +13,10 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // Timers that become ready items at a time, so that the lock is not held for long.
 constexpr int kMostMoved = 32;
 
+// How much later than the leader the deputy wakes up: how late a timer can be because the leader
+// runs a long item.
+constexpr std::int64_t kDeputyDelay = 500'000;
+
 // The kernel may delay a timer of a thread by this; 50,000 by default.
 constexpr unsigned long kTimerSlackNanoseconds = 1;
 
@@ -73,6 +77,7 @@ void JobThreads::Stop() {
         idle_changed_.NotifyAll();
     }
     leader_wakeup_.Notify();
+    deputy_wakeup_.Notify();
     for (const auto& thread : threads_) thread->Stop();
 }
 
@@ -86,9 +91,16 @@ void JobThreads::WakeOne() {
     if (idle_ > woken_) {
         ++woken_;
         idle_changed_.NotifyOne();
+    } else if (has_deputy_) {
+        deputy_wakeup_.Notify();
     } else if (has_leader_) {
         leader_wakeup_.Notify();
     }
+}
+
+bool JobThreads::TimersNeedAThread() const {
+    if (has_leader_ || timers_.empty()) return false;
+    return !has_deputy_ || deputy_until_ > timers_.first_time() + kDeputyDelay;
 }
 
 void JobThreads::Post(WorkItem& item) {
@@ -99,16 +111,16 @@ void JobThreads::Post(WorkItem& item) {
     WakeOne();
 }
 
-// Returns whether the leader must look at the timers again.
-bool JobThreads::PutTimer(WorkItem& item, SteadyPoint when) {
-    if (item.queued) return false;
+void JobThreads::PutTimer(WorkItem& item, SteadyPoint when) {
+    if (item.queued) return;
     timers_.Put(item, Nanoseconds(when));
-    return has_leader_ && Nanoseconds(when) < leader_until_;
+    if (has_leader_ && Nanoseconds(when) < leader_until_) leader_wakeup_.Notify();
 }
 
 void JobThreads::PostAt(WorkItem& item, SteadyPoint when) {
     const MutexLock lock(mutex_);
-    if (PutTimer(item, when)) leader_wakeup_.Notify();
+    PutTimer(item, when);
+    if (TimersNeedAThread()) WakeOne();
 }
 
 void JobThreads::PostAtAfterwards(WorkItem& item, SteadyPoint when) {
@@ -148,19 +160,32 @@ void JobThreads::RunItem(WorkItem& item, MutexLock& lock) {
     item.run(item);
     const Afterwards again = std::exchange(afterwards, outer);
     lock.Lock();
-    if (again.item != nullptr && PutTimer(*again.item, again.when)) leader_wakeup_.Notify();
+    if (again.item != nullptr) PutTimer(*again.item, again.when);
 }
 
-// Waits for the first timer, or for an item. The caller looks for work again afterwards.
+SteadyPoint JobThreads::WaitUntil(std::int64_t time) const {
+    return time == kNever ? clock_.SteadyNow() + std::chrono::hours(1) : PointOf(time);
+}
+
+// Both wait for the first timer, or for an item. The caller looks for work again afterwards.
 void JobThreads::Lead(const std::stop_token& stop, MutexLock& lock) {
     has_leader_ = true;
     leader_until_ = timers_.empty() ? kNever : timers_.first_time();
-    const SteadyPoint until =
-        timers_.empty() ? clock_.SteadyNow() + std::chrono::hours(1) : PointOf(leader_until_);
+    const SteadyPoint until = WaitUntil(leader_until_);
     lock.Unlock();
     clock_.Wait(leader_wakeup_, until, stop);
     lock.Lock();
     has_leader_ = false;
+}
+
+void JobThreads::Deputize(const std::stop_token& stop, MutexLock& lock) {
+    has_deputy_ = true;
+    deputy_until_ = timers_.empty() ? kNever : timers_.first_time() + kDeputyDelay;
+    const SteadyPoint until = WaitUntil(deputy_until_);
+    lock.Unlock();
+    clock_.Wait(deputy_wakeup_, until, stop);
+    lock.Lock();
+    has_deputy_ = false;
 }
 
 void JobThreads::Run(const std::stop_token& stop) {
@@ -169,11 +194,12 @@ void JobThreads::Run(const std::stop_token& stop) {
     while (!stopping_) {
         MoveDue();
         if (WorkItem* const item = ready_.Pop()) {
-            // Another thread is needed for the next item, or to wait for the timers.
-            if (!ready_.empty() || (!has_leader_ && !timers_.empty())) WakeOne();
+            if (!ready_.empty() || TimersNeedAThread()) WakeOne();
             RunItem(*item, lock);
         } else if (!has_leader_) {
             Lead(stop, lock);
+        } else if (!has_deputy_) {
+            Deputize(stop, lock);
         } else {
             ++idle_;
             idle_changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return woken_ > 0; });

@@ -13,9 +13,9 @@
 namespace ksana::sdk {
 
 // Threads that run work items, now or at their time. No thread is set aside for the timers: one of
-// the idle threads, the leader, waits for the first of them, and when it is due another idle thread
-// becomes the leader and the first runs the item itself. So between the time of an item and its
-// start there is one wake-up of a thread, and no hand-over.
+// the idle threads, the leader, waits for the first of them and runs the item itself. Another, the
+// deputy, waits half a millisecond longer: it takes over if the leader still runs an item by then.
+// So between the time of an item and its start there is one wake-up of one thread.
 //
 // An item may be queued or wait at one place only. Its body must not throw. Thread-safe.
 class JobThreads {
@@ -67,20 +67,27 @@ class JobThreads {
     void MoveDue() KSANA_REQUIRES(mutex_);
     void MakeReady(WorkItem& item, bool due) KSANA_REQUIRES(mutex_);
     void Lead(const std::stop_token& stop, MutexLock& lock) KSANA_REQUIRES(mutex_);
+    void Deputize(const std::stop_token& stop, MutexLock& lock) KSANA_REQUIRES(mutex_);
+    // Whether nobody would notice in time that the next timer is due.
+    bool TimersNeedAThread() const KSANA_REQUIRES(mutex_);
+    SteadyPoint WaitUntil(std::int64_t time) const;
     // Wakes a thread if one is needed and asleep.
     void WakeOne() KSANA_REQUIRES(mutex_);
-    bool PutTimer(WorkItem& item, SteadyPoint when) KSANA_REQUIRES(mutex_);
+    void PutTimer(WorkItem& item, SteadyPoint when) KSANA_REQUIRES(mutex_);
 
     Clock& clock_;
     Wakeup leader_wakeup_;
+    Wakeup deputy_wakeup_;
     Mutex mutex_;
     CondVar idle_changed_;
     Queue ready_ KSANA_GUARDED_BY(mutex_);
     TimerHeap timers_ KSANA_GUARDED_BY(mutex_);
-    std::size_t idle_ KSANA_GUARDED_BY(mutex_) = 0;   // threads that wait, the leader aside
+    std::size_t idle_ KSANA_GUARDED_BY(mutex_) = 0;   // threads that wait for neither timers
     std::size_t woken_ KSANA_GUARDED_BY(mutex_) = 0;  // of those, how many are to wake up
     bool has_leader_ KSANA_GUARDED_BY(mutex_) = false;
+    bool has_deputy_ KSANA_GUARDED_BY(mutex_) = false;
     std::int64_t leader_until_ KSANA_GUARDED_BY(mutex_) = 0;  // steady nanoseconds
+    std::int64_t deputy_until_ KSANA_GUARDED_BY(mutex_) = 0;
     bool stopping_ KSANA_GUARDED_BY(mutex_) = false;
     std::vector<std::unique_ptr<LoopThread>> threads_;
 };

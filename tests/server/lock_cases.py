@@ -99,9 +99,22 @@ def locks_are_in_redis(place):
         shown = next(item for item in settings if item["key"] == "lock")
         equal((shown["value"], shown["source"]), (place.redis.url, "--lock"), "setting")
     place.fails(one, "first")
-    check(place.redis.holder("alerter"), "nobody has the lock of the alerts")
+    check(place.redis.holder("ksana:lock:alerter"), "nobody has the lock of the alerts")
     place.runs_once(two, "plain")
     place.told_once("first")
+    equal([one.stop(), two.stop()], [0, 0], "exit codes")
+
+
+@case
+def two_installations_share_redis(place):
+    """With prefixes of their own, neither waits for the locks of the other."""
+    one = place.server(KSANA_LOCK_PREFIX="one")
+    place.fails(one, "first")
+    place.store = new_database("locks")
+    two = place.server(KSANA_LOCK_PREFIX="two")
+    place.fails(two, "second")
+    for prefix in ("one", "two"):
+        check(place.redis.holder(f"{prefix}:lock:alerter"), f"{prefix} has no lock")
     equal([one.stop(), two.stop()], [0, 0], "exit codes")
 
 
@@ -118,7 +131,7 @@ def everything_goes_on_without_redis(place):
         equal(server.request("GET", "/readyz")[0], 200, "readyz")
     place.told_once("before", "without")
     place.redis.restart()
-    wait_until(lambda: place.redis.holder("alerter"), "the lock to be taken again")
+    wait_until(lambda: place.redis.holder("ksana:lock:alerter"), "the lock to be taken again")
     place.fails(one, "after")
     place.told_once("before", "without", "after")
     equal([one.stop(), two.stop()], [0, 0], "exit codes")

@@ -153,13 +153,13 @@ void JobThreads::MoveDue() {
     }
 }
 
-void JobThreads::RunItem(WorkItem& item, MutexLock& lock) {
+void JobThreads::RunItem(WorkItem& item) {
     item.queued = false;
-    lock.Unlock();
+    mutex_.Unlock();
     const Afterwards outer = std::exchange(afterwards, {this, nullptr, {}});
     item.run(item);
     const Afterwards again = std::exchange(afterwards, outer);
-    lock.Lock();
+    mutex_.Lock();
     if (again.item != nullptr) PutTimer(*again.item, again.when);
 }
 
@@ -168,23 +168,23 @@ SteadyPoint JobThreads::WaitUntil(std::int64_t time) const {
 }
 
 // Both wait for the first timer, or for an item. The caller looks for work again afterwards.
-void JobThreads::Lead(const std::stop_token& stop, MutexLock& lock) {
+void JobThreads::Lead(const std::stop_token& stop) {
     has_leader_ = true;
     leader_until_ = timers_.empty() ? kNever : timers_.first_time();
     const SteadyPoint until = WaitUntil(leader_until_);
-    lock.Unlock();
+    mutex_.Unlock();
     clock_.Wait(leader_wakeup_, until, stop);
-    lock.Lock();
+    mutex_.Lock();
     has_leader_ = false;
 }
 
-void JobThreads::Deputize(const std::stop_token& stop, MutexLock& lock) {
+void JobThreads::Deputize(const std::stop_token& stop) {
     has_deputy_ = true;
     deputy_until_ = timers_.empty() ? kNever : timers_.first_time() + kDeputyDelay;
     const SteadyPoint until = WaitUntil(deputy_until_);
-    lock.Unlock();
+    mutex_.Unlock();
     clock_.Wait(deputy_wakeup_, until, stop);
-    lock.Lock();
+    mutex_.Lock();
     has_deputy_ = false;
 }
 
@@ -195,11 +195,11 @@ void JobThreads::Run(const std::stop_token& stop) {
         MoveDue();
         if (WorkItem* const item = ready_.Pop()) {
             if (!ready_.empty() || TimersNeedAThread()) WakeOne();
-            RunItem(*item, lock);
+            RunItem(*item);
         } else if (!has_leader_) {
-            Lead(stop, lock);
+            Lead(stop);
         } else if (!has_deputy_) {
-            Deputize(stop, lock);
+            Deputize(stop);
         } else {
             ++idle_;
             idle_changed_.Wait(lock, [this]() KSANA_REQUIRES(mutex_) { return woken_ > 0; });
@@ -216,7 +216,7 @@ std::size_t JobThreads::RunReady() {
         MoveDue();
         WorkItem* const item = ready_.Pop();
         if (item == nullptr) return count;
-        RunItem(*item, lock);
+        RunItem(*item);
         ++count;
     }
 }

@@ -63,11 +63,12 @@ class JobThreads {
     };
 
     void Run(const std::stop_token& stop);
-    void RunItem(WorkItem& item, MutexLock& lock) KSANA_REQUIRES(mutex_);
+    // The next three release the lock meanwhile.
+    void RunItem(WorkItem& item) KSANA_REQUIRES(mutex_);
     void MoveDue() KSANA_REQUIRES(mutex_);
     void MakeReady(WorkItem& item, bool due) KSANA_REQUIRES(mutex_);
-    void Lead(const std::stop_token& stop, MutexLock& lock) KSANA_REQUIRES(mutex_);
-    void Deputize(const std::stop_token& stop, MutexLock& lock) KSANA_REQUIRES(mutex_);
+    void Lead(const std::stop_token& stop) KSANA_REQUIRES(mutex_);
+    void Deputize(const std::stop_token& stop) KSANA_REQUIRES(mutex_);
     // Whether nobody would notice in time that the next timer is due.
     bool TimersNeedAThread() const KSANA_REQUIRES(mutex_);
     SteadyPoint WaitUntil(std::int64_t time) const;

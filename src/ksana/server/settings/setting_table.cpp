@@ -41,7 +41,8 @@ constexpr std::array<SettingSpec, 40> kSettings = {{
      .default_text = "store",
      .value_name = "URL",
      .help = "where servers that share a store keep their locks: store, memory:, redis://HOST "
-             "(several: a majority), etcd://HOST, postgresql://… or mariadb://…"},
+             "(several: a majority), etcd://HOST, postgresql://USER@HOST/DATABASE or "
+             "mariadb://USER@HOST/DATABASE"},
     {.name = "lock_prefix",
      .member = &Settings::lock_prefix,
      .default_text = "ksana",

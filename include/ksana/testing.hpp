@@ -33,8 +33,8 @@ struct Fire {
 //   test.Advance(24h);
 //   EXPECT_EQ(test.FiresOf("clean-expired-tokens").size(), 1);
 //
-// A job must not block its thread to wait for time: co_await context.Sleep does not;
-// context.SleepOnThread returns at once here. Used by one thread.
+// A run keeps its lock however long it takes. A job must not block its thread to wait for time:
+// co_await context.Sleep does not; context.SleepOnThread returns at once here. Used by one thread.
 class TestScheduler {
   public:
     // Without a lock in the options, locks are kept in memory. `threads`, `clock` and

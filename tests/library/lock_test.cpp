@@ -320,6 +320,24 @@ TEST_F(TwoProcesses, OneOfThemRunsInEachPeriodOfAFixedRate) {
     EXPECT_GE(periods.size(), 80U);
 }
 
+TEST(LibraryLock, ARunThatOutlivesItsLockHasNotSucceeded) {
+    const LogLines log;
+    Context context;
+    Wakeup ended;
+    SystemClock clock;
+    Scheduler scheduler(context, {.lock = "memory:"});
+    ASSERT_TRUE(scheduler.Add({.id = "one", .fixed_rate = 1h, .lock_ttl = 50ms}, [&](JobContext&) {
+        Wakeup nothing;
+        clock.Wait(nothing, clock.SteadyNow() + 200ms, {});
+        ended.Notify();
+    }));
+    ASSERT_TRUE(scheduler.Start());
+    ASSERT_EQ(clock.Wait(ended, clock.SteadyNow() + 60s, {}), WaitOutcome::kNotified);
+    scheduler.Shutdown(10s);
+    EXPECT_EQ(scheduler.Snapshot().at(0).last_result, JobResult::kFailed);
+    EXPECT_EQ(scheduler.Snapshot().at(0).last_error, "cancelled: the lock was lost");
+}
+
 TEST(LibraryLock, ALostLockCancelsTheRun) {
     const LogLines log;
     Context context;

@@ -168,9 +168,11 @@ bool JobRunner::TakeLock(Execution& execution) {
     wanted.ttl = entry.policy->spec.lock_ttl;
     wanted.renew = options_.renew_locks;
     wanted.stamp = execution.stamp;
-    wanted.on_lost = [&execution, run = execution.number.load()] {
-        execution.Cancel(run, CancelReason::kLockLost);
-    };
+    if (NoticesLosses()) {
+        wanted.on_lost = [&execution, run = execution.number.load()] {
+            execution.Cancel(run, CancelReason::kLockLost);
+        };
+    }
     const std::string name = "job:" + entry.id;
     auto tried = locks_->TryLock(name, wanted);
     if (tried && !tried->lock && IsFarAhead(tried->last_stamp, wanted.stamp)) {
@@ -260,6 +262,10 @@ void JobRunner::Call(Execution& execution) {
 // failed, however it ended: nothing tells whether it has done all of its work.
 void JobRunner::Finish(Execution& execution, const std::string* error) {
     JobEntry& entry = *execution.entry;
+    // A process that was stopped may end a run before it is told that the lock was lost meanwhile.
+    if (execution.held && NoticesLosses() && !execution.held->held()) {
+        execution.Cancel(execution.number, CancelReason::kLockLost);
+    }
     RunOutcome outcome{.kind = RunOutcome::Kind::kSucceeded};
     outcome.duration = std::chrono::floor<Duration>(clock().SteadyNow() - execution.started);
     outcome.cancelled = execution.reason;

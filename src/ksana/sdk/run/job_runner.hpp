@@ -73,6 +73,9 @@ class JobRunner {
     static Driver Drive(JobRunner& runner, Execution& execution);
     static void StartPosted(WorkItem& item);
 
+    // Without threads, in the test kit, a run keeps its lock: the notice of a loss would come on
+    // another thread, at any moment.
+    bool NoticesLosses() const { return options_.threads.size() > 0; }
     bool TakeLock(Execution& execution);
     Result<lock::Tried> TryBehind(const JobEntry& entry, const std::string& name,
                                   lock::LockOptions wanted);

@@ -91,6 +91,28 @@ TEST_F(AdminTest, DisablesUntilTheRestart) {  // N-19
     EXPECT_TRUE(scheduler_.Snapshot().at(1).enabled);
 }
 
+// N-20: limits of groups hold for the jobs of a program, too.
+TEST_F(AdminTest, AGroupRunsNoMoreAtOnceThanItsLimit) {
+    Ask("PUT", "/api/v1/groups/narrow", R"({"max_concurrency": 1})");
+    ASSERT_TRUE(status_ == 200 || status_ == 201) << status_;
+    std::atomic<int> running{0};
+    std::atomic<int> most{0};
+    Signal ended;
+    for (const char* id : {"a", "b", "c"}) {
+        ASSERT_TRUE(scheduler_.Add({.id = id, .cron = "0 0 1 1 *", .group = "narrow"},
+                                   [&](JobContext& context) -> Task<> {
+                                       most = std::max(most.load(), ++running);
+                                       co_await context.Sleep(20ms);
+                                       --running;
+                                       ended.Note();
+                                   }));
+    }
+    for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(scheduler_.Trigger(id));
+    EXPECT_TRUE(ended.Await(3));
+    EXPECT_EQ(most, 1);
+    scheduler_.Shutdown(10s);
+}
+
 TEST_F(AdminTest, ServesTheRestOfTheApiToo) {
     EXPECT_EQ(Ask("GET", "/api/v1/jobs/report").TextAt("/type"), "handler");
     Ask("GET", "/health");

@@ -112,7 +112,8 @@ class AdminRoutesTest : public engine::ServiceFixture {
     }
     std::int64_t AuditEvents(const std::string& action) {
         std::int64_t count = 0;
-        for (const auto& event : store_->events().List({.limit = 1'000})->items) {
+        const auto page = store_->events().List({.limit = 1'000});
+        for (const auto& event : page->items) {
             if (event.action == action) ++count;
         }
         return count;

@@ -1,5 +1,6 @@
 // Jobs for one node: N-11, N-12, N-13.
 
+#include <atomic>
 #include <map>
 
 #include "ksana/lock/memory_locks.hpp"
@@ -77,7 +78,7 @@ class ScriptedLocks final : public lock::LockDriver {
     std::vector<std::string> released;
     std::optional<std::int64_t> last_stamp;
     std::int64_t fence = 0;
-    int renewals = 0;
+    std::atomic<int> renewals{0};
     bool grants = true;
     bool fails = false;
     bool lost = false;
@@ -377,9 +378,9 @@ TEST(LibraryLock, ARunLongerThanItsLockKeepsItIfLocksAreRenewed) {  // N-20
     ASSERT_TRUE(scheduler.Start());
     SystemClock clock;
     ASSERT_EQ(clock.Wait(ended, clock.SteadyNow() + 60s, {}), WaitOutcome::kNotified);
-    scheduler.Shutdown(10s);
     EXPECT_TRUE(whole);
     EXPECT_GT(locks.renewals, 2);
+    scheduler.Shutdown(10s);
 }
 
 }  // namespace

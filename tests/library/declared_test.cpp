@@ -1,6 +1,9 @@
 // Jobs declared with KSANA_JOB: N-01, N-03, N-05. They belong to every scheduler of this program.
 
+#include <filesystem>
+
 #include "library/library_fixture.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -137,6 +140,21 @@ TEST_F(DeclaredTest, TwiceTheSameIdIsRefusedAtTheStart) {
     const auto started = test.Start();
     ASSERT_FALSE(started);
     EXPECT_NE(started.error().Describe().find("beat: is declared twice"), std::string::npos);
+}
+
+// N-18: --list shows the jobs, and neither opens the store nor needs the services.
+TEST_F(DeclaredTest, ListingStartsNothing) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "app.db";
+    std::string store = "sqlite:" + file.string();
+    std::string words[] = {"program", "--list", "--store", store};
+    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data()};
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(RunJobs(4, arguments), 0);
+    const std::string shown = ::testing::internal::GetCapturedStdout();
+    EXPECT_NE(shown.find("clean-expired-tokens"), std::string::npos) << shown;
+    EXPECT_NE(shown.find("every 200ms"), std::string::npos) << shown;
+    EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 }  // namespace

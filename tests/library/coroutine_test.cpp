@@ -140,24 +140,42 @@ TEST(LibraryThreads, BlockingCallsDoNotBlockOtherJobs) {
     changed.Wait(lock, [&]() KSANA_REQUIRES(mutex) { return ended; });
 }
 
+// Threads that resume coroutines. The resumed coroutine may end, and the test with it, before
+// the thread that started it returns from Resume: both wait for the mutex, and neither is the
+// coroutine's.
+class ResumingThreads {
+  public:
+    ~ResumingThreads() {
+        std::vector<std::jthread> started;
+        const MutexLock lock(mutex_);
+        started.swap(threads_);
+    }
+    void Resume(std::coroutine_handle<> caller) {
+        const MutexLock lock(mutex_);
+        threads_.emplace_back([caller] { caller.resume(); });
+    }
+
+  private:
+    Mutex mutex_;
+    std::vector<std::jthread> threads_ KSANA_GUARDED_BY(mutex_);
+};
+
 // A coroutine may await something of its own, which resumes it on a thread of its own.
 TEST(LibraryThreads, AJobMayBeResumedElsewhere) {
     const LogLines log;
     struct OnNewThread {
-        std::jthread& thread;
+        ResumingThreads& threads;
         bool await_ready() const { return false; }
-        void await_suspend(std::coroutine_handle<> caller) const {
-            thread = std::jthread([caller] { caller.resume(); });
-        }
+        void await_suspend(std::coroutine_handle<> caller) const { threads.Resume(caller); }
         void await_resume() const {}
     };
     Context context;
-    std::jthread thread;
+    ResumingThreads threads;
     Wakeup ended;
     Scheduler scheduler(context, {.lock = "memory:"});
     ASSERT_TRUE(
         scheduler.Add({.id = "elsewhere", .cron = "0 0 1 1 *"}, [&](JobContext& run) -> Task<> {
-            OnNewThread elsewhere{thread};
+            OnNewThread elsewhere{threads};
             co_await elsewhere;
             const bool whole = co_await run.Sleep(1ms);
             EXPECT_TRUE(whole);

@@ -157,7 +157,8 @@ def of_two_processes_one_runs_each_fire(installed):
         two.stop()
     fires = fires_of(one) + fires_of(two)
     equal(len(fires), len(set(fires)), f"different fires of {sorted(fires)}")
-    check(len(fires) >= 5, fires)
+    # The kill may hit the third fire while it runs: two before it and two after it are certain.
+    check(len(fires) >= 4, fires)
 
 
 def main():

@@ -75,13 +75,14 @@ TEST_F(ShutdownTest, ALoopThatLooksAtCancelledEnds) {
 // A handler that neither ends nor looks: Shutdown comes back, says so, and leaves its thread alone.
 TEST_F(ShutdownTest, AHandlerThatHangsIsLeftBehind) {
     Signal release;
-    Signal ended;
+    // Shared: the thread that is left behind is still in Note when the test goes on.
+    const auto ended = std::make_shared<Signal>();
     {
         Scheduler scheduler(context_, {.lock = "memory:", .shutdown_timeout = 0ms});
-        ASSERT_TRUE(scheduler.Add({.id = "hang", .fixed_rate = 1h}, [&](JobContext&) {
+        ASSERT_TRUE(scheduler.Add({.id = "hang", .fixed_rate = 1h}, [&, ended](JobContext&) {
             started_.Note();
             EXPECT_TRUE(release.Await(1));
-            ended.Note();
+            ended->Note();
         }));
         ASSERT_TRUE(scheduler.Start());
         ASSERT_TRUE(started_.Await(1));
@@ -89,7 +90,7 @@ TEST_F(ShutdownTest, AHandlerThatHangsIsLeftBehind) {
         EXPECT_EQ(log_.With({"error", "job.not_stopping", "jobId=hang"}).size(), 1U);
     }
     release.Note();
-    EXPECT_TRUE(ended.Await(1));
+    EXPECT_TRUE(ended->Await(1));
 }
 
 TEST_F(ShutdownTest, ACancelledRunHasNotSucceeded) {

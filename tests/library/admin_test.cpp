@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <thread>
+
 #include "ksana/codec/json/json_tree.hpp"
 #include "library/library_fixture.hpp"
 #include "library/run_signal.hpp"
@@ -33,14 +35,32 @@ class AdminTest : public ::testing::Test {
 
     // Returns the body of the answer; null after an error, with its status in status_.
     Json Ask(std::string_view method, std::string_view path, std::string_view body = "") {
+        auto json = Json::Parse(AskText(method, path, body));
+        return json ? *json : Json();
+    }
+
+    std::string AskText(std::string_view method, std::string_view path,
+                        std::string_view body = "") {
         ksana::testing::RawClient client(scheduler_.http_port());
         const auto answer =
             client.Ask(fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                                    "application/json\r\nContent-Length: {}\r\n\r\n{}",
                                    method, path, body.size(), body));
         status_ = answer.status;
-        auto json = Json::Parse(answer.body);
-        return json ? *json : Json();
+        return answer.body;
+    }
+
+    // Waits until this node has read the limit of the group: that happens after the answer to its
+    // PUT.
+    void AwaitGroupLimit(const std::string& group) {
+        const std::string line =
+            fmt::format(R"(ksana_limit_in_use{{kind="group",name="{}"}})", group);
+        const SystemClock clock;
+        const SteadyPoint until = clock.SteadyNow() + 60s;
+        while (AskText("GET", "/metrics").find(line) == std::string::npos) {
+            ASSERT_LT(clock.SteadyNow(), until);
+            std::this_thread::yield();
+        }
     }
 
     LogLines log_;
@@ -95,6 +115,7 @@ TEST_F(AdminTest, DisablesUntilTheRestart) {  // N-19
 TEST_F(AdminTest, AGroupRunsNoMoreAtOnceThanItsLimit) {
     Ask("PUT", "/api/v1/groups/narrow", R"({"max_concurrency": 1})");
     ASSERT_TRUE(status_ == 200 || status_ == 201) << status_;
+    AwaitGroupLimit("narrow");
     std::atomic<int> running{0};
     std::atomic<int> most{0};
     Signal ended;

@@ -370,9 +370,9 @@ TEST(LibraryLock, ARunLongerThanItsLockKeepsItIfLocksAreRenewed) {  // N-20
     detail::SchedulerAccess::CoreOf(scheduler).UseLocksForTest(std::move(driver));
     Wakeup ended;
     std::atomic<bool> whole{false};
-    ASSERT_TRUE(scheduler.Add({.id = "one", .fixed_rate = 1h, .lock_ttl = 30ms},
+    ASSERT_TRUE(scheduler.Add({.id = "one", .fixed_rate = 1h, .lock_ttl = 600ms},
                               [&](JobContext& run) -> Task<> {
-                                  whole = co_await run.Sleep(200ms);
+                                  whole = co_await run.Sleep(1500ms);
                                   ended.Notify();
                               }));
     ASSERT_TRUE(scheduler.Start());

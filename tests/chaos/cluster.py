@@ -73,8 +73,7 @@ class WorkerProcess:
             ip("-n", self.space, *words)
 
     def start(self, *flags):
-        log = open(self.folder / f"{self.name}.log", "a", encoding="utf-8")     # pylint: disable=R1732
-        with log:
+        with open(self.folder / f"{self.name}.log", "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", self.space, self.binary, "worker", "--server", self.servers,
                  "--name", self.name, "--slots", "8", "--lease", f"{LEASE}s", *flags],

@@ -152,11 +152,12 @@ def ksana(store, workers=256, patience=60):
 
 
 @contextlib.contextmanager
-def ksana_on(place, store, workers=256, patience=60):
+def ksana_on(place, store, workers=256, patience=60, environment=None):
     """Runs a server with the store of this URL; its log is in the folder."""
     log = place / "ksana.log"
     log.unlink(missing_ok=True)
     command, how = ksana_command(place, store, log, workers)
+    how["env"] |= environment or {}
     with running(command, **how) as process:
         def port():
             if process.poll() is not None:

@@ -1,52 +1,15 @@
 """The parts of `./dev bench queue`. Each adds its rows to a Report."""
-import contextlib
 import json
 import subprocess
 
 import peers
-from machine import BUILD, ROOT, cpu_by_thread, folder, ksana, ksana_on
+from machine import BUILD, cpu_by_thread, folder
+from queue_client import answer_of, drained, load, server_on, start_load
 from report import tell_cpu
 
 PROGRAMS = BUILD / "bench" / "bench"
-LOAD = PROGRAMS / "queue" / "ksana_queue_load"
 HANDLERS = PROGRAMS / "queue" / "ksana_handler_load"
 BARE = PROGRAMS / "stores" / "ksana_bare_bench"
-START_POSTGRES = ROOT / "tests" / "support" / "start_postgres.sh"
-NO_WORKERS = 1      # all tasks are for agents
-
-
-@contextlib.contextmanager
-def server_on(store):
-    """Starts a server with an empty store of this kind."""
-    with folder() as place:
-        if store == "SQLite":
-            with ksana(place / "ksana.db", NO_WORKERS) as server:
-                yield server
-            return
-        place.chmod(0o755)      # PostgreSQL runs as another user
-        done = subprocess.run(["bash", START_POSTGRES, place / "postgres"], capture_output=True,
-                              text=True, check=True)
-        try:
-            with ksana_on(place, done.stdout.strip(), NO_WORKERS) as server:
-                yield server
-        finally:
-            subprocess.run(["bash", START_POSTGRES, "stop", place / "postgres"], check=True)
-
-
-def start_load(server, *words):
-    return subprocess.Popen([LOAD, str(server.port), *map(str, words)], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
-
-
-def answer_of(process):
-    out, errors = process.communicate(timeout=300)
-    if process.returncode:
-        raise RuntimeError(f"ksana_queue_load: {errors.strip()}")
-    return json.loads(out)
-
-
-def load(server, *words):
-    return answer_of(start_load(server, *words))
 
 
 def rival(report, name, rows, metric="jobs_per_s"):
@@ -127,25 +90,13 @@ def bulk(report):
         compare(report, f"{store} against pg-boss", rate, found.get("pg-boss"), 3)
 
 
-def drained(server, count, agents, batch=500):
-    """Returns tasks a second over all agents, from the first task to the last."""
-    processes = [start_load(server, "drain", count, batch) for _ in range(agents)]
-    found = [answer_of(process) for process in processes]
-    done = sum(one["count"] for one in found)
-    if done < count:
-        raise RuntimeError(f"{done} of {count} were done")
-    busy = [one for one in found if one["count"]]
-    span = max(one["last_ns"] for one in busy) - min(one["first_ns"] for one in busy)
-    return done / (span / 1e9)
-
-
 def drain(report, tasks=200_000):
     own = {}
     for store in ("SQLite", "PostgreSQL"):
         with server_on(store) as server:
             load(server, "bulk", tasks, 5_000)
             before = cpu_by_thread(server.pid)
-            own[store] = drained(server, tasks, 2)
+            own[store] = drained([server], tasks, 2)
             report.add(f"{store}, two agents over HTTP, tasks a second", own[store], "")
             tell_cpu(report, server, before, tasks, f"{store}: ")
     found = rivals(report, (
@@ -223,7 +174,7 @@ def depth(report, few=10_000, many=1_000_000, sample=10_000):
             load(server, "bulk", waiting, 5_000)
             before = cpu_by_thread(server.pid)
             load(server, "submit", sample, 16)
-            drained(server, sample, 1, 100)
+            drained([server], sample, 1, 100)
             used = sum((cpu_by_thread(server.pid) - before).values())
             costs[waiting] = used / sample * 1e6
             report.add(f"CPU of the server for one task, {waiting:,} waiting", costs[waiting],

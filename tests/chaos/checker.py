@@ -260,7 +260,8 @@ def check_after(history, job, ended):
                 if run.get("job_id") == job["id"] and run.get("nominal_at")
                 and begin < instant(run["nominal_at"]) <= history.ended)
     fires += sum(entry.get("count", 1) for entry in history.ledger
-                 if entry["job_id"] == job["id"])
+                 if entry["job_id"] == job["id"]
+                 and begin < instant(entry["first"]) <= history.ended)
     if fires == ends:
         return []
     return [f"I9: {job['id']} fired {fires} times after {ends} ends"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Three servers, three workers and a database under faults; then every fire is accounted for.
 
-usage: chaos.py KSANA [SECONDS [SEED]]
+usage: storm_cases.py KSANA [SECONDS [SEED]]
 
 Kills and stops servers and workers at random, restarts the database, and cuts workers off the
 network, for SECONDS (default: KSANA_CHAOS_SECONDS, or 25). Then all faults end, the cluster must be

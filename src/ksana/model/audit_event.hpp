@@ -47,8 +47,10 @@ inline constexpr std::string_view kRetried = "retried";
 inline constexpr std::string_view kHeld = "held";
 inline constexpr std::string_view kResolved = "resolved";
 inline constexpr std::string_view kSentBack = "sent_back";
+inline constexpr std::string_view kDrainWorker = "drain";
 
 inline constexpr std::string_view kJob = "job";
+inline constexpr std::string_view kWorker = "worker";
 inline constexpr std::string_view kRun = "run";
 inline constexpr std::string_view kBackfill = "backfill";
 inline constexpr std::string_view kAlert = "alert";

@@ -1,7 +1,6 @@
 #include "ksana/model/validate.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -13,6 +12,7 @@
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/model/http_url.hpp"
+#include "ksana/model/run/agent.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace ksana::model {
@@ -95,24 +95,93 @@ void CheckHttp(Checker& check, const HttpAction& http) {
     }
 }
 
-void CheckCommand(Checker& check, const CommandAction& command) {
-    if (command.argv.empty() || command.argv.front().empty()) {
-        check.Add("/command/argv", "names no program");
+// Checks a text of a command: the kernel ends it at a NUL.
+void CheckWord(Checker& check, const std::string& path, const std::string& word) {
+    if (word.size() > kMaxArgument) {
+        check.Add(path, fmt::format("is longer than {} bytes", kMaxArgument));
     }
-    for (std::size_t i = 0; i < command.argv.size(); ++i) {
-        if (command.argv[i].find('\0') != std::string::npos) {
-            check.Add(fmt::format("/command/argv/{}", i), "holds a NUL");
-        }
-    }
-    if (command.working_directory.find('\0') != std::string::npos) {
-        check.Add("/command/working_directory", "holds a NUL");
-    }
+    if (word.find('\0') != std::string::npos) check.Add(path, "holds a NUL");
+}
+
+bool IsVariableName(std::string_view name) {
+    return !name.empty() && name.size() <= kMaxNameLength &&
+           name.find_first_of(std::string_view("=\0", 2)) == std::string_view::npos;
+}
+
+void CheckVariables(Checker& check, const CommandAction& command) {
     for (const auto& [name, value] : command.environment) {
         const std::string path = "/command/environment" + PointerStep(Excerpt(name, 80));
-        if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
-            check.Add(path, "is no name of an environment variable");
+        if (!IsVariableName(name)) check.Add(path, "is no name of an environment variable");
+        if (name.starts_with("KSANA_"))
+            check.Add(path, "names beginning with KSANA_ are the run's");
+        CheckWord(check, path, value);
+    }
+    for (std::size_t i = 0; i < command.inherit.size(); ++i) {
+        const std::string path = fmt::format("/command/inherit/{}", i);
+        const std::string& name = command.inherit[i];
+        if (!IsVariableName(name)) check.Add(path, "is no name of an environment variable");
+        if (name.starts_with("KSANA_"))
+            check.Add(path, "names beginning with KSANA_ are not given");
+    }
+}
+
+void CheckCommandLimits(Checker& check, const CommandLimits& limits) {
+    if (limits.cpu) {
+        check.Range("/command/limits/cpu", *limits.cpu, std::chrono::seconds(1), kMaxTimeout);
+    }
+    for (const auto& [name, value] : {std::pair("memory", limits.memory),
+                                      {"files", limits.files},
+                                      {"processes", limits.processes},
+                                      {"file_size", limits.file_size},
+                                      {"core", limits.core}}) {
+        if (value && *value < 0) {
+            check.Add(fmt::format("/command/limits/{}", name), "must not be negative");
         }
-        if (value.find('\0') != std::string::npos) check.Add(path, "holds a NUL");
+    }
+}
+
+// Returns whether the text has "{{" that is not doubled, which means a literal one.
+bool HasPlaceholder(std::string_view text) {
+    for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
+        if (!text.substr(at + 2).starts_with("{{")) return true;
+        at += 4;
+    }
+    return false;
+}
+
+void CheckCommand(Checker& check, const CommandAction& command) {
+    if (command.argv.empty() || command.argv.front().empty()) {
+        check.Add("/command/argv",
+                  command.shell ? "has no line for the shell" : "names no program");
+    }
+    if (command.argv.size() + command.environment.size() + command.inherit.size() > kMaxArguments) {
+        check.Add("/command",
+                  fmt::format("has more than {} arguments and variables", kMaxArguments));
+        return;
+    }
+    for (std::size_t i = 0; i < command.argv.size(); ++i) {
+        CheckWord(check, fmt::format("/command/argv/{}", i), command.argv[i]);
+    }
+    if (command.shell && !command.argv.empty() && HasPlaceholder(command.argv.front())) {
+        check.Add("/command/argv/0",
+                  "holds a placeholder: a shell would read its value as commands. Pass it as a "
+                  "further argument and use \"$1\", or write {{{{ for {{");
+    }
+    CheckWord(check, "/command/working_directory", command.working_directory);
+    check.Text("/command/user", command.user, kMaxNameLength);
+    check.Text("/command/group", command.group, kMaxNameLength);
+    CheckVariables(check, command);
+    CheckCommandLimits(check, command.limits);
+    for (std::size_t i = 0; i < command.permanent_exit_codes.size() && i < 256; ++i) {
+        check.Range(fmt::format("/command/permanent_exit_codes/{}", i),
+                    command.permanent_exit_codes[i], 1, 255);
+    }
+    if (command.permanent_exit_codes.size() > 255) {
+        check.Add("/command/permanent_exit_codes", "has more than 255 codes");
+    }
+    if (command.output_limit < kMinOutputLimit || command.output_limit > kMaxOutputLimit) {
+        check.Add("/command/output_limit",
+                  fmt::format("must lie between {} and {}", kMinOutputLimit, kMaxOutputLimit));
     }
 }
 
@@ -165,6 +234,20 @@ void CheckDependencies(Checker& check, const JobDefinition& job) {
     }
 }
 
+void CheckAfter(Checker& check, const JobDefinition& job) {
+    const std::vector<std::string>& jobs = job.schedule.jobs;
+    if (jobs.size() > kMaxDependencies) {
+        return check.Add("/schedule/jobs", fmt::format("has more than {} jobs", kMaxDependencies));
+    }
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const std::string path = fmt::format("/schedule/jobs/{}", i);
+        check.Identifier(path, jobs[i], false);
+        if (!jobs[i].empty() && jobs[i] == job.id) check.Add(path, "is the job itself");
+        if (!seen.insert(jobs[i]).second) check.Add(path, "is named twice");
+    }
+}
+
 void CheckLabels(Checker& check, const JobDefinition& job) {
     if (job.labels.size() > kMaxLabels) {
         return check.Add("/labels", fmt::format("has more than {} labels", kMaxLabels));
@@ -198,14 +281,45 @@ void CheckTaskKey(Checker& check, const TaskKey& unique) {
     }
 }
 
-void CheckSelector(Checker& check, const TextMap& selector) {
-    if (selector.size() > kMaxSelectorLabels) {
-        return check.Add("/selector", fmt::format("has more than {} labels", kMaxSelectorLabels));
+void CheckWanted(Checker& check, const std::string& member, const TextMap& labels) {
+    if (labels.size() > kMaxSelectorLabels) {
+        return check.Add(member, fmt::format("has more than {} labels", kMaxSelectorLabels));
     }
-    for (const auto& [name, value] : selector) {
-        const std::string path = "/selector" + PointerStep(Excerpt(name, 80));
+    for (const auto& [name, value] : labels) {
+        const std::string path = member + PointerStep(Excerpt(name, 80));
         check.Identifier(path, name, false);
         check.Text(path, value, kMaxNameLength);
+    }
+}
+
+void CheckPlacement(Checker& check, const JobDefinition& job) {
+    const Placement& placement = job.placement;
+    CheckWanted(check, "/placement/require", placement.require);
+    CheckWanted(check, "/placement/prefer", placement.prefer);
+    check.Text("/placement/sticky", placement.sticky, kMaxKeyLength);
+    check.Range("/placement/prefer_for", placement.prefer_for, Duration::zero(), kMaxPreferFor);
+    if (!placement.broadcast) return;
+    if (!placement.sticky.empty() || !placement.prefer.empty()) {
+        check.Add("/placement/broadcast",
+                  "goes to every worker: it does not go with prefer or sticky");
+    }
+    if (job.overlap != OverlapPolicy::kSkip && job.overlap != OverlapPolicy::kAllow) {
+        check.Add("/placement/broadcast", "goes with overlap skip or allow only");
+    }
+    if (job.run_log == RunLog::kNone) {
+        check.Add("/placement/broadcast", "does not go with run_log none");
+    }
+    if (job.schedule.kind == schedule::ScheduleKind::kAfter) {
+        check.Add("/placement/broadcast", "does not go with a schedule of kind after");
+    }
+}
+
+void CheckTaskPlacement(Checker& check, const NewTask& task) {
+    CheckWanted(check, "/selector", task.selector);
+    CheckWanted(check, "/prefer", task.prefer);
+    check.Text("/sticky", task.sticky, kMaxKeyLength);
+    if (task.prefer_for) {
+        check.Range("/prefer_for", *task.prefer_for, Duration::zero(), kMaxPreferFor);
     }
 }
 
@@ -251,28 +365,9 @@ std::vector<Problem> ValidateJob(const JobDefinition& job,
     check.Range("/stop_grace", job.stop_grace, Duration::zero(), std::chrono::hours(1));
     check.Range("/priority", job.priority, kMinPriority, kMaxPriority);
     CheckDependencies(check, job);
-    return problems;
-}
-
-std::vector<Problem> UnsupportedParts(const JobDefinition& job, std::span<const ActionKind> kinds) {
-    std::vector<Problem> problems;
-    const ActionKind kind = KindOf(job.action);
-    if (std::ranges::find(kinds, kind) == kinds.end()) {
-        std::vector<std::string> allowed;
-        for (const ActionKind one : kinds) allowed.emplace_back(NameOf(one));
-        problems.push_back(
-            {.path = "/type",
-             .message = fmt::format("\"{}\" is not carried out by this server: use {}",
-                                    NameOf(kind), fmt::join(allowed, " or ")),
-             .code = "not_supported",
-             .allowed = allowed});
-    }
-    if (!job.depends_on.empty()) {
-        problems.push_back({.path = "/depends_on",
-                            .message = "is not carried out by this server: leave it empty",
-                            .code = "not_supported",
-                            .allowed = {}});
-    }
+    CheckAfter(check, job);
+    check.Range("/max_wait", job.max_wait, Duration::zero(), std::chrono::hours(24 * 366));
+    CheckPlacement(check, job);
     return problems;
 }
 
@@ -318,7 +413,30 @@ std::vector<Problem> ValidateNewTask(const NewTask& task) {
         check.Range("/timeout", *task.timeout, std::chrono::milliseconds(1), kMaxTimeout);
     }
     if (task.parent && task.parent->IsNil()) check.Add("/parent", "is the nil UUID");
-    CheckSelector(check, task.selector);
+    CheckTaskPlacement(check, task);
+    return problems;
+}
+
+std::vector<Problem> ValidateWorker(const Worker& worker) {
+    std::vector<Problem> problems;
+    Checker check(problems);
+    check.Identifier("/name", worker.id, false);
+    if (worker.incarnation.IsNil()) check.Add("/incarnation", "is the nil UUID");
+    check.Text("/host", worker.host, kMaxNameLength);
+    check.Text("/version", worker.version, kMaxNameLength);
+    check.Range("/slots", worker.slots, 1, kMaxWorkerSlots);
+    if (worker.kinds.empty()) check.Add("/kinds", "needs at least one kind");
+    if (worker.types.size() > kMaxFilterNames) {
+        check.Add("/types", fmt::format("has more than {} names", kMaxFilterNames));
+    }
+    for (std::size_t i = 0; i < worker.types.size(); ++i) {
+        check.Identifier(fmt::format("/types/{}", i), worker.types[i], false);
+    }
+    CheckWanted(check, "/labels", worker.labels);
+    const auto own = worker.labels.find(kWorkerLabel);
+    if (own != worker.labels.end() && own->second != worker.id) {
+        check.Add("/labels/worker", "is the name of the worker, which it has anyway");
+    }
     return problems;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "ksana/base/error/error.hpp"
@@ -8,6 +7,7 @@
 #include "ksana/model/job/limit.hpp"
 #include "ksana/model/run/new_task.hpp"
 #include "ksana/model/run/run_type.hpp"
+#include "ksana/model/worker.hpp"
 
 namespace ksana::schedule {
 struct ScheduleContext;
@@ -20,11 +20,10 @@ namespace ksana::model {
 std::vector<Problem> ValidateJob(const JobDefinition& job,
                                  const schedule::ScheduleContext& context);
 
-// The parts of a job that would be stored and never carried out: an action of another kind than
-// `kinds`, and dependencies between jobs.
-std::vector<Problem> UnsupportedParts(const JobDefinition& job, std::span<const ActionKind> kinds);
-
 std::vector<Problem> ValidateRunType(const RunType& type);
+
+// Checks what a worker says about itself when it registers.
+std::vector<Problem> ValidateWorker(const Worker& worker);
 
 std::vector<Problem> ValidateLimit(const Limit& limit);
 
@@ -36,10 +35,14 @@ inline constexpr std::size_t kMaxDescriptionLength = 4'000;
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxHeaders = 64;
 inline constexpr std::size_t kMaxBodyLength = 1 << 20;
-inline constexpr std::size_t kMaxDependencies = 64;
+inline constexpr std::size_t kMaxArguments = 1'000;  // of a command, with its variables
+inline constexpr std::size_t kMaxArgument = 64 << 10;
+inline constexpr std::size_t kMaxDependencies = 100;  // of depends_on, and of an after schedule
 inline constexpr std::size_t kMaxRetrySequence = 100;
 inline constexpr std::size_t kMaxSecretLength = 1'000;
 inline constexpr std::size_t kMaxKeyLength = 500;  // of a unique key, which is part of an index
+// How long a preference may keep a run from other workers.
+inline constexpr Duration kMaxPreferFor = std::chrono::hours(1);
 inline constexpr std::size_t kMaxSelectorLabels = 64;
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr int kMaxMisfireRuns = 1'000;

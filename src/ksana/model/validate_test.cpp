@@ -116,6 +116,36 @@ TEST_F(ValidateTest, OtherActionsAreCheckedToo) {
     EXPECT_EQ(Paths(), (Strings{"/queue/category", "/queue/type"}));
 }
 
+TEST_F(ValidateTest, EveryPartOfACommandIsChecked) {
+    CommandAction command{.argv = {"a", "{{b}}"}, .environment = {{"A", "{{b}}"}}};
+    job_.action = command;
+    EXPECT_EQ(Paths(), Strings{});
+    command.inherit = {"OK", "KSANA_STORE", "A=B"};
+    command.environment = {{"KSANA_RUN_ID", "x"}};
+    command.user = "a\nb";
+    command.limits = {.cpu = std::chrono::milliseconds(1), .memory = -1};
+    command.permanent_exit_codes = {1, 0, 256};
+    command.output_limit = 100;
+    job_.action = command;
+    EXPECT_EQ(Paths(),
+              (Strings{"/command/environment/KSANA_RUN_ID", "/command/inherit/1",
+                       "/command/inherit/2", "/command/limits/cpu", "/command/limits/memory",
+                       "/command/output_limit", "/command/permanent_exit_codes/1",
+                       "/command/permanent_exit_codes/2", "/command/user"}));
+    job_.action =
+        CommandAction{.argv = {std::string("a\0b", 3), std::string(kMaxArgument + 1, 'x')}};
+    EXPECT_EQ(Paths(), (Strings{"/command/argv/0", "/command/argv/1"}));
+}
+
+// The value of a parameter must never be read as commands.
+TEST_F(ValidateTest, AShellLineHasNoPlaceholders) {
+    job_.action = CommandAction{.argv = {"echo {{name}}"}, .shell = true};
+    EXPECT_EQ(Paths(), Strings{"/command/argv/0"});
+    job_.action =
+        CommandAction{.argv = {"docker ps --format '{{{{.Names}}'", "{{name}}"}, .shell = true};
+    EXPECT_EQ(Paths(), Strings{});
+}
+
 // T-06, T-11
 TEST_F(ValidateTest, TypesAreChecked) {
     RunType type;

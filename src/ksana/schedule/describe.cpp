@@ -194,6 +194,16 @@ std::string DatePart(const CronSpec& spec) {
     return fmt::format(" {}, and only {}", DayPart(spec), WeekdayPart(spec));
 }
 
+std::string AfterPart(const ScheduleSpec& spec) {
+    static constexpr std::array<std::string_view, 3> kEnds = {"succeeded", "failed", "ended"};
+    const std::string_view ended = kEnds.at(static_cast<std::size_t>(spec.on));
+    const bool one = spec.jobs.size() == 1;
+    if (one) return fmt::format("After each run of {} that {}", spec.jobs.front(), ended);
+    return spec.join == AfterJoin::kEach
+               ? fmt::format("After each run of {} that {}", Join(spec.jobs, "or"), ended)
+               : fmt::format("After runs of {} have all {}", Join(spec.jobs, "and"), ended);
+}
+
 }  // namespace
 
 std::string DescribeCron(const CronSpec& spec) {
@@ -206,6 +216,10 @@ std::string DescribeCron(const CronSpec& spec) {
 std::string DescribeSchedule(const ScheduleSpec& spec) {
     std::string text;
     switch (spec.kind) {
+        case ScheduleKind::kAfter:
+            text = AfterPart(spec);
+            if (spec.start_at) text += fmt::format(", not before {}", FormatTime(*spec.start_at));
+            break;
         case ScheduleKind::kOnce:
             return fmt::format("Once, at {}.", FormatTime(spec.run_at));
         case ScheduleKind::kEvery:

@@ -34,7 +34,12 @@ struct NextFire {
         return once > after ? std::optional(once) : std::nullopt;
     }
     std::optional<TimePoint> operator()(const EveryGrid& grid) const { return grid.Next(after); }
+    template <class Other>
+    std::optional<TimePoint> operator()(const Other&) const {
+        return std::nullopt;
+    }
     template <class Pair>
+    requires requires(const Pair& pair) { pair.allowed; }
     std::optional<TimePoint> operator()(const Pair& cron) const {
         return FromSecond(cron.allowed.Next(FloorSecond(after)));
     }
@@ -48,7 +53,12 @@ struct PreviousFire {
     std::optional<TimePoint> operator()(const EveryGrid& grid) const {
         return grid.Previous(before);
     }
+    template <class Other>
+    std::optional<TimePoint> operator()(const Other&) const {
+        return std::nullopt;
+    }
     template <class Pair>
+    requires requires(const Pair& pair) { pair.allowed; }
     std::optional<TimePoint> operator()(const Pair& cron) const {
         return FromSecond(cron.allowed.Previous(CeilSecond(before)));
     }
@@ -59,7 +69,12 @@ struct CountFires {
     TimePoint until;
     std::int64_t operator()(TimePoint once) const { return once > after && once <= until ? 1 : 0; }
     std::int64_t operator()(const EveryGrid& grid) const { return grid.Count(after, until); }
+    template <class Other>
+    std::int64_t operator()(const Other&) const {
+        return 0;
+    }
     template <class Pair>
+    requires requires(const Pair& pair) { pair.allowed; }
     std::int64_t operator()(const Pair& cron) const {
         return cron.allowed.Count(FloorSecond(after) + 1, FloorSecond(until) + 1);
     }
@@ -95,6 +110,10 @@ void CheckEvery(const ScheduleSpec& spec, std::vector<Problem>& problems) {
     }
 }
 
+void CheckAfter(const ScheduleSpec& spec, std::vector<Problem>& problems) {
+    if (spec.jobs.empty()) problems.push_back({"/jobs", "must name at least one job"});
+}
+
 void CheckDialect(const ScheduleSpec& spec, std::vector<Problem>& problems) {
     if (spec.dialect != CronDialect::kLibrary) return;
     if (spec.zone != "UTC") problems.push_back({"/zone", "the library dialect is always in UTC"});
@@ -110,8 +129,10 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, const ScheduleConte
     std::shared_ptr<const CalendarIndex> calendar;
     if (!spec.calendar.empty()) {
         if (context.find_calendar) calendar = context.find_calendar(spec.calendar);
-        if (spec.kind == ScheduleKind::kOnce) {
-            problems.push_back({"/calendar", "has no meaning for a schedule of kind \"once\""});
+        if (spec.kind == ScheduleKind::kOnce || spec.kind == ScheduleKind::kAfter) {
+            problems.push_back(
+                {"/calendar", fmt::format("has no meaning for a schedule of kind \"{}\"",
+                                          spec.kind == ScheduleKind::kOnce ? "once" : "after")});
         } else if (calendar == nullptr) {
             problems.push_back({"/calendar", fmt::format("there is no calendar \"{}\"",
                                                          Excerpt(spec.calendar, 80))});
@@ -119,6 +140,7 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, const ScheduleConte
     }
     std::optional<CronSpec> cron;
     if (spec.kind == ScheduleKind::kEvery) CheckEvery(spec, problems);
+    if (spec.kind == ScheduleKind::kAfter) CheckAfter(spec, problems);
     if (spec.kind == ScheduleKind::kCron) {
         CheckDialect(spec, problems);
         auto parsed = ParseCron(spec.cron, {spec.dialect, spec.day_match});
@@ -137,6 +159,8 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, const ScheduleConte
             case ScheduleKind::kEvery:
                 return EveryGrid(spec.start_at.value_or(context.created_at), spec.every, calendar,
                                  *zone);
+            case ScheduleKind::kAfter:
+                return NoTimes{};
             case ScheduleKind::kCron:
                 break;
         }
@@ -189,7 +213,7 @@ std::optional<TimePoint> Schedule::NextInDialect(TimePoint after) const {
     return next;
 }
 
-bool Schedule::EverFires() const { return Next(First() - Duration(1)).has_value(); }
+bool Schedule::EverFires() const { return !HasTimes() || Next(First() - Duration(1)).has_value(); }
 
 FireRange Schedule::Blocked(TimePoint after, TimePoint until) const {
     const TimePoint from = std::max(after, First() - Duration(1));
@@ -216,6 +240,11 @@ TimePoint Schedule::WithJitter(std::string_view job_id, TimePoint nominal) const
     if (spec_->jitter <= Duration::zero()) return nominal;
     Duration span = spec_->jitter + Duration(1);  // [0, jitter]
     if (const auto next = Next(nominal)) span = std::min(span, *next - nominal);
+    return Delayed(job_id, nominal, span);
+}
+
+TimePoint Delayed(std::string_view job_id, TimePoint nominal, Duration span) {
+    if (span <= Duration::zero()) return nominal;
     const std::uint64_t hash = HashText(job_id, nominal.time_since_epoch().count());
     const Duration delay(
         static_cast<std::int64_t>(hash % static_cast<std::uint64_t>(span.count())));

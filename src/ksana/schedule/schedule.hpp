@@ -45,6 +45,9 @@ class Schedule {
     // Returns the first `max` fires in (after, until].
     std::vector<TimePoint> Fires(TimePoint after, TimePoint until, std::size_t max) const;
 
+    // Returns whether the times of fires follow from the schedule alone (all kinds but kAfter).
+    bool HasTimes() const { return spec_->kind != ScheduleKind::kAfter; }
+
     // Returns false if the schedule has no fire at all, past or future.
     bool EverFires() const;
 
@@ -66,7 +69,9 @@ class Schedule {
         ZonedCron allowed;
         ZonedCron blocked;
     };
-    using Engine = std::variant<TimePoint, EveryGrid, CronPair>;
+    // The fires of kAfter are made by the ends of other jobs' runs: none has a time in advance.
+    struct NoTimes {};
+    using Engine = std::variant<TimePoint, EveryGrid, CronPair, NoTimes>;
 
     Schedule(std::shared_ptr<const ScheduleSpec> spec, std::shared_ptr<const Engine> engine)
         : spec_(std::move(spec)), engine_(std::move(engine)) {}
@@ -78,5 +83,9 @@ class Schedule {
     std::shared_ptr<const ScheduleSpec> spec_;
     std::shared_ptr<const Engine> engine_;
 };
+
+// Returns the nominal time plus a delay of 0 to less than `span`, derived from a hash of the first
+// two arguments.
+TimePoint Delayed(std::string_view job_id, TimePoint nominal, Duration span);
 
 }  // namespace ksana::schedule

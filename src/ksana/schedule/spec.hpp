@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ksana/base/time/time.hpp"
 #include "ksana/schedule/cron/cron_spec.hpp"
@@ -30,7 +31,12 @@ enum class DstNote : std::uint8_t { kNone, kAfterGap, kFirstPass, kSecondPass };
 
 inline constexpr Duration kMaxJitter = std::chrono::hours(24);
 
-enum class ScheduleKind : std::uint8_t { kOnce, kEvery, kCron };
+enum class ScheduleKind : std::uint8_t { kOnce, kEvery, kCron, kAfter };
+
+// Which ends of the other jobs' runs make a fire of a schedule of kind `after`.
+enum class AfterOn : std::uint8_t { kSuccess, kFailure, kAny };
+// Whether all of the other jobs must have ended since the last fire, or each end makes a fire.
+enum class AfterJoin : std::uint8_t { kAll, kEach };
 
 // When a job fires, as the user writes it. Plain data; Schedule::Compile validates it and makes a
 // Schedule of it.
@@ -40,10 +46,14 @@ struct ScheduleSpec {
     CronDialect dialect = CronDialect::kStandard;
     DayMatch day_match = DayMatch::kOr;
     DstPolicy dst;
+    // The next two members and `jobs` are for kAfter only.
+    AfterOn on = AfterOn::kSuccess;
+    AfterJoin join = AfterJoin::kAll;
 
-    TimePoint run_at{};  // kOnce
-    Duration every{};    // kEvery
-    std::string cron;    // kCron
+    TimePoint run_at{};             // kOnce
+    Duration every{};               // kEvery
+    std::string cron;               // kCron
+    std::vector<std::string> jobs;  // kAfter: ids of the jobs whose runs end
 
     std::string zone = "UTC";  // IANA name, for kCron and for the calendar's dates
     // No fire before this time; for kEvery also the origin of the grid.

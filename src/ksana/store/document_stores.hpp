@@ -13,6 +13,7 @@
 #include "ksana/model/run/run_type.hpp"
 #include "ksana/model/worker.hpp"
 #include "ksana/store/page.hpp"
+#include "ksana/store/topics.hpp"
 
 namespace ksana::store {
 
@@ -69,7 +70,8 @@ struct Heartbeat {
 class WorkerStore {
   public:
     virtual ~WorkerStore() = default;
-    // Stores the worker, replacing an earlier incarnation of the same id.
+    // Stores the worker, replacing an earlier incarnation of the same id, which becomes `replaced`.
+    // The same incarnation again keeps its registered_at, and a request to drain.
     virtual Result<model::Worker> Register(model::Worker worker, std::optional<TimePoint> now) = 0;
     // Returns kNotFound if the worker is not registered, kLeaseLost if another incarnation has
     // taken the id or the worker has deregistered.
@@ -77,8 +79,21 @@ class WorkerStore {
     // Marks the worker as deregistered; the row stays. Returns kNotFound if it is not registered,
     // kLeaseLost if another incarnation has taken the id.
     virtual Result<void> Deregister(const std::string& id, const Uuid& incarnation) = 0;
+    // Asks the worker to drain, and stores `audit` in the same transaction. Returns kNotFound if it
+    // is not registered, kConflict if it is an agent or has left.
+    virtual Result<model::Worker> RequestDrain(
+        const std::string& id, const std::optional<model::AuditEvent>& audit = {}) = 0;
+    // Notes that the attempts of a silent worker were taken from it. Does nothing if it has beaten
+    // since `last_heartbeat_at`, was replaced or is gone.
+    virtual Result<void> NoteReaped(const std::string& id, TimePoint last_heartbeat_at) = 0;
+    // Notes agents that have claimed: id, kinds, types, labels. Does not touch the row of a
+    // registered worker that has not left. One transaction for all, at most kMaxBatch.
+    virtual Result<void> NoteAgents(const std::vector<model::Worker>& agents,
+                                    std::optional<TimePoint> now) = 0;
     // Deletes the row. Returns kNotFound if there is none.
     virtual Result<void> Forget(const std::string& id) = 0;
+    // Deletes the row if its last heartbeat is older; does nothing else.
+    virtual Result<void> ForgetSilent(const std::string& id, TimePoint before) = 0;
     virtual Result<model::Worker> Get(const std::string& id) = 0;
     virtual Result<Page<model::Worker>> List(const ListParams& params) = 0;
 };
@@ -90,6 +105,7 @@ struct SettingWrite {
     std::optional<TimePoint> expires_at;
     // Stored in the same transaction as the value; the store sets `at`.
     std::optional<model::AuditEvent> audit;
+    Topics topics = Topic::kDocuments;  // whom the commit wakes; empty: nobody
 };
 
 // Small JSON values by key: server settings, calendars, groups, answers to repeated requests. An

@@ -62,6 +62,9 @@ class FaultyJobs final : public JobStore {
     Result<Page<model::Job>> List(const JobQuery& query) override {
         return injector_.Call("jobs.List", [&] { return inner_.List(query); });
     }
+    Result<std::vector<std::string>> Dependants(const std::string& id) override {
+        return injector_.Call("jobs.Dependants", [&] { return inner_.Dependants(id); });
+    }
     Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) override {
         return injector_.Call("jobs.Count", [&] { return inner_.CountWithin(filter, bounds); });
     }
@@ -170,6 +173,23 @@ class FaultyWorkers final : public WorkerStore {
         return injector_.Call("workers.Deregister",
                               [&] { return inner_.Deregister(id, incarnation); });
     }
+    Result<model::Worker> RequestDrain(const std::string& id,
+                                       const std::optional<model::AuditEvent>& audit) override {
+        return injector_.Call("workers.RequestDrain",
+                              [&] { return inner_.RequestDrain(id, audit); });
+    }
+    Result<void> NoteReaped(const std::string& id, TimePoint last_heartbeat_at) override {
+        return injector_.Call("workers.NoteReaped",
+                              [&] { return inner_.NoteReaped(id, last_heartbeat_at); });
+    }
+    Result<void> NoteAgents(const std::vector<model::Worker>& agents,
+                            std::optional<TimePoint> now) override {
+        return injector_.Call("workers.NoteAgents", [&] { return inner_.NoteAgents(agents, now); });
+    }
+    Result<void> ForgetSilent(const std::string& id, TimePoint before) override {
+        return injector_.Call("workers.ForgetSilent",
+                              [&] { return inner_.ForgetSilent(id, before); });
+    }
     Result<void> Forget(const std::string& id) override {
         return injector_.Call("workers.Forget", [&] { return inner_.Forget(id); });
     }
@@ -182,6 +202,43 @@ class FaultyWorkers final : public WorkerStore {
 
   private:
     WorkerStore& inner_;
+    Injector& injector_;
+};
+
+class FaultyNodes final : public NodeStore {
+  public:
+    FaultyNodes(NodeStore& inner, Injector& injector) : inner_(inner), injector_(injector) {}
+
+    Result<model::ServerNode> Register(model::ServerNode node,
+                                       std::optional<TimePoint> now) override {
+        return injector_.Call("nodes.Register", [&] { return inner_.Register(node, now); });
+    }
+    Result<model::ServerNode> Beat(model::ServerNode node, std::optional<TimePoint> now) override {
+        return injector_.Call("nodes.Beat", [&] { return inner_.Beat(node, now); });
+    }
+    Result<void> Leave(const std::string& name, const std::string& incarnation) override {
+        return injector_.Call("nodes.Leave", [&] { return inner_.Leave(name, incarnation); });
+    }
+    Result<void> MarkDown(const std::string& name, const std::string& incarnation) override {
+        return injector_.Call("nodes.MarkDown", [&] { return inner_.MarkDown(name, incarnation); });
+    }
+    Result<void> Forget(const std::string& name, const std::string& incarnation) override {
+        return injector_.Call("nodes.Forget", [&] { return inner_.Forget(name, incarnation); });
+    }
+    Result<model::ServerNode> Get(const std::string& name) override {
+        return injector_.Call("nodes.Get", [&] { return inner_.Get(name); });
+    }
+    Result<Page<model::ServerNode>> List(const ListParams& params) override {
+        return injector_.Call("nodes.List", [&] { return inner_.List(params); });
+    }
+    Result<std::optional<std::vector<std::string>>> WithoutSession(
+        const std::vector<std::string>& incarnations) override {
+        return injector_.Call("nodes.WithoutSession",
+                              [&] { return inner_.WithoutSession(incarnations); });
+    }
+
+  private:
+    NodeStore& inner_;
     Injector& injector_;
 };
 
@@ -281,11 +338,13 @@ class FaultyStore final : public Store {
     RunStore& runs() override { return runs_; }
     TypeStore& types() override { return types_; }
     WorkerStore& workers() override { return workers_; }
+    NodeStore& nodes() override { return nodes_; }
     LockStore& locks() override { return locks_; }
     SettingStore& settings() override { return settings_; }
     EventStore& events() override { return events_; }
     RecordStore& records() override { return records_; }
     ChangeFeed& changes() override { return inner_.changes(); }
+    void MakeRunsWith(RunMaker maker) override { inner_.MakeRunsWith(std::move(maker)); }
 
     Result<TimePoint> Now() override {
         return injector_.Call("store.Now", [&] { return inner_.Now(); });
@@ -301,6 +360,7 @@ class FaultyStore final : public Store {
     FaultyRuns runs_{inner_.runs(), injector_};
     FaultyTypes types_{inner_.types(), injector_};
     FaultyWorkers workers_{inner_.workers(), injector_};
+    FaultyNodes nodes_{inner_.nodes(), injector_};
     FaultyLocks locks_{inner_.locks(), injector_};
     FaultySettings settings_{inner_.settings(), injector_};
     FaultyEvents events_{inner_.events(), injector_};

@@ -1,13 +1,9 @@
 #include "ksana/store/job_query.hpp"
 
+#include "ksana/model/job/job_run.hpp"
+
 namespace ksana::store {
 
-std::string RunTypeOf(const model::Job& job) {
-    if (const auto* queue = std::get_if<model::QueueAction>(&job.action)) return queue->type;
-    if (const auto* handler = std::get_if<model::HandlerAction>(&job.action)) {
-        return handler->handler;
-    }
-    return {};
-}
+std::string RunTypeOf(const model::Job& job) { return model::RunTypeOf(job); }
 
 }  // namespace ksana::store

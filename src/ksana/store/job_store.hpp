@@ -20,7 +20,11 @@ namespace ksana::store {
 
 // The result of planning one job's fires. Written in one transaction or not at all.
 struct JobPlan {
-    std::vector<model::Run> runs;            // one per fire, with its nominal time
+    std::vector<model::Run> runs;  // one per fire, with its nominal time
+    // The other runs of a broadcast: each has one of `runs` as its parent, and is stored if and
+    // only if that one is stored and not skipped. The parent is skipped if any run of the job has
+    // not ended, unless the job allows overlap; none of them counts against the others.
+    std::vector<model::Run> followers = {};
     std::vector<model::LedgerRange> ranges;  // fires that make no run
     TimePoint planned_until{};               // every fire up to here is accounted for
     std::optional<TimePoint> next_run_at;    // none: the job does not fire again
@@ -91,6 +95,10 @@ struct Planned {
 // Must be pure and quick, and must not call the store. `now` is the time of the transaction.
 using Planner = std::function<JobPlan(const model::Job& job, TimePoint now)>;
 
+// Makes the run of a job for a fire. Called inside a transaction, possibly more than once. Must be
+// pure, quick and thread-safe, and must not call the store.
+using RunMaker = std::function<model::Run(const model::Job& job)>;
+
 struct StatisticsParams {
     std::string job_id;
     std::optional<TimePoint> from;   // runs that ended at or after this
@@ -114,9 +122,11 @@ class JobStore {
 
     // Writes the jobs in one transaction and returns one outcome per write, in order: the stored
     // job or an error (see JobWrite; kInvalidArgument for bad input or an id that occurs twice). An
-    // error outcome does not affect the other writes. The call itself fails, with nothing written,
-    // if the store fails or if another writer has just created a job that comes with a plan
-    // (kConflict: try again).
+    // error outcome does not affect the other writes. Jobs named in depends_on and in `after`
+    // schedules must exist or be written before it in the same call, and must not form a cycle,
+    // also with changes that other callers make at the same time; else the outcome is
+    // kInvalidArgument. The call itself fails, with nothing written, if the store fails or if
+    // another writer has just created a job that comes with a plan (kConflict: try again).
     virtual Result<std::vector<Result<model::Job>>> Write(WriteJobsParams params) = 0;
     // Deletes the job and cancels its runs that have had no attempt yet; other runs go on. Returns
     // kNotFound if there is no such job, kConflict if the version differs or another job depends on
@@ -128,6 +138,8 @@ class JobStore {
     // Returns the jobs that exist, in the order of `ids` (at most kMaxBatch).
     virtual Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) = 0;
     virtual Result<Page<model::Job>> List(const JobQuery& query) = 0;
+    // Returns the ids of the jobs that name this one in depends_on or in an `after` schedule.
+    virtual Result<std::vector<std::string>> Dependants(const std::string& id) = 0;
     virtual Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) = 0;
     // Counts matching jobs, at most up to `most`.
     Result<std::int64_t> Count(const JobFilter& filter, std::int64_t most) {

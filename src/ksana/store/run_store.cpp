@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ksana/model/worker.hpp"
+
 namespace ksana::store {
 
 Result<std::vector<Applied>> RunStore::Apply(std::vector<model::RunEvent> events,
@@ -27,21 +29,15 @@ bool OneOf(const std::vector<std::string>& wanted, const std::string& value) {
     return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
 }
 
-// Returns whether the labels satisfy a run's selector.
-bool Meets(const TextMap& labels, const TextMap& selector) {
-    return std::ranges::all_of(selector, [&](const auto& demand) {
-        const auto found = labels.find(demand.first);
-        return found != labels.end() && found->second == demand.second;
-    });
-}
-
 }  // namespace
 
-bool Matches(const ClaimFilter& filter, const model::Run& run) {
+bool Matches(const ClaimFilter& filter, const model::Run& run, TimePoint now) {
     return run.kind == filter.kind && OneOf(filter.types, run.type) &&
            (filter.without.empty() || !OneOf(filter.without, run.type)) &&
            OneOf(filter.categories, run.category) && Is(filter.tenant, run.tenant) &&
-           Is(filter.creator, run.creator) && Meets(filter.labels, run.selector);
+           Is(filter.creator, run.creator) && (!filter.only_selective || !run.selector.empty()) &&
+           model::HasLabels(filter.labels, run.selector) &&
+           (model::PreferredUntil(run) <= now || model::HasLabels(filter.labels, run.prefer));
 }
 
 }  // namespace ksana::store

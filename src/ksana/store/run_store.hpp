@@ -73,6 +73,7 @@ struct ClaimFilter {
     std::string tenant;                   // empty: any
     std::string creator;                  // empty: any
     TextMap labels;                       // labels of the worker; a run's selector must be a subset
+    bool only_selective = false;          // only runs that have a selector
     friend bool operator==(const ClaimFilter&, const ClaimFilter&) = default;
 };
 
@@ -80,9 +81,15 @@ struct ClaimFilter {
 // then by id.
 struct ClaimParams {
     ClaimFilter filter;
+    // A run that matches one of these is claimed too: a worker that serves several kinds.
+    std::vector<ClaimFilter> others = {};
     std::string owner;
     Duration lease = std::chrono::seconds(30);
     std::size_t limit = 1;
+    // Of a registered worker: it gets nothing if its row names another incarnation, or says that it
+    // drains or has left. Empty: anybody may claim.
+    std::string worker = {};
+    Uuid incarnation = {};
 };
 
 struct Claimed {
@@ -161,11 +168,12 @@ struct RunHistory {
 
 // When the next work is due; none: nothing is known to come.
 struct WakeTimes {
-    TimePoint now{};                  // the store's clock, to which the other times refer
-    std::optional<TimePoint> plan;    // next fire of an enabled job
-    std::optional<TimePoint> ready;   // ready_at of the next scheduled run
-    std::optional<TimePoint> expiry;  // when the next lease or deadline expires
-    bool queued = false;              // at least one run can be claimed now
+    TimePoint now{};                 // the store's clock, to which the other times refer
+    std::optional<TimePoint> plan;   // next fire of an enabled job
+    std::optional<TimePoint> ready;  // ready_at of the next scheduled run
+    // When the next lease or deadline expires, or a run that waits for other jobs is looked at.
+    std::optional<TimePoint> expiry;
+    bool queued = false;  // at least one run can be claimed now
 };
 
 // The runs, their attempts, and the queue of runs that wait. model::Decide decides every change of
@@ -183,7 +191,8 @@ class RunStore {
     // call; its outcome says so. Starting a run by an event is refused: only a claim starts runs.
     virtual Result<Exchanged> Exchange(ExchangeParams params) = 0;
     // Ends attempts whose lease or deadline has expired, then those of `lost_owners`, at most
-    // `limit` of each. Also releases blocked runs whose job has no run under way.
+    // `limit` of each. Also releases blocked runs whose job has no run under way, looks again at
+    // runs that wait for other jobs, and skips those whose wait is over.
     virtual Result<Reaped> Reap(ReapParams params) = 0;
     // Deletes final runs with their attempts, in the order in which they ended, and returns how
     // many.
@@ -214,8 +223,8 @@ class RunStore {
     Result<Claimed> Claim(ClaimParams params, std::optional<TimePoint> now = {});
 };
 
-// Returns whether a claim with this filter may take the run. Reference for the SQL conditions of
-// the drivers.
-bool Matches(const ClaimFilter& filter, const model::Run& run);
+// Returns whether a claim with this filter may take the run now. Reference for the SQL conditions
+// of the drivers.
+bool Matches(const ClaimFilter& filter, const model::Run& run, TimePoint now);
 
 }  // namespace ksana::store

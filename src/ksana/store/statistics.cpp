@@ -14,8 +14,10 @@ void Count(JobStatistics& statistics, RunState state) {
         case RunState::kCompleting:
             ++statistics.succeeded;
             break;
-        case RunState::kFailed:
         case RunState::kTimedOut:
+            ++statistics.timed_out;
+            [[fallthrough]];
+        case RunState::kFailed:
         case RunState::kHeld:
         case RunState::kResolved:
             ++statistics.failed;

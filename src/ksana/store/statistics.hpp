@@ -21,7 +21,8 @@ struct RunSample {
 struct JobStatistics {
     std::int64_t runs = 0;  // runs that started and ended
     std::int64_t succeeded = 0;
-    std::int64_t failed = 0;  // failed, timed out or resolved
+    std::int64_t failed = 0;     // failed, timed out or resolved
+    std::int64_t timed_out = 0;  // how many of `failed` timed out
     std::int64_t cancelled = 0;
     std::int64_t skipped = 0;
     std::int64_t missed = 0;

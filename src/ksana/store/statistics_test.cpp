@@ -41,6 +41,7 @@ TEST(Statistics, CountsByOutcome) {
     EXPECT_EQ(statistics.runs, 4);
     EXPECT_EQ(statistics.succeeded, 1);
     EXPECT_EQ(statistics.failed, 3);
+    EXPECT_EQ(statistics.timed_out, 1) << "of the failed ones";
     EXPECT_EQ(statistics.cancelled, 1);
     EXPECT_EQ(statistics.skipped, 1);
     EXPECT_EQ(statistics.missed, 1);

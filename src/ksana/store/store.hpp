@@ -13,6 +13,7 @@
 #include "ksana/store/event_store.hpp"
 #include "ksana/store/job_store.hpp"
 #include "ksana/store/lock_store.hpp"
+#include "ksana/store/node_store.hpp"
 #include "ksana/store/run_store.hpp"
 
 namespace ksana::store {
@@ -61,11 +62,17 @@ class Store {
     virtual RunStore& runs() = 0;
     virtual TypeStore& types() = 0;
     virtual WorkerStore& workers() = 0;
+    virtual NodeStore& nodes() = 0;
     virtual LockStore& locks() = 0;
     virtual SettingStore& settings() = 0;
     virtual EventStore& events() = 0;
     virtual RecordStore& records() = 0;
     virtual ChangeFeed& changes() = 0;
+
+    // Sets how the runs of fires are made that follow the end of other jobs' runs (`after`
+    // schedules). Without it such a run has the job's own settings and no type's. Call it before
+    // the store is used.
+    virtual void MakeRunsWith(RunMaker maker) = 0;
 
     // Returns the store's clock, which decides whether a lease has expired.
     virtual Result<TimePoint> Now() = 0;

@@ -10,10 +10,14 @@ enum class Topic : std::uint8_t {
     kReady,      // a run that nodes execute can be claimed, or has a new ready_at
     kFinished,   // a run reached a final state
     kCancel,     // the cancellation of a running run was requested
-    kDocuments,  // types, workers, locks, settings
+    kDocuments,  // types, locks, settings
     kEvents,     // audit events were added
     kTasks,      // like kReady, for a run that waits for an agent (ActionKind::kQueue)
+    kShares,     // a node wants or gives up a part of a limit (model/job/limit_share.hpp)
+    kWorkers,    // a worker came, left, is to drain or was taken for dead; not its heartbeats
 };
+
+inline constexpr auto kLastTopic = static_cast<std::uint8_t>(Topic::kWorkers);
 
 // A set of topics.
 class Topics {
@@ -21,7 +25,7 @@ class Topics {
     constexpr Topics() = default;
     constexpr Topics(Topic topic) : bits_(1U << static_cast<unsigned>(topic)) {}
 
-    static constexpr Topics All() { return FromBits(0x7f); }
+    static constexpr Topics All() { return FromBits((2U << unsigned{kLastTopic}) - 1); }
     static constexpr Topics FromBits(std::uint32_t bits) {
         Topics topics;
         topics.bits_ = bits;

@@ -67,6 +67,21 @@ const Job* KnownJob(const Replayed& replayed, const std::string& id) {
     return dropped == replayed.dropped.end() ? nullptr : &dropped->second;
 }
 
+// A user may have edited which jobs a job of the file names.
+void CountDependants(Tables& tables) {
+    std::vector<Job> changed;
+    for (const Job& job : tables.jobs()) {
+        const auto count = static_cast<std::int32_t>(tables.DependantsOf(job.id).size());
+        if (count == job.state.dependants) continue;
+        changed.push_back(job);
+        changed.back().state.dependants = count;
+    }
+    for (Job& job : changed) {
+        const store_memory::JobKey key{job.id};
+        tables.Set(key, std::move(job));
+    }
+}
+
 Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tables& tables,
                       Loaded& loaded) {
     KSANA_TRY(codec::JobsFile file, ReadJobsFile(options, loaded));
@@ -87,6 +102,7 @@ Result<void> LoadJobs(const JsonOptions& options, const Replayed& replayed, Tabl
         const store_memory::JobKey key{combined.id};
         tables.Set(key, std::move(combined));
     }
+    CountDependants(tables);
     return {};
 }
 

@@ -63,7 +63,8 @@ class IdleTransaction final : public Transaction {
     Result<void> DeleteJob(const std::string&) override { return Unused(); }
     Result<std::vector<model::Run>> LockRuns(const std::vector<Uuid>&) override { return Unused(); }
     Result<void> MakeDue(TimePoint, std::size_t) override { return Unused(); }
-    Result<std::vector<model::Run>> LockReady(const store::ClaimFilter&, std::size_t) override {
+    Result<std::vector<model::Run>> LockReady(const store::ClaimFilter&, TimePoint,
+                                              std::size_t) override {
         return Unused();
     }
     Result<std::vector<model::Run>> LockExpired(TimePoint, std::size_t) override {
@@ -81,6 +82,10 @@ class IdleTransaction final : public Transaction {
         return Unused();
     }
     Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t) override { return Unused(); }
+    Result<std::vector<model::Run>> LockAwaiting(TimePoint, std::size_t) override {
+        return Unused();
+    }
+    Result<void> UpdateDependants(const std::vector<model::Job>&) override { return Unused(); }
     Result<std::vector<model::Run>> LockUnstarted(const std::string&, std::size_t) override {
         return Unused();
     }

@@ -2,7 +2,9 @@
 
 #include "ksana/store_kit/documents/kit_documents.hpp"
 #include "ksana/store_kit/documents/kit_events.hpp"
+#include "ksana/store_kit/documents/kit_nodes.hpp"
 #include "ksana/store_kit/documents/kit_records.hpp"
+#include "ksana/store_kit/documents/kit_workers.hpp"
 #include "ksana/store_kit/jobs/kit_jobs.hpp"
 #include "ksana/store_kit/runs/kit_runs.hpp"
 
@@ -14,10 +16,12 @@ class KitStore final : public store::Store {
   public:
     KitStore(std::unique_ptr<Backend> backend, UuidGenerator& ids)
         : backend_(std::move(backend)),
-          jobs_(*backend_, ids),
-          runs_(*backend_, ids),
+          source_(ids),
+          jobs_(*backend_, source_),
+          runs_(*backend_, source_),
           types_(*backend_),
           workers_(*backend_),
+          nodes_(*backend_),
           locks_(*backend_),
           settings_(*backend_),
           events_(*backend_),
@@ -27,11 +31,14 @@ class KitStore final : public store::Store {
     store::RunStore& runs() override { return runs_; }
     store::TypeStore& types() override { return types_; }
     store::WorkerStore& workers() override { return workers_; }
+    store::NodeStore& nodes() override { return nodes_; }
     store::LockStore& locks() override { return locks_; }
     store::SettingStore& settings() override { return settings_; }
     store::EventStore& events() override { return events_; }
     store::RecordStore& records() override { return records_; }
     store::ChangeFeed& changes() override { return backend_->changes(); }
+
+    void MakeRunsWith(store::RunMaker maker) override { source_.MakeRunsWith(std::move(maker)); }
 
     Result<TimePoint> Now() override {
         TimePoint now{};
@@ -46,10 +53,12 @@ class KitStore final : public store::Store {
 
   private:
     std::unique_ptr<Backend> backend_;
+    RunSource source_;
     KitJobs jobs_;
     KitRuns runs_;
     KitTypes types_;
     KitWorkers workers_;
+    KitNodes nodes_;
     KitLocks locks_;
     KitSettings settings_;
     KitEvents events_;

@@ -257,6 +257,10 @@ Result<store::WakeTimes> TableReader<Base>::NextWake() {
     if (!rows_.due().empty()) times.plan = rows_.due().front()->state.next_run_at;
     if (!rows_.scheduled().empty()) times.ready = rows_.scheduled().begin()->first;
     if (!rows_.running().empty()) times.expiry = rows_.running().begin()->first;
+    if (!rows_.awaiting().empty()) {
+        const TimePoint look_at = rows_.awaiting().begin()->first;
+        times.expiry = std::min(times.expiry.value_or(look_at), look_at);
+    }
     times.queued = !rows_.ready().empty();
     return times;
 }
@@ -273,14 +277,8 @@ Result<store::RecordCounts> TableReader<Base>::Counts() {
 
 template <class Base>
 Result<std::vector<std::string>> TableReader<Base>::DependantsOf(const std::string& job_id) {
-    std::vector<std::string> dependants;
-    for (const Job& job : rows_.jobs()) {
-        const bool depends = std::ranges::any_of(
-            job.depends_on, [&](const auto& dependency) { return dependency.job_id == job_id; });
-        if (depends) dependants.push_back(job.id);
-    }
-    std::ranges::sort(dependants);
-    return dependants;
+    const std::set<std::string>& dependants = rows_.DependantsOf(job_id);
+    return std::vector<std::string>(dependants.begin(), dependants.end());
 }
 
 template <class Base>

@@ -64,6 +64,17 @@ Result<void> MemoryTransaction::UpdatePlans(const std::vector<Job>& jobs) {
     return {};
 }
 
+Result<void> MemoryTransaction::UpdateDependants(const std::vector<Job>& jobs) {
+    for (const Job& job : jobs) {
+        const Job* there = tables_.FindJob(job.id);
+        if (there == nullptr) continue;
+        Job next = *there;
+        next.state.dependants = job.state.dependants;
+        tables_.Set(JobKey{job.id}, std::move(next));
+    }
+    return {};
+}
+
 Result<void> MemoryTransaction::AddTallies(const std::vector<model::JobTally>& tallies) {
     for (const model::JobTally& tally : tallies) {
         const Job* there = tables_.FindJob(tally.job_id);
@@ -103,7 +114,7 @@ Result<void> MemoryTransaction::MakeDue(TimePoint now, std::size_t limit) {
 
 // Merges the queues of the requested types by rank.
 Result<std::vector<Run>> MemoryTransaction::LockReady(const store::ClaimFilter& filter,
-                                                      std::size_t limit) {
+                                                      TimePoint now, std::size_t limit) {
     using Place = Tables::Ready::const_iterator;
     struct Queue {
         Place next;
@@ -122,7 +133,7 @@ Result<std::vector<Run>> MemoryTransaction::LockReady(const store::ClaimFilter& 
         Queue queue = queues.top();
         queues.pop();
         const Run& run = *tables_.FindRun(queue.next->second);
-        if (store::Matches(filter, run)) runs.push_back(run);
+        if (store::Matches(filter, run, now)) runs.push_back(run);
         if (++queue.next != queue.end) queues.push(queue);
     }
     return runs;
@@ -178,7 +189,8 @@ Result<std::optional<Run>> MemoryTransaction::LockFirstBlocked(const std::string
     std::optional<Run> first;
     for (const Uuid& id : tables_.UnfinishedOf(job_id)) {
         const Run& run = *tables_.FindRun(id);
-        if (run.status.blocked && (!first || run.status.ready_at < first->status.ready_at)) {
+        const bool blocked = run.status.blocked && !model::AwaitsJobs(run.status);
+        if (blocked && (!first || run.status.ready_at < first->status.ready_at)) {
             first = run;
         }
     }
@@ -192,6 +204,15 @@ Result<std::vector<Run>> MemoryTransaction::LockWronglyBlocked(std::size_t limit
         const Run& run = *tables_.FindRun(id);
         KSANA_TRY(const auto gates, LockOverlapCounts({run.job_id}));
         if (gates[0].under_way == 0) runs.push_back(run);
+    }
+    return runs;
+}
+
+Result<std::vector<Run>> MemoryTransaction::LockAwaiting(TimePoint now, std::size_t limit) {
+    std::vector<Run> runs;
+    for (const auto& [look_at, id] : tables_.awaiting()) {
+        if (look_at > now || runs.size() == limit) break;
+        runs.push_back(*tables_.FindRun(id));
     }
     return runs;
 }

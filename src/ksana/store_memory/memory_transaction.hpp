@@ -16,12 +16,13 @@ class MemoryTransaction final : public TableReader<store_kit::Transaction> {
     Result<std::vector<bool>> InsertJobs(const std::vector<model::Job>& jobs) override;
     Result<void> UpdateJobs(const std::vector<model::Job>& jobs) override;
     Result<void> UpdatePlans(const std::vector<model::Job>& jobs) override;
+    Result<void> UpdateDependants(const std::vector<model::Job>& jobs) override;
     Result<void> AddTallies(const std::vector<model::JobTally>& tallies) override;
     Result<void> DeleteJob(const std::string& id) override;
 
     Result<std::vector<model::Run>> LockRuns(const std::vector<Uuid>& ids) override;
     Result<void> MakeDue(TimePoint now, std::size_t limit) override;
-    Result<std::vector<model::Run>> LockReady(const store::ClaimFilter& filter,
+    Result<std::vector<model::Run>> LockReady(const store::ClaimFilter& filter, TimePoint now,
                                               std::size_t limit) override;
     Result<std::vector<model::Run>> LockExpired(TimePoint now, std::size_t limit) override;
     Result<std::vector<model::Run>> LockOwned(const std::vector<std::string>& owners,
@@ -31,6 +32,7 @@ class MemoryTransaction final : public TableReader<store_kit::Transaction> {
     Result<std::vector<model::Run>> LockGated(const std::string& job_id) override;
     Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) override;
     Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t limit) override;
+    Result<std::vector<model::Run>> LockAwaiting(TimePoint now, std::size_t limit) override;
     Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                   std::size_t limit) override;
     Result<std::vector<bool>> InsertRuns(const store_kit::RunRefs& runs) override;

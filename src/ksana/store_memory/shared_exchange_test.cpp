@@ -4,6 +4,7 @@
 #include "ksana/base/time/fake_clock.hpp"
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_kit/runs/exchange.hpp"
+#include "ksana/store_kit/runs/run_source.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 
 // Exchanges of several callers in one transaction behave as if each had its own.
@@ -32,7 +33,7 @@ class SharedExchangeTest : public ::testing::Test {
 
     std::vector<store::Exchanged> Together(const std::vector<ExchangeParams>& calls) {
         std::vector<store_kit::ExchangeWrite> writes;
-        for (const ExchangeParams& params : calls) writes.emplace_back(params, ids_);
+        for (const ExchangeParams& params : calls) writes.emplace_back(params, source_);
         std::vector<store_kit::SharedWrite*> all;
         for (store_kit::ExchangeWrite& write : writes) all.push_back(&write);
         EXPECT_TRUE(backend_->Write(
@@ -55,6 +56,7 @@ class SharedExchangeTest : public ::testing::Test {
     FakeClock clock_;
     SeededRandom random_{7};
     UuidGenerator ids_{clock_, random_};
+    store_kit::RunSource source_{ids_};
     store_kit::Backend* backend_ = nullptr;
     std::unique_ptr<store::Store> store_;
 };

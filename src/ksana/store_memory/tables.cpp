@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ksana/model/job/dependency.hpp"
 #include "ksana/model/run/claim_order.hpp"
 #include "ksana/model/run/decide.hpp"
 
@@ -51,13 +52,24 @@ void Tables::Set(const JobKey& key, std::optional<Job> job) {
     std::optional<Job> before;
     if (const auto found = jobs_.find(key.id); found != jobs_.end()) {
         if (is_due(*found)) due_.Remove(&*found);
+        IndexParents(*found, false);
         before = std::move(jobs_.extract(found).value());
     }
     if (job) {
         const Job& row = *jobs_.insert(*std::move(job)).first;
         if (is_due(row)) due_.Add(&row);
+        IndexParents(row, true);
     }
     journal_.emplace_back(std::pair(key, std::move(before)));
+}
+
+void Tables::IndexParents(const Job& job, bool add) {
+    if (job.depends_on.empty() && job.schedule.jobs.empty()) return;
+    for (const std::string& parent : model::ParentsOf(job)) {
+        const auto place = dependants_.try_emplace(parent).first;
+        Change(place->second, job.id, add);
+        if (place->second.empty()) dependants_.erase(place);
+    }
 }
 
 void Tables::Index(const Run& run, bool add) {
@@ -67,7 +79,9 @@ void Tables::Index(const Run& run, bool add) {
             Change(scheduled_, std::pair(status.ready_at, run.id), add);
             break;
         case RunState::kQueued:
-            if (status.blocked) {
+            if (const auto look_at = model::LooksAgainAt(run)) {
+                Change(awaiting_, std::pair(*look_at, run.id), add);
+            } else if (status.blocked) {
                 Change(blocked_, run.id, add);
             } else {
                 const auto place = ready_.try_emplace({run.kind, run.type}).first;
@@ -166,6 +180,12 @@ std::optional<Uuid> Tables::FindFire(const std::string& job_id, TimePoint nomina
     const auto found = fires_.find({job_id, nominal});
     if (found == fires_.end()) return std::nullopt;
     return found->second;
+}
+
+const std::set<std::string>& Tables::DependantsOf(const std::string& job_id) const {
+    static const std::set<std::string> none;
+    const auto found = dependants_.find(job_id);
+    return found == dependants_.end() ? none : found->second;
 }
 
 const std::set<Uuid>& Tables::UnfinishedOf(const std::string& job_id) const {

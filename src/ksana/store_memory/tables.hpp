@@ -117,7 +117,12 @@ class Tables {
     }
     const std::set<std::pair<TimePoint, Uuid>>& scheduled() const { return scheduled_; }
     const std::set<std::pair<TimePoint, Uuid>>& running() const { return running_; }  // by expiry
+    // Blocked by a run of the same job.
     const std::set<Uuid>& blocked() const { return blocked_; }
+    // Runs that wait for other jobs, by the time of the next look at them.
+    const std::set<std::pair<TimePoint, Uuid>>& awaiting() const { return awaiting_; }
+    // The jobs that name this one (model::ParentsOf).
+    const std::set<std::string>& DependantsOf(const std::string& job_id) const;
     // Unfinished runs of a job.
     const std::set<Uuid>& UnfinishedOf(const std::string& job_id) const;
 
@@ -145,6 +150,7 @@ class Tables {
 
   private:
     void Index(const model::Run& run, bool add);
+    void IndexParents(const model::Job& job, bool add);
 
     Jobs jobs_;
     std::map<Uuid, model::Run> runs_;
@@ -161,6 +167,8 @@ class Tables {
     std::set<std::pair<TimePoint, Uuid>> scheduled_;
     std::set<std::pair<TimePoint, Uuid>> running_;
     std::set<Uuid> blocked_;
+    std::set<std::pair<TimePoint, Uuid>> awaiting_;
+    std::unordered_map<std::string, std::set<std::string>> dependants_;
     std::unordered_map<std::string, std::set<Uuid>> unfinished_;
     std::map<std::pair<std::string, TimePoint>, Uuid> fires_;
 

@@ -93,7 +93,24 @@ std::optional<Fault> ChangeNotices::Subscribe() {
     statements[0].owned = fmt::format("LISTEN \"{}\"", channel_);
     auto answer = std::get<0>(made)->RoundTrip(statements, deadline);
     if (auto* fault = std::get_if<Fault>(&answer)) return std::move(*fault);
+    if (auto fault = parts_.session.Attach(*std::get<0>(made), deadline)) return fault;
     listening_ = std::move(std::get<0>(made));
+    return std::nullopt;
+}
+
+void ChangeNotices::CloseListening() {
+    listening_.reset();
+    parts_.session.Detach();
+}
+
+// Waits one slice for notices, and keeps the session of this node on the connection.
+std::optional<Fault> ChangeNotices::Hear() {
+    const Deadline deadline(parts_.clock, parts_.timeout);
+    if (parts_.session.IsStale()) return LostFault("the server has ended the session");
+    if (auto fault = parts_.session.Attach(*listening_, deadline)) return fault;
+    auto heard = listening_->AwaitNotifications(kListenSlice);
+    if (auto* fault = std::get_if<Fault>(&heard)) return std::move(*fault);
+    Publish(std::get<0>(heard));
     return std::nullopt;
 }
 
@@ -109,16 +126,13 @@ void ChangeNotices::Listen(const std::stop_token& stop) {
             failures = 0;
             parts_.feed.Publish(store::Topics::All());
         }
-        auto heard = listening_->AwaitNotifications(kListenSlice);
-        if (auto* fault = std::get_if<Fault>(&heard)) {
+        if (const auto fault = Hear()) {
             Log(LogLevel::kWarn, "no longer listening to other nodes",
                 {{"reason", fault->error.message}});
-            listening_.reset();
-            continue;
+            CloseListening();
         }
-        Publish(std::get<0>(heard));
     }
-    listening_.reset();
+    CloseListening();
 }
 
 void ChangeNotices::Publish(const std::vector<Connection::Notification>& notifications) {

@@ -6,6 +6,7 @@
 
 #include "ksana/base/process/loop_thread.hpp"
 #include "ksana/store/change_feed.hpp"
+#include "ksana/store_postgres/node_session.hpp"
 #include "ksana/store_postgres/wire/connection_pool.hpp"
 
 namespace ksana::store_postgres {
@@ -28,7 +29,8 @@ class ChangeNotices {
         Clock& clock;
         store::ChangeFeed& feed;
         std::string schema;
-        Duration timeout;  // of one round trip to the server
+        Duration timeout;      // of one round trip to the server
+        NodeSession& session;  // attached to the listener's connection
     };
     explicit ChangeNotices(Parts parts);
 
@@ -45,6 +47,8 @@ class ChangeNotices {
     bool SendOne(std::unique_ptr<Connection>& connection, store::Topics topics);
     void Listen(const std::stop_token& stop);
     std::optional<Fault> Subscribe();
+    std::optional<Fault> Hear();
+    void CloseListening();
     void Publish(const std::vector<Connection::Notification>& notifications);
 
     const Parts parts_;

@@ -52,7 +52,8 @@ PostgresBackend::PostgresBackend(const PostgresOptions& options)
       server_clock_(options.clock),
       pool_({ConnectionOf(options), options.pool_size, options.connect_timeout}, backoff_),
       append_lanes_{AppendLane(*this), AppendLane(*this)},
-      share_lanes_{ShareLane(*this), ShareLane(*this)} {}
+      share_lanes_{ShareLane(*this), ShareLane(*this)},
+      session_(options.clock) {}
 
 PostgresBackend::ShareLane::ShareLane(PostgresBackend& backend)
     : batcher(backend.options_.clock, kMostShared, {},
@@ -81,7 +82,8 @@ Result<void> PostgresBackend::Start() {
                                                              .clock = options_.clock,
                                                              .feed = feed_,
                                                              .schema = options_.schema,
-                                                             .timeout = options_.connect_timeout});
+                                                             .timeout = options_.connect_timeout,
+                                                             .session = session_});
     return notices_->Start();
 }
 
@@ -216,6 +218,28 @@ PostgresBackend::Try PostgresBackend::WriteTo(const OwnBody& body, const Deadlin
 
 Result<void> PostgresBackend::Write(const WriteBody& body) {
     return WriteTo(body, Deadline(options_.clock, options_.call_timeout)).result;
+}
+
+void PostgresBackend::HoldSession(const std::string& incarnation) {
+    session_.Hold(incarnation);
+    if (notices_) return;
+    Log(LogLevel::kWarn, "behind a pooler a server that dies is noticed by its lease only");
+}
+
+// One try: the caller asks again in a second, and a question that took longer than the look of
+// another node would compare two different moments.
+Result<std::optional<std::vector<std::string>>> PostgresBackend::WithoutSession(
+    const std::vector<std::string>& incarnations) {
+    if (!notices_) return std::optional<std::vector<std::string>>();
+    const Deadline deadline(options_.clock, options_.call_timeout);
+    auto lease = pool_.Acquire(deadline);
+    if (auto* fault = std::get_if<Fault>(&lease)) return std::move(fault->error);
+    auto absent = session_.Absent(*std::get<0>(lease), incarnations, deadline);
+    if (auto* fault = std::get_if<Fault>(&absent)) {
+        if (fault->kind == FaultKind::kLost) pool_.DropIdle();
+        return std::move(fault->error);
+    }
+    return std::get<0>(std::move(absent));
 }
 
 Result<void> PostgresBackend::Append(const WriteBody& body) {

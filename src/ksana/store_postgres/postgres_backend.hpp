@@ -41,6 +41,9 @@ class PostgresBackend final : public store_kit::Backend {
     Result<void> Read(const ReadBody& body) override;
     store::ChangeFeed& changes() override { return feed_; }
     Result<store::StoreInfo> Info() override;
+    void HoldSession(const std::string& incarnation) override;
+    Result<std::optional<std::vector<std::string>>> WithoutSession(
+        const std::vector<std::string>& incarnations) override;
 
   private:
     // Outcome of one try of a transaction.
@@ -128,6 +131,7 @@ class PostgresBackend final : public store_kit::Backend {
     std::array<ShareLane, 2> share_lanes_;
     int schema_version_ = 0;
     std::string location_;
+    NodeSession session_;
     std::unique_ptr<ChangeNotices> notices_;  // last: its threads use the members above
 };
 

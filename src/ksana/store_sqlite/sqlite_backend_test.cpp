@@ -227,8 +227,10 @@ TEST_F(SqliteBackendTest, ClaimsByRankOverTypesAndFilters) {
             }
             wanted.push_back(run);
         }
-        EXPECT_EQ(Written(*backend, [&](Transaction& tx) { return tx.LockReady(filter, limit); }),
-                  wanted);
+        EXPECT_EQ(
+            Written(*backend,
+                    [&](Transaction& tx) { return tx.LockReady(filter, TimePoint{}, limit); }),
+            wanted);
     };
     for (const std::size_t limit : {1U, 5U, 100U}) {
         expect({}, limit);

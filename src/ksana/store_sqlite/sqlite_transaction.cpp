@@ -56,6 +56,10 @@ Result<void> SqliteTransaction::UpdatePlans(const std::vector<Job>& jobs) {
     return UpdatePlanRows(session_, jobs);
 }
 
+Result<void> SqliteTransaction::UpdateDependants(const std::vector<Job>& jobs) {
+    return UpdateDependantRows(session_, jobs);
+}
+
 Result<void> SqliteTransaction::AddTallies(const std::vector<model::JobTally>& tallies) {
     return AddTallyRows(session_, tallies);
 }
@@ -88,8 +92,8 @@ Result<void> SqliteTransaction::MakeDue(TimePoint now, std::size_t limit) {
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockReady(const store::ClaimFilter& filter,
-                                                      std::size_t limit) {
-    return FindReady(session_, filter, limit);
+                                                      TimePoint now, std::size_t limit) {
+    return FindReady(session_, filter, now, limit);
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockExpired(TimePoint now, std::size_t limit) {
@@ -148,6 +152,10 @@ Result<std::vector<Run>> SqliteTransaction::LockWronglyBlocked(std::size_t limit
     Query query = Prepared(Sql::kFindStray);
     query.Range(blocked).Int(Limit(limit));
     return ReadRuns(session_, query);
+}
+
+Result<std::vector<Run>> SqliteTransaction::LockAwaiting(TimePoint now, std::size_t limit) {
+    return ReadRange(session_, UpTo(kAwaitingLane, "", Micros(now)), limit);
 }
 
 Result<std::vector<Run>> SqliteTransaction::LockUnstarted(const std::string& job_id,

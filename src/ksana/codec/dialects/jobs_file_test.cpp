@@ -164,10 +164,17 @@ void KeepToTheDefinition(Job& job) {
     if (spec.kind == ScheduleKind::kOnce) {
         spec.run_at = job.schedule.run_at;
     } else {
-        spec.zone = job.schedule.zone;
         spec.start_at = job.schedule.start_at;
         spec.end_at = job.schedule.end_at;
+    }
+    if (spec.kind == ScheduleKind::kEvery || spec.kind == ScheduleKind::kCron) {
+        spec.zone = job.schedule.zone;
         spec.calendar = job.schedule.calendar;
+    }
+    if (spec.kind == ScheduleKind::kAfter) {
+        spec.jobs = job.schedule.jobs;
+        spec.on = job.schedule.on;
+        spec.join = job.schedule.join;
     }
     if (spec.kind == ScheduleKind::kEvery) spec.every = job.schedule.every;
     if (spec.kind == ScheduleKind::kCron) {
@@ -185,6 +192,7 @@ void KeepToTheDefinition(Job& job) {
     job.state.planned_until.reset();
     job.state.total_runs = 0;
     job.state.consecutive_failures = 0;
+    job.state.dependants = 0;
     job.state.last_state.reset();
 }
 

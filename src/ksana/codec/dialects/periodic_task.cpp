@@ -1,5 +1,8 @@
 #include "ksana/codec/dialects/periodic_task.hpp"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/dialects/task_words.hpp"
 #include "ksana/codec/json/value_writer.hpp"
@@ -39,6 +42,8 @@ std::string ExpressionOf(const schedule::ScheduleSpec& spec) {
             return "@every " + FormatDuration(spec.every);
         case ScheduleKind::kOnce:
             return "@once " + FormatTime(spec.run_at);
+        case ScheduleKind::kAfter:
+            return fmt::format("@after {}", fmt::join(spec.jobs, ","));
     }
     return "";
 }

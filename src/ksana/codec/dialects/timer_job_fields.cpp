@@ -135,6 +135,8 @@ void WriteSchedule(const ValueWriter& writer, const ScheduleSpec& spec) {
         case ScheduleKind::kCron:
             writer.Member("cron", spec.cron);
             break;
+        case ScheduleKind::kAfter:
+            break;  // all its members are written with the rest
     }
     WriteRest<ScheduleSpec>(writer, spec, [](const ScheduleSpec& in, std::string_view key) {
         return key == "kind" || key == "run_at" || key == "every" || key == "cron" ||

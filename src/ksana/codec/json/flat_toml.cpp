@@ -24,10 +24,13 @@ std::string_view KindOf(const json::value& value) {
 decltype(FlatEntry::value) ValueOf(const json::value& value) {
     if (const auto* text = value.if_string()) return std::string(text->data(), text->size());
     if (const auto* number = value.if_int64()) return *number;
+    if (const auto* truth = value.if_bool()) {
+        return FlatEntry::Other{.kind = KindOf(value), .truth = *truth};
+    }
     const auto* list = value.if_array();
     const auto is_text = [](const json::value& item) { return item.is_string(); };
     if (list == nullptr || !std::ranges::all_of(*list, is_text)) {
-        return FlatEntry::Other{KindOf(value)};
+        return FlatEntry::Other{.kind = KindOf(value)};
     }
     std::vector<std::string> texts;
     for (const json::value& item : *list) texts.emplace_back(item.get_string());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,6 +17,7 @@ struct FlatEntry {
     // messages.
     struct Other {
         std::string_view kind;
+        std::optional<bool> truth = {};  // of a boolean
     };
 
     std::string key;

@@ -16,14 +16,40 @@ struct FieldsOf<model::Worker> {
         v("incarnation", &Worker::incarnation);
         v("host", &Worker::host);
         v("version", &Worker::version);
+        v("kinds", &Worker::kinds);
         v("types", &Worker::types);
         v("labels", &Worker::labels);
         v("slots", &Worker::slots);
         v("busy", &Worker::busy);
         v("draining", &Worker::draining);
+        v("drain_requested", &Worker::drain_requested);
         v("deregistered", &Worker::deregistered);
+        v("agent", &Worker::agent);
+        v("reaped", &Worker::reaped);
+        v("replaced", &Worker::replaced);
         v("registered_at", &Worker::registered_at);
         v("last_heartbeat_at", &Worker::last_heartbeat_at);
+    }
+};
+
+template <>
+struct FieldsOf<model::ServerNode> {
+    using ServerNode = model::ServerNode;
+
+    template <class V>
+    static void Visit(V& v) {
+        v.Key("name", &ServerNode::name);
+        v("incarnation", &ServerNode::incarnation);
+        v("address", &ServerNode::address);
+        v("version", &ServerNode::version);
+        v("slots", &ServerNode::slots);
+        v("busy", &ServerNode::busy);
+        v("lease", &ServerNode::lease);
+        v("stopping", &ServerNode::stopping);
+        v("down", &ServerNode::down);
+        v("gone", &ServerNode::gone);
+        v("started_at", &ServerNode::started_at);
+        v("heartbeat_at", &ServerNode::heartbeat_at);
     }
 };
 
@@ -63,6 +89,17 @@ Result<model::RunType> RunTypeFromJson(std::string_view text) {
 std::string WorkerToJson(const model::Worker& worker) { return ToJson(worker); }
 Result<model::Worker> WorkerFromJson(std::string_view text) {
     return FromJson<model::Worker>(text);
+}
+
+std::string NodeToJson(const model::ServerNode& node) { return ToJson(node); }
+Result<model::ServerNode> NodeFromJson(std::string_view text) {
+    return ReadDocument<model::ServerNode>(
+        text, JsonForm::kRecord, {.bytes = text.size()},
+        [](JsonReader& reader, const Node& node, model::ServerNode& out) {
+            ObjectReader object(reader, node);
+            FieldReader<model::ServerNode> fields(object, out);
+            FieldsOf<model::ServerNode>::Visit(fields);
+        });
 }
 
 std::string LockToJson(const model::Lock& lock) { return ToJson(lock); }

@@ -16,10 +16,12 @@ using namespace model;
 
 std::string ToJson(const RunType& type) { return RunTypeToJson(type); }
 std::string ToJson(const Worker& worker) { return WorkerToJson(worker); }
+std::string ToJson(const ServerNode& node) { return NodeToJson(node); }
 std::string ToJson(const Lock& lock) { return LockToJson(lock); }
 
 Result<RunType> FromJson(std::string_view text, const RunType&) { return RunTypeFromJson(text); }
 Result<Worker> FromJson(std::string_view text, const Worker&) { return WorkerFromJson(text); }
+Result<ServerNode> FromJson(std::string_view text, const ServerNode&) { return NodeFromJson(text); }
 Result<Lock> FromJson(std::string_view text, const Lock&) { return LockFromJson(text); }
 
 template <class T>
@@ -34,7 +36,7 @@ template <class T>
 template <class T>
 class BodyOf : public ::testing::Test {};
 
-using Kinds = ::testing::Types<RunType, Worker, Lock>;
+using Kinds = ::testing::Types<RunType, Worker, ServerNode, Lock>;
 TYPED_TEST_SUITE(BodyOf, Kinds);
 
 TYPED_TEST(BodyOf, Survives) {
@@ -84,6 +86,15 @@ TEST(DocumentCodec, WritesTheseBodies) {
               R"({"name":"l","owner":"o","fence":7,"until":"1970-01-01T00:00:00Z"})");
     EXPECT_EQ(LockToJson(Lock{"l", "", 8, {}, 9'223'372'036'854'775'807}),
               R"({"name":"l","fence":8,"stamp":9223372036854775807})");
+}
+
+// Two versions run side by side during an upgrade.
+TEST(DocumentCodec, NodesOfALaterVersionAreRead) {
+    const auto node = NodeFromJson(
+        R"({"name":"n","version":"99.0","zone":{"rack":7},"gone":true,"roles":["a"]})");
+    ASSERT_TRUE(node) << node.error().Describe();
+    EXPECT_EQ(*node, (ServerNode{.name = "n", .version = "99.0", .gone = true}));
+    EXPECT_FALSE(NodeFromJson(R"({"name":"n","gone":1})")) << "what is known must be right";
 }
 
 template <class T>

@@ -35,7 +35,11 @@ struct FieldsOf<model::RunStatus> {
         v("cancel_requested", &Status::cancel_requested, "The run is to stop.");
         v("not_stopping", &Status::not_stopping,
           "The attempt went on after its timeout and the grace.");
-        v("blocked", &Status::blocked, "Waits for another run of its job.");
+        v("blocked", &Status::blocked,
+          "Waits for another run of its job, or for a job that its job depends on.");
+        v("wait_until", &Status::wait_until,
+          "Of a run that waits for a job that its job depends on: it is skipped then.");
+        v("watched", &Status::watched);
         v("result", &Status::result);
         v("last_error", &Status::last_error, "Why the last attempt failed.");
         v("detail", &Status::detail);
@@ -74,6 +78,10 @@ struct FieldsOf<model::RunPolicy> {
           "Exhausted retries wait for a person (held) instead of failing.");
         v("success_callback", &Policy::success_callback, "A callback follows a success.");
         v("error_callback", &Policy::error_callback, "A callback follows any other end.");
+        v("depends", &Policy::depends,
+          "It starts only when the latest runs of the jobs that its job depends on have "
+          "succeeded.");
+        v("max_wait", &Policy::max_wait, "How long it waits for them.");
     }
 };
 
@@ -97,6 +105,8 @@ struct FieldsOf<model::Run> {
         v("nominal_at", &Run::nominal_at, "Of a fire: its time by the schedule.");
         v("payload", &Run::payload);
         v("selector", &Run::selector, "Only for agents with these labels.");
+        v("prefer", &Run::prefer, "Workers with these labels are asked first.");
+        v("prefer_for", &Run::prefer_for, "How long only those are asked.");
         v("unique", &Run::unique);
         v("parent", &Run::parent, "The run that this one was made after: what a retry repeats.");
         v("policy", &Run::policy, "The rules it lives by.");

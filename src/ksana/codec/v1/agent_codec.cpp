@@ -2,11 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ksana/base/text/names.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/codec/json/json_reader.hpp"
 #include "ksana/codec/json/json_text.hpp"
 #include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/records/record_codec.hpp"
+#include "ksana/codec/v1/job_view.hpp"
 #include "ksana/model/run/attempt_log.hpp"
 #include "ksana/model/validate.hpp"
 
@@ -102,6 +106,14 @@ void ReadClaimMembers(ObjectReader& object, AgentClaim& out) {
             bounded.OutOfRange(*labels, fmt::format("has more than {}", model::kMaxSelectorLabels));
         }
     }
+    object.Optional("incarnation", out.incarnation);
+    if (const auto kinds = object.Find("kinds")) {
+        object.reader().Read(*kinds, out.kinds);
+        std::ranges::sort(out.kinds);
+        const auto rest = std::ranges::unique(out.kinds);
+        out.kinds.erase(rest.begin(), rest.end());
+        if (out.kinds.empty()) object.reader().Fault(kinds->path, "needs at least one kind");
+    }
     bounded.Range("max", out.max, 1, model::kMaxClaim);
     bounded.Range("lease", out.lease, model::kMinAgentLease, model::kMaxAgentLease);
     bounded.Range("wait", out.wait, Duration::zero(), model::kMaxPoll);
@@ -139,20 +151,6 @@ void ReadHeartbeat(ObjectReader& object, Event& out) {
     }
     bounded.Text("note", out.note, model::kMaxNoteLength);
     out.note = WithoutNul(std::move(out.note), model::kMaxNoteLength);
-}
-
-void ReadSuccess(ObjectReader& object, Event& out) {
-    out.kind = EventKind::kSuccess;
-    if (const auto result = object.Find("result")) {
-        object.reader().ReadRaw(*result, out.result);
-        if (out.result.size() > model::kMaxBodyLength) {
-            BoundedReader(object).OutOfRange(
-                *result, fmt::format("is longer than {} bytes", model::kMaxBodyLength));
-        }
-    }
-    bool callback = true;
-    object.Optional("callback", callback);
-    out.without_callback = !callback;
 }
 
 struct AgentError {
@@ -204,8 +202,7 @@ void ReadRetry(ObjectReader& object, Event& out) {
     }
 }
 
-void ReadFailure(ObjectReader& object, Event& out) {
-    out.kind = EventKind::kRetryableFailure;
+void ReadError(ObjectReader& object, Event& out) {
     if (const auto node = object.FindRequired("error")) {
         AgentError error;
         ObjectReader reader(object.reader(), *node);
@@ -218,7 +215,41 @@ void ReadFailure(ObjectReader& object, Event& out) {
         error.stack = WithoutNul(std::move(error.stack), model::kMaxStack);
         PutError(error, out);
     }
+}
+
+// What a worker's executor knows about the attempt: answer, timings, exit code, output. Replaces
+// the detail that is made of the error.
+void ReadDetail(ObjectReader& object, Event& out) {
+    const auto node = object.Find("detail");
+    if (!node) return;
+    if (!node->value.is_object()) return object.reader().Fault(node->path, "must be an object");
+    object.reader().ReadRaw(*node, out.detail);
+    if (out.detail.size() > model::kMaxDetail) {
+        BoundedReader(object).OutOfRange(*node,
+                                         fmt::format("is longer than {} bytes", model::kMaxDetail));
+    }
+}
+
+void ReadSuccess(ObjectReader& object, Event& out) {
+    out.kind = EventKind::kSuccess;
+    if (const auto result = object.Find("result")) {
+        object.reader().ReadRaw(*result, out.result);
+        if (out.result.size() > model::kMaxBodyLength) {
+            BoundedReader(object).OutOfRange(
+                *result, fmt::format("is longer than {} bytes", model::kMaxBodyLength));
+        }
+    }
+    bool callback = true;
+    object.Optional("callback", callback);
+    out.without_callback = !callback;
+    ReadDetail(object, out);
+}
+
+void ReadFailure(ObjectReader& object, Event& out) {
+    out.kind = EventKind::kRetryableFailure;
+    ReadError(object, out);
     ReadRetry(object, out);
+    ReadDetail(object, out);
 }
 
 void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
@@ -243,6 +274,11 @@ void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
         }
         case AgentOutcome::kReleased:
             out.kind = EventKind::kShutdown;
+            break;
+        case AgentOutcome::kTimedOut:
+            out.kind = EventKind::kTimeout;
+            ReadError(object, out);
+            ReadDetail(object, out);
             break;
     }
     ReadLog(object, out.log);
@@ -288,7 +324,20 @@ void Seconds(JsonOutput& output, Duration duration) {
     output.Double(std::chrono::duration<double>(duration).count());
 }
 
-void WriteRun(const ValueWriter& writer, const model::Run& run) {
+// The record of the run and the definition of its job, so that a worker can hand both to the same
+// executor as a server.
+void WriteWhole(JsonOutput& output, const model::Run& run, const model::Job* job) {
+    // The record is {"run":{…}}: the member has what is inside.
+    const std::string record = RecordToLine(run);
+    constexpr std::string_view kBegin = R"({"run":)";
+    output.Key("run");
+    output.Raw(std::string_view(record).substr(kBegin.size(), record.size() - kBegin.size() - 1));
+    if (job == nullptr) return;
+    output.Key("job");
+    output.Raw(JobViewToJson(*job));
+}
+
+void WriteRun(const ValueWriter& writer, const model::Run& run, const model::Job* job) {
     JsonOutput& output = writer.output();
     const model::RunStatus& status = run.status;
     const TimePoint now = status.started_at.value_or(TimePoint{});
@@ -313,14 +362,21 @@ void WriteRun(const ValueWriter& writer, const model::Run& run) {
     if (run.parent) writer.Member("parent", *run.parent);
     if (!run.job_id.empty()) writer.Member("job_id", run.job_id);
     if (run.nominal_at) writer.Member("nominal_at", *run.nominal_at);
+    writer.Member("kind", run.kind);
+    if (run.kind != model::ActionKind::kQueue) WriteWhole(output, run, job);
     output.EndObject();
 }
 
-std::string RunsToJson(std::span<const model::Run> runs) {
+std::string_view DrainText(bool drain) { return drain ? R"(,"directives":["drain"])" : ""; }
+
+std::string RunsToJson(std::span<const model::Run> runs, std::span<const model::Job> jobs) {
     JsonOutput output;
     const ValueWriter writer(JsonForm::kDefinition, output);
     output.BeginArray();
-    for (const model::Run& run : runs) WriteRun(writer, run);
+    for (const model::Run& run : runs) {
+        const auto job = std::ranges::find(jobs, run.job_id, &model::Job::id);
+        WriteRun(writer, run, job == jobs.end() ? nullptr : &*job);
+    }
     output.EndArray();
     return output.Take();
 }
@@ -358,8 +414,9 @@ Result<AgentExchange> AgentExchangeFromJson(std::string_view text, std::size_t m
                                        ReadExchange);
 }
 
-std::string ClaimedRunsToJson(std::span<const model::Run> runs) {
-    return fmt::format(R"({{"runs":{}}})", RunsToJson(runs));
+std::string ClaimedRunsToJson(std::span<const model::Run> runs, std::span<const model::Job> jobs,
+                              bool drain) {
+    return fmt::format(R"({{"runs":{}{}}})", RunsToJson(runs, jobs), DrainText(drain));
 }
 
 std::string ReportAnswersToJson(std::span<const ReportAnswer> answers) {
@@ -379,8 +436,10 @@ std::string ReportAnswersToJson(std::span<const ReportAnswer> answers) {
     return output.Take();
 }
 
-std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs) {
-    return fmt::format(R"({{"reports":{},"runs":{}}})", std::move(reports), RunsToJson(runs));
+std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs,
+                           std::span<const model::Job> jobs, bool drain) {
+    return fmt::format(R"({{"reports":{},"runs":{}{}}})", std::move(reports),
+                       RunsToJson(runs, jobs), DrainText(drain));
 }
 
 std::string HeartbeatToJson(Duration lease, std::span<const std::string_view> directives) {

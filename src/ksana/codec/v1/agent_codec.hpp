@@ -6,6 +6,7 @@
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/codec/schema/schema.hpp"
+#include "ksana/model/job/job.hpp"
 #include "ksana/model/run/agent.hpp"
 #include "ksana/model/run/run.hpp"
 
@@ -24,7 +25,10 @@ Result<model::AgentExchange> AgentExchangeFromJson(std::string_view text, std::s
 
 // Returns {"runs": […]} with what an agent needs for each run. Times are durations from now in
 // seconds, so that the agent's clock may be wrong.
-std::string ClaimedRunsToJson(std::span<const model::Run> runs);
+// Runs of other kinds than tasks come with their records and the definitions of their jobs, as far
+// as `jobs` has them. `drain`: the worker is to take no more.
+std::string ClaimedRunsToJson(std::span<const model::Run> runs,
+                              std::span<const model::Job> jobs = {}, bool drain = false);
 
 // The outcome of one report of an exchange.
 struct ReportAnswer {
@@ -37,7 +41,8 @@ struct ReportAnswer {
 // Returns the start of an answer to an exchange. ExchangeToJson adds the runs, which may come
 // later, and its end.
 std::string ReportAnswersToJson(std::span<const ReportAnswer> answers);
-std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs);
+std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs,
+                           std::span<const model::Job> jobs = {}, bool drain = false);
 
 std::string HeartbeatToJson(Duration lease, std::span<const std::string_view> directives);
 

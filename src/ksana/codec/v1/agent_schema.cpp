@@ -21,6 +21,11 @@ ObjectSchema& PutClaim(ObjectSchema& out) {
         .May("creator", Schema::Text().AtMost(model::kMaxNameLength).Means("Only by this one."))
         .May("labels",
              Schema::Texts().Means("A run with a selector goes only to agents with all of these."))
+        .May("incarnation",
+             Schema::Id().Means(
+                 "Of a registered worker, whose labels then count; absent: an agent."))
+        .May("kinds", Schema::ListOf(Schema::Name<model::ActionKind>())
+                          .Means("What a registered worker wants now; absent: queue."))
         .May("max", Schema::Int().Between(1, model::kMaxClaim).Default("1").Means("Runs at most."))
         .May("lease", Schema::Length().Default("30s").Means("1s to 24h."))
         .May("wait", Schema::Length().Default("0s").Means(
@@ -50,7 +55,10 @@ Schema MakeClaimedRun() {
               Schema::Number().Means(
                   "Seconds until the run goes to another agent, without a heartbeat."))
         .Need("traceparent", Schema::Text().Means("W3C trace context of the attempt."))
-        .MayOf(run, {"parent", "job_id", "nominal_at"});
+        .MayOf(run, {"parent", "job_id", "nominal_at"})
+        .NeedOf(run, {"kind"})
+        .May("run", Schema().Means("Of other kinds than queue: the record, as export writes it."))
+        .May("job", Schema().Means("Of other kinds than queue: the job, as GET /jobs shows it."));
 }
 
 constexpr NamedSchema kClaimedRun{"ClaimedRun", &MakeClaimedRun};
@@ -59,9 +67,15 @@ Schema ClaimedRuns() {
     return Schema::ListOf(Schema::Ref(kClaimedRun)).AtMost(model::kMaxClaim).Means("The runs.");
 }
 
+Schema WorkerDirectives() {
+    return Schema::ListOf(Schema::OneOf({"drain"}))
+        .Means("drain: a user wants the worker to take no more runs.");
+}
+
 Schema MakeClaimedRuns() {
     return ObjectSchema("Runs that are the worker's until their lease or deadline ends.")
-        .Need("runs", ClaimedRuns());
+        .Need("runs", ClaimedRuns())
+        .May("directives", WorkerDirectives());
 }
 
 Schema ExecId() {
@@ -80,6 +94,11 @@ ObjectSchema& PutHeartbeat(ObjectSchema& out) {
     return out.May("lease", Schema::Length().Default("30s").Means("From now on; 1s to 24h."))
         .May("progress", Schema::Int().Between(0, 100).Means("Percent that are done."))
         .May("note", Schema::Text().AtMost(model::kMaxNoteLength).Means("What is being done."));
+}
+
+ObjectSchema& PutDetail(ObjectSchema& out) {
+    return out.May("detail", Schema().Means("An object that is kept with the attempt: answer, exit "
+                                            "code, output; up to 1 MiB."));
 }
 
 ObjectSchema& PutSuccess(ObjectSchema& out) {
@@ -118,12 +137,12 @@ Schema MakeHeartbeat() {
 }
 Schema MakeSuccess() {
     return Report("The run is done.", R"({"exec_id": "0f3a", "result": {"sent": true}})",
-                  [](ObjectSchema& out) { PutSuccess(out); });
+                  [](ObjectSchema& out) { PutDetail(PutSuccess(out)); });
 }
 Schema MakeFailure() {
     return Report("The attempt failed.",
                   R"({"exec_id": "0f3a", "error": {"message": "no route to host"}})",
-                  [](ObjectSchema& out) { PutFailure(out, true); });
+                  [](ObjectSchema& out) { PutDetail(PutFailure(out, true)); });
 }
 Schema MakeSnooze() {
     return Report("The agent wants the run later.", R"({"exec_id": "0f3a", "after": "5m"})",
@@ -141,7 +160,7 @@ Schema MakeReport() {
     report.Need("run_id", Schema::Id().Means("The run that it is about."));
     report.Need("exec_id", ExecId());
     report.Need("outcome", Schema::Name<model::AgentOutcome>().Means("What the report says."));
-    PutSuccess(PutHeartbeat(report));
+    PutDetail(PutSuccess(PutHeartbeat(report)));
     return PutFailure(report, false).May("after", After()).May("log", Log());
 }
 
@@ -185,7 +204,8 @@ Schema MakeExchanged() {
         .Need("reports", Schema::ListOf(answer)
                              .AtMost(model::kMaxReports)
                              .Means("One for each report, in order."))
-        .Need("runs", ClaimedRuns());
+        .Need("runs", ClaimedRuns())
+        .May("directives", WorkerDirectives());
 }
 
 }  // namespace

@@ -29,6 +29,26 @@ Duration Span(Random& random) {
     return Duration(static_cast<std::int64_t>(random.Below(1U << 30)));
 }
 
+CommandAction RandomCommand(Random& random) {
+    CommandAction command;
+    command.argv = {Text(random), Text(random)};
+    command.shell = random.Below(2) == 0;
+    command.environment = {{"A", Text(random)}};
+    command.inherit = {Text(random)};
+    command.working_directory = Text(random);
+    command.user = Text(random);
+    command.group = Text(random);
+    command.limits.cpu = Span(random);
+    if (random.Below(2) == 0) command.limits.memory = static_cast<std::int64_t>(random.Below(1000));
+    command.limits.files = 1;
+    command.limits.processes = 2;
+    command.limits.file_size = 3;
+    command.limits.core = 0;
+    command.permanent_exit_codes = {2, static_cast<std::int32_t>(random.Below(256))};
+    command.output_limit = static_cast<std::int64_t>(random.Below(100'000));
+    return command;
+}
+
 Action RandomAction(Random& random) {
     switch (Pick<ActionKind>(random)) {
         case ActionKind::kHttp:
@@ -37,7 +57,7 @@ Action RandomAction(Random& random) {
                               {{"X-" + Text(random), Text(random)}},
                               Text(random)};
         case ActionKind::kCommand:
-            return CommandAction{{Text(random), Text(random)}, {{"A", Text(random)}}, Text(random)};
+            return RandomCommand(random);
         case ActionKind::kHandler:
             return HandlerAction{Text(random), R"({"n":[1,2.5,null]})"};
         case ActionKind::kQueue:
@@ -52,6 +72,12 @@ schedule::ScheduleSpec RandomSchedule(Random& random) {
     spec.jitter = Span(random);
     if (spec.kind == schedule::ScheduleKind::kOnce) {
         spec.run_at = TimePoint(Span(random));
+        return spec;
+    }
+    if (spec.kind == schedule::ScheduleKind::kAfter) {
+        spec.jobs = {Text(random)};
+        spec.on = Pick<schedule::AfterOn>(random);
+        spec.join = Pick<schedule::AfterJoin>(random);
         return spec;
     }
     spec.zone = Text(random);

@@ -1,76 +1,12 @@
 #pragma once
 
 #include "ksana/codec/json/json_form.hpp"
+#include "ksana/codec/v1/action_fields.hpp"
 #include "ksana/model/job/job.hpp"
 
 // JSON members of a job and its parts.
 
 namespace ksana::codec {
-
-template <>
-struct FieldsOf<model::HttpAction> {
-    static constexpr SchemaDoc kSchema{
-        .name = "HttpAction",
-        .means = "Calls a URL. URL, header values and body may hold {{placeholders}}."};
-
-    template <class V>
-    static void Visit(V& v) {
-        v("method", &model::HttpAction::method, "The method of the request.");
-        v.Required("url", &model::HttpAction::url,
-                   Doc("Where the request goes.").Example("https://example.com/report"));
-        v("headers", &model::HttpAction::headers, "Headers of the request.");
-        v("body", &model::HttpAction::body, "The body of the request.");
-    }
-};
-
-template <>
-struct FieldsOf<model::CommandAction> {
-    static constexpr SchemaDoc kSchema{
-        .name = "CommandAction",
-        .means =
-            "Runs a program on a worker that allows it. Not carried out yet: jobs "
-            "with it are refused."};
-
-    template <class V>
-    static void Visit(V& v) {
-        v.Required("argv", &model::CommandAction::argv,
-                   Doc("The program and its arguments; no shell reads them.")
-                       .Example("[\"/usr/bin/backup\", \"--all\"]"));
-        v("environment", &model::CommandAction::environment,
-          "Variables of the program, beside those that the worker hands on.");
-        v("working_directory", &model::CommandAction::working_directory,
-          "Where the program is started; empty: where the worker is.");
-    }
-};
-
-template <>
-struct FieldsOf<model::HandlerAction> {
-    static constexpr SchemaDoc kSchema{
-        .name = "HandlerAction",
-        .means =
-            "Calls a C++ handler by its name. Not carried out yet: jobs with "
-            "it are refused."};
-
-    template <class V>
-    static void Visit(V& v) {
-        v.Required("name", &model::HandlerAction::handler, "Name of the handler.");
-        v.Json("input", &model::HandlerAction::input, "What the handler gets: any JSON.");
-    }
-};
-
-template <>
-struct FieldsOf<model::QueueAction> {
-    static constexpr SchemaDoc kSchema{
-        .name = "QueueAction", .means = "Waits for an agent or worker that serves the type."};
-
-    template <class V>
-    static void Visit(V& v) {
-        v.Required("type", &model::QueueAction::type, "Type of the runs.");
-        v("category", &model::QueueAction::category,
-          "Category of the runs; empty: that of the type.");
-        v.Json("payload", &model::QueueAction::payload, "What the agent gets: any JSON.");
-    }
-};
 
 template <>
 struct FieldsOf<model::RetryPolicy> {
@@ -109,14 +45,34 @@ struct FieldsOf<model::Misfire> {
 
 template <>
 struct FieldsOf<model::Dependency> {
-    static constexpr SchemaDoc kSchema{.name = "Dependency",
-                                       .means = "Another job whose last run decides about a fire."};
+    static constexpr SchemaDoc kSchema{
+        .name = "Dependency", .means = "Another job whose latest run decides about a fire."};
 
     template <class V>
     static void Visit(V& v) {
         v.Required("job", &model::Dependency::job_id, "Id of the other job.");
         v("on_failure", &model::Dependency::on_failure,
-          "What a fire does when the other job did not succeed the last time.");
+          "What a fire does when the latest run of the other job failed: it is skipped, waits for "
+          "a "
+          "later success, or runs.");
+    }
+};
+
+template <>
+struct FieldsOf<model::Placement> {
+    static constexpr SchemaDoc kSchema{.name = "Placement",
+                                       .means = "Which workers run the job, by their labels."};
+
+    template <class V>
+    static void Visit(V& v) {
+        v("require", &model::Placement::require, "Only workers that have all of these labels.");
+        v("prefer", &model::Placement::prefer, "Workers that have all of these are asked first.");
+        v("prefer_for", &model::Placement::prefer_for,
+          "How long only those are asked; 0s: 2s, or 10s with sticky.");
+        v("sticky", &model::Placement::sticky,
+          "A key: runs with the same one go to the same worker first.");
+        v("broadcast", &model::Placement::broadcast,
+          "A fire makes one run for each live worker that serves it.");
     }
 };
 
@@ -134,7 +90,8 @@ struct FieldsOf<schedule::ScheduleSpec> {
     static constexpr SchemaDoc kSchema{.name = "Schedule",
                                        .means =
                                            "When a job fires. once has run_at, every has every, "
-                                           "cron has cron; docs/schedules.md tells the rest."};
+                                           "cron has cron, after has jobs; docs/schedules.md "
+                                           "tells the rest."};
 
     using Spec = schedule::ScheduleSpec;
     using Kind = schedule::ScheduleKind;
@@ -154,11 +111,24 @@ struct FieldsOf<schedule::ScheduleSpec> {
               "Of cron: whether the day of the month and the day of the week must both match.");
             v.Flat(&Spec::dst);
         }
+        if (v.Is(&Spec::kind, Kind::kAfter)) {
+            v.Required("jobs", &Spec::jobs,
+                       Doc("Of after: the jobs whose runs end.").Example("[\"load\"]"));
+            v("on", &Spec::on, "Of after: which ends count.");
+            v("join", &Spec::join,
+              "Of after: one fire when all of the jobs have ended since the last one, or one for "
+              "each end.");
+        }
         if (v.Is(&Spec::kind, Kind::kEvery) || v.Is(&Spec::kind, Kind::kCron)) {
             v("zone", &Spec::zone,
               Doc("Time zone of the expression and of the calendar.").Example("Europe/Paris"));
+        }
+        if (v.Is(&Spec::kind, Kind::kEvery) || v.Is(&Spec::kind, Kind::kCron) ||
+            v.Is(&Spec::kind, Kind::kAfter)) {
             v("start_at", &Spec::start_at, "Nothing before; of every also the origin of the grid.");
             v("end_at", &Spec::end_at, "Nothing after.");
+        }
+        if (v.Is(&Spec::kind, Kind::kEvery) || v.Is(&Spec::kind, Kind::kCron)) {
             v.Rare("calendar", &Spec::calendar, "Name of a calendar.");
         }
         v("jitter", &Spec::jitter, "Each fire is delayed by up to this.");
@@ -196,7 +166,10 @@ struct FieldsOf<model::JobDefinition> {
           Doc("Who goes first where runs wait: 9 before 0.")
               .Between(model::kMinPriority, model::kMaxPriority));
         v("depends_on", &Job::depends_on,
-          "Jobs whose last run must have succeeded. Not carried out yet: refused unless empty.");
+          "Jobs whose latest run must have succeeded before a fire starts (docs/dependencies.md).");
+        v("max_wait", &Job::max_wait,
+          "How long a fire waits for the jobs of depends_on; then it is skipped.");
+        v.Rare("placement", &Job::placement, "Which workers run it; absent: any.");
         v("run_log", &Job::run_log,
           "What is kept of its runs: everything, that they started, or nothing.");
     }
@@ -221,6 +194,8 @@ struct FieldsOf<model::JobState> {
         v("total_runs", &State::total_runs, "Runs so far.");
         v("consecutive_failures", &State::consecutive_failures,
           "Runs that failed since the last that succeeded.");
+        v("dependants", &State::dependants,
+          "How many other jobs name this one in depends_on or in a schedule of kind after.");
     }
 };
 

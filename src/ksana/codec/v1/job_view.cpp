@@ -34,6 +34,8 @@ struct FieldsOf<RunRequest> {
                Doc("In the place of the job's payload.").As(&Schema::AnyObject));
         v("obeys_overlap", &RunRequest::obeys_overlap,
           "Whether the job's overlap policy holds for it; else it starts whatever runs.");
+        v("obeys_dependencies", &RunRequest::obeys_dependencies,
+          "Whether it waits for the jobs of depends_on; else it starts without them.");
     }
 };
 

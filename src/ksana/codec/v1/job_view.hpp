@@ -30,6 +30,7 @@ Result<void> PatchJob(model::Job& job, std::string_view patch);
 struct RunRequest {
     std::string parameters;  // JSON object; empty: none
     bool obeys_overlap = false;
+    bool obeys_dependencies = false;
 };
 struct PauseRequest {
     std::string reason;

@@ -53,6 +53,7 @@ View Summary(const model::Run& run, JsonOutput& output) {
     view.Put("finished_at", status.finished_at).Put("deadline", status.deadline);
     view.Put("progress", status.progress).PutText("progress_note", status.progress_note);
     view.Put("cancel_requested", status.cancel_requested).Put("blocked", status.blocked);
+    view.Put("wait_until", status.wait_until);
     view.Put("not_stopping", status.not_stopping).Put("skip_reason", status.skip_reason);
     view.PutText("last_error", status.last_error).PutText("remark", status.remark);
     view.Put("created_at", run.created_at).Put("updated_at", run.updated_at);
@@ -80,6 +81,7 @@ ObjectSchema SummarySchema(std::string_view means) {
     view.MayOf(status, {"outcome", "owner", "started_at", "ended_at", "finished_at", "deadline"});
     view.NeedOf(status, {"progress"}).MayOf(status, {"progress_note"});
     view.NeedOf(status, {"cancel_requested", "blocked", "not_stopping", "skip_reason"});
+    view.MayOf(status, {"wait_until"});
     view.MayOf(status, {"last_error", "remark"}).NeedOf(run, {"created_at", "updated_at"});
     return view;
 }
@@ -109,6 +111,8 @@ Schema MakeRunHistory() {
         .May("result", Schema().Means("Any JSON."))
         .May("detail", Schema().Means("What the last attempt left behind."))
         .NeedOf(run, {"selector", "policy"})
+        .MayOf(run, {"prefer", "prefer_for"})
+        .May("unserved", Schema::Text().Means("Of a run that is ready: why nobody can take it."))
         .May("unique_key", Schema::Text().Means("The key that it holds or held."))
         .Need("attempts",
               Schema::ListOf(Schema::Ref(kAttemptSchema)).Means("What was tried, oldest first."));
@@ -133,12 +137,15 @@ std::string SubmittedRunToJson(const model::Run& run, bool already) {
     return output.Take();
 }
 
-std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts) {
+std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts,
+                             const std::string& unserved) {
     JsonOutput output;
     View view = Summary(run, output);
     view.PutJson("payload", run.payload).PutJson("result", run.status.result);
     view.PutJson("detail", run.status.detail).Put("selector", run.selector);
+    if (!run.prefer.empty()) view.Put("prefer", run.prefer).Put("prefer_for", run.prefer_for);
     view.Put("policy", run.policy).PutText("unique_key", run.unique.key);
+    view.PutText("unserved", unserved);
     output.Key("attempts");
     output.BeginArray();
     for (const model::Attempt& attempt : attempts) WriteAttempt(attempt, output);

@@ -15,7 +15,9 @@ std::string RunViewToJson(const model::Run& run);
 std::string SubmittedRunToJson(const model::Run& run, bool already);
 // Returns the whole run with its attempts, oldest first. The exec_id is never shown: an attempt
 // authenticates its reports with it.
-std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts);
+// `unserved`: why nobody can take a run that waits; empty: somebody can, or it does not wait.
+std::string RunHistoryToJson(const model::Run& run, std::span<const model::Attempt> attempts,
+                             const std::string& unserved = {});
 
 extern const NamedSchema kRunSchema;
 extern const NamedSchema kSubmittedRunSchema;

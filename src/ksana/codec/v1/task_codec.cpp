@@ -55,6 +55,11 @@ struct FieldsOf<NewTask> {
           "Exhausted retries wait for a person (held). Absent: as the type says.");
         v("parent", &NewTask::parent, "The id of another run.");
         v("selector", &NewTask::selector, "Only for agents with these labels.");
+        v("prefer", &NewTask::prefer, "Agents with all of these labels are asked first.");
+        v("prefer_for", &NewTask::prefer_for,
+          "How long only those are asked. Absent: 2s, or 10s with sticky.");
+        v("sticky", &NewTask::sticky,
+          Doc("A key: tasks with the same one go to the same worker first.").AtMost(500));
     }
 };
 

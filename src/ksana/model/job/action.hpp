@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -8,6 +10,7 @@
 
 #include "ksana/base/text/http_method.hpp"
 #include "ksana/base/text/text_map.hpp"
+#include "ksana/base/time/time.hpp"
 #include "ksana/model/enum_names.hpp"
 
 namespace ksana::model {
@@ -21,17 +24,41 @@ struct HttpAction {
     friend bool operator==(const HttpAction&, const HttpAction&) = default;
 };
 
-// Runs a program on a worker that allows it: an argument vector, never a shell line. Not executed
-// yet: there is no executor for it.
+// Resource limits of a command's processes (setrlimit). None: that of the server or worker.
+struct CommandLimits {
+    std::optional<Duration> cpu;  // whole seconds; a part counts as one
+    std::optional<std::int64_t> memory;
+    std::optional<std::int64_t> files;
+    std::optional<std::int64_t> processes;  // of the user, all of them
+    std::optional<std::int64_t> file_size;
+    std::optional<std::int64_t> core;
+    friend bool operator==(const CommandLimits&, const CommandLimits&) = default;
+};
+
+// The bounds of CommandAction::output_limit. JSON may write a byte as six, and the whole must fit
+// into the detail of an attempt.
+inline constexpr std::int64_t kMinOutputLimit = 1 << 10;
+inline constexpr std::int64_t kMaxOutputLimit = 128 << 10;
+inline constexpr std::int64_t kDefaultOutputLimit = 64 << 10;
+
+// Runs a program on a server or worker that allows it: an argument vector, unless `shell`: then
+// argv[0] is a line for /bin/sh -c, and the rest are its $1, $2… Arguments, values of variables and
+// the working directory may hold {{placeholders}}, a shell line may not.
 struct CommandAction {
     std::vector<std::string> argv;
+    bool shell = false;
     TextMap environment;
-    std::string working_directory;
+    std::vector<std::string> inherit;  // variables taken from the server or worker, beside PATH, …
+    std::string working_directory;     // empty: that of the server or worker
+    std::string user;                  // name or number; empty: that of the server or worker
+    std::string group;                 // name or number; empty: that of the user
+    CommandLimits limits;
+    std::vector<std::int32_t> permanent_exit_codes;  // with these it is not tried again
+    std::int64_t output_limit = kDefaultOutputLimit;
     friend bool operator==(const CommandAction&, const CommandAction&) = default;
 };
 
-// Calls a C++ handler registered under this name in the process itself. Not executed yet: there is
-// no executor for it.
+// Calls a C++ handler registered under this name, in the process itself or in a worker.
 struct HandlerAction {
     std::string handler;
     std::string input;  // JSON

@@ -19,6 +19,8 @@ RunPolicy EffectivePolicy(const Job* job, const RunType* type, const PolicyDefau
         policy.stop_grace = job->stop_grace;
         policy.overlap = job->overlap;
         policy.run_log = job->run_log;
+        policy.depends = !job->depends_on.empty();
+        if (policy.depends) policy.max_wait = job->max_wait;
     }
     return policy;
 }

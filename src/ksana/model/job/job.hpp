@@ -36,6 +36,8 @@ struct JobDefinition {
     std::optional<Duration> timeout;   // per attempt; none: that of the type, else the server's
     Duration stop_grace = std::chrono::seconds(30);
     std::vector<Dependency> depends_on;
+    Duration max_wait = std::chrono::hours(1);  // how long a fire waits for them
+    Placement placement;
     friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
 };
 
@@ -52,6 +54,8 @@ struct JobState {
     std::optional<RunState> last_state;
     std::int32_t consecutive_failures = 0;
     std::int64_t total_runs = 0;
+    // How many other jobs name this one in depends_on or in a schedule of kind `after`.
+    std::int32_t dependants = 0;
     friend bool operator==(const JobState&, const JobState&) = default;
 };
 

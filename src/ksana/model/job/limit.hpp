@@ -19,8 +19,8 @@ struct Rate {
     friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-// A bound on concurrent attempts and on the rate of starts. It holds per node. Either may be
-// absent.
+// A bound on concurrent attempts and on the rate of starts, over all nodes of a store
+// (limit_share.hpp). Either may be absent.
 struct Limit {
     std::string description;
     std::optional<std::int32_t> max_concurrency;

@@ -24,6 +24,7 @@ enum class FireFate : std::uint8_t {
     kSkippedCalendar,  // no run: a calendar excludes it
     kSkippedPaused,    // no run: the job was paused
     kDeleted,          // had a run, which a user deleted
+    kNoWorker,         // no run: a broadcast, and no live worker serves it
 };
 
 struct PlannedFire {
@@ -67,8 +68,9 @@ PlanResult Plan(const schedule::Schedule& schedule, const PlanInput& input);
 
 template <>
 struct EnumNames<FireFate> {
-    static constexpr std::array<std::string_view, 6> kNames = {
-        "on_time", "caught_up", "missed", "skipped_calendar", "skipped_paused", "deleted"};
+    static constexpr std::array<std::string_view, 7> kNames = {
+        "on_time",        "caught_up", "missed",   "skipped_calendar",
+        "skipped_paused", "deleted",   "no_worker"};
 };
 
 // A stored LedgerRange. The ledger entries of a job and its runs with a nominal time together

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ksana/base/text/http_method.hpp"
+#include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/time.hpp"
 #include "ksana/model/enum_names.hpp"
 #include "ksana/schedule/spec.hpp"
@@ -39,8 +40,7 @@ struct RetryPolicy {
     friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
-// What a fire does when the last run of a job it depends on did not succeed. Dependencies are
-// stored and validated, but no code evaluates them when a job fires yet.
+// What a fire does when the latest run of a job it depends on did not succeed.
 enum class OnDependencyFailure : std::uint8_t { kSkip, kWait, kRun };
 
 struct Dependency {
@@ -48,6 +48,20 @@ struct Dependency {
     OnDependencyFailure on_failure = OnDependencyFailure::kSkip;
     friend bool operator==(const Dependency&, const Dependency&) = default;
 };
+
+// Which workers run a job. Labels are those of workers and agents; every registered worker also has
+// the label `worker`, its name.
+struct Placement {
+    TextMap require;         // only workers with these
+    TextMap prefer;          // these first, for prefer_for
+    std::string sticky;      // a key: runs with the same one go to the same worker first
+    Duration prefer_for{};   // zero: kPreferFor, or kStickyFor with a key
+    bool broadcast = false;  // a fire makes one run for each live worker
+    friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+inline constexpr Duration kPreferFor = std::chrono::seconds(2);
+inline constexpr Duration kStickyFor = std::chrono::seconds(10);
 
 // How much of a job's finished runs is kept (T-14): everything, the run without result and detail,
 // or nothing.
@@ -94,6 +108,10 @@ struct RunPolicy {
     bool need_manual = false;
     bool success_callback = false;  // the type has a URL for it
     bool error_callback = false;
+    // Starts only when the latest runs of the jobs that its job depends on have succeeded. Which
+    // jobs these are is read from the job at that time.
+    bool depends = false;
+    Duration max_wait{};  // how long it waits for them; 0 unless `depends`
     friend bool operator==(const RunPolicy&, const RunPolicy&) = default;
 };
 
@@ -134,7 +152,15 @@ struct EnumNames<CallbackSecurity> {
 };
 template <>
 struct EnumNames<schedule::ScheduleKind> {
-    static constexpr std::array<std::string_view, 3> kNames = {"once", "every", "cron"};
+    static constexpr std::array<std::string_view, 4> kNames = {"once", "every", "cron", "after"};
+};
+template <>
+struct EnumNames<schedule::AfterOn> {
+    static constexpr std::array<std::string_view, 3> kNames = {"success", "failure", "any"};
+};
+template <>
+struct EnumNames<schedule::AfterJoin> {
+    static constexpr std::array<std::string_view, 2> kNames = {"all", "each"};
 };
 template <>
 struct EnumNames<schedule::CronDialect> {

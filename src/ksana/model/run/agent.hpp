@@ -22,14 +22,26 @@ struct AgentClaim {
     std::string tenant;
     std::string creator;
     TextMap labels;  // of the agent; a run matches if these contain its whole selector
+    // Of a registered worker; nil: an agent.
+    Uuid incarnation;
+    std::vector<ActionKind> kinds = {ActionKind::kQueue};
+    // Slots of a registered worker, as it registered them; 0: an agent, whose load is not known.
+    std::int32_t slots = 0;
     std::int32_t max = 1;
     Duration lease = std::chrono::seconds(30);
     Duration wait{};  // how long to wait for a first run
     friend bool operator==(const AgentClaim&, const AgentClaim&) = default;
 };
 
-// What an agent reports about a run it holds.
-enum class AgentOutcome : std::uint8_t { kSucceeded, kFailed, kSnoozed, kReleased, kHeartbeat };
+// What an agent reports about a run it holds. kTimedOut: it stopped the attempt at its deadline.
+enum class AgentOutcome : std::uint8_t {
+    kSucceeded,
+    kFailed,
+    kSnoozed,
+    kReleased,
+    kHeartbeat,
+    kTimedOut,
+};
 
 // An agent's reports and its next claim, in one call.
 struct AgentExchange {
@@ -52,11 +64,12 @@ inline constexpr std::size_t kMaxLogLine = 2'000;
 // Longer texts are cut, so that a long error never makes the report of a failure invalid.
 inline constexpr std::size_t kMaxErrorText = 4'000;
 inline constexpr std::size_t kMaxStack = std::size_t{32} * 1024;
+inline constexpr std::size_t kMaxDetail = std::size_t{1} << 20;  // of a report, as JSON
 
 template <>
 struct EnumNames<AgentOutcome> {
-    static constexpr std::array<std::string_view, 5> kNames = {"succeeded", "failed", "snoozed",
-                                                               "released", "heartbeat"};
+    static constexpr std::array<std::string_view, 6> kNames = {
+        "succeeded", "failed", "snoozed", "released", "heartbeat", "timed_out"};
 };
 
 }  // namespace ksana::model

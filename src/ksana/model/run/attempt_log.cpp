@@ -31,12 +31,16 @@ std::string_view DropFirst(std::string_view lines) {
 
 }  // namespace
 
+std::string_view NewestLines(std::string_view lines) {
+    while (lines.size() > kMaxAttemptLog) lines = DropFirst(lines);
+    return lines;
+}
+
 std::string WithLines(std::string_view detail, std::string_view lines) {
     std::string all(LinesOf(detail));
     if (!all.empty() && !lines.empty()) all += ',';
     all += lines;
-    std::string_view kept = all;
-    while (kept.size() > kMaxAttemptLog) kept = DropFirst(kept);
+    const std::string_view kept = NewestLines(all);
     if (kept.empty()) return {};
     return std::string(kBegin).append(kept).append(kEnd).append("}");
 }

@@ -16,6 +16,9 @@ namespace ksana::model {
 // In bytes; the oldest lines are dropped.
 inline constexpr std::size_t kMaxAttemptLog = std::size_t{64} * 1024;
 
+// Returns the newest of these lines, at most kMaxAttemptLog bytes.
+std::string_view NewestLines(std::string_view lines);
+
 // Returns a detail that holds the log of `detail` with `lines` appended, and nothing else.
 std::string WithLines(std::string_view detail, std::string_view lines);
 

@@ -36,9 +36,9 @@ class Decider {
             case Effect::kFinish:
                 return Finish();
             case Effect::kRetryOrFail:
-                return Fail(event_.kind == EventKind::kLostOwner ? AttemptOutcome::kLost
-                                                                 : AttemptOutcome::kFailed,
-                            RunState::kFailed, true);
+                return Fail(AttemptOutcome::kFailed, RunState::kFailed, true);
+            case Effect::kRetryNowOrFail:
+                return Fail(AttemptOutcome::kLost, RunState::kFailed, true);
             case Effect::kFail:
                 return Fail(AttemptOutcome::kFailed, RunState::kFailed, false);
             case Effect::kRetryOrTimeOut:
@@ -53,7 +53,7 @@ class Decider {
             case Effect::kNoteUndelivered:
                 return NoteUndelivered();
             case Effect::kHold:
-                return Move(RunState::kHeld);
+                return Hold();
             case Effect::kResolve:
                 status_.remark = event_.remark;
                 return Close(RunState::kResolved);
@@ -130,7 +130,10 @@ class Decider {
     Transition Begin() {
         const bool waits = status_.state == RunState::kScheduled;
         if (waits && now_ < status_.ready_at) return Refuse("its time has not come");
-        if (status_.blocked) return Refuse("it waits for another run of its job");
+        if (status_.blocked) {
+            return Refuse(AwaitsJobs(status_) ? "it waits for a job that its job depends on"
+                                              : "it waits for another run of its job");
+        }
         if (event_.exec_id.empty()) return Refuse("a start needs an exec_id");
         if (event_.exec_id == status_.exec_id) return Refuse("a start needs a fresh exec_id");
         // A deferred attempt never began; the next one takes its number.
@@ -192,6 +195,12 @@ class Decider {
         const auto delay = may_retry ? RetryDelay(policy_.retry, status_.failures, event_.after,
                                                   run_.id.ToString())
                                      : std::nullopt;
+        // The back-off spares a target that fails. An owner that died says nothing about the
+        // target.
+        if (delay && outcome == AttemptOutcome::kLost) {
+            status_.ready_at = now_;
+            return Move(RunState::kQueued);
+        }
         if (delay) {
             status_.ready_at = now_ + *delay;
             return Move(RunState::kScheduled);
@@ -219,6 +228,13 @@ class Decider {
         if (status_.cancel_requested) return Unchanged();
         status_.cancel_requested = true;
         return Applied();
+    }
+
+    // A run that is sent back asks the jobs that it depends on anew.
+    Transition Hold() {
+        if (AwaitsJobs(status_)) status_.detail.clear();
+        status_.wait_until.reset();
+        return Move(RunState::kHeld);
     }
 
     Transition NoteUndelivered() {
@@ -249,18 +265,23 @@ class Decider {
     Transition Skip() {
         if (IsRunning()) EndAttempt(AttemptOutcome::kSkipped);
         status_.skip_reason = event_.reason;
+        if (!event_.error.empty()) status_.last_error = event_.error;
+        if (!event_.detail.empty()) status_.detail = event_.detail;
         return Close(RunState::kSkipped);
     }
 
     Transition Block() {
-        if (status_.blocked) return Unchanged();
+        if (status_.blocked && !event_.wait_until) return Unchanged();
         status_.state = RunState::kQueued;
         status_.blocked = true;
+        status_.wait_until = event_.wait_until;
+        if (event_.wait_until) status_.detail = event_.detail;
         return Applied();
     }
 
     Transition Unblock() {
         if (!status_.blocked) return Unchanged();
+        if (AwaitsJobs(status_)) status_.detail.clear();
         return Move(RunState::kQueued);
     }
 
@@ -345,6 +366,15 @@ std::optional<Event> OverdueEvent(const Run& run, TimePoint now) {
         event.not_stopping = run.policy.stop_grace > Duration::zero();
     }
     return event;
+}
+
+bool AwaitsJobs(const RunStatus& status) {
+    return status.state == RunState::kQueued && status.blocked && status.wait_until.has_value();
+}
+
+std::optional<TimePoint> LooksAgainAt(const Run& run) {
+    if (!AwaitsJobs(run.status)) return std::nullopt;
+    return std::min(*run.status.wait_until, run.updated_at + kLookAgain);
 }
 
 bool HoldsKey(const Run& run, TimePoint now) {

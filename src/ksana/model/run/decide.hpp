@@ -34,7 +34,9 @@ struct Event {
     std::string log;  // kProgress and every event that ends an attempt: log lines (attempt_log.hpp)
     std::string remark;                     // kResolve
     SkipReason reason = SkipReason::kNone;  // kSkip
-    bool not_stopping = false;              // kTimeout: the stop grace has run out, too
+    // kBlock: waits for other jobs until then, and `detail` names one; none: for its own job's run.
+    std::optional<TimePoint> wait_until;
+    bool not_stopping = false;  // kTimeout: the stop grace has run out, too
     // kPermanentFailure: fails the run even if its policy says `need_manual`.
     bool without_person = false;
     // kSuccess: skips the callback; the agent has informed the receiver.
@@ -91,6 +93,15 @@ std::optional<TimePoint> ExpiresAt(const Run& run);
 // Returns the event with which the reaper ends the attempt (kLostOwner or kTimeout), or nullopt if
 // the attempt has not expired.
 std::optional<Event> OverdueEvent(const Run& run, TimePoint now);
+
+// How often a run that waits for other jobs is looked at, in case its release was lost.
+inline constexpr Duration kLookAgain = std::chrono::seconds(30);
+
+// Returns whether the run waits for jobs that its job depends on.
+bool AwaitsJobs(const RunStatus& status);
+// Returns when the reaper looks at a run that waits for other jobs: when its wait ends, or
+// kLookAgain after the last look. nullopt if it does not wait for any.
+std::optional<TimePoint> LooksAgainAt(const Run& run);
 
 // Returns whether the run occupies its unique key at this time.
 bool HoldsKey(const Run& run, TimePoint now);

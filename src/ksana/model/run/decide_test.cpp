@@ -191,11 +191,17 @@ TEST_F(DecideTest, TimeoutIsRetriedThenTimedOut) {
     EXPECT_TRUE(made.attempt->not_stopping);
 }
 
-// A lost owner counts as a failure and follows the retry policy; shutdown and snooze do not count.
+// D-10: a lost owner uses up a retry, without its back-off; shutdown and snooze use up none.
 TEST_F(DecideTest, WhatCountsAgainstTheRetries) {
     const Made lost = On(RunState::kRunning, EventKind::kLostOwner);
     EXPECT_EQ(lost.after.failures, 1);
     EXPECT_EQ(lost.attempt->outcome, AttemptOutcome::kLost);
+    EXPECT_EQ(lost.after.state, RunState::kQueued);
+    EXPECT_EQ(lost.after.ready_at, now_);
+    Run last = In(RunState::kRunning);
+    last.status.failures = last.policy.retry.max_retries;
+    EXPECT_EQ(On(last, {.kind = EventKind::kLostOwner, .exec_id = "e1"}).after.state,
+              RunState::kFailed);
     const Made released = On(RunState::kRunning, EventKind::kShutdown);
     EXPECT_EQ(released.after.state, RunState::kQueued);
     EXPECT_EQ(released.after.failures, 0);

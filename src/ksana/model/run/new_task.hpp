@@ -38,6 +38,10 @@ struct NewTask {
     std::optional<bool> need_manual;
     std::optional<Uuid> parent;
     TextMap selector;  // labels that an agent must have to claim the run
+    // Labels of the agents that are asked first, for `prefer_for` (none: the default).
+    TextMap prefer;
+    std::optional<Duration> prefer_for;
+    std::string sticky;  // a key: tasks with the same one go to the same worker first
     friend bool operator==(const NewTask&, const NewTask&) = default;
 };
 

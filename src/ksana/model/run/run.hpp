@@ -64,7 +64,7 @@ enum class EventKind : std::uint8_t {
     kShutdown,  // the owner returns it unfinished, without using up a retry
     kSkip,
     kMiss,
-    kBlock,    // another run of its job must end first
+    kBlock,    // another run of its job, or of a job it depends on, must end first
     kUnblock,  // the run that blocked it has ended
 };
 
@@ -80,7 +80,7 @@ enum class AttemptOutcome : std::uint8_t {
     kDeferred,  // never began: held up by a limit or a breaker
 };
 
-// Why a run was skipped. Only kOverlap is set at present.
+// Why a run was skipped. kOverlap and kDependency are set at present.
 enum class SkipReason : std::uint8_t { kNone, kOverlap, kLock, kCalendar, kPaused, kDependency };
 
 // The part of a run that events change. The store writes it with a compare-and-set on (state,
@@ -109,7 +109,12 @@ struct RunStatus {
     std::string progress_note;
     bool cancel_requested = false;
     bool not_stopping = false;  // the last attempt outlived its timeout and the stop grace
-    bool blocked = false;       // queued, but must wait for another run of its job
+    bool blocked = false;       // queued, but must wait for a run of its job or of another one
+    // Of a run with policy.depends. Blocked: it waits for the jobs that its job depends on, at most
+    // until then. Not blocked: these have let it pass. None: it did not have to wait.
+    std::optional<TimePoint> wait_until;
+    // Other jobs are told when it ends: their fires wait for it or follow it.
+    bool watched = false;
 
     std::string result;  // JSON
     std::string last_error;
@@ -153,6 +158,10 @@ struct Run {
     std::optional<TimePoint> nominal_at;  // time of the scheduled fire; unique together with job_id
     std::string payload;                  // JSON
     TextMap selector;                     // labels that an agent must have to claim the run
+    // While the run waits for its first attempt, only agents with these labels may claim it until
+    // prefer_for after its ready_at; then all may.
+    TextMap prefer;
+    Duration prefer_for{};
     UniqueRule unique;
     std::optional<Uuid> parent;
     RunPolicy policy;
@@ -162,6 +171,12 @@ struct Run {
 
     friend bool operator==(const Run&, const Run&) = default;
 };
+
+// When a run that waits is offered to all who serve it; TimePoint{}: at once.
+inline TimePoint PreferredUntil(const Run& run) {
+    const bool prefers = !run.prefer.empty() && run.status.attempt == 0;
+    return prefers ? run.status.ready_at + run.prefer_for : TimePoint{};
+}
 
 // One attempt of a run.
 struct Attempt {

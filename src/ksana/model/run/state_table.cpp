@@ -37,7 +37,7 @@ constexpr Rule kRules[] = {
     {RunState::kRunning, EventKind::kRetryableFailure, Effect::kRetryOrFail},
     {RunState::kRunning, EventKind::kPermanentFailure, Effect::kFail},
     {RunState::kRunning, EventKind::kTimeout, Effect::kRetryOrTimeOut},
-    {RunState::kRunning, EventKind::kLostOwner, Effect::kRetryOrFail},
+    {RunState::kRunning, EventKind::kLostOwner, Effect::kRetryNowOrFail},
     {RunState::kRunning, EventKind::kCancel, Effect::kAskToCancel},
     {RunState::kRunning, EventKind::kCancelled, Effect::kCancelNow},
     {RunState::kRunning, EventKind::kSnooze, Effect::kPostpone},
@@ -96,6 +96,8 @@ std::string_view TargetsOf(Effect effect) {
             return "succeeded, completing";
         case Effect::kRetryOrFail:
             return "scheduled, failed, held, cancelled";
+        case Effect::kRetryNowOrFail:
+            return "queued, failed, held, cancelled";
         case Effect::kFail:
             return "failed, held, cancelled";
         case Effect::kRetryOrTimeOut:

@@ -15,6 +15,7 @@ enum class Effect : std::uint8_t {
     kRenew,            // stays running; the lease is extended, progress is stored
     kFinish,           // → succeeded, or completing if a callback must be delivered first
     kRetryOrFail,      // → scheduled, failed or held; cancelled if a cancel was requested
+    kRetryNowOrFail,   // → queued, failed or held; cancelled if a cancel was requested
     kFail,             // → failed or held; cancelled if a cancel was requested
     kRetryOrTimeOut,   // → scheduled, timed_out or held; cancelled if a cancel was requested
     kCancelNow,        // → cancelled

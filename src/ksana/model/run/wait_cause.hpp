@@ -7,20 +7,21 @@
 
 namespace ksana::model {
 
-enum class WaitReason : std::uint8_t { kLimited, kBreakerOpen };
+enum class WaitReason : std::uint8_t { kLimited, kBreakerOpen, kDependency };
 
-// Why a claimed run does not start. Stored in the detail of a run that waits at its owner or was
-// deferred, so that users can see the reason.
+// Why a run does not start. Stored in the detail of a run that waits at its owner, was deferred, or
+// waits for another job, so that users can see the reason.
 struct WaitCause {
     WaitReason reason = WaitReason::kLimited;
-    std::string key;          // "group:etl", "host:example.com:443"
+    std::string key;          // "group:etl", "host:example.com:443"; kDependency: the job's id
     std::int64_t before = 0;  // number of runs ahead of it
     friend bool operator==(const WaitCause&, const WaitCause&) = default;
 };
 
 template <>
 struct EnumNames<WaitReason> {
-    static constexpr std::array<std::string_view, 2> kNames = {"limited", "breaker_open"};
+    static constexpr std::array<std::string_view, 3> kNames = {"limited", "breaker_open",
+                                                               "dependency"};
 };
 
 }  // namespace ksana::model

@@ -56,7 +56,8 @@ Error Documents::NotFound(const std::string& key) const {
 
 Result<Document> Documents::Put(std::string key, std::string body, store::ExpectedVersion expected,
                                 std::optional<TimePoint> expires_at,
-                                const std::optional<model::AuditEvent>& audit) {
+                                const std::optional<model::AuditEvent>& audit,
+                                store::Topics topics) {
     KSANA_TRY_VOID(CheckDocument(key, body));
     KSANA_TRY_VOID(CheckAudit(audit));
     Document written;
@@ -66,7 +67,7 @@ Result<Document> Documents::Put(std::string key, std::string body, store::Expect
         KSANA_TRY(const auto there, LockAlive(tx, kind_, key, now, last_version));
         KSANA_TRY_VOID(CheckExpected(there, expected, key));
         written = {kind_, key, last_version + 1, body, now, expires_at};
-        tx.Touch(store::Topic::kDocuments);
+        tx.Touch(topics);
         KSANA_TRY_VOID(KeepAudit(tx, now, audit));
         return tx.PutDocument(written);
     }));
@@ -74,7 +75,7 @@ Result<Document> Documents::Put(std::string key, std::string body, store::Expect
 }
 
 Result<void> Documents::Update(const std::string& key, std::optional<TimePoint> now,
-                               const Change& change) {
+                               const Change& change, Notice notice) {
     KSANA_TRY_VOID(CheckDocument(key, ""));
     return backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint at, TimeOf(now, tx));
@@ -83,7 +84,7 @@ Result<void> Documents::Update(const std::string& key, std::optional<TimePoint> 
         KSANA_TRY(std::optional<std::string> body, change(there, at));
         if (!body) return {};
         KSANA_TRY_VOID(CheckDocument(key, *body));
-        tx.Touch(store::Topic::kDocuments);
+        if (notice == Notice::kTold) tx.Touch(store::Topic::kDocuments);
         return tx.PutDocument({kind_, key, last_version + 1, *std::move(body), at, std::nullopt});
     });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ class Documents {
 
     Result<model::Document> Put(std::string key, std::string body, store::ExpectedVersion expected,
                                 std::optional<TimePoint> expires_at = {},
-                                const std::optional<model::AuditEvent>& audit = {});
+                                const std::optional<model::AuditEvent>& audit = {},
+                                store::Topics topics = store::Topic::kDocuments);
     Result<model::Document> Get(const std::string& key);
     Result<store::Page<model::Document>> List(const store::ListParams& params);
     Result<void> Delete(const std::string& key, store::ExpectedVersion expected,
@@ -28,7 +30,10 @@ class Documents {
     // nothing if it returns nothing. `change` may run more than once.
     using Change = std::function<Result<std::optional<std::string>>(
         const std::optional<model::Document>& there, TimePoint now)>;
-    Result<void> Update(const std::string& key, std::optional<TimePoint> now, const Change& change);
+    // Whether a change is told to the change feed. A heartbeat concerns none of its readers.
+    enum class Notice : std::uint8_t { kTold, kNone };
+    Result<void> Update(const std::string& key, std::optional<TimePoint> now, const Change& change,
+                        Notice notice = Notice::kTold);
 
   private:
     Error NotFound(const std::string& key) const;

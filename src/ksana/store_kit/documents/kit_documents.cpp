@@ -10,7 +10,6 @@ namespace {
 using model::Document;
 using model::Lock;
 using model::RunType;
-using model::Worker;
 
 // Parses the items of a page; one that cannot be parsed fails the page.
 template <class T, class Parse>
@@ -28,10 +27,6 @@ Result<store::Page<T>> ParsePage(Result<store::Page<Document>> documents, Parse 
 
 Result<RunType> ParseType(const Document& document) {
     return codec::RunTypeFromJson(document.body);
-}
-
-Result<Worker> ParseWorker(const Document& document) {
-    return codec::WorkerFromJson(document.body);
 }
 
 Result<Lock> ParseLock(const Document& document) { return codec::LockFromJson(document.body); }
@@ -71,69 +66,6 @@ Result<store::Page<RunType>> KitTypes::List(const store::ListParams& params) {
 
 Result<void> KitTypes::Delete(store::DeleteTypeParams params) {
     return documents_.Delete(params.code, params.expected, params.audit);
-}
-
-Result<Worker> KitWorkers::Register(Worker worker, std::optional<TimePoint> now) {
-    KSANA_TRY_VOID(documents_.Update(
-        worker.id, now,
-        [&](const std::optional<Document>&, TimePoint at) -> Result<std::optional<std::string>> {
-            worker.registered_at = at;
-            worker.last_heartbeat_at = at;
-            worker.deregistered = false;
-            return std::optional(codec::WorkerToJson(worker));
-        }));
-    return worker;
-}
-
-Result<Worker> KitWorkers::Beat(const store::Heartbeat& beat) {
-    Worker worker;
-    KSANA_TRY_VOID(documents_.Update(
-        beat.worker_id, beat.now,
-        [&](const std::optional<Document>& there,
-            TimePoint at) -> Result<std::optional<std::string>> {
-            if (!there) {
-                return Error(Code::kNotFound,
-                             fmt::format("there is no worker \"{}\"", beat.worker_id));
-            }
-            KSANA_TRY(worker, ParseWorker(*there));
-            if (worker.incarnation != beat.incarnation || worker.deregistered) {
-                return Error(Code::kLeaseLost,
-                             fmt::format("worker \"{}\" was replaced or has left", worker.id));
-            }
-            worker.busy = beat.busy;
-            worker.draining = beat.draining;
-            // A late heartbeat must not set the time back.
-            worker.last_heartbeat_at = std::max(worker.last_heartbeat_at, at);
-            return std::optional(codec::WorkerToJson(worker));
-        }));
-    return worker;
-}
-
-Result<void> KitWorkers::Deregister(const std::string& id, const Uuid& incarnation) {
-    return documents_.Update(
-        id, std::nullopt,
-        [&](const std::optional<Document>& there, TimePoint) -> Result<std::optional<std::string>> {
-            if (!there) return Error(Code::kNotFound, fmt::format("there is no worker \"{}\"", id));
-            KSANA_TRY(Worker worker, ParseWorker(*there));
-            if (worker.incarnation != incarnation) {
-                return Error(Code::kLeaseLost, fmt::format("worker \"{}\" was replaced", id));
-            }
-            worker.deregistered = true;
-            return std::optional(codec::WorkerToJson(worker));
-        });
-}
-
-Result<void> KitWorkers::Forget(const std::string& id) {
-    return documents_.Delete(id, std::nullopt);
-}
-
-Result<Worker> KitWorkers::Get(const std::string& id) {
-    KSANA_TRY(const Document document, documents_.Get(id));
-    return ParseWorker(document);
-}
-
-Result<store::Page<Worker>> KitWorkers::List(const store::ListParams& params) {
-    return ParsePage<Worker>(documents_.List(params), ParseWorker);
 }
 
 Result<store::LockAnswer> KitLocks::TryAcquire(const store::LockParams& params) {
@@ -190,7 +122,7 @@ Result<store::Page<Lock>> KitLocks::List(const store::ListParams& params) {
 
 Result<Document> KitSettings::Put(store::SettingWrite write) {
     return documents_.Put(std::move(write.key), std::move(write.value), write.expected,
-                          write.expires_at, write.audit);
+                          write.expires_at, write.audit, write.topics);
 }
 
 Result<Document> KitSettings::Get(const std::string& key) { return documents_.Get(key); }

@@ -21,21 +21,6 @@ class KitTypes final : public store::TypeStore {
     Documents documents_;
 };
 
-class KitWorkers final : public store::WorkerStore {
-  public:
-    explicit KitWorkers(Backend& backend) : documents_(backend, "worker") {}
-
-    Result<model::Worker> Register(model::Worker worker, std::optional<TimePoint> now) override;
-    Result<model::Worker> Beat(const store::Heartbeat& beat) override;
-    Result<void> Deregister(const std::string& id, const Uuid& incarnation) override;
-    Result<void> Forget(const std::string& id) override;
-    Result<model::Worker> Get(const std::string& id) override;
-    Result<store::Page<model::Worker>> List(const store::ListParams& params) override;
-
-  private:
-    Documents documents_;
-};
-
 class KitLocks final : public store::LockStore {
   public:
     explicit KitLocks(Backend& backend) : documents_(backend, "lock") {}

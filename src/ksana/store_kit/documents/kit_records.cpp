@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "ksana/model/run/decide.hpp"
+#include "ksana/store_kit/documents/kit_nodes.hpp"
 #include "ksana/store_kit/documents/record_checks.hpp"
 #include "ksana/store_kit/documents/text_checks.hpp"
+#include "ksana/store_kit/jobs/job_edges.hpp"
 #include "ksana/store_kit/lists/lists.hpp"
 #include "ksana/store_kit/runs/run_changes.hpp"
 
@@ -50,7 +52,10 @@ class PartReader {
         if (!rows.empty()) {
             place = store::MakeCursor("document", {rows.back().kind, rows.back().key});
         }
-        return Take(std::move(rows));
+        const std::size_t count = rows.size();
+        std::erase_if(rows, [](const model::Document& row) { return row.kind == kNodeKind; });
+        Take(std::move(rows));
+        return count;
     }
 
     Result<std::size_t> Jobs(std::string& place) {
@@ -137,7 +142,7 @@ Result<void> AddJobs(Transaction& tx, const std::vector<model::Job>& jobs) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (!inserted[i]) return AlreadyThere("job", jobs[i].id);
     }
-    return {};
+    return CountDependants(tx, jobs);
 }
 
 Result<void> AddRuns(Transaction& tx, const std::vector<model::Run>& runs) {

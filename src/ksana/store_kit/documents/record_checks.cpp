@@ -38,10 +38,8 @@ class RecordCheck {
         Text(run.category, "category");
         Text(run.creator, "creator");
         Text(run.payload, "payload");
-        for (const auto& [key, value] : run.selector) {
-            Text(key, "selector");
-            Text(value, "selector");
-        }
+        Labels(run.selector, "selector");
+        Labels(run.prefer, "prefer");
         CheckText(run.unique.key, kMaxUnique, path_ / "unique/key", problems_);
         if ((run.unique.states & ~model::kAllStates) != 0) {
             Wrong("unique/states", "names a state that does not exist");
@@ -86,6 +84,12 @@ class RecordCheck {
     }
 
   private:
+    void Labels(const TextMap& labels, std::string_view member) {
+        for (const auto& [key, value] : labels) {
+            Text(key, member);
+            Text(value, member);
+        }
+    }
     void Status(const model::Run& run) {
         const model::RunStatus& status = run.status;
         Text(status.exec_id, "status/exec_id");

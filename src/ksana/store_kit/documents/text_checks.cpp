@@ -50,6 +50,11 @@ class ActionCheck {
         }
         CheckMap(command.environment, path_ / "command/environment", problems_);
         CheckAnySize(command.working_directory, path_ / "command/working_directory", problems_);
+        for (const std::string& name : command.inherit) {
+            CheckAnySize(name, path_ / "command/inherit", problems_);
+        }
+        CheckAnySize(command.user, path_ / "command/user", problems_);
+        CheckAnySize(command.group, path_ / "command/group", problems_);
     }
     void operator()(const model::HandlerAction& handler) const {
         CheckAnySize(handler.input, path_ / "handler/input", problems_);
@@ -85,6 +90,17 @@ void CheckText(std::string_view text, std::size_t most, const Path& path,
     }
 }
 
+static void CheckRunLabels(const TextMap& labels, const Path& path,
+                           std::vector<Problem>& problems) {
+    if (labels.size() > kMaxSelector) {
+        problems.push_back({path.Text(), fmt::format("has more than {}", kMaxSelector)});
+    }
+    for (const auto& [key, value] : labels) {
+        CheckText(key, kMaxId, path, problems);
+        CheckText(value, kMaxId, path, problems);
+    }
+}
+
 void CheckRun(const model::Run& run, const Path& path, std::vector<Problem>& problems) {
     CheckText(run.job_id, kMaxId, path / "job_id", problems);
     CheckText(run.tenant, kMaxId, path / "tenant", problems);
@@ -96,14 +112,8 @@ void CheckRun(const model::Run& run, const Path& path, std::vector<Problem>& pro
     if (run.priority < model::kMinPriority || run.priority > model::kMaxPriority) {
         problems.push_back({(path / "priority").Text(), "must be between 0 and 9"});
     }
-    if (run.selector.size() > kMaxSelector) {
-        problems.push_back(
-            {(path / "selector").Text(), fmt::format("has more than {}", kMaxSelector)});
-    }
-    for (const auto& [key, value] : run.selector) {
-        CheckText(key, kMaxId, path / "selector", problems);
-        CheckText(value, kMaxId, path / "selector", problems);
-    }
+    CheckRunLabels(run.selector, path / "selector", problems);
+    CheckRunLabels(run.prefer, path / "prefer", problems);
     CheckUnique(run.unique, path, problems);
     const model::RunState state = run.status.state;
     if (state != model::RunState::kScheduled && state != model::RunState::kQueued) {
@@ -130,6 +140,9 @@ void CheckJob(const model::Job& job, const Path& path, std::vector<Problem>& pro
     }
     for (const model::Dependency& dependency : job.depends_on) {
         CheckText(dependency.job_id, kMaxId, path / "depends_on", problems);
+    }
+    for (const std::string& other : job.schedule.jobs) {
+        CheckText(other, kMaxId, path / "schedule/jobs", problems);
     }
     CheckText(store::RunTypeOf(job), kMaxId, path / "type", problems);
     std::visit(ActionCheck(path, problems), job.action);

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/store/change_feed.hpp"
@@ -55,6 +58,15 @@ class Backend {
 
     virtual store::ChangeFeed& changes() = 0;
     virtual Result<store::StoreInfo> Info() = 0;
+
+    // A driver whose database notices at once that a process has died shows from now on, as long as
+    // this process lives, that the incarnation is alive.
+    virtual void HoldSession(const std::string& /*incarnation*/) {}
+    // As store::NodeStore::WithoutSession; nothing: the driver cannot tell.
+    virtual Result<std::optional<std::vector<std::string>>> WithoutSession(
+        const std::vector<std::string>& /*incarnations*/) {
+        return std::optional<std::vector<std::string>>();
+    }
 };
 
 }  // namespace ksana::store_kit

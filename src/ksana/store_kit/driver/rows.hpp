@@ -125,7 +125,7 @@ class Reader {
     virtual Result<std::vector<store::QueueDepth>> Depths() = 0;
     virtual Result<store::WakeTimes> NextWake() = 0;
     virtual Result<store::RecordCounts> Counts() = 0;
-    // Returns the ids of jobs that depend on this one.
+    // Returns the ids of the jobs that name this one (model::ParentsOf), in order.
     virtual Result<std::vector<std::string>> DependantsOf(const std::string& job_id) = 0;
     virtual Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) = 0;
 };

@@ -35,7 +35,8 @@ std::size_t PolicyHash::operator()(const model::RunPolicy& policy) const {
     mix(static_cast<int>(policy.retry.strategy));
     mix(static_cast<int>(policy.overlap));
     mix((policy.need_manual ? 1 : 0) + (policy.success_callback ? 2 : 0) +
-        (policy.error_callback ? 4 : 0));
+        (policy.error_callback ? 4 : 0) + (policy.depends ? 8 : 0));
+    mix(policy.max_wait.count());
     return hash;
 }
 

@@ -65,6 +65,8 @@ class Transaction : public Reader {
     virtual Result<void> UpdateJobs(const std::vector<model::Job>& jobs) = 0;
     // Updates planned_until and next_run_at only.
     virtual Result<void> UpdatePlans(const std::vector<model::Job>& jobs) = 0;
+    // Updates `dependants` of locked jobs only.
+    virtual Result<void> UpdateDependants(const std::vector<model::Job>& jobs) = 0;
     // Adds to the bookkeeping of jobs, at most one tally per job. Ignores jobs that do not exist.
     virtual Result<void> AddTallies(const std::vector<model::JobTally>& tallies) = 0;
     virtual Result<void> DeleteJob(const std::string& id) = 0;
@@ -76,10 +78,10 @@ class Transaction : public Reader {
     // Queues at most `limit` scheduled runs with ready_at <= now, the earliest first. Skips locked
     // rows.
     virtual Result<void> MakeDue(TimePoint now, std::size_t limit) = 0;
-    // Returns matching queued runs that are not blocked, by model::ClaimRank and id. Skips locked
-    // rows.
+    // Returns queued runs that match (store::Matches) and are not blocked, by model::ClaimRank and
+    // id. Skips locked rows.
     virtual Result<std::vector<model::Run>> LockReady(const store::ClaimFilter& filter,
-                                                      std::size_t limit) = 0;
+                                                      TimePoint now, std::size_t limit) = 0;
     // Returns running runs with model::ExpiresAt <= now, the earliest first. Skips locked rows.
     virtual Result<std::vector<model::Run>> LockExpired(TimePoint now, std::size_t limit) = 0;
     // Returns running runs of these owners. Skips locked rows.
@@ -91,10 +93,14 @@ class Transaction : public Reader {
         const std::vector<std::string>& job_ids) = 0;
     // Returns the job's runs that are under way or blocked.
     virtual Result<std::vector<model::Run>> LockGated(const std::string& job_id) = 0;
-    // Returns the job's earliest blocked run, by ready_at and id.
+    // Returns the job's earliest run that is blocked by another one of the job, by ready_at and id.
     virtual Result<std::optional<model::Run>> LockFirstBlocked(const std::string& job_id) = 0;
-    // Returns blocked runs of jobs that have no run under way. Skips locked rows.
+    // Returns blocked runs of jobs that have no run under way, without those that wait for other
+    // jobs. Skips locked rows.
     virtual Result<std::vector<model::Run>> LockWronglyBlocked(std::size_t limit) = 0;
+    // Returns runs that wait for other jobs with model::LooksAgainAt <= now, the earliest first.
+    // Skips locked rows.
+    virtual Result<std::vector<model::Run>> LockAwaiting(TimePoint now, std::size_t limit) = 0;
     // Returns the job's runs that have not started (scheduled or queued, attempt 0).
     virtual Result<std::vector<model::Run>> LockUnstarted(const std::string& job_id,
                                                           std::size_t limit) = 0;

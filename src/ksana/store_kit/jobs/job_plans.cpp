@@ -63,6 +63,10 @@ void JobPlans::Add(model::Job& job, store::JobPlan plan) {
         run.job_id = job.id;
         runs_.push_back(std::move(run));
     }
+    for (model::Run& run : plan.followers) {
+        run.job_id = job.id;
+        followers_.push_back(std::move(run));
+    }
     for (const model::LedgerRange& range : plan.ranges) {
         ledger_.push_back({.job_id = job.id, .range = range, .recorded_at = now_});
     }
@@ -83,11 +87,31 @@ Result<store::Planned> JobPlans::Write() {
     RunChanges changes(tx_, now_, none, ids_);
     NewRuns fresh(changes, tx_, ids_, start_);
     fresh.Know(std::move(gates_));
+    std::set<Uuid> leaders;
+    for (const model::Run& run : followers_) leaders.insert(*run.parent);
+    fresh.Lead(leaders);
     KSANA_TRY(auto outcomes, fresh.Insert(runs_));
     planned.started.reserve(std::min(outcomes.size(), start_ ? start_->limit : 0));
-    for (store::Submitted& outcome : outcomes) Count(planned, outcome);
+    std::set<Uuid> stored;
+    for (store::Submitted& outcome : outcomes) {
+        const bool goes_on =
+            outcome.verdict == SubmitVerdict::kStored || outcome.verdict == SubmitVerdict::kStarted;
+        if (goes_on && leaders.contains(outcome.id)) stored.insert(outcome.id);
+        Count(planned, outcome);
+    }
     KSANA_TRY_VOID(changes.Flush());
+    if (!stored.empty()) KSANA_TRY_VOID(InsertFollowers(changes, stored, planned));
     return planned;
+}
+
+// A fire that another node has planned, or that was skipped, has no followers.
+Result<void> JobPlans::InsertFollowers(RunChanges& changes, const std::set<Uuid>& stored,
+                                       store::Planned& planned) {
+    std::erase_if(followers_, [&](const model::Run& run) { return !stored.contains(*run.parent); });
+    NewRuns fresh(changes, tx_, ids_, std::nullopt);
+    KSANA_TRY(auto outcomes, fresh.Insert(followers_));
+    for (store::Submitted& outcome : outcomes) Count(planned, outcome);
+    return changes.Flush();
 }
 
 namespace {
@@ -113,7 +137,7 @@ Result<store::Planned> PlanLocked(Transaction& tx, std::vector<model::Job>& jobs
 }  // namespace
 
 Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::PlanParams& params,
-                                   const store::Planner& planner, UuidGenerator& ids) {
+                                   const store::Planner& planner, RunSource& ids) {
     KSANA_TRY(std::vector<model::Job> jobs, tx.LockDueJobs(now + params.look_ahead, params.limit));
     const bool full = jobs.size() == params.limit;
     KSANA_TRY(std::vector<OverlapCounts> gates, RemoveOverlapping(tx, now, jobs));
@@ -126,7 +150,7 @@ Result<store::Planned> PlanDueJobs(Transaction& tx, TimePoint now, const store::
 
 Result<store::Planned> PlanTheseJobs(Transaction& tx, TimePoint now,
                                      const std::vector<std::string>& job_ids,
-                                     const store::Planner& planner, UuidGenerator& ids) {
+                                     const store::Planner& planner, RunSource& ids) {
     KSANA_TRY(std::vector<model::Job> jobs, tx.LockJobs(job_ids));
     const std::optional<store::StartAs> no_start;
     JobPlans plans(tx, now, ids, no_start);

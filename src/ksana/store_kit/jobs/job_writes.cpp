@@ -7,9 +7,12 @@
 #include <set>
 
 #include "ksana/model/job/job_tally.hpp"
+#include "ksana/model/job/join.hpp"
 #include "ksana/store_kit/documents/kit_events.hpp"
 #include "ksana/store_kit/documents/text_checks.hpp"
+#include "ksana/store_kit/jobs/job_edges.hpp"
 #include "ksana/store_kit/jobs/job_plans.hpp"
+#include "ksana/store_kit/runs/followers.hpp"
 #include "ksana/store_kit/runs/run_changes.hpp"
 
 namespace ksana::store_kit {
@@ -56,17 +59,17 @@ Job Fresh(const Job& definition, TimePoint now) {
 // One call of WriteJobs: sorts the writes into inserts and updates, then writes both.
 class Writer {
   public:
-    Writer(Transaction& tx, TimePoint now, UuidGenerator& ids)
-        : tx_(tx), now_(now), plans_(tx, now, ids, no_start_) {}
+    Writer(Transaction& tx, TimePoint now, RunSource& ids)
+        : tx_(tx), now_(now), edges_(tx), plans_(tx, now, ids, no_start_) {}
 
     Result<std::vector<Result<Job>>> Run(const std::vector<JobWrite>& writes) {
-        std::set<std::string> ids;
-        for (const JobWrite& write : writes) ids.insert(write.job.id);
+        KSANA_TRY(const std::set<std::string> ids, edges_.Begin(writes));
         KSANA_TRY(std::vector<Job> stored, tx_.LockJobs({ids.begin(), ids.end()}));
         for (Job& job : stored) stored_.emplace(job.id, std::move(job));
         for (std::size_t i = 0; i < writes.size(); ++i) outcomes_.push_back(Sort(writes[i], i));
         KSANA_TRY_VOID(Insert(writes));
         if (!updates_.empty()) KSANA_TRY_VOID(tx_.UpdateJobs(updates_));
+        KSANA_TRY_VOID(edges_.End(stored_));
         KSANA_TRY_VOID(plans_.Write());
         if (!inserts_.empty() || !updates_.empty()) tx_.Touch(store::Topic::kJobs);
         KSANA_TRY_VOID(KeepAudits(writes));
@@ -87,15 +90,25 @@ class Writer {
         if (found == stored_.end()) return SortNew(write, index);
         if (write.mode == WriteMode::kCreate) return AlreadyThere(write.job.id);
         KSANA_TRY_VOID(CheckVersion(found->second, write.expected_version));
+        KSANA_TRY_VOID(edges_.Accept(write.job, stored_));
         Job job = Merge(write.job, found->second, now_);
+        KSANA_TRY_VOID(ForgetJoin(found->second, job));
         if (write.plan) {
             if (write.job.state.planned_until != found->second.state.planned_until) {
                 return Error(Code::kConflict, "the job was planned meanwhile; read it again");
             }
             plans_.Add(job, *write.plan);
         }
+        if (job.schedule != found->second.schedule) KSANA_TRY_VOID(BeginJoin(tx_, job));
         updates_.push_back(job);
         return WithTally(std::move(job), write);
+    }
+
+    // A changed `after` schedule begins a new join.
+    Result<void> ForgetJoin(const Job& before, const Job& after) {
+        const bool had = before.schedule.kind == schedule::ScheduleKind::kAfter;
+        if (!had || before.schedule == after.schedule) return {};
+        return tx_.DeleteDocument(model::kJoinKind, after.id);
     }
 
     // Returns the job as it is after the plan's tally, which is written separately.
@@ -107,6 +120,7 @@ class Writer {
     Result<Job> SortNew(const JobWrite& write, std::size_t index) {
         if (write.mode == WriteMode::kReplace) return NotFound(write.job.id);
         if (write.expected_version.value_or(0) != 0) return NotFound(write.job.id);
+        KSANA_TRY_VOID(edges_.Accept(write.job, stored_));
         inserts_.push_back(Fresh(write.job, now_));
         insert_places_.push_back(index);
         return inserts_.back();
@@ -117,8 +131,8 @@ class Writer {
         if (inserts_.empty()) return {};
         for (std::size_t n = 0; n < inserts_.size(); ++n) {
             const JobWrite& write = writes[insert_places_[n]];
-            if (!write.plan) continue;
-            plans_.Add(inserts_[n], *write.plan);
+            if (write.plan) plans_.Add(inserts_[n], *write.plan);
+            KSANA_TRY_VOID(BeginJoin(tx_, inserts_[n]));
             outcomes_[insert_places_[n]] = WithTally(inserts_[n], write);
         }
         KSANA_TRY(const std::vector<bool> inserted, tx_.InsertJobs(inserts_));
@@ -144,8 +158,9 @@ class Writer {
     Transaction& tx_;
     TimePoint now_;
     const std::optional<store::StartAs> no_start_;
+    JobEdges edges_;
     JobPlans plans_;
-    std::map<std::string, Job> stored_;
+    std::map<std::string, Job> stored_;  // those written, and those they name
     std::set<std::string> seen_;
     std::vector<Result<Job>> outcomes_;
     std::vector<Job> inserts_;
@@ -154,7 +169,7 @@ class Writer {
 };
 
 Result<void> CancelUnstarted(Transaction& tx, TimePoint now, const std::string& job_id,
-                             UuidGenerator& ids) {
+                             RunSource& ids) {
     const store::FollowUp none;
     for (;;) {
         KSANA_TRY(std::vector<model::Run> runs, tx.LockUnstarted(job_id, kCancelBatch));
@@ -168,16 +183,20 @@ Result<void> CancelUnstarted(Transaction& tx, TimePoint now, const std::string& 
 }  // namespace
 
 Result<std::vector<Result<Job>>> WriteJobs(Transaction& tx, TimePoint now,
-                                           const std::vector<JobWrite>& writes,
-                                           UuidGenerator& ids) {
+                                           const std::vector<JobWrite>& writes, RunSource& ids) {
     return Writer(tx, now, ids).Run(writes);
 }
 
 Result<void> DeleteJob(Transaction& tx, TimePoint now, const store::DeleteJobParams& params,
-                       UuidGenerator& ids) {
-    KSANA_TRY(const std::vector<Job> jobs, tx.LockJobs({params.id}));
-    if (jobs.empty()) return NotFound(params.id);
-    KSANA_TRY_VOID(CheckVersion(jobs[0], params.expected_version));
+                       RunSource& ids) {
+    JobEdges edges(tx);
+    KSANA_TRY(const std::set<std::string> concerned, edges.BeginDelete(params.id));
+    KSANA_TRY(std::vector<Job> locked, tx.LockJobs({concerned.begin(), concerned.end()}));
+    std::map<std::string, Job> jobs;
+    for (Job& job : locked) jobs.emplace(job.id, std::move(job));
+    const auto found = jobs.find(params.id);
+    if (found == jobs.end()) return NotFound(params.id);
+    KSANA_TRY_VOID(CheckVersion(found->second, params.expected_version));
     KSANA_TRY(const std::vector<std::string> dependants, tx.DependantsOf(params.id));
     if (!dependants.empty()) {
         return Error(Code::kConflict, fmt::format("job \"{}\" is depended on by {}", params.id,
@@ -186,7 +205,11 @@ Result<void> DeleteJob(Transaction& tx, TimePoint now, const store::DeleteJobPar
     KSANA_TRY_VOID(CancelUnstarted(tx, now, params.id, ids));
     KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
     tx.Touch(store::Topic::kJobs);
-    return tx.DeleteJob(params.id);
+    if (found->second.schedule.kind == schedule::ScheduleKind::kAfter) {
+        KSANA_TRY_VOID(tx.DeleteDocument(model::kJoinKind, params.id));
+    }
+    KSANA_TRY_VOID(tx.DeleteJob(params.id));
+    return edges.End(jobs);
 }
 
 }  // namespace ksana::store_kit

@@ -75,6 +75,15 @@ Result<store::Page<Job>> KitJobs::List(const store::JobQuery& query) {
     return PageOf(query, std::move(listed));
 }
 
+Result<std::vector<std::string>> KitJobs::Dependants(const std::string& id) {
+    std::vector<std::string> ids;
+    KSANA_TRY_VOID(backend_.Read([&](Reader& rows) -> Result<void> {
+        KSANA_TRY(ids, rows.DependantsOf(id));
+        return {};
+    }));
+    return ids;
+}
+
 Result<store::Counted> KitJobs::CountWithin(const store::JobFilter& filter,
                                             const store::CountBounds& bounds) {
     const JobList list{

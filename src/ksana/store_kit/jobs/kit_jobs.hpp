@@ -1,21 +1,22 @@
 #pragma once
 
-#include "ksana/base/ids/uuid.hpp"
 #include "ksana/store/job_store.hpp"
 #include "ksana/store_kit/driver/backend.hpp"
+#include "ksana/store_kit/runs/run_source.hpp"
 
 namespace ksana::store_kit {
 
 // store::JobStore on top of a driver. `backend` and `ids` must outlive it. Thread-safe.
 class KitJobs final : public store::JobStore {
   public:
-    KitJobs(Backend& backend, UuidGenerator& ids) : backend_(backend), ids_(ids) {}
+    KitJobs(Backend& backend, RunSource& ids) : backend_(backend), ids_(ids) {}
 
     Result<std::vector<Result<model::Job>>> Write(store::WriteJobsParams params) override;
     Result<void> Delete(store::DeleteJobParams params) override;
     Result<model::Job> Get(const std::string& id) override;
     Result<std::vector<model::Job>> GetMany(const std::vector<std::string>& ids) override;
     Result<store::Page<model::Job>> List(const store::JobQuery& query) override;
+    Result<std::vector<std::string>> Dependants(const std::string& id) override;
     Result<store::Counted> CountWithin(const store::JobFilter& filter,
                                        const store::CountBounds& bounds) override;
     Result<std::vector<store::GroupSize>> Groups(const store::GroupQuery& query) override;
@@ -32,7 +33,7 @@ class KitJobs final : public store::JobStore {
 
   private:
     Backend& backend_;
-    UuidGenerator& ids_;
+    RunSource& ids_;
 };
 
 }  // namespace ksana::store_kit

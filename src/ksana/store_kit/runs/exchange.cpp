@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
+#include "ksana/codec/records/document_codec.hpp"
+#include "ksana/model/run/claim_order.hpp"
 #include "ksana/store_kit/documents/kit_events.hpp"
 #include "ksana/store_kit/runs/overlap_guard.hpp"
 
@@ -63,18 +66,20 @@ struct Wanted {
 // among them in order. Lives for one transaction.
 class JointClaim {
   public:
-    JointClaim(Transaction& tx, RunChanges& changes, UuidGenerator& ids)
+    JointClaim(Transaction& tx, RunChanges& changes, RunSource& ids)
         : tx_(tx), changes_(changes), ids_(ids) {}
 
     Result<void> Ask(std::span<const Wanted> wanted) {
         std::size_t limit = 0;
         for (const Wanted& one : wanted) limit += one.params->limit;
         KSANA_TRY_VOID(tx_.MakeDue(changes_.now(), kDueBatch));
-        KSANA_TRY(std::vector<Run> candidates, tx_.LockReady(wanted.front().params->filter, limit));
+        KSANA_TRY(std::vector<Run> candidates, Candidates(*wanted.front().params, limit));
         for (const Wanted& one : wanted) one.claimed->more = candidates.size() == limit;
         OverlapGuard gates(tx_, changes_);
         KSANA_TRY_VOID(gates.Lock(RefsTo(candidates)));
-        KSANA_TRY(const Shares started, Start(candidates, wanted, gates));
+        DependencyGate others(tx_, changes_.now());
+        KSANA_TRY_VOID(others.Lock(RefsTo(candidates)));
+        KSANA_TRY(const Shares started, Start(candidates, wanted, gates, others));
         KSANA_TRY_VOID(changes_.Flush());
         HandOut(candidates, started, wanted, gates);
         return {};
@@ -83,15 +88,41 @@ class JointClaim {
   private:
     using Shares = std::vector<std::vector<Run*>>;  // the runs that each claim has started
 
+    // The first runs by rank over all filters of a claim. A claim with several filters may lock
+    // more runs than it takes; they are free again at the end of the transaction.
+    Result<std::vector<Run>> Candidates(const store::ClaimParams& params, std::size_t limit) {
+        KSANA_TRY(std::vector<Run> all, tx_.LockReady(params.filter, changes_.now(), limit));
+        if (params.others.empty()) return all;
+        for (const store::ClaimFilter& filter : params.others) {
+            KSANA_TRY(std::vector<Run> more, tx_.LockReady(filter, changes_.now(), limit));
+            std::ranges::move(more, std::back_inserter(all));
+        }
+        const auto place = [](const Run& run) {
+            return std::pair(model::ClaimRank(run.status.ready_at, run.priority), run.id);
+        };
+        std::ranges::sort(all, {}, place);
+        const auto rest = std::ranges::unique(all, {}, &Run::id);
+        all.erase(rest.begin(), rest.end());
+        if (all.size() > limit) all.resize(limit);
+        return all;
+    }
+
     Result<Shares> Start(std::vector<Run>& candidates, std::span<const Wanted> wanted,
-                         OverlapGuard& gates) {
+                         OverlapGuard& gates, DependencyGate& others) {
         Shares started(wanted.size());
         Event start{.kind = EventKind::kStart};
         std::size_t turn = 0;
         for (Run& run : candidates) {
             // The start of an earlier candidate has cancelled this run.
             if (gates.CancelledStatus(run.id) != nullptr) continue;
-            while (started[turn].size() == wanted[turn].params->limit) ++turn;
+            for (; turn < wanted.size(); ++turn) {
+                if (started[turn].size() == wanted[turn].params->limit) continue;
+                KSANA_TRY(const bool may, MayClaim(*wanted[turn].params));
+                if (may) break;
+            }
+            if (turn == wanted.size()) break;  // the rest stays in the queue
+            KSANA_TRY(const bool passed, Pass(run, others, *wanted[turn].claimed));
+            if (!passed) continue;
             KSANA_TRY(const model::OverlapVerdict verdict, gates.Ask(run));
             if (verdict == model::OverlapVerdict::kSkip) {
                 changes_.Change(run,
@@ -108,6 +139,37 @@ class JointClaim {
             }
         }
         return started;
+    }
+
+    // Returns whether the jobs that the run's job depends on let it start.
+    Result<bool> Pass(Run& run, DependencyGate& others, store::Claimed& claimed) {
+        if (!DependencyGate::Concerns(run)) return true;
+        KSANA_TRY(const EventKind kind, changes_.AskGate(others, run));
+        claimed.skipped += kind == EventKind::kSkip ? 1 : 0;
+        return kind == EventKind::kUnblock;
+    }
+
+    // Reads the row of a worker when the first run is about to be its own, not for every claim in
+    // vain. A worker that is replaced while this transaction commits loses the run a moment later.
+    Result<bool> MayClaim(const store::ClaimParams& params) {
+        if (params.worker.empty()) return true;
+        const std::pair key(params.worker, params.incarnation);
+        if (const auto known = may_claim_.find(key); known != may_claim_.end()) {
+            return known->second;
+        }
+        KSANA_TRY(const std::vector<model::Document> rows,
+                  tx_.ListDocuments({.kind = "worker",
+                                     .prefix = params.worker,
+                                     .alive_at = changes_.now(),
+                                     .limit = 1}));
+        bool may = false;
+        if (!rows.empty() && rows[0].key == params.worker) {
+            KSANA_TRY(const model::Worker worker, codec::WorkerFromJson(rows[0].body));
+            may = worker.incarnation == params.incarnation && !worker.deregistered &&
+                  !worker.draining && !worker.drain_requested;
+        }
+        may_claim_.emplace(key, may);
+        return may;
     }
 
     static void HandOut(std::vector<Run>& candidates, const Shares& started,
@@ -128,18 +190,20 @@ class JointClaim {
 
     Transaction& tx_;
     RunChanges& changes_;
-    UuidGenerator& ids_;
+    RunSource& ids_;
+    std::map<std::pair<std::string, Uuid>, bool> may_claim_;
 };
 
 // Joins adjacent claims with equal filters into one query, as long as its limit is within
 // kMaxBatch.
 Result<void> ClaimAll(Transaction& tx, RunChanges& changes, std::span<const Wanted> wanted,
-                      UuidGenerator& ids) {
+                      RunSource& ids) {
     JointClaim claim(tx, changes, ids);
     while (!wanted.empty()) {
         std::size_t count = 1;
         std::size_t limit = wanted[0].params->limit;
         while (count < wanted.size() && wanted[count].params->filter == wanted[0].params->filter &&
+               wanted[count].params->others == wanted[0].params->others &&
                limit + wanted[count].params->limit <= store::kMaxBatch) {
             limit += wanted[count++].params->limit;
         }
@@ -225,7 +289,7 @@ Result<void> ExchangeWrite::KeepAudits(Transaction& tx, TimePoint now, const Cal
 }
 
 Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
-                               const store::ReapParams& params) {
+                               const store::ReapParams& params, std::string& join_cursor) {
     store::Reaped reaped;
     KSANA_TRY(std::vector<Run> expired, tx.LockExpired(changes.now(), params.limit));
     reaped.more = expired.size() == params.limit;
@@ -248,6 +312,9 @@ Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
     KSANA_TRY(std::vector<Run> strays, tx.LockWronglyBlocked(params.limit));
     for (Run& run : strays) changes.Change(run, {.kind = EventKind::kUnblock});
     KSANA_TRY_VOID(changes.Flush());
+    KSANA_TRY(std::vector<Run> awaiting, tx.LockAwaiting(changes.now(), params.limit));
+    reaped.more |= awaiting.size() == params.limit;
+    KSANA_TRY_VOID(changes.LookAgain(awaiting, join_cursor));
     return reaped;
 }
 

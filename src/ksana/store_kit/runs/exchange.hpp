@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 
-#include "ksana/base/ids/uuid.hpp"
 #include "ksana/store/run_store.hpp"
 #include "ksana/store_kit/driver/backend.hpp"
 #include "ksana/store_kit/runs/run_changes.hpp"
@@ -17,7 +16,7 @@ namespace ksana::store_kit {
 class ExchangeWrite final : public SharedWrite {
   public:
     // `params` and `ids` must outlive this object.
-    ExchangeWrite(const store::ExchangeParams& params, UuidGenerator& ids)
+    ExchangeWrite(const store::ExchangeParams& params, RunSource& ids)
         : params_(params), ids_(ids) {}
 
     Result<void> DoAll(Transaction& tx, std::span<SharedWrite* const> all) override;
@@ -32,13 +31,14 @@ class ExchangeWrite final : public SharedWrite {
     static Result<void> KeepAudits(Transaction& tx, TimePoint now, const Calls& calls);
 
     const store::ExchangeParams& params_;
-    UuidGenerator& ids_;
+    RunSource& ids_;
     store::Exchanged made_;
 };
 
-// Ends attempts whose lease or deadline has expired or whose owner is lost, and unblocks runs whose
-// job has no run under way. Returns the runs it ended.
+// Ends attempts whose lease or deadline has expired or whose owner is lost, unblocks runs whose job
+// has no run under way, and looks again at runs and joins that wait for other jobs, the joins after
+// `join_cursor`, which moves on. Returns the runs it ended.
 Result<store::Reaped> ReapRuns(Transaction& tx, RunChanges& changes,
-                               const store::ReapParams& params);
+                               const store::ReapParams& params, std::string& join_cursor);
 
 }  // namespace ksana::store_kit

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ksana/store/text_search.hpp"
 #include "ksana/store_kit/documents/kit_events.hpp"
@@ -72,8 +73,26 @@ bool IsStored(const store::Submitted& outcome) {
 // be unique. Then it uses Backend::Append.
 bool OnlyInserts(const store::SubmitParams& params) {
     return !params.start && !params.audit && std::ranges::all_of(params.runs, [](const Run& run) {
-        return run.unique.key.empty() && !run.nominal_at;
+        return run.unique.key.empty() && !run.nominal_at && run.job_id.empty();
     });
+}
+
+// Lets the runs of jobs that others name tell of their end. The jobs are locked: an edge that is
+// added at the same time either sees these runs or is seen here. Fires need no second look: the
+// planner holds their jobs.
+Result<void> NoteWatched(Transaction& tx, std::vector<Run>& runs) {
+    std::set<std::string> ids;
+    for (const Run& run : runs) {
+        if (!run.job_id.empty() && run.trigger != model::RunTrigger::kFire) ids.insert(run.job_id);
+    }
+    if (ids.empty()) return {};
+    KSANA_TRY(const std::vector<model::Job> jobs, tx.LockJobs({ids.begin(), ids.end()}));
+    std::set<std::string> watched;
+    for (const model::Job& job : jobs) {
+        if (job.state.dependants > 0) watched.insert(job.id);
+    }
+    for (Run& run : runs) run.status.watched = watched.contains(run.job_id);
+    return {};
 }
 
 }  // namespace
@@ -95,6 +114,7 @@ Result<std::vector<store::Submitted>> KitRuns::Submit(store::SubmitParams params
         RunChanges changes(tx, now, none, ids_);
         NewRuns fresh(changes, tx, ids_, params.start);
         if (params.start) copies = params.runs;
+        KSANA_TRY_VOID(NoteWatched(tx, stored));
         KSANA_TRY(outcomes, fresh.Insert(stored));
         if (std::ranges::any_of(outcomes, IsStored)) {
             KSANA_TRY_VOID(KeepAudit(tx, now, params.audit));
@@ -125,12 +145,21 @@ Result<store::Exchanged> KitRuns::Exchange(store::ExchangeParams params) {
 Result<store::Reaped> KitRuns::Reap(store::ReapParams params) {
     KSANA_TRY_VOID(CheckBatch(params.limit, "/limit"));
     store::Reaped reaped;
+    std::string begin;
+    std::string cursor;
+    {
+        const MutexLock lock(mutex_);
+        begin = join_cursor_;
+    }
     KSANA_TRY_VOID(backend_.Write([&](Transaction& tx) -> Result<void> {
         KSANA_TRY(const TimePoint now, TimeOf(params.now, tx));
         RunChanges changes(tx, now, params.follow_up, ids_);
-        KSANA_TRY(reaped, ReapRuns(tx, changes, params));
+        cursor = begin;
+        KSANA_TRY(reaped, ReapRuns(tx, changes, params, cursor));
         return {};
     }));
+    const MutexLock lock(mutex_);
+    join_cursor_ = std::move(cursor);
     return reaped;
 }
 

@@ -1,15 +1,16 @@
 #pragma once
 
-#include "ksana/base/ids/uuid.hpp"
+#include "ksana/base/process/mutex.hpp"
 #include "ksana/store/run_store.hpp"
 #include "ksana/store_kit/driver/backend.hpp"
+#include "ksana/store_kit/runs/run_source.hpp"
 
 namespace ksana::store_kit {
 
 // store::RunStore on top of a driver. `backend` and `ids` must outlive it. Thread-safe.
 class KitRuns final : public store::RunStore {
   public:
-    KitRuns(Backend& backend, UuidGenerator& ids) : backend_(backend), ids_(ids) {}
+    KitRuns(Backend& backend, RunSource& ids) : backend_(backend), ids_(ids) {}
 
     Result<std::vector<store::Submitted>> Submit(store::SubmitParams params) override;
     Result<store::Exchanged> Exchange(store::ExchangeParams params) override;
@@ -26,7 +27,9 @@ class KitRuns final : public store::RunStore {
 
   private:
     Backend& backend_;
-    UuidGenerator& ids_;
+    RunSource& ids_;
+    Mutex mutex_;
+    std::string join_cursor_ KSANA_GUARDED_BY(mutex_);  // where Reap goes on looking at joins
 };
 
 // Returns `given`, or the store's clock if there is none.

@@ -138,8 +138,10 @@ Result<void> NewRuns::TakeKeys(const std::vector<Run>& runs) {
     return {};
 }
 
+// A run that depends on other jobs is started by a claim, which asks about them.
 bool NewRuns::MayStart(const Run& run) const {
-    if (!start_ || run.kind != start_->kind || !run.selector.empty()) return false;
+    if (run.policy.depends || !start_ || run.kind != start_->kind) return false;
+    if (!run.selector.empty() || !run.prefer.empty()) return false;
     const auto& types = start_->types;
     if (!types.empty() && std::ranges::find(types, run.type) == types.end()) return false;
     return run.status.ready_at <= changes_.now() + start_->ahead;
@@ -171,7 +173,11 @@ Result<void> NewRuns::PassGate(Run& run, Submitted& outcome) {
     // by then.
     const bool clear = run.status.ready_at <= changes_.now() || gates_.IsFree(run);
     const bool room = MayStart(run) && started_ < start_->limit && clear;
-    if (gates_.ExceedsQueueLimit(run)) {
+    if (leaders_.contains(run.id)) {
+        if (!gates_.IsFree(run)) Skip(run, outcome);
+        // The other runs of the broadcast must not stand in its way when it is claimed.
+        run.policy.ignores_overlap = true;
+    } else if (gates_.ExceedsQueueLimit(run)) {
         Skip(run, outcome);
     } else if (room && !gates_.IsBehindOthers(run)) {
         return StartOne(run, outcome);

@@ -17,7 +17,7 @@ namespace ksana::store_kit {
 // outlive it. Not thread-safe.
 class NewRuns {
   public:
-    NewRuns(RunChanges& changes, Transaction& tx, UuidGenerator& ids,
+    NewRuns(RunChanges& changes, Transaction& tx, RunSource& ids,
             std::optional<store::StartAs> start)
         : changes_(changes), tx_(tx), ids_(ids), start_(std::move(start)), gates_(tx, changes) {
         if (!start_) return;
@@ -26,6 +26,9 @@ class NewRuns {
 
     // Passes overlap counts that the caller has already locked.
     void Know(std::vector<OverlapCounts> gates) { gates_.Know(std::move(gates)); }
+
+    // Names the runs that lead a broadcast (store::JobPlan::followers).
+    void Lead(std::set<Uuid> leaders) { leaders_ = std::move(leaders); }
 
     // Stores the runs and returns one outcome per run. Sets the members that the store provides;
     // moves started runs into their outcomes. The caller must flush `changes` afterwards and keep
@@ -53,11 +56,12 @@ class NewRuns {
 
     RunChanges& changes_;
     Transaction& tx_;
-    UuidGenerator& ids_;
+    RunSource& ids_;
     const std::optional<store::StartAs> start_;
     model::Event begin_;  // starts a run for start_; gets a new exec_id each time
     OverlapGuard gates_;
     std::vector<store::Submitted> outcomes_;
+    std::set<Uuid> leaders_;
     std::set<Uuid> refused_;  // runs that InsertRuns did not insert
     std::size_t started_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "ksana/model/job/dependency.hpp"
 #include "ksana/model/job/overlap.hpp"
 #include "ksana/store_kit/runs/new_runs.hpp"
 
@@ -45,12 +46,28 @@ RunRefs OneOfEach(RunRefs runs) {
 store::Topics TopicsOf(const RunChanges::Before& before, const Run& run) {
     const RunStatus& after = run.status;
     store::Topics topics;
-    if (after.state == RunState::kScheduled || after.state == RunState::kQueued) {
+    if (after.state == RunState::kScheduled ||
+        (after.state == RunState::kQueued && !after.blocked)) {
         topics |= ReadyTopic(run);
     }
     if (model::IsFinal(after.state)) topics |= Topic::kFinished;
     if (after.cancel_requested && !before.cancel_requested) topics |= Topic::kCancel;
     return topics;
+}
+
+// The most steps in which ends of runs cause others in one transaction (a skipped run may release
+// the next one, and so on). Runs beyond it are released by the reaper.
+constexpr int kMaxSteps = 100;
+
+// How many joins one call of the reaper looks at.
+constexpr std::size_t kJoinsAtOnce = 20;
+
+// Returns whether the run has changed for the jobs that depend on its job: it is over, or held.
+bool IsNewsForOthers(RunState before, RunState after) {
+    const auto over = [](RunState state) {
+        return model::IsFinal(state) || state == RunState::kCompleting || state == RunState::kHeld;
+    };
+    return before != after && over(after);
 }
 
 // Final and kept. A run that was over for its job before it became final (completing, held) gets no
@@ -102,6 +119,10 @@ void RunChanges::Follow(const Run& run, const Before& before, const model::Trans
     if (MayBlockOthers(run) && !model::IsUnderWay(run.status) &&
         (before.under_way || model::IsFinal(state))) {
         ended_jobs_.insert(run.job_id);
+    }
+    if (run.status.watched && !run.job_id.empty() && IsNewsForOthers(before.state, state)) {
+        endings_.push_back({run.job_id, state, run.status.finished_at.value_or(now_),
+                            model::EndsForFollowers(before.state, state)});
     }
     if (run.trigger == model::RunTrigger::kCallback && run.parent) NoteCallback(run);
     if (made.callback != model::CallbackWanted::kNone && *follow_up_) {
@@ -170,6 +191,16 @@ void RunChanges::AddTally(const Run& run, bool listed) {
 // Writes jobs before runs: a transaction that ends a run of a job locks the job first
 // (LockOverlapCounts in transaction.hpp).
 Result<void> RunChanges::Flush() {
+    for (int step = 0; step < kMaxSteps; ++step) {
+        KSANA_TRY_VOID(WriteAll());
+        if (endings_.empty()) return {};
+        KSANA_TRY_VOID(TellDependants());
+    }
+    endings_.clear();
+    return WriteAll();
+}
+
+Result<void> RunChanges::WriteAll() {
     KSANA_TRY_VOID(WriteTallies());
     KSANA_TRY_VOID(WriteRuns());
     KSANA_TRY_VOID(TellParents());
@@ -215,6 +246,57 @@ Result<void> RunChanges::WriteFollowUps() {
     NewRuns fresh(*this, tx_, ids_, std::nullopt);
     KSANA_TRY_VOID(fresh.Insert(runs));
     return {};
+}
+
+// Makes the fires that follow the ends of runs, and looks at the runs that waited for them, in the
+// transaction that ends the runs.
+Result<void> RunChanges::TellDependants() {
+    Followers followers(tx_, now_, ids_);
+    KSANA_TRY_VOID(followers.Tell(std::exchange(endings_, {})));
+    KSANA_TRY_VOID(InsertFires(followers));
+    return ReleaseWaiting(followers.waiting());
+}
+
+Result<void> RunChanges::InsertFires(Followers& followers) {
+    if (followers.runs().empty()) return {};
+    NewRuns fresh(*this, tx_, ids_, std::nullopt);
+    KSANA_TRY_VOID(fresh.Insert(followers.runs()));
+    return {};
+}
+
+Result<void> RunChanges::ReleaseWaiting(const std::set<std::string>& job_ids) {
+    if (job_ids.empty()) return {};
+    KSANA_TRY(const std::vector<OverlapCounts> counts,
+              tx_.LockOverlapCounts({job_ids.begin(), job_ids.end()}));
+    std::vector<Run*> waiting;
+    for (const OverlapCounts& count : counts) {
+        if (count.blocked == 0) continue;
+        KSANA_TRY(std::vector<Run> gated, tx_.LockGated(count.job_id));
+        for (Run& run : gated) {
+            const bool waits = model::AwaitsJobs(run.status);
+            if (waits) waiting.push_back(&own_.emplace_back(std::move(run)));
+        }
+    }
+    DependencyGate gate(tx_, now_);
+    KSANA_TRY_VOID(gate.Lock({waiting.begin(), waiting.end()}));
+    for (Run* run : waiting) KSANA_TRY_VOID(AskGate(gate, *run));
+    return {};
+}
+
+Result<model::EventKind> RunChanges::AskGate(DependencyGate& gate, Run& run) {
+    KSANA_TRY(const model::Event event, gate.Ask(run));
+    Change(run, event);
+    return event.kind;
+}
+
+Result<void> RunChanges::LookAgain(std::vector<Run>& awaiting, std::string& join_cursor) {
+    DependencyGate gate(tx_, now_);
+    KSANA_TRY_VOID(gate.Lock(RefsTo(awaiting)));
+    for (Run& run : awaiting) KSANA_TRY_VOID(AskGate(gate, run));
+    Followers followers(tx_, now_, ids_);
+    KSANA_TRY_VOID(followers.Sweep(join_cursor, kJoinsAtOnce));
+    KSANA_TRY_VOID(InsertFires(followers));
+    return Flush();
 }
 
 // Unblocks the first blocked run of each job that has no run under way. The run is checked again

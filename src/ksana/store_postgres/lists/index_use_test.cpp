@@ -9,17 +9,19 @@ namespace {
 using store_kit::Transaction;
 
 TEST_F(IndexUseTest, Claims) {
-    CheckCall("one type", [](Transaction& tx) { return tx.LockReady({.types = {"t1"}}, 10); });
+    CheckCall("one type",
+              [](Transaction& tx) { return tx.LockReady({.types = {"t1"}}, TimePoint{}, 10); });
     CheckCall("backlog", [](Transaction& tx) {
-        return tx.LockReady({.types = {"backlog"}, .labels = {{"gpu", "yes"}}}, 100);
+        return tx.LockReady({.types = {"backlog"}, .labels = {{"gpu", "yes"}}}, TimePoint{}, 100);
     });
     CheckCall("two types", [](Transaction& tx) {
-        return tx.LockReady({.types = {"t1", "t2"}}, 10);
+        return tx.LockReady({.types = {"t1", "t2"}}, TimePoint{}, 10);
     });
-    CheckCall("any type", [](Transaction& tx) { return tx.LockReady({}, 10); });
-    CheckCall("tenant", [](Transaction& tx) { return tx.LockReady({.tenant = "acme"}, 10); });
+    CheckCall("any type", [](Transaction& tx) { return tx.LockReady({}, TimePoint{}, 10); });
+    CheckCall("tenant",
+              [](Transaction& tx) { return tx.LockReady({.tenant = "acme"}, TimePoint{}, 10); });
     CheckCall("category", [](Transaction& tx) {
-        return tx.LockReady({.types = {"t0"}, .categories = {"c"}}, 10);
+        return tx.LockReady({.types = {"t0"}, .categories = {"c"}}, TimePoint{}, 10);
     });
     CheckCall("due", [](Transaction& tx) { return tx.MakeDue(At(50), 10); });
     CheckCall("expired", [](Transaction& tx) { return tx.LockExpired(At(50), 10); });
@@ -28,12 +30,13 @@ TEST_F(IndexUseTest, Claims) {
     CheckCall("gated", [](Transaction& tx) { return tx.LockGated("j2"); });
     CheckCall("first blocked", [](Transaction& tx) { return tx.LockFirstBlocked("j2"); });
     CheckCall("stray", [](Transaction& tx) { return tx.LockWronglyBlocked(10); });
+    CheckCall("awaiting", [](Transaction& tx) { return tx.LockAwaiting(At(50), 10); });
     CheckCall("unstarted", [](Transaction& tx) { return tx.LockUnstarted("j2", 10); });
 }
 
 TEST_F(IndexUseTest, ChangesOfRuns) {
     Check("end", [](Transaction& tx) -> Result<void> {
-        KSANA_TRY(auto runs, tx.LockReady({.types = {"t1"}}, 20));
+        KSANA_TRY(auto runs, tx.LockReady({.types = {"t1"}}, TimePoint{}, 20));
         std::vector<Uuid> ids;
         for (model::Run& run : runs) {
             ids.push_back(run.id);

@@ -176,7 +176,9 @@ constexpr std::string_view kNextWake =
     "SELECT (SELECT nullif(next_run_at, 9223372036854775807) FROM ksana.job_state WHERE enabled "
     "ORDER BY next_run_at, id LIMIT 1), "
     "(SELECT ready_at FROM ksana.runs WHERE state = 0 ORDER BY ready_at, id LIMIT 1), "
-    "(SELECT expires_at FROM ksana.runs WHERE state = 2 ORDER BY expires_at, id LIMIT 1), "
+    "least((SELECT expires_at FROM ksana.runs WHERE state = 2 ORDER BY expires_at, id LIMIT 1), "
+    "(SELECT expires_at FROM ksana.runs WHERE blocked AND expires_at IS NOT NULL "
+    "ORDER BY expires_at, ready_at, id LIMIT 1)), "
     "(SELECT kind FROM ksana.runs WHERE state = 1 AND NOT blocked "
     "ORDER BY kind, type, rank, id LIMIT 1) IS NOT NULL";
 

@@ -256,12 +256,32 @@ CREATE INDEX audit_events_tenant ON ksana.audit_events (tenant, seq) WHERE tenan
 CREATE INDEX audit_events_block ON ksana.audit_events ((seq >> 12), at);
 )sql";
 
+// How many jobs name a job, so that the end of a run knows whether to tell others. The index of
+// blocked runs also finds those that wait for other jobs, by the time of the next look at them.
+constexpr std::string_view kDependants = R"sql(
+ALTER TABLE ksana.job_state ADD COLUMN dependants integer NOT NULL DEFAULT 0;
+UPDATE ksana.job_state s SET dependants = d.count FROM (
+    SELECT parent, count(*) FROM ksana.jobs, unnest(depends_on) AS parent GROUP BY parent) d
+    WHERE s.id = d.parent;
+DROP INDEX ksana.runs_blocked;
+CREATE INDEX runs_blocked ON ksana.runs (expires_at, ready_at, id) WHERE blocked;
+)sql";
+
+// Which workers are asked first about a run, and for how long (microseconds after ready_at). NULL:
+// all are asked at once.
+constexpr std::string_view kPreferences = R"sql(
+ALTER TABLE ksana.runs ADD COLUMN prefer text[] COLLATE "C", ADD COLUMN prefer_for bigint;
+ALTER TABLE ksana.finished_runs ADD COLUMN prefer text[] COLLATE "C", ADD COLUMN prefer_for bigint;
+)sql";
+
 const std::array kSteps = {
     store_kit::Migration{1, "tables", kTables},
     store_kit::Migration{2, "orders of runs", kRunIndexes},
     store_kit::Migration{3, "orders of lists", kListIndexes},
     store_kit::Migration{4, "tasks from SQL", kSubmitFunction},
     store_kit::Migration{5, "more orders of lists", kMoreListIndexes},
+    store_kit::Migration{6, "dependants of jobs", kDependants},
+    store_kit::Migration{7, "preferred workers", kPreferences},
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ constexpr std::string_view kReadyTypes =
     "FROM types WHERE types.type IS NOT NULL) ";
 
 // Returns the conditions besides kind and type; adds their parameters.
-std::string FilterText(const store::ClaimFilter& filter, const std::vector<Uuid>& held,
-                       Params& params) {
+std::string FilterText(const store::ClaimFilter& filter, TimePoint now,
+                       const std::vector<Uuid>& held, Params& params) {
     std::string sql;
     if (!filter.tenant.empty()) {
         params.Add(filter.tenant);
@@ -41,6 +41,13 @@ std::string FilterText(const store::ClaimFilter& filter, const std::vector<Uuid>
     sql += fmt::format(
         " AND CASE WHEN r.selector IS NULL THEN true ELSE r.selector <@ ${}::text[] END",
         params.size());
+    const std::size_t labels = params.size();
+    const std::size_t at = params.Add(Micros(now)).size();
+    sql += fmt::format(
+        " AND CASE WHEN r.prefer IS NULL THEN true ELSE r.attempt > 0 "
+        "OR r.ready_at + r.prefer_for <= ${}::bigint OR r.prefer <@ ${}::text[] END",
+        at, labels);
+    if (filter.only_selective) sql += " AND r.selector IS NOT NULL";
     // The server builds a hash table from a sub-select; it would search an array from end to end
     // for every row. Left out when `held` is empty, so that a claim without concurrent claims does
     // not pay for it.
@@ -68,7 +75,7 @@ std::vector<std::string> Wanted(const store::ClaimFilter& filter) {
 // first runs of each type are put in order before any is locked, so that no more are locked than
 // returned. Candidates that other transactions have locked meanwhile are skipped; kChoice times
 // `limit` candidates make up for them.
-Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
+Statement ClaimQuery(const store::ClaimFilter& filter, TimePoint now, std::size_t limit,
                      const std::vector<Uuid>& held) {
     constexpr std::int64_t kChoice = 2;
     const std::vector<std::string> wanted = Wanted(filter);
@@ -78,7 +85,7 @@ Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
     params.Add(static_cast<std::int64_t>(limit));
     const std::string conditions =
         fmt::format("r.state = 1 AND NOT r.blocked AND r.kind = $1::smallint{}",
-                    FilterText(filter, held, params));
+                    FilterText(filter, now, held, params));
     if (wanted.size() == 1) {
         params.Add(wanted.front());
         statement.owned = fmt::format(

@@ -11,7 +11,7 @@ namespace ksana::store_postgres {
 // locked by other transactions are skipped, and so are the ids in `held` (held_runs.hpp). Each type
 // is one range of the index, read no further than needed; without types in the filter the statement
 // finds them by skipping through the index from one type to the next.
-Statement ClaimQuery(const store::ClaimFilter& filter, std::size_t limit,
+Statement ClaimQuery(const store::ClaimFilter& filter, TimePoint now, std::size_t limit,
                      const std::vector<Uuid>& held);
 
 }  // namespace ksana::store_postgres

@@ -46,7 +46,7 @@ class ClaimQueryTest : public ::testing::Test {
     // Returns the indexes in `runs_` of the runs that this filter locks.
     using Places = std::vector<std::size_t>;
     Result<Places> Lock(Transaction& tx, const store::ClaimFilter& filter, std::size_t limit) {
-        KSANA_TRY(const auto locked, tx.LockReady(filter, limit));
+        KSANA_TRY(const auto locked, tx.LockReady(filter, TimePoint{}, limit));
         Places places;
         for (const model::Run& run : locked) {
             const auto found = std::ranges::find(runs_, run.id, &model::Run::id);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kStateColumns =
     "s.id, s.revision, s.planned_until, s.next_run_at, s.last_run_at, s.last_state, "
-    "s.last_error, s.total_runs, s.consecutive_failures";
+    "s.last_error, s.total_runs, s.consecutive_failures, s.dependants";
 
 constexpr std::string_view kDefinitionColumns =
     "j.definition, j.version, j.created_at, j.updated_at";
@@ -47,6 +47,7 @@ JobStateRow ReadJobState(RowReader& row) {
     state.last_error = row.Text();
     state.total_runs = row.Int64();
     state.consecutive_failures = row.Int32();
+    state.dependants = row.Int32();
     return read;
 }
 

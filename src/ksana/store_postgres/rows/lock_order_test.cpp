@@ -108,6 +108,10 @@ class DeadlockTest : public ::testing::Test {
             run.policy.overlap = model::OverlapPolicy::kCancelOther;
             run.policy.retry.max_retries = 3;
             run.policy.retry.interval = std::chrono::milliseconds(1);
+            if (depends_ && i % kJobs == 1) {
+                run.policy.depends = true;
+                run.policy.max_wait = std::chrono::seconds(1);
+            }
             runs.push_back(std::move(run));
         }
         return runs;
@@ -168,7 +172,45 @@ class DeadlockTest : public ::testing::Test {
         }
     }
 
+    // j1 depends on j0 at times, and j2 fires after some of the others.
+    void EditEdges(int number) {
+        for (int round = 0; round < kRounds / 2; ++round) {
+            auto job = store_->jobs().Get(JobId(number));
+            Expect(job);
+            if (!job) return;
+            if (number == 1) {
+                job->depends_on.clear();
+                if (round % 2 == 0) job->depends_on = {{"j0", model::OnDependencyFailure::kWait}};
+            } else {
+                job->schedule = {.kind = schedule::ScheduleKind::kAfter};
+                job->schedule.jobs = round % 2 == 0 ? std::vector<std::string>{"j0"}
+                                                    : std::vector<std::string>{"j0", "j1"};
+            }
+            const auto written = store_->jobs().Write(
+                {.writes = {{.job = *job, .mode = store::WriteMode::kReplace}}});
+            Expect(written);
+            if (written) Expect(written->at(0));
+        }
+    }
+
+    void RunAtOnce(const std::vector<std::function<void()>>& bodies) {
+        std::latch start(static_cast<std::ptrdiff_t>(bodies.size()));
+        {
+            std::vector<std::jthread> threads;
+            for (const auto& body : bodies) {
+                threads.emplace_back([&] {
+                    start.arrive_and_wait();
+                    body();
+                });
+            }
+        }
+        store_.reset();
+        AwaitEnd();
+        EXPECT_EQ(Deadlocks(), 0);
+    }
+
     static constexpr int kRounds = 60;
+    bool depends_ = false;  // runs of j1 ask about j0
 
     PostgresSchema schema_;
     PostgresOptions options_ = schema_.Options();
@@ -177,23 +219,15 @@ class DeadlockTest : public ::testing::Test {
 };
 
 TEST_F(DeadlockTest, NobodyWaitsInACircle) {
-    const std::vector<std::function<void()>> bodies = {
-        [&] { Work(0); }, [&] { Work(1); },      [&] { Work(2); },
-        [&] { Work(3); }, [&] { CancelSome(); }, [&] { DeleteAndMakeAgain(); },
-        [&] { Reap(); }};
-    std::latch start(static_cast<std::ptrdiff_t>(bodies.size()));
-    {
-        std::vector<std::jthread> threads;
-        for (const auto& body : bodies) {
-            threads.emplace_back([&] {
-                start.arrive_and_wait();
-                body();
-            });
-        }
-    }
-    store_.reset();
-    AwaitEnd();
-    EXPECT_EQ(Deadlocks(), 0);
+    RunAtOnce({[&] { Work(0); }, [&] { Work(1); }, [&] { Work(2); }, [&] { Work(3); },
+               [&] { CancelSome(); }, [&] { DeleteAndMakeAgain(); }, [&] { Reap(); }});
+}
+
+// D-17: the ends of runs lock the jobs that depend on theirs, and edges have a lock of their own.
+TEST_F(DeadlockTest, NobodyWaitsInACircleOfDependencies) {
+    depends_ = true;
+    RunAtOnce({[&] { Work(0); }, [&] { Work(1); }, [&] { Work(2); }, [&] { CancelSome(); },
+               [&] { EditEdges(1); }, [&] { EditEdges(2); }, [&] { Reap(); }});
 }
 
 }  // namespace

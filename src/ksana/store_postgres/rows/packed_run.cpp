@@ -41,6 +41,8 @@ void VisitStatus(Io& io, AnyStatus& status) {
     io.Field(status.detail, {});
     io.Field(status.remark, {});
     io.Field(status.skip_reason, model::SkipReason::kNone);
+    io.Field(status.wait_until, {});
+    io.Flag(status.watched);
 }
 
 Error Damaged() {

@@ -47,12 +47,19 @@ void AppendStatus(std::string& out, const RunRow& row) {
     AppendElement(out, Shown(row.run->status.*kMember));
 }
 
-void AppendSelector(std::string& out, const RunRow& row) {
-    if (row.run->selector.empty()) {
+void AppendLabels(std::string& out, const TextMap& labels) {
+    if (labels.empty()) {
         AppendElement(out, std::optional<bool>());
     } else {
-        AppendElement(out, ArrayText(PairTexts(row.run->selector)));
+        AppendElement(out, ArrayText(PairTexts(labels)));
     }
+}
+void AppendSelector(std::string& out, const RunRow& row) { AppendLabels(out, row.run->selector); }
+void AppendPrefer(std::string& out, const RunRow& row) { AppendLabels(out, row.run->prefer); }
+void AppendPreferFor(std::string& out, const RunRow& row) {
+    std::optional<std::int64_t> micros;
+    if (row.run->prefer_for > Duration::zero()) micros = row.run->prefer_for.count();
+    AppendElement(out, micros);
 }
 void AppendUniqueKey(std::string& out, const RunRow& row) {
     AppendElement(out, std::string_view(row.run->unique.key));
@@ -65,7 +72,8 @@ void AppendRank(std::string& out, const RunRow& row) {
     AppendElement(out, model::ClaimRank(row.run->status.ready_at, row.run->priority));
 }
 void AppendExpiresAt(std::string& out, const RunRow& row) {
-    AppendElement(out, Micros(model::ExpiresAt(*row.run)));
+    const auto expires = model::ExpiresAt(*row.run);
+    AppendElement(out, Micros(expires ? expires : model::LooksAgainAt(*row.run)));
 }
 void AppendPackedFixed(std::string& out, const RunRow& row) {
     const std::size_t start = out.size();
@@ -112,6 +120,8 @@ constexpr std::array kColumns = {
     Fixed("nominal_at", kBigint, "NULL", G::kJob, AppendFixed<&Run::nominal_at>),
     Fixed("parent", kUuid, "NULL", G::kFixed, AppendFixed<&Run::parent>),
     Fixed("selector", kText, "NULL", G::kFixed, AppendSelector),
+    Fixed("prefer", kText, "NULL", G::kFixed, AppendPrefer),
+    Fixed("prefer_for", kBigint, "NULL", G::kFixed, AppendPreferFor),
     Fixed("unique_key", kText, "NULL", G::kFixed, AppendUniqueKey),
     Fixed("fixed", kBytea, "NULL", G::kFixed, AppendPackedFixed),
     Status("owner", kText, "NULL", G::kAttempt, AppendStatus<&S::owner>),
@@ -179,6 +189,8 @@ Result<std::int32_t> ReadRun(RowReader& row, Run& run) {
     run.nominal_at = row.MaybeTime();
     run.parent = row.MaybeId();
     if (!row.SkipNull()) run.selector = PairsOf(row.Texts());
+    if (!row.SkipNull()) run.prefer = PairsOf(row.Texts());
+    if (!row.SkipNull()) run.prefer_for = Duration(row.Int64());
     run.unique.key = row.Text();
     KSANA_TRY_VOID(UnpackFixed(row.Bytes(), run));
     status.owner = row.Text();

@@ -54,7 +54,7 @@ struct RunColumn {
 // Returns the columns in the order in which ReadRun reads them. The last two, rank and expires_at,
 // exist only in `runs` and are not read.
 std::span<const RunColumn> RunColumns();
-inline constexpr std::size_t kRunColumns = 27;
+inline constexpr std::size_t kRunColumns = 29;
 inline constexpr std::size_t kReadColumns = kRunColumns - 2;
 
 // Returns the encoded element that a new run has in a column.

@@ -34,7 +34,7 @@ class Columns {
             Append(names_, column.name);
             value = fmt::format("v.{}", column.name);
         }
-        if (column.name == "selector") value += "::text[]";
+        if (column.name == "selector" || column.name == "prefer") value += "::text[]";
         return value;
     }
 

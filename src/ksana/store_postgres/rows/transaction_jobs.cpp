@@ -1,6 +1,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ksana/model/job/dependency.hpp"
 #include "ksana/store_kit/driver/job_definition.hpp"
 #include "ksana/store_postgres/rows/job_columns.hpp"
 #include "ksana/store_postgres/rows/packed_run.hpp"
@@ -80,6 +81,10 @@ constexpr std::string_view kUpdatePlans =
     "FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v(id, planned_until, next_run_at) "
     "WHERE s.id = v.id";
 
+constexpr std::string_view kUpdateDependants =
+    "UPDATE ksana.job_state s SET dependants = v.dependants "
+    "FROM unnest($1::text[], $2::integer[]) AS v(id, dependants) WHERE s.id = v.id";
+
 // Does what model::ApplyTally does. Locks the rows in the same statement and without waiting: a job
 // may have been deleted and created again since this transaction locked its jobs, and another
 // transaction may hold the new row.
@@ -102,12 +107,6 @@ std::int64_t OrNoTime(const std::optional<TimePoint>& time) {
     return Micros(time).value_or(kNoTime);
 }
 
-std::vector<std::string> DependenciesOf(const Job& job) {
-    std::vector<std::string> ids;
-    for (const model::Dependency& dependency : job.depends_on) ids.push_back(dependency.job_id);
-    return ids;
-}
-
 using JobRefs = std::vector<const Job*>;
 
 // Parameters 1 to 17 of kInsertJobs and kUpdateJobs.
@@ -127,7 +126,7 @@ Params DefinitionParams(const JobRefs& jobs) {
             .Array(jobs, [](const Job* job) { return Small(model::KindOf(job->action)); })
             .Array(jobs, [](const Job* job) { return store::RunTypeOf(*job); })
             .Array(jobs, [](const Job* job) { return ArrayText(PairTexts(job->labels)); })
-            .Array(jobs, [](const Job* job) { return ArrayText(DependenciesOf(*job)); })
+            .Array(jobs, [](const Job* job) { return ArrayText(model::ParentsOf(*job)); })
             .Array(jobs, [](const Job* job) { return Micros(job->state.created_at); })
             .Array(jobs, [](const Job* job) { return Micros(job->state.updated_at); })
             .Array(jobs, [](const Job* job) { return job->enabled; })
@@ -259,6 +258,15 @@ Result<void> PostgresTransaction::UpdatePlans(const std::vector<Job>& jobs) {
             .Array(jobs, [](const Job& job) -> const std::string& { return job.id; })
             .Array(jobs, [](const Job& job) { return Micros(job.state.planned_until); })
             .Array(jobs, [](const Job& job) { return OrNoTime(job.state.next_run_at); }));
+    return {};
+}
+
+Result<void> PostgresTransaction::UpdateDependants(const std::vector<Job>& jobs) {
+    if (jobs.empty()) return {};
+    session_.Defer(kUpdateDependants,
+                   Params()
+                       .Array(jobs, [](const Job& job) -> const std::string& { return job.id; })
+                       .Array(jobs, [](const Job& job) { return job.state.dependants; }));
     return {};
 }
 

@@ -86,17 +86,26 @@ const LockSql& Gated() {
 }
 
 const LockSql& FirstBlocked() {
-    static const LockSql kSql(SelectRuns(
-        "WHERE job_id = $1::text AND job_id <> '' AND blocked ORDER BY ready_at, id LIMIT 1 "
-        "FOR UPDATE"));
+    static const LockSql kSql(
+        SelectRuns("WHERE job_id = $1::text AND job_id <> '' AND blocked AND expires_at IS NULL "
+                   "ORDER BY ready_at, id LIMIT 1 "
+                   "FOR UPDATE"));
     return kSql;
 }
 
 const std::string& Stray() {
     static const std::string kSql = SelectRuns(
-        "WHERE blocked AND NOT EXISTS (SELECT FROM ksana.runs u WHERE u.job_id = r.job_id "
+        "WHERE blocked AND expires_at IS NULL AND NOT EXISTS (SELECT FROM ksana.runs u WHERE "
+        "u.job_id = r.job_id "
         "AND u.job_id <> '' AND u.attempt > 0 AND u.state IN (0, 1, 2)) "
         "ORDER BY ready_at, id LIMIT $1::bigint FOR UPDATE OF r SKIP LOCKED");
+    return kSql;
+}
+
+const std::string& Awaiting() {
+    static const std::string kSql = SelectRuns(
+        "WHERE blocked AND expires_at <= $1::bigint ORDER BY expires_at, ready_at, id "
+        "LIMIT $2::bigint FOR UPDATE SKIP LOCKED");
     return kSql;
 }
 
@@ -191,9 +200,9 @@ Result<void> PostgresTransaction::MakeDue(TimePoint now, std::size_t limit) {
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockReady(const store::ClaimFilter& filter,
-                                                        std::size_t limit) {
+                                                        TimePoint now, std::size_t limit) {
     locks_.NoteOutOfTurn();
-    Statement statement = ClaimQuery(filter, limit, held_.OfAll());
+    Statement statement = ClaimQuery(filter, now, limit, held_.OfAll());
     KSANA_TRY(const Rows rows,
               session_.QueryBuilt(std::move(statement.owned), std::move(statement.params)));
     KSANA_TRY(auto runs, ReadLocked(rows));
@@ -252,6 +261,11 @@ Result<std::optional<Run>> PostgresTransaction::LockFirstBlocked(const std::stri
 Result<std::vector<Run>> PostgresTransaction::LockWronglyBlocked(std::size_t limit) {
     locks_.NoteOutOfTurn();
     return QueryLocked(Stray(), Params().Add(Limit(limit)));
+}
+
+Result<std::vector<Run>> PostgresTransaction::LockAwaiting(TimePoint now, std::size_t limit) {
+    locks_.NoteOutOfTurn();
+    return QueryLocked(Awaiting(), Params().Add(Micros(now)).Add(Limit(limit)));
 }
 
 Result<std::vector<Run>> PostgresTransaction::LockUnstarted(const std::string& job_id,

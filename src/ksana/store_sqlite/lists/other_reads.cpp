@@ -286,6 +286,7 @@ Result<std::vector<store::QueueDepth>> Depths(ReadSession& session) {
     std::vector<store::QueueDepth> depths;
     KSANA_TRY_VOID(AddReadyDepths(session, depths));
     KSANA_TRY_VOID(AddDepths(session, InLane(kBlockedLane), RunState::kQueued, depths));
+    KSANA_TRY_VOID(AddDepths(session, InLane(kAwaitingLane), RunState::kQueued, depths));
     KSANA_TRY_VOID(
         AddDepths(session, InLanes(kSelectiveLanes, kLastLane), RunState::kQueued, depths));
     for (const RunState state : kOthers) {
@@ -297,7 +298,9 @@ Result<std::vector<store::QueueDepth>> Depths(ReadSession& session) {
 Result<store::WakeTimes> NextWake(ReadSession& session) {
     KSANA_TRY(const auto plan, Number(session, Sql::kNextPlan));
     KSANA_TRY(const auto ready, FirstOrder(session, InLane(kScheduledLane)));
-    KSANA_TRY(const auto expiry, FirstOrder(session, InLane(kRunningLane)));
+    KSANA_TRY(auto expiry, FirstOrder(session, InLane(kRunningLane)));
+    KSANA_TRY(const auto look_at, FirstOrder(session, InLane(kAwaitingLane)));
+    if (look_at) expiry = std::min(expiry.value_or(*look_at), *look_at);
     KSANA_TRY(const auto queued, FirstOrder(session, InLanes(kReadyLanes, kLastLane)));
     return store::WakeTimes{.now = {},
                             .plan = TimeOf(plan),

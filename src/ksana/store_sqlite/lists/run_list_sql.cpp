@@ -156,7 +156,7 @@ RunScan ByPlace(Lane lane, PlaceRange range, const RunList& list) {
 std::vector<RunScan> WaysOf(RunState state, const RunList& list) {
     if (state == RunState::kQueued) {
         return {InPlaces(InLanes(kReadyLanes, kLastLane), list),
-                InPlaces(InLane(kBlockedLane), list)};
+                InPlaces(InLane(kBlockedLane), list), InPlaces(InLane(kAwaitingLane), list)};
     }
     if (state == RunState::kScheduled && list.sort == RunSort::kReady) {
         return {ByPlace(kScheduledLane, InLane(kScheduledLane), list)};

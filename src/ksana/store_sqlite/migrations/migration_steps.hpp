@@ -258,11 +258,20 @@ DROP INDEX runs_job_final;
 ALTER TABLE job_state ADD COLUMN recent TEXT NOT NULL DEFAULT '';
 )sql";
 
+// How many jobs name a job, so that the end of a run knows whether to tell others.
+inline constexpr std::string_view kDependants = R"sql(
+ALTER TABLE job_state ADD COLUMN dependants INTEGER NOT NULL DEFAULT 0;
+UPDATE job_state SET dependants=
+    (SELECT count(*) FROM job_dependencies d WHERE d.depends_on=job_state.job_id)
+    WHERE job_id IN (SELECT depends_on FROM job_dependencies);
+)sql";
+
 inline constexpr std::array kMigrations = {
     store_kit::Migration{1, "initial", kInitialSchema},
     store_kit::Migration{2, "indexes of jobs", kIndexesOfJobs},
     store_kit::Migration{3, "more orders of lists", kMoreListIndexes},
     store_kit::Migration{4, "ended runs of jobs", kEndedRunsOfJobs},
+    store_kit::Migration{5, "dependants of jobs", kDependants},
 };
 
 }  // namespace ksana::store_sqlite

@@ -105,6 +105,12 @@ class Best {
     std::vector<Item> heap_;
 };
 
+// What a claim asks for, and when.
+struct Ask {
+    const ClaimFilter& filter;
+    TimePoint now;
+};
+
 // Runs of one type in one range. With a tag, the group is the type.
 struct Part {
     const Range* range;
@@ -115,13 +121,13 @@ struct Part {
 // Reads the runs with rank <= highest_rank, in order, each into next(). Calls take() for each that
 // matches, until it returns false.
 template <class Next, class Take>
-Result<void> Walk(ReadSession& session, const ClaimFilter& filter, const Part& part,
-                  std::int64_t highest_rank, const Next& next, const Take& take) {
+Result<void> Walk(ReadSession& session, const Ask& ask, const Part& part, std::int64_t highest_rank,
+                  const Next& next, const Take& take) {
     const Range& range = *part.range;
     const PlaceRange places = UpTo(part.lane, part.group, highest_rank);
     Query query = session.connection.Prepared(range.tag ? Sql::kFindTagged : Sql::kFindInRange);
     if (range.tag) {
-        query.Enum(*range.tag).Bytes(range.value).Enum(filter.kind);
+        query.Enum(*range.tag).Bytes(range.value).Enum(ask.filter.kind);
         query.Text(part.group).Int(highest_rank);
     } else {
         query.Range(places).Int(-1);
@@ -131,17 +137,17 @@ Result<void> Walk(ReadSession& session, const ClaimFilter& filter, const Part& p
         if (!row) return {};
         Run& run = next();
         KSANA_TRY_VOID(ReadInto(session, query, run));
-        if (store::Matches(filter, run) && !take()) return {};
+        if (store::Matches(ask.filter, run, ask.now) && !take()) return {};
     }
 }
 
-Result<std::vector<Run>> FirstOf(ReadSession& session, const ClaimFilter& filter, const Part& part,
+Result<std::vector<Run>> FirstOf(ReadSession& session, const Ask& ask, const Part& part,
                                  std::size_t limit) {
     std::vector<Run> runs;  // the last one has not matched yet
     runs.reserve(std::min(limit, kUsualClaim) + 1);
     runs.emplace_back();
     KSANA_TRY_VOID(Walk(
-        session, filter, part, INT64_MAX, [&]() -> Run& { return runs.back(); },
+        session, ask, part, INT64_MAX, [&]() -> Run& { return runs.back(); },
         [&] {
             runs.emplace_back();
             return runs.size() <= limit;
@@ -195,7 +201,7 @@ Result<void> AddSelective(ReadSession& session, const ClaimFilter& filter, const
                                  .types = filter.types,
                                  .without = filter.without,
                                  .labels = filter.labels};
-        if (store::Matches(wanted, like)) parts.push_back({&range, lane, std::move(group)});
+        if (store::Matches(wanted, like, {})) parts.push_back({&range, lane, std::move(group)});
     }
     return {};
 }
@@ -206,24 +212,27 @@ Result<std::vector<std::string>> ReadyTypes(ReadSession& session, model::ActionK
     return GroupsOf(session, ReadyLane(kind));
 }
 
-Result<std::vector<Run>> FindReady(ReadSession& session, const ClaimFilter& filter,
+Result<std::vector<Run>> FindReady(ReadSession& session, const ClaimFilter& filter, TimePoint now,
                                    std::size_t limit) {
     if (limit == 0) return std::vector<Run>();
+    const Ask ask{filter, now};
     const std::vector<Range> ranges = RangesOf(filter);
     std::vector<Part> parts;
     for (const Range& range : ranges) {
         KSANA_TRY(std::vector<std::string> types, TypesIn(session, filter, range));
+        // Runs with a selector are in lanes of their own, but a tag finds both.
+        if (filter.only_selective && !range.tag) types.clear();
         for (std::string& type : types) {
             parts.push_back({&range, ReadyLane(filter.kind), std::move(type)});
         }
         if (!range.tag) KSANA_TRY_VOID(AddSelective(session, filter, range, parts));
     }
-    if (parts.size() == 1) return FirstOf(session, filter, parts[0], limit);
+    if (parts.size() == 1) return FirstOf(session, ask, parts[0], limit);
     Best best(limit);
     for (const Part& part : parts) {
         Run run;
         KSANA_TRY_VOID(Walk(
-            session, filter, part, best.highest_rank(), [&]() -> Run& { return run; },
+            session, ask, part, best.highest_rank(), [&]() -> Run& { return run; },
             [&] { return best.Offer(std::move(run)); }));
     }
     return best.Take();

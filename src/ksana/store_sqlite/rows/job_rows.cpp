@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "ksana/model/job/dependency.hpp"
 #include "ksana/store/job_query.hpp"
 #include "ksana/store_kit/driver/rows.hpp"
 #include "ksana/store_sqlite/rows/job_history.hpp"
@@ -32,6 +33,7 @@ Result<void> ReadInto(Query& query, Job& job) {
     query.Into(job.state.last_error);
     job.state.total_runs = query.Int();
     job.state.consecutive_failures = static_cast<std::int32_t>(query.Int());
+    job.state.dependants = static_cast<std::int32_t>(query.Int());
     return {};
 }
 
@@ -41,8 +43,8 @@ Result<void> InsertLinks(ReadSession& session, const Job& job) {
         KSANA_TRY_VOID(label.Again().Text(key).Text(value).Text(job.id).Run());
     }
     Query dependency = session.connection.Prepared(Sql::kInsertDependency);
-    for (const model::Dependency& other : job.depends_on) {
-        KSANA_TRY_VOID(dependency.Again().Text(other.job_id).Text(job.id).Run());
+    for (const std::string& parent : model::ParentsOf(job)) {
+        KSANA_TRY_VOID(dependency.Again().Text(parent).Text(job.id).Run());
     }
     return {};
 }
@@ -160,6 +162,14 @@ Result<void> UpdatePlanRows(ReadSession& session, const std::vector<Job>& jobs) 
                            .TimeOr(job.state.next_run_at, kNoTime)
                            .Text(job.id)
                            .Run());
+    }
+    return {};
+}
+
+Result<void> UpdateDependantRows(ReadSession& session, const std::vector<Job>& jobs) {
+    Query query = session.connection.Prepared(Sql::kUpdateDependants);
+    for (const Job& job : jobs) {
+        KSANA_TRY_VOID(query.Again().Int(job.state.dependants).Text(job.id).Run());
     }
     return {};
 }

@@ -20,6 +20,7 @@ Result<std::vector<model::Job>> LoadJobs(ReadSession& session, const std::vector
 Result<std::vector<bool>> InsertJobRows(ReadSession& session, const std::vector<model::Job>& jobs);
 Result<void> UpdateJobRows(ReadSession& session, const std::vector<model::Job>& jobs);
 Result<void> UpdatePlanRows(ReadSession& session, const std::vector<model::Job>& jobs);
+Result<void> UpdateDependantRows(ReadSession& session, const std::vector<model::Job>& jobs);
 Result<void> DeleteJobRow(ReadSession& session, const std::string& id);
 
 }  // namespace ksana::store_sqlite

@@ -45,6 +45,12 @@ void VisitJob(Io& io, AnyJob& job) {
         part.Value(dependency.job_id);
         part.Value(dependency.on_failure);
     });
+    io.Field(job.max_wait, kPlain.max_wait);
+    io.Field(job.placement.require, {});
+    io.Field(job.placement.prefer, {});
+    io.Field(job.placement.sticky, {});
+    io.Field(job.placement.prefer_for, {});
+    io.Flag(job.placement.broadcast);
 }
 
 template <class Io, class AnySpec>
@@ -63,6 +69,9 @@ void VisitSchedule(Io& io, AnySpec& spec) {
     io.Field(spec.end_at, {});
     io.Field(spec.jitter, {});
     io.Field(spec.calendar, {});
+    io.Field(spec.on, kPlain.on);
+    io.Field(spec.join, kPlain.join);
+    io.Each(spec.jobs, kItself);
 }
 
 template <class Io, class AnyPolicy>
@@ -92,6 +101,18 @@ struct ActionVisitor {
         io.Each(action.argv, kItself);
         io.Field(action.environment, {});
         io.Field(action.working_directory, {});
+        io.Flag(action.shell);
+        io.Each(action.inherit, kItself);
+        io.Field(action.user, {});
+        io.Field(action.group, {});
+        io.Field(action.limits.cpu, {});
+        io.Field(action.limits.memory, {});
+        io.Field(action.limits.files, {});
+        io.Field(action.limits.processes, {});
+        io.Field(action.limits.file_size, {});
+        io.Field(action.limits.core, {});
+        io.Each(action.permanent_exit_codes, kItself);
+        io.Field(action.output_limit, model::kDefaultOutputLimit);
     }
     template <class Io, class Handler>
     requires requires(Handler& action) { action.handler; }

@@ -23,6 +23,7 @@ Job DefinitionOf(Job job) {
     job.state.last_state.reset();
     job.state.consecutive_failures = 0;
     job.state.total_runs = 0;
+    job.state.dependants = 0;
     return job;
 }
 

@@ -31,6 +31,8 @@ void VisitFixed(Io& io, AnyRun& run, Text& payload, Part& part) {
     io.Field(run.parent, {});
     io.Field(payload, {});
     io.Flag(part.payload_outside);
+    io.Field(run.prefer, {});
+    io.Field(run.prefer_for, {});
 }
 
 template <class Io, class AnyRun>
@@ -61,6 +63,8 @@ void VisitStatus(Io& io, AnyRun& run) {
     io.Near(status.ended_at, base);
     io.Near(status.finished_at, base);
     io.Field(status.last_error, {});
+    io.Near(status.wait_until, base);
+    io.Flag(status.watched);
 }
 
 Error Damaged() {

@@ -78,6 +78,7 @@ Place PlaceOf(const model::Run& run) {
     if (model::IsFinal(status.state)) return {lane, "", micros(status.finished_at)};
     if (status.state == RunState::kRunning) return {lane, "", micros(model::ExpiresAt(run))};
     if (status.state != RunState::kQueued) return {lane, "", micros(status.ready_at)};
+    if (const auto look_at = model::LooksAgainAt(run)) return {kAwaitingLane, "", micros(look_at)};
     if (status.blocked) return {kBlockedLane, run.job_id, micros(status.ready_at)};
     return {ReadyLane(run.kind), run.type, model::ClaimRank(status.ready_at, run.priority)};
 }

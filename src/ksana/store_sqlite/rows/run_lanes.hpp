@@ -20,6 +20,7 @@ namespace ksana::store_sqlite {
 // 2  running                -          when it expires; kNoTime: never
 // 3, 4  completing, held    -          ready_at
 // 5… final, by state        -          finished_at
+// 50 queued, waits for other jobs: no group, when it is looked at
 // 100 + kind  ready         type       claim rank
 // 120 + kind  ready, only for workers with labels: type and selector, claim rank
 using Lane = std::uint8_t;
@@ -27,6 +28,7 @@ using Lane = std::uint8_t;
 inline constexpr Lane kScheduledLane = 0;
 inline constexpr Lane kBlockedLane = 1;
 inline constexpr Lane kRunningLane = 2;
+inline constexpr Lane kAwaitingLane = 50;
 inline constexpr Lane kReadyLanes = 100;
 inline constexpr Lane kSelectiveLanes = 120;
 inline constexpr Lane kLastLane = 254;

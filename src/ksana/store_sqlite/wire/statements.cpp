@@ -148,6 +148,7 @@ constexpr std::array<Entry, kSqlCount> kEntries = {{
      "version=?, definition=?, calendar=? WHERE id=?"},
     {Sql::kUpdateJobState,
      "UPDATE job_state SET enabled=?, planned_until=?, next_run_at=? WHERE job_id=?"},
+    {Sql::kUpdateDependants, "UPDATE job_state SET dependants=? WHERE job_id=?"},
     {Sql::kUpdatePlan, "UPDATE job_state SET planned_until=?, next_run_at=? WHERE job_id=?"},
     {Sql::kAddTally,
      "UPDATE job_state SET total_runs=total_runs+?1, consecutive_failures="

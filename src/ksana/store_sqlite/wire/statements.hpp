@@ -74,6 +74,7 @@ enum class Sql : std::uint8_t {
     kInsertJobState,
     kUpdateJob,
     kUpdateJobState,
+    kUpdateDependants,
     kUpdatePlan,
     kAddTally,
     kLoadJob,
@@ -128,6 +129,6 @@ std::string_view TextOf(Sql which);
 #define KSANA_JOB_COLUMNS                                                          \
     "j.id, j.definition, j.version, j.created_at, j.updated_at, s.planned_until, " \
     "s.next_run_at, s.last_run_at, s.last_state, s.last_error, s.total_runs, "     \
-    "s.consecutive_failures"
+    "s.consecutive_failures, s.dependants"
 
 }  // namespace ksana::store_sqlite

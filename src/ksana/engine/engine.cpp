@@ -31,6 +31,7 @@ Result<void> Engine::Start() {
     for (const auto& runner : runners_) {
         if (auto started = runner->Start(); !started) {
             for (const auto& other : runners_) other->Stop();
+            node_.Leave();
             return started;
         }
     }
@@ -44,7 +45,7 @@ void Engine::StopWithin(Duration drain) {
     node_.Close();
     const std::size_t dispatchers = node_.dispatchers().size();
     for (std::size_t place = dispatchers; place < runners_.size(); ++place) {
-        runners_[place]->Stop();
+        if (!runners_[place]->while_draining()) runners_[place]->Stop();
     }
     if (!AwaitIdle(drain)) {
         Log(LogLevel::kWarn, "stopping what is still under way", {{"runs", node_.UnderWay()}});
@@ -56,6 +57,8 @@ void Engine::StopWithin(Duration drain) {
         }
     }
     for (const auto& runner : runners_) runner->Stop();
+    node_.LeaveShares();
+    node_.Leave();
     running_ = false;
 }
 

@@ -40,6 +40,8 @@ struct Loop {
     // empty.
     std::function<bool(store::Topics)> hint;
     std::function<Result<Step>()> run_once;
+    // Whether it goes on at a stop until the attempts under way have ended.
+    bool while_draining = false;
 };
 
 }  // namespace ksana::engine

@@ -32,6 +32,8 @@ class LoopRunner final : public Service {
     // Makes the loop run as soon as possible. Any thread.
     void Wake() { wakeup_.Notify(); }
 
+    bool while_draining() const { return loop_.while_draining; }
+
     // Returns when the thread was last between two steps, or asleep. Any thread.
     SteadyPoint last_step() const { return SteadyPoint(std::chrono::nanoseconds(last_step_)); }
 

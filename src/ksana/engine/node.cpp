@@ -5,6 +5,7 @@
 #include "ksana/base/log/log.hpp"
 #include "ksana/engine/dispatch/direct_submit.hpp"
 #include "ksana/engine/limits/limit_source.hpp"
+#include "ksana/engine/loop_runner.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -26,13 +27,22 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       options_(std::move(options)),
       observer_(observer),
       owner_(PrefixOf(options_) + options_.incarnation),
-      limits_({.node_rate = options_.rate, .breaker = options_.breaker, .name = options_.name}),
+      limits_({.node_rate = options_.rate,
+               .breaker = options_.breaker,
+               .name = options_.name,
+               .shared = options_.shared}),
+      shares_(store, limits_, clock,
+              {.owner = owner_,
+               .waiting = [this] { return WaitingForLimits(); },
+               .grown = [this] { WakeStarters(); }}),
       types_(store),
       follow_up_(MakeCallbackFollowUp(types_, options_.callbacks)),
       calendars_(store),
       schedules_(zones, [this](std::string_view name) { return calendars_.Find(name); }),
+      workers_(store, clock, options_.worker_silence),
+      agents_(clock),
       plans_(schedules_, [this](const std::string& code) { return types_.Find(code); },
-             {.defaults = options_.defaults, .max_fires = 100}),
+             {.defaults = options_.defaults, .max_fires = 100, .workers = &workers_}),
       planner_(store, plans_, clock,
                {.least_ahead = options_.least_ahead,
                 .most_ahead = options_.most_ahead,
@@ -44,11 +54,15 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
       retention_(store, locks_, clock, RetentionOptions()),
       backfiller_(store, plans_, clock),
       clock_watch_(store, plans_, clock, {}),
+      node_watch_(store, clock, WatchOptions()),
       calendar_watch_(store, calendars_, schedules_, plans_, clock,
                       {.wake =
                            [this] {
                                if (wake_) wake_(calendar_loop_);
                            }}),
+      worker_watch_(store, workers_, agents_, clock,
+                    {.grace = std::min(options_.worker_heartbeat, options_.worker_silence),
+                     .follow_up = follow_up_}),
       reaper_jumps_(clock) {
     for (Executor* executor : executors) {
         const std::size_t place = dispatchers_.size();
@@ -77,6 +91,34 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                                        .notices = options_.callbacks});
     }
     AddLoops();
+    store_.MakeRunsWith([this](const model::Job& job) { return plans_.RunOf(job); });
+    workers_.OnPreference([this] {
+        if (wake_) wake_(worker_loop_);
+    });
+}
+
+Node::~Node() { store_.MakeRunsWith({}); }
+
+NodeWatch::Options Node::WatchOptions() {
+    return {.self = {.name = options_.name,
+                     .incarnation = options_.incarnation,
+                     .version = options_.version,
+                     .lease = options_.lease,
+                     .started_at = clock_.Now()},
+            .shared = options_.shared,
+            .address = options_.address,
+            .load =
+                [this](model::ServerNode& self) {
+                    const DispatchLoad load = Load();
+                    self.slots = static_cast<std::int32_t>(load.slots);
+                    self.busy = static_cast<std::int32_t>(load.busy);
+                },
+            .take_back = [this](const auto& owners) { return TakeBack(owners); }};
+}
+
+void Node::AnnounceStop() {
+    node_watch_.SetStopping(true);
+    if (node_loop_ && wake_) wake_(*node_loop_);
 }
 
 // Wakes the starters of all dispatchers: they share the limits, so capacity that one frees may be
@@ -84,6 +126,10 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
 void Node::WakeStarters() {
     if (!wake_) return;
     for (std::size_t n = 0; n < dispatchers_.size(); ++n) wake_(dispatchers_.size() + n);
+}
+
+void Node::WakeShares() {
+    if (share_loop_ && wake_) wake_(*share_loop_);
 }
 
 Result<std::vector<store::Submitted>> Node::Submit(store::SubmitParams params) {
@@ -120,6 +166,7 @@ void Node::AddLoops() {
                       .topics = store::Topic::kJobs,
                       .hint = [this](store::Topics) { return !planning_; },
                       .run_once = [this] { return Plan(); }});
+    reaper_loop_ = loops_.size();
     loops_.push_back(
         {.name = "reaper", .topics = {}, .hint = {}, .run_once = [this] { return Reap(); }});
     loops_.push_back(
@@ -144,6 +191,16 @@ void Node::AddLoops() {
                               return true;
                           },
                       .run_once = [this] { return calendar_watch_.RunOnce(); }});
+    worker_loop_ = loops_.size();
+    loops_.push_back({.name = "workers",
+                      .topics = store::Topic::kWorkers,
+                      .hint =
+                          [this](store::Topics) {
+                              worker_watch_.Hint();
+                              return true;
+                          },
+                      .run_once = [this] { return worker_watch_.RunOnce(); }});
+    if (options_.shared) AddClusterLoops();
     if (!alerter_) return;
     loops_.push_back({.name = "alerts",
                       .topics = store::Topic::kDocuments | store::Topic::kFinished,
@@ -151,17 +208,49 @@ void Node::AddLoops() {
                       .run_once = [this] { return alerter_->RunOnce(); }});
 }
 
+// What only servers that share a store need.
+void Node::AddClusterLoops() {
+    node_loop_ = loops_.size();
+    loops_.push_back({.name = "nodes",
+                      .topics = store::Topic::kDocuments,
+                      .hint =
+                          [this](store::Topics) {
+                              node_watch_.Hint();
+                              return true;
+                          },
+                      .run_once = [this] { return node_watch_.RunOnce(); },
+                      .while_draining = true});
+    share_loop_ = loops_.size();
+    limits_.OnShareNeed([this] { WakeShares(); });
+    loops_.push_back({.name = "limit_shares",
+                      .topics = store::Topic::kShares,
+                      .hint = [this](store::Topics) { return shares_.Hint(); },
+                      .run_once = [this] { return shares_.RunOnce(); },
+                      .while_draining = true});
+}
+
 Result<void> Node::Prepare() {
     KSANA_TRY_VOID(types_.Refresh());
     KSANA_TRY_VOID(calendar_watch_.Refresh());
     KSANA_TRY_VOID(ReadLimits());
+    KSANA_TRY_VOID(workers_.Refresh());
     KSANA_TRY(const std::vector<std::string> lost, LostOwners());
-    if (lost.empty()) return {};
+    if (!lost.empty()) KSANA_TRY_VOID(TakeBack(lost));
+    return node_watch_.Join();
+}
+
+Result<void> Node::TakeBack(const std::vector<std::string>& owners) {
     for (bool more = true; more;) {
-        KSANA_TRY(const Reaper::Answer answer, reaper_.RunOnce(lost));
+        KSANA_TRY(const Reaper::Answer answer, reaper_.RunOnce(owners));
+        NoteReaped(answer.runs);
         more = answer.step.again;
     }
     return {};
+}
+
+void Node::NoteReaped(const std::vector<model::Run>& runs) {
+    if (observer_ == nullptr) return;
+    for (const model::Run& run : runs) observer_->Reaped(run);
 }
 
 Result<std::vector<std::string>> Node::LostOwners() {
@@ -228,11 +317,21 @@ Result<Step> Node::Reap() {
         return step;
     }
     no_reaping_until_.reset();
-    KSANA_TRY(const Reaper::Answer answer, reaper_.RunOnce());
-    if (observer_ != nullptr) {
-        for (const model::Run& run : answer.runs) observer_->Reaped(run);
+    reaps_at_ = SteadyPoint::max();  // this look may miss what starts from now on
+    KSANA_TRY(Reaper::Answer answer, reaper_.RunOnce());
+    NoteReaped(answer.runs);
+    if (answer.step.next) {
+        reaps_at_ = steady + std::max(*answer.step.next - clock_.Now(), Duration::zero());
     }
     return answer.step;
+}
+
+// Runs that this node executes are watched by its dispatchers. Of the others the reaper knows those
+// that had started when it last looked; an expiry before its next look wakes it. It looks at least
+// every kLongestSleep.
+void Node::ReapWithin(Duration time) {
+    if (time >= LoopRunner::kLongestSleep) return;
+    if (wake_ && clock_.SteadyNow() + time < reaps_at_.load()) wake_(reaper_loop_);
 }
 
 // The token of this node's locks. A node that is the only one with its name keeps its locks over a
@@ -266,7 +365,16 @@ Result<void> Node::ReadLimits() {
     KSANA_TRY(const auto limits, engine::ReadLimits(store_));
     if (!limits_.Configure(limits)) return {};
     for (const auto& dispatcher : dispatchers_) dispatcher->LimitsChanged();
+    WakeShares();
     return {};
+}
+
+std::map<std::string, std::size_t> Node::WaitingForLimits() const {
+    std::map<std::string, std::size_t> waiting;
+    for (const auto& dispatcher : dispatchers_) {
+        for (const auto& [key, count] : dispatcher->WaitingForLimits()) waiting[key] += count;
+    }
+    return waiting;
 }
 
 std::vector<LimitUse> Node::LimitUses() const {
@@ -274,14 +382,12 @@ std::vector<LimitUse> Node::LimitUses() const {
     own.limit.max_concurrency = static_cast<std::int32_t>(options_.slots);
     own.limit.rate = options_.rate;
     own.in_use = UnderWay();
-    std::map<std::string, std::size_t> waiting;
-    for (const auto& dispatcher : dispatchers_) {
-        for (const auto& [key, count] : dispatcher->WaitingForLimits()) waiting[key] += count;
-    }
+    const std::map<std::string, std::size_t> waiting = WaitingForLimits();
     std::vector<LimitUse> uses = {own};
     for (LimitUse& use : limits_.Uses(clock_.SteadyNow())) {
         const auto found = waiting.find(LimitKey(use.kind, use.name));
         if (found != waiting.end()) use.waiting = found->second;
+        if (use.share) use.share->owner = owner_;
         uses.push_back(std::move(use));
     }
     return uses;
@@ -298,11 +404,13 @@ GroupUse Node::UseOfGroup(const std::string& group) const {
 }
 
 void Node::Open() {
+    node_watch_.SetStopping(false);
     for (const auto& dispatcher : dispatchers_) dispatcher->Open();
 }
 
 void Node::Close() {
     for (const auto& dispatcher : dispatchers_) dispatcher->Close();
+    AnnounceStop();
 }
 
 void Node::StopAll() {
@@ -311,6 +419,10 @@ void Node::StopAll() {
 
 void Node::Abandon() {
     for (const auto& dispatcher : dispatchers_) dispatcher->Abandon();
+}
+
+void Node::LeaveShares() {
+    if (share_loop_) shares_.Leave();
 }
 
 bool Node::Idle() const {

@@ -25,12 +25,16 @@ constexpr Duration kVainPause = std::chrono::milliseconds(5);
 constexpr Duration kLongestVainPause = std::chrono::seconds(1);
 constexpr int kPausePerLook = 4;
 constexpr Duration kErrorPause = std::chrono::seconds(1);
+// How many runs the poll's worker has room for, as far as that is known: 0 of an agent.
+std::int32_t FreeSlots(const model::AgentClaim& claim) { return IsWorker(claim) ? claim.max : 0; }
 
 // Returns the key of the group that a claim belongs to: claims with equal filters can be served by
 // the same runs. Texts that contain separators may put different filters into one group. This costs
 // a claim in vain at most, because each poll claims with its own filter.
 std::string KeyOf(const model::AgentClaim& claim) {
     std::string key = claim.tenant + '\x01' + claim.creator + '\x01';
+    for (const model::ActionKind kind : claim.kinds) key += model::NameOf(kind);
+    key += IsWorker(claim) ? "\x01w\x01" : "\x01";
     for (const std::string& type : claim.types) key += type + '\x02';
     key += '\x01';
     for (const std::string& category : claim.categories) key += category + '\x02';
@@ -48,10 +52,17 @@ AgentPolls::AgentPolls(AgentService& agents, store::Store& store, Clock& clock,
       clock_(clock),
       options_(options),
       thread_("agents", [this](const std::stop_token& stop) { Run(stop); }),
-      subscription_(
-          store.changes().Subscribe(store::Topic::kTasks, [this](store::Topics) { Notify(); })) {}
+      subscription_(store.changes().Subscribe(
+          store::Topic::kTasks | store::Topic::kReady | store::Topic::kWorkers,
+          [this](store::Topics topics) { Hear(topics); })) {}
 
 AgentPolls::~AgentPolls() { Stop(); }
+
+void AgentPolls::Hear(store::Topics topics) {
+    const bool ready = topics.Has(store::Topic::kReady) && other_kinds_wait_;
+    if (topics.Has(store::Topic::kTasks) || ready) return Notify();
+    if (topics.Has(store::Topic::kWorkers) && workers_wait_) signal_->wakeup.Notify();
+}
 
 void AgentPolls::Notify() {
     ++commits_;  // before parked_ is read: Park writes parked_ and then reads commits_
@@ -90,6 +101,8 @@ void AgentPolls::Settle(AgentPoll poll, std::vector<model::Run> runs,
 
 bool AgentPolls::OthersWait(const model::AgentClaim& claim) const {
     if (claim.wait == Duration::zero() || parked_ == 0) return false;
+    // A run may name this very worker.
+    if (IsWorker(claim)) return false;
     const MutexLock lock(mutex_);
     return groups_.contains(KeyOf(claim));
 }
@@ -106,18 +119,32 @@ void AgentPolls::Park(AgentPoll poll, std::optional<std::uint64_t> seen) {
         lock.Unlock();
         return Refuse(poll);
     }
-    Group& group = groups_[key];
+    const Group& group = groups_[key];
     const bool first = parked_++ == 0;
+    if (IsWorker(poll.claim)) workers_wait_ = true;
+    // Commits of runs of other kinds were not counted before the first such poll.
+    const bool other_kinds = poll.claim.kinds != model::AgentClaim{}.kinds;
+    if (other_kinds && !other_kinds_wait_.exchange(true)) look_ = true;
     first_deadline_ = first ? deadline : std::min(first_deadline_, deadline);
     read_due_ = read_due_ || first;
     // A run may have become ready since the claim of this poll; or it made no claim, and the polls
     // before it are gone or taken.
     look_ = look_ || (seen ? *seen != commits_ : group.empty());
-    group.push_back({std::move(poll), deadline});
     // An agent that left before this line set `gone` while a sweep could not find its poll.
-    if (group.back().poll.client->gone()) signal_->gone = true;
+    if (poll.client->gone()) signal_->gone = true;
+    Insert({std::move(poll), deadline}, key, false);
     lock.Unlock();
     signal_->wakeup.Notify();
+}
+
+// `first`: before those with as many free slots.
+void AgentPolls::Insert(Waiting waiting, const Key& key, bool first) {
+    Group& group = groups_[key];
+    const std::int32_t slots = FreeSlots(waiting.poll.claim);
+    const auto free = [](const Waiting& one) { return FreeSlots(one.poll.claim); };
+    const auto place = first ? std::ranges::lower_bound(group, slots, std::greater(), free)
+                             : std::ranges::upper_bound(group, slots, std::greater(), free);
+    group.insert(place, std::move(waiting));
 }
 
 void AgentPolls::Refuse(AgentPoll& poll) const {
@@ -131,7 +158,13 @@ void AgentPolls::Answer(AgentPoll& poll, std::vector<model::Run> runs) {
         agents_.GiveBack(runs);
         runs.clear();
     }
-    poll.client->Send(std::move(runs));
+    auto jobs = JobsOf(runs);
+    if (!jobs) {
+        agents_.GiveBack(runs);
+        return poll.client->Fail(jobs.error());
+    }
+    if (jobs->empty()) return poll.client->Send(std::move(runs));
+    poll.client->SendWith(std::move(runs), *std::move(jobs));
 }
 
 void AgentPolls::SendEmpty(std::vector<Waiting> polls) {
@@ -157,8 +190,11 @@ void AgentPolls::Run(const std::stop_token& stop) {
 SteadyPoint AgentPolls::RunOnce() {
     const SteadyPoint now = clock_.SteadyNow();
     Sweep(now);
+    Recheck();
     if (waiting() == 0) {
         due_at_.reset();
+        workers_wait_ = false;
+        other_kinds_wait_ = false;
         return now + std::chrono::hours(1);
     }
     SteadyPoint next = now + options_.longest_sleep;
@@ -237,21 +273,26 @@ bool AgentPolls::WantsLook(SteadyPoint now) {
 // Claims runs for the first polls of the groups. Returns true if there is more to do at once.
 Result<bool> AgentPolls::Look() {
     seen_ = commits_.load();
-    std::vector<Taken> taken = TakeFirst();
+    KSANA_TRY(bool again, ClaimFor(TakeFirst(), AgentService::Aim::kCommon));
+    if (again) return true;
+    KSANA_TRY(const bool queued, ReadNextDue(clock_.SteadyNow()));
+    if (!queued || !workers_wait_) return false;
+    return LookForNamed();
+}
+
+Result<bool> AgentPolls::ClaimFor(std::vector<Taken> taken, AgentService::Aim aim) {
     if (taken.empty()) return false;
     std::vector<model::AgentClaim> claims;
     claims.reserve(taken.size());
     for (const Taken& one : taken) claims.push_back(one.waiting.poll.claim);
-    auto claimed = agents_.ClaimAll(claims);
+    auto claimed = agents_.ClaimAll(claims, aim);
     if (!claimed) {
         PutBack(std::move(taken));
         const MutexLock lock(mutex_);
         look_ = true;  // the runs of these commits were not looked at
         return std::move(claimed).error();
     }
-    const bool again = Serve(std::move(taken), *std::move(claimed));
-    if (!again) KSANA_TRY_VOID(ReadNextDue(clock_.SteadyNow()));
-    return again;
+    return Serve(std::move(taken), *std::move(claimed));
 }
 
 // The first polls of every group, beginning with the group of this turn.
@@ -260,9 +301,16 @@ std::vector<AgentPolls::Taken> AgentPolls::TakeFirst() {
     const MutexLock lock(mutex_);
     look_ = false;
     if (groups_.empty()) return taken;
-    const auto turn = static_cast<std::ptrdiff_t>(turn_++ % groups_.size());
-    auto group = std::next(groups_.begin(), turn);
-    for (std::size_t n = groups_.size(); n > 0; --n) {
+    std::vector<std::map<Key, Group>::iterator> order;
+    order.reserve(groups_.size());
+    for (auto group = groups_.begin(); group != groups_.end(); ++group) order.push_back(group);
+    const auto turn = static_cast<std::ptrdiff_t>(turn_++ % order.size());
+    std::ranges::rotate(order, order.begin() + turn);
+    // Workers of different groups may serve the same runs: the one with most free slots first.
+    std::ranges::stable_sort(order, std::greater(), [](const auto& group) {
+        return group->second.empty() ? 0 : FreeSlots(group->second.front().poll.claim);
+    });
+    for (const auto& group : order) {
         if (taken.size() >= kMaxClaims) {
             look_ = true;  // polls of other filters were left out
             break;
@@ -271,7 +319,6 @@ std::vector<AgentPolls::Taken> AgentPolls::TakeFirst() {
             taken.push_back({group->first, std::move(group->second.front())});
             group->second.pop_front();
         }
-        if (++group == groups_.end()) group = groups_.begin();
     }
     return taken;
 }
@@ -313,7 +360,7 @@ void AgentPolls::PutBack(std::vector<Taken> taken) {
             } else {
                 // Sweep may have computed the first deadline without these polls.
                 first_deadline_ = std::min(first_deadline_, entry->waiting.deadline);
-                groups_[entry->key].push_front(std::move(entry->waiting));
+                Insert(std::move(entry->waiting), entry->key, true);
             }
         }
         parked_ -= over.size();
@@ -328,8 +375,10 @@ AgentPolls::Reservation::~Reservation() {
 
 store::StartAs AgentPolls::Reservation::start() const {
     const model::AgentClaim& claim = taken_.waiting.poll.claim;
-    return {
-        .owner = claim.worker, .lease = claim.lease, .kind = model::ActionKind::kQueue, .limit = 1};
+    return {.owner = model::OwnerName(claim.worker, claim.incarnation),
+            .lease = claim.lease,
+            .kind = model::ActionKind::kQueue,
+            .limit = 1};
 }
 
 void AgentPolls::Reservation::Give(model::Run run) {
@@ -338,26 +387,33 @@ void AgentPolls::Reservation::Give(model::Run run) {
 }
 
 std::unique_ptr<AgentPolls::Reservation> AgentPolls::Reserve(const model::Run& run) {
-    // A store starts no run at once that has a selector.
-    if (parked_ == 0 || !run.selector.empty()) return nullptr;
+    // A store starts no run at once that has a selector or a preference.
+    if (parked_ == 0 || !run.selector.empty() || !run.prefer.empty()) return nullptr;
     if (agents_.limits() != nullptr && agents_.limits()->Concern(run.type)) return nullptr;
     const MutexLock lock(mutex_);
     // Runs that were ready before go first: RunOnce is about to claim them.
     if (groups_.empty() || look_ || draining_ || commits_ != seen_) return nullptr;
     auto group =
         std::next(groups_.begin(), static_cast<std::ptrdiff_t>(offer_turn_++ % groups_.size()));
+    auto best = groups_.end();
+    std::int32_t most = 0;
     for (std::size_t n = std::min(groups_.size(), kMaxOffers); n > 0; --n) {
         if (!group->second.empty()) {
-            Waiting& first = group->second.front();
-            if (store::Matches(AgentService::FilterOf(first.poll.claim), run)) {
-                Taken taken{group->first, std::move(first)};
-                group->second.pop_front();
-                return std::make_unique<Reservation>(*this, std::move(taken));
+            const model::AgentClaim& claim = group->second.front().poll.claim;
+            // Agents tell nothing about their load: the first one gets it.
+            const bool better = best == groups_.end() || (most > 0 && FreeSlots(claim) > most);
+            if (better && AgentService::Wants(claim, run, TimePoint::max())) {
+                best = group;
+                most = FreeSlots(claim);
+                if (most == 0) break;
             }
         }
         if (++group == groups_.end()) group = groups_.begin();
     }
-    return nullptr;
+    if (best == groups_.end()) return nullptr;
+    Taken taken{best->first, std::move(best->second.front())};
+    best->second.pop_front();
+    return std::make_unique<Reservation>(*this, std::move(taken));
 }
 
 void AgentPolls::Give(Taken& taken, model::Run run) {
@@ -385,12 +441,12 @@ void AgentPolls::PutBackReserved(Taken taken) {
     signal_->wakeup.Notify();
 }
 
-// Reads when the next run comes due by itself.
-Result<void> AgentPolls::ReadNextDue(SteadyPoint now) {
+// Reads when the next run comes due by itself. Returns whether runs are ready.
+Result<bool> AgentPolls::ReadNextDue(SteadyPoint now) {
     KSANA_TRY(const store::WakeTimes times, store_.runs().NextWake());
     due_at_.reset();
     if (times.ready) due_at_ = now + std::max(*times.ready - times.now, Duration::zero());
-    return {};
+    return times.queued;
 }
 
 }  // namespace ksana::engine

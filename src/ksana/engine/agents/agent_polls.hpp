@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "ksana/base/process/service.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/workers/worker_directory.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::engine {
@@ -32,8 +34,14 @@ class PollClient {
 
     // Answers with runs that are started and leased to the agent; without runs if there are none.
     virtual void Send(std::vector<model::Run> runs) = 0;
+    // The same, with the jobs of the runs that no agent gets (ActionKind other than kQueue).
+    virtual void SendWith(std::vector<model::Run> runs, std::vector<model::Job> /*jobs*/) {
+        Send(std::move(runs));
+    }
     // Answers that the claim failed.
     virtual void Fail(const Error& error) = 0;
+    // Answers without runs: the worker is to drain.
+    virtual void SendDrain() { Send({}); }
 
     // Returns whether the agent has closed its connection.
     virtual bool gone() const = 0;
@@ -42,6 +50,9 @@ class PollClient {
     virtual void OnGone(std::function<void()> callback) = 0;
 };
 
+// Whether a registered worker claims, not an agent.
+inline bool IsWorker(const model::AgentClaim& claim) { return !claim.incarnation.IsNil(); }
+
 // A claim of an agent, and where its answer goes.
 struct AgentPoll {
     model::AgentClaim claim;
@@ -49,13 +60,18 @@ struct AgentPoll {
 };
 
 // The long polls of agents: claims that wait for runs. A waiting poll costs no thread: one thread
-// serves all, in the order in which they came. It wakes when a commit makes a run ready, or when a
+// serves all: agents in the order in which they came, registered workers with the most free slots
+// first. It wakes when a commit makes a run ready, or when a
 // run comes due. It claims for no more than the first few polls of each filter, and goes on while
 // they are filled, so that a single run does not wake every poll. Claims of several polls share a
 // transaction.
 //
 // A task that is submitted while a poll waits for it and nothing else is ready is stored as started
 // by the agent of that poll (Reserve): one commit from its submission to its start.
+//
+// Polls of registered workers claim together what any of them may get; then those are looked after
+// that a waiting run names (a label of its selector or preference), and a few others in turn. A
+// worker that is to drain, or that was replaced, has its poll answered at once.
 //
 // Runs that were claimed for an agent which has closed its connection are given back at once. A
 // store that fails is asked again after a second; the polls wait on. Thread-safe; RunOnce is for
@@ -69,6 +85,7 @@ class AgentPolls final : public Service {
         // Bounds the delay of runs that other programs write into the tables, which wakes no
         // thread.
         Duration longest_sleep = std::chrono::seconds(1);
+        WorkerDirectory* workers = nullptr;  // may be null: no worker is registered
     };
 
     // `agents`, `store` and `clock` must outlive it.
@@ -108,7 +125,8 @@ class AgentPolls final : public Service {
         AgentPoll poll;
         SteadyPoint deadline;
     };
-    // Polls with the same filter, in the order in which they came.
+    // Polls with the same filter: those with the most free slots first, then in the order in which
+    // they came. The polls of agents all count the same.
     using Group = std::deque<Waiting>;
     using Key = std::string;
     // What the threads of connections may touch after this object is destroyed.
@@ -126,17 +144,26 @@ class AgentPolls final : public Service {
     void Park(AgentPoll poll, std::optional<std::uint64_t> seen);
     void Refuse(AgentPoll& poll) const;
     void Answer(AgentPoll& poll, std::vector<model::Run> runs);
+    Result<std::vector<model::Job>> JobsOf(const std::vector<model::Run>& runs);
     static void SendEmpty(std::vector<Waiting> polls);
 
     void Sweep(SteadyPoint now);
     bool WantsLook(SteadyPoint now);
     Result<bool> Look();
+    Result<bool> LookForNamed();
+    Result<std::set<std::string, std::less<>>> NamedWorkers();
+    void Recheck();
+    void AnswerBad(const std::map<std::pair<std::string, Uuid>, Standing>& bad);
+    void Hear(store::Topics topics);
+    void Insert(Waiting waiting, const Key& key, bool first) KSANA_REQUIRES(mutex_);
     std::vector<Taken> TakeFirst();
+    std::vector<Taken> TakeNamed(const std::set<std::string, std::less<>>& names);
+    Result<bool> ClaimFor(std::vector<Taken> taken, AgentService::Aim aim);
     bool Serve(std::vector<Taken> taken, std::vector<store::Claimed> claimed);
     void PutBack(std::vector<Taken> taken);
     void Give(Taken& taken, model::Run run);
     void PutBackReserved(Taken taken);
-    Result<void> ReadNextDue(SteadyPoint now);
+    Result<bool> ReadNextDue(SteadyPoint now);
 
     AgentService& agents_;
     store::Store& store_;
@@ -147,6 +174,10 @@ class AgentPolls final : public Service {
     std::atomic<bool> draining_{false};
     // Polls that wait, with those that were taken out of their groups. Changed under mutex_.
     std::atomic<std::size_t> parked_{0};
+    // Set while there may be polls of registered workers, and such that wait for other runs than
+    // tasks; reset when no poll waits.
+    std::atomic<bool> workers_wait_{false};
+    std::atomic<bool> other_kinds_wait_{false};
 
     mutable Mutex mutex_;
     std::map<Key, Group> groups_ KSANA_GUARDED_BY(mutex_);   // empty: all are taken
@@ -162,6 +193,8 @@ class AgentPolls final : public Service {
     std::size_t turn_ = 0;               // the group that is looked for first
     std::optional<SteadyPoint> due_at_;  // the next run comes due by itself
     bool failing_ = false;
+    std::uint64_t checked_ = 0;   // version of the workers when the polls were checked
+    std::size_t named_turn_ = 0;  // the worker that is looked after next though no run names it
 
     Mutex service_mutex_;  // one Start or Stop at a time
     LoopThread thread_;

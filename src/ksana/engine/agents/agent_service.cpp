@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/model/worker.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -12,22 +13,52 @@ using model::EventVerdict;
 using model::RunEvent;
 using store::Applied;
 
-store::ClaimParams ParamsOf(const AgentClaim& claim) {
-    return {.filter = AgentService::FilterOf(claim),
-            .owner = claim.worker,
-            .lease = claim.lease,
-            .limit = static_cast<std::size_t>(claim.max)};
+// Commands and calls have no types that a worker could serve, or that have limits.
+bool HasTypes(model::ActionKind kind) {
+    return kind == model::ActionKind::kQueue || kind == model::ActionKind::kHandler;
+}
+
+// What a claim asks for among the runs of one kind.
+store::ClaimFilter FilterOf(const AgentClaim& claim, model::ActionKind kind) {
+    store::ClaimFilter filter{.kind = kind, .tenant = claim.tenant, .creator = claim.creator};
+    if (HasTypes(kind)) filter.types = claim.types;
+    if (kind == model::ActionKind::kQueue) filter.categories = claim.categories;
+    filter.labels = claim.labels;
+    // Calls that demand no labels are for the servers.
+    filter.only_selective = kind == model::ActionKind::kHttp;
+    return filter;
 }
 
 }  // namespace
 
-store::ClaimFilter AgentService::FilterOf(const AgentClaim& claim) {
-    return {.kind = model::ActionKind::kQueue,
-            .types = claim.types,
-            .categories = claim.categories,
-            .tenant = claim.tenant,
-            .creator = claim.creator,
-            .labels = claim.labels};
+store::ClaimParams AgentService::ParamsOf(const AgentClaim& claim, Aim aim) {
+    store::ClaimParams params{.filter = {},
+                              .owner = model::OwnerName(claim.worker, claim.incarnation),
+                              .lease = claim.lease,
+                              .limit = static_cast<std::size_t>(claim.max)};
+    if (!claim.incarnation.IsNil()) {
+        params.worker = claim.worker;
+        params.incarnation = claim.incarnation;
+    }
+    const bool named = aim == Aim::kOwn && !claim.incarnation.IsNil();
+    for (std::size_t i = 0; i < claim.kinds.size(); ++i) {
+        store::ClaimFilter filter = FilterOf(claim, claim.kinds[i]);
+        if (named) filter.labels[model::kWorkerLabel] = claim.worker;
+        if (i == 0) {
+            params.filter = std::move(filter);
+        } else {
+            params.others.push_back(std::move(filter));
+        }
+    }
+    return params;
+}
+
+bool AgentService::Wants(const AgentClaim& claim, const model::Run& run, TimePoint now) {
+    const store::ClaimParams params = ParamsOf(claim, Aim::kOwn);
+    return store::Matches(params.filter, run, now) ||
+           std::ranges::any_of(params.others, [&](const store::ClaimFilter& filter) {
+               return store::Matches(filter, run, now);
+           });
 }
 
 Result<store::Exchanged> AgentService::Exchange(std::vector<RunEvent> reports,
@@ -42,11 +73,11 @@ Result<store::Exchanged> AgentService::Exchange(std::vector<RunEvent> reports,
         params.events.push_back({.run_id = report.run_id, .event = std::move(report.event)});
     }
     params.follow_up = options_.follow_up;
-    if (claim) params.claim = ParamsOf(*claim);
+    if (claim) params.claim = ParamsOf(*claim, Aim::kOwn);
     std::optional<AgentLimits::Turn> turn;
-    if (claim && IsLimited(*claim)) {
+    if (claim && IsLimited(*params.claim)) {
         turn.emplace(*options_.limits);
-        if (!turn->Narrow(*params.claim)) params.claim.reset();
+        if (!Narrow(*turn, *params.claim)) params.claim.reset();
     }
     KSANA_TRY(store::Exchanged exchanged, store_.runs().Exchange(std::move(params)));
     if (turn) turn->Note(exchanged.claimed.runs, claim->lease);
@@ -56,8 +87,37 @@ Result<store::Exchanged> AgentService::Exchange(std::vector<RunEvent> reports,
     return exchanged;
 }
 
-bool AgentService::IsLimited(const AgentClaim& claim) const {
-    return options_.limits != nullptr && options_.limits->Concern(FilterOf(claim));
+bool AgentService::IsLimited(const store::ClaimParams& params) const {
+    if (options_.limits == nullptr) return false;
+    const auto concerned = [this](const store::ClaimFilter& filter) {
+        return HasTypes(filter.kind) && options_.limits->Concern(filter);
+    };
+    return concerned(params.filter) || std::ranges::any_of(params.others, concerned);
+}
+
+// Leaves out the kinds that have no room. Returns false if none is left.
+bool AgentService::Narrow(AgentLimits::Turn& turn, store::ClaimParams& params) const {
+    std::vector<store::ClaimFilter> all = std::move(params.others);
+    all.insert(all.begin(), std::move(params.filter));
+    std::vector<store::ClaimFilter> left;
+    for (store::ClaimFilter& filter : all) {
+        if (!HasTypes(filter.kind)) {
+            left.push_back(std::move(filter));
+            continue;
+        }
+        store::ClaimParams one{.filter = std::move(filter),
+                               .owner = params.owner,
+                               .lease = params.lease,
+                               .limit = params.limit};
+        if (!turn.Narrow(one)) continue;
+        params.limit = std::min(params.limit, one.limit);
+        left.push_back(std::move(one.filter));
+    }
+    if (left.empty()) return false;
+    params.filter = std::move(left.front());
+    left.erase(left.begin());
+    params.others = std::move(left);
+    return true;
 }
 
 Result<Applied> AgentService::Report(RunEvent report) {
@@ -79,17 +139,18 @@ Result<Applied> AgentService::Report(RunEvent report) {
     return Error(Code::kInternal, "a report without a verdict");
 }
 
-Result<std::vector<store::Claimed>> AgentService::ClaimAll(const std::vector<AgentClaim>& claims) {
+Result<std::vector<store::Claimed>> AgentService::ClaimAll(const std::vector<AgentClaim>& claims,
+                                                           Aim aim) {
     store::ExchangeParams params;
     params.more_claims.reserve(claims.size());
     std::vector<std::size_t> places;  // indexes in `claims` of the claims that are made
     places.reserve(claims.size());
     std::optional<AgentLimits::Turn> turn;
     for (std::size_t i = 0; i < claims.size(); ++i) {
-        store::ClaimParams one = ParamsOf(claims[i]);
-        if (IsLimited(claims[i])) {
+        store::ClaimParams one = ParamsOf(claims[i], aim);
+        if (IsLimited(one)) {
             if (!turn) turn.emplace(*options_.limits);
-            if (!turn->Narrow(one)) continue;
+            if (!Narrow(*turn, one)) continue;
         }
         params.more_claims.push_back(std::move(one));
         places.push_back(i);
@@ -156,6 +217,10 @@ void AgentService::Note(const store::Claimed& claimed) const {
 }
 
 void AgentService::NoteStarted(const model::Run& run) const {
+    const auto expires = model::ExpiresAt(run);
+    if (expires && options_.expires_in) {
+        options_.expires_in(*expires - run.status.started_at.value_or(*expires));
+    }
     if (options_.observer == nullptr) return;
     const Duration late = run.status.started_at.value_or(run.status.ready_at) - run.status.ready_at;
     options_.observer->Started(run, std::max(late, Duration::zero()));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
@@ -18,10 +19,17 @@ namespace ksana::engine {
 // it fails.
 class AgentService {
   public:
+    // Which runs a claim asks for: those that name its worker too, or only those that any worker
+    // with its labels may get.
+    enum class Aim : std::uint8_t { kOwn, kCommon };
+
     struct Options {
         store::FollowUp follow_up;      // may be empty
         Observer* observer = nullptr;   // may be null
         AgentLimits* limits = nullptr;  // may be null: types have no limits for agents
+        // Told how soon the lease or the deadline of a run that was just started may expire, which
+        // nobody but the reaper notices. May be empty; called by any thread.
+        std::function<void(Duration)> expires_in = {};
     };
 
     // `store` and the pointers in `options` must outlive the service.
@@ -39,7 +47,8 @@ class AgentService {
 
     // Makes claims for several agents in one transaction. Returns one result per claim, in order.
     // Once a claim is not filled, later claims with the same filter get nothing.
-    Result<std::vector<store::Claimed>> ClaimAll(const std::vector<model::AgentClaim>& claims);
+    Result<std::vector<store::Claimed>> ClaimAll(const std::vector<model::AgentClaim>& claims,
+                                                 Aim aim = Aim::kOwn);
 
     // Tells the observer that a run was stored as started by an agent (AgentPolls::Reserve).
     void NoteStarted(const model::Run& run) const;
@@ -50,7 +59,10 @@ class AgentService {
 
     AgentLimits* limits() const { return options_.limits; }
 
-    static store::ClaimFilter FilterOf(const model::AgentClaim& claim);
+    // The claim for the store: one filter for each kind.
+    static store::ClaimParams ParamsOf(const model::AgentClaim& claim, Aim aim);
+    // Whether the claim may take the run now.
+    static bool Wants(const model::AgentClaim& claim, const model::Run& run, TimePoint now);
 
   private:
     // The part of a report that is needed after the store has taken the event.
@@ -64,7 +76,8 @@ class AgentService {
     void Note(const Said& said, const store::Applied& applied) const;
     void Note(const store::Claimed& claimed) const;
     void NoteLimits(const Said& said, const store::Applied& applied) const;
-    bool IsLimited(const model::AgentClaim& claim) const;
+    bool IsLimited(const store::ClaimParams& params) const;
+    bool Narrow(AgentLimits::Turn& turn, store::ClaimParams& params) const;
 
     store::Store& store_;
     const Options options_;

@@ -59,6 +59,11 @@ Result<std::vector<TimePoint>> BackfillService::FiresOf(const model::Job& job,
                                                         const BackfillParams& wish, TimePoint now) {
     KSANA_TRY_VOID(CheckWish(wish, now));
     KSANA_TRY(const schedule::Schedule schedule, schedules_.Of(job));
+    if (!schedule.HasTimes()) {
+        return Problem1(
+            "/job_id", "the job fires after other jobs and has no fires of its own: backfill those",
+            "not_supported");
+    }
     TimePoint last = wish.to - kTick;
     if (job.enabled) last = std::min(last, job.state.planned_until.value_or(job.state.created_at));
     const TimePoint before = wish.from - kTick;
@@ -94,6 +99,10 @@ Result<Backfill> BackfillService::Start(const BackfillParams& wish, const Actor&
         if (there || there.error().code != Code::kNotFound) return there;
     }
     KSANA_TRY(const model::Job job, store_.jobs().Get(wish.job_id));
+    if (job.placement.broadcast) {
+        return Error(Code::kConflict,
+                     "the job is a broadcast: its fires were for the workers of their time");
+    }
     KSANA_TRY(const TimePoint now, store_.Now());
     KSANA_TRY(const std::vector<TimePoint> fires, FiresOf(job, wish, now));
     if (fires.empty()) {

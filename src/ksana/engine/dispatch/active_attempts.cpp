@@ -24,6 +24,9 @@ constexpr Duration kNoticedWait = std::chrono::milliseconds(50);
 // without them each few runs would cost a transaction.
 constexpr std::size_t kHeldBackRoom = 64;
 
+// How long news of a running attempt wait for a renewal to go with: each costs a write.
+constexpr Duration kNewsWait = std::chrono::seconds(1);
+
 // Translates kCancelled into the event of the reason for which the attempt was asked to stop.
 model::Event AsStopped(model::Event event, StopReason reason) {
     if (event.kind != model::EventKind::kCancelled) return event;
@@ -301,6 +304,13 @@ void ActiveAttempts::ReleaseLimits(ActiveAttempt& attempt, model::Event& event, 
 
 std::vector<AttemptPointer> ActiveAttempts::TakeEnded() {
     const MutexLock lock(mutex_);
+    for (const AttemptPointer& attempt : ended_) {
+        // The end of an attempt says nothing of progress, only its log matters.
+        Append(attempt->telling, std::exchange(attempt->news, {}));
+        if (attempt->telling.log.empty()) continue;
+        Append(attempt->telling, {.log = std::move(attempt->event.log)});
+        attempt->event.log = std::exchange(attempt->telling, {}).log;
+    }
     return std::exchange(ended_, {});
 }
 
@@ -331,15 +341,33 @@ std::vector<ActiveAttempts::Renewal> ActiveAttempts::Renewals(SteadyPoint now, b
             event.not_begun = true;
             event.detail = codec::WaitCauseToDetail(*cause);
         }
+        Append(attempt->telling, std::exchange(attempt->news, {}));
+        PutInto(event, attempt->telling);
         renewals.push_back({.attempt = attempt, .event = std::move(event)});
     }
     return renewals;
 }
 
+void ActiveAttempts::Tell(ActiveAttempt& attempt, AttemptNews news) {
+    const SteadyPoint latest = clock_.SteadyNow() + kNewsWait;
+    {
+        const MutexLock lock(mutex_);
+        if (attempt.ended) return;
+        Append(attempt.news, std::move(news));
+        if (attempt.renew_at == kNever || attempt.renew_at <= latest) return;
+        attempt.renew_at = latest;
+        if (next_check_at_ <= latest) return;
+        next_check_at_ = latest;
+    }
+    signals_.ended();
+}
+
 void ActiveAttempts::NoteRenewed(ActiveAttempt& attempt, SteadyPoint asked_at) {
     const MutexLock lock(mutex_);
+    attempt.telling = {};
     if (attempt.ended) return;
-    attempt.renew_at = asked_at + lease_ / 3;
+    const Duration next = lease_ / 3;
+    attempt.renew_at = asked_at + (attempt.news.empty() ? next : std::min(next, kNewsWait));
     attempt.leased_at = asked_at;
     if (std::exchange(attempt.told_begun, false)) {
         attempt.has_waited = false;

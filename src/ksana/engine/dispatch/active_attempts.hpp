@@ -92,6 +92,10 @@ class ActiveAttempts {
     // Takes back attempts whose report failed. They use room until the next TakeEnded.
     void PutBack(std::vector<AttemptPointer> ended);
 
+    // Keeps news of a running attempt for its next renewal, which comes within kNewsWait. Ignores
+    // those of an attempt that has ended.
+    void Tell(ActiveAttempt& attempt, AttemptNews news);
+
     struct Renewal {
         AttemptPointer attempt;
         model::Event event;

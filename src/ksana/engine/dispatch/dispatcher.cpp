@@ -122,6 +122,7 @@ Result<Step> Dispatcher::RunOnce() {
     exchanged_at_ = now;
 
     const std::size_t room = claim ? claim->limit : 0;
+    const TimePoint asked_at = clock_.Now();
     auto exchanged = store_.runs().Exchange({.now = {},
                                              .events = std::move(events),
                                              .follow_up = options_.follow_up,
@@ -144,7 +145,7 @@ Result<Step> Dispatcher::RunOnce() {
     }
     if (exchanged->claimed.more) look_for_ready_ = true;
     attempts_->SetClaimsWait(exchanged->claimed.more);
-    Accept(std::move(exchanged->claimed.runs), room);
+    Accept(std::move(exchanged->claimed.runs), room, asked_at);
     return NextStep(now);
 }
 
@@ -246,9 +247,13 @@ void Dispatcher::NoteRenewed(ActiveAttempt& attempt, const store::Applied& appli
 }
 
 // Renews the leases of claimed runs from now on, even while their jobs cannot be read.
-void Dispatcher::Accept(std::vector<Run> runs, std::size_t room) {
+void Dispatcher::Accept(std::vector<Run> runs, std::size_t room, TimePoint asked_at) {
+    if (!runs.empty() && runs.front().status.started_at) {
+        store_offset_.Note(asked_at, clock_.Now(), *runs.front().status.started_at);
+    }
     for (Run& run : runs) {
         unresolved_.push_back(MakeAttempt(std::move(run)));
+        unresolved_.back()->store_offset = store_offset_.Least();
         attempts_->Add(unresolved_.back());
     }
     attempts_->GiveBack(room - std::min(room, runs.size()));
@@ -299,6 +304,13 @@ void Dispatcher::Start(AttemptPointer attempt, std::uint64_t stops) {
         const auto waited = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - attempt->due);
         options_.observer->Started(attempt->run, LatenessOf(attempt->run) + waited);
     }
+    if (executor_.tells_news()) {
+        // The function lives in the attempt, so the attempt outlives it. The attempts own the
+        // attempt, so it must not own them.
+        attempt->tell = [all = std::weak_ptr(attempts_), one = attempt.get()](AttemptNews news) {
+            if (const auto attempts = all.lock()) attempts->Tell(*one, std::move(news));
+        };
+    }
     executor_.Start(attempt, [attempts = attempts_, attempt](model::Event event) {
         attempts->End(*attempt, std::move(event));
     });
@@ -334,6 +346,7 @@ void Dispatcher::Begin(std::vector<AttemptPointer> attempts, const store::StartA
     const TimePoint store_now = clock_.Now() + store_offset;
     for (AttemptPointer& attempt : attempts) {
         if (LatenessOf(attempt->run) > LateStarts::kLate) ++late;
+        attempt->store_offset = store_offset;
         const Duration early = attempt->run.status.ready_at - store_now;
         attempts_->AddReady(std::move(attempt), now + std::max(early, Duration::zero()));
     }

@@ -17,6 +17,7 @@
 #include "ksana/engine/dispatch/slot_throughput.hpp"
 #include "ksana/engine/loop.hpp"
 #include "ksana/engine/observer.hpp"
+#include "ksana/engine/plan/store_offset.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::engine {
@@ -57,6 +58,7 @@ class Dispatcher {
     Result<Step> RunOnce();
 
     model::ActionKind kind() const { return executor_.kind(); }
+    TimePoint Now() const { return clock_.Now(); }  // this node's wall clock
     // Returns the topic of commits that make a run of this kind claimable.
     store::Topic topic() const {
         const bool tasks = executor_.kind() == model::ActionKind::kQueue;
@@ -108,7 +110,7 @@ class Dispatcher {
     std::optional<store::ClaimParams> WantedClaim(SteadyPoint now);
     void NoteReported(const ActiveAttempt& attempt, const store::Applied& applied);
     void NoteRenewed(ActiveAttempt& attempt, const store::Applied& applied, SteadyPoint asked_at);
-    void Accept(std::vector<model::Run> runs, std::size_t room);
+    void Accept(std::vector<model::Run> runs, std::size_t room, TimePoint asked_at);
     void StartUnresolved();
     void Start(AttemptPointer attempt, std::uint64_t stops);
     void GiveBackWaiting();
@@ -134,6 +136,7 @@ class Dispatcher {
     SteadyPoint exchanged_at_{};  // start of the last transaction
     // When the next run becomes ready, on this node's wall clock; none: unknown.
     std::optional<TimePoint> next_ready_;
+    StoreOffset store_offset_;
     SteadyPoint asked_at_{};                  // when the store was last asked for next_ready_
     std::vector<AttemptPointer> unresolved_;  // claimed attempts whose jobs are not read yet
 };

@@ -28,6 +28,9 @@ class Executor {
     // other processes. Any thread.
     virtual std::vector<std::string> types() const { return {}; }
 
+    // Returns whether it calls ActiveAttempt::tell, which is set only then.
+    virtual bool tells_news() const { return false; }
+
     // Starts the attempt and returns at once. Calls `done` exactly once, on any thread, possibly
     // before Start returns. `done` returns quickly and does not call the executor.
     virtual void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) = 0;

@@ -12,8 +12,8 @@ namespace ksana::engine {
 
 // Ends attempts whose lease or deadline has passed, whichever node owns them, and logs each. The
 // store also unblocks runs whose blocking run is gone. Owned by Node. Every node runs one; the
-// store makes sure that each attempt is reaped once. Not thread-safe. Returns the store's error if
-// reaping fails.
+// store makes sure that each attempt is reaped once. Keeps no state between calls, so any thread
+// may call it. Returns the store's error if reaping fails.
 class Reaper {
   public:
     struct Options {

@@ -43,6 +43,7 @@ bool AgentLimits::Turn::Narrow(store::ClaimParams& claim) {
             continue;
         }
         again = std::min(again, one.again);
+        limits_.book_.WantType(one.type, claim.limit, limits_.clock_.SteadyNow());
         if (any) {
             claim.filter.without.push_back(one.type);
         } else {

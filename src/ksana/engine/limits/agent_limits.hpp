@@ -16,7 +16,8 @@ namespace ksana::engine {
 
 // Enforces the limits of types for runs that agents claim. A claim gets no more runs than there is
 // room for; the rest stays queued in order, and no attempt is used up. A run counts from its claim
-// until it is reported, given back, or its lease expires. Like all limits, they apply per node.
+// until it is reported, given back, or its lease expires. Where nodes share a limit, the share of
+// this node counts.
 // Owned by the server; AgentService and the agent polls call it. Thread-safe.
 class AgentLimits {
   public:
@@ -24,8 +25,12 @@ class AgentLimits {
     AgentLimits(LimitTracker& book, Clock& clock) : book_(book), clock_(clock) {}
 
     // Sets the function that is called when a run may have room that had none. Set before the first
-    // claim; called on the thread that released the room, without a lock held.
-    void OnRoom(std::function<void()> ring) { ring_ = std::move(ring); }
+    // claim; called on the thread that released the room or brought a
+    // larger share, without a lock held.
+    void OnRoom(std::function<void()> ring) {
+        book_.OnRoom(ring);
+        ring_ = std::move(ring);
+    }
 
     // Returns whether any limit applies to such a claim, or to a run of this type.
     bool Concern(const store::ClaimFilter& filter) const;

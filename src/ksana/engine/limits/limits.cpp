@@ -2,65 +2,30 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <variant>
 
-#include "ksana/base/log/log.hpp"
+#include "ksana/engine/limits/limit_line.hpp"
 #include "ksana/model/http_url.hpp"
 
 namespace ksana::engine {
 namespace {
 
 using model::LimitKind;
-using model::TargetHealth;
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
-
-// The most failing destinations that are tracked. Further ones have no breaker.
-constexpr std::size_t kMaxHosts = 10'000;
 
 // Attempts that start within this time wait in memory, but at least kFewestWaiting and at most
 // kMostKeptWaiting.
 constexpr nanoseconds kWorthKeeping = seconds(10);
 constexpr std::int64_t kFewestWaiting = 2;
 constexpr std::int64_t kMostKeptWaiting = 64;
-// The assumed duration of an attempt before the first one ended.
-constexpr nanoseconds kGuessedHold = seconds(1);
-
 // The bounds of the time that an attempt is sent away for. The upper one exists because a limit may
 // be raised meanwhile.
 constexpr Duration kShortestAway = seconds(1);
 constexpr Duration kLongestAway = std::chrono::minutes(5);
 
-// Attempts that an open breaker sent away come back at this interval, at most kMaxReturns of them
-// one by one.
-constexpr Duration kBetweenReturns = milliseconds(10);
-constexpr std::int64_t kMaxReturns = 3'000;
-
 }  // namespace
-
-struct LimitTracker::Line {
-    std::string key;
-    model::Limit limit;
-    std::optional<TokenBucket> bucket;
-    std::size_t in_use = 0;
-    nanoseconds hold = kGuessedHold;  // moving average of the time an attempt is in flight
-    SteadyPoint booked_until{};  // the places up to here belong to attempts that were sent away
-
-    bool Full() const {
-        return limit.max_concurrency &&
-               in_use >= static_cast<std::size_t>(std::max(0, *limit.max_concurrency));
-    }
-
-    // Returns the expected time between two starts.
-    nanoseconds Interval() const {
-        nanoseconds interval = bucket ? bucket->interval() : nanoseconds(1);
-        if (limit.max_concurrency) {
-            interval = std::max(interval, hold / std::max(1, *limit.max_concurrency));
-        }
-        return std::max(interval, nanoseconds(1));
-    }
-};
 
 // The limit of a type applies to its work. A callback about the end of a run counts only toward the
 // host's limit.
@@ -127,43 +92,32 @@ std::vector<std::shared_ptr<LimitTracker::Line>> LimitTracker::LinesOf(
     return found;
 }
 
-std::optional<LimitTracker::Answer> LimitTracker::AskBreaker(const std::string& host,
-                                                             SteadyPoint now) {
-    if (host.empty() || hosts_.empty()) return std::nullopt;
-    const auto found = hosts_.find(host);
-    if (found == hosts_.end() || found->second.breaker.Allows(now)) return std::nullopt;
-    Host& known = found->second;
+// All or nothing: an attempt that one limit refuses takes nothing from the others.
+LimitTracker::Answer LimitTracker::TryTake(const LimitSubject& subject, SteadyPoint now) {
     Answer answer;
-    answer.key = LimitKey(LimitKind::kHost, host);
-    answer.breaker = true;
-    if (known.breaker.state() == BreakerState::kHalfOpen) {
-        answer.kind = Answer::Kind::kWaits;
-        return answer;
+    bool asks = false;
+    {
+        const MutexLock lock(mutex_);
+        answer = TryTakeLocked(subject, now, asks);
     }
-    answer.kind = Answer::Kind::kLater;
-    answer.after = std::chrono::ceil<Duration>(known.breaker.retry_at() - now) +
-                   kBetweenReturns * std::min(known.given_back++, kMaxReturns);
+    if (asks) TellNeed();
     return answer;
 }
 
-// All or nothing: an attempt that one limit refuses takes nothing from the others.
-LimitTracker::Answer LimitTracker::TryTake(const LimitSubject& subject, SteadyPoint now) {
-    const MutexLock lock(mutex_);
+LimitTracker::Answer LimitTracker::TryTakeLocked(const LimitSubject& subject, SteadyPoint now,
+                                                 bool& asks) {
     if (auto refused = AskBreaker(subject.host, now)) return *std::move(refused);
     Answer answer;
     std::vector<std::shared_ptr<Line>> lines = LinesOf(subject);
     for (const auto& line : lines) {
-        const bool full = line->Full();
-        if (!full && (!line->bucket || line->bucket->NextAt() <= now)) continue;
+        if (line->FreeAt(now) <= now) continue;
         answer.kind = Answer::Kind::kWaits;
         answer.key = line->key;
-        if (!full) answer.again = line->bucket->NextAt();
+        answer.again = line->FreeAt(now);
+        asks = line->Ask(now);
         return answer;
     }
-    for (const auto& line : lines) {
-        ++line->in_use;
-        if (line->bucket) line->bucket->Take(now);
-    }
+    for (const auto& line : lines) line->Take(now);
     if (node_) node_->Take(now);
     answer.ticket.since = now;
     answer.ticket.lines = std::move(lines);
@@ -189,16 +143,8 @@ std::vector<LimitTracker::TypeRoom> LimitTracker::TypeRooms(SteadyPoint now) con
     for (auto line = lines_.lower_bound(first);
          line != lines_.end() && line->first.starts_with(first); ++line) {
         const Line& of = *line->second;
-        TypeRoom room{.type = std::string(NameOfLimitKey(of.key)), .room = SIZE_MAX};
-        if (of.limit.max_concurrency) {
-            const auto most = static_cast<std::size_t>(std::max(0, *of.limit.max_concurrency));
-            room.room = most - std::min(most, of.in_use);
-        }
-        if (of.bucket) {
-            const std::size_t tokens = of.bucket->Tokens(now);
-            if (tokens == 0 && room.room > 0) room.again = of.bucket->NextAt();
-            room.room = std::min(room.room, tokens);
-        }
+        TypeRoom room{.type = std::string(NameOfLimitKey(of.key)), .room = of.Room(now)};
+        if (room.room == 0) room.again = of.FreeAt(now);
         rooms.push_back(std::move(room));
     }
     return rooms;
@@ -210,59 +156,24 @@ LimitTracker::Ticket LimitTracker::TakeType(std::string_view type, SteadyPoint n
     const MutexLock lock(mutex_);
     const auto line = lines_.find(LimitKey(LimitKind::kType, type));
     if (line == lines_.end()) return ticket;
-    ++line->second->in_use;
-    if (line->second->bucket) line->second->bucket->Take(now);
+    line->second->Take(now);
     ticket.lines.push_back(line->second);
     return ticket;
 }
 
 void LimitTracker::GiveBack(const Ticket& ticket, SteadyPoint now) {
     if (ticket.lines.empty()) return;
-    const MutexLock lock(mutex_);
-    for (const auto& line : ticket.lines) {
-        line->in_use -= std::min<std::size_t>(line->in_use, 1);
-        line->hold = (line->hold * 3 + std::max(now - ticket.since, nanoseconds(0))) / 4;
+    bool tell = false;
+    {
+        const MutexLock lock(mutex_);
+        for (const auto& line : ticket.lines) {
+            line->in_use -= std::min<std::size_t>(line->in_use, 1);
+            line->hold = (line->hold * 3 + std::max(now - ticket.since, nanoseconds(0))) / 4;
+            line->touched = now;
+            tell |= line->shared && line->share.pinned && !std::exchange(line->asks, true);
+        }
     }
-}
-
-std::optional<Duration> LimitTracker::Tell(const Sign& sign, SteadyPoint now) {
-    if (sign.host.empty() || options_.breaker.failures <= 0) return std::nullopt;
-    const MutexLock lock(mutex_);
-    auto found = hosts_.find(sign.host);
-    if (found == hosts_.end()) {
-        if (sign.sign != TargetHealth::kDown || hosts_.size() >= kMaxHosts) return std::nullopt;
-        found =
-            hosts_.emplace(sign.host, Host{Breaker(options_.breaker, options_.name + sign.host)})
-                .first;
-        NoteActive();
-    }
-    Breaker& breaker = found->second.breaker;
-    const BreakerState before = breaker.state();
-    std::optional<Duration> next_probe;
-    if (sign.sign == TargetHealth::kDown) {
-        breaker.Failed(sign.probe, now, sign.retry_after);
-        const bool opened = breaker.state() == BreakerState::kOpen && before != breaker.state();
-        if (opened) found->second.given_back = 0;
-        if (opened && sign.probe)
-            next_probe = std::chrono::ceil<Duration>(breaker.retry_at() - now);
-    } else if (sign.sign == TargetHealth::kAnswered) {
-        breaker.Answered(sign.began);
-    } else if (sign.probe) {
-        breaker.Undecided(now);
-    }
-    const BreakerState after = breaker.state();
-    if (after == BreakerState::kClosed && breaker.failures() == 0) {
-        hosts_.erase(found);
-        NoteActive();
-    }
-    // A failed probe opens the breaker again, which is not logged.
-    if (before == BreakerState::kClosed && after == BreakerState::kOpen) {
-        Log(LogLevel::kWarn, "a destination is down; runs that call it wait",
-            {{"host", sign.host}});
-    } else if (before != BreakerState::kClosed && after == BreakerState::kClosed) {
-        Log(LogLevel::kInfo, "a destination answers again", {{"host", sign.host}});
-    }
-    return next_probe;
+    if (tell) TellNeed();
 }
 
 std::size_t LimitTracker::MayWait(const std::string& key) const {
@@ -303,15 +214,13 @@ bool LimitTracker::Configure(const std::map<std::string, model::Limit>& limits) 
         const auto old = lines_.find(key);
         auto line = old == lines_.end() ? std::make_shared<Line>() : old->second;
         line->key = key;
-        if (!limit.rate) {
-            line->bucket.reset();
-        } else if (line->bucket) {
-            line->bucket->Reshape(*limit.rate);
-        } else {
-            line->bucket.emplace(*limit.rate);
+        line->shared = options_.shared;
+        if (line->limit != limit) {
+            line->booked_until = {};
+            line->asks = line->shared && (line->in_use > 0 || line->asks || line->share.known);
         }
-        if (line->limit != limit) line->booked_until = {};
         line->limit = limit;
+        line->ShapeBucket();
         now.emplace(key, std::move(line));
     }
     lines_ = std::move(now);
@@ -332,6 +241,12 @@ std::vector<LimitUse> LimitTracker::Uses(SteadyPoint now) const {
         LimitUse& use = use_of(key);
         use.limit = line->limit;
         use.in_use = line->in_use;
+        if (line->shared) {
+            const bool holds = now < line->share.until;
+            use.share.emplace();
+            use.share->places = holds ? line->share.places : 0;
+            use.share->starts = holds ? line->share.starts : 0;
+        }
     }
     for (const auto& [name, host] : hosts_) {
         const Breaker& breaker = host.breaker;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,8 +14,10 @@
 #include "ksana/base/time/time.hpp"
 #include "ksana/engine/callbacks/callback_call.hpp"
 #include "ksana/engine/limits/breaker.hpp"
+#include "ksana/engine/limits/recent_starts.hpp"
 #include "ksana/engine/limits/token_bucket.hpp"
 #include "ksana/model/job/limit.hpp"
+#include "ksana/model/job/limit_share.hpp"
 
 namespace ksana::engine {
 
@@ -33,6 +36,13 @@ std::string LimitKey(model::LimitKind kind, std::string_view name);
 model::LimitKind KindOfLimitKey(std::string_view key);
 std::string_view NameOfLimitKey(std::string_view key);
 
+// What this node may use of a limit that it shares with others.
+struct ShareUse {
+    std::string owner;  // of the share; Node fills it in
+    std::int64_t places = 0;
+    std::int64_t starts = 0;  // of Rate::count
+};
+
 // A limit and its current use on this node.
 struct LimitUse {
     struct BreakerUse {
@@ -46,12 +56,13 @@ struct LimitUse {
     std::size_t in_use = 0;
     std::size_t waiting = 0;  // in memory only, without attempts that were given back to the store
     std::optional<BreakerUse> breaker;
+    std::optional<ShareUse> share;  // where several nodes share the limit
 };
 
-// All limits of this node and the circuit breakers of its destinations: decides whether an attempt
-// may start, and counts those that did. It keeps no queue: a refused caller waits elsewhere and
-// asks again. Owned by Node, shared by all dispatchers and AgentLimits. Thread-safe; calls no other
-// class of the engine.
+// All limits of this node, or its shares of them, and the circuit breakers of its destinations:
+// decides whether an attempt may start, and counts those that did. It keeps no queue: a refused
+// caller waits elsewhere and asks again. Owned by Node, shared by all dispatchers and AgentLimits.
+// Thread-safe; calls no other class of the engine.
 class LimitTracker {
     struct Line;  // the state of one limit, by key
 
@@ -60,6 +71,9 @@ class LimitTracker {
         std::optional<model::Rate> node_rate;
         BreakerOptions breaker;
         std::string name;  // of the node, for the jitter of its breakers
+        // Limits are divided among the nodes of a store: each allows nothing until LimitShares has
+        // brought a share of it.
+        bool shared = false;
     };
 
     // The limits that an attempt holds, from TryTake to GiveBack.
@@ -137,6 +151,46 @@ class LimitTracker {
     // Replaces all limits, by key. Returns false if nothing changed.
     bool Configure(const std::map<std::string, model::Limit>& limits);
 
+    // Sets the function that is called when a start needs more than this node's share, or when what
+    // others wait for can be given up. Set before the first start; called on any thread, perhaps
+    // with locks of the caller held, so it must only wake a loop.
+    void OnShareNeed(std::function<void()> need) { need_ = std::move(need); }
+    // Sets the function that is called when a share has grown. As OnShareNeed, but called by the
+    // loop of LimitShares.
+    void OnRoom(std::function<void()> room) { room_ = std::move(room); }
+    void TellRoom() const {
+        if (room_) room_();
+    }
+
+    // A limit that this node uses, waits for, or holds a share of.
+    struct Shared {
+        std::string key;
+        std::size_t in_use = 0;
+        std::size_t agents_wait = 0;  // tasks that agents asked for, beyond the share
+        SteadyPoint touched{};        // when it was last used or asked for
+        bool asks = false;            // LimitShares does not know yet what it needs
+    };
+    std::vector<Shared> SharedLimits(SteadyPoint now) const;
+    // How to turn this node's steady time into the store's: the store said `store` after `steady`.
+    struct StoreTime {
+        TimePoint store{};
+        SteadyPoint steady{};
+    };
+    using Decide =
+        std::function<model::ShareOutcome(const model::Limit&, const model::ShareRequest&)>;
+    // Lets `decide` compute the node's share from its current use, which it completes, and gives up
+    // at once what the share does not contain any more: the others may learn of it from now on.
+    // Returns nothing if the limit was deleted.
+    std::optional<model::ShareOutcome> Renegotiate(const std::string& key,
+                                                   model::ShareRequest request,
+                                                   const StoreTime& time, SteadyPoint now,
+                                                   const Decide& decide);
+    // Uses the share until `until`, after it was stored. Returns whether it has grown.
+    bool Grant(const std::string& key, const model::ShareOutcome& outcome, SteadyPoint until,
+               SteadyPoint now);
+    // Notes that agents wait for so many tasks of a type for which the share has no room.
+    void WantType(std::string_view type, std::size_t tasks, SteadyPoint now);
+
     // Returns all limits except the node's own, by key. Leaves `waiting` for the caller to fill in.
     std::vector<LimitUse> Uses(SteadyPoint now) const;
 
@@ -149,11 +203,19 @@ class LimitTracker {
 
     std::vector<std::shared_ptr<Line>> LinesOf(const LimitSubject& subject) const
         KSANA_REQUIRES(mutex_);
+    // Sets `asks` if LimitShares must be woken.
+    Answer TryTakeLocked(const LimitSubject& subject, SteadyPoint now, bool& asks)
+        KSANA_REQUIRES(mutex_);
     std::optional<Answer> AskBreaker(const std::string& host, SteadyPoint now)
         KSANA_REQUIRES(mutex_);
     void NoteActive() KSANA_REQUIRES(mutex_);
+    void TellNeed() const {
+        if (need_) need_();
+    }
 
     const Options options_;
+    std::function<void()> need_;
+    std::function<void()> room_;
     std::atomic<bool> active_{false};
     mutable Mutex mutex_;
     std::optional<TokenBucket> node_ KSANA_GUARDED_BY(mutex_);

@@ -24,6 +24,28 @@ class TokenBucket {
             std::max(interval_ * (std::max<std::int64_t>(1, rate.burst) - 1), kGrain - interval_);
     }
 
+    // Changes the rate to that of another share of a limit. The number of tokens that are missing
+    // stays the same, so that no share gains tokens from a change.
+    void Rescale(const model::Rate& rate, SteadyPoint now) {
+        const double missing = Missing(now);
+        Reshape(rate);
+        full_at_ = std::min(full_at_, now);
+        Lack(missing, now);
+    }
+
+    // The number of tokens that are missing until the bucket is full.
+    double Missing(SteadyPoint now) const {
+        if (full_at_ <= now) return 0;
+        return std::chrono::duration<double>(full_at_ - now) /
+               std::chrono::duration<double>(interval_);
+    }
+    // Lets at least so many tokens be missing.
+    void Lack(double tokens, SteadyPoint now) {
+        const std::chrono::duration<double> time =
+            std::chrono::duration<double>(interval_) * tokens;
+        full_at_ = std::max(full_at_, now + std::chrono::ceil<std::chrono::nanoseconds>(time));
+    }
+
     // Returns when the next token is available; at or before now: one is available now.
     SteadyPoint NextAt() const { return full_at_ - burst_; }
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "ksana/base/ids/hash.hpp"
 #include "ksana/base/log/log.hpp"
+#include "ksana/codec/workers/worker_codec.hpp"
+#include "ksana/model/job/job_run.hpp"
 #include "ksana/model/job/plan.hpp"
+#include "ksana/model/worker.hpp"
 
 namespace ksana::engine {
 
@@ -15,15 +19,28 @@ namespace {
 // How long a job whose schedule does not compile is postponed.
 constexpr Duration kPostponed = std::chrono::minutes(1);
 
-std::string PayloadOf(const model::Action& action) {
-    if (const auto* queue = std::get_if<model::QueueAction>(&action)) return queue->payload;
-    if (const auto* handler = std::get_if<model::HandlerAction>(&action)) return handler->input;
-    return {};
-}
+// The most runs of one broadcast.
+constexpr std::size_t kMaxShards = 1'000;
 
-std::string CategoryOf(const model::Action& action) {
-    const auto* queue = std::get_if<model::QueueAction>(&action);
-    return queue == nullptr ? std::string() : queue->category;
+// The id of the first run of a broadcast, which the others name as their parent. A UUIDv7 like all
+// ids, but the same however often the fire is planned.
+Uuid ShardId(const Run& run, TimePoint now) {
+    const auto nominal = run.nominal_at.value_or(now).time_since_epoch().count();
+    const std::uint64_t high = HashText(run.job_id, nominal);
+    const std::uint64_t low = HashText(run.job_id + "/shard", nominal);
+    const auto millis = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count());
+    Uuid id;
+    for (std::size_t i = 0; i < 6; ++i) {
+        id.bytes[i] = static_cast<std::uint8_t>(millis >> (8 * (5 - i)));
+    }
+    id.bytes[6] = static_cast<std::uint8_t>(0x70U | ((high >> 8U) & 0x0fU));
+    id.bytes[7] = static_cast<std::uint8_t>(high);
+    for (std::size_t i = 0; i < 8; ++i) {
+        id.bytes[8 + i] = static_cast<std::uint8_t>(low >> (8 * i));
+    }
+    id.bytes[8] = static_cast<std::uint8_t>(0x80U | (id.bytes[8] & 0x3fU));
+    return id;
 }
 
 // K-16: records on the job that its last fire was missed.
@@ -41,19 +58,9 @@ std::optional<model::JobTally> TallyOf(const Job& job, const model::PlanResult& 
 }  // namespace
 
 Run RunOf(const Job& job, const FindType& find_type, const model::PolicyDefaults& defaults) {
-    Run run;
-    run.job_id = job.id;
-    run.tenant = job.tenant;
-    run.type = store::RunTypeOf(job);
-    run.category = CategoryOf(job.action);
-    run.creator = job.owner;
-    run.kind = model::KindOf(job.action);
-    run.priority = job.priority;
-    run.payload = PayloadOf(job.action);
-    const auto type = run.type.empty() || !find_type ? nullptr : find_type(run.type);
-    if (type && run.category.empty()) run.category = type->category;
-    run.policy = model::EffectivePolicy(&job, type.get(), defaults);
-    return run;
+    const std::string code = model::RunTypeOf(job);
+    const auto type = code.empty() || !find_type ? nullptr : find_type(code);
+    return model::RunOf(job, type.get(), defaults);
 }
 
 store::JobPlan FirePlans::Plan(const Job& job, TimePoint now, bool ahead) {
@@ -63,7 +70,62 @@ store::JobPlan FirePlans::Plan(const Job& job, TimePoint now, bool ahead) {
 }
 
 Run FirePlans::RunOf(const Job& job) const {
-    return engine::RunOf(job, find_type_, options_.defaults);
+    Run run = engine::RunOf(job, find_type_, options_.defaults);
+    if (options_.workers != nullptr) {
+        options_.workers->Place(job.placement, run);
+    } else {
+        run.selector = job.placement.require;
+    }
+    return run;
+}
+
+void FirePlans::NotePreference(const Run& run) const {
+    if (options_.workers == nullptr || run.prefer.empty()) return;
+    options_.workers->NotePreference(run.status.ready_at + run.prefer_for);
+}
+
+std::optional<std::vector<Run>> FirePlans::Spread(Run& run, TimePoint now) const {
+    std::vector<std::string> names;
+    if (options_.workers != nullptr) names = options_.workers->Serving(run);
+    if (names.empty()) return std::nullopt;
+    if (names.size() > kMaxShards) names.resize(kMaxShards);
+    if (run.id.IsNil()) run.id = ShardId(run, now);
+    std::vector<Run> others;
+    const std::string payload = run.payload;
+    const TextMap selector = run.selector;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        Run& shard = i == 0 ? run : others.emplace_back(run);
+        shard.payload = codec::ShardPayload(payload, i, names.size());
+        shard.selector = selector;
+        shard.selector[model::kWorkerLabel] = names[i];
+        if (i == 0) continue;
+        shard.id = {};
+        shard.parent = run.id;
+        shard.nominal_at.reset();
+        shard.policy.ignores_overlap = true;
+    }
+    return others;
+}
+
+// A broadcast without a live worker is accounted for in the ledger.
+void FirePlans::AddFire(const Run& basis, bool broadcast, const model::PlannedFire& fire,
+                        TimePoint now, store::JobPlan& plan) const {
+    Run run = basis;
+    run.nominal_at = fire.nominal;
+    run.status.ready_at = fire.start_at;
+    if (broadcast) {
+        auto others = Spread(run, now);
+        if (!others) {
+            plan.ranges.push_back({model::FireFate::kNoWorker, {1, fire.nominal, fire.nominal}});
+            plan.tally = model::JobTally{.job_id = run.job_id,
+                                         .last_state = model::RunState::kSkipped,
+                                         .last_error = "no live worker serves it"};
+            return;
+        }
+        std::ranges::move(*others, std::back_inserter(plan.followers));
+    }
+    NotePreference(run);
+    plan.runs.push_back(std::move(run));
 }
 
 store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job& job,
@@ -87,10 +149,7 @@ store::JobPlan FirePlans::PlanWith(const schedule::Schedule& schedule, const Job
     run.trigger = model::RunTrigger::kFire;
     plan.runs.reserve(planned.fires.size());
     for (const model::PlannedFire& fire : planned.fires) {
-        run.nominal_at = fire.nominal;
-        run.status.ready_at = fire.start_at;
-        const bool last = plan.runs.size() + 1 == planned.fires.size();
-        plan.runs.push_back(last ? std::move(run) : run);
+        AddFire(run, job.placement.broadcast, fire, now, plan);
     }
     return plan;
 }

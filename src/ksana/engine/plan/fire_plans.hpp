@@ -6,6 +6,7 @@
 
 #include "ksana/base/time/time.hpp"
 #include "ksana/engine/plan/schedule_cache.hpp"
+#include "ksana/engine/workers/worker_directory.hpp"
 #include "ksana/model/job/effective_policy.hpp"
 #include "ksana/model/job/job.hpp"
 #include "ksana/model/run/run_type.hpp"
@@ -30,6 +31,8 @@ class FirePlans {
     struct Options {
         model::PolicyDefaults defaults;
         std::size_t max_fires = 100;  // of one job in one call
+        // Where runs are placed and broadcasts go; null: no worker is known.
+        WorkerDirectory* workers = nullptr;
     };
 
     // `schedules` and the object behind `find_type` must outlive the object.
@@ -46,7 +49,16 @@ class FirePlans {
     // Makes a run of the job for a trigger other than a fire.
     model::Run RunOf(const model::Job& job) const;
 
+    // Makes the runs of a broadcast: `run` becomes the first, and the others, which have it as
+    // their parent, are returned. None without a live worker that serves it.
+    std::optional<std::vector<model::Run>> Spread(model::Run& run, TimePoint now) const;
+    // Tells the directory when the preference of a run that is about to be stored ends.
+    void NotePreference(const model::Run& run) const;
+
   private:
+    void AddFire(const model::Run& basis, bool broadcast, const model::PlannedFire& fire,
+                 TimePoint now, store::JobPlan& plan) const;
+
     store::JobPlan Postponed(const model::Job& job, TimePoint now, const Error& error) const;
 
     ScheduleCache& schedules_;

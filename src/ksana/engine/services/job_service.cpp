@@ -44,19 +44,6 @@ void Append(store::JobPlan& plan, store::JobPlan piece) {
     if (piece.tally) plan.tally = std::move(piece.tally);
 }
 
-// A job that was stored by an earlier version with parts that are not carried out can still be
-// edited, paused and deleted. A change that brings such a part, or resumes the job, is refused.
-std::vector<Problem> NewlyUnsupported(const Job& before, const Job& after,
-                                      const std::vector<model::ActionKind>& kinds) {
-    auto problems = model::UnsupportedParts(after, kinds);
-    if (after.enabled && !before.enabled) return problems;
-    std::erase_if(problems, [&](const Problem& problem) {
-        return problem.path == "/type" ? after.action == before.action
-                                       : after.depends_on == before.depends_on;
-    });
-    return problems;
-}
-
 model::AuditEvent Created(const Job& job, const Actor& by) {
     return AuditOf(
         by, {.action = model::audit::kCreated,
@@ -86,16 +73,19 @@ model::AuditEvent Changed(const Job& before, const Job& after, const Actor& by) 
 
 }  // namespace
 
-// Returns every problem of the job, with its unsupported parts, as kInvalidArgument, or its
-// compiled schedule.
-Result<schedule::Schedule> JobService::Check(const Job& job,
-                                             std::vector<Problem> unsupported) const {
+// Returns every problem of the job as kInvalidArgument, or its compiled schedule.
+Result<schedule::Schedule> JobService::Check(const Job& job) const {
     const schedule::ScheduleContext context{
         .zones = zones_, .created_at = job.state.created_at, .find_calendar = find_calendar_};
     auto problems = model::ValidateJob(job, context);
-    std::ranges::move(unsupported, std::back_inserter(problems));
     if (!problems.empty()) return Error(std::move(problems));
     return schedule::Schedule::Compile(job.schedule, context);
+}
+
+std::vector<Problem> JobService::FaultsOf(const model::JobDefinition& definition) const {
+    Job job{definition};
+    const auto checked = Check(job);
+    return checked ? std::vector<Problem>() : checked.error().problems;
 }
 
 Result<Job> JobService::Create(model::JobDefinition definition, const Actor& by) {
@@ -104,7 +94,7 @@ Result<Job> JobService::Create(model::JobDefinition definition, const Actor& by)
     Job job{std::move(definition)};
     job.state.created_at = now;
     const auto calendar = CalendarOf(job);
-    KSANA_TRY(const schedule::Schedule schedule, Check(job, model::UnsupportedParts(job, kinds_)));
+    KSANA_TRY(const schedule::Schedule schedule, Check(job));
     job.state.planned_until = job.enabled ? CursorOf(job, now) : now;
     store::JobPlan plan{.runs = {},
                         .ranges = {},
@@ -149,8 +139,7 @@ Result<Job> JobService::Change(const std::string& id, std::optional<std::int64_t
         after.id = before.id;
         after.state = before.state;
         const auto calendar = CalendarOf(after);
-        KSANA_TRY(const schedule::Schedule schedule,
-                  Check(after, NewlyUnsupported(before, after, kinds_)));
+        KSANA_TRY(const schedule::Schedule schedule, Check(after));
         KSANA_TRY(const TimePoint now, store_.Now());
         KSANA_TRY(auto plan, Replan(before, after, schedule, now));
         model::AuditEvent audit = Changed(before, after, by);
@@ -269,18 +258,29 @@ Result<std::vector<ComingFire>> JobService::NextFires(const Job& job, std::size_
 
 Result<model::Run> JobService::RunNow(const RunNowParams& params, const Actor& by) {
     KSANA_TRY(const Job job, store_.jobs().Get(params.id));
-    if (const auto problems = model::UnsupportedParts(job, kinds_); !problems.empty()) {
-        return Error(Code::kConflict, fmt::format("{} {}", problems[0].path, problems[0].message));
-    }
     model::Run run = plans_.RunOf(job);
     run.trigger = model::RunTrigger::kManual;
     run.policy.ignores_overlap = !params.obeys_overlap;
+    if (!params.obeys_dependencies) {
+        run.policy.depends = false;
+        run.policy.max_wait = {};
+    }
     if (!params.parameters.empty()) run.payload = params.parameters;
     KSANA_TRY(const TimePoint now, store_.Now());
     run.status.ready_at = now;
     run.id = params.run_id ? *params.run_id : ids_.Next();
+    std::vector<model::Run> others;
+    if (job.placement.broadcast) {
+        auto spread = plans_.Spread(run, now);
+        if (!spread) return Error(Code::kConflict, "no live worker serves the job");
+        others = *std::move(spread);
+        // The runs of a broadcast do not stand in each other's way.
+        run.policy.ignores_overlap = true;
+    }
+    plans_.NotePreference(run);
     std::vector<model::Run> runs;
     runs.push_back(run);
+    std::ranges::move(others, std::back_inserter(runs));
     model::AuditEvent audit =
         AuditOf(by, {.action = model::audit::kRunNow,
                      .resource_type = model::audit::kJob,

@@ -24,6 +24,7 @@ struct RunNowParams {
     std::string id;          // of the job
     std::string parameters;  // JSON object; empty: none
     bool obeys_overlap = false;
+    bool obeys_dependencies = false;
     // If given, a second call with the same id returns the run of the first.
     std::optional<Uuid> run_id;
 };
@@ -41,22 +42,22 @@ struct ComingFire {
 // store's errors are returned.
 class JobService {
   public:
-    // Everything passed by reference must outlive the service. `kinds` are the actions that this
-    // process, or the agents that it serves, carry out: jobs with another action are refused.
+    // Everything passed by reference must outlive the service.
     JobService(store::Store& store, FirePlans& plans, schedule::ZoneDatabase& zones,
-               FindCalendar find_calendar, UuidGenerator& ids,
-               std::vector<model::ActionKind> kinds = {model::ActionKind::kHttp,
-                                                       model::ActionKind::kQueue})
+               FindCalendar find_calendar, UuidGenerator& ids)
         : store_(store),
           plans_(plans),
           zones_(zones),
           find_calendar_(std::move(find_calendar)),
-          ids_(ids),
-          kinds_(std::move(kinds)) {}
+          ids_(ids) {}
 
     // Creates a job. Draws an id if there is none. kAlreadyExists: the id is taken. A `once` job
     // whose time has passed is recorded as missed (K-02).
     Result<model::Job> Create(model::JobDefinition definition, const Actor& by = {});
+
+    // Returns every fault for which Create would refuse the definition, whatever other jobs there
+    // are. For a caller that has found faults of its own and reports all of them at once.
+    std::vector<Problem> FaultsOf(const model::JobDefinition& definition) const;
 
     // Changes the definition. If `edit` fails, nothing changes. kConflict: the job is not at
     // `expected_version`. Without an expected version, repeats the edit on a version that another
@@ -81,8 +82,7 @@ class JobService {
     Result<model::Run> RunNow(const RunNowParams& params, const Actor& by = {});
 
   private:
-    Result<schedule::Schedule> Check(const model::Job& job,
-                                     std::vector<Problem> unsupported = {}) const;
+    Result<schedule::Schedule> Check(const model::Job& job) const;
     Result<std::optional<store::JobPlan>> Replan(const model::Job& before, const model::Job& after,
                                                  const schedule::Schedule& schedule, TimePoint now);
     std::shared_ptr<const schedule::CalendarIndex> CalendarOf(const model::Job& job) const;
@@ -96,7 +96,6 @@ class JobService {
     schedule::ZoneDatabase& zones_;
     const FindCalendar find_calendar_;
     UuidGenerator& ids_;
-    const std::vector<model::ActionKind> kinds_;
     // Locks by a hash of the job id. They serialize the changes of one job through this service, so
     // that only the planner and other nodes can conflict.
     std::array<Mutex, 64> changing_;

@@ -43,6 +43,8 @@ Run Copy(const Run& old) {
     run.priority = old.priority;
     run.payload = old.payload;
     run.selector = old.selector;
+    run.prefer = old.prefer;
+    run.prefer_for = old.prefer_for;
     run.unique = old.unique;
     run.parent = old.id;
     run.policy = old.policy;

@@ -63,7 +63,6 @@ Run RunOf(NewTask task, const model::RunType* type, model::RunPolicy policy, Tim
     run.creator = std::move(task.creator);
     run.priority = task.priority;
     run.payload = std::move(task.payload);
-    run.selector = std::move(task.selector);
     run.parent = task.parent;
     return run;
 }
@@ -87,9 +86,28 @@ Result<std::vector<Run>> TaskService::RunsOf(std::vector<NewTask> tasks) {
             type = find_type_ ? find_type_(code) : nullptr;
             policy = model::EffectivePolicy(nullptr, type.get(), defaults_);
         }
+        model::Placement placement{.require = std::move(task.selector),
+                                   .prefer = std::move(task.prefer),
+                                   .sticky = std::move(task.sticky),
+                                   .prefer_for = task.prefer_for.value_or(Duration::zero()),
+                                   .broadcast = false};
         runs.push_back(RunOf(std::move(task), type.get(), policy, now));
+        Place(std::move(placement), runs.back());
     }
     return runs;
+}
+
+void TaskService::Place(model::Placement placement, Run& run) const {
+    if (placement == model::Placement{}) return;
+    if (workers_ == nullptr) {
+        run.selector = std::move(placement.require);
+        return;
+    }
+    workers_->Place(placement, run);
+    if (run.prefer.empty()) return;
+    const TimePoint ready = run.status.ready_at;
+    workers_->NotePreference((ready == TimePoint{} ? workers_->StoreNow() : ready) +
+                             run.prefer_for);
 }
 
 Result<std::vector<store::Submitted>> TaskService::Submit(std::vector<NewTask> tasks) {

@@ -20,14 +20,15 @@ using model::NewTask;
 // on the caller's thread.
 class TaskService {
   public:
-    // `store`, `polls` and the objects behind `find_type` must outlive the service. Without `polls`
-    // every task is queued first.
+    // `store`, `polls`, `workers` and the objects behind `find_type` must outlive the service.
+    // Without `polls` every task is queued first; without `workers` no task is sticky.
     TaskService(store::Store& store, FindType find_type, model::PolicyDefaults defaults,
-                AgentPolls* polls = nullptr)
+                AgentPolls* polls = nullptr, WorkerDirectory* workers = nullptr)
         : store_(store),
           find_type_(std::move(find_type)),
           defaults_(std::move(defaults)),
-          polls_(polls) {}
+          polls_(polls),
+          workers_(workers) {}
 
     // Stores up to store::kMaxBatch tasks in one transaction. Returns one result per task, in
     // order: kStored; kSameKey with the run that holds the unique key; kSameId if the call was made
@@ -45,11 +46,14 @@ class TaskService {
 
   private:
     Result<std::vector<model::Run>> RunsOf(std::vector<NewTask> tasks);
+    // Puts selector and preference into a run whose other members are set.
+    void Place(model::Placement placement, model::Run& run) const;
 
     store::Store& store_;
     const FindType find_type_;
     const model::PolicyDefaults defaults_;
-    AgentPolls* const polls_;  // may be null
+    AgentPolls* const polls_;         // may be null
+    WorkerDirectory* const workers_;  // may be null
 };
 
 }  // namespace ksana::engine

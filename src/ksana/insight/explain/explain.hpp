@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,8 @@ struct NodeView {
     std::size_t slots = 0;
     std::size_t busy = 0;
     bool starts_held_back = false;  // the node limits the rate at which it starts overdue runs
+    // Whether this server, or a live worker or agent, carries out such a run; empty: not known.
+    std::function<bool(const model::Run& run)> served = {};
 };
 
 struct ExplainParams {

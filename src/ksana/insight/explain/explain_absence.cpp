@@ -88,6 +88,9 @@ class AbsenceExplainer {
                 return Paused(false);
             case FireFate::kDeleted:
                 return DeletedRun(entry);
+            case FireFate::kNoWorker:
+                out_.verdict = Verdict::kSkippedNoWorker;
+                return {};
             default:
                 break;
         }

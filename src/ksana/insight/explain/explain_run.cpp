@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "ksana/base/text/utf8.hpp"
+#include "ksana/codec/records/wait_cause_codec.hpp"
 #include "ksana/engine/dispatch/late_starts.hpp"
 #include "ksana/insight/explain/audit_lookup.hpp"
 #include "ksana/insight/explain/run_search.hpp"
+#include "ksana/model/run/decide.hpp"
 
 namespace ksana::insight {
 namespace {
@@ -108,6 +110,17 @@ class RunExplainer {
         return {};
     }
 
+    // The detail of a waiting or skipped run names the job; a run that went on forgets it.
+    void NoteDependency() {
+        const auto cause = codec::WaitCauseFromDetail(run_.status.detail);
+        const bool named = cause && cause->reason == model::WaitReason::kDependency;
+        out_.dependency =
+            DependencyFacts{.job_id = named ? cause->key : "", .since = {}, .until = {}};
+        if (!run_.status.wait_until) return;
+        out_.dependency->until = run_.status.wait_until;
+        out_.dependency->since = *run_.status.wait_until - run_.policy.max_wait;
+    }
+
     Result<void> WaitFor(const model::WaitCause& cause) {
         out_.limit = LimitFacts{.key = cause.key, .before = cause.before};
         return Wait(cause.reason == model::WaitReason::kLimited ? Reason::kLimited
@@ -115,6 +128,10 @@ class RunExplainer {
     }
 
     Result<void> ExplainWaiting() {
+        if (model::AwaitsJobs(run_.status)) {
+            NoteDependency();
+            return Wait(Reason::kDependency);
+        }
         if (run_.status.blocked) {
             KSANA_TRY(out_.related, FindBlockingRun(store(), run_, c_.now));
             return Wait(Reason::kBlocked);
@@ -125,6 +142,7 @@ class RunExplainer {
         }
         if (!c_.params.node) return Wait(Reason::kUnclaimed);
         const NodeView& node = *c_.params.node;
+        if (node.served && !node.served(run_)) return Wait(Reason::kNoWorker);
         if (node.busy >= node.slots) return Wait(Reason::kNoSlot);
         const bool late = c_.now - run_.status.ready_at > engine::LateStarts::kLate;
         return Wait(late && node.starts_held_back ? Reason::kStartRate : Reason::kUnclaimed);
@@ -144,6 +162,10 @@ class RunExplainer {
         if (run_.created_at - due_ > c_.params.late_after) {
             out_.reason = Reason::kOverdue;
             out_.related.reset();
+        } else if (run_.status.wait_until) {
+            out_.reason = Reason::kWaitedForJob;
+            out_.related.reset();
+            NoteDependency();
         } else if (run_.status.attempt == 1 && run_.status.ready_at - due_ > c_.params.late_after) {
             out_.reason = Reason::kWaitedForLimit;
             out_.related.reset();
@@ -172,6 +194,7 @@ class RunExplainer {
                 return {};
             case SkipReason::kDependency:
                 out_.verdict = Verdict::kSkippedDependency;
+                NoteDependency();
                 return {};
             case SkipReason::kPaused:
                 out_.verdict = Verdict::kSkippedPaused;

@@ -29,6 +29,7 @@ enum class Verdict : std::uint8_t {
     kSkippedCalendar,
     kSkippedLock,
     kSkippedDependency,
+    kSkippedNoWorker,
     kCancelled,
     kNotAFire,
     kWillRun,
@@ -46,6 +47,7 @@ enum class Reason : std::uint8_t {
     kWaitedForRun,    // an earlier run of the job had not ended
     kWaitedForSlot,   // ready, but not claimed in time
     kWaitedForLimit,  // a limit or an open breaker deferred it
+    kWaitedForJob,    // a job that it depends on had not succeeded
     // waiting
     kNotDue,       // its start time, with jitter, is in the future
     kRetry,        // between two attempts
@@ -53,9 +55,11 @@ enum class Reason : std::uint8_t {
     kNoSlot,       // all slots are in use
     kStartRate,    // the node limits the rate of overdue starts
     kUnclaimed,    // ready, but not claimed, for an unknown reason
+    kNoWorker,     // ready, but nobody who is alive serves it
     kHeld,         // waits for a decision by a user
     kLimited,      // a limit of its node, group, type or host is used up
     kBreakerOpen,  // the breaker of its target is open
+    kDependency,   // a job that it depends on has not succeeded
     // not_a_fire
     kOffSchedule,
     kDstGap,
@@ -132,6 +136,13 @@ struct LimitFacts {
     std::int64_t before = 0;  // runs ahead of it when it was last examined
 };
 
+// The job that a run waits or waited for (depends_on).
+struct DependencyFacts {
+    std::string job_id;  // empty: not known any more
+    std::optional<TimePoint> since;
+    std::optional<TimePoint> until;  // it is skipped then
+};
+
 struct Explanation {
     std::string job_id;
     TimePoint asked_at{};
@@ -153,6 +164,7 @@ struct Explanation {
     std::optional<Actor> actor;
     std::optional<CalendarFacts> calendar;
     std::optional<LimitFacts> limit;
+    std::optional<DependencyFacts> dependency;
     std::optional<model::MisfirePolicy> misfire;  // missed, not_planned_yet: the job's policy
     // not_planned_yet: the outcome that planning will have.
     std::optional<model::FireFate> expected;
@@ -168,7 +180,7 @@ extern const codec::NamedSchema kExplanationSchema;
 
 template <>
 struct ksana::model::EnumNames<ksana::insight::Verdict> {
-    static constexpr std::array<std::string_view, 18> kNames = {"ran",
+    static constexpr std::array<std::string_view, 19> kNames = {"ran",
                                                                 "ran_late",
                                                                 "retried",
                                                                 "running",
@@ -179,6 +191,7 @@ struct ksana::model::EnumNames<ksana::insight::Verdict> {
                                                                 "skipped_calendar",
                                                                 "skipped_lock",
                                                                 "skipped_dependency",
+                                                                "skipped_no_worker",
                                                                 "cancelled",
                                                                 "not_a_fire",
                                                                 "will_run",
@@ -190,20 +203,23 @@ struct ksana::model::EnumNames<ksana::insight::Verdict> {
 
 template <>
 struct ksana::model::EnumNames<ksana::insight::Reason> {
-    static constexpr std::array<std::string_view, 29> kNames = {"none",
+    static constexpr std::array<std::string_view, 32> kNames = {"none",
                                                                 "overdue",
                                                                 "waited_for_run",
                                                                 "waited_for_slot",
                                                                 "waited_for_limit",
+                                                                "waited_for_job",
                                                                 "not_due",
                                                                 "retry",
                                                                 "blocked",
                                                                 "no_slot",
                                                                 "start_rate",
                                                                 "unclaimed",
+                                                                "no_worker",
                                                                 "held",
                                                                 "limited",
                                                                 "breaker_open",
+                                                                "dependency",
                                                                 "off_schedule",
                                                                 "dst_gap",
                                                                 "dst_fold",

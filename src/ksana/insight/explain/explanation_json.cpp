@@ -101,6 +101,18 @@ struct FieldsOf<insight::LimitFacts> {
 };
 
 template <>
+struct FieldsOf<insight::DependencyFacts> {
+    static constexpr SchemaDoc kSchema{.means = "A job that the fire depends on.", .answer = true};
+
+    template <class V>
+    static void Visit(V& v) {
+        v.Rare("job", &insight::DependencyFacts::job_id, "Id of the other job.");
+        v("since", &insight::DependencyFacts::since, "Since when it waits.");
+        v("until", &insight::DependencyFacts::until, "It is skipped then.");
+    }
+};
+
+template <>
 struct FieldsOf<Explanation> {
     static constexpr SchemaDoc kSchema{
         .name = "Explanation",
@@ -128,6 +140,7 @@ struct FieldsOf<Explanation> {
         v("actor", &Explanation::actor, "Who did it.");
         v("calendar", &Explanation::calendar, "What excludes it.");
         v("limit", &Explanation::limit, "What is in its way.");
+        v("dependency", &Explanation::dependency, "The job that it waits or waited for.");
         v("misfire", &Explanation::misfire, "The job's policy for fires that were missed.");
         v("expected", &Explanation::expected, "What planning will make of it.");
         v("planned_until", &Explanation::planned_until,

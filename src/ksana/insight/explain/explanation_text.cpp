@@ -1,6 +1,7 @@
 #include "ksana/insight/explain/explanation_text.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/time_text.hpp"
@@ -59,8 +60,14 @@ class SentenceWriter {
             case Verdict::kSkippedLock:
                 return fmt::format("{} was skipped because its lock was held elsewhere", Name());
             case Verdict::kSkippedDependency:
+                return fmt::format("{} was skipped because {}", Name(),
+                                   e_.run->error.empty()
+                                       ? "a job that it depends on had not succeeded"
+                                       : e_.run->error);
+            case Verdict::kSkippedNoWorker:
                 return fmt::format(
-                    "{} was skipped because a job that it depends on had not succeeded", Name());
+                    "{} was skipped because it is a broadcast and no live worker served it",
+                    Name());
             case Verdict::kCancelled:
                 return Cancelled();
             case Verdict::kNotAFire:
@@ -127,6 +134,9 @@ class SentenceWriter {
             case Reason::kWaitedForLimit:
                 why = "a limit or a target that was down was in its way";
                 break;
+            case Reason::kWaitedForJob:
+                why = "a job that it depends on had not succeeded before";
+                break;
             default:
                 why = "it had to wait for a free slot or worker";
                 break;
@@ -171,6 +181,11 @@ class SentenceWriter {
                                    T(*e_.run->ready_at));
             case Reason::kBlocked:
                 return "it starts when another run of its job is over: " + Related();
+            case Reason::kDependency:
+                return Dependency();
+            case Reason::kNoWorker:
+                return fmt::format("it is ready since {}, and no live worker serves it",
+                                   T(e_.run->ready_at.value_or(e_.fire->at)));
             case Reason::kNoSlot:
                 return fmt::format("all {} slots are taken", c_.params.node->slots);
             case Reason::kStartRate:
@@ -186,6 +201,17 @@ class SentenceWriter {
                 return fmt::format("it is ready since {}, and no server or worker has taken it yet",
                                    T(e_.run->ready_at.value_or(e_.fire->at)));
         }
+    }
+
+    std::string Dependency() const {
+        const DependencyFacts& facts = *e_.dependency;
+        std::string text = facts.job_id.empty()
+                               ? "a job that it depends on has not succeeded"
+                               : fmt::format("job {}, which it depends on, has not succeeded",
+                                             Printable(facts.job_id));
+        if (facts.since) text += "; it has waited since " + T(*facts.since);
+        if (facts.until) text += fmt::format(" and is skipped at {}", T(*facts.until));
+        return text;
     }
 
     std::string Missed() const {
@@ -253,6 +279,12 @@ class SentenceWriter {
                     "changed at {}",
                     at, T(c_.job->state.updated_at));
             default:
+                if (spec.kind == schedule::ScheduleKind::kAfter) {
+                    return fmt::format(
+                        "{} is not a fire of this job: it fires after {}, and no end of theirs "
+                        "made a fire then",
+                        at, Printable(fmt::format("{}", fmt::join(spec.jobs, ", "))));
+                }
                 return fmt::format("{} is not a fire of this job{}", at, NearestText());
         }
     }

@@ -162,6 +162,9 @@ Result<void> AddNamed(const Sources& sources, const CalendarEffectParams& params
             problems.push_back({fmt::format("/jobs/{}", i), "there is no such job"});
         } else if (job->schedule.kind == schedule::ScheduleKind::kOnce) {
             problems.push_back({fmt::format("/jobs/{}", i), "fires once: it has no calendar"});
+        } else if (job->schedule.kind == schedule::ScheduleKind::kAfter) {
+            problems.push_back(
+                {fmt::format("/jobs/{}", i), "fires after other jobs: it has no calendar"});
         } else if (problems.empty()) {
             comparison.Add(*job);
         }

@@ -53,6 +53,7 @@ enum class WarningKind : std::uint8_t {
     kDstGap,         // the clocks skip one of its times
     kDstFold,        // one of its times occurs twice
     kAllExcluded,    // the calendar removes every fire
+    kAfterOthers,    // has no times of its own: it fires when the runs of other jobs end
 };
 
 struct PreviewWarning {
@@ -91,7 +92,7 @@ extern const codec::NamedSchema kPreviewRequestSchema;
 
 template <>
 struct ksana::model::EnumNames<ksana::insight::WarningKind> {
-    static constexpr std::array<std::string_view, 7> kNames = {
-        "never_fires", "only_in_the_past", "frequent",    "short_months",
-        "dst_gap",     "dst_fold",         "all_excluded"};
+    static constexpr std::array<std::string_view, 8> kNames = {
+        "never_fires", "only_in_the_past", "frequent",     "short_months",
+        "dst_gap",     "dst_fold",         "all_excluded", "after_others"};
 };

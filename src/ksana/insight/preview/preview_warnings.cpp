@@ -33,7 +33,10 @@ class WarningCollector {
 
     std::vector<PreviewWarning> Advise() {
         const auto next = schedule_.Next(from_);
-        if (!next) {
+        if (!schedule_.HasTimes()) {
+            Add(WarningKind::kAfterOthers,
+                "it fires when the runs of other jobs end, so it has no times of its own");
+        } else if (!next) {
             Silent();
         } else {
             Frequent(*next);

@@ -84,7 +84,7 @@ void SimGroups::SimulateGroup(const SimGroup& group, TimePoint from, SimResults&
     for (SimLane& lane : lanes) lane.Finish();
 }
 
-SlotsAnswer SimGroups::SimulateSlots(TimePoint from, std::int64_t slots, SimResults& books) const {
+SlotsAnswer SimGroups::SimulateSlots(const SlotsWish& wish, SimResults& books) const {
     std::vector<SimGroup> together;
     for (const SimGroup& group : groups_) {
         if (jobs_[group.front()].schedule.spec().jitter == Duration::zero()) {
@@ -93,7 +93,12 @@ SlotsAnswer SimGroups::SimulateSlots(TimePoint from, std::int64_t slots, SimResu
             for (const std::size_t job : group) together.push_back({job});
         }
     }
-    return insight::SimulateSlots({.jobs = jobs_, .groups = together, .from = from, .slots = slots},
+    return insight::SimulateSlots({.jobs = jobs_,
+                                   .groups = together,
+                                   .from = wish.from,
+                                   .slots = wish.slots,
+                                   .links = wish.links,
+                                   .max_fires = wish.max_fires},
                                   books);
 }
 

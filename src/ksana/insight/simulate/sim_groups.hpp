@@ -10,6 +10,13 @@
 
 namespace ksana::insight {
 
+struct SlotsWish {
+    TimePoint from{};
+    std::int64_t slots = 0;
+    std::span<const SimLinks> links;
+    std::int64_t max_fires = 0;
+};
+
 // Groups jobs that fire at the same times, so that the fires of each schedule are computed once:
 // thousands of jobs have a few dozen schedules. For one thread.
 class SimGroups {
@@ -21,8 +28,8 @@ class SimGroups {
     void Simulate(TimePoint from, SimResults& books) const;
 
     // Simulates limited slots. Groups jobs by equal starts here, so a job with jitter is a group of
-    // its own.
-    SlotsAnswer SimulateSlots(TimePoint from, std::int64_t slots, SimResults& books) const;
+    // its own. `links` has one element per job, or none at all.
+    SlotsAnswer SimulateSlots(const SlotsWish& wish, SimResults& books) const;
 
     // Adds the fires removed by calendars and those affected by clock changes, for every job.
     void AddNotes(TimePoint from, SimResults& books) const;

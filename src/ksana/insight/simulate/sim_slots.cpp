@@ -24,7 +24,9 @@ class SlotWorld {
           groups_(params.groups),
           books_(books),
           free_(params.slots),
-          lanes_(params.jobs.size()) {
+          lanes_(params.jobs.size()),
+          links_(params.links),
+          max_fires_(params.max_fires) {
         answer_.waits.slots = params.slots;
         for (std::size_t i = 0; i < groups_.size(); ++i) NextFire(i, params.from - Duration(1));
     }
@@ -37,7 +39,8 @@ class SlotWorld {
             const TimePoint at = end ? ends_.top().at : fires_.top().at;
             if (at >= books_.to) break;
             end ? TakeEnd() : TakeFire();
-            if (ready_.size() > kMaxWaiting) {
+            const bool too_many = max_fires_ > 0 && fires_made_ > max_fires_;
+            if (ready_.size() > kMaxWaiting || too_many) {
                 answer_.complete = false;
                 break;
             }
@@ -74,7 +77,9 @@ class SlotWorld {
         int ready = 0;
         // Incremented when the running run is cancelled, which invalidates its EndEvent.
         std::int64_t turn = 0;
-        TimePoint began{};  // of the last started run
+        TimePoint began{};                 // of the last started run
+        std::deque<TimePoint> awaiting;    // since when runs wait for other jobs
+        std::vector<std::size_t> arrived;  // the jobs that have ended since its last fire
     };
 
     SimJobOutcome& OutcomeOf(std::size_t job) { return *jobs_[job].outcome; }
@@ -97,13 +102,65 @@ class SlotWorld {
         const Lane& lane = lanes_[job];
         SimJobOutcome& outcome = OutcomeOf(job);
         ++outcome.counts.fires;
-        const int unfinished = lane.under_way + lane.blocked + lane.ready;
+        ++fires_made_;
+        const int unfinished = Unfinished(lane);
         if (model::ExceedsQueueLimit(outcome.overlap, unfinished)) {
             Skip(job, at);
             return;
         }
+        if (MustWait(job)) {
+            Await(job, at);
+            return;
+        }
         MakeReady(job, at);
         Dispatch(at);
+    }
+
+    static int Unfinished(const Lane& lane) {
+        return lane.under_way + lane.blocked + lane.ready + static_cast<int>(lane.awaiting.size());
+    }
+
+    // A job that has not run yet is taken to have succeeded before.
+    bool MustWait(std::size_t job) const {
+        if (links_.empty()) return false;
+        return std::ranges::any_of(links_[job].waits_for, [this](std::size_t other) {
+            return Unfinished(lanes_[other]) > 0;
+        });
+    }
+
+    void Await(std::size_t job, TimePoint at) {
+        SimJobOutcome& outcome = OutcomeOf(job);
+        ++outcome.counts.queued;
+        books_.examples.Add(SimExampleKind::kQueued, outcome.id, at);
+        lanes_[job].awaiting.push_back(at);
+    }
+
+    // The run of `job` has ended: others may start or fire.
+    void Tell(std::size_t job, TimePoint at) {
+        if (links_.empty()) return;
+        for (const std::size_t other : links_[job].dependants) Release(other, at);
+        for (const std::size_t other : links_[job].followers) Arrive(other, job, at);
+    }
+
+    void Release(std::size_t job, TimePoint at) {
+        Lane& lane = lanes_[job];
+        while (!lane.awaiting.empty() && lane.awaiting.front() + links_[job].max_wait <= at) {
+            lane.awaiting.pop_front();
+            Skip(job, at);
+        }
+        if (MustWait(job)) return;
+        for (; !lane.awaiting.empty(); lane.awaiting.pop_front()) MakeReady(job, at);
+    }
+
+    void Arrive(std::size_t job, std::size_t from, TimePoint at) {
+        const SimLinks& links = links_[job];
+        std::vector<std::size_t>& arrived = lanes_[job].arrived;
+        if (std::ranges::find(arrived, from) == arrived.end()) arrived.push_back(from);
+        if (!links.each && arrived.size() < links.follows.size()) return;
+        arrived.clear();
+        const schedule::ScheduleSpec& spec = jobs_[job].schedule.spec();
+        if ((spec.start_at && at < *spec.start_at) || (spec.end_at && at > *spec.end_at)) return;
+        Fire(job, at);
     }
 
     void TakeEnd() {
@@ -115,6 +172,7 @@ class SlotWorld {
         --lane.under_way;
         ++free_;
         Unblock(end.job, end.at);
+        Tell(end.job, end.at);
         Dispatch(end.at);
     }
 
@@ -216,7 +274,7 @@ class SlotWorld {
         }
         for (std::size_t i = 0; i < lanes_.size(); ++i) {
             const Lane& lane = lanes_[i];
-            OutcomeOf(i).counts.unfinished += lane.under_way + lane.blocked + lane.ready;
+            OutcomeOf(i).counts.unfinished += Unfinished(lane);
         }
         if (answer_.waits.runs > 0) answer_.waits.average = waited_ / answer_.waits.runs;
     }
@@ -229,6 +287,9 @@ class SlotWorld {
     SimResults& books_;
     std::int64_t free_;
     std::vector<Lane> lanes_;
+    std::span<const SimLinks> links_;
+    std::int64_t max_fires_;
+    std::int64_t fires_made_ = 0;
     Queue<FireEvent> fires_;  // one per group
     Queue<EndEvent> ends_;    // at most one per slot, plus those of cancelled runs
     std::deque<Ready> ready_;

@@ -17,6 +17,9 @@ namespace {
 
 using model::Job;
 
+// More slots than there can be runs.
+constexpr std::int64_t kUnlimited = INT64_MAX / 2;
+
 Result<void> Check(const SimulateParams& params) {
     std::vector<Problem> problems;
     const TimePoint earliest = MinTime() + std::chrono::days(2);
@@ -108,9 +111,14 @@ class Simulator {
         SimResults books{LoadMeter(params_.from, params_.to), SimExamples(params_.examples),
                          params_.to};
         const SimGroups groups(jobs_, sources_.zones);
-        if (params_.slots) {
-            const auto answer = groups.SimulateSlots(params_.from, *params_.slots, books);
-            simulation_.waits = answer.waits;
+        const std::vector<SimLinks> links = LinksOf(loaded.jobs);
+        if (params_.slots || !links.empty()) {
+            const auto answer = groups.SimulateSlots({.from = params_.from,
+                                                      .slots = params_.slots.value_or(kUnlimited),
+                                                      .links = links,
+                                                      .max_fires = params_.max_fires},
+                                                     books);
+            if (params_.slots) simulation_.waits = answer.waits;
             simulation_.complete = simulation_.complete && answer.complete;
         } else {
             groups.Simulate(params_.from, books);
@@ -151,6 +159,46 @@ class Simulator {
             }
         }
         return {};
+    }
+
+    // Returns what the jobs have to do with each other; empty: nothing.
+    std::vector<SimLinks> LinksOf(const std::vector<Job>& jobs) const {
+        std::map<std::string_view, std::size_t> places;
+        for (std::size_t i = 0; i < jobs_.size(); ++i) places.emplace(jobs_[i].outcome->id, i);
+        std::vector<SimLinks> links(jobs_.size());
+        bool any = false;
+        for (const Job& job : jobs) {
+            const auto place = places.find(job.id);
+            if (place == places.end()) continue;
+            any |= AddLinks(job, place->second, places, links);
+        }
+        if (!any) links.clear();
+        return links;
+    }
+
+    // A job that is paused or left out has no runs: nothing waits for it, and a join that names it
+    // does not fire.
+    static bool AddLinks(const Job& job, std::size_t own,
+                         const std::map<std::string_view, std::size_t>& places,
+                         std::vector<SimLinks>& links) {
+        SimLinks& link = links[own];
+        link.max_wait = job.max_wait;
+        for (const model::Dependency& one : job.depends_on) {
+            const auto other = places.find(one.job_id);
+            if (other == places.end()) continue;
+            link.waits_for.push_back(other->second);
+            links[other->second].dependants.push_back(own);
+        }
+        const bool fires = job.schedule.kind == schedule::ScheduleKind::kAfter &&
+                           job.schedule.on != schedule::AfterOn::kFailure;
+        if (!fires) return !link.waits_for.empty();
+        link.each = job.schedule.join == schedule::AfterJoin::kEach;
+        link.follows.assign(job.schedule.jobs.size(), own);
+        for (const std::string& id : job.schedule.jobs) {
+            const auto other = places.find(id);
+            if (other != places.end()) links[other->second].followers.push_back(own);
+        }
+        return true;
     }
 
     // Counting fires is fast, simulating them is not.

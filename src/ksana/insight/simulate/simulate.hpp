@@ -35,7 +35,9 @@ struct SimulateParams {
 };
 
 // Simulates jobs on a virtual clock: which fires start, which overlap, and how many run at a time.
-// Every run of a job takes the same time and succeeds; dependencies, locks and retries are ignored.
+// Every run of a job takes the same time and succeeds; locks and retries are ignored. Runs wait for
+// the jobs they depend on, and the ends of runs make the fires of `after` schedules; a job that has
+// not run yet is taken to have succeeded before.
 // Read-only: reads jobs and their durations from the store. Needs memory for each job and for each
 // second (or minute) of the window. Returns kInvalidArgument for bad parameters. Thread-safe.
 Result<Simulation> Simulate(const Sources& sources, const SimulateParams& params);

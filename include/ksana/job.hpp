@@ -27,6 +27,7 @@ class JobContext;
 namespace detail {
 
 class Execution;
+struct JobContextAccess;
 
 // co_await context.Sleep(d): true after the whole time, false if the run was cancelled meanwhile.
 class [[nodiscard]] SleepAwaiter : private WorkItem {
@@ -159,6 +160,8 @@ class JobContext {
     }
 
   private:
+    friend struct detail::JobContextAccess;
+
     detail::Execution& execution_;
 };
 

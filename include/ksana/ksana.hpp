@@ -9,3 +9,5 @@
 #include "ksana/logger.hpp"
 #include "ksana/scheduler.hpp"
 #include "ksana/task.hpp"
+#include "ksana/task_context.hpp"
+#include "ksana/worker.hpp"

@@ -17,6 +17,7 @@
 #include "ksana/declare.hpp"
 #include "ksana/job.hpp"
 #include "ksana/listener.hpp"
+#include "ksana/task_context.hpp"
 
 namespace ksana {
 
@@ -146,6 +147,16 @@ class Scheduler {
     // such job. kConflict: a job that KSANA_JOB declares cannot be removed, only disabled.
     Result<void> Remove(std::string_view id);
 
+    // Registers the handler of a type of tasks, and of jobs in the store whose action is the
+    // handler of this name, as Worker::Handle does (worker.hpp): this program then works on them
+    // itself, without a server. Each occupies a thread of the scheduler while it runs. Before
+    // Start; needs a store. kInvalidArgument: the type is no identifier; kAlreadyExists: it has a
+    // handler; kConflict: started.
+    template <class Function>
+    Result<void> Handle(std::string type, Function function) {
+        return AddHandler(std::move(type), detail::MakeTaskHandler(std::move(function)));
+    }
+
     // The port of `http`, once started; 0: none.
     std::uint16_t http_port() const;
 
@@ -153,6 +164,7 @@ class Scheduler {
     friend struct detail::SchedulerAccess;
 
     Result<void> AddObject(JobSpec spec, detail::JobObject object);
+    Result<void> AddHandler(std::string type, TaskHandler handler);
 
     std::unique_ptr<detail::SchedulerCore> core_;
 };

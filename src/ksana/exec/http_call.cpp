@@ -112,8 +112,12 @@ namespace {
 
 // Returns a request with the remaining time of the attempt as timeout. kDeadlineExceeded: none is
 // left.
-Result<CallRequest> FrameOf(const model::Run& run, TimePoint now, const HttpCallOptions& options) {
-    const Duration left = run.status.deadline ? *run.status.deadline - now : run.policy.timeout;
+Result<CallRequest> FrameOf(const engine::ActiveAttempt& attempt, TimePoint now,
+                            const HttpCallOptions& options) {
+    const model::Run& run = attempt.run;
+    const TimePoint store_now = now + attempt.store_offset;
+    const Duration left =
+        run.status.deadline ? *run.status.deadline - store_now : run.policy.timeout;
     CallRequest request;
     request.timeout = std::min(left, run.policy.timeout);
     if (request.timeout <= Duration::zero()) {
@@ -135,7 +139,7 @@ Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoin
                                   const HttpCallOptions& options) {
     const engine::CallbackCall& call = *attempt.callback;
     if (!call.fault.empty()) return Impossible(call.fault);
-    KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
+    KSANA_TRY(CallRequest request, FrameOf(attempt, now, options));
     request.method = model::MethodOf(call.method);
     request.url = call.url;
     if (auto fault = model::CheckHttpUrl(request.url)) return Impossible("the URL " + *fault);
@@ -160,7 +164,7 @@ Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint no
     KSANA_TRY(const model::HttpAction* action, ActionOf(attempt));
     KSANA_TRY(const CallValues values, CallValues::Make(attempt));
     const TemplateLookup lookup = [&values](std::string_view name) { return values.Find(name); };
-    KSANA_TRY(CallRequest request, FrameOf(attempt.run, now, options));
+    KSANA_TRY(CallRequest request, FrameOf(attempt, now, options));
     request.method = action->method;
     KSANA_TRY(request.url, UrlOf(*action, lookup));
     KSANA_TRY(request.headers, OwnHeaders(*action, lookup));

@@ -166,6 +166,10 @@ TEST(BuildCall, TheTimeoutIsWhatIsLeftOfTheAttempt) {
               seconds(3));
     EXPECT_EQ(BuildCall(attempt, StartOfAttempt() - seconds(60)).value().timeout, seconds(10))
         << "a clock that was set back gives no more time than the policy";
+    // This node's clock is 90 s ahead of the store's, whose clock the deadline refers to.
+    attempt.store_offset = -seconds(90);
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt() + seconds(97)).value().timeout, seconds(3));
+    attempt.store_offset = {};
     const auto late = BuildCall(attempt, StartOfAttempt() + seconds(10));
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);

@@ -122,9 +122,11 @@ void HttpExecutor::SendMail(const engine::ActiveAttempt& attempt, Done done) {
     const model::Run& run = attempt.run;
     const TimePoint now = clock_.Now();
     // The deadline is the end of the attempt, because other mails may be queued for the mail
-    // server. If the clocks of store and node differ, the remaining time is at most the timeout.
+    // server.
+    const TimePoint store_now = now + attempt.store_offset;
     const Duration left =
-        std::min(run.status.deadline.value_or(now + run.policy.timeout) - now, run.policy.timeout);
+        std::min(run.status.deadline.value_or(store_now + run.policy.timeout) - store_now,
+                 run.policy.timeout);
     if (left <= Duration::zero()) {
         return done(EventOf(Error(Code::kDeadlineExceeded, "no time was left to send the mail")));
     }

@@ -46,6 +46,10 @@ Result<void> Scheduler::AddObject(JobSpec spec, detail::JobObject object) {
     return core_->Add(std::move(spec), std::move(object));
 }
 
+Result<void> Scheduler::AddHandler(std::string type, TaskHandler handler) {
+    return core_->AddHandler(std::move(type), std::move(handler));
+}
+
 Result<void> Scheduler::Remove(std::string_view id) { return core_->Remove(id); }
 
 std::uint16_t Scheduler::http_port() const { return core_->http_port(); }

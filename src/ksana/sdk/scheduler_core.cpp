@@ -76,6 +76,7 @@ Result<void> SchedulerCore::Run() {
                                                       .clock = clock_,
                                                       .random = random_,
                                                       .runner = runner_,
+                                                      .handlers = handlers_,
                                                       .admin = admin_}));
         const MutexLock lock(mutex_);
         stored_ = std::move(opened);
@@ -229,6 +230,14 @@ void SchedulerCore::Discard(Entries::iterator found) {
     auto removed = std::move(found->second);
     entries_.erase(found);
     removed_.push_back(std::move(removed));
+}
+
+Result<void> SchedulerCore::AddHandler(std::string type, TaskHandler handler) {
+    const MutexLock lock(mutex_);
+    if (state_ != State::kStopped) {
+        return Error(Code::kConflict, "handlers are registered before Start");
+    }
+    return handlers_.Add(std::move(type), std::move(handler));
 }
 
 Result<void> SchedulerCore::Remove(std::string_view id) {

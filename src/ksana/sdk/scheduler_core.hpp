@@ -15,6 +15,7 @@
 #include "ksana/sdk/run/job_runner.hpp"
 #include "ksana/sdk/stored/scheduler_admin.hpp"
 #include "ksana/sdk/stored/stored_jobs.hpp"
+#include "ksana/sdk/tasks/task_handlers.hpp"
 #include "ksana/sdk/timer/job_timer.hpp"
 
 namespace ksana::detail {
@@ -46,6 +47,7 @@ class SchedulerCore {
     Result<void> SetEnabled(std::string_view id, bool enabled, const engine::Actor& by = Program());
     Result<void> Add(JobSpec spec, JobObject object);
     Result<void> Remove(std::string_view id);
+    Result<void> AddHandler(std::string type, TaskHandler handler);
     std::uint16_t http_port() const;
     std::chrono::milliseconds shutdown_timeout() const { return options_.shutdown_timeout; }
 
@@ -101,6 +103,7 @@ class SchedulerCore {
     schedule::ZoneDatabase zones_;
     sdk::JobThreads threads_;
     sdk::JobThreads blocking_;
+    sdk::TaskHandlers handlers_;
     sdk::JobRunner runner_;
     sdk::JobTimer timer_;
     sdk::SchedulerAdmin admin_{*this};

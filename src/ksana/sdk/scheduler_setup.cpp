@@ -24,6 +24,9 @@ Result<void> SchedulerCore::Prepare() {
     if (options_.threads == kNoThreads && !(options_.store.empty() && options_.http.empty())) {
         return Error(Code::kInvalidArgument, "the kit for tests has no stores and no HTTP");
     }
+    if (!handlers_.empty() && options_.store.empty() && options_.http.empty()) {
+        return Error(Code::kInvalidArgument, "handlers of tasks need a store");
+    }
     enabled_ = options_.enabled;
     KSANA_TRY_VOID(AddDeclared());
     if (!options_.config.empty()) KSANA_TRY_VOID(ApplyConf());

@@ -2,13 +2,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/base/time/clock.hpp"
+#include "ksana/engine/dispatch/attempt.hpp"
 #include "ksana/job.hpp"
 #include "ksana/lock/lock_manager.hpp"
+#include "ksana/sdk/run/fault.hpp"
 #include "ksana/sdk/run/job_entry.hpp"
 #include "ksana/sdk/threads/job_threads.hpp"
 
@@ -24,6 +27,7 @@ struct RunOutcome {
     enum class Kind : std::uint8_t { kSucceeded, kFailed, kSkipped };
     Kind kind = Kind::kSucceeded;
     std::string error;
+    std::optional<Fault> fault;  // of an exception
     Duration duration{};
     CancelReason cancelled = CancelReason::kNone;
 };
@@ -65,6 +69,9 @@ class Execution : public WorkItem {
     Duration timeout{};  // zero: none
     Parameters parameters;
     std::string exec_id;  // of the engine's attempt; empty: none
+    // Of a task; null: a job of the library.
+    std::shared_ptr<const engine::ActiveAttempt> attempt_at_task;
+    model::Event answer;  // of a task: what its handler answered
 
     std::atomic<bool> taken{false};  // from JobRunner::Take to the end of the run
 

@@ -16,19 +16,6 @@ std::int64_t Milliseconds(Duration duration) {
 }
 std::int64_t Milliseconds(TimePoint time) { return Milliseconds(time.time_since_epoch()); }
 
-// The text of the exception that is being handled.
-std::string CurrentFault() {
-    std::string text = "an exception that is no std::exception";
-    try {
-        throw;
-    } catch (const std::exception& error) {
-        text = error.what();
-    } catch (...) {
-        Log(LogLevel::kDebug, "a job threw something unknown");
-    }
-    return text;
-}
-
 std::string_view TextOf(CancelReason reason) {
     switch (reason) {
         case CancelReason::kNone:
@@ -89,16 +76,16 @@ struct HopAwaiter : WorkItem {
 // The job may have awaited something of its own, which resumed it on another thread. Finishing
 // there could outlive the scheduler.
 JobRunner::Driver JobRunner::Drive(JobRunner& runner, Execution& execution) {
-    std::optional<std::string> error;
+    std::optional<Fault> fault;
     try {
         co_await execution.task;
     } catch (...) {
-        error = CurrentFault();
+        fault = CurrentFault();
     }
     HopAwaiter hop(runner.threads());
     co_await hop;
     execution.task = {};
-    runner.Finish(execution, error ? &*error : nullptr);
+    runner.Finish(execution, fault ? &*fault : nullptr);
 }
 
 template <class Telling>
@@ -108,7 +95,7 @@ void JobRunner::Tell(const JobEntry& entry, Telling tell) {
         tell(*listener_);
     } catch (...) {
         Log(LogLevel::kError, "the listener threw",
-            {{"jobId", entry.id}, {"error", CurrentFault()}});
+            {{"jobId", entry.id}, {"error", CurrentFault().message}});
     }
 }
 
@@ -179,8 +166,10 @@ bool JobRunner::TakeLock(Execution& execution) {
         tried = TryBehind(entry, name, std::move(wanted));
     }
     if (!tried) {
-        const std::string error = "the lock could not be asked: " + tried.error().Describe();
-        Finish(execution, &error);
+        const Fault fault{.type = {},
+                          .message = "the lock could not be asked: " + tried.error().Describe(),
+                          .stack = {}};
+        Finish(execution, &fault);
         return false;
     }
     if (!tried->lock) {
@@ -240,7 +229,8 @@ void JobRunner::ArmTimeout(Execution& execution) {
 
 void JobRunner::Call(Execution& execution) {
     const detail::JobObject& object = execution.entry->object;
-    std::optional<std::string> error;
+    std::optional<Fault> fault;
+    const ThrowStackScope stacks;
     try {
         if (object.plain) {
             object.plain->Run(*execution.context);
@@ -248,19 +238,19 @@ void JobRunner::Call(Execution& execution) {
             execution.task = object.coroutine->Run(*execution.context);
         }
     } catch (...) {
-        error = CurrentFault();
+        fault = CurrentFault();
     }
-    if (error || object.plain) return Finish(execution, error ? &*error : nullptr);
+    if (fault || object.plain) return Finish(execution, fault ? &*fault : nullptr);
     if (!execution.task.handle()) {
-        error = "the job returned an empty Task";
-        return Finish(execution, &*error);
+        fault = Fault{.type = {}, .message = "the job returned an empty Task", .stack = {}};
+        return Finish(execution, &*fault);
     }
     Drive(*this, execution);
 }
 
 // The end of the job's own code, or of the try to start it. A run that was asked to stop has
 // failed, however it ended: nothing tells whether it has done all of its work.
-void JobRunner::Finish(Execution& execution, const std::string* error) {
+void JobRunner::Finish(Execution& execution, const Fault* fault) {
     JobEntry& entry = *execution.entry;
     // A process that was stopped may end a run before it is told that the lock was lost meanwhile.
     if (execution.held && NoticesLosses() && !execution.held->held()) {
@@ -270,8 +260,11 @@ void JobRunner::Finish(Execution& execution, const std::string* error) {
     outcome.duration = std::chrono::floor<Duration>(clock().SteadyNow() - execution.started);
     outcome.cancelled = execution.reason;
     outcome.error = TextOf(outcome.cancelled);
-    if (error != nullptr) outcome.error += (outcome.error.empty() ? "" : ": ") + *error;
-    if (error != nullptr || outcome.cancelled != CancelReason::kNone) {
+    if (fault != nullptr) {
+        outcome.error += (outcome.error.empty() ? "" : ": ") + fault->message;
+        outcome.fault = *fault;
+    }
+    if (fault != nullptr || outcome.cancelled != CancelReason::kNone) {
         outcome.kind = RunOutcome::Kind::kFailed;
     }
     const std::int64_t fire = Milliseconds(execution.fire);
@@ -326,6 +319,8 @@ void JobRunner::Drop(Execution& execution) {
     execution.stamp.reset();
     execution.has_fire = false;
     execution.fence = 0;
+    execution.attempt_at_task.reset();
+    execution.answer = {};
     if (!execution.parameters.empty()) execution.parameters.clear();
     {
         // Cancel compares the number under this lock.

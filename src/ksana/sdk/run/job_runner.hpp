@@ -80,7 +80,7 @@ class JobRunner {
     Result<lock::Tried> TryBehind(const JobEntry& entry, const std::string& name,
                                   lock::LockOptions wanted);
     void Call(Execution& execution);
-    void Finish(Execution& execution, const std::string* error);
+    void Finish(Execution& execution, const Fault* fault);
     void End(Execution& execution, RunOutcome outcome);
     void ArmTimeout(Execution& execution);
     void Drop(Execution& execution);

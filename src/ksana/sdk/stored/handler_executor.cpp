@@ -9,6 +9,8 @@
 namespace ksana::sdk {
 namespace {
 
+constexpr std::size_t kMostNamed = 100;
+
 // The payload of a run as parameters: the members of an object, each as text.
 Parameters ParametersOf(const std::string& payload) {
     Parameters parameters;
@@ -33,6 +35,7 @@ model::Event EventOf(const RunOutcome& outcome) {
     if (outcome.kind == RunOutcome::Kind::kFailed) {
         event.kind = model::EventKind::kRetryableFailure;
         event.error = outcome.error;
+        if (outcome.fault) event.detail = outcome.fault->ToDetail();
     }
     // The dispatcher knows why it asked the attempt to stop. A lost lock is no wish of its.
     const bool stopped =
@@ -59,12 +62,18 @@ JobEntry* HandlerExecutor::Find(const std::string& handler) const {
     return found == entries_.end() ? nullptr : found->second;
 }
 
+bool HandlerExecutor::Knows(const std::string& handler) const {
+    return Find(handler) != nullptr || tasks_.Serves(handler);
+}
+
 std::vector<std::string> HandlerExecutor::types() const {
-    std::vector<std::string> names;
-    if (!shared_) return names;
+    std::vector<std::string> names = tasks_.types();
     const MutexLock lock(mutex_);
-    names.reserve(entries_.size());
+    // Very many names would make every claim slow.
+    if (!shared_ && entries_.size() > kMostNamed) return {};
     for (const auto& [name, entry] : entries_) names.push_back(name);
+    // No names would mean any: handlers that this program lacks are left to workers.
+    if (names.empty()) names.emplace_back();
     return names;
 }
 
@@ -72,6 +81,9 @@ void HandlerExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt
     const model::Run& run = attempt->run;
     const std::string& exec_id = run.status.exec_id;
     JobEntry* const entry = Find(run.type);
+    if (entry == nullptr && tasks_.Serves(run.type)) {
+        return tasks_.Start(std::move(attempt), std::move(done));
+    }
     if (entry == nullptr) {
         model::Event unknown;
         unknown.kind = model::EventKind::kPermanentFailure;
@@ -107,7 +119,7 @@ void HandlerExecutor::Cancel(std::string_view exec_id) {
     {
         const MutexLock lock(mutex_);
         const auto found = active_.find(exec_id);
-        if (found == active_.end()) return;
+        if (found == active_.end()) return tasks_.Cancel(exec_id);
         execution = found->second.execution;
         number = found->second.run;
         timeout = found->second.attempt->run.policy.timeout;

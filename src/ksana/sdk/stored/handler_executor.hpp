@@ -8,6 +8,7 @@
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/sdk/run/job_runner.hpp"
+#include "ksana/sdk/tasks/task_executor.hpp"
 
 namespace ksana::sdk {
 
@@ -19,17 +20,22 @@ inline constexpr Duration kNoTimeout = std::chrono::hours(24 * 30);
 // Thread-safe.
 class HandlerExecutor final : public engine::Executor, private RunOwner {
   public:
-    // `runner` must outlive the executor. `shared`: other processes may use the same store, so only
-    // runs of this process's jobs are taken.
-    HandlerExecutor(JobRunner& runner, bool shared) : runner_(runner), shared_(shared) {}
+    // `runner` and `tasks`, which carries out the jobs of registered handlers, must outlive the
+    // executor. Only runs of this process's jobs and handlers are taken; unless `shared` (other
+    // processes may use the same store), runs of any if the jobs are very many.
+    HandlerExecutor(JobRunner& runner, TaskExecutor& tasks, bool shared)
+        : runner_(runner), tasks_(tasks), shared_(shared) {}
 
     void Add(JobEntry& entry);
     void Remove(const JobEntry& entry);
     // Returns null if this program has no such job.
     JobEntry* Find(const std::string& handler) const;
+    // Whether this program has a job or a handler of this name.
+    bool Knows(const std::string& handler) const;
 
     model::ActionKind kind() const override { return model::ActionKind::kHandler; }
     std::vector<std::string> types() const override;
+    bool tells_news() const override { return true; }
     void Start(std::shared_ptr<const engine::ActiveAttempt> attempt, Done done) override;
     void Cancel(std::string_view exec_id) override;
 
@@ -46,6 +52,7 @@ class HandlerExecutor final : public engine::Executor, private RunOwner {
     void Ended(Execution& execution, RunOutcome outcome) override;
 
     JobRunner& runner_;
+    TaskExecutor& tasks_;
     const bool shared_;
     mutable Mutex mutex_;
     std::unordered_map<std::string, JobEntry*> entries_ KSANA_GUARDED_BY(mutex_);

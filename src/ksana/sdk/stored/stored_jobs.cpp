@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
 #include "ksana/codec/dialects/admin_job.hpp"
+#include "ksana/http_server/listen_address.hpp"
 #include "ksana/server/settings/settings.hpp"
 
 namespace ksana::sdk {
@@ -21,25 +21,11 @@ constexpr Duration kAtOnce = std::chrono::milliseconds(1);
 
 engine::Actor Library() { return {.user = std::string(kLibrary)}; }
 
-Error BadAddress(const std::string& text) {
-    return {Code::kInvalidArgument,
-            fmt::format("http: \"{}\" is no ADDRESS:PORT, as \"127.0.0.1:7200\"", text)};
-}
-
-// Splits "127.0.0.1:7200" or "[::1]:7200".
 Result<void> SetAddress(const std::string& text, server::Settings& settings) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos || colon == 0) return BadAddress(text);
-    std::string address = text.substr(0, colon);
-    if (address.starts_with('[') && address.ends_with(']')) {
-        address = address.substr(1, address.size() - 2);
-    }
-    std::uint16_t port = 0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data() + colon + 1, end, port);
-    if (read.ec != std::errc() || read.ptr != end) return BadAddress(text);
-    settings.address = std::move(address);
-    settings.port = port;
+    auto listen = http_server::ParseListenAddress(text);
+    if (!listen) return std::move(listen).error().WithContext("http");
+    settings.address = std::move(listen->address);
+    settings.port = listen->port;
     const bool local = settings.address == "localhost" || settings.address.starts_with("127.") ||
                        settings.address == "::1";
     if (local || !settings.api_token_file.empty()) return {};
@@ -123,19 +109,24 @@ void Describe(const JobEntry& entry, bool scheduled, TimePoint now, model::JobDe
 
 StoredJobs::StoredJobs(Key /*key*/, const Options& options, bool shared)
     : ids_(options.clock, options.random),
-      executor_(options.runner, shared),
+      queue_tasks_(model::ActionKind::kQueue, options.runner, options.handlers),
+      handler_tasks_(model::ActionKind::kHandler, options.runner, options.handlers),
+      executor_(options.runner, handler_tasks_, shared),
       listens_(!options.http.empty()) {}
 
 Result<std::unique_ptr<StoredJobs>> StoredJobs::Open(const Options& options) {
     KSANA_TRY(const server::Settings settings, SettingsOf(options));
     const bool shared = settings.store.kind == server::StoreKind::kPostgres;
     auto jobs = std::make_unique<StoredJobs>(Key{}, options, shared);
+    std::vector<engine::Executor*> executors = {&jobs->executor_};
+    // Without handlers it would take tasks of every type.
+    if (!options.handlers.empty()) executors.push_back(&jobs->queue_tasks_);
     KSANA_TRY(jobs->application_,
               server::Application::Make(settings, {.clock = options.clock,
                                                    .random = options.random,
                                                    .ids = jobs->ids_,
                                                    .version = "library",
-                                                   .executors = {&jobs->executor_},
+                                                   .executors = std::move(executors),
                                                    .admin = &options.admin,
                                                    .listen = jobs->listens_}));
     return jobs;
@@ -153,8 +144,7 @@ Result<void> StoredJobs::PauseLeftovers() {
         KSANA_TRY(const auto page, application_->store().jobs().List(query));
         for (const model::Job& job : page.items) {
             const auto* const handler = std::get_if<model::HandlerAction>(&job.action);
-            if (handler == nullptr || !job.enabled || executor_.Find(handler->handler) != nullptr)
-                continue;
+            if (handler == nullptr || !job.enabled || executor_.Knows(handler->handler)) continue;
             Log(LogLevel::kWarn, "a job in the store is not declared any more and is paused",
                 {{"jobId", job.id}});
             KSANA_TRY_VOID(

@@ -28,6 +28,7 @@ class StoredJobs {
         Clock& clock;
         Random& random;
         JobRunner& runner;
+        const TaskHandlers& handlers;
         api::AdminJobs& admin;
     };
 
@@ -60,6 +61,8 @@ class StoredJobs {
     Result<void> PauseLeftovers();
 
     UuidGenerator ids_;
+    TaskExecutor queue_tasks_;
+    TaskExecutor handler_tasks_;
     HandlerExecutor executor_;
     const bool listens_;
     std::unique_ptr<server::Application> application_;  // set by Open

@@ -1,0 +1,148 @@
+#include "ksana/worker/worker.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/text/names.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/model/run/agent.hpp"
+
+namespace ksana::worker {
+namespace {
+
+constexpr std::int32_t kMostSlots = 500;
+
+LoopOptions WithKinds(LoopOptions options, const std::vector<engine::Executor*>& executors) {
+    std::set<model::ActionKind> kinds;
+    std::set<std::string> types;
+    for (const engine::Executor* const executor : executors) {
+        kinds.insert(executor->kind());
+        for (std::string& type : executor->types()) types.insert(std::move(type));
+    }
+    options.identity.kinds.assign(kinds.begin(), kinds.end());
+    options.identity.types.assign(types.begin(), types.end());
+    return options;
+}
+
+// The first characters of a machine's name that a worker's name may have.
+std::string AsIdentifier(std::string text, std::size_t most) {
+    std::erase_if(text, [](char c) { return !IsIdentifier(std::string_view(&c, 1)); });
+    text.resize(std::min(text.size(), most));
+    return text.empty() ? "worker" : text;
+}
+
+}  // namespace
+
+std::string HostName() {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+    return name.data();
+}
+
+std::string DefaultName() {
+    return fmt::format("{}-{}", AsIdentifier(HostName(), 100), ::getpid());
+}
+
+Result<void> CheckOptions(const WorkerOptions& options) {
+    const Identity& who = options.loop.identity;
+    std::vector<Problem> problems;
+    const auto check = [&](bool ok, std::string place, std::string message) {
+        if (!ok) problems.push_back({.path = std::move(place), .message = std::move(message)});
+    };
+    const std::string identifier =
+        fmt::format("is 1 to {} letters, digits and - _ . : long", kMaxIdentifierLength);
+    check(IsIdentifier(who.name), "/name", identifier);
+    check(who.slots >= 1 && who.slots <= kMostSlots, "/slots",
+          fmt::format("must lie between 1 and {}", kMostSlots));
+    check(
+        options.loop.lease >= model::kMinAgentLease && options.loop.lease <= model::kMaxAgentLease,
+        "/lease",
+        fmt::format("must lie between {} and {}", FormatDuration(model::kMinAgentLease),
+                    FormatDuration(model::kMaxAgentLease)));
+    check(options.loop.drain_timeout >= Duration::zero(), "/drain_timeout", "must not be negative");
+    for (const auto& [name, value] : who.labels) {
+        check(IsIdentifier(name), "/labels/" + name, "the name " + identifier);
+    }
+    if (problems.empty()) return {};
+    return Error(std::move(problems));
+}
+
+Result<std::unique_ptr<Worker>> Worker::Make(WorkerOptions options, Parts parts) {
+    options.loop = WithKinds(std::move(options.loop), parts.executors);
+    KSANA_TRY_VOID(CheckOptions(options));
+    KSANA_TRY(std::unique_ptr<HttpWire> wire,
+              HttpWire::Make(options.wire, parts.clock, parts.random));
+    auto made =
+        std::make_unique<Worker>(Key{}, std::move(options), std::move(parts), std::move(wire));
+    if (!made->options_.metrics.empty()) {
+        auto server = MakeMetricsServer(made->options_.metrics, made->metrics_, made->parts_.clock,
+                                        made->parts_.random);
+        if (!server) return std::move(server).error().WithContext("metrics");
+        made->server_ = *std::move(server);
+    }
+    return made;
+}
+
+Worker::Worker(Key /*key*/, WorkerOptions options, Parts parts, std::unique_ptr<HttpWire> wire)
+    : options_(std::move(options)),
+      parts_(std::move(parts)),
+      wire_(std::move(wire)),
+      loop_(options_.loop, {.clock = parts_.clock,
+                            .wire = *wire_,
+                            .executors = parts_.executors,
+                            .wakeup = wakeup_,
+                            .ended = [this](const model::Run& run, const model::Event& event,
+                                            Duration took) { NoteEnd(run, event, took); }}),
+      thread_("worker", [this](const std::stop_token& stop) { Run(stop); }) {
+    metrics_.Watch(loop_, *wire_, static_cast<std::size_t>(options_.loop.identity.slots));
+}
+
+Result<void> Worker::Start() {
+    if (server_) KSANA_TRY_VOID(server_->Start());
+    KSANA_TRY_VOID(wire_->Start());
+    return thread_.Start();
+}
+
+void Worker::Stop() {
+    thread_.Stop();
+    wire_->Stop();
+    if (server_) server_->Stop();
+}
+
+void Worker::Run(const std::stop_token& stop) {
+    while (!stop.stop_requested() && !loop_.over()) {
+        const SteadyPoint next = loop_.RunOnce();
+        if (loop_.over()) break;
+        parts_.clock.Wait(wakeup_, next, stop);
+    }
+    {
+        const MutexLock lock(mutex_);
+        failure_ = loop_.failure();
+    }
+    if (loop_.over() && parts_.over) parts_.over();
+}
+
+std::optional<Error> Worker::failure() const {
+    const MutexLock lock(mutex_);
+    return failure_;
+}
+
+void Worker::NoteEnd(const model::Run& run, const model::Event& event, Duration took) {
+    metrics_.Count(run, event, took);
+    const bool good = event.kind == model::EventKind::kSuccess;
+    Log(good ? LogLevel::kInfo : LogLevel::kWarn, "attempt ended",
+        {{"run_id", run.id.ToString()},
+         {"job_id", run.job_id},
+         {"type", run.type},
+         {"attempt", run.status.attempt},
+         {"outcome", model::NameOf(event.kind)},
+         {"ms", std::chrono::floor<std::chrono::milliseconds>(took).count()},
+         {"error", event.error}});
+}
+
+}  // namespace ksana::worker

@@ -1,6 +1,6 @@
 # `cmake --install build/release --prefix /usr` installs the program, its manual, completions and
-# the systemd unit in their standard places. The program writes its own manual and completions, and
-# the unit starts the installed program. Component "program"; the library is a component of its own
+# the systemd units in their standard places. The program writes its own manual and completions, and
+# the units start the installed program. Component "program"; the library is a component of its own
 # (KsanaLibrary.cmake).
 include(GNUInstallDirs)
 
@@ -12,7 +12,7 @@ function(ksana_install program)
     set(KSANA_BIN ${CMAKE_INSTALL_BINDIR})
     set(KSANA_SHARE ${CMAKE_INSTALL_DATADIR})
     set(KSANA_MAN ${CMAKE_INSTALL_MANDIR}/man1)
-    set(KSANA_UNIT ${PROJECT_SOURCE_DIR}/packaging/ksana.service)
+    set(KSANA_UNITS ${PROJECT_SOURCE_DIR}/packaging)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/install_written.cmake.in
                    ${PROJECT_BINARY_DIR}/install_written.cmake.in @ONLY)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/install_written.cmake

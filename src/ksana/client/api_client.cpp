@@ -10,7 +10,7 @@
 #include "ksana/base/text/escape.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/client/api_error.hpp"
-#include "ksana/http_client/call_check.hpp"
+#include "ksana/client/server_url.hpp"
 
 namespace ksana::client {
 namespace {
@@ -23,35 +23,6 @@ using http_client::CallRequest;
 // A page of a list has at most 8 MB; the metrics may be larger.
 constexpr std::size_t kMaxAnswer = 32 << 20;
 constexpr std::chrono::milliseconds kLookEvery{50};  // how often `interrupted` is asked
-
-// The user has named the server, so every address is allowed.
-http_client::EgressRules AnyAddress() {
-    http_client::EgressRules rules;
-    for (const std::string_view all : {"0.0.0.0/0", "::/0"}) {
-        rules.allow.push_back(http_client::ParseCidr(all).value());
-    }
-    return rules;
-}
-
-Result<std::string> CheckedServer(std::string server) {
-    while (server.ends_with('/')) server.pop_back();
-    const std::size_t scheme = server.find("://");
-    const std::string_view rest =
-        scheme == std::string::npos ? "" : std::string_view(server).substr(scheme + 3);
-    const bool known = server.starts_with("http://") || server.starts_with("https://");
-    const bool plain = std::ranges::all_of(
-        server, [](char c) { return c > ' ' && c < '\x7f' && c != '?' && c != '#'; });
-    if (!known || !plain || rest.empty() || rest[0] == '/') {
-        return Error(Code::kInvalidArgument,
-                     fmt::format("\"{}\" is not the URL of a server, like http://127.0.0.1:7100",
-                                 Excerpt(Printable(server), 200)));
-    }
-    if (http_client::HasCredentials(server)) {
-        return Error(Code::kInvalidArgument,
-                     "the URL of the server holds credentials: a token belongs into a file");
-    }
-    return server;
-}
 
 // Returns whether something other than Ksana has answered: a proxy that redirects, or a web page.
 // An empty body (204) is fine, and so is text outside the API (/metrics).
@@ -102,7 +73,7 @@ ApiClient::ApiClient(Secret, ApiClientOptions options, const Parts& parts)
 ApiClient::~ApiClient() { client_.Stop(); }
 
 Result<std::unique_ptr<ApiClient>> ApiClient::Make(ApiClientOptions options, const Parts& parts) {
-    KSANA_TRY(options.server, CheckedServer(std::move(options.server)));
+    KSANA_TRY(options.server, CheckServerUrl(std::move(options.server)));
     auto made = std::make_unique<ApiClient>(Secret{}, std::move(options), parts);
     KSANA_TRY_VOID(made->client_.Start());
     return made;

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "ksana/api/admin/stored_admin_jobs.hpp"
+#include "ksana/api/dispatcher/dispatcher_routes.hpp"
 #include "ksana/api/edge/guard.hpp"
 #include "ksana/api/edge/health_routes.hpp"
 #include "ksana/api/events/event_streams.hpp"
@@ -12,6 +13,7 @@
 #include "ksana/api/timer/timer_routes.hpp"
 #include "ksana/api/v1/routes.hpp"
 #include "ksana/base/log/log.hpp"
+#include "ksana/base/process/host_name.hpp"
 #include "ksana/codec/records/record_codec.hpp"
 #include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
@@ -22,6 +24,9 @@
 #include "ksana/engine/services/run_service.hpp"
 #include "ksana/engine/services/task_service.hpp"
 #include "ksana/engine/services/type_service.hpp"
+#include "ksana/engine/workers/worker_service.hpp"
+#include "ksana/exec/command/command_executor.hpp"
+#include "ksana/exec/command/command_spec.hpp"
 #include "ksana/exec/http_executor.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
@@ -29,6 +34,7 @@
 #include "ksana/lock/prefixed_locks.hpp"
 #include "ksana/mail/smtp_mailer.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
+#include "ksana/server/application_options.hpp"
 #include "ksana/server/demo.hpp"
 #include "ksana/server/metrics/engine_metrics.hpp"
 #include "ksana/server/metrics/http_metrics.hpp"
@@ -47,135 +53,27 @@ namespace {
 constexpr Duration kLongestSilence = std::chrono::minutes(2);
 // How long a health probe waits for the store, so that its answer takes at most a second in all.
 constexpr Duration kProbePatience = std::chrono::milliseconds(900);
-// Time that requests in flight get at a stop.
-constexpr Duration kRequestDrain = std::chrono::seconds(5);
-// I/O threads answer reads of one job themselves; a single one would leave a second core idle.
-constexpr std::size_t kIoThreads = 2;
 
-model::PolicyDefaults DefaultsOf(const Settings& settings) {
-    model::PolicyDefaults defaults;
-    defaults.timeout = settings.default_timeout;
-    defaults.retry.max_retries = settings.max_retries;
-    defaults.retry.interval = settings.retry_backoff;
-    return defaults;
-}
-
-// Returns whether only one process can use the store, so that no other node can have this node's
-// name.
-bool IsSingleProcessStore(StoreKind kind) { return kind != StoreKind::kPostgres; }
-
-engine::CallbackOptions CallbackOptionsOf(const Settings& settings) {
-    engine::CallbackOptions options;
-    options.timeout = settings.callback_timeout;
-    options.retry.max_retries = settings.callback_retries;
-    options.retry.interval = settings.callback_backoff;
-    options.retry.max_interval = settings.callback_max_backoff;
-    return options;
-}
-
-engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts,
-                                  lock::LockDriver* locks) {
-    engine::NodeOptions options;
-    const std::string incarnation = parts.ids.Next().ToString();
-    const bool alone = IsSingleProcessStore(settings.store.kind);
-    options.name = settings.node_name;
-    if (options.name.empty()) options.name = alone ? "local" : "node-" + incarnation;
-    options.incarnation = incarnation;
-    options.only_one = alone || !settings.node_name.empty();
-    options.defaults = DefaultsOf(settings);
-    options.slots = static_cast<std::size_t>(settings.workers);
-    options.late_start_rate = static_cast<std::size_t>(settings.late_start_rate);
-    options.retention.keep = settings.retention;
-    options.retention.max_runs = settings.max_finished_runs;
-    options.retention.max_bytes = static_cast<std::int64_t>(settings.max_finished_bytes);
-    if (settings.start_rate > 0) options.rate = model::Rate{.count = settings.start_rate};
-    options.breaker = {.failures = settings.breaker_failures,
-                       .first_pause = settings.breaker_pause,
-                       .longest_pause = settings.breaker_max};
-    options.retention.keep_events = settings.audit_retention;
-    options.callbacks = CallbackOptionsOf(settings);
-    options.settle = alone ? std::chrono::seconds(1) : std::chrono::seconds(3);
-    options.ids = &parts.ids;
-    options.locks = locks;
-    return options;
-}
-
-Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
-    http_client::ClientOptions options;
-    options.egress.policy = settings.egress == EgressPolicy::kPublic
-                                ? http_client::EgressPolicy::kPublic
-                                : http_client::EgressPolicy::kDefault;
-    for (const std::string& text : settings.egress_allow) {
-        KSANA_TRY(http_client::Cidr range, http_client::ParseCidr(text));
-        options.egress.allow.push_back(range);
-    }
-    const auto workers = static_cast<std::size_t>(settings.workers);
-    options.max_connections = std::max(options.max_connections, workers);
-    options.max_connections_per_host = std::max(options.max_connections_per_host, workers);
-    return options;
-}
-
-std::vector<engine::Executor*> ExecutorsOf(const ApplicationParts& parts, engine::Executor& http) {
+std::vector<engine::Executor*> ExecutorsOf(const ApplicationParts& parts, engine::Executor& http,
+                                           engine::Executor* commands) {
     std::vector<engine::Executor*> all = parts.executors;
     all.push_back(&http);
+    if (commands != nullptr) all.push_back(commands);
     return all;
 }
 
-// The actions that this process carries out, or the agents that it serves.
-std::vector<model::ActionKind> KindsOf(const ApplicationParts& parts) {
-    std::vector<model::ActionKind> kinds = {model::ActionKind::kHttp, model::ActionKind::kQueue};
-    for (const engine::Executor* executor : parts.executors) kinds.push_back(executor->kind());
-    return kinds;
-}
-
-// Returns nullopt if no mail server is configured.
-Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings) {
-    if (settings.smtp_url.empty()) return std::optional<mail::SmtpOptions>();
-    if (settings.smtp_from.find('@') == std::string::npos) {
-        return Error(Code::kInvalidArgument,
-                     "smtp_from: smtp_url needs an address that mails come from");
-    }
-    mail::SmtpOptions options{.url = settings.smtp_url,
-                              .user = settings.smtp_user,
-                              .password = {},
-                              .from = settings.smtp_from,
-                              .starttls = settings.smtp_tls != "never",
-                              .ca_file = {}};
-    if (!settings.smtp_password_file.empty()) {
-        auto read = ReadSecretFile(settings.smtp_password_file);
-        if (!read) return std::move(read).error().WithContext("smtp_password_file");
-        options.password = *std::move(read);
-    }
-    return std::optional(std::move(options));
+// Returns null if this server runs no commands.
+std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings, const Clock& clock) {
+    if (!settings.commands) return nullptr;
+    exec::CommandOptions options{.variables = exec::ProcessVariables(), .silence = settings.lease};
+    const auto folder = options.variables.find("TMPDIR");
+    if (folder != options.variables.end()) options.folder = folder->second;
+    return std::make_unique<exec::CommandExecutor>(clock, std::move(options));
 }
 
 std::unique_ptr<mail::SmtpMailer> MailerOf(std::optional<mail::SmtpOptions> options,
                                            const Clock& clock) {
     return options ? std::make_unique<mail::SmtpMailer>(*std::move(options), clock) : nullptr;
-}
-
-http_server::ServerOptions ServerOptionsOf(const Settings& settings,
-                                           std::function<void()> on_drain) {
-    http_server::ServerOptions options;
-    options.address = settings.address == "localhost" ? "127.0.0.1" : settings.address;
-    options.port = static_cast<std::uint16_t>(settings.port);
-    if (!settings.tls_certificate.empty()) {
-        options.tls = http_server::TlsOptions{.certificate_file = settings.tls_certificate,
-                                              .key_file = settings.tls_key};
-    }
-    options.max_body_bytes = settings.max_body;
-    options.io_threads = kIoThreads;
-    options.pool_threads = static_cast<std::size_t>(settings.request_threads);
-    options.drain = std::min(settings.shutdown_timeout, kRequestDrain);
-    options.on_drain = std::move(on_drain);
-    return options;
-}
-
-// With several writing nodes, events may become visible out of the order of their numbers.
-api::EventStreams::Options EventOptionsOf(const Settings& settings) {
-    api::EventStreams::Options options;
-    if (!IsSingleProcessStore(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
-    return options;
 }
 
 std::vector<api::ShownSetting> ShownSettings(
@@ -208,14 +106,15 @@ struct Application::Everything {
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
           http_executor(client, parts.clock, {}, mailer.get()),
-          node(*store, ExecutorsOf(parts, http_executor), zones, parts.clock,
-               NodeOptionsOf(settings, parts, locks.get()), &engine_metrics),
+          commands(CommandsOf(settings, parts.clock)),
+          node(*store, ExecutorsOf(parts, http_executor, commands.get()), zones, parts.clock,
+               NodeOptionsOf(settings, parts, locks.get(), [this] { return OwnAddress(); }),
+               &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           job_service(
               *store, node.plans(), zones,
-              [this](std::string_view name) { return FindCalendar(name); }, parts.ids,
-              KindsOf(parts)),
+              [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
           run_service(*store, parts.ids),
           admin_jobs(job_service, *store),
@@ -225,11 +124,14 @@ struct Application::Everything {
           agent_limits(node.limits(), parts.clock),
           agent_service(*store, {.follow_up = node.follow_up(),
                                  .observer = &engine_metrics,
-                                 .limits = &agent_limits}),
-          agent_polls(agent_service, *store, parts.clock, {}),
+                                 .limits = &agent_limits,
+                                 .expires_in = [this](Duration time) { node.ReapWithin(time); }}),
+          agent_polls(agent_service, *store, parts.clock, {.workers = &node.workers()}),
+          worker_service(*store, node.workers(), node.agents(),
+                         {.heartbeat = settings.worker_heartbeat, .follow_up = node.follow_up()}),
           task_service(
               *store, [this](const std::string& code) { return node.types().Find(code); },
-              DefaultsOf(settings), &agent_polls),
+              DefaultsOf(settings), &agent_polls, &node.workers()),
           events(*store, parts.clock, EventOptionsOf(settings)),
           guard(std::move(token)),
           store_check(
@@ -265,6 +167,11 @@ struct Application::Everything {
                                     .jobs = job_service,
                                     .store = *store,
                                     .defaults = DefaultsOf(settings)});
+        api::AddDispatcherRoutes(router, {.jobs = job_service,
+                                          .workers = worker_service,
+                                          .store = *store,
+                                          .ids = parts.ids,
+                                          .defaults = DefaultsOf(settings)});
         api::AdminJobs& admin = parts.admin != nullptr ? *parts.admin : admin_jobs;
         api::AddAdminRoutes(router, {.jobs = admin, .store = *store, .runs = run_service});
         api::AddRoutes(
@@ -275,6 +182,7 @@ struct Application::Everything {
              .tasks = task_service,
              .agents = agent_service,
              .agent_polls = agent_polls,
+             .workers = worker_service,
              .events = events,
              .store = *store,
              .random = parts.random,
@@ -287,10 +195,11 @@ struct Application::Everything {
              .node_view = [this] { return View(); },
              .version = parts.version,
              .quick_reads = IsSingleProcessStore(settings.store.kind),
-             .limits = {
-                 .all = [this] { return node.LimitUses(); },
-                 .of_group = [this](const std::string& group) { return node.UseOfGroup(group); }},
-             .settings = ShownSettings(settings, parts.origins)});
+             .limits = {.all = [this] { return node.LimitUses(); },
+                        .of_group =
+                            [this](const std::string& group) { return node.UseOfGroup(group); }},
+             .settings = ShownSettings(settings, parts.origins),
+             .nodes = [this] { return node.Nodes(); }});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = {{"serving", [this] { return Serving(); }}},
                                       .store = &store_check,
@@ -312,7 +221,31 @@ struct Application::Everything {
 
     insight::NodeView View() const {
         const engine::DispatchLoad load = node.Load();
-        return {.slots = load.slots, .busy = load.busy, .starts_held_back = load.starts_held_back};
+        return {.slots = load.slots,
+                .busy = load.busy,
+                .starts_held_back = load.starts_held_back,
+                .served = [this](const model::Run& run) { return Served(run); }};
+    }
+
+    // Whether this server, or a live worker or agent, carries out such a run.
+    bool Served(const model::Run& run) const {
+        const auto serves = [&](const auto& one) { return one->kind() == run.kind; };
+        const bool here = run.selector.empty() && std::ranges::any_of(node.dispatchers(), serves);
+        return here || node.workers().AnyServes(run);
+    }
+
+    std::string Url(const std::string& host) const {
+        const bool v6 = host.find(':') != std::string::npos;
+        return fmt::format("{}://{}{}{}:{}", settings.tls_certificate.empty() ? "http" : "https",
+                           v6 ? "[" : "", host, v6 ? "]" : "", server.port());
+    }
+
+    // The URL under which other machines may find this server: one that listens on every address
+    // gives the name of its machine.
+    std::string OwnAddress() const {
+        if (!parts.listen) return "";
+        const bool any = settings.address == "0.0.0.0" || settings.address == "::";
+        return Url(any ? HostName() : settings.address);
     }
 
     // Finds a calendar for a job that is created or changed. Refreshes once if the name is unknown,
@@ -340,6 +273,7 @@ struct Application::Everything {
 
     void StopCalls() {
         client.Stop();
+        if (commands) commands->Close();
         if (mailer) mailer->Stop();
     }
 
@@ -355,6 +289,7 @@ struct Application::Everything {
     http_client::Client client;
     std::unique_ptr<mail::SmtpMailer> mailer;  // null: no mail server
     exec::HttpExecutor http_executor;
+    std::unique_ptr<exec::CommandExecutor> commands;  // null: this server runs none
     engine::Node node;
     engine::Engine engine;
     engine::JobService job_service;
@@ -367,6 +302,7 @@ struct Application::Everything {
     engine::AgentLimits agent_limits;
     engine::AgentService agent_service;
     engine::AgentPolls agent_polls;
+    engine::WorkerService worker_service;
     engine::TaskService task_service;
     telemetry::CallbackHandle waiting_polls_gauge;
     api::EventStreams events;
@@ -435,6 +371,7 @@ Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->StoreDefaultPolicy());
     KSANA_TRY_VOID(all_->client.Start());
     if (all_->mailer) KSANA_TRY_VOID(all_->mailer->Start());
+    if (all_->commands) KSANA_TRY_VOID(all_->commands->Open());
     KSANA_TRY_VOID(all_->store_check.Start());
     KSANA_TRY_VOID(all_->events.Start());
     KSANA_TRY_VOID(all_->agent_polls.Start());
@@ -450,6 +387,7 @@ void Application::StopWithin(Duration drain) {
     if (!running_) return;
     Log(LogLevel::kInfo, "ksana is stopping", {{"under_way", all_->node.UnderWay()}});
     all_->running = false;
+    all_->node.AnnounceStop();
     all_->server.Stop();
     all_->agent_polls.Stop();
     all_->events.Stop();
@@ -462,12 +400,7 @@ void Application::StopWithin(Duration drain) {
 
 std::uint16_t Application::port() const { return all_->server.port(); }
 
-std::string Application::url() const {
-    const Settings& settings = all_->settings;
-    const bool v6 = settings.address.find(':') != std::string::npos;
-    return fmt::format("{}://{}{}{}:{}", settings.tls_certificate.empty() ? "http" : "https",
-                       v6 ? "[" : "", settings.address, v6 ? "]" : "", port());
-}
+std::string Application::url() const { return all_->Url(all_->settings.address); }
 
 engine::JobService& Application::job_service() { return all_->job_service; }
 

@@ -76,6 +76,8 @@ void ShowSchedule(const Job& job, AdminJob& shown) {
         case ScheduleKind::kOnce:
             shown.run_at = EpochMs(spec.run_at);
             break;
+        case ScheduleKind::kAfter:
+            break;  // document N has no such trigger
     }
 }
 

@@ -47,6 +47,7 @@ constexpr TagInfo kTags[] = {
     {"alerts", "Who is told of what."},
     {"server", "The server itself."},
     {"types", "What holds for all runs of a type."},
+    {"workers", "Who carries runs out, and what they work on."},
     {"description", "This file."},
 };
 

@@ -39,7 +39,7 @@ bool IsJsonType(std::string_view type) {
 }
 
 // Checks what every route requires. Returns a refusal, or nothing if the request may go on.
-Result<std::optional<Response>> Check(const Request& request) {
+Result<std::optional<Response>> Check(const Request& request, const RouteInfo& info) {
     if (HasBody(request.method) && !request.body.empty()) {
         const auto type = request.headers.Find("Content-Type");
         if (type && !IsJsonType(*type)) {
@@ -50,16 +50,17 @@ Result<std::optional<Response>> Check(const Request& request) {
                                            "application/merge-patch+json"}));
         }
     }
-    // Reads check their own query; requests that change something take none.
-    if (request.method != HttpMethod::kGet && request.method != HttpMethod::kHead) {
+    // Reads check their own query; requests that change something take none, unless they say so.
+    const bool reads = request.method == HttpMethod::kGet || request.method == HttpMethod::kHead;
+    if (!reads && info.parameters.empty()) {
         KSANA_TRY_VOID(api::QueryReader(request).Finish());
     }
     return std::optional<Response>();
 }
 
-Result<Response> Answer(HandlerContext& context, const CallHandler& handler,
+Result<Response> Answer(HandlerContext& context, const RouteInfo& info, const CallHandler& handler,
                         const Request& request) {
-    KSANA_TRY(std::optional<Response> refusal, Check(request));
+    KSANA_TRY(std::optional<Response> refusal, Check(request, info));
     if (refusal) return *std::move(refusal);
     if (request.method == HttpMethod::kPost) return context.keys.Run(request, handler);
     return handler({.request = request});
@@ -101,9 +102,9 @@ Response Refuse(const Request& request, const Fault& fault) {
 void AddRoute(http_server::Router& router, const std::shared_ptr<HandlerContext>& context,
               const RouteInfo& info, CallHandler handler) {
     Add(router, *context, info,
-        http_server::Handler([context, handler = std::move(handler)](
+        http_server::Handler([context, &info, handler = std::move(handler)](
                                  const Request& request) -> Result<Response> {
-            auto answer = Answer(*context, handler, request);
+            auto answer = Answer(*context, info, handler, request);
             return WithRetryAfter(answer ? *std::move(answer) : ProblemOf(answer.error(), request));
         }));
 }
@@ -112,8 +113,8 @@ void AddAsyncRoute(http_server::Router& router, const std::shared_ptr<HandlerCon
                    const RouteInfo& info, http_server::AsyncHandler handler) {
     Add(router, *context, info,
         http_server::AsyncHandler(
-            [handler = std::move(handler)](Request request, http_server::Reply reply) {
-                auto refusal = Check(request);
+            [&info, handler = std::move(handler)](Request request, http_server::Reply reply) {
+                auto refusal = Check(request, info);
                 if (!refusal) {
                     reply.Fail(refusal.error());
                 } else if (*refusal) {

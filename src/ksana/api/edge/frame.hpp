@@ -14,6 +14,7 @@
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/engine/dispatch/active_attempts.hpp"
 #include "ksana/engine/limits/limits.hpp"
+#include "ksana/engine/nodes/node_watch.hpp"
 #include "ksana/http_server/routing/router.hpp"
 #include "ksana/store/store.hpp"
 
@@ -29,6 +30,7 @@ class RunService;
 class ScheduleCache;
 class TaskService;
 class TypeService;
+class WorkerService;
 }  // namespace ksana::engine
 namespace ksana::insight {
 struct NodeView;
@@ -63,6 +65,7 @@ struct Services {
     engine::TaskService& tasks;
     engine::AgentService& agents;
     engine::AgentPolls& agent_polls;
+    engine::WorkerService& workers;
     EventStreams& events;
     store::Store& store;
     Random& random;  // thread-safe
@@ -77,6 +80,8 @@ struct Services {
     bool quick_reads = false;                      // reads of one row never block
     LimitUses limits = {};
     std::vector<ShownSetting> settings = {};
+    // The servers that share the store; thread-safe; may be empty.
+    std::function<Result<std::vector<engine::NodeStatus>>()> nodes = {};
 };
 
 // State that all handlers of /api/v1 share. The routes own it through shared pointers; its members

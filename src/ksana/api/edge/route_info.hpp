@@ -39,6 +39,7 @@ enum class Tag : std::uint8_t {
     kAlerts,
     kServer,
     kTypes,
+    kWorkers,
     kDescription,
 };
 

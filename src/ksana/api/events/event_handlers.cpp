@@ -17,9 +17,10 @@ using http_server::Request;
 using http_server::Response;
 
 constexpr std::string_view kLastEventHeader = "Last-Event-ID";
-constexpr std::array<std::string_view, 8> kTypes = {
-    model::audit::kJob,   model::audit::kRun,   model::audit::kBackfill, model::audit::kCalendar,
-    model::audit::kGroup, model::audit::kLimit, model::audit::kAlert,    model::audit::kType};
+constexpr std::array<std::string_view, 9> kTypes = {
+    model::audit::kJob,      model::audit::kRun,   model::audit::kBackfill,
+    model::audit::kCalendar, model::audit::kGroup, model::audit::kLimit,
+    model::audit::kAlert,    model::audit::kType,  model::audit::kWorker};
 
 std::optional<std::int64_t> NumberOf(std::string_view text) {
     std::int64_t number = 0;

@@ -17,10 +17,10 @@ using model::Run;
 
 // Two status words of the document share states of the model, so runs are filtered after the read.
 // A page ends early, with a cursor, after kMostLooks reads of kAtOnce runs, or when the found runs
-// exceed kMaxPageBytes: a run may take a megabyte.
+// exceed kMaxListBytes: a run may take a megabyte.
 constexpr std::size_t kMostLooks = 40;
 constexpr std::size_t kAtOnce = 100;
-constexpr std::size_t kMaxPageBytes = std::size_t{8} << 20;
+constexpr std::size_t kMaxListBytes = std::size_t{8} << 20;
 
 // Which runs a status filter selects. New and Error both mean a run that waits; its failures tell
 // them apart.
@@ -75,7 +75,7 @@ Result<store::Page<Run>> Collect(store::Store& store, store::RunQuery query, con
             if (!wants(run)) continue;
             bytes += ShownBytes(run);
             found.items.push_back(std::move(run));
-            if (found.items.size() < limit && bytes < kMaxPageBytes) continue;
+            if (found.items.size() < limit && bytes < kMaxListBytes) continue;
             const bool last = i + 1 == page.items.size();
             found.next = last ? page.next : store::RunsAfter(found.items.back().id);
             return found;

@@ -7,6 +7,7 @@
 #include "ksana/codec/v1/agent_codec.hpp"
 #include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/agents/agent_service.hpp"
+#include "ksana/engine/workers/worker_service.hpp"
 
 namespace ksana::api {
 namespace {
@@ -47,17 +48,15 @@ class HttpPollClient final : public engine::PollClient {
     explicit HttpPollClient(Reply reply, std::optional<std::string> reports = {})
         : reply_(std::move(reply)), reports_(std::move(reports)) {}
 
-    void Send(std::vector<model::Run> runs) override {
-        if (reports_) {
-            reply_.Send(JsonResponse(200, codec::ExchangeToJson(*std::move(reports_), runs)));
-        } else if (runs.empty()) {
-            reply_.Send(http_server::NoContent());
-        } else {
-            reply_.Send(JsonResponse(200, codec::ClaimedRunsToJson(runs)));
-        }
+    void Send(std::vector<model::Run> runs) override { Answer(runs, {}, false); }
+    void SendWith(std::vector<model::Run> runs, std::vector<model::Job> jobs) override {
+        Answer(runs, jobs, false);
     }
+    void SendDrain() override { Answer({}, {}, true); }
     void Fail(const Error& error) override {
-        if (reports_) return Send({});
+        if (reports_ && error.code != Code::kLeaseLost && error.code != Code::kNotFound) {
+            return Send({});
+        }
         reply_.Fail(error);
     }
     bool gone() const override { return reply_.client_gone(); }
@@ -66,6 +65,18 @@ class HttpPollClient final : public engine::PollClient {
     }
 
   private:
+    void Answer(const std::vector<model::Run>& runs, const std::vector<model::Job>& jobs,
+                bool drain) {
+        if (reports_) {
+            reply_.Send(
+                JsonResponse(200, codec::ExchangeToJson(*std::move(reports_), runs, jobs, drain)));
+        } else if (runs.empty() && !drain) {
+            reply_.Send(http_server::NoContent());
+        } else {
+            reply_.Send(JsonResponse(200, codec::ClaimedRunsToJson(runs, jobs, drain)));
+        }
+    }
+
     Reply reply_;
     std::optional<std::string> reports_;
 };
@@ -74,7 +85,7 @@ class HttpPollClient final : public engine::PollClient {
 class AgentHandlers {
   public:
     explicit AgentHandlers(const Services& services)
-        : agents_(services.agents), polls_(services.agent_polls) {}
+        : agents_(services.agents), polls_(services.agent_polls), workers_(services.workers) {}
 
     void Claim(const Request& request, Reply reply) const {
         auto claim = codec::AgentClaimFromJson(request.body);
@@ -82,8 +93,14 @@ class AgentHandlers {
             reply.Fail(claim.error());
             return;
         }
-        polls_.Claim({.claim = *std::move(claim),
-                      .client = std::make_unique<HttpPollClient>(std::move(reply))});
+        const auto admitted = workers_.Admit(*claim);
+        if (!admitted) {
+            reply.Fail(admitted.error());
+            return;
+        }
+        auto client = std::make_unique<HttpPollClient>(std::move(reply));
+        if (!*admitted) return client->SendDrain();
+        polls_.Claim({.claim = *std::move(claim), .client = std::move(client)});
     }
 
     void Exchange(const Request& request, Reply reply) const {
@@ -91,6 +108,20 @@ class AgentHandlers {
         if (!wish) {
             reply.Fail(wish.error());
             return;
+        }
+        // Reports are taken all the same: each is fenced by its own exec_id.
+        std::optional<Error> refused;
+        bool drains = false;
+        if (wish->claim) {
+            const auto admitted = workers_.Admit(*wish->claim);
+            if (!admitted) refused = admitted.error();
+            drains = admitted && !*admitted;
+            const bool wrong = refused && refused->code == Code::kInvalidArgument;
+            if (wrong || (refused && wish->reports.empty())) {
+                reply.Fail(*refused);
+                return;
+            }
+            if (refused || drains) wish->claim.reset();
         }
         std::vector<Uuid> ids;
         ids.reserve(wish->reports.size());
@@ -105,7 +136,12 @@ class AgentHandlers {
         }
         std::string reports = AnswersOf(ids, exchanged->applied);
         if (!wish->claim) {
-            reply.Send(JsonResponse(200, codec::ExchangeToJson(std::move(reports), {})));
+            if (refused) {
+                reply.Fail(*refused);
+                return;
+            }
+            reply.Send(
+                JsonResponse(200, codec::ExchangeToJson(std::move(reports), {}, {}, drains)));
             return;
         }
         polls_.Settle(
@@ -156,6 +192,7 @@ class AgentHandlers {
 
     engine::AgentService& agents_;
     engine::AgentPolls& polls_;
+    engine::WorkerService& workers_;
 };
 
 constexpr RouteInfo kClaimRuns{

@@ -43,6 +43,9 @@ void AddJobListRoutes(http_server::Router& router, const std::shared_ptr<Handler
 
 void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
 
+// Adds /nodes: the servers that share the store.
+void AddNodeRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
+
 // Adds queue statistics: depth, waiting time and throughput.
 void AddQueueRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
 
@@ -54,5 +57,8 @@ void AddTaskRoutes(http_server::Router& router, const std::shared_ptr<HandlerCon
 
 // Adds types of runs (T-06), which are stored by code.
 void AddTypeRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
+
+// Adds /workers: registration, heartbeats, and what users ask about workers and agents.
+void AddWorkerRoutes(http_server::Router& router, const std::shared_ptr<HandlerContext>& context);
 
 }  // namespace ksana::api

@@ -8,6 +8,7 @@
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/engine/plan/schedule_cache.hpp"
 #include "ksana/insight/explain/explain.hpp"
+#include "ksana/insight/graph/job_graph.hpp"
 #include "ksana/insight/preview/preview.hpp"
 #include "ksana/insight/simulate/simulate.hpp"
 #include "ksana/insight/sources.hpp"
@@ -88,6 +89,21 @@ class InsightHandlers {
         return JsonResponse(200, insight::PreviewToJson(*preview));
     }
 
+    Result<Response> Graph(const Call& call) { return GraphOf(call, ""); }
+    Result<Response> GraphOfJob(const Call& call) {
+        return GraphOf(call, call.request.Parameter("id"));
+    }
+
+    // The whole graph, or the part of it that has to do with one job.
+    Result<Response> GraphOf(const Call& call, const std::string& job_id) {
+        api::QueryReader reader(call.request);
+        const std::size_t limit =
+            reader.Number("limit", 1, insight::kMaxGraphNodes, insight::kMaxGraphNodes);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY(const insight::JobGraph graph, insight::GraphOf(services_.store, job_id, limit));
+        return JsonResponse(200, insight::JobGraphToJson(graph));
+    }
+
     // A simulation takes a core for seconds and much memory: one at a time, others get kExhausted.
     Result<Response> Simulate(const Call& call) {
         KSANA_TRY(insight::SimulateParams params,
@@ -108,6 +124,7 @@ class InsightHandlers {
         const auto schedule = services_.schedules.Of(job);
         if (!schedule) return now;
         const TimePoint before = job.state.created_at;  // the first fire is later
+        if (!schedule->HasTimes()) return std::max(job.state.planned_until.value_or(now), before);
         const TimePoint last = std::max(schedule->Previous(now + kTick).value_or(before), before);
         const schedule::FireRange blocked = schedule->Blocked(last, now);
         if (blocked.count > 0) return blocked.last;
@@ -135,6 +152,34 @@ constexpr RouteInfo kExplainFire{
     .subject = &kJobId,
     .parameters = kExplainFireParameters,
     .answers = {{{200, "What became of the fire.", &insight::kExplanationSchema}}}};
+
+Schema MakeGraphLimit() {
+    return Schema::Int()
+        .Between(1, static_cast<std::int64_t>(insight::kMaxGraphNodes))
+        .Default(std::to_string(insight::kMaxGraphNodes));
+}
+
+constexpr Parameter kGraphParameters[] = {{"limit", "The most jobs.", &MakeGraphLimit}};
+
+constexpr RouteInfo kGetGraph{.method = HttpMethod::kGet,
+                              .path = "/graph",
+                              .permission = Permission::kRead,
+                              .id = "getGraph",
+                              .tag = Tag::kInsight,
+                              .summary = "The jobs that depend on each other or follow each other",
+                              .parameters = kGraphParameters,
+                              .answers = {{{200, "Jobs and edges.", &insight::kJobGraphSchema}}}};
+
+constexpr RouteInfo kGetJobGraph{
+    .method = HttpMethod::kGet,
+    .path = "/jobs/{id}/graph",
+    .permission = Permission::kRead,
+    .id = "getJobGraph",
+    .tag = Tag::kInsight,
+    .summary = "What a job needs and what needs it, over all steps",
+    .subject = &kJobId,
+    .parameters = kGraphParameters,
+    .answers = {{{200, "Jobs and edges.", &insight::kJobGraphSchema}}}};
 
 constexpr RouteInfo kPreviewSchedule{
     .method = HttpMethod::kPost,
@@ -169,6 +214,8 @@ void AddInsightRoutes(http_server::Router& router, const std::shared_ptr<Handler
                  [handlers, handler](const Call& call) { return ((*handlers).*handler)(call); });
     };
     add(kExplainFire, &InsightHandlers::Explain);
+    add(kGetGraph, &InsightHandlers::Graph);
+    add(kGetJobGraph, &InsightHandlers::GraphOfJob);
     add(kPreviewSchedule, &InsightHandlers::Preview);
     add(kSimulate, &InsightHandlers::Simulate);
 }

@@ -118,6 +118,7 @@ class JobHandlers {
         KSANA_TRY(const model::Run run, jobs_.RunNow({.id = IdOf(call),
                                                       .parameters = std::move(wish.parameters),
                                                       .obeys_overlap = wish.obeys_overlap,
+                                                      .obeys_dependencies = wish.obeys_dependencies,
                                                       .run_id = call.id},
                                                      ByOf(call)));
         Response response = JsonResponse(202, codec::RunViewToJson(run));
@@ -175,10 +176,12 @@ class JobHandlers {
                                 .Put("dst", kNoteNames.at(static_cast<std::size_t>(fire.note)))
                                 .Take());
         }
-        return JsonResponse(200, ObjectText()
-                                     .Put("enabled", job.enabled)
-                                     .Raw("items", fmt::format("[{}]", fmt::join(items, ",")))
-                                     .Take());
+        return JsonResponse(
+            200, ObjectText()
+                     .Put("enabled", job.enabled)
+                     .Put("after_others", job.schedule.kind == schedule::ScheduleKind::kAfter)
+                     .Raw("items", fmt::format("[{}]", fmt::join(items, ",")))
+                     .Take());
     }
 
   private:
@@ -259,6 +262,10 @@ Schema MakeFires() {
     return ObjectSchema("What comes.")
         .Need("enabled", Schema::Flag().Means(
                              "false: the job is paused, and these would come if it were not."))
+        .Need(
+            "after_others",
+            Schema::Flag().Means("true: it fires when the runs of other jobs end, and has no times "
+                                 "of its own."))
         .Need("items", Schema::ListOf(fire).Means("In order."));
 }
 

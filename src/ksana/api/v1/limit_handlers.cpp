@@ -12,6 +12,7 @@
 #include "ksana/api/v1/stored_limit.hpp"
 #include "ksana/base/text/names.hpp"
 #include "ksana/codec/v1/limit_codec.hpp"
+#include "ksana/engine/limits/limit_shares.hpp"
 #include "ksana/engine/limits/limit_source.hpp"
 #include "ksana/model/http_url.hpp"
 
@@ -40,12 +41,59 @@ std::string BreakerText(const LimitUse& use, TimePoint now) {
     return text.Take();
 }
 
-void PutUse(ObjectText& text, const LimitUse& use, TimePoint now) {
+using SharesByKey = std::map<std::string, engine::StoredShares>;
+
+// What all nodes together do under a limit, as the others told the store a few seconds ago.
+struct ClusterUse {
+    std::int64_t nodes = 0;
+    std::int64_t in_use = 0;
+    std::int64_t waiting = 0;
+};
+
+ClusterUse ClusterUseOf(const LimitUse& use, const SharesByKey& shares, TimePoint now) {
+    ClusterUse all{.in_use = static_cast<std::int64_t>(use.in_use),
+                   .waiting = static_cast<std::int64_t>(use.waiting)};
+    const auto found = shares.find(engine::LimitKey(use.kind, use.name));
+    if (found == shares.end()) return all;
+    for (const model::NodeShare& node : found->second.book.nodes) {
+        if (node.until <= now) continue;
+        ++all.nodes;
+        if (node.owner == use.share->owner) continue;
+        all.in_use += node.in_use;
+        all.waiting += node.waiting;
+    }
+    return all;
+}
+
+std::string ClusterText(const LimitUse& use, const SharesByKey& shares, TimePoint now) {
+    if (!use.share) return "null";
+    const ClusterUse all = ClusterUseOf(use, shares, now);
+    ObjectText share;
+    if (use.limit.max_concurrency) {
+        share.Put("max_concurrency", use.share->places);
+    } else {
+        share.Raw("max_concurrency", "null");
+    }
+    if (use.limit.rate) {
+        share.Put("count", use.share->starts);
+    } else {
+        share.Raw("count", "null");
+    }
+    return ObjectText()
+        .Put("nodes", all.nodes)
+        .Put("in_use", all.in_use)
+        .Put("waiting", all.waiting)
+        .Raw("share", share.Take())
+        .Take();
+}
+
+void PutUse(ObjectText& text, const LimitUse& use, const SharesByKey& shares, TimePoint now) {
     text.Put("kind", model::NameOf(use.kind)).Put("name", use.name);
     PutLimit(text, use.limit);
     text.Put("in_use", static_cast<std::int64_t>(use.in_use));
     text.Put("waiting", static_cast<std::int64_t>(use.waiting));
     text.Raw("breaker", BreakerText(use, now));
+    text.Raw("cluster", ClusterText(use, shares, now));
 }
 
 // Returns whether the entry is left over from a limit that was just deleted.
@@ -95,11 +143,12 @@ class LimitHandlers {
             use.name = engine::NameOfLimitKey(key);
             use.limit = limit;
         }
+        KSANA_TRY(const SharesByKey shares, SharesOf(uses));
         std::vector<std::string> items;
         for (const auto& [key, use] : uses) {
             if (IsEmptyUse(use)) continue;
             ObjectText text;
-            PutUse(text, use, now);
+            PutUse(text, use, shares, now);
             items.push_back(text.Take());
         }
         return JsonResponse(200, fmt::format("{{\"items\":[{}]}}", fmt::join(items, ",")));
@@ -122,6 +171,14 @@ class LimitHandlers {
         return uses;
     }
 
+    // Reads nothing if this server shares no limit.
+    Result<SharesByKey> SharesOf(const std::map<std::string, LimitUse>& uses) const {
+        const bool any =
+            std::ranges::any_of(uses, [](const auto& use) { return use.second.share.has_value(); });
+        if (!any) return SharesByKey();
+        return engine::ReadShares(store_);
+    }
+
     Result<Response> Put(const Call& call, LimitKind kind) const {
         KSANA_TRY(const LimitTarget target, TargetOf(call, kind));
         KSANA_TRY(const model::Limit limit, codec::LimitFromJson(call.request.body));
@@ -132,12 +189,14 @@ class LimitHandlers {
         KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, target, limit));
         if (!change) return LimitChanged412(call.request);
         KSANA_TRY(const TimePoint now, store_.Now());
-        LimitUse use = UsesNow()[engine::LimitKey(kind, target.name)];
+        std::map<std::string, LimitUse> uses = UsesNow();
+        KSANA_TRY(const SharesByKey shares, SharesOf(uses));
+        LimitUse use = uses[engine::LimitKey(kind, target.name)];
         use.kind = kind;
         use.name = target.name;
         use.limit = change->stored.limit;
         ObjectText text;
-        PutUse(text, use, now);
+        PutUse(text, use, shares, now);
         text.Put("version", change->stored.version);
         text.Put("updated_at", change->stored.updated_at);
         Response response = JsonResponse(change->is_new ? 201 : 200, text.Take());
@@ -175,6 +234,28 @@ Schema MakeBreaker() {
 
 constexpr codec::NamedSchema kBreaker{"Breaker", &MakeBreaker};
 
+Schema MakeShare() {
+    return ObjectSchema("What this node may use of a limit at the moment.")
+        .Need("max_concurrency",
+              Schema::Count().OrNull().Means("Attempts at once. null: it is not limited."))
+        .Need("count",
+              Schema::Count().OrNull().Means("Of the starts of the rate. null: there is none."));
+}
+
+constexpr codec::NamedSchema kShare{"LimitShare", &MakeShare};
+
+Schema MakeClusterUse() {
+    return ObjectSchema(
+               "What all nodes of the store do under a limit that they share. Other nodes tell "
+               "their numbers every few seconds.")
+        .Need("nodes", Schema::Count().Means("Nodes that use it now or lately."))
+        .Need("in_use", Schema::Count().Means("Attempts under way on all nodes."))
+        .Need("waiting", Schema::Count().Means("Runs that wait in the memory of all nodes."))
+        .Need("share", Schema::Ref(kShare).Means("The part of this node."));
+}
+
+constexpr codec::NamedSchema kClusterUse{"LimitClusterUse", &MakeClusterUse};
+
 ObjectSchema UseMembers(std::string_view means) {
     return ObjectSchema(means)
         .Need("kind", Schema::Name<LimitKind>().Means("What is limited."))
@@ -183,7 +264,11 @@ ObjectSchema UseMembers(std::string_view means) {
         .Need("in_use", Schema::Count().Means("Attempts under way on this node that count for it."))
         .Need("waiting", Schema::Count().Means("Runs that wait for it in this node's memory; more "
                                                "may have been given back to the store."))
-        .Need("breaker", Schema::Ref(kBreaker).OrNull().Means("null: it is for no destination."));
+        .Need("breaker", Schema::Ref(kBreaker).OrNull().Means("null: it is for no destination."))
+        .Need("cluster", Schema::Ref(kClusterUse)
+                             .OrNull()
+                             .Means("null: the limit holds on this node alone, because no other "
+                                    "server uses the store or it is the node's own."));
 }
 
 Schema MakeLimitUse() { return UseMembers("A limit with what this node does now."); }
@@ -223,7 +308,7 @@ constexpr RouteInfo kPutTypeLimit{
     .id = "putTypeLimit",
     .tag = Tag::kLimits,
     .summary = "Limits the runs of a type",
-    .more = "On each node on its own.",
+    .more = "Over all servers of the store together.",
     .subject = &kTypeCode,
     .body = &codec::kLimitSchema,
     .answers = {{{200, "Replaced.", &kStoredLimit, kETag}, {201, "Made.", &kStoredLimit, kETag}}},
@@ -246,7 +331,7 @@ constexpr RouteInfo kPutHostLimit{
     .id = "putHostLimit",
     .tag = Tag::kLimits,
     .summary = "Limits the calls to a host",
-    .more = "On each node on its own.",
+    .more = "Over all servers of the store together.",
     .subject = &kHost,
     .body = &codec::kLimitSchema,
     .answers = {{{200, "Replaced.", &kStoredLimit, kETag}, {201, "Made.", &kStoredLimit, kETag}}},

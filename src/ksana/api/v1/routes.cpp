@@ -93,7 +93,9 @@ void AddRoutes(http_server::Router& router, const Services& services) {
     AddTaskRoutes(router, context);
     AddAgentRoutes(router, context);
     AddTypeRoutes(router, context);
+    AddWorkerRoutes(router, context);
     AddQueueRoutes(router, context);
+    AddNodeRoutes(router, context);
     AddRoute(router, context, kListSettings,
              [context](const Call& call) { return ShowSettings(*context, call); });
     // Public: it reveals nothing about this server that the documentation does not.

@@ -7,9 +7,11 @@
 #include "ksana/api/edge/list_answer.hpp"
 #include "ksana/api/edge/object_text.hpp"
 #include "ksana/api/edge/query_reader.hpp"
+#include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/v1/job_view.hpp"
 #include "ksana/codec/v1/run_view.hpp"
 #include "ksana/engine/services/run_service.hpp"
+#include "ksana/insight/explain/explain.hpp"
 
 namespace ksana::api {
 namespace {
@@ -74,10 +76,27 @@ class RunHandlers {
         KSANA_TRY_VOID(reader.Finish());
         KSANA_TRY(const Uuid id, RunIdOf(call.request));
         KSANA_TRY(const store::RunHistory history, store_.runs().Get(id));
-        Response response =
-            JsonResponse(200, codec::RunHistoryToJson(history.run, history.attempts));
+        Response response = JsonResponse(
+            200, codec::RunHistoryToJson(history.run, history.attempts, UnservedText(history.run)));
         std::string tag = BodyTag(response.body);
         return WithTag(call.request, std::move(response), std::move(tag));
+    }
+
+    // Why nobody can take a run that is ready; empty if somebody can.
+    std::string UnservedText(const model::Run& run) const {
+        const bool ready = run.status.state == model::RunState::kQueued && !run.status.blocked;
+        if (!ready || !context_->services.node_view) return {};
+        const insight::NodeView node = context_->services.node_view();
+        if (!node.served || node.served(run)) return {};
+        std::string text =
+            fmt::format("no live worker serves {}{}{} since {}", model::NameOf(run.kind),
+                        run.type.empty() ? "" : " ", run.type, FormatTime(run.status.ready_at));
+        std::string_view before = ", with the labels ";
+        for (const auto& [name, value] : run.selector) {
+            text += fmt::format("{}{}={}", before, name, value);
+            before = ", ";
+        }
+        return text;
     }
 
     // 202: the owner of the run was asked to stop it.

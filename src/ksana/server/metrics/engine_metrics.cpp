@@ -70,6 +70,20 @@ void EngineMetrics::Watch(telemetry::Registry& registry, const engine::Node* nod
                                       samples.Add({}, static_cast<double>(node->UnderWay()));
                                   }));
     callbacks_.push_back(registry.AddCallbackGauge(
+        {"ksana_nodes", "Servers that share the store.", {"state"}},
+        [node](telemetry::Samples& samples) {
+            const auto nodes = node->Nodes();
+            if (!nodes) return;
+            std::array<std::size_t, model::kEnumCount<model::NodeState>> counts{};
+            for (const engine::NodeStatus& one : *nodes) {
+                ++counts.at(static_cast<std::size_t>(one.state));
+            }
+            for (std::size_t n = 0; n < counts.size(); ++n) {
+                samples.Add({model::NameOf(static_cast<model::NodeState>(n))},
+                            static_cast<double>(counts.at(n)));
+            }
+        }));
+    callbacks_.push_back(registry.AddCallbackGauge(
         {"ksana_runs_waiting",
          "Runs that are not finished, in the whole store.",
          {"kind", "state"}},

@@ -8,7 +8,7 @@
 namespace ksana::server {
 namespace {
 
-constexpr std::array<SettingSpec, 40> kSettings = {{
+constexpr std::array<SettingSpec, 44> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -57,6 +57,26 @@ constexpr std::array<SettingSpec, 40> kSettings = {{
      .low = "1",
      .high = "10000",
      .plain_variable = "WORKERS"},
+    {.name = "commands",
+     .member = &Settings::commands,
+     .default_text = "false",
+     .value_name = "BOOL",
+     .help = "whether this server runs commands; true lets everyone who may change jobs run "
+             "programs here"},
+    {.name = "worker_heartbeat",
+     .member = &Settings::worker_heartbeat,
+     .default_text = "30s",
+     .value_name = "DURATION",
+     .help = "how often remote workers are to send heartbeats",
+     .low = "100ms",
+     .high = "1h"},
+    {.name = "worker_timeout",
+     .member = &Settings::worker_timeout,
+     .default_text = "90s",
+     .value_name = "DURATION",
+     .help = "a remote worker that is silent for longer is down: its runs go to others",
+     .low = "200ms",
+     .high = "24h"},
     {.name = "default_timeout",
      .member = &Settings::default_timeout,
      .default_text = "10s",
@@ -202,6 +222,13 @@ constexpr std::array<SettingSpec, 40> kSettings = {{
      .value_name = "NAME",
      .help = "name of this server among those that share a store; one that comes back under its "
              "name takes back its runs at once"},
+    {.name = "lease",
+     .member = &Settings::lease,
+     .default_text = "15s",
+     .value_name = "DURATION",
+     .help = "after so long without a sign of life of this server its runs start elsewhere",
+     .low = "1s",
+     .high = "10m"},
     {.name = "request_threads",
      .member = &Settings::request_threads,
      .default_text = "16",

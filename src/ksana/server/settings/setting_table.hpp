@@ -14,10 +14,11 @@ namespace ksana::server {
 // The member that holds the value; its type is the type of the setting. std::uint64_t is a size in
 // bytes.
 using SettingMember =
-    std::variant<std::string Settings::*, std::int32_t Settings::*, Duration Settings::*,
-                 std::uint64_t Settings::*, LogLevel Settings::*, LogFormat Settings::*,
-                 EgressPolicy Settings::*, std::vector<std::string> Settings::*,
-                 StoreUrl Settings::*, lock::LockUrl Settings::*>;
+    std::variant<std::string Settings::*, std::int32_t Settings::*, bool Settings::*,
+                 Duration Settings::*, std::uint64_t Settings::*, LogLevel Settings::*,
+                 LogFormat Settings::*, EgressPolicy Settings::*,
+                 std::vector<std::string> Settings::*, StoreUrl Settings::*,
+                 lock::LockUrl Settings::*>;
 
 // One row of the table of settings. Parsing and help are made from it, and a test holds
 // docs/configuration.md to it.

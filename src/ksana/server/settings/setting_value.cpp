@@ -45,6 +45,11 @@ Result<std::int32_t> Parse(std::string_view text, std::int32_t) {
     }
     return value;
 }
+Result<bool> Parse(std::string_view text, bool) {
+    if (text == "true" || text == "false") return text == "true";
+    return WrongValue(
+        fmt::format("\"{}\" is neither true nor false", Printable(Excerpt(text, 80))));
+}
 Result<Duration> Parse(std::string_view text, Duration) { return ParseDuration(text); }
 Result<std::uint64_t> Parse(std::string_view text, std::uint64_t) { return ParseByteSize(text); }
 Result<LogLevel> Parse(std::string_view text, LogLevel) { return ParseLogLevel(text); }
@@ -56,6 +61,7 @@ Result<EgressPolicy> Parse(std::string_view text, EgressPolicy) {
 }
 
 std::string Show(std::int32_t value) { return std::to_string(value); }
+std::string Show(bool value) { return value ? "true" : "false"; }
 std::string Show(Duration value) { return FormatDuration(value); }
 std::string Show(std::uint64_t value) { return FormatByteSize(value); }
 std::string Show(LogLevel value) { return std::string(LogLevelName(value)); }
@@ -146,6 +152,7 @@ std::string_view Trimmed(std::string_view text) {
 
 TomlForm FormOf(const SettingSpec& spec) {
     if (std::holds_alternative<std::int32_t Settings::*>(spec.member)) return TomlForm::kInteger;
+    if (std::holds_alternative<bool Settings::*>(spec.member)) return TomlForm::kBoolean;
     using List = std::vector<std::string> Settings::*;
     return std::holds_alternative<List>(spec.member) ? TomlForm::kList : TomlForm::kText;
 }

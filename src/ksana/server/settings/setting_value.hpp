@@ -10,7 +10,7 @@
 namespace ksana::server {
 
 // The type of a setting in a TOML file. In flags and variables every setting is a text.
-enum class TomlForm : std::uint8_t { kText, kInteger, kList };
+enum class TomlForm : std::uint8_t { kText, kInteger, kBoolean, kList };
 
 TomlForm FormOf(const SettingSpec& spec);
 

@@ -29,6 +29,7 @@ struct Settings {
     lock::LockUrl lock;  // likewise
     std::string lock_prefix;
     std::int32_t workers = 0;
+    bool commands = false;  // this server runs commands
     Duration default_timeout{};
     std::int32_t max_retries = 0;
     Duration retry_backoff{};
@@ -47,10 +48,13 @@ struct Settings {
     std::int32_t late_start_rate = 0;
     std::int32_t start_rate = 0;        // per second; zero: no limit
     std::int32_t breaker_failures = 0;  // zero: the breaker never opens
+    Duration worker_heartbeat{};
+    Duration worker_timeout{};
     Duration breaker_pause{};
     Duration breaker_max{};
     std::uint64_t max_body = 0;
     std::string node_name;
+    Duration lease{};
     std::int32_t request_threads = 0;
     std::string api_token_file;
     Duration callback_timeout{};

@@ -54,6 +54,8 @@ std::string_view Wanted(const SettingSpec& spec) {
             return "a whole number";
         case TomlForm::kList:
             return "a list of texts in quotes";
+        case TomlForm::kBoolean:
+            return "true or false";
         case TomlForm::kText:
             break;
     }
@@ -70,6 +72,8 @@ std::optional<std::vector<std::string>> TextsOf(const SettingSpec& spec,
         if (form == TomlForm::kInteger) return std::vector{std::to_string(*number)};
     } else if (const auto* list = std::get_if<std::vector<std::string>>(&entry.value)) {
         if (form == TomlForm::kList) return *list;
+    } else if (const auto truth = std::get<codec::FlatEntry::Other>(entry.value).truth) {
+        if (form == TomlForm::kBoolean) return std::vector<std::string>{*truth ? "true" : "false"};
     }
     return std::nullopt;
 }

@@ -83,6 +83,7 @@ TEST(Settings, Defaults) {
     EXPECT_EQ(s.shutdown_timeout, seconds(30));
     EXPECT_EQ(s.retention, hours(30 * 24));
     EXPECT_EQ(s.audit_retention, hours(90 * 24));
+    EXPECT_EQ(s.lease, seconds(15));
     EXPECT_EQ(s.late_start_rate, 500);
     EXPECT_EQ(s.start_rate, 0);
     EXPECT_EQ(s.breaker_failures, 5);
@@ -152,6 +153,9 @@ Texts OtherValues() {
             {"lock", "memory:"},
             {"lock_prefix", "staging"},
             {"workers", "10000"},
+            {"commands", "true"},
+            {"worker_heartbeat", "5s"},
+            {"worker_timeout", "15s"},
             {"default_timeout", "1s"},
             {"max_retries", "7"},
             {"retry_backoff", "0s"},
@@ -167,6 +171,7 @@ Texts OtherValues() {
             {"max_finished_runs", "1000"},
             {"max_finished_bytes", "1GiB"},
             {"audit_retention", "0s"},
+            {"lease", "3s"},
             {"late_start_rate", "1"},
             {"start_rate", "7"},
             {"breaker_failures", "0"},
@@ -189,7 +194,8 @@ Texts OtherValues() {
 
 std::string TomlOf(const SettingSpec& spec, const std::string& value) {
     const std::string key = std::string(spec.name) + " = ";
-    if (FormOf(spec) == TomlForm::kInteger) return key + value + "\n";
+    const TomlForm form = FormOf(spec);
+    if (form == TomlForm::kInteger || form == TomlForm::kBoolean) return key + value + "\n";
     if (FormOf(spec) == TomlForm::kText) return key + '"' + value + "\"\n";
     return key + "[\"10.0.0.0/8\", \"fd00::/8\"]\n";
 }
@@ -297,12 +303,15 @@ TEST(Settings, ValuesAreCheckedAgainstTheirBounds) {
         {"port", "80x", "no whole number"},
         {"port", "99999999999", "out of range"},
         {"workers", "0", "from 1 to 10000"},
+        {"commands", "yes", "neither true nor false"},
         {"workers", "10001", "from 1 to 10000"},
         {"default_timeout", "0s", "from 1ms to 24h"},
         {"default_timeout", "10", ""},
         {"max_retries", "-1", "from 0"},
         {"retry_backoff", "-1s", "from 0s"},
         {"retention", "-1h", "from 0s"},
+        {"lease", "500ms", "1s"},
+        {"lease", "11m", "10m"},
         {"late_start_rate", "0", "from 1"},
         {"start_rate", "-1", "from 0"},
         {"breaker_pause", "0s", "from 100ms to 1h"},

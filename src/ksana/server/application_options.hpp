@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "ksana/api/events/event_streams.hpp"
+#include "ksana/base/error/result.hpp"
+#include "ksana/engine/node.hpp"
+#include "ksana/http_client/client.hpp"
+#include "ksana/http_server/server.hpp"
+#include "ksana/mail/smtp_mailer.hpp"
+#include "ksana/server/application.hpp"
+#include "ksana/server/settings/settings.hpp"
+
+// The options of each part of the server, made from the settings.
+
+namespace ksana::server {
+
+// Returns whether only one process can use the store, so that no other node can have this node's
+// name.
+inline bool IsSingleProcessStore(StoreKind kind) { return kind != StoreKind::kPostgres; }
+
+model::PolicyDefaults DefaultsOf(const Settings& settings);
+engine::CallbackOptions CallbackOptionsOf(const Settings& settings);
+// `locks` may be null; `address` returns the URL of this server once it listens.
+engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts,
+                                  lock::LockDriver* locks, std::function<std::string()> address);
+// The error names a range of addresses that cannot be read.
+Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings);
+// Returns nullopt if no mail server is configured.
+Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings);
+http_server::ServerOptions ServerOptionsOf(const Settings& settings,
+                                           std::function<void()> on_drain);
+// With several writing nodes, events may become visible out of the order of their numbers.
+api::EventStreams::Options EventOptionsOf(const Settings& settings);
+
+}  // namespace ksana::server

@@ -57,6 +57,9 @@ std::vector<Command> LimitCommands(const Process& process);
 // `ksana migrate`: shows or migrates the schema of a store.
 Command MigrateCommand(const Process& process);
 
+// `node list`: the servers that share a store.
+Command NodeCommand(const Process& process);
+
 // `queue`: queue depth, waiting time and throughput.
 Command QueueCommand(const Process& process);
 
@@ -76,5 +79,11 @@ Command TopCommand(const Process& process);
 
 // `type list|get|create|apply|delete`.
 std::vector<Command> TypeCommands(const Process& process);
+
+// `worker run`, also without the verb: a worker process.
+Command WorkerRunCommand(const Process& process);
+
+// `worker list|show|drain`.
+std::vector<Command> WorkerCommands(const Process& process);
 
 }  // namespace ksana::app

@@ -9,6 +9,7 @@
 #include "ksana/base/ids/hash.hpp"
 #include "ksana/codec/dialects/jobs_file.hpp"
 #include "ksana/codec/v1/job_view.hpp"
+#include "ksana/model/job/dependency.hpp"
 
 namespace ksana::app {
 namespace {
@@ -163,16 +164,84 @@ const Json* Find(const std::map<std::string, Json>& things, const std::string& n
     return found == things.end() ? nullptr : &found->second;
 }
 
+// Returns the ids of the jobs that a stored job names.
+std::vector<std::string> NeedsOf(const Json& job) {
+    std::vector<std::string> ids;
+    for (const Json& one : job.At("/depends_on").Items()) ids.push_back(one.TextAt("/job"));
+    for (const Json& one : job.At("/schedule/jobs").Items()) ids.push_back(one.Text());
+    return ids;
+}
+
+using Needs = std::map<std::string, std::vector<std::string>>;
+
+// Returns the ids of the map so that each comes after those it needs, and else in their order. Ids
+// of a cycle come in any order: the server refuses it.
+std::vector<std::string> ByNeed(const std::vector<std::string>& ids, const Needs& needs) {
+    std::set<std::string> begun;
+    std::vector<std::string> sorted;
+    // An id waits on the stack until those that it needs are in the list.
+    std::vector<std::pair<std::string, bool>> stack;
+    for (const std::string& id : ids) {
+        stack.emplace_back(id, false);
+        while (!stack.empty()) {
+            const auto [one, ready] = stack.back();
+            stack.pop_back();
+            if (ready) {
+                sorted.push_back(one);
+                continue;
+            }
+            const auto found = needs.find(one);
+            if (found == needs.end() || !begun.insert(one).second) continue;
+            stack.emplace_back(one, true);
+            for (const std::string& other : found->second) stack.emplace_back(other, false);
+        }
+    }
+    return sorted;
+}
+
 void PlanDeletions(const DefinedItems& wanted, const StoredItems& stored,
                    const PlanOptions& options, Plan& plan) {
     std::set<std::string> kept;
     for (const WantedJob& job : wanted.jobs) kept.insert(job.job.id);
     const std::string label = fmt::format("/labels/{}", kSetLabel);
+    std::vector<std::string> gone;
+    Needs needs;
     for (const auto& [id, job] : stored.jobs) {
         if (kept.contains(id) || job.TextAt(label) != options.set) continue;
-        plan.items.push_back(
-            {ItemKind::kJob, id, PlanVerb::kDelete, {}, false, false, TagOf(job), {}});
+        gone.push_back(id);
+        needs[id] = NeedsOf(job);
     }
+    // The server keeps a job that another one needs, so these come last.
+    std::vector<std::string> order = ByNeed(gone, needs);
+    std::ranges::reverse(order);
+    for (const std::string& id : order) {
+        plan.items.push_back({ItemKind::kJob,
+                              id,
+                              PlanVerb::kDelete,
+                              {},
+                              false,
+                              false,
+                              TagOf(stored.jobs.at(id)),
+                              {}});
+    }
+}
+
+// Adds the jobs, each after those that it names.
+Result<void> PlanJobs(const DefinedItems& wanted, const StoredItems& stored,
+                      const PlanOptions& options, Plan& plan) {
+    std::map<std::string, const WantedJob*> by_id;
+    std::vector<std::string> ids;
+    Needs needs;
+    for (const WantedJob& job : wanted.jobs) {
+        if (!by_id.emplace(job.job.id, &job).second) continue;
+        ids.push_back(job.job.id);
+        needs[job.job.id] = model::ParentsOf(job.job);
+    }
+    for (const std::string& id : ByNeed(ids, needs)) {
+        KSANA_TRY(PlanItem item, PlanJob(*by_id.at(id), Find(stored.jobs, id), options));
+        plan.items.push_back(std::move(item));
+    }
+    return {};
 }
 
 }  // namespace
@@ -205,10 +274,7 @@ Result<Plan> MakePlan(const DefinedItems& wanted, const StoredItems& stored,
         plan.items.push_back(PlanThing(ItemKind::kGroup, group.name, std::move(body),
                                        Find(stored.groups, group.name)));
     }
-    for (const WantedJob& job : wanted.jobs) {
-        KSANA_TRY(PlanItem item, PlanJob(job, Find(stored.jobs, job.job.id), options));
-        plan.items.push_back(std::move(item));
-    }
+    KSANA_TRY_VOID(PlanJobs(wanted, stored, options, plan));
     if (options.prune) PlanDeletions(wanted, stored, options, plan);
     return plan;
 }

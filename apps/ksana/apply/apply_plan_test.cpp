@@ -66,6 +66,25 @@ TEST_F(ApplyPlanTest, SecondTimeNothingIsToDo) {
     EXPECT_FALSE(plan.Changes());
 }
 
+// The server knows only jobs that exist: those that are named come first, and are deleted last.
+TEST_F(ApplyPlanTest, JobsComeAfterThoseThatTheyNeed) {
+    wanted_.jobs = {Wanted("a"), Wanted("b"), Wanted("c"), Wanted("d")};
+    wanted_.jobs[0].job.depends_on = {{"d", model::OnDependencyFailure::kSkip}};
+    wanted_.jobs[3].job.schedule = {.kind = schedule::ScheduleKind::kAfter};
+    wanted_.jobs[3].job.schedule.jobs = {"c", "b"};
+    const auto names = [](const Plan& plan) {
+        std::string all;
+        for (const PlanItem& item : plan.items) all += item.name;
+        return all;
+    };
+    const Plan plan = Make();
+    EXPECT_EQ(names(plan), "cbda");
+    for (const PlanItem& item : plan.items) Store(item);
+    EXPECT_FALSE(Make().Changes());
+    wanted_.jobs.clear();
+    EXPECT_EQ(names(Make(true)), "adcb");
+}
+
 TEST_F(ApplyPlanTest, AChangeOfTheFileNamesItsMembers) {
     wanted_.jobs = {Wanted("a")};
     Store(Make().items[0], 4);

@@ -15,8 +15,14 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
+// "3 on 2 nodes": what is in use on all nodes that use the limit. Empty if it is not shared.
+std::string ClusterText(const Json& cluster) {
+    if (!cluster.IsObject()) return {};
+    return fmt::format("{} on {} nodes", cluster.TextAt("/in_use"), cluster.TextAt("/nodes"));
+}
+
 std::span<const Column> LimitColumns() {
-    static const std::array<Column, 8> columns = {{
+    static const std::array<Column, 9> columns = {{
         {.title = "KIND", .pointer = "/kind"},
         {.title = "NAME", .pointer = "/name"},
         {.title = "IN USE", .pointer = "/in_use"},
@@ -25,6 +31,9 @@ std::span<const Column> LimitColumns() {
          .pointer = "",
          .make = [](const Json& limit, const Style&) { return RateText(limit.At("/rate")); }},
         {.title = "WAITING", .pointer = "/waiting"},
+        {.title = "CLUSTER",
+         .pointer = "",
+         .make = [](const Json& limit, const Style&) { return ClusterText(limit.At("/cluster")); }},
         {.title = "BREAKER", .pointer = "/breaker/state", .kind = Column::Kind::kState},
         {.title = "TRIES AGAIN", .pointer = "/breaker/retry_at", .kind = Column::Kind::kTime},
     }};

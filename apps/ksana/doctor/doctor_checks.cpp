@@ -17,6 +17,7 @@
 #include "apps/ksana/store/store_option.hpp"
 #include "ksana/base/text/utf8.hpp"
 #include "ksana/base/time/time_text.hpp"
+#include "ksana/exec/command/command_cgroups.hpp"
 #include "ksana/libcurl/libcurl.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/server/open_locks.hpp"
@@ -213,6 +214,19 @@ Finding CheckEgress(const server::Settings& settings) {
                 "that this machine can"};
     }
     return {"egress", Level::kOk, std::move(found), ""};
+}
+
+std::vector<Finding> CheckCommands(const server::Settings& settings) {
+    if (!settings.commands) return {};
+    const std::string folder = exec::UsableCgroupFolder();
+    const std::string how =
+        folder.empty() ? "no cgroups can be made here: their processes are found through /proc"
+                       : fmt::format("each in a cgroup below {}", Printable(folder));
+    if (::geteuid() == 0) {
+        return {{"commands", Level::kWarn, fmt::format("run as root; {}", how),
+                 "run the server as another user, or name a user in each job"}};
+    }
+    return {{"commands", Level::kOk, how, ""}};
 }
 
 std::vector<Finding> CheckFiles(const server::Settings& settings) {

@@ -24,6 +24,8 @@ Finding CheckZones(const Process& process);
 Finding CheckLibraries();
 Finding CheckEgress(const server::Settings& settings);
 // Checks the files that the settings name: token, certificate and key, log.
+// How commands would run; nothing if the server runs none.
+std::vector<Finding> CheckCommands(const server::Settings& settings);
 std::vector<Finding> CheckFiles(const server::Settings& settings);
 // Checks whether the port is free. If it is in use, asks whether a ksana server listens there, and
 // whether it is ready.

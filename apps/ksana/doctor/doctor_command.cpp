@@ -45,6 +45,7 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
         add(CheckFiles(settings));
         findings.push_back(CheckPort(settings, process));
         findings.push_back(CheckEgress(settings));
+        add(CheckCommands(settings));
         findings.push_back(CheckDescriptors(settings));
     }
     findings.push_back(CheckLibraries());

@@ -18,14 +18,19 @@ namespace {
 using client::ApiPath;
 using codec::Json;
 
+std::string WhenItFires(const ApiSession& session, const Json& job) {
+    const std::string next = job.TextAt("/next_run_at");
+    if (!next.empty()) return "next run " + session.style.Time(next);
+    if (job.TextAt("/schedule/kind") == "after") return "which fires after other jobs";
+    return job.At("/enabled").True() ? "which never fires" : "which is paused";
+}
+
 Result<int> CreateJob(ApiSession& session) {
     KSANA_TRY(const Json definition, DefinitionOf(session.arguments, session.process));
     KSANA_TRY(const auto answer, session.api.Post(ApiPath({"jobs"}), definition));
-    const std::string next = answer.json.TextAt("/next_run_at");
-    ShowChange(
-        session, answer.json,
-        fmt::format("created {}, {}", answer.json.TextAt("/id"),
-                    next.empty() ? "which never fires" : "next run " + session.style.Time(next)));
+    ShowChange(session, answer.json,
+               fmt::format("created {}, {}", answer.json.TextAt("/id"),
+                           WhenItFires(session, answer.json)));
     return kExitOk;
 }
 
@@ -58,6 +63,9 @@ Result<int> RunJob(ApiSession& session) {
     Json body = Json::Object();
     if (!parameters.IsNull()) body = body.With("/parameters", parameters);
     if (arguments.Has("obey-overlap")) body = body.With("/obeys_overlap", Json::Of(true));
+    if (arguments.Has("obey-dependencies")) {
+        body = body.With("/obeys_dependencies", Json::Of(true));
+    }
     KSANA_TRY(const auto answer, session.api.Post(ApiPath({"jobs", session.Word(0), "run"}), body));
     const std::string id = answer.json.TextAt("/id");
     if (arguments.Has("watch")) return WatchRun(session, id);
@@ -144,6 +152,7 @@ std::vector<OptionSpec> RunOptions() {
         {"param", 'p', "NAME=VALUE", "parameter; JSON where it is, else a text", "", {}, true},
         {"parameters", '\0', "JSON", "all parameters as an object; @FILE: from a file", ""},
         {"obey-overlap", '\0', "", "by the job's overlap policy, as a fire would", ""},
+        {"obey-dependencies", '\0', "", "waits for the jobs of depends_on, as a fire would", ""},
         {"watch", 'w', "", "waits for its end; exit code 7 where it did not succeed", ""}};
     for (OptionSpec& option : WatchOptions()) options.push_back(std::move(option));
     return options;
@@ -156,7 +165,8 @@ std::vector<Command> JobChangeCommands(const Process& process) {
         {.path = "job create",
          .words = "[ID]",
          .summary = "Makes a job, from flags or from a file",
-         .details = "  ksana job create nightly --url http://127.0.0.1/report --cron '0 3 * * *'\n"
+         .details = "  ksana job create dump --command 'pg_dump shop' --cron '0 3 * * *'\n"
+                    "  ksana job create nightly --url http://127.0.0.1/report --cron '0 3 * * *'\n"
                     "  ksana job create -f nightly.toml\n"
                     "\nWithout an ID one is drawn. Many at once: ksana apply.\n",
          .options = DefinitionOptions(),

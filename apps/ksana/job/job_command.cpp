@@ -80,6 +80,10 @@ Result<int> NextFires(ApiSession& session) {
     const std::vector<Json> items = answer.json.At("/items").Items();
     ShowItems(session, {.noun = "fires to come", .name_pointer = "/nominal_at", .columns = columns},
               items, answer.json);
+    if (session.style.IsTable() && answer.json.At("/after_others").True()) {
+        session.Note("The job fires when the runs of other jobs end: it has no times of its own.");
+        return kExitOk;
+    }
     if (session.style.IsTable() && !answer.json.At("/enabled").True()) {
         session.Note("The job is paused: none of these comes before it is resumed.");
     }
@@ -138,6 +142,13 @@ std::string ScheduleText(const Json& job, const Style& style) {
     const std::string kind = job.TextAt("/schedule/kind");
     if (kind == "once") return "once " + style.Time(job.TextAt("/schedule/run_at"));
     if (kind == "every") return "every " + job.TextAt("/schedule/every");
+    if (kind == "after") {
+        std::string text = "after";
+        for (const Json& other : job.At("/schedule/jobs").Items()) {
+            text += (text == "after" ? " " : ",") + other.Text();
+        }
+        return text;
+    }
     const std::string zone = job.TextAt("/schedule/zone");
     return job.TextAt("/schedule/cron") + (zone == "UTC" || zone.empty() ? "" : " " + zone);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "apps/ksana/job/command_words.hpp"
 #include "apps/ksana/toolkit/text_file.hpp"
 #include "ksana/base/text/escape.hpp"
 #include "ksana/base/text/utf8.hpp"
@@ -20,13 +21,15 @@ struct TextFlag {
     std::string_view pointer;
 };
 
-constexpr std::array<TextFlag, 17> kTextFlags = {{
+constexpr std::array<TextFlag, 22> kTextFlags = {{
     {"name", "/name"},
     {"group", "/group"},
     {"owner", "/owner"},
     {"description", "/description"},
     {"url", "/http/url"},
     {"method", "/http/method"},
+    {"user", "/command/user"},
+    {"cwd", "/command/working_directory"},
     {"every", "/schedule/every"},
     {"cron", "/schedule/cron"},
     {"at", "/schedule/run_at"},
@@ -38,10 +41,14 @@ constexpr std::array<TextFlag, 17> kTextFlags = {{
     {"retry-strategy", "/retry/strategy"},
     {"retry-interval", "/retry/interval"},
     {"run-timeout", "/timeout"},
+    {"on", "/schedule/on"},
+    {"join", "/schedule/join"},
+    {"max-wait", "/max_wait"},
 }};
 
 // The options that decide the kind of a schedule.
-constexpr std::array<TextFlag, 3> kKinds = {{{"every", "every"}, {"cron", "cron"}, {"at", "once"}}};
+constexpr std::array<TextFlag, 4> kKinds = {
+    {{"every", "every"}, {"cron", "cron"}, {"at", "once"}, {"after", "after"}}};
 
 Result<Json> WithSchedule(Json job, const Arguments& arguments) {
     std::optional<TextFlag> kind;
@@ -77,6 +84,26 @@ Result<Json> WithNumbers(Json job, const Arguments& arguments) {
     return job;
 }
 
+// A line for --shell stays as it is, other lines are split into words.
+Result<Json> WithCommand(Json job, const Arguments& arguments) {
+    if (arguments.Has("shell") && !arguments.Given("command")) {
+        return Error(Code::kInvalidArgument, "--shell needs the line of --command");
+    }
+    if (!arguments.Given("command")) return job;
+    const std::string& line = arguments.Get("command");
+    if (!IsUtf8(line)) return Error(Code::kInvalidArgument, "--command is not UTF-8");
+    std::vector<Json> words;
+    if (arguments.Has("shell")) {
+        job = job.With("/command/shell", Json::Of(true));
+        words.push_back(Json::Of(line));
+    } else {
+        auto split = SplitWords(line);
+        if (!split) return std::move(split).error().WithContext("--command");
+        for (const std::string& word : *split) words.push_back(Json::Of(word));
+    }
+    return job.With("/command/argv", Json::Array(words));
+}
+
 Result<Json> WithPairs(Json job, const Arguments& arguments) {
     for (const std::string& label : arguments.All("label")) {
         KSANA_TRY(const auto pair, PairOf("label", label, '='));
@@ -86,6 +113,50 @@ Result<Json> WithPairs(Json job, const Arguments& arguments) {
         KSANA_TRY(auto pair, PairOf("header", header, ':'));
         pair.second.erase(0, pair.second.find_first_not_of(' '));
         job = job.With("/http/headers" + PointerStep(pair.first), Json::Of(pair.second));
+    }
+    for (const std::string& variable : arguments.All("env")) {
+        KSANA_TRY(const auto pair, PairOf("env", variable, '='));
+        job = job.With("/command/environment" + PointerStep(pair.first), Json::Of(pair.second));
+    }
+    return job;
+}
+
+// Returns the ids of a list such as "a,b".
+Result<std::vector<std::string>> IdsOf(std::string_view option, const std::string& text) {
+    std::vector<std::string> ids;
+    std::string_view rest = text;
+    for (;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view id = rest.substr(0, comma);
+        if (id.empty() || !IsUtf8(id)) {
+            return Error(Code::kInvalidArgument,
+                         fmt::format("--{} \"{}\" is not a list of job ids like a,b", option,
+                                     Excerpt(Printable(text), 80)));
+        }
+        ids.emplace_back(id);
+        if (comma == std::string_view::npos) return ids;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+Result<Json> WithOthers(Json job, const Arguments& arguments) {
+    if (arguments.Given("after")) {
+        KSANA_TRY(const auto ids, IdsOf("after", arguments.Get("after")));
+        std::vector<Json> jobs;
+        for (const std::string& id : ids) jobs.push_back(Json::Of(id));
+        job = job.With("/schedule/jobs", Json::Array(jobs));
+    }
+    if (arguments.Given("depends-on")) {
+        KSANA_TRY(const auto ids, IdsOf("depends-on", arguments.Get("depends-on")));
+        std::vector<Json> jobs;
+        for (const std::string& id : ids) {
+            Json one = Json::Object().With("/job", Json::Of(id));
+            if (arguments.Given("on-failure")) {
+                one = one.With("/on_failure", Json::Of(arguments.Get("on-failure")));
+            }
+            jobs.push_back(std::move(one));
+        }
+        job = job.With("/depends_on", Json::Array(jobs));
     }
     return job;
 }
@@ -109,12 +180,22 @@ Result<Json> Base(const Arguments& arguments, const Process& process) {
     return job;
 }
 
-// A job needs a name: uses the id or the URL if none is given.
+// The type that the given members mean.
+Json WithType(Json job) {
+    if (job.Has("/type")) return job;
+    for (const std::string_view type : {"http", "command"}) {
+        if (job.Has("/" + std::string(type))) return job.With("/type", Json::Of(type));
+    }
+    return job;
+}
+
+// A job needs a name: uses the id, the URL or the command if none is given.
 Json WithName(Json job) {
     if (!job.TextAt("/name").empty()) return job;
     const std::string id = job.TextAt("/id");
-    const std::string name = id.empty() ? job.TextAt("/http/url") : id;
-    return name.empty() ? job : job.With("/name", Json::Of(name));
+    const std::string name = id.empty() ? ActionText(job) : id;
+    constexpr std::size_t kMostName = 200;
+    return name.empty() ? job : job.With("/name", Json::Of(CutText(Printable(name), kMostName)));
 }
 
 }  // namespace
@@ -123,14 +204,35 @@ std::vector<OptionSpec> DefinitionOptions() {
     return {
         {"file", 'f', "FILE", "definition in JSON or TOML (-: standard input); flags go over it",
          ""},
-        {"name", '\0', "TEXT", "what people call it (default: the id, else the URL)", ""},
+        {"name", '\0', "TEXT", "what people call it (default: the id, else what it does)", ""},
         {"url", '\0', "URL", "what it calls", ""},
         {"method", '\0', "METHOD", "how it calls it (default: GET)", ""},
         {"header", 'H', "NAME: VALUE", "header of the call", "", {}, true},
         {"body", 'd', "TEXT", "body of the call; @FILE: what stands in a file", ""},
+        {"command", '\0', "LINE", "program that it runs, with its arguments", ""},
+        {"shell", '\0', "", "LINE is for /bin/sh", ""},
+        {"user", '\0', "NAME", "user as whom the program runs", ""},
+        {"cwd", '\0', "FOLDER", "where the program runs", ""},
+        {"env", '\0', "NAME=VALUE", "variable of the program", "", {}, true},
         {"every", '\0', "DURATION", "fires every so often, like 5m", ""},
         {"cron", '\0', "EXPR", "fires by a cron expression", ""},
         {"at", '\0', "TIME", "fires once, like 2026-01-01T00:00:00Z", ""},
+        {"after", '\0', "JOBS", "fires when the runs of these jobs end, like a,b", ""},
+        {"on", '\0', "END", "of --after: which ends count", "", {"success", "failure", "any"}},
+        {"join",
+         '\0',
+         "HOW",
+         "of --after: one fire when all have ended, or one for each end",
+         "",
+         {"all", "each"}},
+        {"depends-on", '\0', "JOBS", "jobs whose latest run must have succeeded, like a,b", ""},
+        {"on-failure",
+         '\0',
+         "WHAT",
+         "of --depends-on: what a fire does when it did not succeed",
+         "",
+         {"skip", "wait", "run"}},
+        {"max-wait", '\0', "DURATION", "how long a fire waits for --depends-on", ""},
         {"tz", '\0', "ZONE", "time zone of the schedule (default: UTC)", ""},
         {"calendar", '\0', "NAME", "days on which it does not fire", ""},
         {"jitter", '\0', "DURATION", "spreads its starts over this time", ""},
@@ -180,18 +282,31 @@ Result<Json> DefinitionOf(const Arguments& arguments, const Process& process) {
         if (!IsUtf8(body)) return Error(Code::kInvalidArgument, "--body is not UTF-8");
         job = job.With("/http/body", Json::Of(body));
     }
+    KSANA_TRY(job, WithCommand(std::move(job), arguments));
     KSANA_TRY(job, WithPairs(std::move(job), arguments));
     KSANA_TRY(job, WithNumbers(std::move(job), arguments));
+    KSANA_TRY(job, WithOthers(std::move(job), arguments));
     if (arguments.Has("paused")) job = job.With("/enabled", Json::Of(false));
-    if (job.Has("/http") && !job.Has("/type")) job = job.With("/type", Json::Of("http"));
-    return WithName(std::move(job));
+    return WithName(WithType(std::move(job)));
+}
+
+std::string ActionText(const Json& job) {
+    if (job.Has("/http")) return job.TextAt("/http/url");
+    if (job.Has("/handler")) return job.TextAt("/handler/name");
+    if (job.Has("/queue")) return job.TextAt("/queue/type");
+    std::string text;
+    for (const Json& word : job.At("/command/argv").Items()) {
+        text += (text.empty() ? "" : " ") + word.Text();
+    }
+    return text;
 }
 
 Json DefinitionPart(const Json& job) {
     Json definition = job;
     for (const std::string_view kept :
          {"/version", "/created_at", "/updated_at", "/planned_until", "/next_run_at",
-          "/last_run_at", "/last_state", "/last_error", "/total_runs", "/consecutive_failures"}) {
+          "/last_run_at", "/last_state", "/last_error", "/total_runs", "/consecutive_failures",
+          "/dependants"}) {
         definition = definition.Without(kept);
     }
     return definition;

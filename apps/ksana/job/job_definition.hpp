@@ -17,6 +17,9 @@ std::vector<OptionSpec> DefinitionOptions();
 // word is the id. The server validates the values.
 Result<codec::Json> DefinitionOf(const Arguments& arguments, const Process& process);
 
+// Returns what a job does, in a few words: the URL, the command, the handler or the type.
+std::string ActionText(const codec::Json& job);
+
 // Removes the members that the server keeps about a job; the rest is what a user edits.
 codec::Json DefinitionPart(const codec::Json& job);
 

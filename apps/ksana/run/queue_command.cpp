@@ -86,17 +86,9 @@ ItemView ViewOf(const ApiSession& session) {
 
 std::vector<std::string> Picture(const ApiSession& session, const Json& queues, TerminalSize size) {
     const std::vector<Json> items = ItemsOf(session, queues);
-    std::vector<std::string> lines = {
-        fmt::format("{} queues at {}", items.size(), session.style.Time(queues.TextAt("/at"))), ""};
-    const std::string table =
-        TableOf(ViewOf(session).columns, items, session.style).Text(session.style, true);
-    std::string_view rest = table;
-    while (!rest.empty() && lines.size() < static_cast<std::size_t>(size.rows)) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        lines.emplace_back(line);
-    }
-    return lines;
+    return WithTable(
+        fmt::format("{} queues at {}", items.size(), session.style.Time(queues.TextAt("/at"))),
+        TableOf(ViewOf(session).columns, items, session.style), session.style, size);
 }
 
 Result<int> Queue(ApiSession& session) {

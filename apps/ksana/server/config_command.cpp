@@ -37,6 +37,7 @@ std::string_view NameOf(SettingSource source) {
 std::string TomlValue(const SettingSpec& spec, const std::string& shown) {
     switch (server::FormOf(spec)) {
         case server::TomlForm::kInteger:
+        case server::TomlForm::kBoolean:
             return shown;
         case server::TomlForm::kText:
             break;

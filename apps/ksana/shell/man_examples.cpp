@@ -5,9 +5,11 @@
 namespace ksana::app {
 namespace {
 
-constexpr std::array<ManExample, 22> kExamples = {{
+constexpr std::array<ManExample, 23> kExamples = {{
     {"server", "On 127.0.0.1:7100, with everything in data/ksana.db."},
     {"server --config ksana.toml --port 7200", "With a file of settings, and another port."},
+    {"worker run --server http://127.0.0.1:7100 --slots 8 --allow-commands",
+     "A worker that runs commands on this machine."},
     {"cron next -n 5 --tz Europe/Paris '0 9 * * MON-FRI'", "The next five fires."},
     {"cron explain '0 0 L * *'", "What does it mean?"},
     {"apply -f jobs.toml --dry-run", "What would change?"},

@@ -20,19 +20,6 @@ Result<std::string> PlainToken(std::string token) {
                  "KSANA_TOKEN holds something else than printable characters without blanks");
 }
 
-Result<std::string> TokenOf(const Arguments& arguments, const Process& process) {
-    std::string file = arguments.Get("token-file");
-    std::string_view source = "--token-file";
-    if (file.empty()) {
-        file = VariableOf(process, "KSANA_TOKEN_FILE");
-        source = "KSANA_TOKEN_FILE";
-    }
-    if (file.empty()) return PlainToken(VariableOf(process, "KSANA_TOKEN"));
-    auto token = server::ReadTokenFile(file);
-    if (!token) return std::move(token).error().WithContext(source);
-    return token;
-}
-
 }  // namespace
 
 std::vector<OptionSpec> ApiOptions() {
@@ -65,12 +52,29 @@ std::string VariableOf(const Process& process, const std::string& name) {
     return found == process.environment.end() ? "" : found->second;
 }
 
+Result<std::string> TokenOf(const Arguments& arguments, const Process& process) {
+    std::string file = arguments.Get("token-file");
+    std::string_view source = "--token-file";
+    if (file.empty()) {
+        file = VariableOf(process, "KSANA_TOKEN_FILE");
+        source = "KSANA_TOKEN_FILE";
+    }
+    if (file.empty()) return PlainToken(VariableOf(process, "KSANA_TOKEN"));
+    auto token = server::ReadTokenFile(file);
+    if (!token) return std::move(token).error().WithContext(source);
+    return token;
+}
+
+std::string ServerOf(const Arguments& arguments, const Process& process) {
+    std::string server = arguments.Get("server");
+    if (server.empty()) server = VariableOf(process, "KSANA_SERVER");
+    return server.empty() ? std::string(kDefaultServer) : server;
+}
+
 Result<client::ApiClientOptions> ClientOptionsOf(const Arguments& arguments,
                                                  const Process& process) {
     client::ApiClientOptions options;
-    options.server = arguments.Get("server");
-    if (options.server.empty()) options.server = VariableOf(process, "KSANA_SERVER");
-    if (options.server.empty()) options.server = kDefaultServer;
+    options.server = ServerOf(arguments, process);
     KSANA_TRY(options.token, TokenOf(arguments, process));
     options.ca_file = arguments.Get("ca-file");
     auto timeout = ParseDuration(arguments.Get("timeout"));

@@ -19,6 +19,10 @@ std::vector<OptionSpec> ApiOptions();
 Result<client::ApiClientOptions> ClientOptionsOf(const Arguments& arguments,
                                                  const Process& process);
 
+// The server and the token of --server and --token-file, else of the environment, as above.
+std::string ServerOf(const Arguments& arguments, const Process& process);
+Result<std::string> TokenOf(const Arguments& arguments, const Process& process);
+
 // --limit N and --all, for commands that list.
 std::vector<OptionSpec> ListOptions();
 // Returns how many items to list at most. kInvalidArgument if both options were given.

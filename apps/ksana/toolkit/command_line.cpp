@@ -197,13 +197,17 @@ std::string NounOf(std::span<const Command> commands, const std::string& word) {
     return !is_of(word) && is_of(noun) ? noun : word;
 }
 
-// Replaces aliases: `run show` becomes `run get`, `job apply` becomes `apply`.
+// Replaces aliases: `run show` becomes `run get`, `job apply` becomes `apply`, `worker --slots 4`
+// becomes `worker run --slots 4`.
 void Understand(std::span<const Command> commands, std::vector<std::string>& said) {
     said[0] = NounOf(commands, said[0]);
     if (said.size() < 2 || FindCommand(commands, said) != commands.end()) return;
     std::vector<std::string> meant = said;
     if (said[1] == "show") meant[1] = "get";
     if (said[0] == "job" && said[1] == "apply") meant.erase(meant.begin());
+    if (said[0] == "worker" && said[1].starts_with('-') && !IsHelp(said[1])) {
+        meant.insert(meant.begin() + 1, "run");
+    }
     if (FindCommand(commands, meant) != commands.end()) said = std::move(meant);
 }
 
@@ -262,10 +266,19 @@ bool Output::Flush() {
     return arrived;
 }
 
+std::vector<OptionSpec> SharedOptionsOf(const Command& command) {
+    std::vector<OptionSpec> shared = ApiOptions();
+    std::erase_if(shared, [&](const OptionSpec& option) {
+        return std::ranges::find(command.options, option.name, &OptionSpec::name) !=
+               command.options.end();
+    });
+    return shared;
+}
+
 std::vector<OptionSpec> OptionsOf(const Command& command) {
     std::vector<OptionSpec> options = command.options;
     if (command.asks_server) {
-        for (OptionSpec& option : ApiOptions()) options.push_back(std::move(option));
+        for (OptionSpec& option : SharedOptionsOf(command)) options.push_back(std::move(option));
     }
     return options;
 }

@@ -97,6 +97,8 @@ struct Command {
 
 inline constexpr std::size_t kAnyWords = 10'000;
 
+// Returns the shared options without those that the command has itself under the same name.
+std::vector<OptionSpec> SharedOptionsOf(const Command& command);
 // Returns the command's own options and, if it asks a server, the shared ones.
 std::vector<OptionSpec> OptionsOf(const Command& command);
 

@@ -136,7 +136,7 @@ std::string CommandHelp(const Command& command) {
     }
     if (command.asks_server) {
         text += fmt::format("{}Shared options:\n{}", text.ends_with("\n\n") ? "" : "\n",
-                            OptionRows(ApiOptions()));
+                            OptionRows(SharedOptionsOf(command)));
     }
     return text;
 }

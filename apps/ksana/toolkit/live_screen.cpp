@@ -109,6 +109,19 @@ class Live {
 
 }  // namespace
 
+std::vector<std::string> WithTable(std::string heading, const Table& table, const Style& style,
+                                   TerminalSize size) {
+    std::vector<std::string> lines = {std::move(heading), ""};
+    const std::string text = table.Text(style, true);
+    std::string_view rest = text;
+    while (!rest.empty() && lines.size() < static_cast<std::size_t>(size.rows)) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        lines.emplace_back(line);
+    }
+    return lines;
+}
+
 OptionSpec IntervalOption() { return {"interval", '\0', "DURATION", "how often it asks", "2s"}; }
 
 Result<Duration> IntervalOf(const Arguments& arguments) {

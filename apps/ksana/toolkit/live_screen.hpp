@@ -10,6 +10,7 @@
 #include "apps/ksana/toolkit/command_line.hpp"
 #include "apps/ksana/toolkit/session.hpp"
 #include "apps/ksana/toolkit/style.hpp"
+#include "apps/ksana/toolkit/table.hpp"
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/time/time.hpp"
 
@@ -44,6 +45,10 @@ struct LiveView {
     std::function<std::vector<std::string>(TerminalSize size)> picture;
     Duration pause;
 };
+
+// Returns the lines of a picture: a heading, and as much of the table as fits.
+std::vector<std::string> WithTable(std::string heading, const Table& table, const Style& style,
+                                   TerminalSize size);
 
 // The option --interval, and its value: kInvalidArgument outside 200ms to 1h.
 OptionSpec IntervalOption();

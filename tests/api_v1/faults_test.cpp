@@ -23,6 +23,7 @@ class V1FaultsTest : public V1Fixture {
                            .tasks = tasks_,
                            .agents = agents_,
                            .agent_polls = agent_polls_,
+                           .workers = workers_,
                            .events = events_,
                            .store = *faulty_,
                            .random = random_,

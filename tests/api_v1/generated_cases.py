@@ -21,6 +21,8 @@ TEXTS = ["", "a", "j1", "j2", "default", "billing", "0", "ä€", "a b", "x" * 3
          "%", "\"", "\\", "../x", "null", "\U0001f600", "' OR 1=1 --", "*/5 * * * *", "1h", "-1s",
          "UTC", "Europe/Paris", "http://127.0.0.1:9/", "2026-01-01T00:00:00Z",
          "9999-12-31T23:59:59.999999Z", "0000-01-01T00:00:00Z"]
+WORKER = {"name": "w", "incarnation": "01a16d65-7709-7075-abb4-dbbb7bae3397", "slots": 2}
+BEAT = {"incarnation": WORKER["incarnation"], "busy": 0}
 TIMES = ["2026-01-01T00:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z",
          "9999-12-31T23:59:59.999999Z", "2200-02-29T12:00:00+05:30"]
 NUMBERS = [0, 1, -1, 5, 9, 10, 100, 500, 501, 2**31 - 1, 2**31, -2**31, 2**63 - 1, 2**63, 2**64,
@@ -94,6 +96,7 @@ class Requests:
         self.maker = Maker(description, source)
         self.jobs, self.runs, self.cursors, self.tags = ["j1"], [], ["x"], ['"1"']
         self.backfills = []
+        self.nodes = []
         self.claimed = []       # (run_id, exec_id)
         self.dead_letters = []
 
@@ -129,7 +132,7 @@ class Requests:
             good["id"] = f"j{self.source.randrange(9)}"
         return good
 
-    def body(self, method, operation, token=None):
+    def body(self, method, pattern, operation, token=None):
         content = operation.get("requestBody", {}).get("content")
         if content is None:
             return None, {}
@@ -144,6 +147,8 @@ class Requests:
                     "to": YESTERDAY.isoformat(), "dry_run": self.source.random() < 0.5}
         elif schema["$ref"].endswith("TaskDefinition") and self.source.random() < 0.3:
             made = {"type": "work", "payload": {}}
+        elif "/workers" in pattern and self.source.random() < 0.6:
+            made = WORKER if pattern.endswith("/workers") else BEAT
         elif schema["$ref"].endswith("AgentClaim") and self.source.random() < 0.3:
             made = {"worker": "w", "max": 3}
         elif "example" in content[kind] and self.source.random() < 0.2:
@@ -163,6 +168,8 @@ class Requests:
             return self.source.choice(self.cursors)
         if name == "limit":
             return self.source.choice([1, 2, 3, 500, 0, 501, "x"])
+        if name == "incarnation" and self.source.random() < 0.7:
+            return WORKER["incarnation"]
         if name == "count":
             return self.source.choice([1, 1000, 0, 1001])
         made = self.maker.value(parameter["schema"])
@@ -178,10 +185,11 @@ class Requests:
         if "/agent/runs/" in pattern and self.claimed and self.source.random() < 0.6:
             # Most runs end with one report, so most tokens are used once.
             token = self.claimed.pop() if self.source.random() < 0.7 else self.claimed[0]
-        body, headers = self.body(method, operation, token)
+        body, headers = self.body(method, pattern, operation, token)
         for parameter in operation["parameters"]:
             if parameter["in"] == "path":
-                known = {"runs": self.runs, "backfills": self.backfills,
+                known = {"runs": self.runs, "backfills": self.backfills, "nodes": self.nodes,
+                         "workers": [WORKER["name"]] * 3,
                          "callbacks": self.dead_letters}.get(pattern.split("/")[3], self.jobs)
                 value = self.source.choice(known + ["j1", "none"])
                 if token is not None:
@@ -228,6 +236,8 @@ class Requests:
 def explore(client, seed, count):
     source = random.Random(seed)
     requests = Requests(client.description, source)
+    client.call("POST", "/api/v1/workers", WORKER, 201)
+    requests.nodes = [node["name"] for node in client.call("GET", "/api/v1/nodes")["items"]]
     seen = {}
     for _ in range(count):
         method, pattern, operation = source.choice(client.description.operations)

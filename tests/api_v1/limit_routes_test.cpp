@@ -78,10 +78,10 @@ TEST_F(LimitRoutesTest, LimitsAreListedAsTheyAreStored) {
     EXPECT_EQ(Get("/limits").body,
               R"({"items":[{"kind":"host","name":"example.com:8080","max_concurrency":1,)"
               R"("rate":null,"in_use":0,"waiting":0,)"
-              R"("breaker":{"state":"closed","failures":0,"retry_at":null}},)"
+              R"("breaker":{"state":"closed","failures":0,"retry_at":null},"cluster":null},)"
               R"({"kind":"type","name":"mail","max_concurrency":null,)"
               R"("rate":{"count":1,"per":"1s","burst":1},"in_use":0,"waiting":0,)"
-              R"("breaker":null}]})");
+              R"("breaker":null,"cluster":null}]})");
     EXPECT_EQ(Delete("/limits/host/example.com:8080").status, 204);
     EXPECT_EQ(Delete("/limits/type/mail").status, 204);
     EXPECT_EQ(Get("/limits").body, R"({"items":[]})");

@@ -27,8 +27,24 @@ ACCEPTED = {
         "the list of the ledger takes no total, so no answer has one",
     r"^Explanation/(run|ledger|related): required is another":
         "the old one did not describe their members; these are in every answer",
+    r"^(LimitUse|StoredLimit): required is another: \['cluster'\]":
+        "a new member, which every answer has",
     r"^Explanation/expected: values .*'deleted'":
         "the words of the model: there is one more",
+    r"^(LedgerEntry/fate|Explanation/verdict): values .*no_worker'":
+        "a broadcast that found no live worker",
+    r"^ClaimedRun: required is another: \['kind'\]$":
+        "workers get runs of several kinds, and every answer says which",
+    r"^tags: are others$":
+        "there were no workers",
+    r"^Schedule/kind: values .*'after'\]":
+        "schedules that follow other jobs",
+    r"^(Job: required is another: \['dependants', 'max_wait'\]|Fires: .*\['after_others'\])$":
+        "new members, which every answer has",
+    r"^Preview/warnings/items/kind: values .*'after_others'\]":
+        "one more warning",
+    r"^AgentReport/outcome: values .*'timed_out'\]":
+        "a worker reports that an attempt exceeded its time limit",
     r"^(Rate|Breaker): null is allowed, or not any more$":
         "null is allowed where they are used, not in the schema itself",
     r"^Backfill/per_minute: format 'int32'":

@@ -20,6 +20,7 @@
 #include "ksana/engine/services/task_service.hpp"
 #include "ksana/engine/services/type_cache.hpp"
 #include "ksana/engine/services/type_service.hpp"
+#include "ksana/engine/workers/worker_service.hpp"
 #include "ksana/insight/explain/explain.hpp"
 
 namespace ksana::api {
@@ -43,6 +44,7 @@ class V1Fixture : public engine::ServiceFixture {
                            .tasks = tasks_,
                            .agents = agents_,
                            .agent_polls = agent_polls_,
+                           .workers = workers_,
                            .events = events_,
                            .store = *store_,
                            .random = random_,
@@ -93,6 +95,9 @@ class V1Fixture : public engine::ServiceFixture {
         *store_, [this](const std::string& code) { return type_book_.Find(code); }, {}};
     engine::AgentService agents_{*store_, {}};
     engine::AgentPolls agent_polls_{agents_, *store_, clock_, {.max_polls = 2}};
+    engine::WorkerDirectory directory_{*store_, clock_, model::kDefaultWorkerSilence};
+    engine::AgentPresence presence_{clock_};
+    engine::WorkerService workers_{*store_, directory_, presence_, {}};
     EventStreams events_{*store_, clock_, {}};
     http_server::Router router_;
 };

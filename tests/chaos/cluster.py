@@ -31,6 +31,13 @@ def ip(*words):
     subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
+def delete_stale_networks():
+    """Deletes the namespaces of runs that were killed: their addresses are those of this run."""
+    for space in pathlib.Path("/run/netns").glob("ksana_*_*"):
+        if not pathlib.Path("/proc", space.name.split("_")[1]).exists():
+            ip("netns", "del", space.name)      # deletes its interfaces, too
+
+
 class Node(Server):
     """A server that workers of other network namespaces can reach, so it needs a token."""
 
@@ -133,6 +140,7 @@ class Cluster:
     def start(self, *worker_flags):
         for node in self.nodes:
             node.start()
+        delete_stale_networks()
         for worker in self.workers:
             worker.open_network()
             worker.start(*worker_flags)

@@ -53,6 +53,8 @@ class InstallTest(Place):
         unit = (place / "lib" / "systemd" / "system" / "ksana.service").read_text(encoding="utf-8")
         contains("ExecStart=/opt/ksana/bin/ksana server\n", unit)
         lacks(str(self.place), unit)
+        unit = (place / "lib/systemd/system/ksana-worker.service").read_text(encoding="utf-8")
+        contains("ExecStart=/opt/ksana/bin/ksana worker --name %H ", unit)
 
     @case
     def test_again_over_what_is_there(self):

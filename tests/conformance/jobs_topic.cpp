@@ -34,6 +34,7 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     job.priority = 8;
     job.depends_on = {{"j0", model::OnDependencyFailure::kWait}};
     job.run_log = model::RunLog::kTrigger;
+    Create(MakeJob("j0"));
     const model::Job created = Create(job);
     job.state.version = 1;
     job.state.created_at = now_;
@@ -48,6 +49,20 @@ TEST_P(StoreTest, AJobComesBackAsItWent) {
     Create(handler);
     EXPECT_EQ(jobs().Get("j2")->action, handler.action);
     handler.action = model::QueueAction{.type = "t", .payload = "null"};
+    ASSERT_TRUE(Write(handler, WriteMode::kReplace));
+    EXPECT_EQ(jobs().Get("j2")->action, handler.action);
+    handler.action = model::CommandAction{
+        .argv = {"a", ""},
+        .shell = true,
+        .environment = {{"A", "b"}},
+        .inherit = {"C"},
+        .working_directory = "/",
+        .user = "u",
+        .group = "g",
+        .limits =
+            {.cpu = seconds(3), .memory = 4, .files = 5, .processes = 6, .file_size = 7, .core = 0},
+        .permanent_exit_codes = {2, 255},
+        .output_limit = 2'000};
     ASSERT_TRUE(Write(handler, WriteMode::kReplace));
     EXPECT_EQ(jobs().Get("j2")->action, handler.action);
 }

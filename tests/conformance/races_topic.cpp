@@ -111,7 +111,7 @@ TEST_P(StoreTest, OneReportWins) {
         EXPECT_EQ(won, 1);
         const auto history = Read(run.id);
         EXPECT_EQ(history.attempts.size(), 1U);
-        EXPECT_EQ(history.run.status.state == RunState::kScheduled, reaped.load());
+        EXPECT_EQ(history.run.status.state == RunState::kQueued, reaped.load());
         if (reaped) {
             Apply(run.id, {.kind = EventKind::kCancel});
         }
@@ -152,7 +152,7 @@ TEST_P(StoreTest, TwoReapersTakeALeaseOnce) {
     });
     reaped += runs().Reap({.now = now_})->runs.size();
     EXPECT_EQ(reaped, static_cast<std::size_t>(kRuns));
-    EXPECT_EQ(*runs().Count({.states = model::SetOf(RunState::kScheduled)}, 100), kRuns);
+    EXPECT_EQ(*runs().Count({.states = model::SetOf(RunState::kQueued)}, 100), kRuns);
 }
 
 // K-24: several planners make one run for a fire.

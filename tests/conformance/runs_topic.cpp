@@ -226,7 +226,7 @@ TEST_P(StoreTest, TheReaperTakesWhatIsOverdue) {
     ASSERT_TRUE(reaped);
     ASSERT_EQ(reaped->runs.size(), 1U);
     EXPECT_EQ(reaped->runs[0].id, first.id);
-    EXPECT_EQ(reaped->runs[0].status.state, RunState::kScheduled);
+    EXPECT_EQ(reaped->runs[0].status.state, RunState::kQueued);
     EXPECT_EQ(runs().Reap({.now = now_})->runs.size(), 0U);
     EXPECT_EQ(Report(first, EventKind::kSuccess).verdict, EventVerdict::kStale);
     EXPECT_EQ(Report(second, EventKind::kSuccess).verdict, EventVerdict::kApplied);

@@ -120,7 +120,7 @@ TEST_F(ClockWatchTest, RetentionDoesNotTrustAClockThatWasSet) {
 
 TEST_F(ClockWatchTest, ALeaseDoesNotEndBecauseTheClockWasSet) {
     ScriptedExecutor executor;
-    Node node(*store_, {&executor}, zones_, clock_, {}, nullptr);
+    Node node(*store_, {&executor}, zones_, clock_, {.lease = seconds(30)}, nullptr);
     const auto step = [&](std::string_view name) {
         for (const Loop& loop : node.loops()) {
             if (loop.name != name) continue;

@@ -274,6 +274,53 @@ TEST_F(DispatcherTest, ReportsSurviveAStoreThatIsDown) {
     EXPECT_EQ(StateOf(ids[0]), RunState::kSucceeded);
 }
 
+TEST_F(DispatcherTest, NewsOfARunningAttemptAreStoredWithinASecond) {
+    const auto ids = Submit(1);
+    RunOnce();
+    const auto attempt = executor_.attempts.begin()->second.first;
+    const auto status = [&] { return store_->runs().Get(ids[0])->run.status; };
+    const int before = wakes_;
+    attempt->tell({.progress = 40, .note = "half", .log = R"("one")"});
+    attempt->tell({.log = R"("two")"});
+    EXPECT_EQ(wakes_, before + 1) << "the loop is told once";
+    EXPECT_LE(*RunOnce().within, seconds(1));
+    EXPECT_EQ(status().progress, 0) << "news are gathered";
+    clock_.Advance(seconds(1));
+    RunOnce();
+    EXPECT_EQ(status().progress, 40);
+    EXPECT_EQ(status().progress_note, "half");
+    EXPECT_EQ(status().detail, R"({"log":["one","two"]})");
+    attempt->tell({.log = R"("three")"});
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    RunOnce();
+    EXPECT_EQ(status().detail, R"({"log":["one","two","three"]})");
+    attempt->tell({.log = R"("late")"});
+    EXPECT_EQ(status().state, RunState::kSucceeded);
+}
+
+TEST_F(DispatcherTest, NewsSurviveAStoreThatIsDownAndStayBounded) {
+    store::FaultPlan faults;
+    auto faulty = store::MakeFaultyStore(*store_, faults);
+    Dispatcher dispatcher(*faulty, executor_, clock_, {.owner = "node/2", .limits = &limits_});
+    const auto ids = Submit(1);
+    ASSERT_TRUE(dispatcher.RunOnce());
+    const auto attempt = executor_.attempts.begin()->second.first;
+    attempt->tell({.progress = 10, .log = R"("one")"});
+    clock_.Advance(seconds(1));
+    faults.Next("runs.Exchange", {.kind = store::FaultKind::kErrorBefore, .delay = {}});
+    EXPECT_FALSE(dispatcher.RunOnce());
+    attempt->tell({.log = R"("two")"});
+    ASSERT_TRUE(dispatcher.RunOnce());
+    EXPECT_EQ(store_->runs().Get(ids[0])->run.status.detail, R"({"log":["one","two"]})");
+    EXPECT_EQ(store_->runs().Get(ids[0])->run.status.progress, 10);
+    for (int n = 0; n < 1000; ++n) attempt->tell({.log = '"' + std::string(1000, 'x') + '"'});
+    clock_.Advance(seconds(1));
+    ASSERT_TRUE(dispatcher.RunOnce());
+    EXPECT_LE(store_->runs().Get(ids[0])->run.status.detail.size(), 70'000U);
+    executor_.End(executor_.started[0], EventKind::kSuccess);
+    ASSERT_TRUE(dispatcher.RunOnce());
+}
+
 TEST_F(DispatcherTest, ADeletedJobIsNoTask) {
     Submit(1);
     // Between claim and start: the run is running, and its job is deleted.

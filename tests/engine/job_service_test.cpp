@@ -64,70 +64,16 @@ TEST_F(JobServiceTest, ABadJobIsNotStored) {  // K-20
     EXPECT_EQ(store_->jobs().Get("bad").error().code, Code::kNotFound);
 }
 
-// Nothing would run such a job.
-TEST_F(JobServiceTest, WhatIsNotCarriedOutIsRefused) {
-    const auto refused = [this](model::Job job) {
-        job.id = "refused";
-        const auto made = service_.Create(job);
-        EXPECT_FALSE(made);
-        EXPECT_EQ(store_->jobs().Get("refused").error().code, Code::kNotFound);
-        return made ? std::vector<Problem>() : made.error().problems;
-    };
+// Whether this server carries out an action or a worker does, is not known when it is stored.
+TEST_F(JobServiceTest, EveryKindOfActionIsAccepted) {
     model::Job job = Every(minutes(5));
+    job.id = "command";
     job.action = model::CommandAction{.argv = {"/bin/true"}};
-    job.depends_on = {{"other", model::OnDependencyFailure::kSkip}};
-    const auto problems = refused(job);
-    ASSERT_EQ(problems.size(), 2U);
-    EXPECT_EQ(problems[0].path, "/type");
-    EXPECT_EQ(problems[0].message,
-              "\"command\" is not carried out by this server: use http or queue");
-    EXPECT_EQ(problems[0].code, "not_supported");
-    EXPECT_EQ(problems[0].allowed, (std::vector<std::string>{"http", "queue"}));
-    EXPECT_EQ(problems[1].path, "/depends_on");
-    job = Every(minutes(5));
+    EXPECT_TRUE(service_.Create(job));
+    job.id = "handler";
     job.action = model::HandlerAction{.handler = "h", .input = "{}"};
-    EXPECT_EQ(refused(job).size(), 1U);
-    job.priority = 99;
-    EXPECT_EQ(refused(job).size(), 2U) << "beside the other faults";
-}
-
-// Of an earlier version, or an import.
-TEST_F(JobServiceTest, AStoredJobThatIsNotCarriedOutCanBePausedMendedAndDeleted) {
-    model::Job job = Every(minutes(5));
-    job.id = "old";
-    job.action = model::HandlerAction{.handler = "h", .input = ""};
-    job.depends_on = {{"other", model::OnDependencyFailure::kSkip}};
-    ASSERT_TRUE(store_->jobs().Write({.writes = {{.job = job}}}));
-    EXPECT_EQ(service_.RunNow({.id = "old"}).error().code, Code::kConflict);
-    ASSERT_TRUE(service_.Pause("old", "never runs"));
-    EXPECT_EQ(service_.Resume("old").error().code, Code::kInvalidArgument);
-    const auto edit = [&](auto change) {
-        return service_.Change("old", {}, [&](model::Job& edited) -> Result<void> {
-            change(edited);
-            return {};
-        });
-    };
-    EXPECT_TRUE(edit([](model::Job& edited) { edited.name = "of old"; }));
-    EXPECT_FALSE(edit([](model::Job& edited) {
-        edited.action = model::HandlerAction{.handler = "other", .input = ""};
-    }));
-    EXPECT_FALSE(edit([](model::Job& edited) { edited.depends_on[0].job_id = "another"; }));
-    EXPECT_TRUE(edit([](model::Job& edited) {
-        edited.action = model::HttpAction{.url = "http://127.0.0.1/"};
-        edited.depends_on.clear();
-    }));
-    EXPECT_TRUE(service_.Resume("old"));
-    EXPECT_TRUE(service_.RunNow({.id = "old"}));
-    EXPECT_TRUE(service_.Delete("old", {}));
-}
-
-TEST_F(JobServiceTest, AProgramThatBringsHandlersMakesJobsForThem) {
-    JobService service(*store_, plans_, zones_, find_calendar_, ids_,
-                       {model::ActionKind::kHandler});
-    model::Job job = Every(minutes(5));
-    EXPECT_FALSE(service.Create(job)) << "it makes no calls";
-    job.action = model::HandlerAction{.handler = "h", .input = ""};
-    EXPECT_TRUE(service.Create(job));
+    EXPECT_TRUE(service_.Create(job));
+    EXPECT_TRUE(service_.RunNow({.id = "handler"}));
 }
 
 TEST_F(JobServiceTest, AnExpiredOnceIsMissedAndNeverRuns) {  // K-02

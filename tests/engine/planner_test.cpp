@@ -190,7 +190,7 @@ TEST_F(PlannerTest, TheReaperTakesBackWhatNobodyEnds) {
     SetLogSinkForTest(nullptr);
     ASSERT_TRUE(reaped);
     ASSERT_EQ(reaped->runs.size(), 1U);
-    EXPECT_EQ(reaped->runs[0].status.state, model::RunState::kScheduled);
+    EXPECT_EQ(reaped->runs[0].status.state, model::RunState::kQueued);
     EXPECT_FALSE(reaped->step.next) << "nothing is running";
 }
 

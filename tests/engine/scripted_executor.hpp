@@ -15,6 +15,8 @@ class ScriptedExecutor final : public Executor {
   public:
     model::ActionKind kind() const override { return model::ActionKind::kHttp; }
 
+    bool tells_news() const override { return true; }
+
     std::function<void()> before_start;  // called once, before the next attempt is recorded
 
     void Start(std::shared_ptr<const ActiveAttempt> attempt, Done done) override {

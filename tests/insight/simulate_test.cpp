@@ -42,6 +42,52 @@ class SimulateTest : public MemoryWorld {
     Simulation simulation_;
 };
 
+// N-20: dependencies and `after` schedules, with and without slots.
+TEST_F(SimulateTest, JobsWaitForEachOtherAndFollowEachOther) {
+    for (const std::int64_t slots : {0, 100}) {
+        SimulateParams params;
+        params.from = At("2026-03-02T00:00:00Z");
+        params.to = params.from + minutes(10);
+        if (slots > 0) params.slots = slots;
+        params.default_duration = seconds(10);
+        params.durations = {{"load", seconds(90)}};
+        model::Job report = Cron("report", "1-59/2 * * * *", OverlapPolicy::kAllow);
+        report.depends_on = {{"load", model::OnDependencyFailure::kWait}};
+        model::Job impatient = report;
+        impatient.id = "impatient";
+        impatient.max_wait = seconds(1);
+        params.changes = {Cron("load", "*/2 * * * *"), report, impatient};
+        for (const char* id : {"b", "c"}) {
+            model::Job job = Cron(id, "* * * * *");
+            job.schedule = {.kind = schedule::ScheduleKind::kAfter};
+            job.schedule.jobs = {"load"};
+            params.changes.push_back(job);
+        }
+        model::Job join = params.changes.back();
+        join.id = "join";
+        join.schedule.jobs = {"b", "c"};
+        params.changes.push_back(join);
+        join.id = "each";
+        join.schedule.join = schedule::AfterJoin::kEach;
+        params.changes.push_back(join);
+        join.id = "never";
+        join.schedule.on = schedule::AfterOn::kFailure;
+        params.changes.push_back(join);
+        const Simulation simulation = Run(params);
+        std::map<std::string, SimCounts> counts;
+        for (const SimJobOutcome& one : simulation.outcomes) counts[one.id] = one.counts;
+        // load runs from 0:00 to 1:30, from 2:00 to 3:30, …; report fires at 1:00, 3:00, … and
+        // waits.
+        EXPECT_EQ(counts["load"], (SimCounts{.fires = 5, .runs = 5}));
+        EXPECT_EQ(counts["report"], (SimCounts{.fires = 5, .runs = 5, .queued = 5}));
+        EXPECT_EQ(counts["impatient"], (SimCounts{.fires = 5, .skipped = 5, .queued = 5}));
+        EXPECT_EQ(counts["b"], (SimCounts{.fires = 5, .runs = 5}));
+        EXPECT_EQ(counts["join"], (SimCounts{.fires = 5, .runs = 5}));
+        EXPECT_EQ(counts["each"].fires, 10);
+        EXPECT_EQ(counts["never"].fires, 0);
+    }
+}
+
 TEST_F(SimulateTest, OverlapsAsThePolicySays) {
     for (const std::int64_t slots : {0, 100}) {
         // Runs of 150 s: from 0:00 to 2:30, from 3:00 to 5:30, …

@@ -15,6 +15,7 @@ import urllib.request
 from installed import Installed, Program, run_command
 from kit.cases import arguments, case, run
 from kit.checks import check, contains, equal, lacks
+from kit.waiting import wait_for
 
 # What is installed besides headers.
 FILES = {"lib/libksana.a", "lib/pkgconfig/ksana.pc", "lib/cmake/ksana/ksana-config.cmake",
@@ -138,6 +139,32 @@ def the_service_serves(installed):
     equal(jobs["send-receipts"]["schedule"]["fixedRate"], 500, "rate of jobs.conf")
     equal(jobs["cancel-unpaid-orders"]["schedule"]["cron"], "*/5 * * * *")
     check((folder / "app.db").exists(), "the store is missing")
+
+
+@case(first=True)
+def a_worker_carries_out_tasks(installed):
+    """examples/library/worker_cpp, against the API of the example `service`."""
+    folder = installed.build("examples/library/worker_cpp")
+    service = installed.build("examples/library/service")
+    with Program([service / "service", "--http", "127.0.0.1:0"], service) as server:
+        url = server.wait(lambda: re.search(r"ksana is ready.* url=(\S+)",
+                                            "\n".join(server.log)), "the address").group(1)
+        with Program(["env", f"KSANA_SERVER={url}", folder / "worker_cpp"], folder) as worker:
+            worker.wait(lambda: "registered" in "\n".join(worker.log), "the registration")
+            task = json.dumps({"type": "resize", "payload": {"width": 320}}).encode()
+            request = urllib.request.Request(f"{url}/api/v1/runs", task,
+                                             {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                run_id = json.load(answer)["id"]
+
+            def shown():
+                with urllib.request.urlopen(f"{url}/api/v1/runs/{run_id}", timeout=30) as answer:
+                    return json.load(answer)
+
+            wait_for(shown, lambda run: run["state"] == "succeeded", "the result")
+            equal(shown()["result"], {"resized": {"width": 320}})
+            worker.stop()
+        server.stop()
 
 
 @case(first=True)

@@ -83,10 +83,12 @@ def run_in_server_places(given):
 
 def run_on_store(given, make_arguments, environment=None, flags=()):
     """Runs each case with a target and a running server on the store `given.store`. The case
-    gets make_arguments(server, target). After the case, the server must stop with exit code 0."""
+    gets make_arguments(server, target). After the case, the server must stop with exit code 0.
+    `environment` may be a function of the case."""
     @contextlib.contextmanager
-    def place(_):
-        server = Server(given.ksana, store_of(given.store), environment=environment, flags=flags)
+    def place(one):
+        given_to = environment(one) if callable(environment) else environment
+        server = Server(given.ksana, store_of(given.store), environment=given_to, flags=flags)
         with Target() as target, server:
             server.start()
             yield make_arguments(server, target)

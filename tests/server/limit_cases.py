@@ -3,7 +3,9 @@
 
 usage: limit_cases.py KSANA STORE [CASE…]      STORE: sqlite, json, postgres
 """
+import contextlib
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from kit.cases import arguments, case
@@ -138,7 +140,7 @@ def a_limit_of_a_type_holds_for_agents(api, target):
             "worker": worker, "types": types, "max": 10, "wait": wait})
         return answer["runs"] if status == 200 else []
 
-    first, = fetch("a", ["mail"])
+    first, = fetch("a", ["mail"], "20s")  # waits until the node has its share of the limit
     equal(fetch("b", ["mail"]), [], "there is no room")
     equal([run["type"] for run in fetch("c", [])], ["pdf"], "other types have")
     equal(api.use("type", "mail")["in_use"], 1, "in use")
@@ -225,21 +227,97 @@ def a_dead_target_uses_up_no_attempts(api, target):
         back.close()
 
 
-@case
-def another_node_learns_of_a_limit(api, target):
-    """Two nodes share a store; each enforces the limit by itself."""
+@contextlib.contextmanager
+def another_node(api):
+    """A second server on the store of the first; None where only one may use it."""
     if "postgres" not in api.server.store:
+        yield None
         return
-    other = Server(api.server.binary, api.server.store)
+    other = Server(api.server.binary, api.server.store, environment={"WORKERS": "16"})
     try:
         other.start()
-        there = Api(other)
+        yield Api(other)
+    finally:
+        other.close()
+
+
+def share(api, kind, name):
+    return api.use(kind, name)["cluster"]["share"]
+
+
+@case
+def another_node_learns_of_a_limit(api, target):
+    with another_node(api) as there:
+        if there is None:
+            return
         api.limit("/api/v1/groups/both", max_concurrency=2)
         wait_until(lambda: there.knows("group", "both"), "the other node to learn of the limit")
         api.call("DELETE", "/api/v1/groups/both", None, 204)
         wait_until(lambda: not there.knows("group", "both"), "the other node to forget the limit")
-    finally:
-        other.close()
+
+
+@case
+def a_limit_holds_over_two_nodes(api, target):
+    """Twenty slow runs, asked for on both: never more than two at once, and both nodes get turns.
+    Then one is killed, and the other has both places within seconds."""
+    with another_node(api) as there:
+        if there is None:
+            equal(api.use("node", "")["cluster"], None, "the only server shares nothing")
+            return
+        api.limit("/api/v1/groups/pair", max_concurrency=2)
+        wait_until(lambda: there.knows("group", "pair"), "the other node to learn of the limit")
+        api.create("pair", target.url + "/slow/0.15", group="pair")
+        runs = api.start("pair", 10) + there.start("pair", 10)
+        wait_until(lambda: share(api, "group", "pair")["max_concurrency"] == 1 and
+                   share(there, "group", "pair")["max_concurrency"] == 1,
+                   "each node to have a place", pause=0.02)
+        use = api.use("group", "pair")["cluster"]
+        equal(use["nodes"], 2, "nodes")
+        check(use["in_use"] <= 2, f"in use: {use}")
+        api.await_end(runs)
+        equal(target.most_at_once, 2, "at once")
+        owners = {api.run_of(run)["attempts"][-1]["owner"] for run in runs}
+        equal(len(owners), 2, f"nodes that had turns: {owners}")
+        api.create("later", target.url + "/slow/0.5", group="pair")
+        there.start("later", 8)
+        wait_until(lambda: share(there, "group", "pair")["max_concurrency"] > 0,
+                   "the node to have a share when it is killed", pause=0.02)
+        there.server.kill()
+        api.start("later", 16)  # enough work to outlast the share of the dead node
+        wait_until(lambda: share(api, "group", "pair")["max_concurrency"] == 2,
+                   "the share of the dead node", pause=0.02)
+
+
+@case
+def a_rate_holds_over_two_nodes(api, target):
+    """Sixteen runs at five a second, on two nodes."""
+    with another_node(api) as there:
+        if there is None:
+            return
+        host = target.url.split("//")[1]
+        api.limit(f"/api/v1/limits/host/{host}", rate={"count": 5, "per": "1s"})
+        wait_until(lambda: there.knows("host", host), "the other node to learn of the limit")
+        api.create("steady", target.url + "/ok")
+        api.await_end(api.start("steady", 8) + there.start("steady", 8))
+        times = [call.at.timestamp() for call in target.of("/ok")]
+        for first, sixth in zip(times, times[5:]):
+            check(sixth - first > 0.9, f"six within a second: {times}")
+        check(times[-1] - times[0] < 10, f"too slow: {times}")
+
+
+@case
+def a_node_that_stops_gives_its_share_back(api, target):
+    with another_node(api) as there:
+        if there is None:
+            return
+        api.limit("/api/v1/groups/kept", max_concurrency=2)
+        wait_until(lambda: there.knows("group", "kept"), "the other node to learn of the limit")
+        api.create("kept", target.url + "/ok", group="kept")
+        there.await_end(there.start("kept"))
+        there.server.stop()
+        began = time.monotonic()
+        api.await_end(api.start("kept", 2))
+        check(time.monotonic() - began < 3, "it waited for the end of the share")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include "ksana/store_kit/kit_store.hpp"
 #include "ksana/store_memory/memory_backend.hpp"
 #include "sim/sim_fires.hpp"
+#include "sim/sim_graph.hpp"
 #include "sim/sim_node.hpp"
 #include "sim/sim_people.hpp"
 #include "sim/sim_queue.hpp"
@@ -95,9 +96,12 @@ class Cluster {
     QueueSettings DrawQueue(const Settings& drawn);
     store::FaultChances DrawFaults();
 
-    // For agents only the lease counts, whether or not they are alive.
-    bool IsAlive(const std::string& owner) const {
-        if (Agent::IsAgent(owner)) return true;
+    // For agents only the lease counts, whether or not they are alive; not so for workers that were
+    // replaced or silent for too long.
+    bool IsAlive(const std::string& owner) {
+        if (Agent::IsAgent(owner)) {
+            return !queue_ || !queue_->workers().MayLose(owner, world_.store_clock().Now());
+        }
         return std::ranges::any_of(nodes_, [&](const auto& node) { return node->IsOwner(owner); });
     }
 
@@ -105,6 +109,10 @@ class Cluster {
         ++totals_.commits;
         fires_.OnCommit(commit);
         runs_.OnCommit(commit);
+        for (const model::Document& document : commit.documents) {
+            targets_.limits().OnDocument(document);
+        }
+        graph_.OnCommit(commit);
         if (queue_) queue_->OnCommit(commit);
     }
 
@@ -121,9 +129,7 @@ class Cluster {
                                                  .expected = {},
                                                  .expires_at = {}});
         KSANA_CHECK(put.has_value(), "the store itself does not fail");
-        if (const auto most = settings_.limit->max_concurrency) {
-            targets_.Limit("narrow", static_cast<std::size_t>(*most));
-        }
+        targets_.limits().Limit("narrow", *settings_.limit, settings_.node.shared);
     }
 
     void Begin() {
@@ -235,6 +241,7 @@ class Cluster {
     Targets targets_{world_};
     FireChecks fires_{world_, zones_};
     RunChecks runs_;
+    GraphChecks graph_{world_};
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<store::Store> planted_;
     std::vector<std::unique_ptr<SimNode>> nodes_;
@@ -278,10 +285,13 @@ Settings Cluster::Draw() {
     drawn.node.slots = 1 + world_.Below(6);
     if (world_.Below(2) == 0) drawn.node.ahead = std::chrono::milliseconds(world_.Below(3000));
     drawn.node.lease = world_.Between(seconds(10), seconds(30));
+    // Heartbeats follow the lease; they would take most of the time of a world of days.
+    if (kind == 9) drawn.node.lease *= 3;
     drawn.node.drain = world_.Between({}, seconds(8));
     drawn.node.keep_runs = world_.Chance(250) ? drawn.length / 2 : Duration::zero();
     drawn.node.lost_wakeups = world_.Chance(200) ? 1000 : world_.Below(200);
     drawn.node.only_one = drawn.nodes == 1;
+    drawn.node.shared = drawn.nodes > 1;
     drawn.store_clock_jumps = drawn.nodes == 1 && world_.Chance(500);
     drawn.quiet_end = world_.Chance(400) || drawn.store_clock_jumps;
     if (world_.Chance(600)) {
@@ -337,12 +347,14 @@ void Cluster::Heal() {
     runs_.ExpectPunctual(world_.store_clock().Now() + furthest_ahead_ + minutes(2));
     world_.RunUntil(world_.now() + furthest_ahead_ + minutes(8) + net);
     if (world_.violation()) return;
+    graph_.CheckFinal();
     runs_.CheckFinal(world_.now() - minutes(4));
     fires_.CheckPlannedUpTo(world_.store_clock().Now() - net - seconds(2));
     if (!settings_.quiet_end) people_[0]->PauseAll();
     // The jitter of the last fires is at most half the pace.
     world_.RunUntil(world_.now() + minutes(4) + settings_.person.pace / 2);
     if (world_.violation()) return;
+    graph_.CheckFinal();
     runs_.CheckFinal(TimePoint::max());
     Compare();
     for (const auto& node : nodes_) {
@@ -360,6 +372,8 @@ ClusterTotals Cluster::Totals() const {
     totals.events = world_.events();
     totals.fires = fires_.fires();
     totals.runs = runs_.runs();
+    totals.waits = graph_.waits();
+    totals.follows = graph_.follows();
     totals.attempts = runs_.attempts();
     totals.lost = runs_.lost();
     totals.released = runs_.released();

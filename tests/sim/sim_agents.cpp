@@ -31,6 +31,7 @@ engine::AttemptEnd EndOf(const Run& run, const model::Event& event, const store:
 Agent::Agent(World& world, store::Store& store, Targets& targets, RunChecks& runs,
              TaskChecks& tasks, int number, const AgentSettings& settings)
     : world_(world),
+      store_(store),
       targets_(targets),
       runs_(runs),
       tasks_(tasks),
@@ -55,7 +56,14 @@ void Agent::Start() {
     alive_ = true;
     ++life_;
     // Names prove nothing and need not be unique.
-    if (name_.empty() || world_.Chance(500)) name_ = fmt::format("agent{}-{}", number_, life_);
+    if (name_.empty() || (!settings_.registered && world_.Chance(500))) {
+        name_ = fmt::format("agent{}-{}", number_, life_);
+    }
+    if (settings_.registered) {
+        owner_before_ = incarnation_.IsNil() ? "" : model::OwnerName(name_, incarnation_);
+        incarnation_ = door_.ids().Next();
+        registered_ = false;
+    }
     asked_at_ = {};
     TurnAt(world_.now() + kMoment);
 }
@@ -96,6 +104,7 @@ void Agent::Turn() {
     turn_at_.reset();
     if (!alive_ || paused()) return Rest();
     const bool free = door_.Use([this] {
+        if (settings_.registered && !Present()) return;
         const bool has_to_say = std::ranges::any_of(works_, [this](const auto& one) {
             return one.second.done_at <= world_.now() || one.second.beat_at <= world_.now();
         });
@@ -116,7 +125,55 @@ void Agent::Rest() {
     for (const auto& [exec_id, work] : works_) {
         next = std::min({next, work.done_at, work.silent ? work.done_at : work.beat_at});
     }
+    if (settings_.registered) next = std::min(next, beat_at_);
     TurnAt(std::max({next, paused_until_, world_.now() + kMoment}));
+}
+
+// A worker registers and beats before it does anything else. Returns false if it may not go on now.
+bool Agent::Present() {
+    if (!registered_) return Register();
+    if (world_.now() < beat_at_) return true;
+    const TimePoint before = world_.store_clock().Now();
+    const std::uint64_t life = life_;
+    const auto beat = door_.workers().Beat({.worker_id = name_, .incarnation = incarnation_});
+    if (!alive_ || life != life_) return false;
+    beat_at_ = world_.now() + (beat ? Duration(seconds(30)) : Duration(seconds(2)));
+    if (beat) {
+        tasks_.workers().Heard(model::OwnerName(name_, incarnation_), before);
+        return true;
+    }
+    if (beat.error().code == Code::kNotFound || beat.error().code == Code::kLeaseLost) {
+        registered_ = false;
+    }
+    return false;
+}
+
+bool Agent::Register() {
+    const TimePoint before = world_.store_clock().Now();
+    const std::uint64_t life = life_;
+    tasks_.workers().Registers(name_, incarnation_);
+    tasks_.workers().Heard(model::OwnerName(name_, incarnation_), before);
+    const auto made = door_.workers().Register({.id = name_,
+                                                .incarnation = incarnation_,
+                                                .types = settings_.types,
+                                                .labels = settings_.labels});
+    if (!alive_ || life != life_) return false;
+    beat_at_ = world_.now() + (made ? Duration(seconds(30)) : Duration(seconds(2)));
+    if (!made) return false;
+    registered_ = true;
+    CheckOrphans();
+    return true;
+}
+
+// D-18: once a worker is registered, no attempt of its former incarnation is under way.
+void Agent::CheckOrphans() {
+    if (owner_before_.empty()) return;
+    store::RunQuery query;
+    query.filter.states = model::SetOf(model::RunState::kRunning);
+    query.filter.owner = owner_before_;
+    const auto left = store_.runs().List(query);
+    if (!left) return;
+    for (const Run& run : left->items) tasks_.Orphaned(run);
 }
 
 model::AgentClaim Agent::MakeClaim() {
@@ -126,6 +183,7 @@ model::AgentClaim Agent::MakeClaim() {
     claim.labels = settings_.labels;
     claim.max = static_cast<std::int32_t>(settings_.room - works_.size());
     claim.lease = settings_.lease;
+    claim.incarnation = settings_.registered ? incarnation_ : Uuid{};
     return claim;
 }
 

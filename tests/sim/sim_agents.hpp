@@ -20,6 +20,7 @@ struct AgentSettings {
     std::size_t room = 1;            // tasks it works on at once
     std::vector<std::string> types;  // empty: any
     TextMap labels;
+    bool registered = false;  // a worker: it registers, beats, and keeps its name over its lives
     DoorSettings door;
 };
 
@@ -61,6 +62,10 @@ class Agent {
         std::optional<model::AgentClaim> claim;
     };
 
+    bool Present();
+    bool Register();
+    void CheckOrphans();
+
     bool paused() const { return world_.now() < paused_until_; }
     void TurnAt(TimePoint when);
     void Rest();
@@ -80,6 +85,7 @@ class Agent {
     model::AgentClaim MakeClaim();
 
     World& world_;
+    store::Store& store_;
     Targets& targets_;
     RunChecks& runs_;
     TaskChecks& tasks_;
@@ -95,6 +101,11 @@ class Agent {
     TimePoint asked_at_{};
     TimePoint paused_until_{};
     bool alive_ = false;
+    // Of a worker.
+    bool registered_ = false;
+    Uuid incarnation_;
+    std::string owner_before_;
+    TimePoint beat_at_{};  // when the next heartbeat is due
 };
 
 }  // namespace ksana::sim

@@ -1,6 +1,9 @@
 #include "sim/sim_backend.hpp"
 
+#include <deque>
 #include <utility>
+
+#include "ksana/model/job/join.hpp"
 
 namespace ksana::sim {
 namespace {
@@ -13,6 +16,17 @@ template <class T>
 using Many = Result<std::vector<T>>;
 using Strings = std::vector<std::string>;
 using Ids = std::vector<Uuid>;
+
+// Writes the run as if nobody had released it: it waits on, and is skipped in the end.
+void LoseRelease(Run& run) {
+    if (run.updated_at < *run.status.wait_until) {
+        run.status.blocked = true;
+        return;
+    }
+    run.status.state = model::RunState::kSkipped;
+    run.status.skip_reason = model::SkipReason::kDependency;
+    run.status.finished_at = run.updated_at;
+}
 
 // Forwards everything and records what is written.
 class WatchedTransaction final : public Transaction {
@@ -86,6 +100,9 @@ class WatchedTransaction final : public Transaction {
     Result<void> AddTallies(const std::vector<model::JobTally>& tallies) override {
         return inner_.AddTallies(tallies);
     }
+    Result<void> UpdateDependants(const std::vector<Job>& jobs) override {
+        return inner_.UpdateDependants(jobs);
+    }
     Result<void> DeleteJob(const std::string& id) override {
         commit_.jobs_deleted.push_back(id);
         return inner_.DeleteJob(id);
@@ -97,8 +114,9 @@ class WatchedTransaction final : public Transaction {
     Result<void> MakeDue(TimePoint now, std::size_t limit) override {
         return inner_.MakeDue(now, limit);
     }
-    Many<Run> LockReady(const store::ClaimFilter& filter, std::size_t limit) override {
-        auto ready = inner_.LockReady(filter, limit);
+    Many<Run> LockReady(const store::ClaimFilter& filter, TimePoint now,
+                        std::size_t limit) override {
+        auto ready = inner_.LockReady(filter, now, limit);
         if (ready && bugs_.forgotten) std::erase_if(*ready, bugs_.forgotten);
         return ready;
     }
@@ -118,6 +136,9 @@ class WatchedTransaction final : public Transaction {
     Many<Run> LockWronglyBlocked(std::size_t limit) override {
         return inner_.LockWronglyBlocked(limit);
     }
+    Many<Run> LockAwaiting(TimePoint now, std::size_t limit) override {
+        return inner_.LockAwaiting(now, limit);
+    }
     Many<Run> LockUnstarted(const std::string& id, std::size_t limit) override {
         return inner_.LockUnstarted(id, limit);
     }
@@ -129,8 +150,27 @@ class WatchedTransaction final : public Transaction {
         return inserted;
     }
     Result<void> UpdateRuns(const RunRefs& runs) override {
-        for (const Run* run : runs) commit_.runs.push_back({*run, Commit::How::kUpdated});
-        return inner_.UpdateRuns(runs);
+        RunRefs written;
+        std::deque<Run> changed;
+        for (const Run* run : runs) {
+            const bool waited = run->status.wait_until && run->status.attempt == 0;
+            const bool queued = run->status.state == model::RunState::kQueued;
+            const bool release = waited && queued && !run->status.blocked;
+            if (release && bugs_.lost_release && bugs_.lost_release(*run)) {
+                changed.push_back(*run);
+                LoseRelease(changed.back());
+                run = &changed.back();
+            }
+            if (waited && run->status.blocked && bugs_.double_release &&
+                bugs_.double_release(*run)) {
+                changed.push_back(*run);
+                changed.back().status.blocked = false;
+                run = &changed.back();
+            }
+            written.push_back(run);
+            commit_.runs.push_back({*run, Commit::How::kUpdated});
+        }
+        return inner_.UpdateRuns(written);
     }
     Result<void> DeleteRuns(const RunRefs& runs) override {
         for (const Run* run : runs) {
@@ -173,6 +213,9 @@ class WatchedTransaction final : public Transaction {
         return inner_.LockDocument(kind, key);
     }
     Result<void> PutDocument(const model::Document& document) override {
+        const bool join = document.kind == model::kJoinKind;
+        if (join && bugs_.forgotten_join && bugs_.forgotten_join()) return {};
+        commit_.documents.push_back(document);
         return inner_.PutDocument(document);
     }
     Result<void> DeleteDocument(const std::string& kind, const std::string& key) override {

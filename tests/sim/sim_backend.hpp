@@ -30,10 +30,12 @@ struct Commit {
     std::vector<RunChange> runs;
     std::optional<TimePoint> purged_before;  // final runs that ended earlier may be deleted
     std::vector<model::LedgerEntry> ledger;
+    std::vector<model::Document> documents;
 
     bool Empty() const {
         return jobs_inserted.empty() && jobs_updated.empty() && jobs_planned.empty() &&
-               jobs_deleted.empty() && runs.empty() && !purged_before && ledger.empty();
+               jobs_deleted.empty() && runs.empty() && !purged_before && ledger.empty() &&
+               documents.empty();
     }
 };
 
@@ -46,6 +48,10 @@ using OnCommit = std::function<void(const Commit&)>;
 struct BackendBugs {
     std::function<bool(const model::Run&)> forgotten;  // hidden from claims
     std::function<bool()> double_key;  // true: this one time no run seems to hold the key
+    // A run whose release from the jobs it depends on is not written.
+    std::function<bool(const model::Run&)> lost_release;
+    std::function<bool(const model::Run&)> double_release;  // it does not wait for them at all
+    std::function<bool()> forgotten_join;                   // true: what has ended is not noted
 };
 
 // Returns a driver that forwards to `inner` and calls `on_commit` with the writes of every

@@ -21,6 +21,10 @@ Door::Door(World& world, store::Store& store, const DoorSettings& settings)
       runs_(*store_, ids_),
       agents_(*store_, {.follow_up = engine::MakeCallbackFollowUp(types_, settings.callbacks),
                         .observer = nullptr}),
+      directory_(*store_, world.store_clock(), model::kDefaultWorkerSilence),
+      presence_(world.store_clock()),
+      workers_(*store_, directory_, presence_,
+               {.follow_up = engine::MakeCallbackFollowUp(types_, settings.callbacks)}),
       subscription_(store_->changes().Subscribe(store::Topic::kDocuments,
                                                 [this](store::Topics) { OnCommit(); })) {
     faults_.Randomly("", settings.faults);

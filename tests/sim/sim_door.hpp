@@ -7,6 +7,7 @@
 #include "ksana/engine/services/run_service.hpp"
 #include "ksana/engine/services/task_service.hpp"
 #include "ksana/engine/services/type_service.hpp"
+#include "ksana/engine/workers/worker_service.hpp"
 #include "ksana/store/faulty_store.hpp"
 #include "sim/sim_world.hpp"
 
@@ -32,6 +33,7 @@ class Door {
     engine::TypeService& types() { return type_service_; }
     engine::RunService& runs() { return runs_; }
     engine::AgentService& agents() { return agents_; }
+    engine::WorkerService& workers() { return workers_; }
     UuidGenerator& ids() { return ids_; }
 
     // Makes one call at a time. Returns false if a slow call is in progress.
@@ -63,6 +65,9 @@ class Door {
     engine::TaskService tasks_;
     engine::RunService runs_;
     engine::AgentService agents_;
+    engine::WorkerDirectory directory_;
+    engine::AgentPresence presence_;
+    engine::WorkerService workers_;
     store::ChangeFeed::Subscription subscription_;
     std::uint64_t turn_ = 0;  // of reading types: only the turn scheduled last counts
     std::optional<TimePoint> read_at_;

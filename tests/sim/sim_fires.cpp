@@ -146,6 +146,7 @@ void FireChecks::Planned(const Commit::JobPlanned& planned, const Touched& touch
                            planned.next_run_at ? FormatTime(*planned.next_run_at) : "-",
                            touched.runs.size(), touched.ranges.size());
     });
+    if (book.job.schedule.kind == ScheduleKind::kAfter) return Followed(book, planned, touched);
     if (!book.job.enabled) Fail("I1", planned.id, "a paused job was planned");
     if (*planned.planned_until < *book.job.state.planned_until) {
         Fail("I2", planned.id, "planned_until went back");
@@ -155,6 +156,28 @@ void FireChecks::Planned(const Commit::JobPlanned& planned, const Touched& touch
     book.job.state.planned_until = planned.planned_until;
     book.job.state.next_run_at = planned.next_run_at;
     Account(book, due, touched);
+    CheckNext(book);
+}
+
+// A fire that followed the end of another job's run; GraphChecks knows whether there should be one.
+void FireChecks::Followed(Book& book, const Commit::JobPlanned& planned, const Touched& touched) {
+    for (const TimePoint nominal : touched.runs) {
+        const bool fresh = nominal > *book.job.state.planned_until;
+        if (!fresh || nominal > *planned.planned_until) {
+            Fail("I2", planned.id, "a fire that followed another job has a time that was taken");
+        }
+    }
+    for (const LedgerRange& range : touched.ranges) {
+        if (range.fate != FireFate::kSkippedPaused || book.job.enabled) {
+            Fail("I16", planned.id, "a fire that followed another job: paused or not is wrong");
+        }
+        book.ranges.push_back(range.range);
+    }
+    book.job.state.planned_until = planned.planned_until;
+    book.job.state.next_run_at = planned.next_run_at;
+    book.entries += touched.ranges.size();
+    book.ran.insert(touched.runs.begin(), touched.runs.end());
+    fires_ += static_cast<std::int64_t>(touched.runs.size() + touched.ranges.size());
     CheckNext(book);
 }
 

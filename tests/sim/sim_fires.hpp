@@ -68,6 +68,7 @@ class FireChecks {
     void Insert(const model::Job& job, const Touched& touched);
     void Update(const model::Job& job, const Touched& touched);
     void Planned(const Commit::JobPlanned& planned, const Touched& touched);
+    void Followed(Book& book, const Commit::JobPlanned& planned, const Touched& touched);
     void Delete(const std::string& id);
     void AddDue(std::vector<Due>& due, const Book& book, TimePoint after, TimePoint until,
                 TimePoint now) const;

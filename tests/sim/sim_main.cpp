@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
                    "[--twice yes]\n  [--plant BUG]  ledger: lost_fire double_fire missing_fence "
                    "forgotten_retry lost_cancel\n                 cluster: lost_update double_fire "
                    "missing_fence forgotten_retry no_limits\n                   lost_callback "
-                   "unfenced_agent early_hand_over double_key\n",
+                   "unfenced_agent early_hand_over double_key lone_shares\n",
                    argv[0]);
         return 2;
     }

@@ -73,6 +73,7 @@ void SimNode::Start() {
     options.name = name_;
     options.incarnation = fmt::format("{}", incarnation_);
     options.only_one = settings_.only_one;
+    options.shared = settings_.shared;
     options.slots = settings_.slots;
     options.least_ahead = settings_.ahead;
     options.most_ahead = std::max(options.most_ahead, settings_.ahead);
@@ -201,7 +202,11 @@ void SimNode::Rest(std::size_t loop, const Result<engine::Step>& step) {
                                                               "reaper"};
     const bool idle = std::ranges::find(kBusy, life_->node->loops()[loop].name) == kBusy.end();
     const Duration sleep = settings_.longest_sleep * (idle ? 12 : 1);
-    shell.latest = now + (step->again ? Duration::zero() : step->within.value_or(sleep));
+    // The nodes watch each other every second; in worlds of many days that took most of the time.
+    const Duration least =
+        life_->node->loops()[loop].name == "nodes" ? settings_.longest_sleep / 30 : Duration();
+    const Duration within = std::max(step->within.value_or(sleep), least);
+    shell.latest = now + (step->again ? Duration::zero() : within);
     shell.next = step->next;
     Plan(loop);
 }
@@ -270,7 +275,7 @@ void SimNode::Shutdown() {
     life_->closing = true;
     life_->node->Close();
     for (std::size_t n = life_->node->dispatchers().size(); n < life_->shells.size(); ++n) {
-        life_->shells[n].stopped = true;
+        if (!life_->node->loops()[n].while_draining) life_->shells[n].stopped = true;
     }
     AwaitIdle(world_.now() + settings_.drain, 0);
 }
@@ -278,16 +283,25 @@ void SimNode::Shutdown() {
 // Stages: 0 lets attempts finish, 1 has asked them to stop, 2 has given them back.
 void SimNode::AwaitIdle(TimePoint deadline, int stage) {
     if (!busy_ && !paused()) {
-        if (life_->node->Idle()) return Crash();
+        if (life_->node->Idle()) return LeaveShares();
         if (world_.now() >= deadline) {
             if (stage == 2) return Crash();
             if (stage == 0) world_.As(number_, [&] { life_->node->StopAll(); });
-            if (stage == 1) world_.As(number_, [&] { life_->node->Abandon(); });
+            if (stage == 1) {
+                targets_.limits().Abandon(life_->node->owner());
+                world_.As(number_, [&] { life_->node->Abandon(); });
+            }
             ++stage;
             deadline = world_.now() + seconds(2);
         }
     }
     After(milliseconds(50), [this, deadline, stage] { AwaitIdle(deadline, stage); });
+}
+
+void SimNode::LeaveShares() {
+    busy_ = true;
+    world_.As(number_, [&] { life_->node->LeaveShares(); });
+    if (EndCall()) Crash();
 }
 
 // LoopRunner reads the wall clock at least once a second.

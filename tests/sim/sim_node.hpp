@@ -24,6 +24,7 @@ struct NodeSettings {
     Duration drain = std::chrono::seconds(5);
     std::uint64_t lost_wakeups = 0;  // per thousand, of notifications from other nodes
     bool only_one = false;
+    bool shared = false;
     engine::CallbackOptions callbacks;
     store::FaultChances faults;
 };
@@ -108,6 +109,7 @@ class SimNode {
     void Post(World::Action action);
     void Continue();
     void AwaitIdle(TimePoint deadline, int stage);
+    void LeaveShares();
     void End();
     // Schedules an event of the current life only.
     void After(Duration delay, World::Action action);

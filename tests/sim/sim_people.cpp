@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "ksana/base/ids/hash.hpp"
@@ -71,6 +72,20 @@ std::string Person::AnyJob() {
     return ids[world_.Below(ids.size())];
 }
 
+// Returns up to three jobs whose runs are kept, so that the checks know how these ended.
+std::vector<std::string> Person::SomeParents(std::uint64_t chance) {
+    std::vector<std::string> parents;
+    const auto ids = fires_.Ids();
+    if (ids.empty() || !world_.Chance(chance)) return parents;
+    for (std::uint64_t n = world_.Below(3) + 1; n > 0; --n) {
+        const std::string& id = ids[world_.Below(ids.size())];
+        const Job* const job = fires_.Find(id);
+        const bool named = std::ranges::find(parents, id) != parents.end();
+        if (!named && job->run_log == model::RunLog::kFull) parents.push_back(id);
+    }
+    return parents;
+}
+
 ScheduleSpec Person::MakeSchedule() {
     static constexpr const char* kFast[] = {"*/10 * * * * *", "*/15 * * * * *", "5,35 * * * * *",
                                             "* * * * *"};
@@ -81,6 +96,13 @@ ScheduleSpec Person::MakeSchedule() {
     ScheduleSpec spec;
     const std::uint64_t dice = world_.Below(100);
     const Duration pace = settings_.pace;
+    if (auto parents = SomeParents(300); !parents.empty()) {
+        spec.kind = ScheduleKind::kAfter;
+        spec.jobs = std::move(parents);
+        spec.on = static_cast<schedule::AfterOn>(world_.Below(3));
+        spec.join = static_cast<schedule::AfterJoin>(world_.Below(2));
+        return spec;
+    }
     if (dice < 25) {
         spec.run_at = world_.store_clock().Now() + world_.Between(-pace * 6, pace * 60);
     } else if (dice < 65) {
@@ -144,6 +166,11 @@ Job Person::MakeJob() {
     job.timeout = world_.Between(seconds(2), seconds(40));
     job.stop_grace = world_.Between({}, seconds(20));
     job.priority = static_cast<int>(world_.Below(10));
+    for (std::string& parent : SomeParents(300)) {
+        job.depends_on.push_back(
+            {std::move(parent), static_cast<model::OnDependencyFailure>(world_.Below(3))});
+    }
+    job.max_wait = world_.Between({}, minutes(2));
     const bool once = job.schedule.kind == ScheduleKind::kOnce;
     const bool calls = model::KindOf(job.action) == model::ActionKind::kHttp;
     if (!once && calls && world_.Chance(100))
@@ -181,6 +208,8 @@ engine::JobService::Edit Person::MakeEdit() {
         job.misfire = other.misfire;
         job.retry = other.retry;
         job.timeout = other.timeout;
+        job.depends_on = other.depends_on;
+        job.max_wait = other.max_wait;
         return {};
     };
 }
@@ -212,8 +241,10 @@ void Person::Delete() {
 void Person::RunNow() {
     const std::string id = AnyJob();
     const bool obeys = world_.Chance(500);
-    const auto run = Insist(
-        [&] { return service_.RunNow({.id = id, .parameters = {}, .obeys_overlap = obeys}); });
+    const auto run = Insist([&] {
+        return service_.RunNow(
+            {.id = id, .parameters = {}, .obeys_overlap = obeys, .obeys_dependencies = obeys});
+    });
     Note(id, "run now", run ? "ok" : run.error().message);
     if (run) runs_.Submitted(run->id);
 }

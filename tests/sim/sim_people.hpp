@@ -41,6 +41,7 @@ class Person {
   private:
     model::Job MakeJob();
     model::Action MakeAction();
+    std::vector<std::string> SomeParents(std::uint64_t chance);
     schedule::ScheduleSpec MakeSchedule();
     std::optional<model::RetryPolicy> MakeRetry();
     engine::JobService::Edit MakeEdit();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ksana/base/ids/hash.hpp"
+#include "ksana/engine/limits/limit_shares.hpp"
 
 namespace ksana::sim {
 namespace {
@@ -51,6 +52,9 @@ class PlantedJobs final : public JobStore {
         return inner_.GetMany(ids);
     }
     Result<Page<model::Job>> List(const JobQuery& query) override { return inner_.List(query); }
+    Result<std::vector<std::string>> Dependants(const std::string& id) override {
+        return inner_.Dependants(id);
+    }
     Result<Counted> CountWithin(const JobFilter& filter, const CountBounds& bounds) override {
         return inner_.CountWithin(filter, bounds);
     }
@@ -96,6 +100,7 @@ class PlantedRuns final : public RunStore {
         return inner_.Submit(std::move(params));
     }
     Result<Reaped> Reap(ReapParams params) override {
+        if (plant_ == ClusterPlant::kForgottenOrphan) params.lost_owners.clear();
         if (plant_ == ClusterPlant::kLostCallback) LoseSome(params.follow_up);
         if (plant_ == ClusterPlant::kEarlyHandOver) {
             params.now = world_.store_clock().Now() + std::chrono::seconds(3);
@@ -161,16 +166,18 @@ class PlantedRuns final : public RunStore {
     const ClusterPlant plant_;
 };
 
-// Hides the limits.
+// Hides the limits, or the shares of them.
 class PlantedSettings final : public SettingStore {
   public:
     PlantedSettings(SettingStore& inner, ClusterPlant plant) : inner_(inner), plant_(plant) {}
 
     Result<Page<model::Document>> List(const ListParams& params) override {
-        if (plant_ == ClusterPlant::kNoLimits) return Page<model::Document>{};
+        const bool alone = HidesShare(params.prefix);
+        if (plant_ == ClusterPlant::kNoLimits || alone) return Page<model::Document>{};
         return inner_.List(params);
     }
     Result<model::Document> Put(SettingWrite write) override {
+        if (HidesShare(write.key)) write.expected.reset();
         return inner_.Put(std::move(write));
     }
     Result<model::Document> Get(const std::string& key) override { return inner_.Get(key); }
@@ -183,6 +190,10 @@ class PlantedSettings final : public SettingStore {
     }
 
   private:
+    bool HidesShare(const std::string& key) const {
+        return plant_ == ClusterPlant::kLoneShares && key.starts_with(engine::kShareSettings);
+    }
+
     SettingStore& inner_;
     const ClusterPlant plant_;
 };
@@ -199,11 +210,13 @@ class PlantedStore final : public Store {
     RunStore& runs() override { return runs_; }
     TypeStore& types() override { return inner_.types(); }
     WorkerStore& workers() override { return inner_.workers(); }
+    NodeStore& nodes() override { return inner_.nodes(); }
     LockStore& locks() override { return inner_.locks(); }
     SettingStore& settings() override { return settings_; }
     EventStore& events() override { return inner_.events(); }
     RecordStore& records() override { return inner_.records(); }
     ChangeFeed& changes() override { return inner_.changes(); }
+    void MakeRunsWith(RunMaker maker) override { inner_.MakeRunsWith(std::move(maker)); }
     Result<TimePoint> Now() override { return inner_.Now(); }
     Result<StoreInfo> Info() override { return inner_.Info(); }
 
@@ -217,9 +230,10 @@ class PlantedStore final : public Store {
 }  // namespace
 
 std::optional<ClusterPlant> PlantOf(std::string_view name) {
-    static constexpr std::array<std::string_view, 10> kNames = {
-        "none",      "lost_update",   "double_fire",    "missing_fence",   "forgotten_retry",
-        "no_limits", "lost_callback", "unfenced_agent", "early_hand_over", "double_key"};
+    static constexpr std::array<std::string_view, 15> kNames = {
+        "none",        "lost_update",   "double_fire",    "missing_fence",   "forgotten_retry",
+        "no_limits",   "lost_callback", "unfenced_agent", "early_hand_over", "double_key",
+        "lone_shares", "lost_release",  "double_release", "forgotten_join",  "forgotten_orphan"};
     for (std::size_t n = 0; n < kNames.size(); ++n) {
         if (kNames.at(n) == name) return static_cast<ClusterPlant>(n);
     }
@@ -240,6 +254,12 @@ BackendBugs PlantInBackend(World& world, ClusterPlant plant) {
     }
     if (plant == ClusterPlant::kDoubleKey) {
         bugs.double_key = [&world] { return world.Chance(50); };
+    }
+    const auto some = [](const model::Run& run) { return UuidHash()(run.id) % 4 == 0; };
+    if (plant == ClusterPlant::kLostRelease) bugs.lost_release = some;
+    if (plant == ClusterPlant::kDoubleRelease) bugs.double_release = some;
+    if (plant == ClusterPlant::kForgottenJoin) {
+        bugs.forgotten_join = [&world] { return world.Chance(700); };
     }
     return bugs;
 }

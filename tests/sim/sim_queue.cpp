@@ -46,6 +46,7 @@ AgentSettings QueueSide::MakeAgent() {
     agent.lease = world_.Between(seconds(5), seconds(40));
     agent.room = 1 + world_.Below(4);
     agent.door = MakeDoor();
+    agent.registered = agents_.size() % 2 == 1;
     agent.labels = {{"place", agents_.size() % 2 == 0 ? "here" : "there"}};
     if (agents_.size() < 2 || world_.Chance(400)) return agent;
     for (const std::string& code : Clerk::TypeCodes()) {

@@ -29,6 +29,7 @@ struct QueueSettings {
 // their faults, and the checks. Runs on the world's thread.
 class QueueSide {
   public:
+    WorkerBook& workers() { return tasks_.workers(); }
     using Often = std::function<void(Duration mean, World::Action action)>;
 
     // `people` is the real store, `agents` the store as servers see it. All arguments must outlive

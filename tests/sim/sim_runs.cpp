@@ -219,12 +219,19 @@ void RunChecks::CheckRetry(const Run& before, const Run& after) {
         Fail("I6", after, "a failure was not counted");
     }
     const bool exhausted = status.failures >= MostFailures(retry);
-    if (exhausted == (status.state == RunState::kScheduled)) {
+    const bool lost = kind == EventKind::kLostOwner;
+    if (exhausted == (status.state == (lost ? RunState::kQueued : RunState::kScheduled))) {
         Fail("I6", after,
              exhausted ? "tried again although its retries are used up"
                        : "given up although there are retries left");
     }
     if (exhausted) return;
+    if (lost) {
+        if (status.ready_at != *status.ended_at) {
+            Fail("I6", after, "an attempt lost with its owner is not tried again at once");
+        }
+        return;
+    }
     if (status.ready_at < *status.ended_at + LeastDelay(retry, status.failures)) {
         Fail("I6", after, "the next try comes before the back-off is over");
     }

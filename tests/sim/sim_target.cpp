@@ -46,16 +46,6 @@ bool Targets::Arrive(const model::Run& run) {
     return true;
 }
 
-void Targets::CheckLimit(const std::string& group, std::size_t now, const model::Run& run) {
-    const auto most = most_.find(group);
-    if (most == most_.end() || now <= most->second) return;
-    world_.Fail({.invariant = "I15",
-                 .what = fmt::format("{} of group {} are under way instead of {}", now, group,
-                                     most->second),
-                 .job_id = StoryOf(run),
-                 .run_id = run.id.ToString()});
-}
-
 std::optional<EventKind> Targets::AnswerOf(const std::string& exec_id) const {
     const auto found = answers_.find(exec_id);
     return found == answers_.end() ? std::nullopt : std::optional(found->second);
@@ -87,9 +77,8 @@ void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Do
     const Fate fate = Draw(attempt);
     const bool at_once = world_.Chance(30);
     const Duration travel = at_once ? Duration::zero() : world_.Between({}, milliseconds(20));
-    const std::string group = attempt.job ? attempt.job->group : "";
-    calls_.emplace(exec_id, Call{attempt.run, group, std::move(done), fate.deaf, fate.hangs});
-    CheckLimit(attempt);
+    calls_.emplace(exec_id, Call{attempt.run, std::move(done), fate.deaf, fate.hangs});
+    if (attempt.job) targets_.limits().Begin(attempt.job->group, attempt.run);
     if (at_once) {
         const bool welcome = targets_.Arrive(attempt);
         return Answer(exec_id,
@@ -104,14 +93,6 @@ void SimExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Do
         if (!welcome) event = {.kind = EventKind::kPermanentFailure, .error = "an old fence"};
         self->AnswerAfter(fate.after, started->run.status.exec_id, std::move(event));
     });
-}
-
-// Counts the node's calls of a group in flight, whatever has happened to the runs meanwhile.
-void SimExecutor::CheckLimit(const engine::ActiveAttempt& attempt) const {
-    if (!attempt.job) return;
-    const auto now = std::ranges::count_if(
-        calls_, [&](const auto& call) { return call.second.group == attempt.job->group; });
-    targets_.CheckLimit(attempt.job->group, static_cast<std::size_t>(now), attempt.run);
 }
 
 SimExecutor::Fate SimExecutor::Draw(const engine::ActiveAttempt& attempt) {
@@ -175,6 +156,7 @@ void SimExecutor::AnswerAfter(Duration delay, const std::string& exec_id, model:
 
 void SimExecutor::Answer(const std::string& exec_id, model::Event event) {
     auto call = calls_.extract(exec_id);
+    targets_.limits().End(exec_id);
     if (dead_ || call.empty()) return;
     world_.Note(StoryOf(call.mapped().run), static_cast<std::uint64_t>(event.kind), [&] {
         return fmt::format("answer: run {} exec {}: {}", call.mapped().run.id.ToString(), exec_id,
@@ -198,6 +180,7 @@ void SimExecutor::Cancel(std::string_view exec_id) {
 
 void SimExecutor::Die() {
     dead_ = true;
+    for (const auto& [exec_id, call] : calls_) targets_.limits().End(exec_id);
     calls_.clear();
 }
 

@@ -10,6 +10,7 @@
 
 #include "ksana/engine/dispatch/executor.hpp"
 #include "sim/sim_backend.hpp"
+#include "sim/sim_limits.hpp"
 #include "sim/sim_world.hpp"
 
 namespace ksana::sim {
@@ -46,9 +47,7 @@ class Targets {
     // The same for receivers of callbacks.
     void ReceiversGoDown(Duration how_long) { receivers_down_until_ = world_.now() + how_long; }
     bool receivers_down() const { return !healed_ && world_.now() < receivers_down_until_; }
-    // Sets how many calls of a group one node may have in flight.
-    void Limit(const std::string& group, std::size_t most) { most_[group] = most; }
-    void CheckLimit(const std::string& group, std::size_t now, const model::Run& run);
+    LimitChecks& limits() { return limits_; }
 
     // From now on every call is answered quickly and with success.
     void Heal() { healed_ = true; }
@@ -61,7 +60,7 @@ class Targets {
     std::map<std::string, Uuid> seen_;  // by exec_id
     std::map<Uuid, std::int64_t> fences_;
     std::map<std::string, model::EventKind> answers_;
-    std::map<std::string, std::size_t> most_;  // by group
+    LimitChecks limits_{world_};
     std::int64_t fenced_out_ = 0;
     std::set<Uuid> done_;
     std::function<void(const engine::ActiveAttempt&)> on_callback_;
@@ -92,7 +91,6 @@ class SimExecutor final : public engine::Executor,
   private:
     struct Call {
         model::Run run;
-        std::string group;
         Done done;
         bool deaf = false;   // continues when asked to stop
         bool hangs = false;  // would not end by itself for a long time
@@ -105,7 +103,6 @@ class SimExecutor final : public engine::Executor,
         bool hangs = false;
     };
 
-    void CheckLimit(const engine::ActiveAttempt& attempt) const;
     static bool CanBeSent(const engine::ActiveAttempt& attempt);
     model::Event Unsent(const engine::ActiveAttempt& attempt);
     Fate Draw(const engine::ActiveAttempt& attempt);

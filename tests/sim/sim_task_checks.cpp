@@ -210,11 +210,19 @@ void TaskChecks::CheckEnd(TaskRecord& record, const Run& after) {
     CheckExhausted(record.run, after);
 }
 
+void TaskChecks::Orphaned(const Run& run) {
+    Fail("I4", run, "a replaced worker still holds a run after its successor has registered");
+}
+
 // The deadline or the lease had expired, and nothing else happened: agents report no timeouts.
 void TaskChecks::CheckTakenAway(const Run& before, const Run& after) {
     const TimePoint now = world_.store_clock().Now();
     ++handed_on_;
     if (after.status.last_report == EventKind::kLostOwner && *before.status.lease_until <= now) {
+        return;
+    }
+    if (after.status.last_report == EventKind::kLostOwner &&
+        workers_.MayLose(before.status.owner, now)) {
         return;
     }
     const TimePoint last = *before.status.deadline + before.policy.stop_grace;

@@ -13,6 +13,7 @@
 #include "ksana/store/run_store.hpp"
 #include "sim/sim_backend.hpp"
 #include "sim/sim_runs.hpp"
+#include "sim/sim_worker_book.hpp"
 #include "sim/sim_world.hpp"
 
 namespace ksana::sim {
@@ -23,6 +24,10 @@ namespace ksana::sim {
 // the world.
 class TaskChecks {
   public:
+    WorkerBook& workers() { return workers_; }
+    // A run is still under way at an incarnation that was replaced.
+    void Orphaned(const model::Run& run);
+
     TaskChecks(World& world, RunChecks& runs) : world_(world), runs_(runs) {}
 
     void OnCommit(const Commit& commit);
@@ -53,6 +58,7 @@ class TaskChecks {
     std::int64_t held() const { return held_; }
 
   private:
+    WorkerBook workers_;
     struct TaskRecord {
         model::Run run;
         int results = 0;

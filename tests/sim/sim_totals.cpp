@@ -12,6 +12,8 @@ void ClusterTotals::Add(const ClusterTotals& other) {
     commits += other.commits;
     fires += other.fires;
     runs += other.runs;
+    waits += other.waits;
+    follows += other.follows;
     attempts += other.attempts;
     lost += other.lost;
     released += other.released;
@@ -41,14 +43,15 @@ void ClusterTotals::Count(const store::FaultPlan& plan) {
 
 std::string ClusterTotals::Describe() const {
     return fmt::format(
-        "{} nodes, {:.1f} simulated hours, {} steps of loops, {} commits; {} fires, {} runs, {} "
+        "{} nodes, {:.1f} simulated hours, {} steps of loops, {} commits; {} fires ({} after other "
+        "jobs), {} runs ({} waited for other jobs), {} "
         "attempts ({} lost, {} given back, {} deferred, {} fenced out at the target); {} tasks "
         "({} attempts taken from agents, {} late reports, {} times held), {} callbacks ({} calls, "
         "{} dead letters); {} crashes, {} pauses, {} shutdowns, {} clock jumps, {} agents dead or "
         "stopped, {} faults of the store",
-        nodes, hours, steps, commits, fires, runs, attempts, lost, released, deferred, fenced_out,
-        tasks, handed_on, late_reports, held, callbacks, callback_calls, dead_letters, crashes,
-        pauses, shutdowns, clock_jumps, agent_faults, faults);
+        nodes, hours, steps, commits, fires, follows, runs, waits, attempts, lost, released,
+        deferred, fenced_out, tasks, handed_on, late_reports, held, callbacks, callback_calls,
+        dead_letters, crashes, pauses, shutdowns, clock_jumps, agent_faults, faults);
 }
 
 }  // namespace ksana::sim

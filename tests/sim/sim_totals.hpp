@@ -16,6 +16,8 @@ struct ClusterTotals {
     std::int64_t commits = 0;
     std::int64_t fires = 0;
     std::int64_t runs = 0;
+    std::int64_t waits = 0;    // runs that waited for other jobs
+    std::int64_t follows = 0;  // fires after other jobs
     std::int64_t attempts = 0;
     std::int64_t lost = 0;        // attempts that were taken from their owner
     std::int64_t released = 0;    // attempts that a shutdown gave back

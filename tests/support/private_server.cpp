@@ -6,7 +6,10 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+
+#include "ksana/base/time/clock.hpp"
 
 namespace ksana::testing {
 namespace {
@@ -14,6 +17,32 @@ namespace {
 std::string PortOf(const std::string& url) {
     const std::size_t at = url.rfind(':');
     return url.empty() ? "" : url.substr(at + 1, url.find('/', at) - at - 1);
+}
+
+// Whether every thread of the process is stopped. /proc/PID/task/TID/stat: "TID (name) STATE …".
+bool IsStopped(pid_t pid) {
+    std::error_code fault;
+    for (const auto& thread :
+         std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), fault)) {
+        std::string line;
+        std::getline(std::ifstream(thread.path() / "stat"), line);
+        const std::size_t name_end = line.rfind(')');
+        if (name_end == std::string::npos) continue;  // the thread has ended
+        if (line.substr(name_end, 3) != ") T") return false;
+    }
+    return true;
+}
+
+// SIGSTOP takes effect after kill() has returned: until then a thread on another core may answer.
+void StopAndWait(pid_t pid) {
+    ::kill(pid, SIGSTOP);
+    SystemClock clock;
+    const SteadyPoint until = clock.SteadyNow() + std::chrono::seconds(20);
+    Wakeup nothing;
+    while (!IsStopped(pid)) {
+        ASSERT_LT(clock.SteadyNow(), until) << "process " << pid << " does not stop";
+        clock.Wait(nothing, clock.SteadyNow() + std::chrono::milliseconds(1), {});
+    }
 }
 
 }  // namespace
@@ -60,11 +89,11 @@ void PrivateServer::Freeze(const std::string& pid_file) {
     std::ifstream(File(pid_file)) >> main;
     ASSERT_GT(main, 1);
     frozen_ = {main};
-    ::kill(main, SIGSTOP);  // first, so that it starts no other process
+    StopAndWait(main);  // first, so that it starts no other process
     std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", main));
     for (pid_t child = 0; children >> child;) {
         frozen_.push_back(child);
-        ::kill(child, SIGSTOP);
+        StopAndWait(child);
     }
 }
 

@@ -5,6 +5,7 @@ PgBouncer pools transactions for the server of KSANA_TEST_POSTGRES: each transac
 connection, and there are fewer connections than clients. The command finds the URL of PgBouncer in
 KSANA_TEST_POOLER. The exit code is that of the command. PYTHONPATH must be the folder tests/."""
 
+import contextlib
 import os
 import pathlib
 import socket
@@ -47,10 +48,10 @@ def await_port(pooler, port):
     wait_until(listens, "pgbouncer to listen", within=20)
 
 
-def main():
-    server = urllib.parse.urlsplit(os.environ.get("KSANA_TEST_POSTGRES") or sys.exit(
-        "KSANA_TEST_POSTGRES names no server: tests/support/start_postgres.sh FOLDER"))
-    port = free_port()
+@contextlib.contextmanager
+def pgbouncer(url):
+    """Starts PgBouncer in front of a database and gives its URL."""
+    server, port = urllib.parse.urlsplit(url), free_port()
     database = server.path.strip("/")
     with tempfile.TemporaryDirectory() as folder:
         settings = pathlib.Path(folder, "pgbouncer.ini")
@@ -63,12 +64,17 @@ def main():
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as pooler:
             try:
                 await_port(pooler, port)
-                url = f"postgresql://{server.username}@127.0.0.1:{port}/{database}"
-                done = subprocess.run(sys.argv[1:], check=False,
-                                      env={**os.environ, "KSANA_TEST_POOLER": url})
+                yield f"postgresql://{server.username}@127.0.0.1:{port}/{database}"
             finally:
                 pooler.terminate()
-    return done.returncode
+
+
+def main():
+    server = os.environ.get("KSANA_TEST_POSTGRES") or sys.exit(
+        "KSANA_TEST_POSTGRES names no server: tests/support/start_postgres.sh FOLDER")
+    with pgbouncer(server) as url:
+        return subprocess.run(sys.argv[1:], check=False,
+                              env={**os.environ, "KSANA_TEST_POOLER": url}).returncode
 
 
 if __name__ == "__main__":

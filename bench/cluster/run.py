@@ -2,7 +2,8 @@
 """Benchmark of several servers and workers on one PostgreSQL.
 
     ./dev bench cluster                       every part, as tables with goals
-    ./dev bench cluster --only servers,idle   some parts: servers claimers failover idle worker
+    ./dev bench cluster --only servers,idle   some parts: servers claimers failover idle
+                                              worker commands
     ./dev bench cluster --save                also writes bench/results/cluster.md; parts that were
                                               not run keep their old results
 

@@ -37,6 +37,32 @@ TEST_P(StoreTest, AWorkerReplacesItsFormerIncarnation) {
     EXPECT_FALSE(workers.Beat({.worker_id = "w", .incarnation = two, .now = now_})->reaped);
 }
 
+// A request that was held up does not undo what a later process did; D-18.
+TEST_P(StoreTest, ARegistrationThatComesLateIsRefused) {
+    store::WorkerStore& workers = store().workers();
+    FakeClock clock;
+    SeededRandom random(1);
+    UuidGenerator ids(clock, random);
+    const Uuid one = ids.Next();
+    clock.Advance(seconds(1));
+    const Uuid two = ids.Next();
+    const auto start = [&](const Uuid& incarnation, const std::string& host) {
+        return workers.Register({.id = "w", .incarnation = incarnation, .host = host}, now_);
+    };
+    ASSERT_TRUE(start(one, "a"));
+    ASSERT_TRUE(start(two, "a"));
+    EXPECT_EQ(start(one, "a").error().code, Code::kLeaseLost);
+    EXPECT_EQ(workers.Get("w")->incarnation, two);
+    EXPECT_TRUE(workers.Beat({.worker_id = "w", .incarnation = two, .now = now_}));
+    EXPECT_TRUE(start(one, "b")) << "clocks of two hosts tell no order";
+    ASSERT_TRUE(start(two, "a"));
+    ASSERT_TRUE(workers.NoteReaped("w", now_));
+    EXPECT_TRUE(start(one, "a")) << "the present one is dead: a clock may have been set back";
+    ASSERT_TRUE(start(two, "a"));
+    ASSERT_TRUE(workers.Deregister("w", two));
+    EXPECT_TRUE(start(one, "a")) << "the name is free";
+}
+
 // Only the incarnation that is registered gets runs, whatever its server believes.
 TEST_P(StoreTest, AClaimOfAReplacedWorkerGetsNothing) {
     const Uuid one = ids_.Next();

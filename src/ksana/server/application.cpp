@@ -170,7 +170,7 @@ struct Application::Everything {
         api::AddDispatcherRoutes(router, {.jobs = job_service,
                                           .workers = worker_service,
                                           .store = *store,
-                                          .ids = parts.ids,
+                                          .random = parts.random,
                                           .defaults = DefaultsOf(settings)});
         api::AdminJobs& admin = parts.admin != nullptr ? *parts.admin : admin_jobs;
         api::AddAdminRoutes(router, {.jobs = admin, .store = *store, .runs = run_service});

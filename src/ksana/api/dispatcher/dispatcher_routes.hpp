@@ -17,7 +17,7 @@ struct DispatcherServices {
     engine::JobService& jobs;
     engine::WorkerService& workers;
     store::Store& store;
-    UuidGenerator& ids;              // for incarnations of workers
+    Random& random;                  // for incarnations of workers; thread-safe
     model::PolicyDefaults defaults;  // for what a task does not say
 };
 

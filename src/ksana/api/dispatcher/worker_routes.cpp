@@ -37,12 +37,13 @@ std::optional<WorkerState> ReadWorkerState(QueryReader& reader) {
 class DispatcherWorkerHandlers {
   public:
     explicit DispatcherWorkerHandlers(const DispatcherServices& services)
-        : workers_(services.workers), ids_(services.ids) {}
+        : workers_(services.workers), random_(services.random) {}
 
-    // Without an incarnation, each registration is a start: what the worker had before is lost.
+    // Without an incarnation, each registration is a start: what the worker had before is lost. The
+    // incarnations that servers draw have no order, because the servers' clocks differ.
     Result<Response> Register(const Request& request) const {
         KSANA_TRY(codec::DispatcherWorker read, codec::DispatcherWorkerFromJson(request.body));
-        if (read.worker.incarnation.IsNil()) read.worker.incarnation = ids_.Next();
+        if (read.worker.incarnation.IsNil()) read.worker.incarnation = RandomUuid(random_);
         auto problems = WithUntold(std::move(read.problems),
                                    codec::InWorkerWords(model::ValidateWorker(read.worker)));
         if (!problems.empty()) return Error(std::move(problems));
@@ -137,7 +138,7 @@ class DispatcherWorkerHandlers {
     }
 
     WorkerService& workers_;
-    UuidGenerator& ids_;
+    Random& random_;
 };
 
 }  // namespace

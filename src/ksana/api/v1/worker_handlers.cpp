@@ -114,7 +114,8 @@ constexpr RouteInfo kRegisterWorker{
     .summary = "Registers a worker",
     .more =
         "Another incarnation under the same name is replaced: its attempts are lost at once and "
-        "tried again.",
+        "tried again. 409 lease_lost: a process that was started later on the same host has the "
+        "name (told by incarnations of version 7).",
     .body = &codec::kWorkerRegistrationSchema,
     .answers = {{{201, "Registered.", &codec::kWorkerSchema, kLocation}}},
     .keyless = true};

@@ -9,6 +9,9 @@ constexpr std::uint32_t kCounterLimit = 1U << 12U;
 // The counter starts low in a new millisecond, to leave room for counting up within it.
 constexpr std::uint32_t kCounterStartLimit = 1U << 9U;
 
+constexpr std::uint8_t kRandomVersion = 4;
+constexpr std::uint8_t kTimeVersion = 7;
+
 constexpr std::uint8_t kCapital = 0x10;
 constexpr std::uint8_t kNoDigit = 0xFF;
 
@@ -28,6 +31,12 @@ constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
 // Positions of each byte's two digits.
 constexpr std::array<std::size_t, 16> kPlaces = {0,  2,  4,  6,  9,  11, 14, 16,
                                                  19, 21, 24, 26, 28, 30, 32, 34};
+
+// Sets the version and the variant of RFC 9562.
+void Mark(Uuid& id, std::uint8_t version) {
+    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0xFU) | (version << 4U));
+    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3FU) | 0x80U);
+}
 
 // `allowed`: the bits that digits may have beside their values.
 std::optional<Uuid> ParseDigits(std::string_view text, std::uint8_t allowed) {
@@ -63,6 +72,20 @@ std::optional<Uuid> Uuid::Parse(std::string_view text) { return ParseDigits(text
 
 std::optional<Uuid> Uuid::ParseExact(std::string_view text) { return ParseDigits(text, 0); }
 
+std::optional<std::int64_t> Uuid::MadeAtMs() const {
+    if (bytes[6] >> 4U != kTimeVersion) return std::nullopt;
+    std::int64_t milliseconds = 0;
+    for (std::size_t i = 0; i < 6; ++i) milliseconds = (milliseconds << 8U) | bytes.at(i);
+    return milliseconds;
+}
+
+Uuid RandomUuid(Random& random) {
+    Uuid id;
+    random.Fill(id.bytes);
+    Mark(id, kRandomVersion);
+    return id;
+}
+
 Uuid UuidGenerator::Next() {
     const MutexLock lock(mutex_);
     const std::int64_t now_ms =
@@ -80,10 +103,10 @@ Uuid UuidGenerator::Next() {
     for (std::size_t i = 0; i < 6; ++i) {
         id.bytes.at(i) = static_cast<std::uint8_t>(last_ms_ >> (40 - 8 * static_cast<int>(i)));
     }
-    id.bytes[6] = static_cast<std::uint8_t>(0x70U | (counter_ >> 8U));
+    id.bytes[6] = static_cast<std::uint8_t>(counter_ >> 8U);
     id.bytes[7] = static_cast<std::uint8_t>(counter_);
     random_.Fill(std::span(id.bytes).subspan(8));
-    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3FU) | 0x80U);
+    Mark(id, kTimeVersion);
     return id;
 }
 

@@ -28,6 +28,8 @@ struct Uuid {
     static std::optional<Uuid> ParseExact(std::string_view text);
 
     bool IsNil() const { return (Half(0) | Half(8)) == 0; }
+    // Returns the milliseconds since 1970 at which a version 7 id was made; of others nullopt.
+    std::optional<std::int64_t> MadeAtMs() const;
     friend bool operator==(const Uuid& a, const Uuid& b) {
         return a.Half(0) == b.Half(0) && a.Half(8) == b.Half(8);
     }
@@ -51,6 +53,9 @@ struct UuidHash {
         return MixBits(low);
     }
 };
+
+// Makes a version 4 id: only random bits, so it says nothing about order.
+Uuid RandomUuid(Random& random);
 
 // Makes version 7 ids (RFC 9562): milliseconds, a counter, then random bits. The counter makes
 // every id of a generator greater than its predecessor, even after the wall clock was set back.

@@ -41,6 +41,17 @@ TEST(UuidGenerator, MarksVersionAndVariantAndTime) {
     EXPECT_EQ(text.substr(0, 13), "019b76da-a800");
 }
 
+TEST(Uuid, TellsWhenItWasMade) {
+    FakeClock clock;
+    SeededRandom random(1);
+    const auto made = std::chrono::floor<std::chrono::milliseconds>(clock.Now());
+    EXPECT_EQ(UuidGenerator(clock, random).Next().MadeAtMs(), made.time_since_epoch().count());
+    const Uuid other = RandomUuid(random);
+    EXPECT_EQ(other.bytes[6] >> 4U, 4);
+    EXPECT_EQ(other.bytes[8] >> 6U, 2);
+    EXPECT_FALSE(other.MadeAtMs());
+}
+
 TEST(UuidGenerator, GrowsWithinAMillisecondAndWhenTheClockIsSetBack) {
     FakeClock clock;
     SeededRandom random(3);

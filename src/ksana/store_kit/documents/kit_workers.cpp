@@ -34,6 +34,25 @@ Result<void> CheckId(const std::string& id) {
     return Verdict(std::move(problems));
 }
 
+Error Late(const std::string& id) {
+    return {Code::kLeaseLost,
+            fmt::format("worker \"{}\" was replaced: a process that was started later on the same "
+                        "host has its name",
+                        id)};
+}
+
+// Whether a registration was held up, in a stopped server or a cut network, until a successor of
+// its process had registered. The clock of one host made both incarnations, so they tell the
+// order. A process whose clock was set back is refused as well, until its predecessor is taken for
+// dead.
+bool ComesLate(const Worker& present, const Worker& worker) {
+    if (present.agent || present.deregistered || present.reaped) return false;
+    if (present.host != worker.host) return false;
+    const auto present_ms = present.incarnation.MadeAtMs();
+    const auto worker_ms = worker.incarnation.MadeAtMs();
+    return present_ms && worker_ms && *worker_ms < *present_ms;
+}
+
 // Takes over what stays when a worker registers again.
 void Succeed(const Worker& before, Worker& worker) {
     if (before.agent || before.deregistered) return;
@@ -79,6 +98,7 @@ Result<Worker> KitWorkers::Register(Worker worker, std::optional<TimePoint> now)
     const Worker given = worker;
     KSANA_TRY_VOID(Update(worker.id, now, Topic::kWorkers,
                           [&](std::optional<Worker>& row, TimePoint at) -> Result<Fate> {
+                              if (row && ComesLate(*row, given)) return Late(given.id);
                               worker = given;
                               worker.registered_at = at;
                               worker.last_heartbeat_at = at;

@@ -3,6 +3,7 @@
 #include "ksana/api/edge/guard.hpp"
 #include "ksana/api/edge/list_answer.hpp"
 #include "ksana/api/edge/query_reader.hpp"
+#include "ksana/codec/v1/job_view.hpp"
 #include "ksana/codec/workers/worker_codec.hpp"
 #include "ksana/engine/workers/worker_service.hpp"
 

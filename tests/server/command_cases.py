@@ -171,7 +171,9 @@ def a_timeout_lets_a_command_end_itself(commands):
 def a_fork_bomb_stays_within_its_limit_and_dies(commands):
     # A user for each variant: the limit counts all processes of the user.
     user = {"cgroups": "daemon", "proc": "games"}[commands.variant]
-    bomb = f"f() {{ f | f & }}; f 2>/dev/null; sleep {commands.mark}"
+    # The outer shell forks once, before the first explosion, and never again: it must not end
+    # because there is no room for a process of its own.
+    bomb = f"f() {{ f | f & }}; f 2>/dev/null & exec sleep {commands.mark}"
     ended, _ = commands.do(bomb, user=user, limits={"processes": 60},
                            job={"timeout": "1s", "stop_grace": "200ms"}, working_directory="/")
     equal(ended["state"], "timed_out")

@@ -113,15 +113,28 @@ void JobTimer::Fire(WorkItem& item) {
 
 void JobTimer::FireNow(JobEntry& entry) {
     if (entry.Has(JobEntry::kRetrying)) return Retry(entry);
-    if (!Fires(entry) || entry.nominal == kNoTime) return;
+    const std::int64_t armed = entry.nominal;
+    if (!Fires(entry) || armed == kNoTime) return;
     const TimePoint now = clock_.Now();
-    if (TimeOf(entry.nominal) - now > kEarliest) return PostAt(entry, TimeOf(entry.nominal));
+    const TimePoint nominal = TimeOf(armed);
+    if (nominal - now > kEarliest) return PostAt(entry, nominal);
     if (!entry.Occupy(JobEntry::kDue)) return;  // the end of the run accounts for it
-    const TimePoint nominal = TimeOf(entry.nominal);
+    // Another thread may have switched the job off meanwhile, or armed it anew.
+    if (!Fires(entry) || entry.nominal != armed) return FreeUnfired(entry);
     if (now - nominal <= kGrace) return Run(entry, nominal);
     if (const auto fire = AfterMisfire(entry, nominal, now)) return Run(entry, *fire);
     entry.Free();
     Arm(entry, NextFire(entry, nominal, now));
+}
+
+// Gives the job back without a run, and does what another thread has left to the one that had it.
+void JobTimer::FreeUnfired(JobEntry& entry) {
+    const std::uint8_t flags = entry.Free();
+    const std::int64_t armed = entry.nominal;
+    if ((flags & JobEntry::kArmLater) != 0) return Arm(entry);
+    if ((flags & JobEntry::kDue) != 0 && armed != kNoTime) {
+        ArmAfterRun(entry, TimeOf(armed), false);
+    }
 }
 
 std::optional<TimePoint> JobTimer::AfterMisfire(JobEntry& entry, TimePoint nominal, TimePoint now) {
@@ -208,7 +221,9 @@ void JobTimer::Ended(Execution& execution, RunOutcome outcome) {
     if ((flags & JobEntry::kArmLater) != 0) return Arm(entry);
     const bool was_due = (flags & JobEntry::kDue) != 0;
     if (!execution.scheduled && !was_due) return;  // its timer is still armed
-    if (entry.nominal != kNoTime) ArmAfterRun(entry, execution.scheduled);
+    // Read once: another thread may switch the job off at any time.
+    const std::int64_t armed = entry.nominal;
+    if (armed != kNoTime) ArmAfterRun(entry, TimeOf(armed), execution.scheduled);
 }
 
 // Has a failed run tried again, as the job says. Returns false if it is over.
@@ -239,12 +254,11 @@ bool JobTimer::TryAgain(JobEntry& entry, Execution& execution) {
     return true;
 }
 
-// Arms the first fire after now. `ran`: the fire that was armed last is the one that ran; otherwise
+// Arms the first fire after now. `ran`: the fire that was armed is the one that ran; otherwise
 // it was due during the run of a trigger, or is still ahead. Fires during the run are skipped.
-void JobTimer::ArmAfterRun(JobEntry& entry, bool ran) {
+void JobTimer::ArmAfterRun(JobEntry& entry, TimePoint armed, bool ran) {
     const JobPolicy& policy = *entry.policy;
     const TimePoint now = clock_.Now();
-    const TimePoint armed = TimeOf(entry.nominal);
     std::optional<TimePoint> next = armed;
     // A clock that was set back meanwhile lets times of day come again.
     if (ran) next = NextFire(entry, armed, policy.cron ? std::min(armed, now) : armed);
@@ -274,9 +288,10 @@ std::optional<Duration> JobTimer::TakeJump() {
 // A fixed rate goes on as if nothing had happened. Times of day that the clock has jumped over are
 // late now; those that come again are fired again.
 void JobTimer::AfterJump(JobEntry& entry, Duration jump) {
-    if (entry.nominal == kNoTime) return;
+    const std::int64_t armed = entry.nominal;
+    if (armed == kNoTime) return;
     const bool busy = entry.Has(JobEntry::kBusy);
-    std::optional<TimePoint> next = TimeOf(entry.nominal);
+    std::optional<TimePoint> next = TimeOf(armed);
     if (!entry.policy->cron) {
         *next += jump;
     } else if (jump < Duration::zero() && !busy) {

@@ -54,7 +54,8 @@ class JobTimer final : public RunOwner {
     std::optional<TimePoint> AfterMisfire(JobEntry& entry, TimePoint nominal, TimePoint now);
     std::optional<TimePoint> TakePending(const JobEntry& entry);
     bool TryAgain(JobEntry& entry, Execution& execution);
-    void ArmAfterRun(JobEntry& entry, bool ran);
+    void FreeUnfired(JobEntry& entry);
+    void ArmAfterRun(JobEntry& entry, TimePoint armed, bool ran);
     void Arm(JobEntry& entry, std::optional<TimePoint> next);
     void PostAt(JobEntry& entry, TimePoint when);
     bool Fires(const JobEntry& entry) const;

@@ -12,7 +12,7 @@
 namespace ksana::testing {
 namespace {
 
-// Runs tests/support/start_rabbitmq.sh and returns the first line that it prints.
+// Runs tests/support/start_rabbitmq.sh and returns what it prints.
 std::string StartScript(const std::string& arguments) {
     const std::string command =
         fmt::format("bash {}/tests/support/start_rabbitmq.sh {}", KSANA_SOURCE_DIR, arguments);
@@ -22,10 +22,12 @@ std::string StartScript(const std::string& arguments) {
     std::array<char, 256> buffer;
     while (std::fgets(buffer.data(), buffer.size(), out) != nullptr) text += buffer.data();
     EXPECT_EQ(::pclose(out), 0) << command;
-    return text.substr(0, text.find('\n'));
+    return text;
 }
 
-broker::BrokerUrl Parsed(const std::string& text) {
+// Reads the first line.
+broker::BrokerUrl Parsed(const std::string& lines) {
+    const std::string text = lines.substr(0, lines.find('\n'));
     const auto url = broker::ParseBrokerUrl(text);
     EXPECT_TRUE(url) << text;
     return url.value_or({});
@@ -46,9 +48,9 @@ broker::BrokerUrl SharedRabbitmq() { return FromEnvironment("KSANA_TEST_RABBITMQ
 broker::BrokerUrl SharedRabbitmqTls() { return FromEnvironment("KSANA_TEST_RABBITMQ_TLS"); }
 
 // The certificate is in the folder of the broker.
-void RunSharedRabbitmqctl(const std::string& words) {
+std::string RunSharedRabbitmqctl(const std::string& words) {
     const std::filesystem::path certificate = SharedRabbitmqTls().ca_file;
-    StartScript(fmt::format("ctl {} -q {}", certificate.parent_path().string(), words));
+    return StartScript(fmt::format("ctl {} -q {}", certificate.parent_path().string(), words));
 }
 
 PrivateRabbitmq::PrivateRabbitmq(const std::string& settings) {

@@ -11,8 +11,8 @@ namespace ksana::testing {
 // (KSANA_TEST_RABBITMQ_TLS). Fails the test if there is none: a skipped test proves nothing.
 broker::BrokerUrl SharedRabbitmq();
 broker::BrokerUrl SharedRabbitmqTls();
-// Runs rabbitmqctl on it.
-void RunSharedRabbitmqctl(const std::string& words);
+// Runs rabbitmqctl on it and returns what it prints.
+std::string RunSharedRabbitmqctl(const std::string& words);
 
 // A RabbitMQ of one test, which the test may break. The destructor ends it. Takes some seconds to
 // start. Owned by the test; one thread.

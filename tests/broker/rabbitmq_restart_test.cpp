@@ -72,7 +72,11 @@ void KeepsWhatItStored(PrivateRabbitmq& broker) {
 }
 
 TEST(RabbitmqRestart, LinksSurviveWhatTheBrokerDoes) {
-    PrivateRabbitmq broker("consumer_timeout = 1000\nchannel_tick_interval = 1000\n");
+    PrivateRabbitmq broker;
+    // Its channels look at their consumers once a minute, and bear half an hour.
+    broker.Ctl(
+        "eval 'application:set_env(rabbit, channel_tick_interval, 1000), "
+        "application:set_env(rabbit, consumer_timeout, 1000).'");
     const auto link = OpenLink(broker.url());
     ASSERT_TRUE(link);
     ASSERT_TRUE(link->Declare({.name = kQueue}));

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 namespace ksana::testing {
 namespace {
@@ -53,10 +52,9 @@ std::string RunSharedRabbitmqctl(const std::string& words) {
     return StartScript(fmt::format("ctl {} -q {}", certificate.parent_path().string(), words));
 }
 
-PrivateRabbitmq::PrivateRabbitmq(const std::string& settings) {
+PrivateRabbitmq::PrivateRabbitmq() {
     // The broker runs as another user.
     std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
-    std::ofstream(folder_.File("more.conf")) << settings;
     Start();
 }
 

@@ -18,8 +18,7 @@ std::string RunSharedRabbitmqctl(const std::string& words);
 // start. Owned by the test; one thread.
 class PrivateRabbitmq {
   public:
-    // `settings` are lines of rabbitmq.conf.
-    explicit PrivateRabbitmq(const std::string& settings = {});
+    PrivateRabbitmq();
     ~PrivateRabbitmq();
     PrivateRabbitmq(const PrivateRabbitmq&) = delete;
     PrivateRabbitmq& operator=(const PrivateRabbitmq&) = delete;

@@ -4,11 +4,12 @@
 #   start_rabbitmq.sh kill FOLDER    ends it as a crash would; started again, it has its data
 #   start_rabbitmq.sh ctl FOLDER …   runs rabbitmqctl on it
 #   start_rabbitmq.sh stop FOLDER    ends it and deletes its data
+# It prints a second URL for TLS, which names the certificate of the broker, FOLDER/cert.pem.
 # Everything is its own: the ports of 127.0.0.1 (FOLDER/ports keeps them over a restart), the
 # Erlang node with its cookie, and epmd, which finds nodes by name. FOLDER/pid has the id of the
-# process, FOLDER/server.log its messages. FOLDER/more.conf, if there is one, is added to its
-# settings. The URL's query names FOLDER/cert.pem, which the broker uses on the port for TLS: the
-# second line that is printed. Run as root, the script starts the broker as the user rabbitmq.
+# process, FOLDER/server.log its messages. Run as root, the script starts the broker as the user
+# rabbitmq. To install the package rabbitmq-server starts another broker, unless the machine forbids
+# it (policy-rc.d); the two do not meet.
 set -euo pipefail
 
 PROGRAMS=/usr/lib/rabbitmq/bin
@@ -79,7 +80,6 @@ vm_memory_high_watermark.absolute = 256MB
 disk_free_limit.absolute = 1MB
 log.console.level = info
 CONF
-    [ ! -e "$folder/more.conf" ] || cat "$folder/more.conf" >>"$folder/rabbitmq.conf"
     echo "$password" >"$folder/password"
     if [ "$(id -u)" = 0 ]; then
         chown rabbitmq: "$folder/enabled_plugins" "$folder/.erlang.cookie" "$folder"/*.pem \
@@ -116,6 +116,8 @@ start() {
         running pid || break
         sleep 0.05
     done
+    end pid
+    end epmd.pid
     die "the broker did not start: see $folder/server.log"
 }
 

@@ -27,7 +27,8 @@ void Inbox::Begin(const amqp_basic_return_t& method) {
 }
 
 Inbox::Complete Inbox::Header(const amqp_frame_t& frame) {
-    if (kind_ == Kind::kNothing) return {};
+    // librabbitmq gives each class of content properties of another type.
+    if (kind_ == Kind::kNothing || frame.payload.properties.class_id != AMQP_BASIC_CLASS) return {};
     const auto& properties =
         *static_cast<const amqp_basic_properties_t*>(frame.payload.properties.decoded);
     remaining_ = frame.payload.properties.body_size;

@@ -171,8 +171,11 @@ Result<void> RabbitmqLink::Push() {
     }
 }
 
-// What the broker sends by itself. Frames of a channel that is closed are late.
+// What the broker sends by itself. It has nothing to say on other channels.
 Result<void> RabbitmqLink::Take(const amqp_frame_t& frame) {
+    const bool closes = frame.frame_type == AMQP_FRAME_METHOD &&
+                        frame.payload.method.id == AMQP_CHANNEL_CLOSE_METHOD;
+    if (frame.channel != kWork && !(frame.channel == kAsk && closes)) return {};
     switch (frame.frame_type) {
         case AMQP_FRAME_METHOD:
             return TakeMethod(frame);
@@ -296,14 +299,15 @@ Result<void> RabbitmqLink::Consume(const std::string& queue, std::size_t prefetc
 Result<std::vector<broker::Delivery>> RabbitmqLink::Receive(Duration wait, std::size_t most) {
     if (failed_) return *failed_;
     const SteadyPoint deadline = In(wait);
-    while (inbox_.size() < most) {
+    // At least once, as heartbeats are sent and heard with it.
+    do {
         // Once something is there, only what has arrived as well.
         const bool waits = inbox_.empty() && !ended_;
         KSANA_TRY(const amqp_frame_t* const frame,
                   Next({.until = waits ? deadline : SteadyPoint::min(), .wake = wake_->file()}));
         if (frame == nullptr) break;
         KSANA_TRY_VOID(Take(*frame));
-    }
+    } while (inbox_.size() < most);
     if (inbox_.empty()) {
         wake_->Clear();
         if (ended_) return *std::exchange(ended_, std::nullopt);

@@ -23,14 +23,6 @@ void Trim(std::string& bytes, std::size_t& done) {
     done = 0;
 }
 
-amqp_table_entry_t TextEntry(std::string_view name, std::string_view value) {
-    amqp_table_entry_t entry{};
-    entry.key = Bytes(name);
-    entry.value.kind = AMQP_FIELD_KIND_UTF8;
-    entry.value.value.bytes = Bytes(value);
-    return entry;
-}
-
 amqp_table_entry_t YesEntry(std::string_view name) {
     amqp_table_entry_t entry{};
     entry.key = Bytes(name);
@@ -38,8 +30,6 @@ amqp_table_entry_t YesEntry(std::string_view name) {
     entry.value.value.boolean = 1;
     return entry;
 }
-
-Error NoAnswer() { return {Code::kUnavailable, "no answer within the timeout"}; }
 
 }  // namespace
 

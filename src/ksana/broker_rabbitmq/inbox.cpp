@@ -9,7 +9,7 @@ namespace {
 constexpr int kTagBits = 48;  // of the broker's number; the others are of the channel
 constexpr std::uint64_t kTagMask = (std::uint64_t{1} << kTagBits) - 1;
 
-std::string TextOf(const amqp_bytes_t& bytes) { return std::string(View(bytes)); }
+std::string CopyOf(const amqp_bytes_t& bytes) { return std::string(View(bytes)); }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void Inbox::Begin(const amqp_basic_deliver_t& method) {
 
 void Inbox::Begin(const amqp_basic_return_t& method) {
     kind_ = Kind::kReturn;
-    return_ = {.id = {}, .queue = TextOf(method.routing_key)};
+    return_ = {.id = {}, .queue = CopyOf(method.routing_key)};
 }
 
 Inbox::Complete Inbox::Header(const amqp_frame_t& frame) {
@@ -34,7 +34,7 @@ Inbox::Complete Inbox::Header(const amqp_frame_t& frame) {
     remaining_ = frame.payload.properties.body_size;
     too_large_ = remaining_ > broker::kMaxBodyBytes;
     const bool has_id = (properties._flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0;
-    std::string id = has_id ? TextOf(properties.message_id) : std::string();
+    std::string id = has_id ? CopyOf(properties.message_id) : std::string();
     if (kind_ == Kind::kReturn) {
         return_.id = std::move(id);
     } else {

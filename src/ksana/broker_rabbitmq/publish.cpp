@@ -50,11 +50,7 @@ Result<void> RabbitmqLink::SendBatch(const std::vector<broker::OutMessage>& mess
 Result<void> RabbitmqLink::SendOne(const broker::OutMessage& message) {
     header_entries_.clear();
     for (const auto& [name, value] : message.message.headers) {
-        amqp_table_entry_t entry{};
-        entry.key = Bytes(name);
-        entry.value.kind = AMQP_FIELD_KIND_UTF8;
-        entry.value.value.bytes = Bytes(value);
-        header_entries_.push_back(entry);
+        header_entries_.push_back(TextEntry(name, value));
     }
     amqp_basic_publish_t publish{};
     publish.routing_key = Bytes(message.queue);

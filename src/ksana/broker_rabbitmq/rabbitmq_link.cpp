@@ -14,16 +14,8 @@
 namespace ksana::broker_rabbitmq {
 namespace {
 
-Error NoAnswer(std::string_view what) {
+Error Unanswered(std::string_view what) {
     return {Code::kUnavailable, fmt::format("the broker did not answer in time: {}", what)};
-}
-
-amqp_table_entry_t TextEntry(std::string_view name, std::string_view value) {
-    amqp_table_entry_t entry{};
-    entry.key = Bytes(name);
-    entry.value.kind = AMQP_FIELD_KIND_UTF8;
-    entry.value.value.bytes = Bytes(value);
-    return entry;
 }
 
 amqp_table_entry_t NumberEntry(std::string_view name, std::int64_t value) {
@@ -123,7 +115,7 @@ Result<amqp_method_t> RabbitmqLink::Call(amqp_channel_t channel, amqp_method_num
     for (;;) {
         KSANA_TRY(const amqp_frame_t* const frame, Next({.until = deadline}));
         if (frame == nullptr) {
-            return Fail(NoAnswer(blocked() ? "an alarm blocks the connection" : "a request"));
+            return Fail(Unanswered(blocked() ? "an alarm blocks the connection" : "a request"));
         }
         if (frame->frame_type == AMQP_FRAME_METHOD && frame->channel == channel) {
             if (frame->payload.method.id == answer) return frame->payload.method;
@@ -166,7 +158,7 @@ Result<void> RabbitmqLink::Push() {
         } else if (connection_->room()) {
             return {};
         } else {
-            return Fail(NoAnswer("it does not read"));
+            return Fail(Unanswered("it does not read"));
         }
     }
 }

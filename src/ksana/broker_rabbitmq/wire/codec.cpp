@@ -122,6 +122,14 @@ std::string_view View(const amqp_bytes_t& bytes) {
     return {static_cast<const char*>(bytes.bytes), bytes.len};
 }
 
+amqp_table_entry_t TextEntry(std::string_view name, std::string_view value) {
+    amqp_table_entry_t entry{};
+    entry.key = Bytes(name);
+    entry.value.kind = AMQP_FIELD_KIND_UTF8;
+    entry.value.value.bytes = Bytes(value);
+    return entry;
+}
+
 TextMap TextsOf(const amqp_table_t& table) {
     TextMap texts;
     for (int i = 0; i < table.num_entries; ++i) {

@@ -16,7 +16,10 @@ namespace ksana::broker_rabbitmq {
 amqp_bytes_t Bytes(std::string_view text);
 std::string_view View(const amqp_bytes_t& bytes);
 
-// A table whose values are texts: of headers, of the arguments of a queue.
+// An entry of a table; name and value must outlive it.
+amqp_table_entry_t TextEntry(std::string_view name, std::string_view value);
+
+// A table with all its values as texts: numbers in decimal, tables and arrays as JSON.
 TextMap TextsOf(const amqp_table_t& table);
 
 // Writes and reads the frames of one connection. For one thread at a time.

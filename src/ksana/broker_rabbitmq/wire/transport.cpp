@@ -21,8 +21,6 @@ constexpr std::size_t kReadBytes = 65'536;
 
 std::string ErrnoText(int number) { return std::generic_category().message(number); }
 
-Error NoAnswer() { return {Code::kUnavailable, "no answer within the timeout"}; }
-
 Error Lost(int number) {
     return {Code::kUnavailable, fmt::format("the connection was lost: {}", ErrnoText(number))};
 }
@@ -55,6 +53,8 @@ int ConnectTo(int fd, const addrinfo& address, int ms) {
 }
 
 }  // namespace
+
+Error NoAnswer() { return {Code::kUnavailable, "no answer within the timeout"}; }
 
 int MillisecondsUntil(SteadyPoint then, const Clock& clock) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(then - clock.SteadyNow());

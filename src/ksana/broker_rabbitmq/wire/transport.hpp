@@ -51,6 +51,9 @@ class Transport {
     std::string encrypted_;  // not sent yet
 };
 
+// What a call returns whose deadline has passed.
+Error NoAnswer();
+
 // Until then, for poll(). Rounded up, so that the last fraction of a millisecond is waited for too.
 int MillisecondsUntil(SteadyPoint then, const Clock& clock);
 

@@ -98,7 +98,7 @@ PublishVerdict MemoryLink::Store(const OutMessage& out) {
     if (queue == broker_.queues_.end()) {
         return out.transient ? PublishVerdict::kStored : PublishVerdict::kNoQueue;
     }
-    const MemoryFaults& faults = broker_.faults_;
+    const MemoryFaults faults = broker_.faults_;
     if (MemoryBroker::Full(queue->second) || broker_.Happens(faults.refuse)) {
         return PublishVerdict::kRefused;
     }

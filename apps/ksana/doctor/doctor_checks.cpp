@@ -20,6 +20,7 @@
 #include "ksana/exec/command/command_cgroups.hpp"
 #include "ksana/libcurl/libcurl.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
+#include "ksana/server/broker_service.hpp"
 #include "ksana/server/open_locks.hpp"
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/settings/token_file.hpp"
@@ -147,6 +148,34 @@ std::vector<Finding> CheckLocks(const server::Settings& settings, const Process&
     if (tried->grant) static_cast<void>((*locks)->Release(probe, tried->grant->fence));
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Since(process, begin));
     return {{"lock", Level::kOk, fmt::format("{}: answers ({})", shown, FormatDuration(took)), ""}};
+}
+
+std::vector<Finding> CheckBroker(const server::Settings& settings, const Process& process) {
+    if (!settings.broker) return {};
+    const std::string shown = settings.broker->name();
+    const auto fault = [&](const Error& error) -> std::vector<Finding> {
+        return {{"broker", Level::kFail, fmt::format("{}: {}", shown, error.message),
+                 "look at the setting broker: `ksana config show --origin`"}};
+    };
+    const auto broker = server::OpenBroker(settings, process.clock);
+    if (!broker) return fault(broker.error());
+    const SteadyPoint begin = process.clock.SteadyNow();
+    const auto link = (*broker)->Open("ksana doctor");
+    if (!link) return fault(link.error());
+    const engine::BrokerQueues queues(settings.broker_prefix,
+                                      static_cast<std::size_t>(settings.broker_queue_length));
+    const std::string status = queues.Status().name;
+    const auto state = (*link)->Inspect(status);
+    if (!state && state.error().code != Code::kNotFound) return fault(state.error());
+    if ((*link)->blocked()) {
+        return {{"broker", Level::kWarn, fmt::format("{}: takes no messages", shown),
+                 "it is out of memory or disk: `rabbitmq-diagnostics alarms`"}};
+    }
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Since(process, begin));
+    const std::string queue = state ? fmt::format("{} reports wait in {}", state->messages, status)
+                                    : fmt::format("{} is made by the first server", status);
+    return {{"broker", Level::kOk,
+             fmt::format("{}: answers ({}); {}", shown, FormatDuration(took), queue), ""}};
 }
 
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process) {

@@ -15,6 +15,8 @@ Finding CheckStore(const server::Settings& settings, const Process& process);
 // Takes and frees a lock on the server that the setting `lock` names. Empty for the locks of the
 // store and of the process.
 std::vector<Finding> CheckLocks(const server::Settings& settings, const Process& process);
+// Connects to the message broker and looks at its queue of reports. Empty without a broker.
+std::vector<Finding> CheckBroker(const server::Settings& settings, const Process& process);
 // Checks the folder that holds, or would hold, the store's files. Empty if the store has no folder.
 std::vector<Finding> CheckFolder(const server::Settings& settings, const Process& process);
 Finding CheckDescriptors(const server::Settings& settings);

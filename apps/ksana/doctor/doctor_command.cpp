@@ -41,6 +41,7 @@ std::vector<Finding> Examine(const Arguments& arguments, const Process& process)
         const server::Settings& settings = loaded->settings;
         findings.push_back(CheckStore(settings, process));
         add(CheckLocks(settings, process));
+        add(CheckBroker(settings, process));
         add(CheckFolder(settings, process));
         add(CheckFiles(settings));
         findings.push_back(CheckPort(settings, process));

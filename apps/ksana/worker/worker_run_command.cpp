@@ -52,6 +52,11 @@ std::vector<OptionSpec> Options() {
         {"lease", '\0', "DURATION", "how long a task is held without an answer of a server", "30s"},
         {"drain-timeout", '\0', "DURATION",
          "how long attempts may go on after SIGTERM before they are stopped", "30s"},
+        {"broker", '\0', "URL",
+         "tasks come through this RabbitMQ, as the servers' setting broker says; else KSANA_BROKER",
+         ""},
+        {"broker-prefix", '\0', "TEXT", "begins the names of its queues", "ksana"},
+        {"categories", '\0', "A,B", "with --broker: tasks of these categories, not of none", ""},
         {"metrics", '\0', "ADDRESS:PORT", "serves Prometheus metrics there", ""},
         {"token-file", '\0', "FILE", "file with the token; else KSANA_TOKEN_FILE, else KSANA_TOKEN",
          ""},
@@ -131,6 +136,15 @@ Result<WorkerOptions> OptionsOf(const Arguments& arguments, const Process& proce
     options.wire.ca_file = arguments.Get("ca-file");
     options.wire.token = [&arguments, &process] { return TokenOf(arguments, process); };
     options.metrics = arguments.Get("metrics");
+    options.broker.url = arguments.Get("broker");
+    const auto broker = process.environment.find("KSANA_BROKER");
+    const bool named = broker != process.environment.end() && broker->second != "store";
+    if (options.broker.url.empty() && named) options.broker.url = broker->second;
+    options.broker.prefix = arguments.Get("broker-prefix");
+    if (arguments.Given("categories")) {
+        if (options.broker.url.empty()) return Bad("--categories goes with --broker");
+        options.broker.categories = Parts(arguments.Get("categories"));
+    }
     KSANA_TRY(options.loop.lease, DurationOf(arguments, "lease"));
     KSANA_TRY(options.loop.drain_timeout, DurationOf(arguments, "drain-timeout"));
     worker::Identity& who = options.loop.identity;
@@ -258,26 +272,25 @@ Result<void> Work(const Arguments& arguments, const Process& process) {
 }  // namespace
 
 Command WorkerRunCommand(const Process& process) {
-    return {
-        .path = "worker run",
-        .words = "",
-        .summary = "Runs a worker: fetches runs from a server and carries them out here",
-        .details =
-            "`ksana worker --server URL` is the same. The worker registers, fetches runs\n"
-            "that suit it, and reports how they ended: commands of jobs with\n"
-            "--allow-commands, tasks and handler jobs of the types with a --handler, HTTP\n"
-            "calls of jobs that require its labels. A program gets its task as in\n"
-            "docs/commands.md: the payload in the file KSANA_PAYLOAD_FILE, the result into\n"
-            "KSANA_RESULT_FILE.\n\n"
-            "SIGTERM and SIGINT drain it: it fetches nothing more, finishes what runs and\n"
-            "leaves. A second signal, or the end of --drain-timeout, stops what runs and\n"
-            "gives it back unharmed.\n",
-        .word_count = 0,
-        .options = Options(),
-        .run = [&process](const Arguments& arguments, Output& output) {
-            const auto done = Work(arguments, process);
-            return done ? kExitOk : Fail(done.error(), output);
-        }};
+    return {.path = "worker run",
+            .words = "",
+            .summary = "Runs a worker: fetches runs from a server and carries them out here",
+            .details =
+                "`ksana worker --server URL` is the same. The worker registers, fetches runs\n"
+                "that suit it, and reports how they ended: commands of jobs with\n"
+                "--allow-commands, tasks and handler jobs of the types with a --handler, HTTP\n"
+                "calls of jobs that require its labels. A program gets its task as in\n"
+                "docs/commands.md: the payload in the file KSANA_PAYLOAD_FILE, the result into\n"
+                "KSANA_RESULT_FILE.\n\n"
+                "SIGTERM and SIGINT drain it: it fetches nothing more, finishes what runs and\n"
+                "leaves. A second signal, or the end of --drain-timeout, stops what runs and\n"
+                "gives it back unharmed.\n",
+            .word_count = 0,
+            .options = Options(),
+            .run = [&process](const Arguments& arguments, Output& output) {
+                const auto done = Work(arguments, process);
+                return done ? kExitOk : Fail(done.error(), output);
+            }};
 }
 
 }  // namespace ksana::app

@@ -35,6 +35,7 @@
 #include "ksana/mail/smtp_mailer.hpp"
 #include "ksana/schedule/zone/zone_database.hpp"
 #include "ksana/server/application_options.hpp"
+#include "ksana/server/broker_service.hpp"
 #include "ksana/server/demo.hpp"
 #include "ksana/server/metrics/engine_metrics.hpp"
 #include "ksana/server/metrics/http_metrics.hpp"
@@ -96,6 +97,7 @@ std::vector<api::ShownSetting> ShownSettings(
 struct Application::Everything {
     Everything(const Settings& given, const ApplicationParts& with,
                std::unique_ptr<store::Store> opened, std::unique_ptr<lock::LockDriver> opened_locks,
+               std::unique_ptr<broker::Broker> opened_broker,
                http_client::ClientOptions client_options, std::optional<std::string> token,
                std::optional<mail::SmtpOptions> smtp)
         : settings(given),
@@ -116,7 +118,10 @@ struct Application::Everything {
               *store, node.plans(), zones,
               [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
-          run_service(*store, parts.ids),
+          run_service(*store, parts.ids,
+                      [this](const model::Run& run) {
+                          if (broker) broker->Cancel(run);
+                      }),
           admin_jobs(job_service, *store),
           type_service(*store, node.types()),
           backfill_service(*store, node.schedules(), parts.ids),
@@ -127,6 +132,7 @@ struct Application::Everything {
                                  .limits = &agent_limits,
                                  .expires_in = [this](Duration time) { node.ReapWithin(time); }}),
           agent_polls(agent_service, *store, parts.clock, {.workers = &node.workers()}),
+          broker(BrokerOf(std::move(opened_broker))),
           worker_service(*store, node.workers(), node.agents(),
                          {.heartbeat = settings.worker_heartbeat, .follow_up = node.follow_up()}),
           task_service(
@@ -149,6 +155,26 @@ struct Application::Everything {
     }
 
     ~Everything() { engine_metrics.Watch(metrics, nullptr); }
+
+    // Returns null without a message broker.
+    std::unique_ptr<BrokerService> BrokerOf(std::unique_ptr<broker::Broker> opened) {
+        if (!opened) return nullptr;
+        return std::make_unique<BrokerService>(settings, std::move(opened),
+                                               BrokerService::Parts{.agents = agent_service,
+                                                                    .polls = agent_polls,
+                                                                    .store = *store,
+                                                                    .clock = parts.clock,
+                                                                    .random = parts.random,
+                                                                    .metrics = metrics});
+    }
+
+    // What makes a server ready, besides its store. A server without its broker serves all the
+    // same: tasks wait in the store. /readyz?verbose shows it.
+    std::vector<api::HealthCheck> ReadyChecks() {
+        std::vector<api::HealthCheck> checks = {{"serving", [this] { return Serving(); }}};
+        if (broker) checks.push_back({"broker", [this] { return broker->Check(); }, true});
+        return checks;
+    }
 
     http_server::Router Routes() {
         http_server::Router router;
@@ -201,7 +227,7 @@ struct Application::Everything {
              .settings = ShownSettings(settings, parts.origins),
              .nodes = [this] { return node.Nodes(); }});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
-                                      .ready = {{"serving", [this] { return Serving(); }}},
+                                      .ready = ReadyChecks(),
                                       .store = &store_check,
                                       .metrics = metrics});
         if (parts.demo) AddDemoRoutes(router);
@@ -227,8 +253,11 @@ struct Application::Everything {
                 .served = [this](const model::Run& run) { return Served(run); }};
     }
 
-    // Whether this server, or a live worker or agent, carries out such a run.
+    // Whether this server, or a live worker or agent, carries out such a run. Consumers of the
+    // message broker need not be known.
     bool Served(const model::Run& run) const {
+        const bool published = run.kind == model::ActionKind::kQueue && run.selector.empty();
+        if (broker && published) return true;
         const auto serves = [&](const auto& one) { return one->kind() == run.kind; };
         const bool here = run.selector.empty() && std::ranges::any_of(node.dispatchers(), serves);
         return here || node.workers().AnyServes(run);
@@ -271,6 +300,12 @@ struct Application::Everything {
         return Error(Code::kUnavailable, "starting or stopping");
     }
 
+    void StopAgents() {
+        agent_polls.Drain();
+        if (broker) broker->Stop();
+        agent_polls.Stop();
+    }
+
     void StopCalls() {
         client.Stop();
         if (commands) commands->Close();
@@ -302,6 +337,7 @@ struct Application::Everything {
     engine::AgentLimits agent_limits;
     engine::AgentService agent_service;
     engine::AgentPolls agent_polls;
+    std::unique_ptr<BrokerService> broker;  // null: tasks are fetched from the servers
     engine::WorkerService worker_service;
     engine::TaskService task_service;
     telemetry::CallbackHandle waiting_polls_gauge;
@@ -337,9 +373,11 @@ Result<std::unique_ptr<Application>> Application::Make(const Settings& settings,
         *locks = std::make_unique<lock::PrefixedLocks>(*std::move(locks),
                                                        settings.lock_prefix + ":lock:");
     }
-    auto all =
-        std::make_unique<Everything>(settings, parts, std::move(store), *std::move(locks),
-                                     std::move(client_options), std::move(token), std::move(smtp));
+    auto broker = OpenBroker(settings, parts.clock);
+    if (!broker) return std::move(broker).error().WithContext("broker");
+    auto all = std::make_unique<Everything>(settings, parts, std::move(store), *std::move(locks),
+                                            *std::move(broker), std::move(client_options),
+                                            std::move(token), std::move(smtp));
     return std::make_unique<Application>(Key{}, std::move(all));
 }
 
@@ -348,7 +386,7 @@ Result<void> Application::Start() {
     if (running_) return {};
     if (auto started = StartParts(); !started) {
         all_->server.Stop();
-        all_->agent_polls.Stop();
+        all_->StopAgents();
         all_->events.Stop();
         all_->engine.Stop();
         all_->StopCalls();
@@ -375,6 +413,7 @@ Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->store_check.Start());
     KSANA_TRY_VOID(all_->events.Start());
     KSANA_TRY_VOID(all_->agent_polls.Start());
+    if (all_->broker) KSANA_TRY_VOID(all_->broker->Start());
     if (all_->parts.listen) KSANA_TRY_VOID(all_->server.Start());
     if (all_->parts.demo) KSANA_TRY_VOID(MakeDemoJob(all_->job_service, url()));
     return all_->engine.Start();
@@ -389,7 +428,7 @@ void Application::StopWithin(Duration drain) {
     all_->running = false;
     all_->node.AnnounceStop();
     all_->server.Stop();
-    all_->agent_polls.Stop();
+    all_->StopAgents();
     all_->events.Stop();
     all_->engine.StopWithin(drain);
     all_->StopCalls();

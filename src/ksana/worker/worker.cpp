@@ -10,6 +10,8 @@
 #include "ksana/base/log/log.hpp"
 #include "ksana/base/text/names.hpp"
 #include "ksana/base/time/time_text.hpp"
+#include "ksana/broker/broker_url.hpp"
+#include "ksana/broker_rabbitmq/rabbitmq_broker.hpp"
 #include "ksana/model/run/agent.hpp"
 
 namespace ksana::worker {
@@ -27,6 +29,22 @@ LoopOptions WithKinds(LoopOptions options, const std::vector<engine::Executor*>&
     options.identity.kinds.assign(kinds.begin(), kinds.end());
     options.identity.types.assign(types.begin(), types.end());
     return options;
+}
+
+// Those that a worker with a message broker uses.
+std::vector<engine::Executor*> ForTasks(const std::vector<engine::Executor*>& executors) {
+    std::vector<engine::Executor*> kept;
+    std::ranges::copy_if(executors, std::back_inserter(kept), [](const engine::Executor* one) {
+        return one->kind() == model::ActionKind::kQueue;
+    });
+    return kept;
+}
+
+Result<std::unique_ptr<broker::Broker>> OpenBroker(const BrokerOptions& options,
+                                                   const Clock& clock) {
+    if (options.url.empty()) return std::unique_ptr<broker::Broker>();
+    KSANA_TRY(broker::BrokerUrl url, broker::ParseBrokerUrl(options.url));
+    return broker_rabbitmq::OpenRabbitmq({.url = std::move(url), .clock = clock});
 }
 
 // The first characters of a machine's name that a worker's name may have.
@@ -73,12 +91,21 @@ Result<void> CheckOptions(const WorkerOptions& options) {
 }
 
 Result<std::unique_ptr<Worker>> Worker::Make(WorkerOptions options, Parts parts) {
+    if (!options.broker.url.empty()) {
+        parts.executors = ForTasks(parts.executors);
+        if (parts.executors.empty()) {
+            return Error(Code::kInvalidArgument,
+                         "a worker with a message broker carries out tasks: it needs a handler");
+        }
+    }
     options.loop = WithKinds(std::move(options.loop), parts.executors);
     KSANA_TRY_VOID(CheckOptions(options));
+    auto broker = OpenBroker(options.broker, parts.clock);
+    if (!broker) return std::move(broker).error().WithContext("broker");
     KSANA_TRY(std::unique_ptr<HttpWire> wire,
               HttpWire::Make(options.wire, parts.clock, parts.random));
-    auto made =
-        std::make_unique<Worker>(Key{}, std::move(options), std::move(parts), std::move(wire));
+    auto made = std::make_unique<Worker>(Key{}, std::move(options), std::move(parts),
+                                         std::move(wire), *std::move(broker));
     if (!made->options_.metrics.empty()) {
         auto server = MakeMetricsServer(made->options_.metrics, made->metrics_, made->parts_.clock,
                                         made->parts_.random);
@@ -88,28 +115,52 @@ Result<std::unique_ptr<Worker>> Worker::Make(WorkerOptions options, Parts parts)
     return made;
 }
 
-Worker::Worker(Key /*key*/, WorkerOptions options, Parts parts, std::unique_ptr<HttpWire> wire)
+Worker::Worker(Key /*key*/, WorkerOptions options, Parts parts, std::unique_ptr<HttpWire> wire,
+               std::unique_ptr<broker::Broker> broker)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       wire_(std::move(wire)),
+      broker_(std::move(broker)),
+      queues_(options_.broker.prefix, options_.broker.queue_length),
+      broker_wire_(MakeBrokerWire()),
       loop_(options_.loop, {.clock = parts_.clock,
-                            .wire = *wire_,
+                            .wire = UsedWire(),
                             .executors = parts_.executors,
                             .wakeup = wakeup_,
                             .ended = [this](const model::Run& run, const model::Event& event,
                                             Duration took) { NoteEnd(run, event, took); }}),
       thread_("worker", [this](const std::stop_token& stop) { Run(stop); }) {
-    metrics_.Watch(loop_, *wire_, static_cast<std::size_t>(options_.loop.identity.slots));
+    metrics_.Watch(loop_, UsedWire(), static_cast<std::size_t>(options_.loop.identity.slots));
+}
+
+std::unique_ptr<BrokerWire> Worker::MakeBrokerWire() {
+    if (!broker_) return nullptr;
+    return std::make_unique<BrokerWire>(
+        BrokerWire::Options{.identity = options_.loop.identity,
+                            .lease = options_.loop.lease,
+                            .categories = options_.broker.categories},
+        BrokerWire::Parts{.http = *wire_,
+                          .broker = *broker_,
+                          .queues = queues_,
+                          .clock = parts_.clock,
+                          .random = parts_.random});
+}
+
+Wire& Worker::UsedWire() const {
+    if (broker_wire_) return *broker_wire_;
+    return *wire_;
 }
 
 Result<void> Worker::Start() {
     if (server_) KSANA_TRY_VOID(server_->Start());
     KSANA_TRY_VOID(wire_->Start());
+    if (broker_wire_) KSANA_TRY_VOID(broker_wire_->Start());
     return thread_.Start();
 }
 
 void Worker::Stop() {
     thread_.Stop();
+    if (broker_wire_) broker_wire_->Stop();
     wire_->Stop();
     if (server_) server_->Stop();
 }

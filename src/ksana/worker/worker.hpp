@@ -10,14 +10,24 @@
 #include "ksana/base/process/loop_thread.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/http_server/server.hpp"
+#include "ksana/worker/broker_wire.hpp"
 #include "ksana/worker/http_wire.hpp"
 #include "ksana/worker/worker_loop.hpp"
 #include "ksana/worker/worker_metrics.hpp"
 
 namespace ksana::worker {
 
+// Tasks come through a message broker, not from the servers. Such a worker carries out tasks only.
+struct BrokerOptions {
+    std::string url;  // empty: no broker
+    std::string prefix = "ksana";
+    std::vector<std::string> categories = {""};  // whose queues it consumes; "": of none
+    std::size_t queue_length = 100'000;          // as the servers have it
+};
+
 struct WorkerOptions {
     HttpWireOptions wire;
+    BrokerOptions broker;
     // kinds and types are those of the executors.
     LoopOptions loop;
     std::string metrics;  // "ADDRESS:PORT"; empty: not served
@@ -47,7 +57,8 @@ class Worker {
     // Makes all parts without starting them. What `parts` refers to must outlive the worker; its
     // executors must have answered every attempt before they are destroyed.
     static Result<std::unique_ptr<Worker>> Make(WorkerOptions options, Parts parts);
-    Worker(Key key, WorkerOptions options, Parts parts, std::unique_ptr<HttpWire> wire);
+    Worker(Key key, WorkerOptions options, Parts parts, std::unique_ptr<HttpWire> wire,
+           std::unique_ptr<broker::Broker> broker);
     ~Worker() { Stop(); }
 
     // kInvalidArgument or kUnavailable if the metrics cannot be served.
@@ -64,6 +75,8 @@ class Worker {
     std::size_t running() const { return loop_.running(); }
 
   private:
+    std::unique_ptr<BrokerWire> MakeBrokerWire();
+    Wire& UsedWire() const;
     void Run(const std::stop_token& stop);
     void NoteEnd(const model::Run& run, const model::Event& event, Duration took);
 
@@ -72,6 +85,9 @@ class Worker {
     Wakeup wakeup_;
     WorkerMetrics metrics_;
     std::unique_ptr<HttpWire> wire_;
+    const std::unique_ptr<broker::Broker> broker_;  // null: tasks come from the servers
+    const engine::BrokerQueues queues_;
+    const std::unique_ptr<BrokerWire> broker_wire_;  // likewise
     WorkerLoop loop_;
     std::unique_ptr<http_server::Server> server_;  // null: no metrics
     mutable Mutex mutex_;

@@ -26,18 +26,19 @@ class Report {
   public:
     explicit Report(bool verbose) : verbose_(verbose) {}
 
-    void Add(const std::string& name, const Result<void>& result) {
-        well_ = well_ && result.has_value();
+    void Add(const std::string& name, const Result<void>& result, bool informs = false) {
+        well_ = well_ && (informs || result.has_value());
+        const char sign = informs ? '!' : '-';
         if (!verbose_) {
-            if (!result) lines_ += fmt::format("[-] {} failed\n", name);
+            if (!result) lines_ += fmt::format("[{}] {} failed\n", sign, name);
         } else if (result) {
             lines_ += fmt::format("[+] {} ok\n", name);
         } else {
-            lines_ += fmt::format("[-] {} failed: {}\n", name, result.error().message);
+            lines_ += fmt::format("[{}] {} failed: {}\n", sign, name, result.error().message);
         }
     }
     void Add(const std::vector<HealthCheck>& checks) {
-        for (const HealthCheck& check : checks) Add(check.name, check.check());
+        for (const HealthCheck& check : checks) Add(check.name, check.check(), check.informs);
     }
 
     Response Answer() && {

@@ -15,6 +15,7 @@ namespace ksana::api {
 struct HealthCheck {
     std::string name;
     std::function<Result<void>()> check;
+    bool informs = false;  // its failure is shown, and the server counts as well all the same
 };
 
 struct Health {

@@ -34,6 +34,10 @@ std::string_view ExecutionWord(const Run& run) {
     const model::RunStatus& status = run.status;
     const bool unasked = run.policy.depends && !status.wait_until;
     const bool kept = status.state == RunState::kQueued && (status.blocked || unasked);
+    // Claimed for the message broker: handed out as soon as the broker has confirmed it.
+    if (model::IsWithBroker(status)) {
+        return ExecutionWord(status.detail.empty() ? RunState::kScheduled : RunState::kQueued);
+    }
     return ExecutionWord(kept ? RunState::kScheduled : status.state);
 }
 

@@ -202,14 +202,19 @@ void ReadRetry(ObjectReader& object, Event& out) {
     }
 }
 
+// A text is taken as the message of an error.
 void ReadError(ObjectReader& object, Event& out) {
     if (const auto node = object.FindRequired("error")) {
         AgentError error;
-        ObjectReader reader(object.reader(), *node);
-        reader.Optional("type", error.type);
-        reader.Required("message", error.message);
-        reader.Optional("stack", error.stack);
-        reader.Finish();
+        if (node->value.is_string()) {
+            object.reader().Read(*node, error.message);
+        } else {
+            ObjectReader reader(object.reader(), *node);
+            reader.Optional("type", error.type);
+            reader.Required("message", error.message);
+            reader.Optional("stack", error.stack);
+            reader.Finish();
+        }
         error.type = WithoutNul(std::move(error.type), model::kMaxNameLength);
         error.message = WithoutNul(std::move(error.message), model::kMaxErrorText);
         error.stack = WithoutNul(std::move(error.stack), model::kMaxStack);
@@ -389,6 +394,15 @@ void WriteWords(JsonOutput& output, std::string_view key, std::span<const std::s
 }
 
 }  // namespace
+
+void ReadAgentReport(ObjectReader& object, std::optional<AgentOutcome> outcome, Event& out) {
+    if (outcome) return ReadReport(object, *outcome, out);
+    BoundedReader bounded(object);
+    bounded.Text("exec_id", out.exec_id, model::kMaxExecIdLength, true);
+    out.kind = EventKind::kTake;
+    bounded.Range("lease", out.lease, model::kMinAgentLease, model::kMaxAgentLease);
+    ReadLog(object, out.log);
+}
 
 Result<AgentClaim> AgentClaimFromJson(std::string_view text) {
     return ReadDocument<AgentClaim>(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 
 namespace ksana::codec {
 
+class ObjectReader;
+
 // Bodies of the agent protocol (docs/api.md). Readers report every fault, including values outside
 // the bounds of model/run/agent.hpp.
 
@@ -20,6 +23,11 @@ Result<model::AgentClaim> AgentClaimFromJson(std::string_view text);
 // Reads a report about one run, whose id the path or the exchange names. Accepts only the members
 // of this outcome.
 Result<model::Event> AgentReportFromJson(std::string_view text, model::AgentOutcome outcome);
+
+// Reads the members of a report with this outcome; none: the attempt was begun by a consumer of the
+// message broker (kTake).
+void ReadAgentReport(ObjectReader& object, std::optional<model::AgentOutcome> outcome,
+                     model::Event& out);
 
 Result<model::AgentExchange> AgentExchangeFromJson(std::string_view text, std::size_t max_bytes);
 

@@ -39,6 +39,8 @@ std::string KeyOf(const model::AgentClaim& claim) {
     key += '\x01';
     for (const std::string& category : claim.categories) key += category + '\x02';
     key += '\x01';
+    for (const std::string& type : claim.without) key += type + '\x02';
+    key += '\x01';
     for (const auto& [name, value] : claim.labels) key += name + '\x03' + value + '\x02';
     return key;
 }

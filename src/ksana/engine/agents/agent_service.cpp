@@ -21,7 +21,10 @@ bool HasTypes(model::ActionKind kind) {
 // What a claim asks for among the runs of one kind.
 store::ClaimFilter FilterOf(const AgentClaim& claim, model::ActionKind kind) {
     store::ClaimFilter filter{.kind = kind, .tenant = claim.tenant, .creator = claim.creator};
-    if (HasTypes(kind)) filter.types = claim.types;
+    if (HasTypes(kind)) {
+        filter.types = claim.types;
+        filter.without = claim.without;
+    }
     if (kind == model::ActionKind::kQueue) filter.categories = claim.categories;
     filter.labels = claim.labels;
     // Calls that demand no labels are for the servers.
@@ -68,8 +71,11 @@ Result<store::Exchanged> AgentService::Exchange(std::vector<RunEvent> reports,
     store::ExchangeParams params;
     params.events.reserve(reports.size());
     for (RunEvent& report : reports) {
-        said.push_back(
-            {report.run_id, report.event.kind, report.event.exec_id, report.event.lease});
+        said.push_back({.run_id = report.run_id,
+                        .kind = report.event.kind,
+                        .exec_id = report.event.exec_id,
+                        .lease = report.event.lease,
+                        .by_broker = report.event.owner == model::kBrokerOwner});
         params.events.push_back({.run_id = report.run_id, .event = std::move(report.event)});
     }
     params.follow_up = options_.follow_up;
@@ -193,7 +199,8 @@ void AgentService::GiveBack(const std::vector<model::Run>& runs) {
 // attempt is over, frees its room.
 void AgentService::NoteLimits(const Said& said, const Applied& applied) const {
     if (options_.limits == nullptr || applied.verdict == EventVerdict::kRefused) return;
-    const bool beats = said.kind == model::EventKind::kProgress;
+    const bool beats =
+        said.kind == model::EventKind::kProgress || said.kind == model::EventKind::kTake;
     if (beats && applied.verdict == EventVerdict::kApplied) {
         options_.limits->Extend(said.exec_id, said.lease);
     } else {
@@ -202,6 +209,8 @@ void AgentService::NoteLimits(const Said& said, const Applied& applied) const {
 }
 
 void AgentService::Note(const Said& said, const Applied& applied) const {
+    // A consumer may have begun the run before it is noted as published.
+    if (said.by_broker && applied.verdict == EventVerdict::kStale) return;
     NoteLimits(said, applied);
     if (options_.observer != nullptr) options_.observer->Reported(said.kind, applied);
     if (applied.verdict != EventVerdict::kStale) return;

@@ -71,6 +71,7 @@ class AgentService {
         model::EventKind kind;
         std::string exec_id;
         Duration lease{};  // of a heartbeat
+        bool by_broker = false;
     };
 
     void Note(const Said& said, const store::Applied& applied) const;

@@ -119,8 +119,10 @@ Result<Run> RunService::Apply(const Uuid& id, model::Event event, model::AuditEv
 Result<Run> RunService::Cancel(const Uuid& id, const Actor& by) {
     KSANA_TRY(store::RunHistory history, store_.runs().Get(id));
     if (history.run.status.state == RunState::kCancelled) return std::move(history.run);
-    return Apply(id, {.kind = EventKind::kCancel},
-                 Audit(history.run, model::audit::kCancelled, by));
+    KSANA_TRY(Run run, Apply(id, {.kind = EventKind::kCancel},
+                             Audit(history.run, model::audit::kCancelled, by)));
+    if (cancel_asked_ && run.status.state == RunState::kRunning) cancel_asked_(run);
+    return run;
 }
 
 Result<Run> RunService::Resolve(const Uuid& id, const std::string& remark, const Actor& by) {

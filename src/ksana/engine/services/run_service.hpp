@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
@@ -17,8 +19,12 @@ namespace ksana::engine {
 // kNotFound: no such run. The store's errors are returned.
 class RunService {
   public:
+    // Hears of runs that go on after their cancel was asked for. Called by any thread.
+    using CancelAsked = std::function<void(const model::Run&)>;
+
     // `store` and `ids` must outlive the service.
-    RunService(store::Store& store, UuidGenerator& ids) : store_(store), ids_(ids) {}
+    RunService(store::Store& store, UuidGenerator& ids, CancelAsked cancel_asked = {})
+        : store_(store), ids_(ids), cancel_asked_(std::move(cancel_asked)) {}
 
     // Cancels a run. One that has not started is cancelled at once. A running one stays running
     // until its owner, which is notified, has stopped it. Idempotent. kConflict: the run is over.
@@ -88,6 +94,7 @@ class RunService {
 
     store::Store& store_;
     UuidGenerator& ids_;
+    const CancelAsked cancel_asked_;
 };
 
 }  // namespace ksana::engine

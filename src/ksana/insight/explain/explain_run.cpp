@@ -123,6 +123,7 @@ class RunExplainer {
 
     Result<void> WaitFor(const model::WaitCause& cause) {
         out_.limit = LimitFacts{.key = cause.key, .before = cause.before};
+        if (cause.reason == model::WaitReason::kBroker) return Wait(Reason::kBroker);
         return Wait(cause.reason == model::WaitReason::kLimited ? Reason::kLimited
                                                                 : Reason::kBreakerOpen);
     }

@@ -60,6 +60,7 @@ enum class Reason : std::uint8_t {
     kLimited,      // a limit of its node, group, type or host is used up
     kBreakerOpen,  // the breaker of its target is open
     kDependency,   // a job that it depends on has not succeeded
+    kBroker,       // no consumer has taken it from its queue of the message broker
     // not_a_fire
     kOffSchedule,
     kDstGap,
@@ -203,7 +204,7 @@ struct ksana::model::EnumNames<ksana::insight::Verdict> {
 
 template <>
 struct ksana::model::EnumNames<ksana::insight::Reason> {
-    static constexpr std::array<std::string_view, 32> kNames = {"none",
+    static constexpr std::array<std::string_view, 33> kNames = {"none",
                                                                 "overdue",
                                                                 "waited_for_run",
                                                                 "waited_for_slot",
@@ -220,6 +221,7 @@ struct ksana::model::EnumNames<ksana::insight::Reason> {
                                                                 "limited",
                                                                 "breaker_open",
                                                                 "dependency",
+                                                                "broker",
                                                                 "off_schedule",
                                                                 "dst_gap",
                                                                 "dst_fold",

@@ -194,6 +194,10 @@ class SentenceWriter {
                 return fmt::format("the limit of {} is used up{}", LimitName(), InFront());
             case Reason::kBreakerOpen:
                 return fmt::format("{} is known to be down{}", LimitName(), TriedAgain());
+            case Reason::kBroker:
+                return fmt::format(
+                    "it is in the queue {} of the message broker, and no consumer has begun it",
+                    Printable(e_.limit->key));
             case Reason::kHeld:
                 return "a person has to look at it" +
                        (e_.run->error.empty() ? "" : ": " + e_.run->error);

@@ -19,6 +19,7 @@ struct AgentClaim {
     std::string worker;  // the agent's id; becomes the owner of the claimed runs
     std::vector<std::string> types;
     std::vector<std::string> categories;
+    std::vector<std::string> without;  // types that it does not want
     std::string tenant;
     std::string creator;
     TextMap labels;  // of the agent; a run matches if these contain its whole selector

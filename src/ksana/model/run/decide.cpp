@@ -23,6 +23,16 @@ class Decider {
     Decider(Run& run, const Event& event, TimePoint now)
         : run_(run), event_(event), policy_(run.policy), now_(now), status_(run.status) {}
 
+    // The message broker has handed the attempt to the consumer that the event names: its time
+    // begins now.
+    void NoteTaken() {
+        taken_ = true;
+        status_.owner = event_.owner;
+        status_.deadline = now_ + policy_.timeout;
+        status_.started_at = now_;
+        status_.detail.clear();
+    }
+
     Transition Apply(Effect effect) {
         switch (effect) {
             case Effect::kRefuse:
@@ -33,6 +43,8 @@ class Decider {
                 return Begin();
             case Effect::kRenew:
                 return Renew();
+            case Effect::kTake:
+                return Take();
             case Effect::kFinish:
                 return Finish();
             case Effect::kRetryOrFail:
@@ -173,6 +185,17 @@ class Decider {
         return Applied();
     }
 
+    // Said twice by the same consumer, it changes nothing; Decide has refused everybody else.
+    Transition Take() {
+        if (!taken_) return Unchanged();
+        status_.lease_until.reset();
+        if (event_.lease > Duration::zero()) {
+            status_.lease_until = now_ + Bounded(event_.lease, kMaxLease);
+        }
+        NoteLines();
+        return Applied();
+    }
+
     // Completed work counts as a success even if a cancel was requested meanwhile.
     Transition Finish() {
         EndAttempt(AttemptOutcome::kSucceeded);
@@ -224,7 +247,9 @@ class Decider {
         return Close(RunState::kCancelled);
     }
 
+    // What the broker has was not begun: nobody needs to be asked.
     Transition AskToCancel() {
+        if (IsWithBroker(status_)) return CancelNow();
         if (status_.cancel_requested) return Unchanged();
         status_.cancel_requested = true;
         return Applied();
@@ -291,6 +316,7 @@ class Decider {
     TimePoint now_;
     RunStatus& status_;
     CallbackWanted callback_ = CallbackWanted::kNone;
+    bool taken_ = false;
 };
 
 // Returns whether the event must carry the exec_id of the current attempt. A skip is fenced only
@@ -300,11 +326,24 @@ bool NeedsExecId(const Run& run, const Event& event) {
            (event.kind == EventKind::kSkip && run.status.state == RunState::kRunning);
 }
 
+// Returns whether the event comes from somebody else than the one who has the attempt: a message
+// that the broker delivered twice reaches two consumers with one exec_id.
+bool IsStrangers(const Run& run, const Event& event) {
+    return !event.owner.empty() && event.owner != run.status.owner && !IsWithBroker(run.status);
+}
+
+// Returns whether a consumer of the broker is heard of for the first time. That may be the end of
+// the attempt: messages overtake each other.
+bool IsTakenBy(const Run& run, const Event& event) {
+    return IsWithBroker(run.status) && !event.owner.empty() && event.owner != kBrokerOwner;
+}
+
 }  // namespace
 
 Transition Decide(Run& run, const Event& event, TimePoint now) {
     if (NeedsExecId(run, event)) {
-        const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
+        const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id &&
+                                  !IsStrangers(run, event);
         if (same_attempt && run.status.state != RunState::kRunning &&
             run.status.last_report == event.kind) {
             return {.verdict = EventVerdict::kDuplicate};
@@ -316,7 +355,13 @@ Transition Decide(Run& run, const Event& event, TimePoint now) {
                         "current one"};
         }
     }
-    return Decider(run, event, now).Apply(EffectOf(run.status.state, event.kind));
+    Decider decider(run, event, now);
+    if (IsFenced(event.kind) && IsTakenBy(run, event)) decider.NoteTaken();
+    return decider.Apply(EffectOf(run.status.state, event.kind));
+}
+
+bool IsWithBroker(const RunStatus& status) {
+    return status.state == RunState::kRunning && status.owner == kBrokerOwner;
 }
 
 std::optional<Attempt> LastAttempt(const Run& run) {
@@ -357,6 +402,12 @@ std::optional<Event> OverdueEvent(const Run& run, TimePoint now) {
     const auto expires = ExpiresAt(run);
     if (!expires || *expires > now) return std::nullopt;
     Event event{.exec_id = run.status.exec_id};
+    if (IsWithBroker(run.status)) {
+        event.kind = EventKind::kSnooze;
+        event.not_begun = true;
+        event.error = "no consumer of the message broker has begun it in time";
+        return event;
+    }
     if (run.status.lease_until && *run.status.lease_until <= now) {
         event.kind = EventKind::kLostOwner;
         event.error = fmt::format("lost: \"{}\" was not heard of in time", run.status.owner);

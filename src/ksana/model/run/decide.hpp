@@ -23,11 +23,14 @@ struct Event {
     // Id of the attempt that the event is about; for kStart the id of the new attempt. Fenced
     // events (IsFenced) without the current id are stale.
     std::string exec_id;
-    std::string owner;                     // kStart
-    Duration lease{};                      // kStart, kProgress
-    std::string result;                    // kSuccess
-    std::string error;                     // failures, kTimeout, kLostOwner, kCallbackFailed
-    std::string detail;                    // every event that ends an attempt: JSON, stored with it
+    // kStart and kTake: who has the attempt from now on. Other fenced events: who says so, where
+    // that is known; they are stale if another one has the attempt. Of an attempt that the broker
+    // has, they are also the news that it was begun.
+    std::string owner;
+    Duration lease{};    // kStart, kProgress; kTake: zero: the attempt ends with its timeout only
+    std::string result;  // kSuccess
+    std::string error;   // failures, kTimeout, kLostOwner, kCallbackFailed
+    std::string detail;  // every event that ends an attempt: JSON, stored with it
     std::optional<Duration> after;         // kRetryableFailure: the Retry-After; kSnooze: the delay
     std::optional<std::int32_t> progress;  // kProgress
     std::string note;                      // kProgress
@@ -84,14 +87,18 @@ Transition Decide(Run& run, const Event& event, TimePoint now);
 // attempt. `ended_at` is not set while the attempt runs. Earlier attempts are rows of their own.
 std::optional<Attempt> LastAttempt(const Run& run);
 
+// Returns whether the current attempt is with the message broker: no consumer has begun it.
+bool IsWithBroker(const RunStatus& status);
+
 // Returns whether the run has had an attempt and is not over: a later fire of the same job must not
 // overlap with it.
 bool IsUnderWay(const RunStatus& status);
 
 // Returns when the reaper takes a running run from its owner, or nullopt if the run is not running.
 std::optional<TimePoint> ExpiresAt(const Run& run);
-// Returns the event with which the reaper ends the attempt (kLostOwner or kTimeout), or nullopt if
-// the attempt has not expired.
+// Returns the event with which the reaper ends the attempt (kLostOwner or kTimeout; kSnooze for one
+// that the broker had: its message may be lost, and the run is published again), or nullopt if the
+// attempt has not expired.
 std::optional<Event> OverdueEvent(const Run& run, TimePoint now);
 
 // How often a run that waits for other jobs is looked at, in case its release was lost.

@@ -457,6 +457,89 @@ TEST_F(DecideTest, AnAttemptThatWasDeferredGivesItsNumberToTheNext) {
     EXPECT_FALSE(again.after.outcome);
 }
 
+// An attempt that the message broker has, noted as handed out.
+class BrokerAttemptTest : public DecideTest {
+  protected:
+    Run AtBroker() const {
+        Run run = In(RunState::kRunning);
+        run.status.owner = kBrokerOwner;
+        run.status.detail = R"({"waits":{"reason":"broker","for":"ksana.tasks"}})";
+        run.policy = policy_;
+        return run;
+    }
+    Event Says(EventKind kind, std::string owner) const {
+        return {.kind = kind, .exec_id = "e1", .owner = std::move(owner), .lease = minutes(1)};
+    }
+};
+
+// D-02
+TEST_F(BrokerAttemptTest, AConsumerBeginsItOnce) {
+    const Run run = AtBroker();
+    const Made taken = On(run, Says(EventKind::kTake, "c1"));
+    EXPECT_EQ(taken.verdict, EventVerdict::kApplied);
+    EXPECT_EQ(taken.after.state, RunState::kRunning);
+    EXPECT_EQ(taken.after.owner, "c1");
+    EXPECT_EQ(taken.after.started_at, now_);
+    EXPECT_EQ(taken.after.deadline, now_ + policy_.timeout);
+    EXPECT_EQ(taken.after.lease_until, now_ + minutes(1));
+    EXPECT_EQ(taken.after.detail, "") << "it waits for nothing any more";
+
+    Run with_c1 = run;
+    with_c1.status = taken.after;
+    EXPECT_EQ(On(with_c1, Says(EventKind::kTake, "c1")).verdict, EventVerdict::kDuplicate);
+    // The broker delivered the message twice: one exec_id, two consumers.
+    for (const EventKind kind : {EventKind::kTake, EventKind::kProgress, EventKind::kSuccess}) {
+        EXPECT_EQ(On(with_c1, Says(kind, "c2")).verdict, EventVerdict::kStale) << NameOf(kind);
+    }
+    EXPECT_EQ(On(with_c1, Says(EventKind::kSuccess, "c1")).verdict, EventVerdict::kApplied);
+    // The note that it was handed out comes last.
+    Event late = Says(EventKind::kProgress, std::string(kBrokerOwner));
+    late.not_begun = true;
+    EXPECT_EQ(On(with_c1, late).verdict, EventVerdict::kStale);
+}
+
+TEST_F(BrokerAttemptTest, WithoutALeaseItsTimeoutEndsIt) {
+    Event take = Says(EventKind::kTake, "c1");
+    take.lease = {};
+    const Made taken = On(AtBroker(), take);
+    EXPECT_FALSE(taken.after.lease_until);
+    EXPECT_EQ(taken.after.deadline, now_ + policy_.timeout);
+}
+
+TEST_F(BrokerAttemptTest, TheEndMayComeBeforeTheBeginning) {
+    const Run run = AtBroker();
+    const Made done = On(run, Says(EventKind::kSuccess, "c1"));
+    EXPECT_EQ(done.verdict, EventVerdict::kApplied);
+    EXPECT_EQ(done.after.state, RunState::kSucceeded);
+    EXPECT_EQ(done.after.owner, "c1");
+    Run over = run;
+    over.status = done.after;
+    EXPECT_EQ(On(over, Says(EventKind::kTake, "c1")).verdict, EventVerdict::kStale);
+    EXPECT_EQ(On(over, Says(EventKind::kSuccess, "c1")).verdict, EventVerdict::kDuplicate);
+}
+
+TEST_F(BrokerAttemptTest, ALostMessageUsesUpNothing) {
+    Run run = AtBroker();
+    const auto overdue = OverdueEvent(run, now_ + minutes(5));
+    ASSERT_TRUE(overdue);
+    const Made back = On(run, *overdue);
+    EXPECT_EQ(back.after.state, RunState::kScheduled);
+    EXPECT_EQ(back.after.ready_at, now_);
+    EXPECT_EQ(back.after.failures, 0);
+    EXPECT_EQ(back.after.outcome, AttemptOutcome::kDeferred);
+    run.status = back.after;
+    const Made again = On(run, {.kind = EventKind::kStart, .exec_id = "e2"});
+    EXPECT_EQ(again.after.attempt, 1) << "the number is used again";
+    EXPECT_EQ(again.after.fence, 2);
+}
+
+// G-04
+TEST_F(BrokerAttemptTest, ACancelNeedsNobodysConsent) {
+    const Made cancelled = On(AtBroker(), {.kind = EventKind::kCancel});
+    EXPECT_EQ(cancelled.after.state, RunState::kCancelled);
+    EXPECT_EQ(cancelled.after.finished_at, now_);
+}
+
 TEST_F(DecideTest, WhoWaitsAtItsOwnerIsJudgedByItsLeaseAlone) {
     Run run = In(RunState::kRunning);
     policy_.timeout = seconds(1);

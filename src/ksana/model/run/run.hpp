@@ -39,6 +39,10 @@ struct EnumNames<RunState> {
 
 constexpr bool IsFinal(RunState state) { return state >= RunState::kSucceeded; }
 
+// The owner of a running attempt that a message broker has and no consumer has begun. No agent or
+// worker can have this name: it is not an identifier.
+inline constexpr std::string_view kBrokerOwner = "message broker";
+
 // What created a run.
 enum class RunTrigger : std::uint8_t { kFire, kManual, kBackfill, kSubmitted, kCallback };
 
@@ -66,6 +70,7 @@ enum class EventKind : std::uint8_t {
     kMiss,
     kBlock,    // another run of its job, or of a job it depends on, must end first
     kUnblock,  // the run that blocked it has ended
+    kTake,     // a consumer of the message broker has begun the attempt
 };
 
 enum class AttemptOutcome : std::uint8_t {
@@ -202,7 +207,7 @@ struct EnumNames<RunTrigger> {
 };
 template <>
 struct EnumNames<EventKind> {
-    static constexpr std::array<std::string_view, 21> kNames = {"due",
+    static constexpr std::array<std::string_view, 22> kNames = {"due",
                                                                 "start",
                                                                 "progress",
                                                                 "success",
@@ -222,7 +227,8 @@ struct EnumNames<EventKind> {
                                                                 "skip",
                                                                 "miss",
                                                                 "block",
-                                                                "unblock"};
+                                                                "unblock",
+                                                                "take"};
 };
 template <>
 struct EnumNames<SkipReason> {

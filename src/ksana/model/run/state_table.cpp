@@ -33,6 +33,7 @@ constexpr Rule kRules[] = {
     {RunState::kQueued, EventKind::kUnblock, Effect::kUnblock},
 
     {RunState::kRunning, EventKind::kProgress, Effect::kRenew},
+    {RunState::kRunning, EventKind::kTake, Effect::kTake},
     {RunState::kRunning, EventKind::kSuccess, Effect::kFinish},
     {RunState::kRunning, EventKind::kRetryableFailure, Effect::kRetryOrFail},
     {RunState::kRunning, EventKind::kPermanentFailure, Effect::kFail},
@@ -90,8 +91,10 @@ std::string_view TargetsOf(Effect effect) {
             return "queued, cancelled";
         case Effect::kBegin:
         case Effect::kRenew:
-        case Effect::kAskToCancel:
+        case Effect::kTake:
             return "running";
+        case Effect::kAskToCancel:
+            return "running, cancelled";
         case Effect::kFinish:
             return "succeeded, completing";
         case Effect::kRetryOrFail:
@@ -133,6 +136,7 @@ bool IsFenced(EventKind event) {
         case EventKind::kCancelled:
         case EventKind::kSnooze:
         case EventKind::kShutdown:
+        case EventKind::kTake:
             return true;
         default:
             return false;

@@ -13,13 +13,14 @@ enum class Effect : std::uint8_t {
     kEnqueue,          // → queued
     kBegin,            // → running, with a new attempt
     kRenew,            // stays running; the lease is extended, progress is stored
+    kTake,             // stays running; a consumer of the broker has begun it
     kFinish,           // → succeeded, or completing if a callback must be delivered first
     kRetryOrFail,      // → scheduled, failed or held; cancelled if a cancel was requested
     kRetryNowOrFail,   // → queued, failed or held; cancelled if a cancel was requested
     kFail,             // → failed or held; cancelled if a cancel was requested
     kRetryOrTimeOut,   // → scheduled, timed_out or held; cancelled if a cancel was requested
     kCancelNow,        // → cancelled
-    kAskToCancel,      // stays running; the owner is asked to stop
+    kAskToCancel,      // stays running; the owner is asked to stop. At the broker: → cancelled
     kDeliver,          // → succeeded
     kNoteUndelivered,  // stays completing; the error is stored
     kHold,             // → held

@@ -7,21 +7,22 @@
 
 namespace ksana::model {
 
-enum class WaitReason : std::uint8_t { kLimited, kBreakerOpen, kDependency };
+enum class WaitReason : std::uint8_t { kLimited, kBreakerOpen, kDependency, kBroker };
 
-// Why a run does not start. Stored in the detail of a run that waits at its owner, was deferred, or
-// waits for another job, so that users can see the reason.
+// Why a run does not start. Stored in the detail of a run that waits at its owner or in a queue of
+// the message broker, was deferred, or waits for another job, so that users can see the reason.
 struct WaitCause {
     WaitReason reason = WaitReason::kLimited;
-    std::string key;          // "group:etl", "host:example.com:443"; kDependency: the job's id
+    // "group:etl", "host:example.com:443"; kDependency: the job's id; kBroker: the broker's queue
+    std::string key;
     std::int64_t before = 0;  // number of runs ahead of it
     friend bool operator==(const WaitCause&, const WaitCause&) = default;
 };
 
 template <>
 struct EnumNames<WaitReason> {
-    static constexpr std::array<std::string_view, 3> kNames = {"limited", "breaker_open",
-                                                               "dependency"};
+    static constexpr std::array<std::string_view, 4> kNames = {"limited", "breaker_open",
+                                                               "dependency", "broker"};
 };
 
 }  // namespace ksana::model

@@ -8,7 +8,7 @@
 namespace ksana::server {
 namespace {
 
-constexpr std::array<SettingSpec, 44> kSettings = {{
+constexpr std::array<SettingSpec, 49> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -49,6 +49,36 @@ constexpr std::array<SettingSpec, 44> kSettings = {{
      .value_name = "TEXT",
      .help =
          "begins the keys of these locks; installations that share a lock server need one each"},
+    {.name = "broker",
+     .member = &Settings::broker,
+     .default_text = "store",
+     .value_name = "URL",
+     .help = "how tasks get to workers: store (they fetch them from the servers), or a RabbitMQ "
+             "that the servers publish them to, amqp://USER@HOST/VHOST or amqps://"},
+    {.name = "broker_prefix",
+     .member = &Settings::broker_prefix,
+     .default_text = "ksana",
+     .value_name = "TEXT",
+     .help = "begins the names of the queues; installations that share a broker need one each"},
+    {.name = "broker_categories",
+     .member = &Settings::broker_categories,
+     .default_text = "",
+     .value_name = "NAME,...",
+     .help = "publishes only tasks of these categories; empty: all"},
+    {.name = "broker_queue_length",
+     .member = &Settings::broker_queue_length,
+     .default_text = "100000",
+     .value_name = "COUNT",
+     .help = "messages in a queue of the broker at most; more tasks wait in the store",
+     .low = "1",
+     .high = "10000000"},
+    {.name = "broker_wait",
+     .member = &Settings::broker_wait,
+     .default_text = "10m",
+     .value_name = "DURATION",
+     .help = "a published task that nobody has begun after so long is published again",
+     .low = "1s",
+     .high = "24h"},
     {.name = "workers",
      .member = &Settings::workers,
      .default_text = "4",

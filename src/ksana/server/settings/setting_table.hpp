@@ -18,7 +18,7 @@ using SettingMember =
                  Duration Settings::*, std::uint64_t Settings::*, LogLevel Settings::*,
                  LogFormat Settings::*, EgressPolicy Settings::*,
                  std::vector<std::string> Settings::*, StoreUrl Settings::*,
-                 lock::LockUrl Settings::*>;
+                 lock::LockUrl Settings::*, std::optional<broker::BrokerUrl> Settings::*>;
 
 // One row of the table of settings. Parsing and help are made from it, and a test holds
 // docs/configuration.md to it.

@@ -22,6 +22,7 @@ using Fault = std::optional<std::string>;
 // In the order of LogFormat and EgressPolicy.
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 2> kEgressPolicies = {"default", "public"};
+constexpr std::string_view kStoreAsBroker = "store";
 
 Error WrongValue(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
@@ -74,6 +75,9 @@ std::string Show(EgressPolicy value) {
 std::string Show(const std::string& value) { return Printable(value); }
 std::string Show(const StoreUrl& value) { return ShownUrl(value); }
 std::string Show(const lock::LockUrl& value) { return lock::ShownUrl(value); }
+std::string Show(const std::optional<broker::BrokerUrl>& value) {
+    return value ? value->name() : std::string(kStoreAsBroker);
+}
 std::string Show(const std::vector<std::string>& value) {
     return fmt::format("{}", fmt::join(value, ", "));
 }
@@ -113,6 +117,15 @@ class Setter {
 
     Fault operator()(lock::LockUrl Settings::*member) const {
         auto url = lock::ParseLockUrl(Text());
+        if (!url) return url.error().message;
+        settings_.*member = std::move(*url);
+        return std::nullopt;
+    }
+
+    Fault operator()(std::optional<broker::BrokerUrl> Settings::*member) const {
+        (settings_.*member).reset();
+        if (Text() == kStoreAsBroker) return std::nullopt;
+        auto url = broker::ParseBrokerUrl(Text());
         if (!url) return url.error().message;
         settings_.*member = std::move(*url);
         return std::nullopt;

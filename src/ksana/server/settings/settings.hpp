@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/log/log.hpp"
 #include "ksana/base/time/time.hpp"
+#include "ksana/broker/broker_url.hpp"
 #include "ksana/lock/lock_url.hpp"
 #include "ksana/server/settings/store_url.hpp"
 
@@ -28,6 +30,11 @@ struct Settings {
     StoreUrl store;      // may contain a password; display it with ShownUrl only
     lock::LockUrl lock;  // likewise
     std::string lock_prefix;
+    std::optional<broker::BrokerUrl> broker;  // none: workers fetch from the servers only
+    std::string broker_prefix;
+    std::vector<std::string> broker_categories;  // empty: all
+    std::int32_t broker_queue_length = 0;
+    Duration broker_wait{};
     std::int32_t workers = 0;
     bool commands = false;  // this server runs commands
     Duration default_timeout{};

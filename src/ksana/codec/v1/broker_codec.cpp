@@ -1,0 +1,125 @@
+#include "ksana/codec/v1/broker_codec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "ksana/base/text/names.hpp"
+#include "ksana/codec/json/json_reader.hpp"
+#include "ksana/codec/json/value_writer.hpp"
+#include "ksana/codec/v1/agent_codec.hpp"
+#include "ksana/model/run/agent.hpp"
+#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/worker.hpp"
+
+namespace ksana::codec {
+namespace {
+
+using model::AgentOutcome;
+using model::EventKind;
+using model::RunEvent;
+
+// Room for a result of a megabyte, its escapes and the other members.
+constexpr std::size_t kMostText = std::size_t{8} << 20;
+
+struct Status {
+    std::string_view word;                // of document D, as far as it has one
+    std::optional<AgentOutcome> outcome;  // none: the attempt begins
+};
+constexpr std::array<Status, 7> kStatuses = {{{"RUNNING", {}},
+                                              {"HEARTBEAT", AgentOutcome::kHeartbeat},
+                                              {"COMPLETED", AgentOutcome::kSucceeded},
+                                              {"FAILED", AgentOutcome::kFailed},
+                                              {"TIMEOUT", AgentOutcome::kTimedOut},
+                                              {"RELEASED", AgentOutcome::kReleased},
+                                              {"SNOOZED", AgentOutcome::kSnoozed}}};
+
+// "status", or "outcome" with the words of agents.
+const Status* ReadStatus(ObjectReader& object) {
+    std::optional<AgentOutcome> outcome;
+    object.Optional("outcome", outcome);
+    if (outcome) {
+        return std::ranges::find(kStatuses, outcome, &Status::outcome);
+    }
+    const auto node = object.FindRequired("status");
+    if (!node) return nullptr;
+    std::string word;
+    object.reader().Read(*node, word);
+    std::array<std::string_view, kStatuses.size()> words;
+    for (std::size_t i = 0; i < kStatuses.size(); ++i) {
+        if (kStatuses.at(i).word == word) return &kStatuses.at(i);
+        words.at(i) = kStatuses.at(i).word;
+    }
+    if (node->value.is_string()) object.reader().FaultUnknownName(node->path, word, words);
+    return nullptr;
+}
+
+// The name that an owner has: of a registered worker with its incarnation.
+std::string ReadOwner(ObjectReader& object) {
+    std::string worker;
+    Uuid incarnation;
+    const auto node = object.FindRequired("worker");
+    if (node) object.reader().Read(*node, worker);
+    object.Optional("incarnation", incarnation);
+    if (node && node->value.is_string() && !IsIdentifier(worker)) {
+        object.reader().Fault(node->path, "is 1 to 200 letters, digits and - _ . : long");
+    }
+    return model::OwnerName(worker, incarnation);
+}
+
+void ReadStatusMessage(JsonReader& reader, const Node& node, RunEvent& out) {
+    ObjectReader object(reader, node);
+    object.Required("run_id", out.run_id);
+    std::string owner = ReadOwner(object);
+    const Status* const status = ReadStatus(object);
+    if (status == nullptr) return;  // the other members depend on it
+    ReadAgentReport(object, status->outcome, out.event);
+    out.event.owner = std::move(owner);
+    object.Finish();
+}
+
+}  // namespace
+
+std::string TaskMessageToJson(const model::Run& run) {
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    output.BeginObject();
+    writer.Member("run_id", run.id);
+    writer.Member("exec_id", run.status.exec_id);
+    writer.Member("fence", run.status.fence);
+    writer.Member("attempt", run.status.attempt);
+    writer.Member("type", run.type);
+    writer.Member("category", run.category);
+    writer.Member("tenant", run.tenant);
+    writer.Member("creator", run.creator);
+    writer.Member("priority", run.priority);
+    output.Key("payload");
+    writer.WriteJsonText(run.payload);
+    writer.Member("timeout", run.policy.timeout);
+    writer.Member("traceparent", model::TraceParentOf(run));
+    if (run.parent) writer.Member("parent", *run.parent);
+    if (!run.job_id.empty()) writer.Member("job_id", run.job_id);
+    if (run.nominal_at) writer.Member("nominal_at", *run.nominal_at);
+    writer.Member("kind", run.kind);
+    output.EndObject();
+    return output.Take();
+}
+
+Result<RunEvent> StatusMessageFromJson(std::string_view text) {
+    return ReadDocument<RunEvent>(text, JsonForm::kDefinition, {.bytes = kMostText},
+                                  ReadStatusMessage);
+}
+
+std::string DirectiveMessageToJson(const Uuid& run_id, std::string_view exec_id,
+                                   std::string_view directive) {
+    JsonOutput output;
+    const ValueWriter writer(JsonForm::kDefinition, output);
+    output.BeginObject();
+    writer.Member("run_id", run_id);
+    writer.Member("exec_id", std::string(exec_id));
+    writer.Member("directive", std::string(directive));
+    output.EndObject();
+    return output.Take();
+}
+
+}  // namespace ksana::codec

@@ -1,0 +1,362 @@
+#include "ksana/engine/broker/broker_publisher.hpp"
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/codec/records/wait_cause_codec.hpp"
+#include "ksana/codec/v1/broker_codec.hpp"
+#include "ksana/model/run/attempt_log.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using broker::PublishVerdict;
+using model::RunEvent;
+
+constexpr Duration kPublishWithin = std::chrono::seconds(10);
+constexpr Duration kPollWait = std::chrono::seconds(60);
+constexpr Duration kErrorPause = std::chrono::seconds(1);
+// How long a run that the broker did not take waits before it is claimed again, and how long no
+// other of its type is claimed.
+constexpr Duration kRefusedPause = std::chrono::seconds(1);
+constexpr std::size_t kMostPausedTypes = 1'000;
+constexpr std::size_t kMostNotices = 10'000;
+
+RunEvent HandedOut(const model::Run& run, const std::string& queue, Duration wait) {
+    return {.run_id = run.id,
+            .event = {.kind = model::EventKind::kProgress,
+                      .exec_id = run.status.exec_id,
+                      .owner = std::string(model::kBrokerOwner),
+                      .lease = wait,
+                      .detail = codec::WaitCauseToDetail(
+                          {.reason = model::WaitReason::kBroker, .key = queue}),
+                      .not_begun = true}};
+}
+
+std::string_view WhyNot(PublishVerdict verdict) {
+    switch (verdict) {
+        case PublishVerdict::kRefused:
+            return "the queue of the message broker is full";
+        case PublishVerdict::kNoQueue:
+            return "the queue of the message broker is gone";
+        default:
+            return "the message broker has not confirmed it";
+    }
+}
+
+}  // namespace
+
+// What polls bring. Shared with the poll that waits, which may outlive the publisher.
+struct BrokerPublisher::Inbox {
+    Mutex mutex;
+    std::vector<model::Run> runs KSANA_GUARDED_BY(mutex);
+    bool polling KSANA_GUARDED_BY(mutex) = false;
+    bool failed KSANA_GUARDED_BY(mutex) = false;
+    bool closed KSANA_GUARDED_BY(mutex) = false;  // no poll is to wait: there is no link
+    std::function<void()> on_gone KSANA_GUARDED_BY(mutex);
+    std::function<void()> nudge KSANA_GUARDED_BY(mutex);  // empty: the publisher has stopped
+
+    void Take(std::vector<model::Run> more, bool error) {
+        const MutexLock lock(mutex);
+        std::ranges::move(more, std::back_inserter(runs));
+        polling = false;
+        failed = failed || error;
+        on_gone = nullptr;
+        if (nudge) nudge();
+    }
+    // Ends the poll that waits: without a link its runs are for others.
+    void Close() {
+        std::function<void()> gone;
+        {
+            const MutexLock lock(mutex);
+            closed = true;
+            gone = std::exchange(on_gone, nullptr);
+        }
+        if (gone) gone();
+    }
+};
+
+RunEvent BrokerPublisher::NotBegun(const model::Run& run, Duration after, std::string why) {
+    return {.run_id = run.id,
+            .event = {.kind = model::EventKind::kSnooze,
+                      .exec_id = run.status.exec_id,
+                      .owner = std::string(model::kBrokerOwner),
+                      .error = std::move(why),
+                      .after = after,
+                      .not_begun = true}};
+}
+
+// The poll of the publisher.
+class BrokerPublisher::Client final : public PollClient {
+  public:
+    explicit Client(std::shared_ptr<Inbox> inbox) : inbox_(std::move(inbox)) {}
+
+    void Send(std::vector<model::Run> runs) override { inbox_->Take(std::move(runs), false); }
+    void Fail(const Error& error) override {
+        Log(LogLevel::kWarn, "no task can be claimed for the message broker, tries again",
+            {{"error", error.Describe()}});
+        inbox_->Take({}, true);
+    }
+    bool gone() const override {
+        const MutexLock lock(inbox_->mutex);
+        return inbox_->closed;
+    }
+    void OnGone(std::function<void()> callback) override {
+        {
+            const MutexLock lock(inbox_->mutex);
+            if (!inbox_->closed) {
+                inbox_->on_gone = std::move(callback);
+                return;
+            }
+        }
+        callback();
+    }
+
+  private:
+    const std::shared_ptr<Inbox> inbox_;
+};
+
+BrokerPublisher::BrokerPublisher(Options options, const Parts& parts)
+    : options_(std::move(options)),
+      parts_(parts),
+      link_(parts.broker, parts.clock, parts.random, "ksana publisher",
+            [this](broker::Link& link) { return Prepare(link); }),
+      inbox_(std::make_shared<Inbox>()),
+      thread_("publisher", [this](const std::stop_token& stop) { Run(stop); }) {}
+
+BrokerPublisher::~BrokerPublisher() { Stop(); }
+
+Result<void> BrokerPublisher::Start() {
+    const MutexLock service(service_mutex_);
+    {
+        const MutexLock lock(inbox_->mutex);
+        inbox_->nudge = [this] { link_.Nudge(); };
+    }
+    return thread_.Start();
+}
+
+void BrokerPublisher::Stop() {
+    const MutexLock service(service_mutex_);
+    inbox_->Close();
+    thread_.Stop();
+    std::vector<model::Run> left;
+    {
+        const MutexLock lock(inbox_->mutex);
+        inbox_->nudge = nullptr;
+        left.swap(inbox_->runs);
+    }
+    std::vector<RunEvent> reports;
+    for (const model::Run& run : left) reports.push_back(NotBegun(run, {}, "the server stops"));
+    Report(std::move(reports));
+    link_.Close();
+}
+
+void BrokerPublisher::Run(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { link_.Nudge(); });
+    while (!stop.stop_requested()) link_.WaitUntil(RunOnce(), stop);
+}
+
+SteadyPoint BrokerPublisher::RunOnce() {
+    const SteadyPoint now = parts_.clock.SteadyNow();
+    if (link_.Get() == nullptr) inbox_->Close();
+    std::vector<model::Run> runs;
+    bool polling = false;
+    {
+        const MutexLock lock(inbox_->mutex);
+        runs.swap(inbox_->runs);
+        polling = inbox_->polling;
+        if (std::exchange(inbox_->failed, false)) poll_at_ = now + kErrorPause;
+    }
+    if (!runs.empty()) {
+        Publish(std::move(runs));
+    } else if (link_.connected() && !polling && poll_at_ <= now) {
+        Poll({});
+    }
+    if (!link_.connected()) return link_.retry_at();
+    SendNotices();
+    if (sweep_at_ <= now) Sweep();
+    {
+        const MutexLock lock(inbox_->mutex);
+        if (!inbox_->runs.empty()) return now;
+        polling = inbox_->polling;
+    }
+    SteadyPoint next = sweep_at_;
+    if (!polling) next = std::min(next, std::max(poll_at_, now));
+    for (const auto& [type, until] : paused_) next = std::min(next, std::max(until, now));
+    return next;
+}
+
+model::AgentClaim BrokerPublisher::ClaimNow() {
+    const SteadyPoint now = parts_.clock.SteadyNow();
+    std::erase_if(paused_, [now](const auto& entry) { return entry.second <= now; });
+    model::AgentClaim claim{.worker = std::string(model::kBrokerOwner),
+                            .categories = options_.categories,
+                            .max = options_.batch,
+                            .lease = options_.wait,
+                            .wait = kPollWait};
+    for (const auto& [type, until] : paused_) claim.without.push_back(type);
+    // A type that is paused is asked for again by the next poll.
+    if (!paused_.empty()) claim.wait = kRefusedPause;
+    return claim;
+}
+
+// Reports and claims in one transaction; without a run the poll waits.
+void BrokerPublisher::Poll(std::vector<RunEvent> reports) {
+    AgentPoll poll{.claim = ClaimNow(), .client = std::make_unique<Client>(inbox_)};
+    {
+        const MutexLock lock(inbox_->mutex);
+        inbox_->closed = false;
+        inbox_->polling = true;
+    }
+    std::optional<std::uint64_t> seen;
+    if (!parts_.polls.OthersWait(poll.claim)) seen = parts_.polls.commits();
+    const bool claims = seen.has_value() && !parts_.polls.draining();
+    auto exchanged =
+        parts_.agents.Exchange(std::move(reports), claims ? std::optional(poll.claim)
+                                                          : std::optional<model::AgentClaim>());
+    if (!exchanged) {
+        poll.client->Fail(exchanged.error());
+        return;
+    }
+    // A server that is about to stop answers every poll at once.
+    if (parts_.polls.draining()) poll_at_ = parts_.clock.SteadyNow() + kErrorPause;
+    parts_.polls.Settle(std::move(poll), std::move(exchanged->claimed.runs), seen);
+}
+
+// Makes the queues that are known, so that consumers find them before the first task. One that exists
+// with other arguments is told when there is a task for it.
+Result<void> BrokerPublisher::Prepare(broker::Link& link) {
+    declared_.clear();
+    abandoned_.clear();
+    KSANA_TRY_VOID(link.Declare(parts_.queues.Dead()));
+    std::vector<std::string> known = options_.categories;
+    if (known.empty()) known.emplace_back();
+    for (const std::string& category : known) {
+        const auto declared = DeclareFor(link, category);
+        if (!declared && declared.error().code != Code::kConflict) return declared.error();
+    }
+    return {};
+}
+
+Result<void> BrokerPublisher::DeclareFor(broker::Link& link, const std::string& category) {
+    if (declared_.contains(category)) return {};
+    KSANA_TRY_VOID(link.Declare(parts_.queues.Tasks(category)));
+    declared_.insert(category);
+    return {};
+}
+
+void BrokerPublisher::Publish(std::vector<model::Run> runs) {
+    broker::Link* const link = link_.Get();
+    std::vector<broker::OutMessage> messages;
+    std::vector<PublishVerdict> verdicts(runs.size(), PublishVerdict::kUnknown);
+    std::vector<std::size_t> sent;  // indexes in `runs`
+    std::optional<Error> error;
+    for (std::size_t i = 0; link != nullptr && !error && i < runs.size(); ++i) {
+        const model::Run& run = runs[i];
+        if (auto declared = DeclareFor(*link, run.category); !declared) {
+            if (link_.Lose(declared.error())) error = declared.error();
+            verdicts[i] = PublishVerdict::kNoQueue;
+            Log(LogLevel::kError, "a queue of the message broker cannot be used",
+                {{"run_id", run.id.ToString()}, {"error", declared.error().Describe()}});
+            continue;
+        }
+        messages.push_back({.queue = parts_.queues.Tasks(run.category).name,
+                            .message = {.id = run.status.exec_id,
+                                        .body = codec::TaskMessageToJson(run),
+                                        .priority = run.priority,
+                                        .headers = {{"traceparent", model::TraceParentOf(run)}}}});
+        sent.push_back(i);
+    }
+    if (!error && !messages.empty()) {
+        auto published = link->Publish(messages, kPublishWithin);
+        if (!published) {
+            Log(LogLevel::kWarn, "tasks could not be published, they wait in the store",
+                {{"runs", messages.size()}, {"error", published.error().Describe()}});
+            link_.Lose(published.error());
+        } else {
+            for (std::size_t n = 0; n < sent.size(); ++n) verdicts[sent[n]] = published->at(n);
+        }
+    }
+    std::vector<RunEvent> reports;
+    reports.reserve(runs.size());
+    std::set<std::string> refused;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (verdicts[i] == PublishVerdict::kStored) {
+            ++counts_[kPublished];
+            reports.push_back(
+                HandedOut(runs[i], parts_.queues.Tasks(runs[i].category).name, options_.wait));
+            continue;
+        }
+        const bool unknown = verdicts[i] == PublishVerdict::kUnknown;
+        ++counts_.at(unknown ? kUnconfirmed : kRefused);
+        if (!unknown) refused.insert(runs[i].type);
+        if (verdicts[i] == PublishVerdict::kNoQueue) declared_.erase(runs[i].category);
+        reports.push_back(NotBegun(runs[i], kRefusedPause, std::string(WhyNot(verdicts[i]))));
+    }
+    PauseTypes(refused);
+    bool polling = false;
+    {
+        const MutexLock lock(inbox_->mutex);
+        polling = inbox_->polling;
+    }
+    if (polling || !link_.connected()) return Report(std::move(reports));
+    Poll(std::move(reports));
+}
+
+void BrokerPublisher::PauseTypes(const std::set<std::string>& types) {
+    for (const std::string& type : types) {
+        if (paused_.size() >= kMostPausedTypes) return;
+        paused_[type] = parts_.clock.SteadyNow() + kRefusedPause;
+    }
+}
+
+// What the store does not take now, the reaper finds when the time of the messages is over.
+void BrokerPublisher::Report(std::vector<RunEvent> reports) {
+    if (reports.empty()) return;
+    const std::size_t count = reports.size();
+    if (const auto taken = parts_.agents.Exchange(std::move(reports), {}); !taken) {
+        Log(LogLevel::kWarn, "what became of published tasks is not stored",
+            {{"runs", count}, {"error", taken.error().Describe()}});
+    }
+}
+
+void BrokerPublisher::Tell(const std::string& owner, const Uuid& run_id, const std::string& exec_id,
+                           std::string_view directive) {
+    const std::string worker = owner.substr(0, owner.find('/'));
+    {
+        const MutexLock lock(notices_mutex_);
+        if (notices_.size() >= kMostNotices) return;
+        notices_.push_back({parts_.queues.Worker(worker),
+                            codec::DirectiveMessageToJson(run_id, exec_id, directive)});
+    }
+    link_.Nudge();
+}
+
+void BrokerPublisher::SendNotices() {
+    std::deque<Notice> notices;
+    {
+        const MutexLock lock(notices_mutex_);
+        notices.swap(notices_);
+    }
+    broker::Link* const link = link_.Get();
+    if (notices.empty() || link == nullptr) return;
+    std::vector<broker::OutMessage> messages;
+    for (Notice& notice : notices) {
+        messages.push_back({.queue = std::move(notice.queue),
+                            .message = {.body = std::move(notice.text)},
+                            .transient = true});
+    }
+    const auto sent = link->Publish(messages, kPublishWithin);
+    if (!sent) link_.Lose(sent.error());
+}
+
+BrokerPublisher::Counts BrokerPublisher::counts() const {
+    return {.published = counts_[kPublished],
+            .refused = counts_[kRefused],
+            .unconfirmed = counts_[kUnconfirmed],
+            .lost = counts_[kLost]};
+}
+
+}  // namespace ksana::engine

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ksana/base/process/loop_thread.hpp"
+#include "ksana/engine/agents/agent_polls.hpp"
+#include "ksana/engine/broker/broker_link.hpp"
+#include "ksana/engine/broker/broker_queues.hpp"
+
+namespace ksana::engine {
+
+// Publishes tasks to the message broker. To the rest of the engine it is one agent that claims all
+// tasks which require no labels, and never reports their ends: its runs are `running` with the
+// owner model::kBrokerOwner until a consumer takes them (StatusListener).
+//
+// The store is the truth. A run is claimed first, published with its exec_id, and noted as handed
+// out when the broker has confirmed it. What the broker does not take goes back at once, without a
+// retry used up. What it has lost is published again under another exec_id: when its queue is
+// gone, or was empty and without a consumer for ten seconds, and in any case when `Options::wait`
+// is over. So nothing depends on the memory of this object, and every node may look for what
+// another one has published.
+//
+// A queue that is full stops the claims for the types that were refused, so what waits, waits in
+// the store. RunOnce is for the thread that Start begins, or for a test in its place; the rest is
+// thread-safe.
+class BrokerPublisher final : public Service {
+  public:
+    struct Options {
+        std::vector<std::string> categories;  // publishes only tasks of these; empty: all
+        // A message that no consumer has begun in that time is published again.
+        Duration wait = std::chrono::minutes(10);
+        std::int32_t batch = model::kMaxClaim;
+    };
+    // All must outlive the object.
+    struct Parts {
+        broker::Broker& broker;
+        const BrokerQueues& queues;
+        AgentService& agents;
+        AgentPolls& polls;
+        store::Store& store;
+        Clock& clock;
+        Random& random;
+    };
+    struct Counts {
+        std::uint64_t published = 0;
+        std::uint64_t refused = 0;      // by a full queue, or one that was gone
+        std::uint64_t unconfirmed = 0;  // no answer in time, or the link broke
+        std::uint64_t lost = 0;         // published again, as their messages were lost
+    };
+
+    BrokerPublisher(Options options, const Parts& parts);
+    ~BrokerPublisher() override;
+
+    std::string_view name() const override { return "publisher"; }
+    Result<void> Start() override;
+    void Stop() override;
+
+    // Sends a directive to the consumer that has the attempt, if it listens. Dropped if very many
+    // wait, or if there is no connection.
+    void Tell(const std::string& owner, const Uuid& run_id, const std::string& exec_id,
+              std::string_view directive);
+
+    // Why nothing is published; none: all is well.
+    std::optional<Error> fault() const { return link_.fault(); }
+    Counts counts() const;
+
+    // Does what is due. Returns when to call it again, if nothing nudges it before.
+    SteadyPoint RunOnce();
+
+  private:
+    class Client;
+    struct Inbox;
+    struct Notice {
+        std::string queue;
+        std::string text;
+    };
+    // What a look at a queue says about messages that nobody has begun. Abandoned: it is empty and
+    // without a consumer. Gone: it was not there.
+    enum class Fate : std::uint8_t { kInUse, kAbandoned, kGone };
+
+    enum Count : std::size_t { kPublished, kRefused, kUnconfirmed, kLost };
+
+    // Gives an attempt back that no consumer has begun.
+    static model::RunEvent NotBegun(const model::Run& run, Duration after, std::string why);
+
+    void Run(const std::stop_token& stop);
+    Result<void> Prepare(broker::Link& link);
+    void Poll(std::vector<model::RunEvent> reports);
+    void Publish(std::vector<model::Run> runs);
+    void SendNotices();
+    void Sweep();
+    Result<std::vector<model::RunEvent>> FindLost(broker::Link& link);
+    Result<Fate> FateOf(broker::Link& link, const std::string& category);
+    Result<void> DeclareFor(broker::Link& link, const std::string& category);
+    model::AgentClaim ClaimNow();
+    void Report(std::vector<model::RunEvent> reports);
+    void PauseTypes(const std::set<std::string>& types);
+
+    const Options options_;
+    const Parts parts_;
+    BrokerLink link_;
+    const std::shared_ptr<Inbox> inbox_;
+    // Used by RunOnce only:
+    std::set<std::string> declared_;             // categories whose queue this link has declared
+    std::map<std::string, SteadyPoint> paused_;  // types whose queue is full, until then
+    // Since when the queue of a category was seen abandoned, by the store's clock.
+    std::map<std::string, TimePoint> abandoned_;
+    SteadyPoint sweep_at_{};
+    SteadyPoint poll_at_{};  // not before: the store has failed
+    std::array<std::atomic<std::uint64_t>, 4> counts_{};
+
+    Mutex notices_mutex_;
+    std::deque<Notice> notices_ KSANA_GUARDED_BY(notices_mutex_);
+    Mutex service_mutex_;  // one Start or Stop at a time
+    LoopThread thread_;
+};
+
+}  // namespace ksana::engine

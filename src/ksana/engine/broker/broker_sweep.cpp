@@ -1,0 +1,89 @@
+// The part of BrokerPublisher that looks for runs whose messages the broker has lost.
+
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/engine/broker/broker_publisher.hpp"
+
+namespace ksana::engine {
+namespace {
+
+constexpr Duration kSweepEvery = std::chrono::seconds(5);
+// What is not begun that long after its queue was seen empty and without a consumer has no message
+// any more: the news of a consumer that has just left are in by then.
+constexpr Duration kLostAfter = std::chrono::seconds(10);
+constexpr std::size_t kMostSwept = 1'000;
+
+}  // namespace
+
+void BrokerPublisher::Sweep() {
+    sweep_at_ = parts_.clock.SteadyNow() + kSweepEvery;
+    broker::Link* const link = link_.Get();
+    if (link == nullptr) return;
+    auto lost = FindLost(*link);
+    if (!lost) {
+        Log(LogLevel::kWarn, "no look after messages that may be lost",
+            {{"error", lost.error().Describe()}});
+        return;
+    }
+    if (lost->empty()) return;
+    counts_[kLost] += lost->size();
+    Log(LogLevel::kWarn, "messages of tasks are lost, they are published again",
+        {{"runs", lost->size()}});
+    Report(*std::move(lost));
+}
+
+// Looks at the oldest runs that the broker has; lost ones stay until they are among these.
+Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& link) {
+    store::RunQuery query;
+    query.filter.states = model::SetOf(model::RunState::kRunning);
+    query.filter.owner = std::string(model::kBrokerOwner);
+    query.descending = false;
+    query.limit = kMostSwept;
+    KSANA_TRY(const store::Page<model::Run> page, parts_.store.runs().List(query));
+    KSANA_TRY(const TimePoint now, parts_.store.Now());
+    std::vector<model::RunEvent> lost;
+    // What was noted before this time is lost, by category.
+    std::map<std::string, TimePoint> lost_before;
+    std::map<std::string, TimePoint> abandoned;
+    for (const model::Run& run : page.items) {
+        const std::string& category = run.category;
+        if (!lost_before.contains(category)) {
+            KSANA_TRY(const Fate fate, FateOf(link, category));
+            TimePoint before{};
+            if (fate == Fate::kGone) before = now;
+            if (fate == Fate::kAbandoned) {
+                const auto since = abandoned_.find(category);
+                abandoned[category] = since == abandoned_.end() ? now : since->second;
+                if (now - abandoned[category] >= kLostAfter) before = abandoned[category];
+            }
+            lost_before[category] = before;
+        }
+        if (run.updated_at >= lost_before[category]) continue;
+        lost.push_back(NotBegun(run, Duration::zero(), "its message is lost"));
+    }
+    abandoned_ = std::move(abandoned);
+    return lost;
+}
+
+// An empty queue with consumers says nothing: they may hold messages that they have not begun.
+// Makes the queue if the broker has forgotten it.
+Result<BrokerPublisher::Fate> BrokerPublisher::FateOf(broker::Link& link,
+                                                      const std::string& category) {
+    const auto state = link.Inspect(parts_.queues.Tasks(category).name);
+    if (state) {
+        const bool abandoned = state->messages == 0 && state->consumers == 0;
+        return abandoned ? Fate::kAbandoned : Fate::kInUse;
+    }
+    if (state.error().code == Code::kNotFound) {
+        declared_.erase(category);
+        const auto declared = DeclareFor(link, category);
+        if (declared) return Fate::kGone;
+        link_.Lose(declared.error());
+        return declared.error();
+    }
+    link_.Lose(state.error());
+    return state.error();
+}
+
+}  // namespace ksana::engine

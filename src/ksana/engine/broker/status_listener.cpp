@@ -1,0 +1,168 @@
+#include "ksana/engine/broker/status_listener.hpp"
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/codec/v1/broker_codec.hpp"
+
+namespace ksana::engine {
+namespace {
+
+using model::EventKind;
+using model::EventVerdict;
+
+constexpr std::size_t kBatch = 500;
+constexpr std::size_t kPrefetch = 2 * kBatch;  // the next batch arrives while one is stored
+constexpr Duration kIdle = std::chrono::seconds(5);
+constexpr Duration kFirstPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestPause = std::chrono::seconds(5);
+
+enum Count : std::size_t { kApplied, kStale, kDead };
+
+bool IsWrong(const Error& error) { return error.code == Code::kInvalidArgument; }
+
+}  // namespace
+
+StatusListener::StatusListener(const Parts& parts)
+    : parts_(parts),
+      link_(parts.broker, parts.clock, parts.random, "ksana listener",
+            [this](broker::Link& link) { return Prepare(link); }),
+      thread_("listener", [this](const std::stop_token& stop) { Run(stop); }) {}
+
+StatusListener::~StatusListener() { Stop(); }
+
+Result<void> StatusListener::Start() {
+    const MutexLock service(service_mutex_);
+    return thread_.Start();
+}
+
+void StatusListener::Stop() {
+    const MutexLock service(service_mutex_);
+    thread_.Stop();
+    link_.Close();
+    waiting_.clear();  // the broker delivers them to another node
+}
+
+void StatusListener::Run(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { link_.Nudge(); });
+    while (!stop.stop_requested()) link_.WaitUntil(RunOnce(), stop);
+}
+
+Result<void> StatusListener::Prepare(broker::Link& link) {
+    waiting_.clear();
+    KSANA_TRY_VOID(link.Declare(parts_.queues.Dead()));
+    KSANA_TRY_VOID(link.Declare(parts_.queues.Status()));
+    return link.Consume(parts_.queues.Status().name, kPrefetch);
+}
+
+SteadyPoint StatusListener::RunOnce() {
+    broker::Link* const link = link_.Get();
+    if (link == nullptr) return link_.retry_at();
+    const SteadyPoint now = parts_.clock.SteadyNow();
+    if (now < again_at_) return again_at_;
+    if (waiting_.empty() && !Receive(*link)) {
+        return link_.connected() ? now + kIdle : link_.retry_at();
+    }
+    const auto applied = ApplyAll(*link);
+    if (!link_.connected()) return link_.retry_at();
+    if (!applied) {
+        const bool first = pause_ == Duration::zero();
+        pause_ = first ? kFirstPause : std::min(2 * pause_, kLongestPause);
+        again_at_ = now + pause_;
+        if (first) {
+            Log(LogLevel::kError, "reports of consumers cannot be stored, tries again",
+                {{"reports", waiting_.size()}, {"error", applied.error().Describe()}});
+        }
+        return again_at_;
+    }
+    pause_ = Duration::zero();
+    return now;  // there may be more
+}
+
+// Returns whether there is something to apply.
+bool StatusListener::Receive(broker::Link& link) {
+    auto deliveries = link.Receive(Duration::zero(), kBatch);
+    if (!deliveries) {
+        // A consumer that the broker ended begins again with a new link.
+        link_.Lose(Error(Code::kUnavailable, deliveries.error().message));
+        return false;
+    }
+    std::vector<std::uint64_t> unreadable;
+    for (const broker::Delivery& delivery : *deliveries) {
+        auto event = codec::StatusMessageFromJson(delivery.message.body);
+        if (event) {
+            waiting_.push_back({delivery.tag, *std::move(event)});
+            continue;
+        }
+        Log(LogLevel::kWarn, "a status message cannot be read, it goes to the dead letters",
+            {{"message_id", delivery.message.id}, {"error", event.error().Describe()}});
+        unreadable.push_back(delivery.tag);
+    }
+    if (!unreadable.empty()) {
+        counts_[kDead] += unreadable.size();
+        if (const auto rejected = link.Reject(unreadable, false); !rejected) {
+            link_.Lose(rejected.error());
+            return false;
+        }
+    }
+    return !waiting_.empty();
+}
+
+// All in one transaction, or one by one if the store refuses what one of them says. The error is
+// the store's; if the link breaks, what was stored is delivered again and recognised.
+Result<void> StatusListener::ApplyAll(broker::Link& link) {
+    auto applied = Apply(link, waiting_);
+    if (applied || !IsWrong(applied.error())) {
+        if (applied) waiting_.clear();
+        return applied;
+    }
+    while (!waiting_.empty() && link_.connected()) {
+        auto one = Apply(link, {waiting_.front()});
+        if (!one && !IsWrong(one.error())) return one;
+        if (!one) {
+            ++counts_[kDead];
+            Log(LogLevel::kWarn, "a status message is refused, it goes to the dead letters",
+                {{"run_id", waiting_.front().event.run_id.ToString()},
+                 {"error", one.error().Describe()}});
+            const auto rejected = link.Reject({waiting_.front().tag}, false);
+            if (!rejected) link_.Lose(rejected.error());
+        }
+        waiting_.erase(waiting_.begin());
+    }
+    return {};
+}
+
+Result<void> StatusListener::Apply(broker::Link& link, std::vector<Report> reports) {
+    std::vector<model::RunEvent> events;
+    std::vector<std::uint64_t> tags;
+    events.reserve(reports.size());
+    tags.reserve(reports.size());
+    for (const Report& report : reports) {
+        events.push_back(report.event);
+        tags.push_back(report.tag);
+    }
+    KSANA_TRY(const store::Exchanged exchanged, parts_.agents.Exchange(std::move(events), {}));
+    for (std::size_t i = 0; i < reports.size(); ++i) Note(reports[i], exchanged.applied[i]);
+    if (const auto done = link.Acknowledge(tags); !done) link_.Lose(done.error());
+    return {};
+}
+
+// A consumer that works in vain, or on what a user has cancelled, is told to stop.
+void StatusListener::Note(const Report& report, const store::Applied& applied) {
+    const model::Event& event = report.event.event;
+    const bool taken =
+        applied.verdict == EventVerdict::kApplied || applied.verdict == EventVerdict::kDuplicate;
+    ++counts_.at(taken ? kApplied : kStale);
+    const bool goes_on = event.kind == EventKind::kTake || event.kind == EventKind::kProgress;
+    if (!goes_on || !parts_.tell) return;
+    if (taken && !(applied.state == model::RunState::kRunning && applied.cancel_requested)) return;
+    parts_.tell(event.owner, report.event.run_id, event.exec_id, "cancel");
+}
+
+StatusListener::Counts StatusListener::counts() const {
+    return {.applied = counts_[kApplied], .stale = counts_[kStale], .dead = counts_[kDead]};
+}
+
+}  // namespace ksana::engine

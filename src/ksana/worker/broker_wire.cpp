@@ -1,0 +1,282 @@
+#include "ksana/worker/broker_wire.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <stop_token>
+#include <utility>
+
+#include "ksana/base/log/log.hpp"
+#include "ksana/base/text/json_output.hpp"
+#include "ksana/base/time/time_text.hpp"
+#include "ksana/model/run/agent.hpp"
+
+namespace ksana::worker {
+namespace {
+
+constexpr Duration kPublishWithin = std::chrono::seconds(10);
+constexpr Duration kIdle = std::chrono::seconds(5);
+constexpr Duration kPause = std::chrono::seconds(1);  // before a call is tried again
+// Ids of calls that are not the HTTP wire's.
+constexpr Wire::CallId kOwn = Wire::CallId{1} << 63;
+
+WireAnswer Away(const std::string& why) {
+    return {.error = Error(Code::kUnavailable, why), .status = 0, .json = {}, .pause = kPause};
+}
+
+WireAnswer Answer(const std::string& text) {
+    auto json = codec::Json::Parse(text, text.size());
+    if (!json) return Away(json.error().Describe());
+    return {.error = {}, .status = 200, .json = *std::move(json), .pause = {}};
+}
+
+double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+BrokerWire::BrokerWire(Options options, const Parts& parts)
+    : options_(std::move(options)),
+      parts_(parts),
+      link_(parts.broker, parts.clock, parts.random, "ksana worker " + options_.identity.name,
+            [this](broker::Link& link) { return Prepare(link); }),
+      thread_("broker", [this](const std::stop_token& stop) { Run(stop); }) {}
+
+BrokerWire::~BrokerWire() { Stop(); }
+
+void BrokerWire::Stop() {
+    thread_.Stop();
+    link_.Close();
+    consuming_ = false;
+    std::optional<Claim> claim;
+    std::deque<Ends> ends;
+    {
+        const MutexLock lock(mutex_);
+        claim.swap(claim_);
+        ends.swap(ends_);
+    }
+    if (claim) claim->done(Away("the worker stops"));
+    for (Ends& one : ends) one.done(Away("the worker stops"));
+}
+
+void BrokerWire::Run(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { link_.Nudge(); });
+    while (!stop.stop_requested()) link_.WaitUntil(RunOnce(), stop);
+}
+
+Wire::CallId BrokerWire::Send(WireCall call, Done done) {
+    const bool claims = call.path == "/api/v1/agent/claim";
+    std::optional<std::vector<std::string>> ends;
+    if (!claims) ends = EndsIn(call);
+    if (!claims && !ends) return parts_.http.Send(std::move(call), std::move(done));
+    CallId id = 0;
+    {
+        const MutexLock lock(mutex_);
+        id = kOwn | ++last_id_;
+        if (ends) {
+            ends_.push_back({*std::move(ends), std::move(done)});
+        } else {
+            const auto wish = codec::Json::Parse(call.body, call.body.size());
+            const std::int64_t most = wish ? wish->At("/max").Int().value_or(1) : 1;
+            claim_ = Claim{.id = id,
+                           .max = static_cast<std::size_t>(std::max<std::int64_t>(most, 1)),
+                           .until = parts_.clock.SteadyNow() + call.timeout,
+                           .done = std::move(done)};
+        }
+    }
+    link_.Nudge();
+    return id;
+}
+
+void BrokerWire::Cancel(CallId id) {
+    if ((id & kOwn) == 0) return parts_.http.Cancel(id);
+    {
+        const MutexLock lock(mutex_);
+        if (!claim_ || claim_->id != id) return;
+        claim_->cancelled = true;
+    }
+    link_.Nudge();
+}
+
+// Returns the messages for a call that reports the end of an attempt; none: it renews leases, or is
+// no report at all, and is for a server.
+std::optional<std::vector<std::string>> BrokerWire::EndsIn(const WireCall& call) const {
+    if (call.path != "/api/v1/agent/exchange") return std::nullopt;
+    const auto body = codec::Json::Parse(call.body, call.body.size());
+    if (!body) return std::nullopt;
+    std::vector<std::string> messages;
+    bool ends = false;
+    for (const codec::Json& report : body->At("/reports").Items()) {
+        ends = ends || report.TextAt("/outcome") != "heartbeat";
+        messages.push_back(Who() + report.Compact().substr(1));
+    }
+    if (!ends) return std::nullopt;
+    return messages;
+}
+
+// The beginning of a status message.
+std::string BrokerWire::Who() const {
+    JsonOutput output;
+    output.BeginObject();
+    output.TextMember("worker", options_.identity.name);
+    output.TextMember("incarnation", options_.identity.incarnation.ToString());
+    output.EndObject();
+    std::string text = output.Take();
+    text.back() = ',';
+    return text;
+}
+
+std::string BrokerWire::Begun(const codec::Json& task) const {
+    JsonOutput output;
+    output.BeginObject();
+    output.TextMember("run_id", task.TextAt("/run_id"));
+    output.TextMember("exec_id", task.TextAt("/exec_id"));
+    output.TextMember("status", "RUNNING");
+    output.TextMember("lease", FormatDuration(options_.lease));
+    output.EndObject();
+    return Who() + output.Take().substr(1);
+}
+
+void BrokerWire::Lose(const Error& error) {
+    if (link_.Lose(error)) consuming_ = false;
+}
+
+SteadyPoint BrokerWire::RunOnce() {
+    PublishEnds(link_.Get());
+    ServeClaim(link_.Get());
+    const SteadyPoint now = parts_.clock.SteadyNow();
+    const MutexLock lock(mutex_);
+    SteadyPoint next = link_.connected() ? now + kIdle : link_.retry_at();
+    if (!ends_.empty()) next = std::min(next, now);
+    if (claim_) next = std::min(next, std::max(claim_->until, now));
+    return next;
+}
+
+void BrokerWire::PublishEnds(broker::Link* link) {
+    std::deque<Ends> all;
+    {
+        const MutexLock lock(mutex_);
+        all.swap(ends_);
+    }
+    for (Ends& one : all) {
+        if (link == nullptr) {
+            one.done(Away("no connection to the message broker"));
+            continue;
+        }
+        std::vector<broker::OutMessage> messages;
+        for (const std::string& text : one.messages) {
+            messages.push_back({.queue = parts_.queues.Status().name, .message = {.body = text}});
+        }
+        const auto published = link->Publish(messages, kPublishWithin);
+        const auto stored = [](broker::PublishVerdict verdict) {
+            return verdict == broker::PublishVerdict::kStored;
+        };
+        if (!published) {
+            one.done(Away(published.error().Describe()));
+            Lose(published.error());
+            link = link_.Get();
+        } else if (!std::ranges::all_of(*published, stored)) {
+            one.done(Away("the message broker has not confirmed the reports"));
+        } else {
+            std::string verdicts;
+            for (std::size_t n = 0; n < messages.size(); ++n) {
+                verdicts += n == 0 ? R"({"verdict":"ok"})" : R"(,{"verdict":"ok"})";
+            }
+            one.done(Answer(fmt::format(R"({{"reports":[{}],"runs":[]}})", verdicts)));
+        }
+    }
+}
+
+void BrokerWire::ServeClaim(broker::Link* link) {
+    std::size_t most = 0;
+    bool over = false;
+    {
+        const MutexLock lock(mutex_);
+        if (claim_) {
+            most = claim_->max;
+            over = claim_->cancelled || claim_->until <= parts_.clock.SteadyNow();
+        }
+    }
+    std::vector<std::string> runs;
+    if (most > 0 && !over && link != nullptr) {
+        auto taken = Take(*link, most);
+        if (!taken) Lose(taken.error());
+        if (taken) runs = *std::move(taken);
+    }
+    if (runs.empty() && !over) return;
+    std::optional<Claim> claim;
+    {
+        const MutexLock lock(mutex_);
+        claim.swap(claim_);
+    }
+    if (!claim) return;
+    std::string items;
+    for (const std::string& run : runs) items += (items.empty() ? "" : ",") + run;
+    claim->done(Answer(fmt::format(R"({{"runs":[{}]}})", items)));
+}
+
+Result<void> BrokerWire::Prepare(broker::Link& link) {
+    consuming_ = false;
+    KSANA_TRY_VOID(link.Declare(parts_.queues.Dead()));
+    KSANA_TRY_VOID(link.Declare(parts_.queues.Status()));
+    for (const std::string& category : options_.categories) {
+        KSANA_TRY_VOID(link.Declare(parts_.queues.Tasks(category)));
+    }
+    return {};
+}
+
+Result<void> BrokerWire::Consume(broker::Link& link, std::size_t most) {
+    for (const std::string& category : options_.categories) {
+        KSANA_TRY_VOID(link.Consume(parts_.queues.Tasks(category).name, most));
+    }
+    consuming_ = true;
+    return {};
+}
+
+Result<void> BrokerWire::Pause(broker::Link& link) {
+    consuming_ = false;
+    return link.StopConsuming();
+}
+
+// Returns tasks as the answer to a claim has them. They have begun as far as the server is told.
+Result<std::vector<std::string>> BrokerWire::Take(broker::Link& link, std::size_t most) {
+    if (!consuming_) KSANA_TRY_VOID(Consume(link, most));
+    KSANA_TRY(const std::vector<broker::Delivery> deliveries, link.Receive(Duration::zero(), most));
+    std::vector<std::string> runs;
+    if (deliveries.empty()) return runs;
+    std::vector<std::uint64_t> begun;
+    std::vector<std::uint64_t> unreadable;
+    std::vector<broker::OutMessage> news;
+    for (const broker::Delivery& delivery : deliveries) {
+        const std::string& body = delivery.message.body;
+        const auto task = codec::Json::Parse(body, body.size());
+        const auto timeout =
+            task ? ParseDuration(task->TextAt("/timeout")) : Result<Duration>(task.error());
+        if (!timeout || task->TextAt("/exec_id").empty() || task->TextAt("/run_id").empty()) {
+            Log(LogLevel::kError, "a message is no task, it goes to the dead letters",
+                {{"message_id", delivery.message.id}});
+            unreadable.push_back(delivery.tag);
+            continue;
+        }
+        begun.push_back(delivery.tag);
+        news.push_back({.queue = parts_.queues.Status().name, .message = {.body = Begun(*task)}});
+        runs.push_back(fmt::format(R"({{"lease_expires_in":{},"deadline_in":{},{})",
+                                   InSeconds(options_.lease), InSeconds(*timeout),
+                                   task->Compact().substr(1)));
+    }
+    // First nothing more comes, then these are acknowledged: else others would take their place.
+    KSANA_TRY_VOID(Pause(link));
+    if (!unreadable.empty()) KSANA_TRY_VOID(link.Reject(unreadable, false));
+    if (begun.empty()) return runs;
+    KSANA_TRY(const auto published, link.Publish(news, kPublishWithin));
+    const bool told = std::ranges::all_of(published, [](broker::PublishVerdict verdict) {
+        return verdict == broker::PublishVerdict::kStored;
+    });
+    if (!told) {
+        KSANA_TRY_VOID(link.Reject(begun, true));
+        return std::vector<std::string>();
+    }
+    KSANA_TRY_VOID(link.Acknowledge(begun));
+    return runs;
+}
+
+}  // namespace ksana::worker

@@ -118,7 +118,7 @@ TEST_F(RabbitmqProxyTest, EveryCallToASilentBrokerEndsInTime) {
     proxy_.Set(TcpProxy::Mode::kStall);
     // More than the buffers of the network hold.
     std::vector<OutMessage> messages(64, Out(queue_, "large"));
-    for (OutMessage& one : messages) one.message.body.assign(broker::kMaxBodyBytes, 'x');
+    for (OutMessage& one : messages) one.message.body.assign(std::size_t{1} << 20, 'x');
     {
         const Stopwatch watch;
         const auto verdicts = link_->Publish(messages, kShort);

@@ -1,5 +1,5 @@
-"""A RabbitMQ of a case's own, and the queues of Ksana as a stranger sees them. Needs pika, so such a
-suite runs with Debian's Python."""
+"""A RabbitMQ of a case's own, and the queues of Ksana as a stranger sees them. Needs pika, so such
+a suite runs with Debian's Python."""
 import json
 import os
 import pathlib
@@ -88,7 +88,8 @@ class Queues:
             method, properties, body = self.ask(
                 lambda channel: channel.basic_get(self.name(kind), auto_ack=True), [None] * 3)
             return None if method is None else (json.loads(body), properties)
-        return wait_for(look, lambda got: got is not None, f"a message in {self.name(kind)}", within)
+        return wait_for(look, lambda got: got is not None, f"a message in {self.name(kind)}",
+                        within)
 
     def task(self, kind="tasks", within=30):
         return self.take(kind, within)[0]

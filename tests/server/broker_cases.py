@@ -3,7 +3,7 @@
 
 usage: broker_cases.py KSANA CONSUMER [CASE…]      CONSUMER: examples/rabbitmq/consumer.py
 
-Each case has queues with a prefix of its own; those that break the broker have a broker of their own.
+Each case has queues with a prefix of its own; those that break the broker have their own broker.
 """
 import itertools
 import os
@@ -226,13 +226,13 @@ def what_nobody_can_read_goes_to_the_dead_letters(place):
 
 @case
 def categories_have_queues_and_labels_stay_with_the_servers(place):
-    server, queues = place.server(broker_categories="mail,print jobs"), place.queues()
+    server, queues = place.server(broker_categories="mail,print:jobs"), place.queues()
     mail = submit(server.api, category="mail")["id"]
-    spaced = submit(server.api, category="print jobs")["id"]
+    spaced = submit(server.api, category="print:jobs")["id"]
     other = submit(server.api, category="other")["id"]
     labelled = submit(server.api, category="mail", selector={"zone": "a"})["id"]
     equal(queues.task("tasks.mail")["run_id"], mail)
-    equal(queues.task("tasks.print%20jobs")["run_id"], spaced)
+    equal(queues.task("tasks.print:jobs")["run_id"], spaced)
     wish = {"worker": "w", "labels": {"zone": "a"}, "max": 10}
     runs = server.api.call("POST", CLAIM, wish)["runs"]
     equal({one["run_id"] for one in runs}, {other, labelled})

@@ -15,7 +15,7 @@ namespace ksana::broker {
 
 // Larger messages are not sent: Publish says kInvalidArgument. Nor are they handed out: a delivery
 // that is larger goes to the dead letters of its queue.
-inline constexpr std::size_t kMaxBodyBytes = 1024 * 1024;
+inline constexpr std::size_t kMaxBodyBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMaxHeaderBytes = 32 * 1024;  // names and values together
 
 // A queue and what it was declared with. Names are of at most 255 bytes.
@@ -90,9 +90,12 @@ class Link {
     // Begins to consume the queue. At most `prefetch` deliveries are unacknowledged at a time (1 to
     // 65535), over all queues of the link; calling it again for a queue changes that number.
     virtual Result<void> Consume(const std::string& queue, std::size_t prefetch) = 0;
+    // Consumes nothing more. What has come and was not handed out goes back to its queue; what was
+    // handed out stays to be acknowledged.
+    virtual Result<void> StopConsuming() = 0;
     // Waits until something was delivered, at most `wait`, then returns what has come, at most
-    // `most`; empty: nothing came, or Interrupt was called. kConflict: the broker ended the
-    // consumer (its queue was deleted); Consume may be called again.
+    // `most` (0: only waits); empty: nothing came, or Interrupt was called. kConflict: the broker
+    // ended the consumer (its queue was deleted); Consume may be called again.
     virtual Result<std::vector<Delivery>> Receive(Duration wait, std::size_t most) = 0;
     // The deliveries are done: the broker forgets them. Sent without waiting for an answer. Tags
     // that are not, or no longer, of an unacknowledged delivery are ignored: after kConflict of

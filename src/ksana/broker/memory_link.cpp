@@ -137,6 +137,26 @@ Result<void> MemoryLink::Consume(const std::string& queue, std::size_t prefetch)
     return {};
 }
 
+Result<void> MemoryLink::StopConsuming() {
+    const MutexLock lock(broker_.mutex_);
+    KSANA_TRY_VOID(Use());
+    for (const std::string& name : consumed_) {
+        const auto queue = broker_.queues_.find(name);
+        if (queue != broker_.queues_.end()) queue->second.consumers.erase(this);
+    }
+    consumed_.clear();
+    return {};
+}
+
+// Whether Take would return something.
+bool MemoryLink::HasMessages() const {
+    if (unacknowledged_.size() >= prefetch_) return false;
+    return std::ranges::any_of(consumed_, [this](const std::string& name) {
+        const auto queue = broker_.queues_.find(name);
+        return queue != broker_.queues_.end() && !queue->second.waiting.empty();
+    });
+}
+
 Delivery MemoryLink::TakeFrom(MemoryBroker::Queue& queue) {
     auto first = queue.waiting.begin();
     if (queue.waiting.size() > 1 && broker_.Happens(broker_.faults_.reorder)) {
@@ -179,7 +199,7 @@ Result<std::vector<Delivery>> MemoryLink::Receive(Duration wait, std::size_t mos
         MutexLock lock(broker_.mutex_);
         KSANA_TRY_VOID(Use());
         std::vector<Delivery> deliveries = Take(most);
-        if (!deliveries.empty()) return deliveries;
+        if (!deliveries.empty() || (most == 0 && HasMessages())) return deliveries;
         if (ended_) return *std::exchange(ended_, std::nullopt);
         if (std::exchange(interrupted_, false)) return deliveries;
         lock.Unlock();

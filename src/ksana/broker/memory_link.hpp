@@ -25,6 +25,7 @@ class MemoryLink final : public Link {
     Result<std::vector<PublishVerdict>> Publish(const std::vector<OutMessage>& messages,
                                                 Duration within) override;
     Result<void> Consume(const std::string& queue, std::size_t prefetch) override;
+    Result<void> StopConsuming() override;
     Result<std::vector<Delivery>> Receive(Duration wait, std::size_t most) override;
     Result<void> Acknowledge(const std::vector<std::uint64_t>& tags) override;
     Result<void> Reject(const std::vector<std::uint64_t>& tags, bool requeue) override;
@@ -49,6 +50,7 @@ class MemoryLink final : public Link {
     Result<MemoryBroker::Queue*> Find(const std::string& name) KSANA_REQUIRES(broker_.mutex_);
     PublishVerdict Store(const OutMessage& out) KSANA_REQUIRES(broker_.mutex_);
     std::vector<Delivery> Take(std::size_t most) KSANA_REQUIRES(broker_.mutex_);
+    bool HasMessages() const KSANA_NO_THREAD_SAFETY_ANALYSIS;
     Delivery TakeFrom(MemoryBroker::Queue& queue) KSANA_REQUIRES(broker_.mutex_);
 
     MemoryBroker& broker_;

@@ -288,6 +288,22 @@ Result<void> RabbitmqLink::Consume(const std::string& queue, std::size_t prefetc
     return {};
 }
 
+Result<void> RabbitmqLink::StopConsuming() {
+    if (failed_) return *failed_;
+    while (!consumers_.empty()) {
+        const std::string tag = consumers_.begin()->first;
+        amqp_basic_cancel_t cancel{};
+        cancel.consumer_tag = Bytes(tag);
+        KSANA_TRY_VOID(Call(kWork, AMQP_BASIC_CANCEL_METHOD, &cancel, AMQP_BASIC_CANCEL_OK_METHOD));
+        consumers_.erase(tag);
+    }
+    std::vector<std::uint64_t> tags;
+    for (const broker::Delivery& delivery : inbox_.Take(inbox_.size())) {
+        tags.push_back(delivery.tag);
+    }
+    return Reject(tags, true);
+}
+
 Result<std::vector<broker::Delivery>> RabbitmqLink::Receive(Duration wait, std::size_t most) {
     if (failed_) return *failed_;
     const SteadyPoint deadline = In(wait);

@@ -47,6 +47,7 @@ class RabbitmqLink final : public broker::Link {
     Result<std::vector<broker::PublishVerdict>> Publish(
         const std::vector<broker::OutMessage>& messages, Duration within) override;
     Result<void> Consume(const std::string& queue, std::size_t prefetch) override;
+    Result<void> StopConsuming() override;
     Result<std::vector<broker::Delivery>> Receive(Duration wait, std::size_t most) override;
     Result<void> Acknowledge(const std::vector<std::uint64_t>& tags) override;
     Result<void> Reject(const std::vector<std::uint64_t>& tags, bool requeue) override;

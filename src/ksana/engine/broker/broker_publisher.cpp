@@ -225,8 +225,8 @@ void BrokerPublisher::Poll(std::vector<RunEvent> reports) {
     parts_.polls.Settle(std::move(poll), std::move(exchanged->claimed.runs), seen);
 }
 
-// Makes the queues that are known, so that consumers find them before the first task. One that exists
-// with other arguments is told when there is a task for it.
+// Makes the queues that are known, so that consumers find them before the first task. One that
+// exists with other arguments is told when there is a task for it.
 Result<void> BrokerPublisher::Prepare(broker::Link& link) {
     declared_.clear();
     abandoned_.clear();

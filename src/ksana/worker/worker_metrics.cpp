@@ -72,9 +72,12 @@ Result<std::unique_ptr<http_server::Server>> MakeMetricsServer(const std::string
     KSANA_TRY(http_server::ListenAddress address, http_server::ParseListenAddress(listen));
     http_server::Router router;
     router.Add(Route(HttpMethod::kGet, "/metrics", Permission::kPublic, "Metrics for Prometheus",
-                     Where::kInline, Handler([&metrics](const Request&) -> Response {
-                         Response response = http_server::TextResponse(200, metrics.Scrape());
-                         response.content_type = telemetry::kExpositionContentType;
+                     Where::kInline, Handler([&metrics](const Request& request) -> Response {
+                         const auto accept = request.headers.Find("Accept").value_or("");
+                         telemetry::ScrapeAnswer answer = metrics.Answer(accept);
+                         Response response =
+                             http_server::TextResponse(200, std::move(answer.text));
+                         response.content_type = answer.content_type;
                          return response;
                      })));
     router.Add(Route(HttpMethod::kGet, "/health", Permission::kPublic,

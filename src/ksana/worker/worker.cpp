@@ -91,6 +91,7 @@ Result<std::unique_ptr<Worker>> Worker::Make(WorkerOptions options, Parts parts)
 Worker::Worker(Key /*key*/, WorkerOptions options, Parts parts, std::unique_ptr<HttpWire> wire)
     : options_(std::move(options)),
       parts_(std::move(parts)),
+      metrics_(options_.loop.identity.version, parts_.clock),
       wire_(std::move(wire)),
       loop_(options_.loop, {.clock = parts_.clock,
                             .wire = *wire_,

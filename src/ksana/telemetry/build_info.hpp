@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace ksana::telemetry {
+
+// The commit that the program was configured from, "54dc0636"; "unknown" without git.
+std::string_view BuildRevision();
+
+}  // namespace ksana::telemetry

@@ -167,6 +167,14 @@ struct Application::Everything {
                 samples.Add(
                     {parts.version, telemetry::BuildRevision(), NameOf(settings.store.kind)}, 1);
             });
+        silence_gauge = metrics.AddCallbackGauge(
+            {"ksana_loop_silence_seconds",
+             "Time since the last sign of life of that loop of the engine which has been silent "
+             "longest: a step that hangs."},
+            [this](telemetry::Samples& samples) {
+                const Duration silence = running ? engine.LongestSilence() : Duration::zero();
+                samples.Add({}, std::chrono::duration<double>(silence).count());
+            });
         agent_limits.OnRoom([this] { agent_polls.Notify(); });
         waiting_polls_gauge = metrics.AddCallbackGauge(
             {"ksana_agent_polls_waiting", "Polls of agents that wait for a run, on this node."},
@@ -339,6 +347,7 @@ struct Application::Everything {
     HttpMetrics http_metrics;
     NodeGauges node_gauges;
     telemetry::CallbackHandle build_info;
+    telemetry::CallbackHandle silence_gauge;
 };
 
 Application::Application(Key /*key*/, std::unique_ptr<Everything> everything)

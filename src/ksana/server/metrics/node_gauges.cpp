@@ -29,10 +29,12 @@ NodeGauges::NodeGauges(telemetry::Registry& registry, store::Store& store, const
       labels_(labels),
       alerts_(store),
       depths_(clock, [&store] { return store.runs().Depths(); }),
+      wakes_(clock, [&store] { return store.runs().NextWake(); }),
       incidents_(clock, [this] { return alerts_.AllIncidents(); }) {
     Add({"ksana_attempts_under_way", "Attempts under way on this node."},
         [this](Samples& samples) { samples.Add({}, static_cast<double>(node_.UnderWay())); });
     AddQueues();
+    AddFires();
     AddNodes();
     AddWorkers();
     AddLimits();
@@ -93,6 +95,19 @@ void NodeGauges::CollectAges(const Depths& depths, Samples& samples) const {
         samples.Add({model::NameOf(key.first), key.second},
                     std::chrono::duration<double>(age).count());
     }
+}
+
+// Says that nobody plans, whichever server should.
+void NodeGauges::AddFires() {
+    Add({"ksana_fire_overdue_seconds",
+         "How long ago the next fire of all jobs was due, if no server has planned it yet."},
+        [this](Samples& samples) {
+            const auto times = wakes_.Get();
+            if (!times) return;
+            const TimePoint due = times->plan.value_or(times->now);
+            const auto overdue = std::max(times->now - due, Duration::zero());
+            samples.Add({}, std::chrono::duration<double>(overdue).count());
+        });
 }
 
 void NodeGauges::AddNodes() {

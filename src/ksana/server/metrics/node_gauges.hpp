@@ -27,6 +27,7 @@ class NodeGauges {
 
     void Add(telemetry::MetricSpec spec, telemetry::Collect collect);
     void AddQueues();
+    void AddFires();
     void AddNodes();
     void AddWorkers();
     void AddLimits();
@@ -41,6 +42,7 @@ class NodeGauges {
     TypeLabels& labels_;
     engine::AlertRepository alerts_;
     CachedRead<Depths> depths_;
+    CachedRead<store::WakeTimes> wakes_;
     CachedRead<Incidents> incidents_;
     std::vector<telemetry::CallbackHandle> callbacks_;
 };

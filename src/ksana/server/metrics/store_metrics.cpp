@@ -5,9 +5,9 @@
 namespace ksana::server {
 namespace {
 
-// Upper bounds in seconds: 0.1 ms … 10 s.
+// Upper bounds in seconds: 0.25 ms … 10 s.
 std::vector<double> CallBuckets() {
-    return {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10};
+    return {0.00025, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10};
 }
 
 }  // namespace

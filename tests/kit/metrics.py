@@ -1,4 +1,4 @@
-"""What /metrics serves: read, and judged by promtool and by the strict parser of prometheus-client."""
+"""What /metrics serves: read, and judged by promtool and the strict parser of prometheus-client."""
 import json
 import re
 import subprocess
@@ -43,12 +43,12 @@ class Scrape:
             name, _, labels = series.partition("{")
             self.samples.append((name, dict(LABEL.findall(labels)), float(value)))
 
-    def values(self, name, **labels):
+    def values(self, name, /, **labels):
         """Returns the samples with this name and, among others, these labels."""
         return [value for other, having, value in self.samples
                 if other == name and labels.items() <= having.items()]
 
-    def value(self, name, **labels):
+    def value(self, name, /, **labels):
         """Returns the sum of these samples; 0 without any."""
         return sum(self.values(name, **labels))
 

@@ -15,6 +15,7 @@ from kit.checks import check, contains, equal
 from kit.contract import Client
 from kit.metrics import OPEN, open_scrape, promtool, scrape
 from kit.places import Place
+from kit.postgres import store_of
 from kit.server import Server
 from kit.targets import Target
 from kit.waiting import let_pass, wait_for, wait_until
@@ -36,9 +37,8 @@ class MetricsPlace(Place):
         self.target = self.enter_context(Target())
         self.callback(self.target.released.set)
 
-    def server(self, **settings):
-        server = self.enter_context(Server(self.given.ksana, "sqlite",
-                                           environment={**SETTINGS, **settings}))
+    def server(self, store="sqlite"):
+        server = self.enter_context(Server(self.given.ksana, store, environment=SETTINGS))
         server.start()
         server.api = Client(server)
         server.fetch = lambda headers: server.request("GET", "/metrics", headers=headers)
@@ -171,6 +171,23 @@ def d14_success_rate_duration_and_worker_health(place):
     equal(worker.scrape().value("ksana_worker_slots"), 3)
     worker.kill()
     wait_until(lambda: server.scrape().value("ksana_workers", state="down") == 1, "the worker down")
+
+
+@case
+def d14_the_shares_of_limits_are_shown(place):
+    """Servers on one PostgreSQL divide a limit: this one has the whole of it."""
+    server = place.server(store_of("postgres"))
+    server.api.call("PUT", "/api/v1/groups/etl", {"max_concurrency": 3,
+                                                  "rate": {"count": 9, "per": "1s"}}, 201)
+    place.job(server, "hangs", "/hang", group="etl", timeout="1m")
+    place.start(server, "hangs")
+    etl = {"kind": "group", "name": "etl"}
+    now = wait_for(server.scrape, lambda one: one.value("ksana_limit_in_use", **etl) == 1,
+                   "the attempt")
+    equal(now.value("ksana_limit_max_concurrency", **etl), 3)
+    check(1 <= now.value("ksana_limit_share_places", **etl) <= 3, "places")
+    check(1 <= now.value("ksana_limit_share_starts", **etl) <= 9, "starts")
+    equal(now.values("ksana_build_info", store="postgres"), [1], "the kind of store")
 
 
 @case

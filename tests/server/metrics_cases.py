@@ -2,7 +2,8 @@
 """The metrics of servers and workers, judged by Prometheus' own tools (D-14, K-23).
 
 usage: metrics_cases.py KSANA DOCS PACKAGING [CASE…]
-       DOCS: metrics.md; PACKAGING: the folder with prometheus/ and grafana/
+       DOCS: metrics.md; PACKAGING: the folder with prometheus/ and grafana/. One case needs
+       PostgreSQL (KSANA_TEST_POSTGRES).
 """
 import json
 import pathlib

@@ -85,6 +85,19 @@ TEST_F(HealthRoutesTest, MetricsAreTextForPrometheus) {
     EXPECT_NE(response.body.find("ksana_tests_total 1"), std::string::npos) << response.body;
 }
 
+TEST_F(HealthRoutesTest, MetricsAreOpenMetricsForWhoPrefersThem) {  // D-14
+    metrics_.AddCounter({"ksana_tests_total", "Tests that ran.", {}}).Add();
+    router_.SetAuthorize(
+        [](const auto&, Permission) -> Result<http_server::Caller> { return {{.name = "me"}}; });
+    auto request = MakeRequest(HttpMethod::kGet, "/metrics");
+    request.headers.Add("Accept", "application/openmetrics-text, text/plain;q=0.5");
+    const auto response = CallRouter(router_, std::move(request));
+    EXPECT_EQ(response.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    EXPECT_EQ(response.body,
+              "# HELP ksana_tests Tests that ran.\n# TYPE ksana_tests counter\n"
+              "ksana_tests_total 1\n# EOF\n");
+}
+
 TEST_F(HealthRoutesTest, OnlyReadingIsPossible) {
     for (const char* const path : {"/health", "/livez", "/readyz", "/metrics"}) {
         EXPECT_EQ(CallRouter(router_, MakeRequest(HttpMethod::kPost, path)).status, 405) << path;

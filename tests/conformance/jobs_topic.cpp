@@ -327,7 +327,10 @@ TEST_P(StoreTest, TheLedgerKeepsWhatMadeNoRun) {
         plan.tally = model::JobTally{.last_state = RunState::kMissed};
         return plan;
     };
-    ASSERT_TRUE(jobs().PlanDue({.now = now_}, planner));
+    const auto planned = jobs().PlanDue({.now = now_}, planner);
+    ASSERT_TRUE(planned);
+    EXPECT_EQ(planned->without_run.at(static_cast<std::size_t>(model::FireFate::kMissed)), 20);
+    EXPECT_EQ(planned->without_run.at(static_cast<std::size_t>(model::FireFate::kNoWorker)), 0);
     EXPECT_EQ(jobs().Get("j1")->state.last_state, RunState::kMissed);
     EXPECT_EQ(jobs().Get("j1")->state.total_runs, 0);
     auto all = jobs().Ledger({.limit = 1});

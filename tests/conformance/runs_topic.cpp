@@ -185,6 +185,24 @@ TEST_P(StoreTest, ABatchOfReportsAnswersEach) {
     EXPECT_EQ(StateOf(claimed[2].id), RunState::kFailed);
 }
 
+// D-14: who counts learns of the run and of its attempt from the verdict.
+TEST_P(StoreTest, AReportIsAnsweredWithWhatItWasAbout) {
+    Run run = MakeRun();
+    run.type = "mail";
+    Submit({run});
+    const auto claimed = Claim(1);
+    ASSERT_EQ(claimed.size(), 1U);
+    now_ += seconds(3);
+    const auto beat = Report(claimed[0], EventKind::kProgress);
+    EXPECT_EQ(beat.took, std::nullopt) << "it goes on";
+    now_ += seconds(4);
+    const auto applied = Report(claimed[0], EventKind::kSuccess);
+    EXPECT_EQ(applied.verdict, EventVerdict::kApplied);
+    EXPECT_EQ(applied.kind, model::ActionKind::kQueue);
+    EXPECT_EQ(applied.type, "mail");
+    EXPECT_EQ(applied.took, Duration(seconds(7)));
+}
+
 // Promise 4: after every end of an attempt, its exec_id changes nothing any more.
 TEST_P(StoreTest, EveryStaleReportIsRefused) {
     const EventKind ends[] = {EventKind::kSuccess,  EventKind::kRetryableFailure,

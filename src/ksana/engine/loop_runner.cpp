@@ -1,6 +1,7 @@
 #include "ksana/engine/loop_runner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ksana/base/log/log.hpp"
 
@@ -32,9 +33,12 @@ void LoopRunner::Stop() {
 }
 
 void LoopRunner::Run(const std::stop_token& stop) {
+    std::optional<Duration> late;
     while (!stop.stop_requested()) {
-        last_step_ = clock_.SteadyNow().time_since_epoch().count();
+        const SteadyPoint began = clock_.SteadyNow();
+        last_step_ = began.time_since_epoch().count();
         auto step = loop_.run_once();
+        NoteStep(std::exchange(late, std::nullopt), began);
         if (!step) {
             PauseAfter(step.error(), stop);
             continue;
@@ -43,13 +47,19 @@ void LoopRunner::Run(const std::stop_token& stop) {
             Log(LogLevel::kInfo, "the store answers again", {{"loop", loop_.name}});
             backoff_ = Duration::zero();
         }
-        if (!step->again) WaitFor(*step, stop);
+        if (!step->again) late = WaitFor(*step, stop);
     }
+}
+
+void LoopRunner::NoteStep(std::optional<Duration> late, SteadyPoint began) {
+    if (observer_ == nullptr) return;
+    const auto took = std::chrono::duration_cast<Duration>(clock_.SteadyNow() - began);
+    observer_->Stepped({.loop = loop_.name, .late = late, .took = took});
 }
 
 // Waits on the wall clock for `next`, so that a clock change is noticed, and on the steady clock
 // for `within`.
-void LoopRunner::WaitFor(const Step& step, const std::stop_token& stop) {
+std::optional<Duration> LoopRunner::WaitFor(const Step& step, const std::stop_token& stop) {
     const SteadyPoint latest = clock_.SteadyNow() + step.within.value_or(kLongestSleep);
     while (!stop.stop_requested()) {
         const SteadyPoint now = clock_.SteadyNow();
@@ -57,12 +67,16 @@ void LoopRunner::WaitFor(const Step& step, const std::stop_token& stop) {
         SteadyPoint until = std::min(latest, now + Clock::kJumpNotice);
         if (step.next) {
             const TimePoint wall = clock_.Now();
-            if (*step.next <= wall) return;
+            if (*step.next <= wall) return wall - *step.next;
             until = std::min<SteadyPoint>(until, now + (*step.next - wall));
         }
-        if (clock_.Wait(wakeup_, until, stop) != WaitOutcome::kDeadline) return;
-        if (clock_.SteadyNow() >= latest) return;
+        if (clock_.Wait(wakeup_, until, stop) != WaitOutcome::kDeadline) return std::nullopt;
+        if (const SteadyPoint woken = clock_.SteadyNow(); woken >= latest) {
+            if (!step.within) return std::nullopt;
+            return std::chrono::duration_cast<Duration>(woken - latest);
+        }
     }
+    return std::nullopt;
 }
 
 // Logs once when the store fails and once when it answers again. A wake-up does not shorten the

@@ -39,7 +39,9 @@ class LoopRunner final : public Service {
 
   private:
     void Run(const std::stop_token& stop);
-    void WaitFor(const Step& step, const std::stop_token& stop);
+    // Returns how late the step is that follows; none: the loop was woken, or has slept enough.
+    std::optional<Duration> WaitFor(const Step& step, const std::stop_token& stop);
+    void NoteStep(std::optional<Duration> late, SteadyPoint began);
     void PauseAfter(const Error& error, const std::stop_token& stop);
 
     const Loop loop_;

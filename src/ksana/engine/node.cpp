@@ -296,11 +296,21 @@ Result<Step> Node::Plan() {
     next_fire_.reset();
     if (!answer) return std::move(answer).error();
     if (answer->jobs > 0) clock_watch_.Planned(clock_.Now());
-    if (observer_ != nullptr) observer_->Planned(answer->jobs, answer->runs);
+    NotePlanned(*answer);
     if (answer->step.again || answer->step.within) return answer->step;
     KSANA_TRY(next_fire_, planner_.NextFire());
     step.next = next_fire_;
     return step;
+}
+
+void Node::NotePlanned(const Planner::Answer& answer) {
+    if (observer_ == nullptr) return;
+    observer_->Planned(answer.jobs, answer.runs);
+    if (answer.skipped > 0) observer_->Skipped(answer.skipped);
+    for (std::size_t fate = 0; fate < answer.without_run.size(); ++fate) {
+        const auto fires = static_cast<std::size_t>(answer.without_run.at(fate));
+        if (fires > 0) observer_->NotRun(static_cast<model::FireFate>(fate), fires);
+    }
 }
 
 // If the store uses this machine's clock and that clock is set forward, all leases seem expired at

@@ -165,6 +165,7 @@ class Node {
     Result<std::vector<std::string>> LostOwners();
     NodeWatch::Options WatchOptions();
     Result<void> TakeBack(const std::vector<std::string>& owners);
+    void NotePlanned(const Planner::Answer& answer);
     void NoteReaped(const std::vector<model::Run>& runs);
 
     store::Store& store_;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <atomic>
 
 #include "ksana/api/admin/stored_admin_jobs.hpp"
@@ -21,6 +22,7 @@
 #include "ksana/engine/backfill/backfill_service.hpp"
 #include "ksana/engine/calendars/calendar_service.hpp"
 #include "ksana/engine/engine.hpp"
+#include "ksana/engine/locks/store_locks.hpp"
 #include "ksana/engine/services/run_service.hpp"
 #include "ksana/engine/services/task_service.hpp"
 #include "ksana/engine/services/type_service.hpp"
@@ -39,11 +41,15 @@
 #include "ksana/server/demo.hpp"
 #include "ksana/server/metrics/engine_metrics.hpp"
 #include "ksana/server/metrics/http_metrics.hpp"
+#include "ksana/server/metrics/lock_metrics.hpp"
+#include "ksana/server/metrics/node_gauges.hpp"
+#include "ksana/server/metrics/store_metrics.hpp"
 #include "ksana/server/open_locks.hpp"
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/settings/setting_value.hpp"
 #include "ksana/server/settings/token_file.hpp"
 #include "ksana/store_postgres/migrations/submit_function.hpp"
+#include "ksana/telemetry/build_info.hpp"
 #include "ksana/telemetry/process_metrics.hpp"
 #include "ksana/telemetry/registry.hpp"
 
@@ -63,6 +69,11 @@ std::vector<engine::Executor*> ExecutorsOf(const ApplicationParts& parts, engine
     return all;
 }
 
+std::string_view NameOf(StoreKind kind) {
+    constexpr std::array<std::string_view, 4> kNames = {"sqlite", "postgres", "json", "memory"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
+
 // Returns null if this server runs no commands.
 std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings, const Clock& clock) {
     if (!settings.commands) return nullptr;
@@ -70,6 +81,13 @@ std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings, cons
     const auto folder = options.variables.find("TMPDIR");
     if (folder != options.variables.end()) options.folder = folder->second;
     return std::make_unique<exec::CommandExecutor>(clock, std::move(options));
+}
+
+// Rows of the store, unless there is a lock server.
+std::unique_ptr<lock::LockDriver> LocksOf(std::unique_ptr<lock::LockDriver> opened,
+                                          store::Store& store) {
+    if (opened) return opened;
+    return std::make_unique<engine::StoreLocks>(store.locks());
 }
 
 std::unique_ptr<mail::SmtpMailer> MailerOf(std::optional<mail::SmtpOptions> options,
@@ -102,15 +120,16 @@ struct Application::Everything {
                std::optional<mail::SmtpOptions> smtp)
         : settings(given),
           parts(with),
-          store(std::move(opened)),
-          locks(std::move(opened_locks)),
-          engine_metrics(metrics, *store),
+          opened_store(std::move(opened)),
+          store(MakeMeteredStore(*opened_store, metrics, parts.clock)),
+          locks(LocksOf(std::move(opened_locks), *store), metrics, parts.clock),
+          engine_metrics(metrics, *store, parts.clock, type_labels),
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
           http_executor(client, parts.clock, {}, mailer.get()),
           commands(CommandsOf(settings, parts.clock)),
           node(*store, ExecutorsOf(parts, http_executor, commands.get()), zones, parts.clock,
-               NodeOptionsOf(settings, parts, locks.get(), [this] { return OwnAddress(); }),
+               NodeOptionsOf(settings, parts, &locks, [this] { return OwnAddress(); }),
                &engine_metrics),
           engine(node, *store, parts.clock, &engine_metrics,
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
@@ -144,8 +163,24 @@ struct Application::Everything {
               "store", [this] { return StoreAnswers(); }, parts.clock, kProbePatience),
           server(ServerOptionsOf(settings, [this] { agent_polls.Drain(); }), Routes(), parts.clock,
                  parts.random),
-          http_metrics(metrics, server.statistics(), client) {
-        engine_metrics.Watch(metrics, &node);
+          http_metrics(metrics, server.statistics(), client),
+          node_gauges(metrics, *store, node, parts.clock, type_labels) {
+        build_info = metrics.AddCallbackGauge(
+            {"ksana_build_info",
+             "1; which build of ksana this is, and which kind of store it has.",
+             {"version", "revision", "store"}},
+            [this](telemetry::Samples& samples) {
+                samples.Add(
+                    {parts.version, telemetry::BuildRevision(), NameOf(settings.store.kind)}, 1);
+            });
+        silence_gauge = metrics.AddCallbackGauge(
+            {"ksana_loop_silence_seconds",
+             "Time since the last sign of life of that loop of the engine which has been silent "
+             "longest: a step that hangs."},
+            [this](telemetry::Samples& samples) {
+                const Duration silence = running ? engine.LongestSilence() : Duration::zero();
+                samples.Add({}, std::chrono::duration<double>(silence).count());
+            });
         agent_limits.OnRoom([this] { agent_polls.Notify(); });
         waiting_polls_gauge = metrics.AddCallbackGauge(
             {"ksana_agent_polls_waiting", "Polls of agents that wait for a run, on this node."},
@@ -153,8 +188,6 @@ struct Application::Everything {
                 samples.Add({}, static_cast<double>(agent_polls.waiting()));
             });
     }
-
-    ~Everything() { engine_metrics.Watch(metrics, nullptr); }
 
     // Returns null without a message broker.
     std::unique_ptr<BrokerService> BrokerOf(std::unique_ptr<broker::Broker> opened) {
@@ -318,8 +351,10 @@ struct Application::Everything {
     telemetry::Registry metrics;
     telemetry::ProcessMetrics process_metrics{metrics};
     schedule::ZoneDatabase zones;
-    std::unique_ptr<store::Store> store;
-    std::unique_ptr<lock::LockDriver> locks;  // null: rows of the store
+    std::unique_ptr<store::Store> opened_store;
+    std::unique_ptr<store::Store> store;  // measures the calls of opened_store
+    MeteredLocks locks;
+    TypeLabels type_labels;
     EngineMetrics engine_metrics;
     http_client::Client client;
     std::unique_ptr<mail::SmtpMailer> mailer;  // null: no mail server
@@ -346,6 +381,9 @@ struct Application::Everything {
     api::TimedCheck store_check;
     http_server::Server server;
     HttpMetrics http_metrics;
+    NodeGauges node_gauges;
+    telemetry::CallbackHandle build_info;
+    telemetry::CallbackHandle silence_gauge;
 };
 
 Application::Application(Key /*key*/, std::unique_ptr<Everything> everything)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -79,6 +80,9 @@ struct PlanJobsParams {
     std::vector<std::string> ids;  // at most kMaxBatch
 };
 
+// Fires by fate.
+using FireCounts = std::array<std::int64_t, model::kEnumCount<model::FireFate>>;
+
 struct Planned {
     TimePoint now{};  // time of the transaction
     std::size_t jobs = 0;
@@ -86,6 +90,7 @@ struct Planned {
     std::size_t duplicates = 0;  // not stored: the fire already had a run
     // Of `runs`: stored as skipped, because an earlier run of the job has not ended.
     std::size_t skipped = 0;
+    FireCounts without_run{};  // fires that made no run
     std::vector<model::Run> started;
     std::vector<model::Job> of_started;  // contains the jobs of `started`, in the same order
     bool more = false;                   // more jobs are due: call again

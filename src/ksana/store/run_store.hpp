@@ -105,6 +105,11 @@ struct Applied {
     bool cancel_requested = false;                        // the owner is to stop the attempt
     model::CallbackWanted callback = model::CallbackWanted::kNone;
     std::string reason;  // for kStale, kRefused and kNotFound
+    // Of the run, and how long the attempt that the event ended has taken, on the store's clock;
+    // for kApplied, for those who count.
+    model::ActionKind kind = model::ActionKind::kQueue;
+    std::string type = {};
+    std::optional<Duration> took = {};
 };
 
 // Returns the runs (a callback) to store in the same transaction because of an event. Called inside

@@ -17,7 +17,7 @@ std::vector<double> DurationBuckets() {
 }
 
 Histogram::Histogram(std::vector<double> bounds)
-    : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {
+    : bounds_(std::move(bounds)), counts_(bounds_.size() + 1), exemplars_(bounds_.size() + 1) {
     const auto finite = [](double bound) { return std::isfinite(bound); };
     KSANA_CHECK(!bounds_.empty() && std::ranges::all_of(bounds_, finite),
                 "a histogram has at least one bound, and finite ones only");
@@ -26,11 +26,13 @@ Histogram::Histogram(std::vector<double> bounds)
     KSANA_CHECK(rising, "the bounds of a histogram rise");
 }
 
-void Histogram::Observe(double value) {
-    if (std::isnan(value)) return;
-    const auto bucket = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
-    counts_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
+std::optional<std::size_t> Histogram::Count(double value) {
+    if (std::isnan(value)) return std::nullopt;
+    const auto place = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
+    const auto bucket = static_cast<std::size_t>(place);
+    counts_[bucket].fetch_add(1, std::memory_order_relaxed);
     sum_.fetch_add(value, std::memory_order_relaxed);
+    return bucket;
 }
 
 }  // namespace ksana::telemetry

@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "ksana/telemetry/exemplar.hpp"
 
 namespace ksana::telemetry {
 
@@ -12,10 +15,18 @@ namespace ksana::telemetry {
 class Counter {
   public:
     void Add(std::uint64_t count = 1) { value_.fetch_add(count, std::memory_order_relaxed); }
+    // Counts one event, of which `make` returns an exemplar if one is wanted.
+    template <class Make>
+    void AddOne(const Make& make) {
+        Add();
+        exemplar_.Offer(0, 1, make);
+    }
     std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+    const ExemplarSlots& exemplar() const { return exemplar_; }
 
   private:
     std::atomic<std::uint64_t> value_{0};
+    ExemplarSlots exemplar_{1};
 };
 
 // A value that goes up and down. Thread-safe and lock-free. If another object knows the value
@@ -47,9 +58,13 @@ class Histogram {
 
     // Counts a value in the first bucket with value <= bound. Ignores NaN, which would make the sum
     // NaN forever.
-    void Observe(double value);
-    void Observe(std::chrono::nanoseconds took) {
-        Observe(std::chrono::duration<double>(took).count());
+    void Observe(double value) { Count(value); }
+    void Observe(std::chrono::nanoseconds took) { Count(Seconds(took)); }
+    // Also keeps the exemplar that `make` returns, if one is wanted.
+    template <class Make>
+    void Observe(std::chrono::nanoseconds took, const Make& make) {
+        const double value = Seconds(took);
+        if (const auto bucket = Count(value)) exemplars_.Offer(*bucket, value, make);
     }
 
     const std::vector<double>& bounds() const { return bounds_; }
@@ -58,13 +73,21 @@ class Histogram {
     std::uint64_t CountOf(std::size_t bucket) const {
         return counts_.at(bucket).load(std::memory_order_relaxed);
     }
+    const ExemplarSlots& exemplars() const { return exemplars_; }
 
   private:
+    static double Seconds(std::chrono::nanoseconds time) {
+        return std::chrono::duration<double>(time).count();
+    }
+    // Returns the bucket; none: the value is NaN.
+    std::optional<std::size_t> Count(double value);
+
     const std::vector<double> bounds_;
     // The total count is the sum of these and is not stored, so the two cannot disagree in a
     // scrape.
     std::vector<std::atomic<std::uint64_t>> counts_;
     std::atomic<double> sum_{0};
+    ExemplarSlots exemplars_;
 };
 
 }  // namespace ksana::telemetry

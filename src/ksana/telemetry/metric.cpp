@@ -4,6 +4,7 @@
 
 #include "ksana/base/error/check.hpp"
 #include "ksana/base/text/utf8.hpp"
+#include "ksana/telemetry/exposition.hpp"
 
 namespace ksana::telemetry {
 namespace {
@@ -37,7 +38,8 @@ Metric::Metric(MetricKind kind, MetricSpec spec) : kind_(kind), spec_(std::move(
 
 std::vector<std::string> Metric::NamesTaken() const {
     const std::string& name = spec_.name;
-    if (kind_ != MetricKind::kHistogram) return {name};
+    if (kind_ == MetricKind::kGauge) return {name};
+    if (kind_ == MetricKind::kCounter) return {name, std::string(FamilyOf(kind_, name))};
     return {name, name + "_bucket", name + "_sum", name + "_count"};
 }
 

@@ -40,7 +40,8 @@ class Metric {
 
     MetricKind kind() const { return kind_; }
     const MetricSpec& spec() const { return spec_; }
-    // Returns every name that the metric uses in the text: a histogram has three besides its own.
+    // Returns every name that the metric uses in a text: a histogram has three besides its own, and
+    // a counter is declared without "_total" in OpenMetrics.
     std::vector<std::string> NamesTaken() const;
 
     // Returns false once the registry may remove the metric.

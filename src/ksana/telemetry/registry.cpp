@@ -72,7 +72,7 @@ void Registry::Add(std::shared_ptr<Metric> metric) {
     metrics_.insert(place, std::move(metric));
 }
 
-std::string Registry::Scrape() const {
+std::string Registry::Scrape(ExpositionFormat format) const {
     // Callbacks run without the registry's lock, so that a slow callback does not block
     // registration and a callback may register metrics.
     std::vector<std::shared_ptr<Metric>> metrics;
@@ -80,9 +80,14 @@ std::string Registry::Scrape() const {
         const MutexLock lock(mutex_);
         metrics = metrics_;
     }
-    Exposition out;
+    Exposition out(format);
     for (const auto& metric : metrics) metric->Write(out);
     return out.TakeText();
+}
+
+ScrapeAnswer Registry::Answer(std::string_view accept) const {
+    const ExpositionFormat format = ChooseFormat(accept);
+    return {ContentTypeOf(format), Scrape(format)};
 }
 
 }  // namespace ksana::telemetry

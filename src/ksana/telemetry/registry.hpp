@@ -2,15 +2,22 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ksana/base/process/mutex.hpp"
 #include "ksana/telemetry/callback_metric.hpp"
+#include "ksana/telemetry/exposition_format.hpp"
 #include "ksana/telemetry/family.hpp"
 #include "ksana/telemetry/instruments.hpp"
 #include "ksana/telemetry/metric.hpp"
 
 namespace ksana::telemetry {
+
+struct ScrapeAnswer {
+    std::string_view content_type;
+    std::string text;
+};
 
 // The metrics of a process, or of one node in a test; there is no global registry. It owns the
 // instruments that it returns, so it is made before the objects that count and destroyed after
@@ -37,8 +44,10 @@ class Registry {
     CallbackHandle AddCallbackGauge(MetricSpec spec, Collect collect);
     CallbackHandle AddCallbackCounter(MetricSpec spec, Collect collect);
 
-    // Returns all metrics in the Prometheus text format (exposition.hpp), sorted by name.
-    std::string Scrape() const;
+    // Returns all metrics in a text format (exposition.hpp), sorted by name.
+    std::string Scrape(ExpositionFormat format = ExpositionFormat::kPrometheus) const;
+    // Answers a request with this Accept header (ChooseFormat).
+    ScrapeAnswer Answer(std::string_view accept) const;
 
   private:
     template <class Instrument>

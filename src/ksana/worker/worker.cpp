@@ -119,6 +119,7 @@ Worker::Worker(Key /*key*/, WorkerOptions options, Parts parts, std::unique_ptr<
                std::unique_ptr<broker::Broker> broker)
     : options_(std::move(options)),
       parts_(std::move(parts)),
+      metrics_(options_.loop.identity.version, parts_.clock),
       wire_(std::move(wire)),
       broker_(std::move(broker)),
       queues_(options_.broker.prefix, options_.broker.queue_length),

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "ksana/http_server/listen_address.hpp"
+#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/telemetry/build_info.hpp"
 #include "ksana/worker/wire.hpp"
 #include "ksana/worker/worker_loop.hpp"
 
@@ -35,17 +37,44 @@ std::string_view OutcomeOf(model::EventKind kind) {
 
 }  // namespace
 
-WorkerMetrics::WorkerMetrics()
-    : process_(registry_),
+WorkerMetrics::WorkerMetrics(const std::string& version, const Clock& clock)
+    : clock_(clock),
+      process_(registry_),
       attempts_(registry_.AddCounters(
           {"ksana_worker_attempts_total", "Attempts that ended.", {"kind", "outcome"}})),
       durations_(registry_.AddHistograms(
           {"ksana_worker_attempt_seconds", "How long attempts took.", {"kind"}},
-          telemetry::DurationBuckets())) {}
+          telemetry::DurationBuckets())) {
+    build_info_ = registry_.AddCallbackGauge(
+        {"ksana_build_info", "1; which build of ksana this is.", {"version", "revision"}},
+        [version](telemetry::Samples& samples) {
+            samples.Add({version, telemetry::BuildRevision()}, 1);
+        });
+    AddSuccessRatio();
+}
+
+// D-14
+void WorkerMetrics::AddSuccessRatio() {
+    success_ratio_ = registry_.AddCallbackGauge(
+        {"ksana_worker_success_ratio",
+         "Share of succeeded attempts among those that succeeded, failed or timed out since the "
+         "start."},
+        [this](telemetry::Samples& samples) {
+            const auto good = static_cast<double>(succeeded_.load());
+            const double all = good + static_cast<double>(failed_.load());
+            if (all > 0) samples.Add({}, good / all);
+        });
+}
 
 void WorkerMetrics::Count(const model::Run& run, const model::Event& event, Duration took) {
-    attempts_.With({model::NameOf(run.kind), OutcomeOf(event.kind)}).Add();
-    durations_.With({model::NameOf(run.kind)}).Observe(took);
+    const auto exemplar = [&] {
+        return telemetry::Exemplar{.trace_id = model::TraceIdOf(run), .at = clock_.Now()};
+    };
+    const std::string_view outcome = OutcomeOf(event.kind);
+    attempts_.With({model::NameOf(run.kind), outcome}).AddOne(exemplar);
+    durations_.With({model::NameOf(run.kind)}).Observe(took, exemplar);
+    if (outcome == "succeeded") ++succeeded_;
+    if (outcome == "failed" || outcome == "timed_out") ++failed_;
 }
 
 void WorkerMetrics::Watch(const WorkerLoop& loop, const Wire& wire, std::size_t slots) {
@@ -72,9 +101,11 @@ Result<std::unique_ptr<http_server::Server>> MakeMetricsServer(const std::string
     KSANA_TRY(http_server::ListenAddress address, http_server::ParseListenAddress(listen));
     http_server::Router router;
     router.Add(Route(HttpMethod::kGet, "/metrics", Permission::kPublic, "Metrics for Prometheus",
-                     Where::kInline, Handler([&metrics](const Request&) -> Response {
-                         Response response = http_server::TextResponse(200, metrics.Scrape());
-                         response.content_type = telemetry::kExpositionContentType;
+                     Where::kInline, Handler([&metrics](const Request& request) -> Response {
+                         const auto accept = request.headers.Find("Accept").value_or("");
+                         telemetry::ScrapeAnswer answer = metrics.Answer(accept);
+                         Response response = http_server::TextResponse(200, std::move(answer.text));
+                         response.content_type = answer.content_type;
                          return response;
                      })));
     router.Add(Route(HttpMethod::kGet, "/health", Permission::kPublic,

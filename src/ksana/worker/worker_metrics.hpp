@@ -1,6 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ksana/base/error/result.hpp"
@@ -20,7 +24,8 @@ class WorkerLoop;
 // Thread-safe.
 class WorkerMetrics {
   public:
-    WorkerMetrics();
+    // `version`: of the program. `clock` must outlive the object.
+    WorkerMetrics(const std::string& version, const Clock& clock);
 
     // Counts the end of an attempt.
     void Count(const model::Run& run, const model::Event& event, Duration took);
@@ -28,13 +33,22 @@ class WorkerMetrics {
     void Watch(const WorkerLoop& loop, const Wire& wire, std::size_t slots);
     void Unwatch() { callbacks_.clear(); }
 
-    std::string Scrape() const { return registry_.Scrape(); }
+    telemetry::ScrapeAnswer Answer(std::string_view accept) const {
+        return registry_.Answer(accept);
+    }
 
   private:
+    void AddSuccessRatio();
+
+    const Clock& clock_;
     telemetry::Registry registry_;
     telemetry::ProcessMetrics process_;
     telemetry::Family<telemetry::Counter>& attempts_;
     telemetry::Family<telemetry::Histogram>& durations_;
+    std::atomic<std::uint64_t> succeeded_{0};
+    std::atomic<std::uint64_t> failed_{0};  // or timed out
+    telemetry::CallbackHandle success_ratio_;
+    telemetry::CallbackHandle build_info_;
     std::vector<telemetry::CallbackHandle> callbacks_;
 };
 

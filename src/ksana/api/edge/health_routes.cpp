@@ -18,8 +18,6 @@ using http_server::Route;
 using http_server::TextResponse;
 using http_server::Where;
 
-constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
-
 // The text of a health answer: one line for each check, then the verdict. Error messages are shown
 // only with ?verbose, because they may name hosts. Lives in one answer.
 class Report {
@@ -109,9 +107,11 @@ void AddHealthRoutes(http_server::Router& router, Health health) {
                          return JsonResponse(200, R"({"status":"ok"})");
                      })));
     router.Add(Route(HttpMethod::kGet, "/metrics", Permission::kRead, "Metrics for Prometheus",
-                     Where::kPool, Handler([shared](const Request&) -> Response {
-                         Response response = TextResponse(200, shared->metrics.Scrape());
-                         response.content_type = kMetricsType;
+                     Where::kPool, Handler([shared](const Request& request) -> Response {
+                         const auto accept = request.headers.Find("Accept").value_or("");
+                         telemetry::ScrapeAnswer answer = shared->metrics.Answer(accept);
+                         Response response = TextResponse(200, std::move(answer.text));
+                         response.content_type = answer.content_type;
                          return response;
                      })));
 }

@@ -26,8 +26,8 @@ struct Health {
 };
 
 // Adds /livez, /readyz (?verbose lists every check), /health (K-14: 200 as long as the process
-// lives), and /metrics in the text format of Prometheus. What `health` refers to must outlive the
-// router.
+// lives), and /metrics in the text format of Prometheus, or as OpenMetrics if the client prefers
+// that. What `health` refers to must outlive the router.
 void AddHealthRoutes(http_server::Router& router, Health health);
 
 }  // namespace ksana::api

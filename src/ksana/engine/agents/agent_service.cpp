@@ -223,6 +223,9 @@ void AgentService::Note(const Said& said, const Applied& applied) const {
 
 void AgentService::Note(const store::Claimed& claimed) const {
     for (const model::Run& run : claimed.runs) NoteStarted(run);
+    if (options_.observer != nullptr && claimed.skipped > 0) {
+        options_.observer->Skipped(claimed.skipped);
+    }
 }
 
 void AgentService::NoteStarted(const model::Run& run) const {

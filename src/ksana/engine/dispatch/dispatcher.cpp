@@ -143,6 +143,9 @@ Result<Step> Dispatcher::RunOnce() {
     for (std::size_t n = 0; n < renewals.size(); ++n) {
         NoteRenewed(*renewals[n].attempt, exchanged->applied[ended.size() + n], now);
     }
+    if (options_.observer != nullptr && exchanged->claimed.skipped > 0) {
+        options_.observer->Skipped(exchanged->claimed.skipped);
+    }
     if (exchanged->claimed.more) look_for_ready_ = true;
     attempts_->SetClaimsWait(exchanged->claimed.more);
     Accept(std::move(exchanged->claimed.runs), room, asked_at);

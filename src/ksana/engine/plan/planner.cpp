@@ -112,6 +112,8 @@ Result<Planner::Answer> Planner::RunOnce(std::optional<store::StartAs> start) {
     Answer answer{.step = {.next = {}, .within = {}, .again = planned.more},
                   .jobs = planned.jobs,
                   .runs = planned.runs,
+                  .skipped = planned.skipped,
+                  .without_run = planned.without_run,
                   .started = {},
                   .store_offset = offset_.Least(),
                   .full = false};

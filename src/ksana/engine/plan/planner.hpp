@@ -42,6 +42,8 @@ class Planner {
         Step step;
         std::size_t jobs = 0;
         std::size_t runs = 0;
+        std::size_t skipped = 0;  // of `runs`
+        store::FireCounts without_run{};
         // Runs stored as started, for the owner in `start` to execute, each from its ready_at on.
         std::vector<AttemptPointer> started;
         Duration store_offset{};  // how far the store's clock, which ready_at refers to, is ahead

@@ -45,6 +45,14 @@ void WorkerDirectory::Note(const Worker& worker) {
     if (before != worker) ++version_;
 }
 
+std::vector<Worker> WorkerDirectory::All() const {
+    const MutexLock lock(mutex_);
+    std::vector<Worker> all;
+    all.reserve(workers_.size());
+    for (const auto& [name, worker] : workers_) all.push_back(worker);
+    return all;
+}
+
 std::optional<Worker> WorkerDirectory::Find(std::string_view name) const {
     const MutexLock lock(mutex_);
     const auto found = workers_.find(name);

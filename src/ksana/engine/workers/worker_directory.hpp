@@ -42,6 +42,7 @@ class WorkerDirectory {
     // A row that this node has just written.
     void Note(const model::Worker& worker);
 
+    std::vector<model::Worker> All() const;
     std::optional<model::Worker> Find(std::string_view name) const;
     model::WorkerState StateOf(const model::Worker& worker) const;
     // Where a worker stands. Reads its row unless the directory knows that all is well.

@@ -1,6 +1,8 @@
 #include "ksana/server/metrics/engine_metrics.hpp"
 
+#include "ksana/engine/limits/limits.hpp"
 #include "ksana/model/enum_names.hpp"
+#include "ksana/model/run/attempt_log.hpp"
 #include "ksana/telemetry/instruments.hpp"
 
 namespace ksana::server {
@@ -17,12 +19,18 @@ constexpr std::array kReports = {
 
 }  // namespace
 
-EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
-    : store_(store),
+EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store, const Clock& clock,
+                             TypeLabels& labels)
+    : clock_(clock),
+      types_(registry, labels),
       planned_jobs_(registry.AddCounter(
           {"ksana_jobs_planned_total", "Jobs whose due fires this node has accounted for."})),
       fires_(
           registry.AddCounter({"ksana_fires_total", "Runs that fires have made, on this node."})),
+      without_run_(registry.AddCounters(
+          {"ksana_fires_without_run_total",
+           "Fires that this node has accounted for without making a run, by their fate.",
+           {"fate"}})),
       started_(registry.AddCounter(
           {"ksana_attempts_started_total", "Attempts that this node has started."})),
       lateness_(registry.AddHistogram(
@@ -41,6 +49,14 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
           {"ksana_store_commits_total", "Commits of the store that this node has seen."})),
       step_errors_(registry.AddCounters(
           {"ksana_loop_errors_total", "Steps of the engine that failed.", {"loop"}})),
+      step_durations_(registry.AddHistograms(
+          {"ksana_loop_step_duration_seconds", "How long steps of the engine took.", {"loop"}},
+          telemetry::DurationBuckets())),
+      step_delays_(registry.AddHistograms(
+          {"ksana_loop_delay_seconds",
+           "How long after the time that a loop of the engine had wished for its step began.",
+           {"loop"}},
+          telemetry::LatenessBuckets())),
       deferred_(registry.AddCounters({"ksana_runs_deferred_total",
                                       "Runs given back because a limit or a breaker was in their "
                                       "way, by what it was for.",
@@ -51,82 +67,36 @@ EngineMetrics::EngineMetrics(telemetry::Registry& registry, store::Store& store)
         attempts_.at(static_cast<std::size_t>(kind)) = &attempts.With({model::NameOf(kind)});
     }
     auto& finished = registry.AddCounters(
-        {"ksana_runs_finished_total", "Runs that reached a final state on this node.", {"state"}});
+        {"ksana_runs_finished_total",
+         "Runs that reached a final state on this node; missed: fires that were too late for one.",
+         {"state"}});
     for (std::size_t n = 0; n < finished_.size(); ++n) {
         const auto state = static_cast<RunState>(n);
         if (model::IsFinal(state)) finished_.at(n) = &finished.With({model::NameOf(state)});
     }
+    AddSuccessRatio(registry);
     commits_seen_ =
         store.changes().Subscribe(store::Topics::All(), [this](store::Topics) { commits_.Add(); });
 }
 
-void EngineMetrics::Watch(telemetry::Registry& registry, const engine::Node* node) {
-    callbacks_.clear();
-    if (node == nullptr) return;
-    WatchLimits(registry, *node);
-    callbacks_.push_back(
-        registry.AddCallbackGauge({"ksana_attempts_under_way", "Attempts under way on this node."},
-                                  [node](telemetry::Samples& samples) {
-                                      samples.Add({}, static_cast<double>(node->UnderWay()));
-                                  }));
-    callbacks_.push_back(registry.AddCallbackGauge(
-        {"ksana_nodes", "Servers that share the store.", {"state"}},
-        [node](telemetry::Samples& samples) {
-            const auto nodes = node->Nodes();
-            if (!nodes) return;
-            std::array<std::size_t, model::kEnumCount<model::NodeState>> counts{};
-            for (const engine::NodeStatus& one : *nodes) {
-                ++counts.at(static_cast<std::size_t>(one.state));
-            }
-            for (std::size_t n = 0; n < counts.size(); ++n) {
-                samples.Add({model::NameOf(static_cast<model::NodeState>(n))},
-                            static_cast<double>(counts.at(n)));
-            }
-        }));
-    callbacks_.push_back(registry.AddCallbackGauge(
-        {"ksana_runs_waiting",
-         "Runs that are not finished, in the whole store.",
-         {"kind", "state"}},
+// D-14
+void EngineMetrics::AddSuccessRatio(telemetry::Registry& registry) {
+    success_ratio_ = registry.AddCallbackGauge(
+        {"ksana_runs_success_ratio",
+         "Share of succeeded runs among those that succeeded, failed or timed out on this node "
+         "since its start."},
         [this](telemetry::Samples& samples) {
-            const auto depths = store_.runs().Depths();
-            if (!depths) return;
-            for (const store::QueueDepth& depth : *depths) {
-                samples.Add({model::NameOf(depth.kind), model::NameOf(depth.state)},
-                            static_cast<double>(depth.count));
-            }
-        }));
+            const auto count = [this](RunState state) {
+                return static_cast<double>(finished_.at(static_cast<std::size_t>(state))->value());
+            };
+            const double good = count(RunState::kSucceeded);
+            const double all = good + count(RunState::kFailed) + count(RunState::kTimedOut);
+            if (all > 0) samples.Add({}, good / all);
+        });
 }
 
-void EngineMetrics::WatchLimits(telemetry::Registry& registry, const engine::Node& node) {
-    const auto add = [&](std::string name, std::string help, auto count) {
-        callbacks_.push_back(
-            registry.AddCallbackGauge({std::move(name), std::move(help), {"kind", "name"}},
-                                      [&node, count](telemetry::Samples& samples) {
-                                          for (const engine::LimitUse& use : node.LimitUses()) {
-                                              if (!use.limit.max_concurrency && !use.limit.rate)
-                                                  continue;
-                                              samples.Add({model::NameOf(use.kind), use.name},
-                                                          static_cast<double>(count(use)));
-                                          }
-                                      }));
-    };
-    add("ksana_limit_in_use", "Attempts under way that count for a limit.",
-        [](const engine::LimitUse& use) { return use.in_use; });
-    add("ksana_limit_waiting", "Runs that wait in memory for a limit.",
-        [](const engine::LimitUse& use) { return use.waiting; });
-    callbacks_.push_back(registry.AddCallbackGauge(
-        {"ksana_breakers", "Destinations whose breaker is not closed.", {"state"}},
-        [&node](telemetry::Samples& samples) {
-            std::array<std::size_t, model::kEnumCount<engine::BreakerState>> counts{};
-            for (const engine::LimitUse& use : node.LimitUses()) {
-                if (use.breaker) ++counts.at(static_cast<std::size_t>(use.breaker->state));
-            }
-            for (const auto state :
-                 {engine::BreakerState::kOpen, engine::BreakerState::kHalfOpen}) {
-                samples.Add({model::NameOf(state)},
-                            static_cast<double>(counts.at(static_cast<std::size_t>(state))));
-            }
-        }));
+telemetry::Exemplar EngineMetrics::ExemplarOf(const model::Run& run) const {
+    return {.trace_id = model::TraceIdOf(run), .at = clock_.Now()};
 }
 
 void EngineMetrics::Deferred(const model::Run& /*run*/, const model::WaitCause& cause) {
@@ -139,22 +109,31 @@ void EngineMetrics::Planned(std::size_t jobs, std::size_t runs) {
     fires_.Add(runs);
 }
 
-void EngineMetrics::Started(const model::Run& /*run*/, Duration late) {
+void EngineMetrics::NotRun(model::FireFate fate, std::size_t fires) {
+    without_run_.With({model::NameOf(fate)}).Add(fires);
+    if (fate == model::FireFate::kMissed) CountFinal(RunState::kMissed, fires);
+}
+
+void EngineMetrics::Skipped(std::size_t runs) { CountFinal(RunState::kSkipped, runs); }
+
+void EngineMetrics::Started(const model::Run& run, Duration late) {
     started_.Add();
-    lateness_.Observe(late);
+    lateness_.Observe(late, [&] { return ExemplarOf(run); });
 }
 
 void EngineMetrics::Ended(const engine::AttemptEnd& end) {
-    durations_.Observe(end.took);
+    const auto exemplar = [&] { return ExemplarOf(end.run); };
+    durations_.Observe(end.took, exemplar);
+    types_.CountAttempt(end.run.kind, end.run.type, end.event.kind, end.took, exemplar);
     telemetry::Counter* const outcome = attempts_.at(static_cast<std::size_t>(end.event.kind));
-    if (outcome != nullptr) outcome->Add();
+    if (outcome != nullptr) outcome->AddOne(exemplar);
     const bool taken = end.applied.verdict == model::EventVerdict::kApplied ||
                        end.applied.verdict == model::EventVerdict::kDuplicate;
     if (!taken) {
         refused_.Add();
         return;
     }
-    CountFinal(end.applied.state);
+    CountFinal(end.applied);
 }
 
 void EngineMetrics::Reported(EventKind kind, const store::Applied& applied) {
@@ -166,20 +145,33 @@ void EngineMetrics::Reported(EventKind kind, const store::Applied& applied) {
     telemetry::Counter* const outcome = attempts_.at(static_cast<std::size_t>(kind));
     if (outcome == nullptr) return;  // a heartbeat
     outcome->Add();
-    CountFinal(applied.state);
+    types_.CountAttempt(applied.kind, applied.type, kind, applied.took,
+                        [] { return telemetry::Exemplar(); });
+    CountFinal(applied);
 }
 
 void EngineMetrics::Reaped(const model::Run& run) {
     reaped_.Add();
-    CountFinal(run.status.state);
+    CountFinal({.state = run.status.state, .kind = run.kind, .type = run.type});
 }
 
-void EngineMetrics::CountFinal(RunState state) {
+void EngineMetrics::CountFinal(RunState state, std::size_t runs) {
     telemetry::Counter* const counter = finished_.at(static_cast<std::size_t>(state));
-    if (counter != nullptr) counter->Add();
+    if (counter != nullptr) counter->Add(runs);
+}
+
+void EngineMetrics::CountFinal(const store::Applied& applied) {
+    if (!model::IsFinal(applied.state)) return;
+    CountFinal(applied.state);
+    types_.CountFinal(applied.kind, applied.type, applied.state);
 }
 
 void EngineMetrics::Purged(std::size_t runs) { purged_.Add(runs); }
+
+void EngineMetrics::Stepped(const engine::LoopStep& step) {
+    step_durations_.With({step.loop}).Observe(step.took);
+    if (step.late) step_delays_.With({step.loop}).Observe(*step.late);
+}
 
 void EngineMetrics::StepFailed(std::string_view loop, const Error& /*error*/) {
     step_errors_.With({loop}).Add();

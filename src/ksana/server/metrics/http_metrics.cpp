@@ -14,7 +14,7 @@ double Number(std::uint64_t count) { return static_cast<double>(count); }
 HttpMetrics::HttpMetrics(telemetry::Registry& registry, const http_server::Statistics& server,
                          const http_client::Client& client) {
     callbacks_.push_back(registry.AddCallbackGauge(
-        {"ksana_http_connections", "Connections of clients that are open."},
+        {"ksana_http_connections_open", "Connections of clients that are open."},
         [&server](Samples& samples) { samples.Add({}, Number(server.connections_open)); }));
     callbacks_.push_back(registry.AddCallbackCounter(
         {"ksana_http_connections_total",

@@ -68,6 +68,7 @@ void JobPlans::Add(model::Job& job, store::JobPlan plan) {
         followers_.push_back(std::move(run));
     }
     for (const model::LedgerRange& range : plan.ranges) {
+        without_run_.at(static_cast<std::size_t>(range.fate)) += range.range.count;
         ledger_.push_back({.job_id = job.id, .range = range, .recorded_at = now_});
     }
     if (plan.tally) {
@@ -80,6 +81,7 @@ void JobPlans::Add(model::Job& job, store::JobPlan plan) {
 
 Result<store::Planned> JobPlans::Write() {
     store::Planned planned;
+    planned.without_run = without_run_;
     if (!tallies_.empty()) KSANA_TRY_VOID(tx_.AddTallies(tallies_));
     if (!ledger_.empty()) KSANA_TRY_VOID(tx_.InsertLedger(ledger_));
     if (runs_.empty()) return planned;

@@ -43,6 +43,7 @@ class JobPlans {
     std::vector<model::Run> runs_;
     std::vector<model::Run> followers_;
     std::vector<model::LedgerEntry> ledger_;
+    store::FireCounts without_run_{};  // of ledger_
     std::vector<model::JobTally> tallies_;
     std::vector<OverlapCounts> gates_;
 };

@@ -48,12 +48,18 @@ Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
                 .state = run.status.state,
                 .reason = "a run is started by claiming it"};
     }
+    const std::optional<TimePoint> began = run.status.started_at;
+    const bool was_running = run.status.state == model::RunState::kRunning;
     model::Transition made = changes.Change(run, event);
+    const bool over = was_running && run.status.state != model::RunState::kRunning;
     return {.verdict = made.verdict,
             .state = run.status.state,
             .cancel_requested = run.status.cancel_requested,
             .callback = made.callback,
-            .reason = std::move(made.reason)};
+            .reason = std::move(made.reason),
+            .kind = run.kind,
+            .type = run.type,
+            .took = over && began ? std::optional(changes.now() - *began) : std::nullopt};
 }
 
 // A claim and the place of its result.

@@ -1,5 +1,5 @@
-# ksana_python_test(NAME SCRIPT a/b.py [ARGUMENTS …] LABELS l… TIMEOUT s [SERIAL] [DEBIAN]): a
-# suite in Python that can import tests/kit. SCRIPT is relative to tests/. SERIAL: no other test runs
+# ksana_python_test(NAME SCRIPT a/b.py [ARGUMENTS …] LABELS l… TIMEOUT s [SERIAL] [DEBIAN]): a suite
+# in Python that can import tests/kit. SCRIPT is relative to tests/. SERIAL: no other test runs
 # at the same time. DEBIAN: needs modules of Debian packages, which other interpreters do not see.
 function(ksana_python_test name)
     cmake_parse_arguments(PARSE_ARGV 1 P "SERIAL;DEBIAN" "SCRIPT;TIMEOUT" "ARGUMENTS;LABELS")

@@ -84,7 +84,7 @@ def begin(place, server, queues, worker="c1", **task):
     message = queues.task()
     equal(message["run_id"], run_id)
     queues.tell(message, "RUNNING", worker)
-    await_run(server.api, run_id, lambda one: one["owner"] == worker, f"a run of {worker}")
+    await_run(server.api, run_id, lambda one: one.get("owner") == worker, f"a run of {worker}")
     return run_id, message
 
 
@@ -357,7 +357,7 @@ def d05_d06_a_worker_of_ksana(place):
     first.stop()
     dying = place.worker(server, "--handler", "mail=sleep 600", name="w2")
     run_id = submit(server.api)["id"]
-    await_run(server.api, run_id, lambda one: one["owner"].startswith("w2/"), "a run of w2")
+    await_run(server.api, run_id, lambda one: one.get("owner", "").startswith("w2/"), "a run of w2")
     dying.kill()
     place.worker(server, "--handler", "mail=true", name="w3")
     over = await_state(server.api, run_id, "succeeded")
@@ -384,7 +384,7 @@ def a_cancel_stops_what_a_worker_runs(place):
     server = place.server()
     place.worker(server, "--handler", "mail=sleep 600", "--lease", "1s", name="w1")
     run_id = submit(server.api)["id"]
-    await_run(server.api, run_id, lambda one: one["owner"].startswith("w1/"), "a run of w1")
+    await_run(server.api, run_id, lambda one: one.get("owner", "").startswith("w1/"), "a run of w1")
     cancel(server, run_id)
     await_state(server.api, run_id, "cancelled")
 

@@ -6,6 +6,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/engine/actor.hpp"
+#include "ksana/engine/observer.hpp"
 #include "ksana/model/run/decide.hpp"
 #include "ksana/model/run/run.hpp"
 #include "ksana/store/store.hpp"
@@ -17,8 +18,9 @@ namespace ksana::engine {
 // kNotFound: no such run. The store's errors are returned.
 class RunService {
   public:
-    // `store` and `ids` must outlive the service.
-    RunService(store::Store& store, UuidGenerator& ids) : store_(store), ids_(ids) {}
+    // `store`, `ids` and `observer` must outlive the service. `observer` may be null.
+    RunService(store::Store& store, UuidGenerator& ids, Observer* observer = nullptr)
+        : store_(store), ids_(ids), observer_(observer) {}
 
     // Cancels a run. One that has not started is cancelled at once. A running one stays running
     // until its owner, which is notified, has stopped it. Idempotent. kConflict: the run is over.
@@ -88,6 +90,7 @@ class RunService {
 
     store::Store& store_;
     UuidGenerator& ids_;
+    Observer* const observer_;
 };
 
 }  // namespace ksana::engine

@@ -42,6 +42,7 @@
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/settings/setting_value.hpp"
 #include "ksana/server/settings/token_file.hpp"
+#include "ksana/server/traces/trace_export.hpp"
 #include "ksana/store_postgres/migrations/submit_function.hpp"
 #include "ksana/telemetry/process_metrics.hpp"
 #include "ksana/telemetry/registry.hpp"
@@ -63,9 +64,12 @@ std::vector<engine::Executor*> ExecutorsOf(const ApplicationParts& parts, engine
 }
 
 // Returns null if this server runs no commands.
-std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings, const Clock& clock) {
+std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings,
+                                                  const model::TraceSampler& sampler,
+                                                  const Clock& clock) {
     if (!settings.commands) return nullptr;
-    exec::CommandOptions options{.variables = exec::ProcessVariables(), .silence = settings.lease};
+    exec::CommandOptions options{
+        .variables = exec::ProcessVariables(), .silence = settings.lease, .sampler = sampler};
     const auto folder = options.variables.find("TMPDIR");
     if (folder != options.variables.end()) options.folder = folder->second;
     return std::make_unique<exec::CommandExecutor>(clock, std::move(options));
@@ -100,30 +104,33 @@ struct Application::Everything {
                std::optional<mail::SmtpOptions> smtp)
         : settings(given),
           parts(with),
+          traces(TraceSettingsOf(parts.variables, parts.version)),
           store(std::move(opened)),
           locks(std::move(opened_locks)),
           engine_metrics(metrics, *store),
+          trace_export(
+              MakeTraceExport(traces, *store, engine_metrics, metrics, parts.clock, parts.random)),
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
-          http_executor(client, parts.clock, {}, mailer.get()),
-          commands(CommandsOf(settings, parts.clock)),
+          http_executor(client, parts.clock, {.sampler = traces.sampler}, mailer.get()),
+          commands(CommandsOf(settings, traces.sampler, parts.clock)),
           node(*store, ExecutorsOf(parts, http_executor, commands.get()), zones, parts.clock,
-               NodeOptionsOf(settings, parts, locks.get(), [this] { return OwnAddress(); }),
-               &engine_metrics),
-          engine(node, *store, parts.clock, &engine_metrics,
+               NodeOptions(), &ObserverOf()),
+          engine(node, *store, parts.clock, &ObserverOf(),
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           job_service(
               *store, node.plans(), zones,
               [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
-          run_service(*store, parts.ids),
+          run_service(*store, parts.ids, &ObserverOf()),
           admin_jobs(job_service, *store),
           type_service(*store, node.types()),
           backfill_service(*store, node.schedules(), parts.ids),
           alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
           agent_limits(node.limits(), parts.clock),
           agent_service(*store, {.follow_up = node.follow_up(),
-                                 .observer = &engine_metrics,
+                                 .observer = &ObserverOf(),
+                                 .want_runs = trace_export != nullptr,
                                  .limits = &agent_limits,
                                  .expires_in = [this](Duration time) { node.ReapWithin(time); }}),
           agent_polls(agent_service, *store, parts.clock, {.workers = &node.workers()}),
@@ -199,6 +206,7 @@ struct Application::Everything {
                         .of_group =
                             [this](const std::string& group) { return node.UseOfGroup(group); }},
              .settings = ShownSettings(settings, parts.origins),
+             .sampler = traces.sampler,
              .nodes = [this] { return node.Nodes(); }});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = {{"serving", [this] { return Serving(); }}},
@@ -206,6 +214,17 @@ struct Application::Everything {
                                       .metrics = metrics});
         if (parts.demo) AddDemoRoutes(router);
         return router;
+    }
+
+    engine::Observer& ObserverOf() {
+        if (trace_export) return trace_export->observer();
+        return engine_metrics;
+    }
+
+    engine::NodeOptions NodeOptions() {
+        auto options = NodeOptionsOf(settings, parts, locks.get(), [this] { return OwnAddress(); });
+        options.want_runs = trace_export != nullptr;
+        return options;
     }
 
     // Stores the default policy for tasks that are submitted with SQL, without a server.
@@ -271,10 +290,12 @@ struct Application::Everything {
         return Error(Code::kUnavailable, "starting or stopping");
     }
 
+    // After the engine. The spans of the last attempts are sent when these have ended.
     void StopCalls() {
         client.Stop();
         if (commands) commands->Close();
         if (mailer) mailer->Stop();
+        if (trace_export) trace_export->Stop();
     }
 
     const Settings settings;
@@ -283,9 +304,11 @@ struct Application::Everything {
     telemetry::Registry metrics;
     telemetry::ProcessMetrics process_metrics{metrics};
     schedule::ZoneDatabase zones;
+    const TraceSettings traces;
     std::unique_ptr<store::Store> store;
     std::unique_ptr<lock::LockDriver> locks;  // null: rows of the store
     EngineMetrics engine_metrics;
+    std::unique_ptr<TraceExport> trace_export;  // null: spans are not exported
     http_client::Client client;
     std::unique_ptr<mail::SmtpMailer> mailer;  // null: no mail server
     exec::HttpExecutor http_executor;
@@ -370,6 +393,7 @@ Result<void> Application::Start() {
 Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->StoreDefaultPolicy());
     KSANA_TRY_VOID(all_->client.Start());
+    if (all_->trace_export) KSANA_TRY_VOID(all_->trace_export->Start());
     if (all_->mailer) KSANA_TRY_VOID(all_->mailer->Start());
     if (all_->commands) KSANA_TRY_VOID(all_->commands->Open());
     KSANA_TRY_VOID(all_->store_check.Start());

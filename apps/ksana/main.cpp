@@ -24,7 +24,7 @@ bool IsOurs(std::string_view name) {
     constexpr std::array<std::string_view, 14> kOthers = {
         "TERM",  "NO_COLOR",        "EDITOR", "VISUAL",        "TMPDIR",        "HOME", "LC_ALL",
         "SHELL", "XDG_CONFIG_HOME", "PATH",   "NOTIFY_SOCKET", "WATCHDOG_USEC", "LANG", "LC_CTYPE"};
-    return std::ranges::find(kOthers, name) != kOthers.end() ||
+    return std::ranges::find(kOthers, name) != kOthers.end() || name.starts_with("OTEL_") ||
            ksana::server::IsSettingVariable(name);
 }
 

@@ -132,6 +132,9 @@ class JobContext {
     // A number that is larger than that of every earlier run of this job that held its lock: a
     // resource can use it to refuse a run that was thought to be over. 0: the run holds no lock.
     std::int64_t fence() const;
+    // W3C trace context of the attempt: a header `traceparent` for what the run calls. Empty
+    // without a store.
+    const std::string& traceparent() const;
 
     // Whether the run is to end: its time is over, the scheduler shuts down, its lock was lost, or
     // a user cancelled it. A run that looks at this, or sleeps with Sleep, ends soon; any other is

@@ -35,6 +35,8 @@ class TaskContext {
     int attempt() const;  // 1, 2, …
     // Grows with every attempt: a resource can refuse requests with an older number.
     std::int64_t fence() const;
+    // W3C trace context of the attempt: a header `traceparent` for what the handler calls.
+    const std::string& traceparent() const;
 
     // Whether the handler is to end: a user cancelled the task, its time is over, its lease is
     // lost, or the worker stops. A handler that looks at this, or waits with Sleep, ends soon; any

@@ -1,6 +1,7 @@
 // N-20: schedules of kind `after`.
 #include "conformance/dependency_fixture.hpp"
 #include "ksana/model/run/decide.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::conformance {
 namespace {
@@ -23,6 +24,8 @@ TEST_P(StoreTest, AJobFiresAfterAnother) {
     ASSERT_EQ(mails.size(), 1U);
     EXPECT_EQ(mails[0].nominal_at, now_);  // the end of the other run
     EXPECT_EQ(mails[0].trigger, model::RunTrigger::kFire);
+    // D-13: it is linked to its cause.
+    EXPECT_TRUE(model::StoredTraceOf(mails[0]).link);
     EXPECT_EQ(jobs().Get("mail")->state.planned_until, now_);
     EXPECT_EQ(graph.Claim("mail").size(), 1U);
 }

@@ -23,6 +23,7 @@ TEST_P(StoreTest, ARunComesBackAsItWent) {
     run.selector = {{"gpu", "yes"}, {"zone", "a"}};
     run.unique = {.key = "k1", .states = model::kAllStates, .until = now_ + minutes(1)};
     run.parent = ids_.Next();
+    run.trace_parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     run.policy.retry = {.strategy = model::RetryStrategy::kSequence,
                         .max_retries = 3,
                         .interval = seconds(1),
@@ -45,6 +46,34 @@ TEST_P(StoreTest, ARunComesBackAsItWent) {
     run.updated_at = now_;
     EXPECT_EQ(Read(run.id).run, run);
     EXPECT_TRUE(Read(run.id).attempts.empty());
+}
+
+// D-13: the trace that a run belongs to stays with it; reports return the runs to who asks.
+TEST_P(StoreTest, ReportsReturnTheRunsAndTheirTrace) {
+    Run run = MakeRun();
+    run.trace_parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    run.policy.retry = {.max_retries = 1, .interval = seconds(7)};
+    SubmitOne(run);
+    const Run claimed = ClaimOne();
+    EXPECT_EQ(claimed.trace_parent, run.trace_parent);
+    const auto report = [&](EventKind kind) {
+        auto exchanged = runs().Exchange(
+            {.now = now_,
+             .events = {{run.id,
+                         {.kind = kind, .exec_id = claimed.status.exec_id, .lease = seconds(30)}}},
+             .want_runs = true});
+        return exchanged->applied.at(0);
+    };
+    now_ += seconds(1);
+    EXPECT_EQ(report(EventKind::kProgress).run, nullptr);
+    const store::Applied ended = report(EventKind::kRetryableFailure);
+    ASSERT_NE(ended.run, nullptr);
+    EXPECT_EQ(ended.run->status, Read(run.id).run.status);
+    EXPECT_EQ(ended.run->updated_at, now_);
+    EXPECT_EQ(ended.run->trace_parent, run.trace_parent);
+    EXPECT_EQ(ended.ready_at, claimed.status.ready_at);
+    EXPECT_EQ(ended.run->status.ready_at, now_ + seconds(7));
+    EXPECT_EQ(report(EventKind::kRetryableFailure).run, nullptr) << "it changed nothing";
 }
 
 TEST_P(StoreTest, TheStoreDrawsIds) {

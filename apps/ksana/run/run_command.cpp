@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "apps/ksana/run/run_trace.hpp"
 #include "apps/ksana/run/run_watch.hpp"
 #include "apps/ksana/toolkit/api_options.hpp"
 #include "apps/ksana/toolkit/session.hpp"
@@ -289,6 +290,10 @@ std::vector<Command> RunCommands(const Process& process) {
             "The exit code is its verdict: 0 where it succeeded, 7 where it did not; 124\n"
             "where it is not over after --max-wait.\n",
             WatchOptions(), WatchOne, Signals::kWaitable),
+        one("run trace", "Shows the trace of a run as a waterfall",
+            "What happened when, from the run's record: waits, attempts, calls, callbacks.\n"
+            "The trace id leads to the same spans in a tracing system (docs/tracing.md).\n",
+            {}, TraceRun),
         one("run log", "Shows what the attempts of a run left behind", "", {}, ShowLog),
         one("run cancel", "Stops a run", "", {}, CancelRun),
         one("run retry", "Runs again what is over without success",

@@ -9,7 +9,7 @@
 
 namespace ksana::app {
 
-// ksana run list, get, watch, log, cancel, retry, resolve, hold, delete, purge.
+// ksana run list, get, watch, trace, log, cancel, retry, resolve, hold, delete, purge.
 std::vector<Command> RunCommands(const Process& process);
 
 // Returns the columns for a list of runs.

@@ -71,7 +71,8 @@ int Serve(const Arguments& arguments, const Process& process, Output& output) {
                                                          .ids = process.ids,
                                                          .version = KSANA_VERSION,
                                                          .demo = demo,
-                                                         .origins = loaded->origins});
+                                                         .origins = loaded->origins,
+                                                         .variables = process.environment});
         if (!made) return Fail(made.error(), output);
         application = std::move(*made);
         if (const auto started = application->Start(); !started) {

@@ -13,6 +13,7 @@ struct Actor {
     std::string client_ip;
     std::string method;  // the request method and path: "POST /api/v1/jobs"
     std::string request_id;
+    std::string trace_parent = {};  // a valid W3C traceparent, or empty
 };
 
 // One audited operation, named with the constants of model/audit_event.hpp.

@@ -80,6 +80,7 @@ Node::Node(store::Store& store, std::vector<Executor*> executors, schedule::Zone
                                     },
                                 .wake_starter = [this] { WakeStarters(); },
                                 .observer = observer,
+                                .want_runs = options_.want_runs,
                                 .limits = &limits_}));
     }
     if (options_.ids != nullptr) {

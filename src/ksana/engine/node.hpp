@@ -64,6 +64,7 @@ struct NodeOptions {
     Retention::Options retention;
     std::optional<model::Rate> rate;  // of all starts on this node; none: no limit
     BreakerOptions breaker;
+    bool want_runs = false;  // give the observer the runs after their attempts
     CallbackOptions callbacks;
     // How much later than its timestamp a commit of another connection may become visible.
     Duration settle = std::chrono::seconds(1);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ksana/base/time/time.hpp"
+#include "ksana/model/job/job.hpp"
 #include "ksana/model/job/plan.hpp"
 #include "ksana/model/run/decide.hpp"
 #include "ksana/model/run/run.hpp"
@@ -20,6 +21,7 @@ struct AttemptEnd {
     const model::Event& event;  // the reported event
     store::Applied applied;     // the store's verdict on the report
     Duration took{};
+    const model::Job* job = nullptr;  // as the attempt saw it; may be null
 };
 
 // One step of a loop.
@@ -51,6 +53,8 @@ class Observer {
     // A limit or an open circuit breaker held the attempt back, and its run was given back to the
     // store.
     virtual void Deferred(const model::Run& /*run*/, const model::WaitCause& /*cause*/) {}
+    // A person, or an API, ended the run or its attempt.
+    virtual void Closed(const model::Run& /*run*/) {}
     virtual void Reaped(const model::Run& /*run*/) {}
     virtual void Purged(std::size_t /*runs*/) {}
     virtual void Stepped(const LoopStep& /*step*/) {}

@@ -12,7 +12,7 @@
 #include "ksana/exec/webhook_signature.hpp"
 #include "ksana/http_client/call_check.hpp"
 #include "ksana/model/http_url.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 namespace {
@@ -85,7 +85,8 @@ void AddUnlessThere(std::vector<Header>& headers, std::string name, std::string 
         headers.push_back({std::move(name), std::move(value)});
 }
 
-void AddOurHeaders(const model::Run& run, std::vector<Header>& headers) {
+void AddOurHeaders(const model::Run& run, const HttpCallOptions& options,
+                   std::vector<Header>& headers) {
     constexpr std::size_t kOurs = 10;
     headers.reserve(headers.size() + kOurs);
     const auto add = [&headers](std::string_view name, std::string value) {
@@ -100,7 +101,7 @@ void AddOurHeaders(const model::Run& run, std::vector<Header>& headers) {
     add("Ksana-Fence", std::to_string(run.status.fence));
     add("Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at)));
     if (run.status.deadline) add("Ksana-Deadline", FormatTime(*run.status.deadline));
-    AddUnlessThere(headers, "traceparent", model::TraceParentOf(run));
+    AddUnlessThere(headers, "traceparent", model::TraceParentOf(run, options.sampler));
     AddUnlessThere(headers, "User-Agent", UserAgent());
 }
 
@@ -152,7 +153,7 @@ Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoin
                                .secrets = call.secrets})) {
         request.headers.push_back({std::move(name), std::move(value)});
     }
-    AddOurHeaders(attempt.run, request.headers);
+    AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));
 }
 
@@ -172,7 +173,7 @@ Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint no
     if (StartsLikeJson(request.body)) {
         AddUnlessThere(request.headers, "Content-Type", "application/json");
     }
-    AddOurHeaders(attempt.run, request.headers);
+    AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));
 }
 

@@ -6,6 +6,7 @@
 #include "ksana/base/time/time.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/http_client/call.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 
@@ -13,6 +14,7 @@ struct HttpCallOptions {
     // Also bounded by the timeout of the attempt.
     Duration connect_timeout = std::chrono::seconds(10);
     std::size_t max_read = 1 << 20;  // bytes of an answer, after which the connection is closed
+    model::TraceSampler sampler;     // for the header traceparent
 };
 
 // Returns "ksana/" and the version, such as "ksana/0.1.0".

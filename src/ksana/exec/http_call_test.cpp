@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ksana/exec/attempt_fixture.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 namespace {
@@ -55,7 +55,7 @@ TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
 TEST(BuildCall, EveryAttemptIsItsOwnSpanOfTheRunsTrace) {
     engine::ActiveAttempt attempt = AttemptOf({.url = "http://host/"});
     const std::string first = model::TraceParentOf(attempt.run);
-    attempt.run.status.exec_id = "exec-3";
+    attempt.run.status.attempt += 1;
     const std::string second = model::TraceParentOf(attempt.run);
     EXPECT_EQ(first.substr(0, 36), second.substr(0, 36));
     EXPECT_NE(first, second);

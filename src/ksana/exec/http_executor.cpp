@@ -6,7 +6,7 @@
 #include "ksana/base/text/json_output.hpp"
 #include "ksana/codec/v1/alert_codec.hpp"
 #include "ksana/exec/answer_outcome.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 namespace {

@@ -13,6 +13,7 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/model/http_url.hpp"
 #include "ksana/model/run/agent.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace ksana::model {
@@ -316,6 +317,11 @@ void CheckPlacement(Checker& check, const JobDefinition& job) {
 
 void CheckTaskPlacement(Checker& check, const NewTask& task) {
     CheckWanted(check, "/selector", task.selector);
+    if (!task.trace_parent.empty() && !ParseTraceParent(task.trace_parent)) {
+        check.Add("/traceparent",
+                  "is no W3C traceparent, such as "
+                  "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    }
     CheckWanted(check, "/prefer", task.prefer);
     check.Text("/sticky", task.sticky, kMaxKeyLength);
     if (task.prefer_for) {

@@ -48,6 +48,7 @@
 #include "ksana/server/open_store.hpp"
 #include "ksana/server/settings/setting_value.hpp"
 #include "ksana/server/settings/token_file.hpp"
+#include "ksana/server/traces/trace_export.hpp"
 #include "ksana/store_postgres/migrations/submit_function.hpp"
 #include "ksana/telemetry/build_info.hpp"
 #include "ksana/telemetry/process_metrics.hpp"
@@ -74,38 +75,11 @@ std::string_view NameOf(StoreKind kind) {
     return kNames.at(static_cast<std::size_t>(kind));
 }
 
-// Returns null if this server runs no commands.
-std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings, const Clock& clock) {
-    if (!settings.commands) return nullptr;
-    exec::CommandOptions options{.variables = exec::ProcessVariables(), .silence = settings.lease};
-    const auto folder = options.variables.find("TMPDIR");
-    if (folder != options.variables.end()) options.folder = folder->second;
-    return std::make_unique<exec::CommandExecutor>(clock, std::move(options));
-}
-
 // Rows of the store, unless there is a lock server.
 std::unique_ptr<lock::LockDriver> LocksOf(std::unique_ptr<lock::LockDriver> opened,
                                           store::Store& store) {
     if (opened) return opened;
     return std::make_unique<engine::StoreLocks>(store.locks());
-}
-
-std::unique_ptr<mail::SmtpMailer> MailerOf(std::optional<mail::SmtpOptions> options,
-                                           const Clock& clock) {
-    return options ? std::make_unique<mail::SmtpMailer>(*std::move(options), clock) : nullptr;
-}
-
-std::vector<api::ShownSetting> ShownSettings(
-    const Settings& settings, const std::map<std::string_view, SettingOrigin>& origins) {
-    std::vector<api::ShownSetting> shown;
-    for (const SettingSpec& spec : AllSettings()) {
-        const auto origin = origins.find(spec.name);
-        shown.push_back(
-            {.key = std::string(spec.name),
-             .value = ShownValue(spec, settings),
-             .source = origin == origins.end() ? SettingOrigin{}.place : origin->second.place});
-    }
-    return shown;
 }
 
 }  // namespace
@@ -120,24 +94,26 @@ struct Application::Everything {
                std::optional<mail::SmtpOptions> smtp)
         : settings(given),
           parts(with),
+          traces(TraceSettingsOf(parts.variables, parts.version)),
           opened_store(std::move(opened)),
           store(MakeMeteredStore(*opened_store, metrics, parts.clock)),
           locks(LocksOf(std::move(opened_locks), *store), metrics, parts.clock),
           engine_metrics(metrics, *store, parts.clock, type_labels),
+          trace_export(
+              MakeTraceExport(traces, *store, engine_metrics, metrics, parts.clock, parts.random)),
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
-          http_executor(client, parts.clock, {}, mailer.get()),
-          commands(CommandsOf(settings, parts.clock)),
+          http_executor(client, parts.clock, {.sampler = traces.sampler}, mailer.get()),
+          commands(CommandsOf(settings, traces.sampler, parts.clock)),
           node(*store, ExecutorsOf(parts, http_executor, commands.get()), zones, parts.clock,
-               NodeOptionsOf(settings, parts, &locks, [this] { return OwnAddress(); }),
-               &engine_metrics),
-          engine(node, *store, parts.clock, &engine_metrics,
+               NodeOptions(), &ObserverOf()),
+          engine(node, *store, parts.clock, &ObserverOf(),
                  {.drain = settings.shutdown_timeout, .stop_patience = std::chrono::seconds(2)}),
           job_service(
               *store, node.plans(), zones,
               [this](std::string_view name) { return FindCalendar(name); }, parts.ids),
           calendar_service(*store, node.calendars(), node.calendar_watch(), node.plans()),
-          run_service(*store, parts.ids,
+          run_service(*store, parts.ids, &ObserverOf(),
                       [this](const model::Run& run) {
                           if (broker) broker->Cancel(run);
                       }),
@@ -147,7 +123,8 @@ struct Application::Everything {
           alert_service(*store, zones, parts.ids, CallbackOptionsOf(settings)),
           agent_limits(node.limits(), parts.clock),
           agent_service(*store, {.follow_up = node.follow_up(),
-                                 .observer = &engine_metrics,
+                                 .observer = &ObserverOf(),
+                                 .want_runs = trace_export != nullptr,
                                  .limits = &agent_limits,
                                  .expires_in = [this](Duration time) { node.ReapWithin(time); }}),
           agent_polls(agent_service, *store, parts.clock, {.workers = &node.workers()}),
@@ -258,6 +235,7 @@ struct Application::Everything {
                         .of_group =
                             [this](const std::string& group) { return node.UseOfGroup(group); }},
              .settings = ShownSettings(settings, parts.origins),
+             .sampler = traces.sampler,
              .nodes = [this] { return node.Nodes(); }});
         api::AddHealthRoutes(router, {.live = {{"engine", [this] { return Alive(); }}},
                                       .ready = ReadyChecks(),
@@ -265,6 +243,17 @@ struct Application::Everything {
                                       .metrics = metrics});
         if (parts.demo) AddDemoRoutes(router);
         return router;
+    }
+
+    engine::Observer& ObserverOf() {
+        if (trace_export) return trace_export->observer();
+        return engine_metrics;
+    }
+
+    engine::NodeOptions NodeOptions() {
+        auto options = NodeOptionsOf(settings, parts, &locks, [this] { return OwnAddress(); });
+        options.want_runs = trace_export != nullptr;
+        return options;
     }
 
     // Stores the default policy for tasks that are submitted with SQL, without a server.
@@ -339,10 +328,12 @@ struct Application::Everything {
         agent_polls.Stop();
     }
 
+    // After the engine. The spans of the last attempts are sent when these have ended.
     void StopCalls() {
         client.Stop();
         if (commands) commands->Close();
         if (mailer) mailer->Stop();
+        if (trace_export) trace_export->Stop();
     }
 
     const Settings settings;
@@ -351,11 +342,13 @@ struct Application::Everything {
     telemetry::Registry metrics;
     telemetry::ProcessMetrics process_metrics{metrics};
     schedule::ZoneDatabase zones;
+    const TraceSettings traces;
     std::unique_ptr<store::Store> opened_store;
     std::unique_ptr<store::Store> store;  // measures the calls of opened_store
     MeteredLocks locks;
     TypeLabels type_labels;
     EngineMetrics engine_metrics;
+    std::unique_ptr<TraceExport> trace_export;  // null: spans are not exported
     http_client::Client client;
     std::unique_ptr<mail::SmtpMailer> mailer;  // null: no mail server
     exec::HttpExecutor http_executor;
@@ -446,6 +439,7 @@ Result<void> Application::Start() {
 Result<void> Application::StartParts() {
     KSANA_TRY_VOID(all_->StoreDefaultPolicy());
     KSANA_TRY_VOID(all_->client.Start());
+    if (all_->trace_export) KSANA_TRY_VOID(all_->trace_export->Start());
     if (all_->mailer) KSANA_TRY_VOID(all_->mailer->Start());
     if (all_->commands) KSANA_TRY_VOID(all_->commands->Open());
     KSANA_TRY_VOID(all_->store_check.Start());

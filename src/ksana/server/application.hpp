@@ -32,6 +32,7 @@ struct ApplicationParts {
     api::AdminJobs* admin = nullptr;  // the jobs of the admin routes; null: those of the store
     bool listen = true;               // false: the HTTP server is not started
     std::map<std::string_view, SettingOrigin> origins;  // of the settings, for /api/v1
+    std::map<std::string, std::string> variables = {};  // those named OTEL_… are read
 };
 
 // The composition root: makes all parts from the settings, and starts and stops them in order (the

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ksana/exec/command/command_spec.hpp"
+#include "ksana/server/settings/setting_value.hpp"
 #include "ksana/server/settings/token_file.hpp"
 
 namespace ksana::server {
@@ -123,6 +125,35 @@ api::EventStreams::Options EventOptionsOf(const Settings& settings) {
     api::EventStreams::Options options;
     if (!IsSingleProcessStore(settings.store.kind)) options.hole_patience = std::chrono::seconds(2);
     return options;
+}
+
+std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings,
+                                                  const model::TraceSampler& sampler,
+                                                  const Clock& clock) {
+    if (!settings.commands) return nullptr;
+    exec::CommandOptions options{
+        .variables = exec::ProcessVariables(), .silence = settings.lease, .sampler = sampler};
+    const auto folder = options.variables.find("TMPDIR");
+    if (folder != options.variables.end()) options.folder = folder->second;
+    return std::make_unique<exec::CommandExecutor>(clock, std::move(options));
+}
+
+std::unique_ptr<mail::SmtpMailer> MailerOf(std::optional<mail::SmtpOptions> options,
+                                           const Clock& clock) {
+    return options ? std::make_unique<mail::SmtpMailer>(*std::move(options), clock) : nullptr;
+}
+
+std::vector<api::ShownSetting> ShownSettings(
+    const Settings& settings, const std::map<std::string_view, SettingOrigin>& origins) {
+    std::vector<api::ShownSetting> shown;
+    for (const SettingSpec& spec : AllSettings()) {
+        const auto origin = origins.find(spec.name);
+        shown.push_back(
+            {.key = std::string(spec.name),
+             .value = ShownValue(spec, settings),
+             .source = origin == origins.end() ? SettingOrigin{}.place : origin->second.place});
+    }
+    return shown;
 }
 
 }  // namespace ksana::server

@@ -1,12 +1,18 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "ksana/api/edge/frame.hpp"
 #include "ksana/api/events/event_streams.hpp"
 #include "ksana/base/error/result.hpp"
 #include "ksana/engine/node.hpp"
+#include "ksana/exec/command/command_executor.hpp"
 #include "ksana/http_client/client.hpp"
 #include "ksana/http_server/server.hpp"
 #include "ksana/mail/smtp_mailer.hpp"
@@ -34,5 +40,16 @@ http_server::ServerOptions ServerOptionsOf(const Settings& settings,
                                            std::function<void()> on_drain);
 // With several writing nodes, events may become visible out of the order of their numbers.
 api::EventStreams::Options EventOptionsOf(const Settings& settings);
+
+// Returns null if this server runs no commands.
+std::unique_ptr<exec::CommandExecutor> CommandsOf(const Settings& settings,
+                                                  const model::TraceSampler& sampler,
+                                                  const Clock& clock);
+// Returns null without a mail server.
+std::unique_ptr<mail::SmtpMailer> MailerOf(std::optional<mail::SmtpOptions> options,
+                                           const Clock& clock);
+// All settings as the API shows them.
+std::vector<api::ShownSetting> ShownSettings(
+    const Settings& settings, const std::map<std::string_view, SettingOrigin>& origins);
 
 }  // namespace ksana::server

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -110,6 +111,9 @@ struct Applied {
     model::ActionKind kind = model::ActionKind::kQueue;
     std::string type = {};
     std::optional<Duration> took = {};
+    // ExchangeParams::want_runs: the run after the event, if it was applied.
+    std::shared_ptr<const model::Run> run = {};
+    TimePoint ready_at{};  // with `run`: its ready_at before the event
 };
 
 // Returns the runs (a callback) to store in the same transaction because of an event. Called inside
@@ -123,7 +127,8 @@ struct ExchangeParams {
     std::optional<TimePoint> now;
     // At most kMaxBatch. Each event is decided on the state that the one before it left.
     std::vector<model::RunEvent> events;
-    FollowUp follow_up;  // may be empty
+    FollowUp follow_up;      // may be empty
+    bool want_runs = false;  // return the runs after the events, but for those of kProgress
     std::optional<ClaimParams> claim;
     // Further claims, served in order. Adjacent claims with equal filters are served by one query,
     // earlier claims first.

@@ -5,6 +5,7 @@
 
 #include "ksana/base/log/log.hpp"
 #include "ksana/model/run/agent.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::worker {
 namespace {
@@ -134,6 +135,8 @@ void HeldTasks::Lose(Task& task, std::string_view why, std::vector<Stopping>& ou
     if (task.lost) return;
     Log(LogLevel::kWarn, "an attempt is not this worker's any more",
         {{"run_id", task.attempt->run.id.ToString()},
+         {"trace_id", model::TraceIdOf(task.attempt->run)},
+         {"span_id", model::AttemptSpanText(task.attempt->run)},
          {"type", task.attempt->run.type},
          {"running", task.executing},
          {"reason", why}});
@@ -181,7 +184,10 @@ void HeldTasks::ReleaseAll() {
     for (auto& [exec_id, task] : tasks_) {
         if (task.lost || task.ended) continue;
         Log(LogLevel::kWarn, "an attempt did not stop in time and is given back",
-            {{"run_id", task.attempt->run.id.ToString()}, {"type", task.attempt->run.type}});
+            {{"run_id", task.attempt->run.id.ToString()},
+             {"trace_id", model::TraceIdOf(task.attempt->run)},
+             {"span_id", model::AttemptSpanText(task.attempt->run)},
+             {"type", task.attempt->run.type}});
         task.ended = true;
         task.event = GivenBack();
     }
@@ -326,7 +332,10 @@ void HeldTasks::NoteEnd(const Report& report, const Verdict& verdict) {
     Task& task = found->second;
     if (!verdict.ok && !task.lost) {
         Log(LogLevel::kWarn, "the report of an attempt is not accepted",
-            {{"run_id", task.attempt->run.id.ToString()}, {"reason", verdict.reason}});
+            {{"run_id", task.attempt->run.id.ToString()},
+             {"trace_id", model::TraceIdOf(task.attempt->run)},
+             {"span_id", model::AttemptSpanText(task.attempt->run)},
+             {"reason", verdict.reason}});
     }
     task.ended = false;
     task.reporting = false;
@@ -349,7 +358,10 @@ void HeldTasks::EndRefused(const Report& report, const std::string& why) {
     Task& task = found->second;
     task.reporting = false;
     Log(LogLevel::kError, "the server refuses a report",
-        {{"run_id", task.attempt->run.id.ToString()}, {"error", why}});
+        {{"run_id", task.attempt->run.id.ToString()},
+         {"trace_id", model::TraceIdOf(task.attempt->run)},
+         {"span_id", model::AttemptSpanText(task.attempt->run)},
+         {"error", why}});
     if (task.event.kind == EventKind::kSuccess) {
         task.event = {};
         task.event.kind = EventKind::kPermanentFailure;

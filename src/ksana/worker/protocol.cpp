@@ -11,6 +11,7 @@
 #include "ksana/codec/records/record_codec.hpp"
 #include "ksana/codec/v1/job_view.hpp"
 #include "ksana/model/run/agent.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/model/validate.hpp"
 
 namespace ksana::worker {
@@ -174,6 +175,10 @@ Result<Claimed> ClaimedRun(const Json& item, TimePoint now) {
     status.started_at = now;
     status.deadline = now + claimed.deadline;
     status.lease_until = now + claimed.lease;
+    // Decides about the flags too: what the server does not record is not recorded below it.
+    if (const auto trace = model::ParseTraceParent(item.TextAt("/traceparent"))) {
+        run.trace_parent = model::FormatTraceParent(*trace);
+    }
     std::shared_ptr<const model::Job> job;
     if (item.At("/job").IsObject()) {
         auto made = std::make_shared<model::Job>();

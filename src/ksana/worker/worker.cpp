@@ -13,6 +13,7 @@
 #include "ksana/broker/broker_url.hpp"
 #include "ksana/broker_rabbitmq/rabbitmq_broker.hpp"
 #include "ksana/model/run/agent.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::worker {
 namespace {
@@ -189,6 +190,8 @@ void Worker::NoteEnd(const model::Run& run, const model::Event& event, Duration 
     const bool good = event.kind == model::EventKind::kSuccess;
     Log(good ? LogLevel::kInfo : LogLevel::kWarn, "attempt ended",
         {{"run_id", run.id.ToString()},
+         {"trace_id", model::TraceIdOf(run)},
+         {"span_id", model::AttemptSpanText(run)},
          {"job_id", run.job_id},
          {"type", run.type},
          {"attempt", run.status.attempt},

@@ -5,6 +5,7 @@
 
 #include "ksana/base/log/log.hpp"
 #include "ksana/model/run/agent.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::worker {
 namespace {
@@ -394,6 +395,8 @@ void WorkerLoop::Begin(const codec::Json& answer, SteadyPoint sent_at) {
         }
         Log(LogLevel::kInfo, "attempt started",
             {{"run_id", run.id.ToString()},
+             {"trace_id", model::TraceIdOf(run)},
+             {"span_id", model::AttemptSpanText(run)},
              {"job_id", run.job_id},
              {"kind", model::NameOf(run.kind)},
              {"type", run.type},

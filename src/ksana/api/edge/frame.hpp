@@ -16,6 +16,7 @@
 #include "ksana/engine/limits/limits.hpp"
 #include "ksana/engine/nodes/node_watch.hpp"
 #include "ksana/http_server/routing/router.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/store/store.hpp"
 
 // Services are only declared here: a handler includes the headers of those it calls.
@@ -80,6 +81,7 @@ struct Services {
     bool quick_reads = false;                      // reads of one row never block
     LimitUses limits = {};
     std::vector<ShownSetting> settings = {};
+    model::TraceSampler sampler = {};  // for the traceparent that agents get
     // The servers that share the store; thread-safe; may be empty.
     std::function<Result<std::vector<engine::NodeStatus>>()> nodes = {};
 };

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "ksana/model/run/trace_context.hpp"
+
 namespace ksana::api {
 namespace {
 
@@ -29,6 +31,13 @@ bool IsSameOrigin(std::string_view origin, std::string_view host) {
 }
 
 }  // namespace
+
+std::string TraceParentOf(const Request& request) {
+    const auto header = request.headers.Find("traceparent");
+    if (!header) return {};
+    const auto parsed = model::ParseTraceParent(*header);
+    return parsed ? model::FormatTraceParent(*parsed) : std::string();
+}
 
 Result<Caller> Guard::Check(const Request& request, Permission permission) const {
     if (permission != Permission::kRead) {

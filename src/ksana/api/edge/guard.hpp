@@ -29,12 +29,17 @@ class Guard {
     const std::optional<std::string> token_;
 };
 
+// Returns the header `traceparent`, or "" if there is none or it is invalid: W3C wants such a
+// header to be ignored.
+std::string TraceParentOf(const http_server::Request& request);
+
 // Returns the sender of a request, for the audit.
 inline engine::Actor ActorOf(const http_server::Request& request) {
     return {.user = request.caller.name,
             .client_ip = request.peer,
             .method = fmt::format("{} {}", NameOf(request.method), request.path),
-            .request_id = request.request_id};
+            .request_id = request.request_id,
+            .trace_parent = TraceParentOf(request)};
 }
 
 }  // namespace ksana::api

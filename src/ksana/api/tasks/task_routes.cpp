@@ -49,6 +49,8 @@ class TaskDialectHandlers {
     Result<Response> Submit(const Request& request) const {
         KSANA_TRY(codec::SubmittedTasks wish,
                   codec::SubmittedTasksFromJson(request.body, kMaxTaskListBody, store::kMaxBatch));
+        const std::string trace = TraceParentOf(request);
+        for (model::NewTask& task : wish.tasks) task.trace_parent = trace;
         if (!wish.is_list) return SubmitOne(std::move(wish.tasks.front()));
         const auto submitted = services_.tasks.Submit(std::move(wish.tasks));
         if (!submitted) return InList(submitted.error());

@@ -45,8 +45,9 @@ class HttpPollClient final : public engine::PollClient {
   public:
     // `reports`: of an exchange, the outcomes of its reports as JSON. The reports are stored, so an
     // exchange is always answered with 200.
-    explicit HttpPollClient(Reply reply, std::optional<std::string> reports = {})
-        : reply_(std::move(reply)), reports_(std::move(reports)) {}
+    HttpPollClient(Reply reply, const model::TraceSampler& sampler,
+                   std::optional<std::string> reports = {})
+        : reply_(std::move(reply)), sampler_(sampler), reports_(std::move(reports)) {}
 
     void Send(std::vector<model::Run> runs) override { Answer(runs, {}, false); }
     void SendWith(std::vector<model::Run> runs, std::vector<model::Job> jobs) override {
@@ -68,16 +69,17 @@ class HttpPollClient final : public engine::PollClient {
     void Answer(const std::vector<model::Run>& runs, const std::vector<model::Job>& jobs,
                 bool drain) {
         if (reports_) {
-            reply_.Send(
-                JsonResponse(200, codec::ExchangeToJson(*std::move(reports_), runs, jobs, drain)));
+            reply_.Send(JsonResponse(
+                200, codec::ExchangeToJson(*std::move(reports_), runs, jobs, drain, sampler_)));
         } else if (runs.empty() && !drain) {
             reply_.Send(http_server::NoContent());
         } else {
-            reply_.Send(JsonResponse(200, codec::ClaimedRunsToJson(runs, jobs, drain)));
+            reply_.Send(JsonResponse(200, codec::ClaimedRunsToJson(runs, jobs, drain, sampler_)));
         }
     }
 
     Reply reply_;
+    const model::TraceSampler sampler_;
     std::optional<std::string> reports_;
 };
 
@@ -85,7 +87,10 @@ class HttpPollClient final : public engine::PollClient {
 class AgentHandlers {
   public:
     explicit AgentHandlers(const Services& services)
-        : agents_(services.agents), polls_(services.agent_polls), workers_(services.workers) {}
+        : agents_(services.agents),
+          polls_(services.agent_polls),
+          workers_(services.workers),
+          sampler_(services.sampler) {}
 
     void Claim(const Request& request, Reply reply) const {
         auto claim = codec::AgentClaimFromJson(request.body);
@@ -98,7 +103,7 @@ class AgentHandlers {
             reply.Fail(admitted.error());
             return;
         }
-        auto client = std::make_unique<HttpPollClient>(std::move(reply));
+        auto client = std::make_unique<HttpPollClient>(std::move(reply), sampler_);
         if (!*admitted) return client->SendDrain();
         polls_.Claim({.claim = *std::move(claim), .client = std::move(client)});
     }
@@ -144,10 +149,10 @@ class AgentHandlers {
                 JsonResponse(200, codec::ExchangeToJson(std::move(reports), {}, {}, drains)));
             return;
         }
-        polls_.Settle(
-            {.claim = *std::move(wish->claim),
-             .client = std::make_unique<HttpPollClient>(std::move(reply), std::move(reports))},
-            std::move(exchanged->claimed.runs), seen);
+        polls_.Settle({.claim = *std::move(wish->claim),
+                       .client = std::make_unique<HttpPollClient>(std::move(reply), sampler_,
+                                                                  std::move(reports))},
+                      std::move(exchanged->claimed.runs), seen);
     }
 
     Result<Response> Heartbeat(const Call& call) const {
@@ -193,6 +198,7 @@ class AgentHandlers {
     engine::AgentService& agents_;
     engine::AgentPolls& polls_;
     engine::WorkerService& workers_;
+    const model::TraceSampler sampler_;
 };
 
 constexpr RouteInfo kClaimRuns{

@@ -12,6 +12,8 @@
 #include "ksana/codec/v1/run_view.hpp"
 #include "ksana/engine/services/run_service.hpp"
 #include "ksana/insight/explain/explain.hpp"
+#include "ksana/insight/spans/run_spans.hpp"
+#include "ksana/insight/spans/spans_json.hpp"
 
 namespace ksana::api {
 namespace {
@@ -80,6 +82,14 @@ class RunHandlers {
             200, codec::RunHistoryToJson(history.run, history.attempts, UnservedText(history.run)));
         std::string tag = BodyTag(response.body);
         return WithTag(call.request, std::move(response), std::move(tag));
+    }
+
+    Result<Response> Spans(const Call& call) const {
+        api::QueryReader reader(call.request);
+        KSANA_TRY_VOID(reader.Finish());
+        KSANA_TRY(const Uuid id, RunIdOf(call.request));
+        KSANA_TRY(const auto spans, insight::ReadSpans(store_, id));
+        return JsonResponse(200, insight::SpansToJson(spans));
     }
 
     // Why nobody can take a run that is ready; empty if somebody can.
@@ -251,6 +261,19 @@ constexpr RouteInfo kGetRun{.method = HttpMethod::kGet,
                             .subject = &kRunId,
                             .answers = {{{200, "The run.", &codec::kRunHistorySchema, kETag}}}};
 
+constexpr RouteInfo kGetSpans{
+    .method = HttpMethod::kGet,
+    .path = "/runs/{id}/spans",
+    .permission = Permission::kRead,
+    .id = "getRunSpans",
+    .tag = Tag::kRuns,
+    .summary = "Shows the trace of a run",
+    .more =
+        "The same spans as those that the server exports, computed from the record of the run "
+        "and of its callbacks.",
+    .subject = &kRunId,
+    .answers = {{{200, "Its spans.", &insight::kRunSpansSchema}}}};
+
 constexpr RouteInfo kDeleteRun{
     .method = HttpMethod::kDelete,
     .path = "/runs/{id}",
@@ -359,6 +382,7 @@ void AddRunRoutes(http_server::Router& router, const std::shared_ptr<HandlerCont
     add(kListRuns, &RunHandlers::List);
     add(kListJobRuns, &RunHandlers::ListOfJob);
     add(kGetRun, &RunHandlers::Get);
+    add(kGetSpans, &RunHandlers::Spans);
     add(kDeleteRun, &RunHandlers::Delete);
     add(kPurgeRuns, &RunHandlers::Purge);
     add(kCancelRun, &RunHandlers::Cancel);

@@ -1,5 +1,6 @@
 #include "ksana/api/v1/handlers.hpp"
 
+#include "ksana/api/edge/guard.hpp"
 #include "ksana/codec/v1/run_view.hpp"
 #include "ksana/codec/v1/task_codec.hpp"
 #include "ksana/engine/services/task_service.hpp"
@@ -46,6 +47,7 @@ class TaskHandlers {
     Result<Response> Submit(const Call& call) const {
         KSANA_TRY(model::NewTask task, codec::NewTaskFromJson(call.request.body));
         if (!task.id) task.id = call.id;
+        if (task.trace_parent.empty()) task.trace_parent = TraceParentOf(call.request);
         KSANA_TRY(const store::Submitted outcome, tasks_.SubmitOne(std::move(task)));
         if (outcome.started) return Made(*outcome.started);
         if (outcome.other) return engine::TaskService::OtherTask(outcome.id);
@@ -58,6 +60,10 @@ class TaskHandlers {
         KSANA_TRY(auto tasks,
                   codec::NewTasksFromJson(call.request.body,
                                           {.bytes = kMaxBatchBody, .tasks = store::kMaxBatch}));
+        const std::string trace = TraceParentOf(call.request);
+        for (model::NewTask& task : tasks) {
+            if (task.trace_parent.empty()) task.trace_parent = trace;
+        }
         KSANA_TRY(const auto outcomes, tasks_.Submit(std::move(tasks)));
         // Ids and names need no escapes. JsonOutput, which looks for some, would take 4 % of the
         // instructions of a task that comes in a batch.
@@ -104,7 +110,8 @@ constexpr RouteInfo kSubmitRun{
     .summary = "Submits a task",
     .more =
         "It becomes a run that waits for an agent. With an id, or an Idempotency-Key, it can be "
-        "sent again. What it does not say is its type's, else the server's.",
+        "sent again. What it does not say is its type's, else the server's. The header "
+        "traceparent makes it a part of that trace.",
     .body = &codec::kTaskDefinitionSchema,
     .answers = {{{200, "Another run holds its unique key: this one. Nothing was stored.",
                   &codec::kSubmittedRunSchema, kLocation | kAlready},

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "ksana/codec/json/json_parse.hpp"
-#include "ksana/model/run/attempt_log.hpp"
 #include "ksana/model/run/decide.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/model/vocabulary.hpp"
 
 namespace ksana::codec {

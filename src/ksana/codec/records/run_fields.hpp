@@ -109,6 +109,7 @@ struct FieldsOf<model::Run> {
         v("prefer_for", &Run::prefer_for, "How long only those are asked.");
         v("unique", &Run::unique);
         v("parent", &Run::parent, "The run that this one was made after: what a retry repeats.");
+        v("trace_parent", &Run::trace_parent);
         v("policy", &Run::policy, "The rules it lives by.");
         v("created_at", &Run::created_at, "When it was made.");
         v("updated_at", &Run::updated_at, "When it was changed.");

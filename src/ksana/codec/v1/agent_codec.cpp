@@ -11,7 +11,7 @@
 #include "ksana/codec/json/value_writer.hpp"
 #include "ksana/codec/records/record_codec.hpp"
 #include "ksana/codec/v1/job_view.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/model/validate.hpp"
 
 namespace ksana::codec {
@@ -342,7 +342,8 @@ void WriteWhole(JsonOutput& output, const model::Run& run, const model::Job* job
     output.Raw(JobViewToJson(*job));
 }
 
-void WriteRun(const ValueWriter& writer, const model::Run& run, const model::Job* job) {
+void WriteRun(const ValueWriter& writer, const model::Run& run, const model::Job* job,
+              const model::TraceSampler& sampler) {
     JsonOutput& output = writer.output();
     const model::RunStatus& status = run.status;
     const TimePoint now = status.started_at.value_or(TimePoint{});
@@ -363,7 +364,7 @@ void WriteRun(const ValueWriter& writer, const model::Run& run, const model::Job
     Seconds(output, status.deadline.value_or(now) - now);
     output.Key("lease_expires_in");
     Seconds(output, status.lease_until.value_or(now) - now);
-    writer.Member("traceparent", model::TraceParentOf(run));
+    writer.Member("traceparent", model::TraceParentOf(run, sampler));
     if (run.parent) writer.Member("parent", *run.parent);
     if (!run.job_id.empty()) writer.Member("job_id", run.job_id);
     if (run.nominal_at) writer.Member("nominal_at", *run.nominal_at);
@@ -374,13 +375,14 @@ void WriteRun(const ValueWriter& writer, const model::Run& run, const model::Job
 
 std::string_view DrainText(bool drain) { return drain ? R"(,"directives":["drain"])" : ""; }
 
-std::string RunsToJson(std::span<const model::Run> runs, std::span<const model::Job> jobs) {
+std::string RunsToJson(std::span<const model::Run> runs, std::span<const model::Job> jobs,
+                       const model::TraceSampler& sampler) {
     JsonOutput output;
     const ValueWriter writer(JsonForm::kDefinition, output);
     output.BeginArray();
     for (const model::Run& run : runs) {
         const auto job = std::ranges::find(jobs, run.job_id, &model::Job::id);
-        WriteRun(writer, run, job == jobs.end() ? nullptr : &*job);
+        WriteRun(writer, run, job == jobs.end() ? nullptr : &*job, sampler);
     }
     output.EndArray();
     return output.Take();
@@ -429,8 +431,8 @@ Result<AgentExchange> AgentExchangeFromJson(std::string_view text, std::size_t m
 }
 
 std::string ClaimedRunsToJson(std::span<const model::Run> runs, std::span<const model::Job> jobs,
-                              bool drain) {
-    return fmt::format(R"({{"runs":{}{}}})", RunsToJson(runs, jobs), DrainText(drain));
+                              bool drain, const model::TraceSampler& sampler) {
+    return fmt::format(R"({{"runs":{}{}}})", RunsToJson(runs, jobs, sampler), DrainText(drain));
 }
 
 std::string ReportAnswersToJson(std::span<const ReportAnswer> answers) {
@@ -451,9 +453,10 @@ std::string ReportAnswersToJson(std::span<const ReportAnswer> answers) {
 }
 
 std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs,
-                           std::span<const model::Job> jobs, bool drain) {
+                           std::span<const model::Job> jobs, bool drain,
+                           const model::TraceSampler& sampler) {
     return fmt::format(R"({{"reports":{},"runs":{}{}}})", std::move(reports),
-                       RunsToJson(runs, jobs), DrainText(drain));
+                       RunsToJson(runs, jobs, sampler), DrainText(drain));
 }
 
 std::string HeartbeatToJson(Duration lease, std::span<const std::string_view> directives) {

@@ -10,6 +10,7 @@
 #include "ksana/model/job/job.hpp"
 #include "ksana/model/run/agent.hpp"
 #include "ksana/model/run/run.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::codec {
 
@@ -36,7 +37,8 @@ Result<model::AgentExchange> AgentExchangeFromJson(std::string_view text, std::s
 // Runs of other kinds than tasks come with their records and the definitions of their jobs, as far
 // as `jobs` has them. `drain`: the worker is to take no more.
 std::string ClaimedRunsToJson(std::span<const model::Run> runs,
-                              std::span<const model::Job> jobs = {}, bool drain = false);
+                              std::span<const model::Job> jobs = {}, bool drain = false,
+                              const model::TraceSampler& sampler = {});
 
 // The outcome of one report of an exchange.
 struct ReportAnswer {
@@ -50,7 +52,8 @@ struct ReportAnswer {
 // later, and its end.
 std::string ReportAnswersToJson(std::span<const ReportAnswer> answers);
 std::string ExchangeToJson(std::string reports, std::span<const model::Run> runs,
-                           std::span<const model::Job> jobs = {}, bool drain = false);
+                           std::span<const model::Job> jobs = {}, bool drain = false,
+                           const model::TraceSampler& sampler = {});
 
 std::string HeartbeatToJson(Duration lease, std::span<const std::string_view> directives);
 

@@ -10,6 +10,9 @@ namespace ksana::codec {
 
 using model::NewTask;
 
+// Longer than any that a version of the standard has named.
+constexpr std::size_t kMaxTraceParent = 200;
+
 template <>
 struct FieldsOf<model::TaskKey> {
     static constexpr SchemaDoc kSchema{.means = "One run of a tenant at a time holds a key."};
@@ -54,6 +57,10 @@ struct FieldsOf<NewTask> {
         v("need_manual", &NewTask::need_manual,
           "Exhausted retries wait for a person (held). Absent: as the type says.");
         v("parent", &NewTask::parent, "The id of another run.");
+        v("traceparent", &NewTask::trace_parent,
+          Doc("W3C trace context: the run belongs to this trace. Absent: the header of that name, "
+              "else the run begins a trace.")
+              .AtMost(kMaxTraceParent));
         v("selector", &NewTask::selector, "Only for agents with these labels.");
         v("prefer", &NewTask::prefer, "Agents with all of these labels are asked first.");
         v("prefer_for", &NewTask::prefer_for,

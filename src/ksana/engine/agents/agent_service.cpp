@@ -79,6 +79,7 @@ Result<store::Exchanged> AgentService::Exchange(std::vector<RunEvent> reports,
         params.events.push_back({.run_id = report.run_id, .event = std::move(report.event)});
     }
     params.follow_up = options_.follow_up;
+    params.want_runs = options_.want_runs;
     if (claim) params.claim = ParamsOf(*claim, Aim::kOwn);
     std::optional<AgentLimits::Turn> turn;
     if (claim && IsLimited(*params.claim)) {

@@ -26,6 +26,7 @@ class AgentService {
     struct Options {
         store::FollowUp follow_up;      // may be empty
         Observer* observer = nullptr;   // may be null
+        bool want_runs = false;         // give the observer the runs after their reports
         AgentLimits* limits = nullptr;  // may be null: types have no limits for agents
         // Told how soon the lease or the deadline of a run that was just started may expire, which
         // nobody but the reaper notices. May be empty; called by any thread.

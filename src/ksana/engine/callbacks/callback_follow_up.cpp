@@ -1,6 +1,7 @@
 #include "ksana/engine/callbacks/callback_follow_up.hpp"
 
 #include "ksana/codec/v1/callback_codec.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -30,6 +31,7 @@ Run CallbackOf(const Run& ended, CallbackEvent event, const TypeCache& types,
     run.type = ended.type;
     run.priority = ended.priority;
     run.parent = ended.id;
+    run.trace_parent = model::TraceParentForChild(ended);
     run.status.ready_at = ended.updated_at;
     return run;
 }

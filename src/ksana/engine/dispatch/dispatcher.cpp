@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::engine {
 
@@ -126,6 +127,7 @@ Result<Step> Dispatcher::RunOnce() {
     auto exchanged = store_.runs().Exchange({.now = {},
                                              .events = std::move(events),
                                              .follow_up = options_.follow_up,
+                                             .want_runs = options_.want_runs,
                                              .claim = std::move(claim)});
     if (!exchanged) {
         attempts_->PutBack(std::move(ended));
@@ -226,6 +228,8 @@ void Dispatcher::NoteReported(const ActiveAttempt& attempt, const store::Applied
             {{"job_id", run.job_id},
              {"name", name},
              {"run_id", run.id.ToString()},
+             {"trace_id", model::TraceIdOf(run)},
+             {"span_id", model::AttemptSpanText(run)},
              {"attempt", run.status.attempt},
              {"status", model::NameOf(event.kind)},
              {"run_state", model::NameOf(applied.state)},
@@ -234,8 +238,12 @@ void Dispatcher::NoteReported(const ActiveAttempt& attempt, const store::Applied
     }
     if (options_.observer == nullptr) return;
     if (deferred) return options_.observer->Deferred(run, *attempt.held_back);
-    options_.observer->Ended(
-        {.run = run, .job_name = name, .event = event, .applied = applied, .took = took});
+    options_.observer->Ended({.run = run,
+                              .job_name = name,
+                              .event = event,
+                              .applied = applied,
+                              .took = took,
+                              .job = attempt.job.get()});
 }
 
 void Dispatcher::NoteRenewed(ActiveAttempt& attempt, const store::Applied& applied,

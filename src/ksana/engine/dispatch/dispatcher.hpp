@@ -48,6 +48,7 @@ class Dispatcher {
         std::function<void()> wake;          // requests a call of RunOnce
         std::function<void()> wake_starter;  // requests a call of StartDue
         Observer* observer = nullptr;        // may be null
+        bool want_runs = false;              // give the observer the runs after their attempts
         LimitTracker* limits = nullptr;      // required; shared by the dispatchers of a node
     };
 

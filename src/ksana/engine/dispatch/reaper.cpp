@@ -1,6 +1,7 @@
 #include "ksana/engine/dispatch/reaper.hpp"
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::engine {
 
@@ -12,6 +13,8 @@ Result<Reaper::Answer> Reaper::RunOnce(const std::vector<std::string>& lost_owne
     for (const model::Run& run : reaped.runs) {
         Log(LogLevel::kWarn, "a run was taken from its owner",
             {{"run_id", run.id.ToString()},
+             {"trace_id", model::TraceIdOf(run)},
+             {"span_id", model::AttemptSpanText(run)},
              {"job_id", run.job_id},
              {"owner", run.status.owner},
              {"state", model::NameOf(run.status.state)},

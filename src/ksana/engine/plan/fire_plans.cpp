@@ -7,6 +7,7 @@
 #include "ksana/codec/workers/worker_codec.hpp"
 #include "ksana/model/job/job_run.hpp"
 #include "ksana/model/job/plan.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/model/worker.hpp"
 
 namespace ksana::engine {
@@ -101,6 +102,7 @@ std::optional<std::vector<Run>> FirePlans::Spread(Run& run, TimePoint now) const
         if (i == 0) continue;
         shard.id = {};
         shard.parent = run.id;
+        shard.trace_parent = model::TraceParentForChild(run);
         shard.nominal_at.reset();
         shard.policy.ignores_overlap = true;
     }

@@ -260,6 +260,7 @@ Result<model::Run> JobService::RunNow(const RunNowParams& params, const Actor& b
     KSANA_TRY(const Job job, store_.jobs().Get(params.id));
     model::Run run = plans_.RunOf(job);
     run.trigger = model::RunTrigger::kManual;
+    run.trace_parent = by.trace_parent;
     run.policy.ignores_overlap = !params.obeys_overlap;
     if (!params.obeys_dependencies) {
         run.policy.depends = false;

@@ -8,6 +8,7 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/v1/audit_view.hpp"
 #include "ksana/model/audit_event.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::engine {
 
@@ -47,11 +48,13 @@ Run Copy(const Run& old) {
     run.prefer_for = old.prefer_for;
     run.unique = old.unique;
     run.parent = old.id;
+    run.trace_parent = model::TraceParentForChild(old);
     run.policy = old.policy;
     run.policy.ignores_overlap = true;
     if (old.trigger == model::RunTrigger::kCallback) {  // it still reports on the same run
         run.trigger = old.trigger;
         run.parent = old.parent;
+        run.trace_parent = old.trace_parent;
     }
     return run;
 }
@@ -113,6 +116,9 @@ Result<Run> RunService::Apply(const Uuid& id, model::Event event, model::AuditEv
     const bool done = outcome.verdict == model::EventVerdict::kApplied ||
                       outcome.verdict == model::EventVerdict::kDuplicate;
     if (!done) return Conflict(history.run, outcome.reason);
+    if (observer_ != nullptr && outcome.verdict == model::EventVerdict::kApplied) {
+        observer_->Closed(history.run);
+    }
     return std::move(history.run);
 }
 

@@ -8,6 +8,7 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/engine/actor.hpp"
+#include "ksana/engine/observer.hpp"
 #include "ksana/model/run/decide.hpp"
 #include "ksana/model/run/run.hpp"
 #include "ksana/store/store.hpp"
@@ -22,9 +23,10 @@ class RunService {
     // Hears of runs that go on after their cancel was asked for. Called by any thread.
     using CancelAsked = std::function<void(const model::Run&)>;
 
-    // `store` and `ids` must outlive the service.
-    RunService(store::Store& store, UuidGenerator& ids, CancelAsked cancel_asked = {})
-        : store_(store), ids_(ids), cancel_asked_(std::move(cancel_asked)) {}
+    // `store`, `ids` and `observer` must outlive the service. `observer` may be null.
+    RunService(store::Store& store, UuidGenerator& ids, Observer* observer = nullptr,
+               CancelAsked cancel_asked = {})
+        : store_(store), ids_(ids), observer_(observer), cancel_asked_(std::move(cancel_asked)) {}
 
     // Cancels a run. One that has not started is cancelled at once. A running one stays running
     // until its owner, which is notified, has stopped it. Idempotent. kConflict: the run is over.
@@ -94,6 +96,7 @@ class RunService {
 
     store::Store& store_;
     UuidGenerator& ids_;
+    Observer* const observer_;
     const CancelAsked cancel_asked_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/model/validate.hpp"
 
 namespace ksana::engine {
@@ -64,6 +65,9 @@ Run RunOf(NewTask task, const model::RunType* type, model::RunPolicy policy, Tim
     run.priority = task.priority;
     run.payload = std::move(task.payload);
     run.parent = task.parent;
+    if (const auto trace = model::ParseTraceParent(task.trace_parent)) {
+        run.trace_parent = model::FormatTraceParent(*trace);
+    }
     return run;
 }
 

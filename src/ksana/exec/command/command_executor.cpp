@@ -219,7 +219,7 @@ Result<void> CommandExecutor::Prepare(std::uint64_t id, Running& running) {
     KSANA_TRY(SpawnSpec spec, MakeSpawnSpec(running.attempt(),
                                             {.payload_file = running.files.payload(),
                                              .result_file = running.files.result()},
-                                            options_.variables));
+                                            options_.variables, options_.sampler));
     std::optional<std::uint32_t> uid;
     if (spec.user) uid = spec.user->uid;
     KSANA_TRY_VOID(running.files.Make(run.payload, uid));

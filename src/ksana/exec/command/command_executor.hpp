@@ -17,6 +17,7 @@
 #include "ksana/exec/command/command_outcome.hpp"
 #include "ksana/exec/command/command_output.hpp"
 #include "ksana/exec/command/guardian_link.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 
@@ -24,6 +25,7 @@ struct CommandOptions {
     TextMap variables;                            // of this process (ProcessVariables)
     std::string folder = "/tmp";                  // where the files of commands are
     Duration silence = std::chrono::seconds(15);  // of this process until its commands are killed
+    model::TraceSampler sampler = {};             // for the variable TRACEPARENT
 };
 
 // Executes attempts of commands, each as a process that a guardian starts (guardian_process.hpp).

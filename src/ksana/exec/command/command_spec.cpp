@@ -10,7 +10,7 @@
 #include "ksana/exec/call_values.hpp"
 #include "ksana/exec/command/command_user.hpp"
 #include "ksana/exec/template_text.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 namespace {
@@ -57,7 +57,8 @@ void AddInherited(const model::CommandAction& action, const TextMap& process, Va
     for (const std::string& name : action.inherit) take(name);
 }
 
-void AddOurs(const model::Run& run, const CommandPlaces& places, Variables& all) {
+void AddOurs(const model::Run& run, const CommandPlaces& places, const model::TraceSampler& sampler,
+             Variables& all) {
     all["KSANA_RUN_ID"] = run.id.ToString();
     all["KSANA_EXEC_ID"] = run.status.exec_id;
     all["KSANA_ATTEMPT"] = std::to_string(run.status.attempt);
@@ -65,7 +66,7 @@ void AddOurs(const model::Run& run, const CommandPlaces& places, Variables& all)
     if (!run.job_id.empty()) all["KSANA_JOB_ID"] = run.job_id;
     all["KSANA_PAYLOAD_FILE"] = places.payload_file;
     all["KSANA_RESULT_FILE"] = places.result_file;
-    all.emplace("TRACEPARENT", model::TraceParentOf(run));
+    all.emplace("TRACEPARENT", model::TraceParentOf(run, sampler));
 }
 
 // Returns the paths at which the program may be, as a shell looks for it.
@@ -158,7 +159,7 @@ const model::CommandAction* CommandOf(const engine::ActiveAttempt& attempt) {
 }
 
 Result<SpawnSpec> MakeSpawnSpec(const engine::ActiveAttempt& attempt, const CommandPlaces& places,
-                                const TextMap& process) {
+                                const TextMap& process, const model::TraceSampler& sampler) {
     const model::CommandAction* const action = CommandOf(attempt);
     if (action == nullptr) {
         return BadCommand(attempt.job ? "the job is no command any more"
@@ -176,7 +177,7 @@ Result<SpawnSpec> MakeSpawnSpec(const engine::ActiveAttempt& attempt, const Comm
     for (const auto& [name, value] : action->environment) {
         KSANA_TRY(variables[name], filler.Fill(value, "the variable " + name));
     }
-    AddOurs(attempt.run, places, variables);
+    AddOurs(attempt.run, places, sampler, variables);
     spec.programs = ProgramsOf(spec.arguments[0], variables);
     for (const auto& [name, value] : variables) spec.variables.push_back(name + "=" + value);
     SetLimits(action->limits, spec);

@@ -6,6 +6,7 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
 #include "ksana/exec/command/guardian_wire.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::exec {
 
@@ -23,7 +24,7 @@ TextMap ProcessVariables();
 // `process` are the variables of this process, of which the command inherits some. The error names
 // what cannot be done; trying again would not help.
 Result<SpawnSpec> MakeSpawnSpec(const engine::ActiveAttempt& attempt, const CommandPlaces& places,
-                                const TextMap& process);
+                                const TextMap& process, const model::TraceSampler& sampler = {});
 
 // Returns the action of the attempt's job, or null.
 const model::CommandAction* CommandOf(const engine::ActiveAttempt& attempt);

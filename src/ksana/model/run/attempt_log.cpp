@@ -1,11 +1,5 @@
 #include "ksana/model/run/attempt_log.hpp"
 
-#include <algorithm>
-
-#include <fmt/core.h>
-
-#include "ksana/base/ids/hash.hpp"
-
 namespace ksana::model {
 namespace {
 
@@ -53,17 +47,6 @@ std::string WithLogOf(std::string_view before, std::string detail) {
     const std::string_view rest = detail.empty() ? "}" : std::string_view(detail).substr(1);
     if (!rest.starts_with('}')) merged += ',';
     return merged.append(rest);
-}
-
-std::string TraceIdOf(const Run& run) {
-    std::string id = run.id.ToString();
-    std::erase(id, '-');
-    return id;
-}
-
-std::string TraceParentOf(const Run& run) {
-    const std::uint64_t span = std::max<std::uint64_t>(1, HashText(run.status.exec_id));
-    return fmt::format("00-{}-{:016x}-01", TraceIdOf(run), span);
 }
 
 }  // namespace ksana::model

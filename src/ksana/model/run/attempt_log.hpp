@@ -25,9 +25,4 @@ std::string WithLines(std::string_view detail, std::string_view lines);
 // Returns the final `detail` of an attempt with the log of `before` put in front.
 std::string WithLogOf(std::string_view before, std::string detail);
 
-// Identifiers for W3C Trace Context. The trace is the run, across all attempts and owners; the span
-// is the attempt.
-std::string TraceIdOf(const Run& run);
-std::string TraceParentOf(const Run& run);
-
 }  // namespace ksana::model

@@ -37,7 +37,8 @@ struct NewTask {
     std::optional<Duration> timeout;
     std::optional<bool> need_manual;
     std::optional<Uuid> parent;
-    TextMap selector;  // labels that an agent must have to claim the run
+    std::string trace_parent;  // W3C traceparent of the submitter; empty: none
+    TextMap selector;          // labels that an agent must have to claim the run
     // Labels of the agents that are asked first, for `prefer_for` (none: the default).
     TextMap prefer;
     std::optional<Duration> prefer_for;

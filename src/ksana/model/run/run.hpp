@@ -169,6 +169,9 @@ struct Run {
     Duration prefer_for{};
     UniqueRule unique;
     std::optional<Uuid> parent;
+    // The trace that the run belongs to, or the run that caused it (trace_context.hpp). Empty: the
+    // run begins a trace of its own.
+    std::string trace_parent;
     RunPolicy policy;
     TimePoint created_at{};
     TimePoint updated_at{};

@@ -91,6 +91,7 @@ const Parameters& JobContext::parameters() const { return execution_.parameters;
 
 int JobContext::attempt() const { return execution_.attempt; }
 
+const std::string& JobContext::traceparent() const { return execution_.trace_parent; }
 std::int64_t JobContext::fence() const { return execution_.fence; }
 
 bool JobContext::cancelled() const { return execution_.cancelled(); }

@@ -63,8 +63,9 @@ class Execution : public WorkItem {
     bool scheduled = false;  // a fire of the schedule; false: a trigger
     // What the lock is to remember: the fire, unless this process has it already.
     std::optional<std::int64_t> stamp;
-    bool has_fire = false;   // the lock was granted for this fire, now or for an earlier attempt
-    std::int64_t fence = 0;  // of the lock, or of the engine's attempt; 0: none
+    bool has_fire = false;     // the lock was granted for this fire, now or for an earlier attempt
+    std::string trace_parent;  // of the engine's attempt; empty: none
+    std::int64_t fence = 0;    // of the lock, or of the engine's attempt; 0: none
     int attempt = 1;
     Duration timeout{};  // zero: none
     Parameters parameters;

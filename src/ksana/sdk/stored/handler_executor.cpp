@@ -4,6 +4,7 @@
 
 #include "ksana/codec/json/json_tree.hpp"
 #include "ksana/model/run/retry.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/sdk/timer/job_timer.hpp"
 
 namespace ksana::sdk {
@@ -106,6 +107,7 @@ void HandlerExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt
     execution->timeout = {};  // the dispatcher cancels it
     if (run.policy.timeout < kNoTimeout) execution->deadline = run.status.deadline;
     execution->fence = run.status.fence;
+    execution->trace_parent = model::TraceParentOf(run);
     execution->parameters = ParametersOf(run.payload);
     execution->exec_id = exec_id;
     runner_.Post(*execution);

@@ -38,6 +38,7 @@ const std::string& TaskContext::payload() const {
 
 int TaskContext::attempt() const { return execution_.attempt; }
 
+const std::string& TaskContext::traceparent() const { return execution_.trace_parent; }
 std::int64_t TaskContext::fence() const { return execution_.fence; }
 
 bool TaskContext::cancelled() const { return execution_.cancelled(); }

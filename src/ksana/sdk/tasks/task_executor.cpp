@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ksana/codec/json/json_text.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/model/validate.hpp"
 
 namespace ksana::sdk {
@@ -65,6 +66,7 @@ void TaskExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> attempt, D
     execution.timeout = {};  // the caller cancels it
     execution.deadline = run.status.deadline;
     execution.fence = run.status.fence;
+    execution.trace_parent = model::TraceParentOf(run);
     execution.exec_id = run.status.exec_id;
     {
         const MutexLock lock(mutex_);

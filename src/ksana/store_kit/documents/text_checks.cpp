@@ -107,6 +107,7 @@ void CheckRun(const model::Run& run, const Path& path, std::vector<Problem>& pro
     CheckText(run.type, kMaxId, path / "type", problems);
     CheckText(run.category, kMaxId, path / "category", problems);
     CheckText(run.creator, kMaxId, path / "creator", problems);
+    CheckText(run.trace_parent, kMaxId, path / "trace_parent", problems);
     CheckText(run.payload, store::kMaxPayload, path / "payload", problems);
     if (run.tenant.empty()) problems.push_back({(path / "tenant").Text(), "must not be empty"});
     if (run.priority < model::kMinPriority || run.priority > model::kMaxPriority) {

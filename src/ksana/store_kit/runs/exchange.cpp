@@ -275,7 +275,13 @@ Result<void> ExchangeWrite::ApplyEvents(Transaction& tx, RunChanges& changes, co
         outcomes.reserve(call->params_.events.size());
         for (const model::RunEvent& event : call->params_.events) {
             if (Run* const run = by_id.Find(event.run_id)) {
+                const TimePoint ready_at = run->status.ready_at;
                 outcomes.push_back(ApplyOne(changes, *run, event.event));
+                const bool wanted = call->params_.want_runs && IsApplied(outcomes.back()) &&
+                                    event.event.kind != EventKind::kProgress;
+                if (!wanted) continue;
+                outcomes.back().run = std::make_shared<const Run>(*run);
+                outcomes.back().ready_at = ready_at;
             } else {
                 outcomes.push_back(
                     {.reason = fmt::format("there is no run {}", event.run_id.ToString())});

@@ -5,6 +5,7 @@
 #include "ksana/base/time/time_text.hpp"
 #include "ksana/codec/records/join_codec.hpp"
 #include "ksana/model/run/decide.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/schedule/schedule.hpp"
 
 namespace ksana::store_kit {
@@ -113,17 +114,19 @@ Result<void> Followers::Arrive(Job& job, const Ending& ending) {
     const bool counts = ending.follows && model::Follows(job, ending.job_id) &&
                         model::Matches(job.schedule.on, ending.state);
     if (!counts) return {};
-    return HasJoin(job) ? Arrive(job, ending.job_id, ending.at) : Fire(job, ending.at);
+    return HasJoin(job) ? Arrive(job, ending.job_id, ending.at, ending.trace)
+                        : Fire(job, ending.at, ending.trace);
 }
 
 // The document is written under the lock of its job, so no other transaction changes it meanwhile.
-Result<void> Followers::Arrive(Job& job, const std::string& parent, TimePoint at) {
+Result<void> Followers::Arrive(Job& job, const std::string& parent, TimePoint at,
+                               const std::string& trace) {
     KSANA_TRY(const auto stored, tx_.LockDocument(model::kJoinKind, job.id));
     model::Join join = stored ? codec::JoinFromJson(stored->body) : model::Join{};
     join.ended[parent] = FormatTime(at);
     if (IsComplete(join, job)) {
         if (stored) KSANA_TRY_VOID(tx_.DeleteDocument(model::kJoinKind, job.id));
-        return Fire(job, LatestOf(join, at));
+        return Fire(job, LatestOf(join, at), trace);
     }
     return tx_.PutDocument({.kind = model::kJoinKind,
                             .key = job.id,
@@ -135,7 +138,7 @@ Result<void> Followers::Arrive(Job& job, const std::string& parent, TimePoint at
 
 // Makes the run of a fire, or records it as skipped while the job is paused. Outside the bounds of
 // the schedule there is no fire, but the ends of a join are accounted for.
-Result<void> Followers::Fire(Job& job, TimePoint at) {
+Result<void> Followers::Fire(Job& job, TimePoint at, const std::string& trace) {
     const auto nominal = model::FireAfter(job, at);
     if (!nominal && !HasJoin(job)) return {};
     const TimePoint known = job.state.planned_until.value_or(job.state.created_at);
@@ -152,6 +155,7 @@ Result<void> Followers::Fire(Job& job, TimePoint at) {
     model::Run& run = runs_.emplace_back(source_.RunOf(job));
     run.trigger = model::RunTrigger::kFire;
     run.nominal_at = *nominal;
+    run.trace_parent = trace;
     run.status.ready_at = *nominal;
     if (job.schedule.jitter > Duration::zero()) {
         run.status.ready_at =
@@ -189,7 +193,7 @@ Result<void> Followers::Look(const model::Document& document) {
         if (at) untold.emplace_back(*at, parent);
     }
     std::ranges::sort(untold);
-    for (const auto& [at, parent] : untold) KSANA_TRY_VOID(Arrive(job, parent, at));
+    for (const auto& [at, parent] : untold) KSANA_TRY_VOID(Arrive(job, parent, at, {}));
     if (!untold.empty()) return {};
     model::Document looked = *stored;  // its time moves, so that it is not looked at each time
     ++looked.version;

@@ -16,7 +16,8 @@ struct Ending {
     std::string job_id;
     model::RunState state = model::RunState::kSucceeded;
     TimePoint at{};
-    bool follows = false;  // model::EndsForFollowers: it makes fires of `after` schedules
+    std::string trace = {};  // model::TraceLinkTo the run; empty if it does not follow
+    bool follows = false;    // model::EndsForFollowers: it makes fires of `after` schedules
 };
 
 // Call it before a job with a new schedule is written, with the job and those it names locked:
@@ -45,8 +46,10 @@ class Followers {
   private:
     Result<void> Lock(const std::set<std::string>& ids);
     Result<void> Arrive(model::Job& job, const Ending& ending);
-    Result<void> Arrive(model::Job& job, const std::string& parent, TimePoint at);
-    Result<void> Fire(model::Job& job, TimePoint at);
+    Result<void> Arrive(model::Job& job, const std::string& parent, TimePoint at,
+                        const std::string& trace);
+    // `trace`: link to the run whose end makes the fire; empty: not known any more.
+    Result<void> Fire(model::Job& job, TimePoint at, const std::string& trace);
     Result<void> Look(const model::Document& document);
 
     Transaction& tx_;

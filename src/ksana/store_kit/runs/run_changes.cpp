@@ -8,6 +8,7 @@
 
 #include "ksana/model/job/dependency.hpp"
 #include "ksana/model/job/overlap.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/store_kit/runs/new_runs.hpp"
 
 namespace ksana::store_kit {
@@ -121,8 +122,12 @@ void RunChanges::Follow(const Run& run, const Before& before, const model::Trans
         ended_jobs_.insert(run.job_id);
     }
     if (run.status.watched && !run.job_id.empty() && IsNewsForOthers(before.state, state)) {
-        endings_.push_back({run.job_id, state, run.status.finished_at.value_or(now_),
-                            model::EndsForFollowers(before.state, state)});
+        const bool follows = model::EndsForFollowers(before.state, state);
+        endings_.push_back({.job_id = run.job_id,
+                            .state = state,
+                            .at = run.status.finished_at.value_or(now_),
+                            .trace = follows ? model::TraceLinkTo(run) : std::string(),
+                            .follows = follows});
     }
     if (run.trigger == model::RunTrigger::kCallback && run.parent) NoteCallback(run);
     if (made.callback != model::CallbackWanted::kNone && *follow_up_) {

@@ -20,6 +20,7 @@ void VisitFixed(Io& io, AnyRun& run) {
     io.Field(run.priority, model::kDefaultPriority);
     io.Field(run.unique.states, model::kUnfinishedStates);
     io.Field(run.unique.until, {});
+    io.Field(run.trace_parent, {});
 }
 
 template <class Io, class AnyStatus>

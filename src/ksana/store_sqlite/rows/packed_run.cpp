@@ -33,6 +33,7 @@ void VisitFixed(Io& io, AnyRun& run, Text& payload, Part& part) {
     io.Flag(part.payload_outside);
     io.Field(run.prefer, {});
     io.Field(run.prefer_for, {});
+    io.Field(run.trace_parent, {});
 }
 
 template <class Io, class AnyRun>

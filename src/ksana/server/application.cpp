@@ -175,7 +175,8 @@ struct Application::Everything {
                                                                     .store = *store,
                                                                     .clock = parts.clock,
                                                                     .random = parts.random,
-                                                                    .metrics = metrics});
+                                                                    .metrics = metrics,
+                                                                    .sampler = traces.sampler});
     }
 
     // What makes a server ready, besides its store. A server without its broker serves all the

@@ -15,7 +15,9 @@ BrokerService::BrokerService(const Settings& settings, std::unique_ptr<broker::B
                              const Parts& parts)
     : broker_(std::move(broker)),
       queues_(settings.broker_prefix, static_cast<std::size_t>(settings.broker_queue_length)),
-      publisher_({.categories = settings.broker_categories, .wait = settings.broker_wait},
+      publisher_({.categories = settings.broker_categories,
+                  .wait = settings.broker_wait,
+                  .sampler = parts.sampler},
                  {.broker = *broker_,
                   .queues = queues_,
                   .agents = parts.agents,

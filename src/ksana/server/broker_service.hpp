@@ -28,6 +28,7 @@ class BrokerService final : public Service {
         Clock& clock;
         Random& random;  // thread-safe
         telemetry::Registry& metrics;
+        model::TraceSampler sampler;
     };
     BrokerService(const Settings& settings, std::unique_ptr<broker::Broker> broker,
                   const Parts& parts);

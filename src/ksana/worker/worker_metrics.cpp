@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "ksana/http_server/listen_address.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/telemetry/build_info.hpp"
 #include "ksana/worker/wire.hpp"
 #include "ksana/worker/worker_loop.hpp"

@@ -9,7 +9,6 @@
 #include "ksana/codec/json/value_writer.hpp"
 #include "ksana/codec/v1/agent_codec.hpp"
 #include "ksana/model/run/agent.hpp"
-#include "ksana/model/run/attempt_log.hpp"
 #include "ksana/model/worker.hpp"
 
 namespace ksana::codec {
@@ -80,7 +79,7 @@ void ReadStatusMessage(JsonReader& reader, const Node& node, RunEvent& out) {
 
 }  // namespace
 
-std::string TaskMessageToJson(const model::Run& run) {
+std::string TaskMessageToJson(const model::Run& run, const model::TraceSampler& sampler) {
     JsonOutput output;
     const ValueWriter writer(JsonForm::kDefinition, output);
     output.BeginObject();
@@ -96,7 +95,7 @@ std::string TaskMessageToJson(const model::Run& run) {
     output.Key("payload");
     writer.WriteJsonText(run.payload);
     writer.Member("timeout", run.policy.timeout);
-    writer.Member("traceparent", model::TraceParentOf(run));
+    writer.Member("traceparent", model::TraceParentOf(run, sampler));
     if (run.parent) writer.Member("parent", *run.parent);
     if (!run.job_id.empty()) writer.Member("job_id", run.job_id);
     if (run.nominal_at) writer.Member("nominal_at", *run.nominal_at);

@@ -6,13 +6,14 @@
 #include "ksana/base/error/result.hpp"
 #include "ksana/model/run/decide.hpp"
 #include "ksana/model/run/run.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::codec {
 
 // The messages between servers and the consumers of a message broker (docs/rabbitmq.md).
 
 // Returns what a consumer needs to carry out the attempt.
-std::string TaskMessageToJson(const model::Run& run);
+std::string TaskMessageToJson(const model::Run& run, const model::TraceSampler& sampler = {});
 
 // What a consumer says about an attempt: RUNNING, HEARTBEAT, COMPLETED, FAILED, TIMEOUT, RELEASED
 // or SNOOZED. The error lists every fault. The owner of the event is the consumer.

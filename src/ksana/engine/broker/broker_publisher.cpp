@@ -7,7 +7,6 @@
 #include "ksana/base/log/log.hpp"
 #include "ksana/codec/records/wait_cause_codec.hpp"
 #include "ksana/codec/v1/broker_codec.hpp"
-#include "ksana/model/run/attempt_log.hpp"
 
 namespace ksana::engine {
 namespace {
@@ -264,9 +263,10 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
         }
         messages.push_back({.queue = parts_.queues.Tasks(run.category).name,
                             .message = {.id = run.status.exec_id,
-                                        .body = codec::TaskMessageToJson(run),
+                                        .body = codec::TaskMessageToJson(run, options_.sampler),
                                         .priority = run.priority,
-                                        .headers = {{"traceparent", model::TraceParentOf(run)}}}});
+                                        .headers = {{"traceparent", model::TraceParentOf(
+                                                                        run, options_.sampler)}}}});
         sent.push_back(i);
     }
     if (!error && !messages.empty()) {

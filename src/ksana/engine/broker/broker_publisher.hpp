@@ -15,6 +15,7 @@
 #include "ksana/engine/agents/agent_polls.hpp"
 #include "ksana/engine/broker/broker_link.hpp"
 #include "ksana/engine/broker/broker_queues.hpp"
+#include "ksana/model/run/trace_context.hpp"
 
 namespace ksana::engine {
 
@@ -39,6 +40,7 @@ class BrokerPublisher final : public Service {
         // A message that no consumer has begun in that time is published again.
         Duration wait = std::chrono::minutes(10);
         std::int32_t batch = model::kMaxClaim;
+        model::TraceSampler sampler = {};
     };
     // All must outlive the object.
     struct Parts {

@@ -2,7 +2,7 @@
 
 #include "ksana/engine/limits/limits.hpp"
 #include "ksana/model/enum_names.hpp"
-#include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/trace_context.hpp"
 #include "ksana/telemetry/instruments.hpp"
 
 namespace ksana::server {

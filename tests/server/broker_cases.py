@@ -261,6 +261,31 @@ def explain_and_health_name_the_broker(place):
 
 
 @case
+def d13_two_retries_through_the_broker_are_one_trace(place):
+    server, queues = place.server(), place.queues()
+    trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    _, _, made = server.request("POST", "/api/v1/runs", {"type": "mail", "retry": RETRY_AT_ONCE},
+                                {"traceparent": f"00-{trace}-{parent}-01"})
+    told = []
+    for attempt in (1, 2, 3):
+        message, properties = queues.take()
+        equal(message["traceparent"], properties.headers["traceparent"])
+        told.append(message["traceparent"].split("-"))
+        queues.tell(message, "RUNNING")
+        queues.tell(message, *(("FAILED",) if attempt < 3 else ("COMPLETED",)),
+                    **({"error": "no"} if attempt < 3 else {"result": 1}))
+    await_state(server.api, made["id"], "succeeded")
+    answer = server.api.call("GET", f"/api/v1/runs/{made['id']}/spans")
+    equal(answer["trace_id"], trace)
+    spans = {one["name"]: one for one in answer["spans"]}
+    root = next(one for one in answer["spans"] if one["parent_id"] == parent)
+    for number, (_, trace_id, span_id, _) in enumerate(told, 1):
+        span = spans[f"attempt {number}"]
+        equal((trace_id, span_id, span["parent_id"]), (trace, span["span_id"], root["span_id"]))
+        check(spans[f"wait {number}"]["end"] <= span["start"] <= span["end"], "times")
+
+
+@case
 def a_queue_with_other_arguments_is_told(place):
     queues = place.queues()
     queues.channel.queue_declare(queues.name(), durable=True)

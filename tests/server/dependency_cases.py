@@ -121,6 +121,7 @@ def a_diamond(api, target):
     equal(len(target.of("/ok?mail")), 2, "mails")
     why = api.explain("mail", mail["nominal_at"])
     equal(why["verdict"], "ran", why["text"])
+    equal(why.get("notes", []), [], "notes")
     none = api.explain("mail", api.runs("load")[-1]["created_at"])
     check("after check, index" in none["text"], none["text"])
 

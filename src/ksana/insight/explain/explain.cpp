@@ -25,7 +25,9 @@ Result<void> Judge(const ExplainCase& c, const FoundFire& found, Explanation& ex
     if (!run) return ExplainNoRun(c, found, explanation);
     if (!c.job) {
         explanation.notes.emplace_back("the job has been deleted since");
-    } else if (found.kind == FoundKind::kRecorded) {
+    } else if (found.kind == FoundKind::kRecorded &&
+               c.job->schedule.kind != schedule::ScheduleKind::kAfter) {
+        // Fires after other jobs are known from the record only.
         explanation.notes.emplace_back("the schedule has been changed since");
     } else if (found.kind == FoundKind::kBlocked) {
         explanation.notes.emplace_back("the calendar excludes this time now");

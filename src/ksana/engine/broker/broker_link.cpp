@@ -8,10 +8,10 @@
 namespace ksana::engine {
 namespace {
 
-constexpr Duration kFirstPause = std::chrono::milliseconds(100);
-constexpr Duration kLongestPause = std::chrono::seconds(10);
+constexpr Duration kFirstLinkPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestLinkPause = std::chrono::seconds(10);
 // A stop waits at most that long for a thread that waits on its link.
-constexpr Duration kLongestWait = std::chrono::seconds(1);
+constexpr Duration kLongestLinkWait = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -52,7 +52,7 @@ broker::Link* BrokerLink::Get() {
 // Says it once per outage.
 void BrokerLink::Fail(Error error) {
     const bool first = pause_ == Duration::zero();
-    pause_ = first ? kFirstPause : std::min(2 * pause_, kLongestPause);
+    pause_ = first ? kFirstLinkPause : std::min(2 * pause_, kLongestLinkPause);
     // Up to half as much again, so that the links of many servers do not come back together.
     const auto jitter = static_cast<Duration::rep>(
         random_.Next() % static_cast<std::uint64_t>(pause_.count() / 2 + 1));
@@ -98,7 +98,7 @@ void BrokerLink::WaitUntil(SteadyPoint until, const std::stop_token& stop) {
     }
     const auto left = until - clock_.SteadyNow();
     if (left <= SteadyPoint::duration::zero() || stop.stop_requested()) return;
-    const Duration wait = std::min(std::chrono::ceil<Duration>(left), kLongestWait);
+    const Duration wait = std::min(std::chrono::ceil<Duration>(left), kLongestLinkWait);
     if (const auto received = link->Receive(wait, 0); !received) Lose(received.error());
 }
 

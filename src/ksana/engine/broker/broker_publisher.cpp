@@ -14,14 +14,14 @@ namespace {
 using broker::PublishVerdict;
 using model::RunEvent;
 
-constexpr Duration kPublishWithin = std::chrono::seconds(10);
-constexpr Duration kPollWait = std::chrono::seconds(60);
-constexpr Duration kErrorPause = std::chrono::seconds(1);
+constexpr Duration kPublishTime = std::chrono::seconds(10);
+constexpr Duration kPublisherPoll = std::chrono::seconds(60);
+constexpr Duration kClaimFailedPause = std::chrono::seconds(1);
 // How long a run that the broker did not take waits before it is claimed again, and how long no
 // other of its type is claimed.
-constexpr Duration kRefusedPause = std::chrono::seconds(1);
+constexpr Duration kRefusedTaskPause = std::chrono::seconds(1);
 constexpr std::size_t kMostPausedTypes = 1'000;
-constexpr std::size_t kMostNotices = 10'000;
+constexpr std::size_t kMostDirectives = 10'000;
 
 RunEvent HandedOut(const model::Run& run, const std::string& queue, Duration wait) {
     return {.run_id = run.id,
@@ -166,7 +166,7 @@ SteadyPoint BrokerPublisher::RunOnce() {
         const MutexLock lock(inbox_->mutex);
         runs.swap(inbox_->runs);
         polling = inbox_->polling;
-        if (std::exchange(inbox_->failed, false)) poll_at_ = now + kErrorPause;
+        if (std::exchange(inbox_->failed, false)) poll_at_ = now + kClaimFailedPause;
     }
     if (!runs.empty()) {
         Publish(std::move(runs));
@@ -194,10 +194,10 @@ model::AgentClaim BrokerPublisher::ClaimNow() {
                             .categories = options_.categories,
                             .max = options_.batch,
                             .lease = options_.wait,
-                            .wait = kPollWait};
+                            .wait = kPublisherPoll};
     for (const auto& [type, until] : paused_) claim.without.push_back(type);
     // A type that is paused is asked for again by the next poll.
-    if (!paused_.empty()) claim.wait = kRefusedPause;
+    if (!paused_.empty()) claim.wait = kRefusedTaskPause;
     return claim;
 }
 
@@ -220,7 +220,7 @@ void BrokerPublisher::Poll(std::vector<RunEvent> reports) {
         return;
     }
     // A server that is about to stop answers every poll at once.
-    if (parts_.polls.draining()) poll_at_ = parts_.clock.SteadyNow() + kErrorPause;
+    if (parts_.polls.draining()) poll_at_ = parts_.clock.SteadyNow() + kClaimFailedPause;
     parts_.polls.Settle(std::move(poll), std::move(exchanged->claimed.runs), seen);
 }
 
@@ -270,7 +270,7 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
         sent.push_back(i);
     }
     if (!error && !messages.empty()) {
-        auto published = link->Publish(messages, kPublishWithin);
+        auto published = link->Publish(messages, kPublishTime);
         if (!published) {
             Log(LogLevel::kWarn, "tasks could not be published, they wait in the store",
                 {{"runs", messages.size()}, {"error", published.error().Describe()}});
@@ -293,7 +293,7 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
         ++counts_.at(unknown ? kUnconfirmed : kRefused);
         if (!unknown) refused.insert(runs[i].type);
         if (verdicts[i] == PublishVerdict::kNoQueue) declared_.erase(runs[i].category);
-        reports.push_back(NotBegun(runs[i], kRefusedPause, std::string(WhyNot(verdicts[i]))));
+        reports.push_back(NotBegun(runs[i], kRefusedTaskPause, std::string(WhyNot(verdicts[i]))));
     }
     PauseTypes(refused);
     bool polling = false;
@@ -308,7 +308,7 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
 void BrokerPublisher::PauseTypes(const std::set<std::string>& types) {
     for (const std::string& type : types) {
         if (paused_.size() >= kMostPausedTypes) return;
-        paused_[type] = parts_.clock.SteadyNow() + kRefusedPause;
+        paused_[type] = parts_.clock.SteadyNow() + kRefusedTaskPause;
     }
 }
 
@@ -327,7 +327,7 @@ void BrokerPublisher::Tell(const std::string& owner, const Uuid& run_id, const s
     const std::string worker = owner.substr(0, owner.find('/'));
     {
         const MutexLock lock(notices_mutex_);
-        if (notices_.size() >= kMostNotices) return;
+        if (notices_.size() >= kMostDirectives) return;
         notices_.push_back({parts_.queues.Worker(worker),
                             codec::DirectiveMessageToJson(run_id, exec_id, directive)});
     }
@@ -348,7 +348,7 @@ void BrokerPublisher::SendNotices() {
                             .message = {.body = std::move(notice.text)},
                             .transient = true});
     }
-    const auto sent = link->Publish(messages, kPublishWithin);
+    const auto sent = link->Publish(messages, kPublishTime);
     if (!sent) link_.Lose(sent.error());
 }
 

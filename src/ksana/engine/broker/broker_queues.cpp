@@ -11,11 +11,11 @@
 namespace ksana::engine {
 namespace {
 
-constexpr std::size_t kMostName = 150;  // of a category; AMQP takes 255 bytes in all
+constexpr std::size_t kMostCategory = 150;  // of a category; AMQP takes 255 bytes in all
 
 // Keeps letters, digits and - _ . : and writes other bytes as %XX. A name that gets too long ends
 // with a hash instead.
-std::string Encoded(std::string_view category) {
+std::string EncodedCategory(std::string_view category) {
     std::string text;
     for (const char c : category) {
         if (IsIdentifier(std::string_view(&c, 1))) {
@@ -24,8 +24,8 @@ std::string Encoded(std::string_view category) {
             text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
         }
     }
-    if (text.size() <= kMostName) return text;
-    return fmt::format("{}-{:016x}", text.substr(0, kMostName), HashText(category));
+    if (text.size() <= kMostCategory) return text;
+    return fmt::format("{}-{:016x}", text.substr(0, kMostCategory), HashText(category));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ BrokerQueues::BrokerQueues(std::string prefix, std::size_t length)
     : prefix_(std::move(prefix)), length_(length) {}
 
 broker::QueueSpec BrokerQueues::Tasks(std::string_view category) const {
-    return {.name = prefix_ + ".tasks" + (category.empty() ? "" : "." + Encoded(category)),
+    return {.name = prefix_ + ".tasks" + (category.empty() ? "" : "." + EncodedCategory(category)),
             .max_priority = model::kMaxPriority,
             .max_length = length_,
             .dead_letters = Dead().name};
@@ -47,7 +47,7 @@ broker::QueueSpec BrokerQueues::Status() const {
 broker::QueueSpec BrokerQueues::Dead() const { return {.name = prefix_ + ".dead"}; }
 
 std::string BrokerQueues::Worker(std::string_view name) const {
-    return prefix_ + ".worker." + Encoded(name);
+    return prefix_ + ".worker." + EncodedCategory(name);
 }
 
 }  // namespace ksana::engine

@@ -13,13 +13,13 @@ namespace {
 using model::EventKind;
 using model::EventVerdict;
 
-constexpr std::size_t kBatch = 500;
-constexpr std::size_t kPrefetch = 2 * kBatch;  // the next batch arrives while one is stored
-constexpr Duration kIdle = std::chrono::seconds(5);
-constexpr Duration kFirstPause = std::chrono::milliseconds(100);
-constexpr Duration kLongestPause = std::chrono::seconds(5);
+constexpr std::size_t kStatusBatch = 500;
+constexpr std::size_t kStatusPrefetch = 2 * kStatusBatch;  // the next batch arrives while one is stored
+constexpr Duration kListenerIdle = std::chrono::seconds(5);
+constexpr Duration kFirstStorePause = std::chrono::milliseconds(100);
+constexpr Duration kLongestStorePause = std::chrono::seconds(5);
 
-enum Count : std::size_t { kApplied, kStale, kDead };
+enum StatusCount : std::size_t { kApplied, kStale, kDead };
 
 bool IsWrong(const Error& error) { return error.code == Code::kInvalidArgument; }
 
@@ -54,7 +54,7 @@ Result<void> StatusListener::Prepare(broker::Link& link) {
     waiting_.clear();
     KSANA_TRY_VOID(link.Declare(parts_.queues.Dead()));
     KSANA_TRY_VOID(link.Declare(parts_.queues.Status()));
-    return link.Consume(parts_.queues.Status().name, kPrefetch);
+    return link.Consume(parts_.queues.Status().name, kStatusPrefetch);
 }
 
 SteadyPoint StatusListener::RunOnce() {
@@ -63,13 +63,13 @@ SteadyPoint StatusListener::RunOnce() {
     const SteadyPoint now = parts_.clock.SteadyNow();
     if (now < again_at_) return again_at_;
     if (waiting_.empty() && !Receive(*link)) {
-        return link_.connected() ? now + kIdle : link_.retry_at();
+        return link_.connected() ? now + kListenerIdle : link_.retry_at();
     }
     const auto applied = ApplyAll(*link);
     if (!link_.connected()) return link_.retry_at();
     if (!applied) {
         const bool first = pause_ == Duration::zero();
-        pause_ = first ? kFirstPause : std::min(2 * pause_, kLongestPause);
+        pause_ = first ? kFirstStorePause : std::min(2 * pause_, kLongestStorePause);
         again_at_ = now + pause_;
         if (first) {
             Log(LogLevel::kError, "reports of consumers cannot be stored, tries again",
@@ -83,7 +83,7 @@ SteadyPoint StatusListener::RunOnce() {
 
 // Returns whether there is something to apply.
 bool StatusListener::Receive(broker::Link& link) {
-    auto deliveries = link.Receive(Duration::zero(), kBatch);
+    auto deliveries = link.Receive(Duration::zero(), kStatusBatch);
     if (!deliveries) {
         // A consumer that the broker ended begins again with a new link.
         link_.Lose(Error(Code::kUnavailable, deliveries.error().message));

@@ -41,9 +41,10 @@ def delete_stale_networks():
 class Node(Server):
     """A server that workers of other network namespaces can reach, so it needs a token."""
 
-    def __init__(self, binary, store, name, folder, token_file, token):
+    def __init__(self, binary, store, name, folder, token_file, token, **more):
         self.token = token
         super().__init__(binary, store, folder=str(folder), environment={
+            **more,
             "PORT": str(free_port()), "KSANA_ADDRESS": "0.0.0.0", "KSANA_NODE_NAME": name,
             "KSANA_API_TOKEN_FILE": str(token_file), "KSANA_LEASE": f"{LEASE}s",
             "KSANA_WORKER_HEARTBEAT": "1s", "KSANA_WORKER_TIMEOUT": f"{WORKER_TIMEOUT}s",
@@ -61,12 +62,13 @@ class Node(Server):
 class WorkerProcess:
     """`ksana worker` in its network namespace."""
 
-    def __init__(self, binary, number, ports, token, folder):
+    def __init__(self, binary, number, ports, token, folder, broker=None):
         self.binary, self.number, self.token, self.folder = binary, number, token, folder
         self.name, self.space = f"worker-{number}", f"ksana_{os.getpid()}_{number}"
         self.outside, self.inside = f"ks{os.getpid() % 100000}o{number}", f"ks{number}"
         self.net = f"10.83.{number}"
         self.servers = ",".join(f"http://{self.net}.1:{port}" for port in ports)
+        self.broker = broker.replace("127.0.0.1", f"{self.net}.1") if broker else None
         self.process, self.stopped, self.is_cut = None, False, False
 
     def open_network(self):
@@ -80,6 +82,8 @@ class WorkerProcess:
             ip("-n", self.space, *words)
 
     def start(self, *flags):
+        if self.broker:
+            flags = (*flags, "--broker", self.broker)
         with open(self.folder / f"{self.name}.log", "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", self.space, self.binary, "worker", "--server", self.servers,
@@ -117,9 +121,10 @@ class WorkerProcess:
 
 
 class Cluster:
-    """All processes. Closing it stops them and removes the namespaces."""
+    """All processes. Closing it stops them and removes the namespaces. With the URL of a broker,
+    servers publish to it, and all workers but the last take their tasks from it."""
 
-    def __init__(self, binary, folder, servers=3, workers=3):
+    def __init__(self, binary, folder, servers=3, workers=3, broker=None):
         self.binary, self.folder = binary, pathlib.Path(folder)
         self.folder.chmod(0o755)
         self.database = OwnPostgres()
@@ -131,10 +136,12 @@ class Cluster:
         for number in range(servers):
             place = self.folder / f"node-{number}"
             place.mkdir()
+            settings = {"KSANA_BROKER": broker, "KSANA_BROKER_WAIT": "10s"} if broker else {}
             self.nodes.append(Node(binary, self.database.url, f"node-{number}", place,
-                                   self.token_file, token))
+                                   self.token_file, token, **settings))
         ports = [node.environment["PORT"] for node in self.nodes]
-        self.workers = [WorkerProcess(binary, number, ports, token, self.folder)
+        self.workers = [WorkerProcess(binary, number, ports, token, self.folder,
+                                      broker if number < workers else None)
                         for number in range(1, workers + 1)]
 
     def start(self, *worker_flags):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Three servers, three workers and a database under faults; then every fire is accounted for.
 
-usage: storm_cases.py KSANA [SECONDS [SEED]]
+usage: storm_cases.py KSANA WAY [SECONDS [SEED]]      WAY: store, rabbitmq
 
 Kills and stops servers and workers at random, restarts the database, and cuts workers off the
 network, for SECONDS (default: KSANA_CHAOS_SECONDS, or 25). Then all faults end, the cluster must be
 on time again, and the checker joins the store with what the targets saw (checker.py).
-Needs root, for network namespaces.
+With rabbitmq, tasks travel through a RabbitMQ that is killed and emptied, too.
+Needs root, for network namespaces; rabbitmq needs Debian's Python.
 """
 import http.client
 import os
@@ -90,8 +91,9 @@ class Load:
 class Storm:
     """Faults at random. Each fault has an end, which heal() brings forward."""
 
-    def __init__(self, cluster, chance, flags):
+    def __init__(self, cluster, chance, flags, broker=None):
         self.cluster, self.random, self.flags = cluster, chance, flags
+        self.broker, self.broker_down = broker, False
         self.ends = []          # (time, function that ends the fault)
         self.count = {}
 
@@ -110,7 +112,27 @@ class Storm:
         kinds = [self.kill_node, self.stop_node, self.kill_worker, self.stop_worker,
                  self.cut_worker]
         weights = [4, 2, 3, 2, 3]
+        if self.broker:
+            kinds += [self.kill_broker, self.purge_tasks]
+            weights += [2, 2]
         self.random.choices(kinds, weights)[0]()
+
+    def kill_broker(self):
+        if self.broker_down:
+            return
+        self.broker.kill()
+        self.broker_down = True
+        self.note("brokers killed")
+        self.later(self.random.uniform(0, 3), self.restart_broker)
+
+    def restart_broker(self):
+        self.broker.restart()
+        self.broker_down = False
+
+    def purge_tasks(self):
+        if not self.broker_down:
+            self.broker.ctl("purge_queue", "ksana.tasks")
+            self.note("queues emptied")
 
     def kill_node(self):
         node = self.random.choice(self.cluster.nodes)
@@ -282,18 +304,26 @@ class ChaosPlace(Place):
         folder = self.new_folder("ksana_chaos_")
         self.oracle = Oracle(folder)
         self.callback(self.oracle.close)
-        self.cluster = Cluster(self.given.ksana, folder)
+        broker = self.new_broker() if self.given.way == "rabbitmq" else None
+        self.cluster = Cluster(self.given.ksana, folder, broker=broker and broker.url)
         self.callback(self.cluster.close)
         self.load = Load(self.cluster, self.oracle, chance)
         handler = folder / "handler.sh"
         handler.write_text("#!/bin/sh\n" + self.oracle.command(0.05) + "\n", encoding="utf-8")
         handler.chmod(0o755)
         self.storm = Storm(self.cluster, chance,
-                           ["--allow-commands", "--handler", f"chaos={handler}"])
+                           ["--allow-commands", "--handler", f"chaos={handler}"], broker)
+
+    def new_broker(self):
+        # Needs a module that only Debian's Python has.
+        from kit.rabbitmq import OwnRabbitmq
+        folder = self.new_folder("ksana_chaos_broker_")
+        folder.chmod(0o755)
+        return self.enter_context(OwnRabbitmq(folder / "rabbitmq", "0.0.0.0"))
 
 
 def main():
-    given = arguments("KSANA", "SECONDS SEED")
+    given = arguments("KSANA WAY", "SECONDS SEED")
     check(os.getuid() == 0, "network namespaces need root")
     given.seconds = int(given.seconds or os.environ.get("KSANA_CHAOS_SECONDS", 25))
     given.seed = int(given.seed or random.randrange(1 << 30))

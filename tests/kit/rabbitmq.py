@@ -20,14 +20,14 @@ def shared_url():
 class OwnRabbitmq:
     """A broker that a case may kill."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, address="127.0.0.1"):
+        self.folder, self.address = folder, address
         self.url = self.script(str(folder)).split()[0]
 
-    @staticmethod
-    def script(*words):
+    def script(self, *words):
         return subprocess.run(["bash", str(START), *words], check=True, capture_output=True,
-                              text=True).stdout.strip()
+                              text=True, env={**os.environ, "KSANA_RABBITMQ_ADDRESS": self.address},
+                              ).stdout.strip()
 
     def kill(self):
         self.script("kill", str(self.folder))

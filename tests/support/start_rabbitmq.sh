@@ -5,6 +5,7 @@
 #   start_rabbitmq.sh ctl FOLDER …   runs rabbitmqctl on it
 #   start_rabbitmq.sh stop FOLDER    ends it and deletes its data
 # It prints a second URL for TLS, which names the certificate of the broker, FOLDER/cert.pem.
+# KSANA_RABBITMQ_ADDRESS is the address that it listens on, if not 127.0.0.1.
 # Everything is its own: the ports of 127.0.0.1 (FOLDER/ports keeps them over a restart), the
 # Erlang node with its cookie, and epmd, which finds nodes by name. FOLDER/pid has the id of the
 # process, FOLDER/server.log its messages. Run as root, the script starts the broker as the user
@@ -70,7 +71,7 @@ create() {
     od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >"$folder/.erlang.cookie"
     chmod 400 "$folder/.erlang.cookie"
     cat >"$folder/rabbitmq.conf" <<CONF
-listeners.tcp.1 = 127.0.0.1:$PORT
+listeners.tcp.1 = ${KSANA_RABBITMQ_ADDRESS:-127.0.0.1}:$PORT
 listeners.ssl.1 = 127.0.0.1:$TLS_PORT
 ssl_options.certfile = $folder/cert.pem
 ssl_options.keyfile = $folder/key.pem

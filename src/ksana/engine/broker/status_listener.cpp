@@ -14,7 +14,8 @@ using model::EventKind;
 using model::EventVerdict;
 
 constexpr std::size_t kStatusBatch = 500;
-constexpr std::size_t kStatusPrefetch = 2 * kStatusBatch;  // the next batch arrives while one is stored
+constexpr std::size_t kStatusPrefetch =
+    2 * kStatusBatch;  // the next batch arrives while one is stored
 constexpr Duration kListenerIdle = std::chrono::seconds(5);
 constexpr Duration kFirstStorePause = std::chrono::milliseconds(100);
 constexpr Duration kLongestStorePause = std::chrono::seconds(5);

@@ -19,6 +19,7 @@ enum class FaultKind : std::uint8_t {
     kErrorAfter,
     kDelay,      // the call is made after `delay`
     kDuplicate,  // the call is made twice; the first result is returned
+    kRefused,    // the call is not made; returns kInvalidArgument
 };
 
 struct Fault {

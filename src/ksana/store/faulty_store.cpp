@@ -24,6 +24,8 @@ class Injector {
                 return body();
             case FaultKind::kErrorBefore:
                 return Error(Code::kUnavailable, "injected: nothing was done");
+            case FaultKind::kRefused:
+                return Error(Code::kInvalidArgument, "injected: refused");
             case FaultKind::kErrorAfter: {
                 auto answer = body();
                 if (!answer) return answer;

@@ -105,7 +105,8 @@ struct Applied {
     model::RunState state = model::RunState::kScheduled;  // after the event
     bool cancel_requested = false;                        // the owner is to stop the attempt
     model::CallbackWanted callback = model::CallbackWanted::kNone;
-    std::string reason;  // for kStale, kRefused and kNotFound
+    std::string reason;    // for kStale, kRefused and kNotFound
+    bool goes_on = false;  // kStale: the attempt is not over, another one has it
     // Of the run, and how long the attempt that the event ended has taken, on the store's clock;
     // for kApplied, for those who count.
     model::ActionKind kind = model::ActionKind::kQueue;

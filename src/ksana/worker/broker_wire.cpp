@@ -9,6 +9,7 @@
 #include "ksana/base/log/log.hpp"
 #include "ksana/base/text/json_output.hpp"
 #include "ksana/base/time/time_text.hpp"
+#include "ksana/codec/v1/broker_codec.hpp"
 #include "ksana/model/run/agent.hpp"
 
 namespace ksana::worker {
@@ -28,6 +29,20 @@ WireAnswer Answer(const std::string& text) {
     auto json = codec::Json::Parse(text, text.size());
     if (!json) return Away(json.error().Describe());
     return {.error = {}, .status = 200, .json = *std::move(json), .pause = {}};
+}
+
+// What a server says to reports that it cannot read; the status queue has no answers.
+std::optional<Error> FaultIn(const std::vector<std::string>& messages) {
+    for (const std::string& text : messages) {
+        if (auto read = codec::StatusMessageFromJson(text); !read) return std::move(read).error();
+    }
+    return std::nullopt;
+}
+
+// How long a claim waits for tasks.
+Duration WaitOf(const codec::Json& wish, Duration most) {
+    const auto wait = ParseDuration(wish.TextAt("/wait"));
+    return wait ? std::min(*wait, most) : most;
 }
 
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -77,9 +92,10 @@ Wire::CallId BrokerWire::Send(WireCall call, Done done) {
         } else {
             const auto wish = codec::Json::Parse(call.body, call.body.size());
             const std::int64_t most = wish ? wish->At("/max").Int().value_or(1) : 1;
+            const Duration wait = wish ? WaitOf(*wish, call.timeout) : call.timeout;
             claim_ = Claim{.id = id,
                            .max = static_cast<std::size_t>(std::max<std::int64_t>(most, 1)),
-                           .until = parts_.clock.SteadyNow() + call.timeout,
+                           .until = parts_.clock.SteadyNow() + wait,
                            .done = std::move(done)};
         }
     }
@@ -140,6 +156,10 @@ void BrokerWire::Lose(const Error& error) {
     if (link_.Lose(error)) consuming_ = false;
 }
 
+// A consumer that the broker ended, or whose queue is gone, begins again with a new link, which
+// declares the queues.
+void BrokerWire::Renew(const Error& error) { Lose(Error(Code::kUnavailable, error.message)); }
+
 SteadyPoint BrokerWire::RunOnce() {
     PublishEnds(link_.Get());
     ServeClaim(link_.Get());
@@ -158,6 +178,10 @@ void BrokerWire::PublishEnds(broker::Link* link) {
         all.swap(ends_);
     }
     for (Ends& one : all) {
+        if (auto fault = FaultIn(one.messages)) {
+            one.done({.error = *std::move(fault), .status = 400, .json = {}, .pause = {}});
+            continue;
+        }
         if (link == nullptr) {
             one.done(Away("no connection to the message broker"));
             continue;
@@ -197,10 +221,12 @@ void BrokerWire::ServeClaim(broker::Link* link) {
         }
     }
     std::vector<std::string> runs;
-    if (most > 0 && !over && link != nullptr) {
+    if (link != nullptr && most > 0 && !over && !link->blocked()) {
         auto taken = Take(*link, most);
-        if (!taken) Lose(taken.error());
+        if (!taken) Renew(taken.error());
         if (taken) runs = *std::move(taken);
+    } else if (link != nullptr && consuming_) {
+        if (const auto paused = Pause(*link); !paused) Lose(paused.error());
     }
     if (runs.empty() && !over) return;
     std::optional<Claim> claim;
@@ -268,15 +294,18 @@ Result<std::vector<std::string>> BrokerWire::Take(broker::Link& link, std::size_
     if (!unreadable.empty()) KSANA_TRY_VOID(link.Reject(unreadable, false));
     if (begun.empty()) return runs;
     KSANA_TRY(const auto published, link.Publish(news, kPublishWithin));
-    const bool told = std::ranges::all_of(published, [](broker::PublishVerdict verdict) {
-        return verdict == broker::PublishVerdict::kStored;
-    });
-    if (!told) {
-        KSANA_TRY_VOID(link.Reject(begun, true));
-        return std::vector<std::string>();
+    // What the server has not heard of goes back; what it has heard of nobody else could begin.
+    std::vector<std::string> told;
+    std::vector<std::uint64_t> untold;
+    std::vector<std::uint64_t> done;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const bool stored = published[i] == broker::PublishVerdict::kStored;
+        (stored ? done : untold).push_back(begun[i]);
+        if (stored) told.push_back(std::move(runs[i]));
     }
-    KSANA_TRY_VOID(link.Acknowledge(begun));
-    return runs;
+    if (!untold.empty()) KSANA_TRY_VOID(link.Reject(untold, true));
+    if (!done.empty()) KSANA_TRY_VOID(link.Acknowledge(done));
+    return told;
 }
 
 }  // namespace ksana::worker

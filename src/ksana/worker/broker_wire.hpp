@@ -91,6 +91,7 @@ class BrokerWire final : public Wire, public Service {
     std::string Who() const;
     std::optional<std::vector<std::string>> EndsIn(const WireCall& call) const;
     void Lose(const Error& error);
+    void Renew(const Error& error);
 
     const Options options_;
     const Parts parts_;

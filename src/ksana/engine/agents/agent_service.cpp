@@ -196,14 +196,17 @@ void AgentService::GiveBack(const std::vector<model::Run>& runs) {
     }
 }
 
-// A heartbeat extends the time its run counts. Any other accepted report, or the news that the
-// attempt is over, frees its room.
+// A heartbeat extends the time its run counts, as does the news that it has begun; said again, that
+// changes nothing, and without a lease the run counts as long as its message would have. Any other
+// accepted report, or the news that the attempt is over, frees its room; not what a stranger says
+// about an attempt that goes on.
 void AgentService::NoteLimits(const Said& said, const Applied& applied) const {
     if (options_.limits == nullptr || applied.verdict == EventVerdict::kRefused) return;
-    const bool beats =
-        said.kind == model::EventKind::kProgress || said.kind == model::EventKind::kTake;
+    const bool takes = said.kind == model::EventKind::kTake;
+    if (applied.goes_on || (takes && applied.verdict == EventVerdict::kDuplicate)) return;
+    const bool beats = takes || said.kind == model::EventKind::kProgress;
     if (beats && applied.verdict == EventVerdict::kApplied) {
-        options_.limits->Extend(said.exec_id, said.lease);
+        if (said.lease > Duration::zero()) options_.limits->Extend(said.exec_id, said.lease);
     } else {
         options_.limits->Release(said.exec_id);
     }
@@ -213,6 +216,8 @@ void AgentService::Note(const Said& said, const Applied& applied) const {
     // A consumer may have begun the run before it is noted as published.
     if (said.by_broker && applied.verdict == EventVerdict::kStale) return;
     NoteLimits(said, applied);
+    const bool begun = said.kind == model::EventKind::kTake && said.lease > Duration::zero();
+    if (begun && options_.expires_in) options_.expires_in(said.lease);
     if (options_.observer != nullptr) options_.observer->Reported(said.kind, applied);
     if (applied.verdict != EventVerdict::kStale) return;
     Log(LogLevel::kWarn, "a report of an agent came too late and was refused",

@@ -28,8 +28,9 @@ class AgentService {
         Observer* observer = nullptr;   // may be null
         bool want_runs = false;         // give the observer the runs after their reports
         AgentLimits* limits = nullptr;  // may be null: types have no limits for agents
-        // Told how soon the lease or the deadline of a run that was just started may expire, which
-        // nobody but the reaper notices. May be empty; called by any thread.
+        // Told how soon the lease or the deadline of a run that was just started may expire, or the
+        // lease that a consumer of the message broker has just got: nobody but the reaper notices.
+        // May be empty; called by any thread.
         std::function<void(Duration)> expires_in = {};
     };
 

@@ -27,6 +27,7 @@ BrokerLink::BrokerLink(broker::Broker& broker, Clock& clock, Random& random, std
 broker::Link* BrokerLink::Get() {
     {
         const MutexLock lock(mutex_);
+        blocked_ = link_ && link_->blocked();
         if (link_) return link_.get();
     }
     if (clock_.SteadyNow() < retry_at_) return nullptr;
@@ -86,12 +87,13 @@ void BrokerLink::Close() {
     pause_ = {};
 }
 
+std::shared_ptr<broker::Link> BrokerLink::Present() const {
+    const MutexLock lock(mutex_);
+    return link_;
+}
+
 void BrokerLink::WaitUntil(SteadyPoint until, const std::stop_token& stop) {
-    std::shared_ptr<broker::Link> link;
-    {
-        const MutexLock lock(mutex_);
-        link = link_;
-    }
+    const std::shared_ptr<broker::Link> link = Present();
     if (!link) {
         clock_.Wait(wakeup_, until, stop);
         return;
@@ -100,6 +102,14 @@ void BrokerLink::WaitUntil(SteadyPoint until, const std::stop_token& stop) {
     if (left <= SteadyPoint::duration::zero() || stop.stop_requested()) return;
     const Duration wait = std::min(std::chrono::ceil<Duration>(left), kLongestLinkWait);
     if (const auto received = link->Receive(wait, 0); !received) Lose(received.error());
+}
+
+void BrokerLink::PauseUntil(SteadyPoint until, const std::stop_token& stop) {
+    if (const auto link = Present()) {
+        if (const auto kept = link->Receive(Duration::zero(), 0); !kept) Lose(kept.error());
+        until = std::min<SteadyPoint>(until, clock_.SteadyNow() + kLongestLinkWait);
+    }
+    clock_.Wait(wakeup_, until, stop);
 }
 
 void BrokerLink::Nudge() {
@@ -115,7 +125,7 @@ bool BrokerLink::connected() const {
 
 std::optional<Error> BrokerLink::fault() const {
     const MutexLock lock(mutex_);
-    if (link_ && link_->blocked()) {
+    if (link_ && blocked_) {
         return Error(Code::kUnavailable,
                      "the message broker takes no messages: it is out of "
                      "memory or disk");

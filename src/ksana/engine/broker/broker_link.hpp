@@ -34,6 +34,8 @@ class BrokerLink {
     // Waits until Nudge is called, a message comes in, or the time has come. Keeps the link alive
     // meanwhile.
     void WaitUntil(SteadyPoint until, const std::stop_token& stop);
+    // Likewise, but messages that come in do not end it: for who cannot take any now.
+    void PauseUntil(SteadyPoint until, const std::stop_token& stop);
     void Nudge();
 
     bool connected() const;
@@ -42,6 +44,7 @@ class BrokerLink {
 
   private:
     void Fail(Error error);
+    std::shared_ptr<broker::Link> Present() const;
 
     broker::Broker& broker_;
     Clock& clock_;
@@ -56,6 +59,8 @@ class BrokerLink {
     // Changed by the one thread only.
     std::shared_ptr<broker::Link> link_ KSANA_GUARDED_BY(mutex_);
     std::optional<Error> error_ KSANA_GUARDED_BY(mutex_);
+    // As the one thread saw it last: others may not ask the link.
+    bool blocked_ KSANA_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace ksana::engine

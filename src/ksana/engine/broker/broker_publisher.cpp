@@ -22,6 +22,8 @@ constexpr Duration kClaimFailedPause = std::chrono::seconds(1);
 constexpr Duration kRefusedTaskPause = std::chrono::seconds(1);
 constexpr std::size_t kMostPausedTypes = 1'000;
 constexpr std::size_t kMostDirectives = 10'000;
+// A few batches: those that were under way when the store failed.
+constexpr std::size_t kMostOwed = 5'000;
 
 RunEvent HandedOut(const model::Run& run, const std::string& queue, Duration wait) {
     return {.run_id = run.id,
@@ -55,15 +57,19 @@ struct BrokerPublisher::Inbox {
     bool failed KSANA_GUARDED_BY(mutex) = false;
     bool closed KSANA_GUARDED_BY(mutex) = false;  // no poll is to wait: there is no link
     std::function<void()> on_gone KSANA_GUARDED_BY(mutex);
-    std::function<void()> nudge KSANA_GUARDED_BY(mutex);  // empty: the publisher has stopped
+    std::function<void()> nudge KSANA_GUARDED_BY(mutex);  // empty: there is no thread
+    bool stopped KSANA_GUARDED_BY(mutex) = false;         // nobody looks into it any more
 
-    void Take(std::vector<model::Run> more, bool error) {
+    // Returns false, and leaves the runs as they are, if the publisher has stopped.
+    bool Take(std::vector<model::Run>& more, bool error) {
         const MutexLock lock(mutex);
-        std::ranges::move(more, std::back_inserter(runs));
         polling = false;
-        failed = failed || error;
         on_gone = nullptr;
+        if (stopped) return false;
+        std::ranges::move(more, std::back_inserter(runs));
+        failed = failed || error;
         if (nudge) nudge();
+        return true;
     }
     // Ends the poll that waits: without a link its runs are for others.
     void Close() {
@@ -90,13 +96,17 @@ RunEvent BrokerPublisher::NotBegun(const model::Run& run, Duration after, std::s
 // The poll of the publisher.
 class BrokerPublisher::Client final : public PollClient {
   public:
-    explicit Client(std::shared_ptr<Inbox> inbox) : inbox_(std::move(inbox)) {}
+    Client(std::shared_ptr<Inbox> inbox, AgentService& agents)
+        : inbox_(std::move(inbox)), agents_(agents) {}
 
-    void Send(std::vector<model::Run> runs) override { inbox_->Take(std::move(runs), false); }
+    void Send(std::vector<model::Run> runs) override {
+        if (!inbox_->Take(runs, false)) agents_.GiveBack(runs);
+    }
     void Fail(const Error& error) override {
         Log(LogLevel::kWarn, "no task can be claimed for the message broker, tries again",
             {{"error", error.Describe()}});
-        inbox_->Take({}, true);
+        std::vector<model::Run> none;
+        inbox_->Take(none, true);
     }
     bool gone() const override {
         const MutexLock lock(inbox_->mutex);
@@ -115,6 +125,7 @@ class BrokerPublisher::Client final : public PollClient {
 
   private:
     const std::shared_ptr<Inbox> inbox_;
+    AgentService& agents_;
 };
 
 BrokerPublisher::BrokerPublisher(Options options, const Parts& parts)
@@ -132,23 +143,26 @@ Result<void> BrokerPublisher::Start() {
     {
         const MutexLock lock(inbox_->mutex);
         inbox_->nudge = [this] { link_.Nudge(); };
+        inbox_->stopped = false;
     }
     return thread_.Start();
 }
 
 void BrokerPublisher::Stop() {
     const MutexLock service(service_mutex_);
+    thread_.Stop();  // before the poll is ended: the thread might begin another one
     inbox_->Close();
-    thread_.Stop();
     std::vector<model::Run> left;
     {
         const MutexLock lock(inbox_->mutex);
         inbox_->nudge = nullptr;
+        inbox_->stopped = true;
         left.swap(inbox_->runs);
     }
-    std::vector<RunEvent> reports;
+    std::vector<RunEvent> reports = std::exchange(owed_, {});
     for (const model::Run& run : left) reports.push_back(NotBegun(run, {}, "the server stops"));
     Report(std::move(reports));
+    owed_.clear();  // the reaper finds them
     link_.Close();
 }
 
@@ -159,7 +173,10 @@ void BrokerPublisher::Run(const std::stop_token& stop) {
 
 SteadyPoint BrokerPublisher::RunOnce() {
     const SteadyPoint now = parts_.clock.SteadyNow();
-    if (link_.Get() == nullptr) inbox_->Close();
+    const broker::Link* const link = link_.Get();
+    // Nothing is claimed that cannot be published: it is for those who fetch tasks.
+    const bool blocked = link != nullptr && link->blocked();
+    if (link == nullptr || blocked) inbox_->Close();
     std::vector<model::Run> runs;
     bool polling = false;
     {
@@ -170,20 +187,22 @@ SteadyPoint BrokerPublisher::RunOnce() {
     }
     if (!runs.empty()) {
         Publish(std::move(runs));
-    } else if (link_.connected() && !polling && poll_at_ <= now) {
+    } else if (PayOwed() && link_.connected() && !blocked && !polling && poll_at_ <= now) {
         Poll({});
     }
-    if (!link_.connected()) return link_.retry_at();
+    if (!link_.connected()) {
+        return owed_.empty() ? link_.retry_at() : std::min(link_.retry_at(), poll_at_);
+    }
+    if (blocked) return now + kClaimFailedPause;
     SendNotices();
-    if (sweep_at_ <= now) Sweep();
+    if (sweep_at_ <= now && owed_.empty()) Sweep();
     {
         const MutexLock lock(inbox_->mutex);
         if (!inbox_->runs.empty()) return now;
         polling = inbox_->polling;
     }
-    SteadyPoint next = sweep_at_;
+    SteadyPoint next = owed_.empty() ? sweep_at_ : poll_at_;
     if (!polling) next = std::min(next, std::max(poll_at_, now));
-    for (const auto& [type, until] : paused_) next = std::min(next, std::max(until, now));
     return next;
 }
 
@@ -203,7 +222,7 @@ model::AgentClaim BrokerPublisher::ClaimNow() {
 
 // Reports and claims in one transaction; without a run the poll waits.
 void BrokerPublisher::Poll(std::vector<RunEvent> reports) {
-    AgentPoll poll{.claim = ClaimNow(), .client = std::make_unique<Client>(inbox_)};
+    AgentPoll poll{.claim = ClaimNow(), .client = std::make_unique<Client>(inbox_, parts_.agents)};
     {
         const MutexLock lock(inbox_->mutex);
         inbox_->closed = false;
@@ -212,10 +231,10 @@ void BrokerPublisher::Poll(std::vector<RunEvent> reports) {
     std::optional<std::uint64_t> seen;
     if (!parts_.polls.OthersWait(poll.claim)) seen = parts_.polls.commits();
     const bool claims = seen.has_value() && !parts_.polls.draining();
-    auto exchanged =
-        parts_.agents.Exchange(std::move(reports), claims ? std::optional(poll.claim)
-                                                          : std::optional<model::AgentClaim>());
+    auto exchanged = parts_.agents.Exchange(
+        reports, claims ? std::optional(poll.claim) : std::optional<model::AgentClaim>());
     if (!exchanged) {
+        Owe(std::move(reports), exchanged.error());
         poll.client->Fail(exchanged.error());
         return;
     }
@@ -247,7 +266,8 @@ Result<void> BrokerPublisher::DeclareFor(broker::Link& link, const std::string& 
 }
 
 void BrokerPublisher::Publish(std::vector<model::Run> runs) {
-    broker::Link* const link = link_.Get();
+    broker::Link* link = link_.Get();
+    if (link != nullptr && link->blocked()) link = nullptr;
     std::vector<broker::OutMessage> messages;
     std::vector<PublishVerdict> verdicts(runs.size(), PublishVerdict::kUnknown);
     std::vector<std::size_t> sent;  // indexes in `runs`
@@ -255,8 +275,11 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
     for (std::size_t i = 0; link != nullptr && !error && i < runs.size(); ++i) {
         const model::Run& run = runs[i];
         if (auto declared = DeclareFor(*link, run.category); !declared) {
-            if (link_.Lose(declared.error())) error = declared.error();
-            verdicts[i] = PublishVerdict::kNoQueue;
+            if (link_.Lose(declared.error())) {
+                error = declared.error();
+            } else {
+                verdicts[i] = PublishVerdict::kNoQueue;
+            }
             Log(LogLevel::kError, "a queue of the message broker cannot be used",
                 {{"run_id", run.id.ToString()}, {"error", declared.error().Describe()}});
             continue;
@@ -301,7 +324,7 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
         const MutexLock lock(inbox_->mutex);
         polling = inbox_->polling;
     }
-    if (polling || !link_.connected()) return Report(std::move(reports));
+    if (polling || link == nullptr || !link_.connected()) return Report(std::move(reports));
     Poll(std::move(reports));
 }
 
@@ -312,14 +335,28 @@ void BrokerPublisher::PauseTypes(const std::set<std::string>& types) {
     }
 }
 
-// What the store does not take now, the reaper finds when the time of the messages is over.
 void BrokerPublisher::Report(std::vector<RunEvent> reports) {
     if (reports.empty()) return;
-    const std::size_t count = reports.size();
-    if (const auto taken = parts_.agents.Exchange(std::move(reports), {}); !taken) {
-        Log(LogLevel::kWarn, "what became of published tasks is not stored",
-            {{"runs", count}, {"error", taken.error().Describe()}});
-    }
+    const auto taken = parts_.agents.Exchange(reports, {});
+    if (!taken) Owe(std::move(reports), taken.error());
+}
+
+// What the store does not take now is reported again when it works, or is found by the reaper when
+// the time of the messages is over.
+void BrokerPublisher::Owe(std::vector<RunEvent> reports, const Error& error) {
+    if (reports.empty()) return;
+    const bool again = error.code != Code::kInvalidArgument && owed_.size() < kMostOwed;
+    Log(LogLevel::kWarn, "what became of published tasks is not stored",
+        {{"runs", reports.size()}, {"error", error.Describe()}});
+    if (!again) return;
+    std::ranges::move(reports, std::back_inserter(owed_));
+    poll_at_ = parts_.clock.SteadyNow() + kClaimFailedPause;
+}
+
+// Returns whether nothing is owed any more.
+bool BrokerPublisher::PayOwed() {
+    if (!owed_.empty() && poll_at_ <= parts_.clock.SteadyNow()) Report(std::exchange(owed_, {}));
+    return owed_.empty();
 }
 
 void BrokerPublisher::Tell(const std::string& owner, const Uuid& run_id, const std::string& exec_id,

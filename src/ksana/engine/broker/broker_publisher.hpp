@@ -105,6 +105,8 @@ class BrokerPublisher final : public Service {
     Result<void> DeclareFor(broker::Link& link, const std::string& category);
     model::AgentClaim ClaimNow();
     void Report(std::vector<model::RunEvent> reports);
+    void Owe(std::vector<model::RunEvent> reports, const Error& error);
+    bool PayOwed();
     void PauseTypes(const std::set<std::string>& types);
 
     const Options options_;
@@ -114,10 +116,12 @@ class BrokerPublisher final : public Service {
     // Used by RunOnce only:
     std::set<std::string> declared_;             // categories whose queue this link has declared
     std::map<std::string, SteadyPoint> paused_;  // types whose queue is full, until then
-    // Since when the queue of a category was seen abandoned, by the store's clock.
-    std::map<std::string, TimePoint> abandoned_;
+    // The looks that found the queue of a category abandoned without a break, by the store's clock;
+    // of the old ones only the last.
+    std::map<std::string, std::deque<TimePoint>> abandoned_;
     SteadyPoint sweep_at_{};
-    SteadyPoint poll_at_{};  // not before: the store has failed
+    SteadyPoint poll_at_{};              // not before: the store has failed
+    std::vector<model::RunEvent> owed_;  // what the store has not taken; nothing is claimed before
     std::array<std::atomic<std::uint64_t>, 4> counts_{};
 
     Mutex notices_mutex_;

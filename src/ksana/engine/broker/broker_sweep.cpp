@@ -45,7 +45,7 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
     std::vector<model::RunEvent> lost;
     // What was noted before this time is lost, by category.
     std::map<std::string, TimePoint> lost_before;
-    std::map<std::string, TimePoint> abandoned;
+    std::map<std::string, std::deque<TimePoint>> abandoned;
     for (const model::Run& run : page.items) {
         const std::string& category = run.category;
         if (!lost_before.contains(category)) {
@@ -53,9 +53,11 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
             TimePoint before{};
             if (fate == Fate::kGone) before = now;
             if (fate == Fate::kAbandoned) {
-                const auto since = abandoned_.find(category);
-                abandoned[category] = since == abandoned_.end() ? now : since->second;
-                if (now - abandoned[category] >= kLostAfter) before = abandoned[category];
+                std::deque<TimePoint>& looks = abandoned[category];
+                looks = std::move(abandoned_[category]);
+                looks.push_back(now);
+                while (looks.size() > 1 && now - looks[1] >= kLostAfter) looks.pop_front();
+                if (now - looks.front() >= kLostAfter) before = looks.front();
             }
             lost_before[category] = before;
         }
@@ -82,8 +84,8 @@ Result<BrokerPublisher::Fate> BrokerPublisher::FateOf(broker::Link& link,
         link_.Lose(declared.error());
         return declared.error();
     }
-    link_.Lose(state.error());
-    return state.error();
+    if (link_.Lose(state.error())) return state.error();
+    return Fate::kInUse;  // a queue that is somebody's alone says nothing; others are looked at
 }
 
 }  // namespace ksana::engine

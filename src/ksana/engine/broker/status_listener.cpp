@@ -48,7 +48,15 @@ void StatusListener::Stop() {
 
 void StatusListener::Run(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] { link_.Nudge(); });
-    while (!stop.stop_requested()) link_.WaitUntil(RunOnce(), stop);
+    while (!stop.stop_requested()) {
+        const SteadyPoint next = RunOnce();
+        // What has not been stored yet must not make the thread spin: more of it is there already.
+        if (waiting_.empty()) {
+            link_.WaitUntil(next, stop);
+        } else {
+            link_.PauseUntil(next, stop);
+        }
+    }
 }
 
 Result<void> StatusListener::Prepare(broker::Link& link) {
@@ -120,7 +128,7 @@ Result<void> StatusListener::ApplyAll(broker::Link& link) {
         return applied;
     }
     while (!waiting_.empty() && link_.connected()) {
-        auto one = Apply(link, {waiting_.front()});
+        auto one = Apply(link, std::span(waiting_).first(1));
         if (!one && !IsWrong(one.error())) return one;
         if (!one) {
             ++counts_[kDead];
@@ -135,7 +143,7 @@ Result<void> StatusListener::ApplyAll(broker::Link& link) {
     return {};
 }
 
-Result<void> StatusListener::Apply(broker::Link& link, std::vector<Report> reports) {
+Result<void> StatusListener::Apply(broker::Link& link, std::span<const Report> reports) {
     std::vector<model::RunEvent> events;
     std::vector<std::uint64_t> tags;
     events.reserve(reports.size());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,7 @@ class StatusListener final : public Service {
     Result<void> Prepare(broker::Link& link);
     bool Receive(broker::Link& link);
     Result<void> ApplyAll(broker::Link& link);
-    Result<void> Apply(broker::Link& link, std::vector<Report> reports);
+    Result<void> Apply(broker::Link& link, std::span<const Report> reports);
     void Note(const Report& report, const store::Applied& applied);
 
     const Parts parts_;

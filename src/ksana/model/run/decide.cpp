@@ -28,6 +28,7 @@ class Decider {
     void NoteTaken() {
         taken_ = true;
         status_.owner = event_.owner;
+        status_.lease_until.reset();  // it was the message's
         status_.deadline = now_ + policy_.timeout;
         status_.started_at = now_;
         status_.detail.clear();
@@ -188,7 +189,6 @@ class Decider {
     // Said twice by the same consumer, it changes nothing; Decide has refused everybody else.
     Transition Take() {
         if (!taken_) return Unchanged();
-        status_.lease_until.reset();
         if (event_.lease > Duration::zero()) {
             status_.lease_until = now_ + Bounded(event_.lease, kMaxLease);
         }
@@ -342,8 +342,13 @@ bool IsTakenBy(const Run& run, const Event& event) {
 
 Transition Decide(Run& run, const Event& event, TimePoint now) {
     if (NeedsExecId(run, event)) {
-        const bool same_attempt = !event.exec_id.empty() && event.exec_id == run.status.exec_id &&
-                                  !IsStrangers(run, event);
+        const bool same_id = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
+        const bool same_attempt = same_id && !IsStrangers(run, event);
+        if (same_id && !same_attempt && run.status.state == RunState::kRunning) {
+            return {.verdict = EventVerdict::kStale,
+                    .reason = "somebody else has the attempt this speaks for",
+                    .goes_on = true};
+        }
         if (same_attempt && run.status.state != RunState::kRunning &&
             run.status.last_report == event.kind) {
             return {.verdict = EventVerdict::kDuplicate};

@@ -74,7 +74,8 @@ enum class CallbackWanted : std::uint8_t { kNone, kSuccess, kError };
 struct Transition {
     EventVerdict verdict = EventVerdict::kRefused;
     CallbackWanted callback = CallbackWanted::kNone;
-    std::string reason;  // of kStale and kRefused: a text for the caller
+    std::string reason;    // of kStale and kRefused: a text for the caller
+    bool goes_on = false;  // kStale: the attempt is not over, another one has it
 };
 
 // Applies an event to a run. Changes `run.status` if the verdict is kApplied, and else leaves it as

@@ -1,12 +1,30 @@
 #include "ksana/server/settings/setting_table.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
+#include "ksana/base/text/names.hpp"
+#include "ksana/base/text/utf8.hpp"
 #include "ksana/server/settings/network_text.hpp"
 
 namespace ksana::server {
 namespace {
+
+// The names of AMQP queues have at most 255 bytes, of which categories and workers take most.
+constexpr std::size_t kMostBrokerPrefix = 64;
+
+std::optional<std::string> FaultOfBrokerPrefix(std::string_view text) {
+    if (IsIdentifier(text) && text.size() <= kMostBrokerPrefix) return std::nullopt;
+    return fmt::format("is 1 to {} letters, digits and - _ . : long", kMostBrokerPrefix);
+}
+
+std::optional<std::string> FaultOfCategory(std::string_view text) {
+    if (IsIdentifier(text)) return std::nullopt;
+    return fmt::format("\"{}\" is no category: letters, digits and - _ . :",
+                       Excerpt(Printable(text), 60));
+}
 
 constexpr std::array<SettingSpec, 49> kSettings = {{
     {.name = "address",
@@ -59,12 +77,14 @@ constexpr std::array<SettingSpec, 49> kSettings = {{
      .member = &Settings::broker_prefix,
      .default_text = "ksana",
      .value_name = "TEXT",
-     .help = "begins the names of the queues; installations that share a broker need one each"},
+     .help = "begins the names of the queues; installations that share a broker need one each",
+     .fault_of = FaultOfBrokerPrefix},
     {.name = "broker_categories",
      .member = &Settings::broker_categories,
      .default_text = "",
      .value_name = "NAME,...",
-     .help = "publishes only tasks of these categories; empty: all"},
+     .help = "publishes only tasks of these categories; empty: all",
+     .fault_of = FaultOfCategory},
     {.name = "broker_queue_length",
      .member = &Settings::broker_queue_length,
      .default_text = "100000",

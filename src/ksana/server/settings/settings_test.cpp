@@ -152,6 +152,11 @@ Texts OtherValues() {
             {"store", "memory:"},
             {"lock", "memory:"},
             {"lock_prefix", "staging"},
+            {"broker", "amqp://h:5672/"},
+            {"broker_prefix", "staging"},
+            {"broker_categories", "mail, print"},
+            {"broker_queue_length", "7"},
+            {"broker_wait", "1m"},
             {"workers", "10000"},
             {"commands", "true"},
             {"worker_heartbeat", "5s"},
@@ -197,7 +202,11 @@ std::string TomlOf(const SettingSpec& spec, const std::string& value) {
     const TomlForm form = FormOf(spec);
     if (form == TomlForm::kInteger || form == TomlForm::kBoolean) return key + value + "\n";
     if (FormOf(spec) == TomlForm::kText) return key + '"' + value + "\"\n";
-    return key + "[\"10.0.0.0/8\", \"fd00::/8\"]\n";
+    std::string items;
+    for (const std::string& item : SplitList(value)) {
+        items += (items.empty() ? "\"" : ", \"") + item + '"';
+    }
+    return key + "[" + items + "]\n";
 }
 
 TEST(Settings, EverySettingCanBeGivenByFlagVariableAndFile) {
@@ -325,6 +334,10 @@ TEST(Settings, ValuesAreCheckedAgainstTheirBounds) {
         {"egress_allow", "10.0.0.0/8,", "no range"},
         {"store", "sqlit:k.db", "did you mean sqlite?"},
         {"lock", "reddis://h", "redis"},
+        {"broker", "kafka://h", "amqp"},
+        {"broker_prefix", "a b", "letters"},
+        {"broker_prefix", std::string(65, 'a'), "64"},
+        {"broker_categories", "mail,print jobs", "print jobs"},
         {"address", "example.org", "no IP address"},
     };
     for (const auto& [name, value, part] : cases) {

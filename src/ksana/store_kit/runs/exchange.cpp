@@ -57,6 +57,7 @@ Applied ApplyOne(RunChanges& changes, Run& run, const Event& event) {
             .cancel_requested = run.status.cancel_requested,
             .callback = made.callback,
             .reason = std::move(made.reason),
+            .goes_on = made.goes_on,
             .kind = run.kind,
             .type = run.type,
             .took = over && began ? std::optional(changes.now() - *began) : std::nullopt};

@@ -196,7 +196,7 @@ class BrokerEngineTest : public ServiceFixture {
                         std::string_view directive) {
              publisher_->Tell(owner, run_id, exec_id, directive);
          }}};
-    RunService runs_{*store_, ids_, [this](const model::Run& run) {
+    RunService runs_{*store_, ids_, nullptr, [this](const model::Run& run) {
                          publisher_->Tell(run.status.owner, run.id, run.status.exec_id, "cancel");
                      }};
     TestConsumer c1_{broker_, queues_, "c1"};

@@ -277,7 +277,7 @@ def d05_a_restart_under_the_same_name_takes_over(place):
     place.await_processes(1)
     place.worker(api.server, *place.gated())
     check(old.wait() != 0, "exit code")
-    contains('another worker is registered under the name "w1"', old.log())
+    old.await_line('another worker is registered under the name "w1"')
     await_run(api, run_id, lambda run: run["state"] == "running" and run["owner"] != before,
               "the new one's attempt")
     place.await_processes(1)

@@ -151,10 +151,11 @@ Result<void> MemoryLink::StopConsuming() {
 // Whether Take would return something.
 bool MemoryLink::HasMessages() const {
     if (unacknowledged_.size() >= prefetch_) return false;
-    return std::ranges::any_of(consumed_, [this](const std::string& name) {
+    for (const std::string& name : consumed_) {
         const auto queue = broker_.queues_.find(name);
-        return queue != broker_.queues_.end() && !queue->second.waiting.empty();
-    });
+        if (queue != broker_.queues_.end() && !queue->second.waiting.empty()) return true;
+    }
+    return false;
 }
 
 Delivery MemoryLink::TakeFrom(MemoryBroker::Queue& queue) {

@@ -50,7 +50,7 @@ class MemoryLink final : public Link {
     Result<MemoryBroker::Queue*> Find(const std::string& name) KSANA_REQUIRES(broker_.mutex_);
     PublishVerdict Store(const OutMessage& out) KSANA_REQUIRES(broker_.mutex_);
     std::vector<Delivery> Take(std::size_t most) KSANA_REQUIRES(broker_.mutex_);
-    bool HasMessages() const KSANA_NO_THREAD_SAFETY_ANALYSIS;
+    bool HasMessages() const KSANA_REQUIRES(broker_.mutex_);
     Delivery TakeFrom(MemoryBroker::Queue& queue) KSANA_REQUIRES(broker_.mutex_);
 
     MemoryBroker& broker_;

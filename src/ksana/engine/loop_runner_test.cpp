@@ -35,7 +35,7 @@ class Steps final : public Observer {
     std::vector<Duration> took_ KSANA_GUARDED_BY(mutex_);
 };
 
-class LoopRunnerTest : public testing::Test {
+class LoopRunnerTest : public ::testing::Test {
   protected:
     // Starts a loop that returns `step` for each call, and waits until it sleeps.
     void Run(std::function<Step()> step) {

@@ -224,6 +224,8 @@ class Requests:
         self.dead_letters = self.dead_letters[-10:]
         claimed = content.get("runs")
         for run in claimed if isinstance(claimed, list) else ():
+            if "exec_id" not in run:
+                continue    # a broadcast lists its runs, too
             self.claimed = (self.claimed + [(run["run_id"], run["exec_id"])])[-10:]
         if "attempt" in content:
             self.runs = (self.runs + [content["id"]])[-10:]

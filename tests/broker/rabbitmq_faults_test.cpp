@@ -224,7 +224,8 @@ TEST_F(RabbitmqStrangersTest, HeadersOfOtherTypesAreTurnedIntoText) {
 }
 
 TEST_F(RabbitmqStrangersTest, AMessageThatIsTooLargeGoesToTheDeadLetters) {
-    PublishErlang("[{message_id, <<\"large\">>}]", "binary:copy(<<\"x\">>, 3000000)");
+    PublishErlang("[{message_id, <<\"large\">>}]",
+                  "binary:copy(<<\"x\">>, " + std::to_string(broker::kMaxBodyBytes + 1) + ")");
     PublishErlang("[{message_id, <<\"small\">>}]", "<<\"x\">>");
     ASSERT_TRUE(link_->Consume(queue_, 1));
     EXPECT_EQ(IdsOf(Receive(*link_, 1)), std::vector<std::string>{"small"});

@@ -19,13 +19,13 @@ class BrokerSweepTest : public BrokerEngineTest {
         return id;
     }
     void Purge(const std::string& queue) { ASSERT_TRUE(broker_.Open("p").value()->Purge(queue)); }
-    // Whether the run has been published again, with nothing used up.
+    // Whether the run has been published again, with no retry used up.
     void ExpectAgain(const Uuid& id, const std::string& before) {
         const model::RunStatus status = StatusOf(id);
         EXPECT_NE(status.exec_id, before);
         EXPECT_EQ(status.owner, model::kBrokerOwner);
         EXPECT_EQ(status.state, RunState::kRunning);
-        EXPECT_EQ(status.attempt, 1);
+        EXPECT_EQ(status.attempt, 2);
         EXPECT_EQ(status.failures, 0);
     }
 };

@@ -93,6 +93,14 @@ RunEvent BrokerPublisher::NotBegun(const model::Run& run, Duration after, std::s
                       .not_begun = true}};
 }
 
+RunEvent BrokerPublisher::TakenBack(const model::Run& run, std::string why) {
+    return {.run_id = run.id,
+            .event = {.kind = model::EventKind::kShutdown,
+                      .exec_id = run.status.exec_id,
+                      .owner = std::string(model::kBrokerOwner),
+                      .error = std::move(why)}};
+}
+
 // The poll of the publisher.
 class BrokerPublisher::Client final : public PollClient {
   public:
@@ -272,6 +280,7 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
     std::vector<PublishVerdict> verdicts(runs.size(), PublishVerdict::kUnknown);
     std::vector<std::size_t> sent;  // indexes in `runs`
     std::optional<Error> error;
+    bool answered = false;  // the messages were sent: a verdict that is unknown may mean either
     for (std::size_t i = 0; link != nullptr && !error && i < runs.size(); ++i) {
         const model::Run& run = runs[i];
         if (auto declared = DeclareFor(*link, run.category); !declared) {
@@ -300,6 +309,7 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
             link_.Lose(published.error());
         } else {
             for (std::size_t n = 0; n < sent.size(); ++n) verdicts[sent[n]] = published->at(n);
+            answered = true;
         }
     }
     std::vector<RunEvent> reports;
@@ -316,7 +326,10 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
         ++counts_.at(unknown ? kUnconfirmed : kRefused);
         if (!unknown) refused.insert(runs[i].type);
         if (verdicts[i] == PublishVerdict::kNoQueue) declared_.erase(runs[i].category);
-        reports.push_back(NotBegun(runs[i], kRefusedTaskPause, std::string(WhyNot(verdicts[i]))));
+        std::string why(WhyNot(verdicts[i]));
+        reports.push_back(unknown && answered
+                              ? TakenBack(runs[i], std::move(why))
+                              : NotBegun(runs[i], kRefusedTaskPause, std::move(why)));
     }
     PauseTypes(refused);
     bool polling = false;
@@ -324,7 +337,10 @@ void BrokerPublisher::Publish(std::vector<model::Run> runs) {
         const MutexLock lock(inbox_->mutex);
         polling = inbox_->polling;
     }
-    if (polling || link == nullptr || !link_.connected()) return Report(std::move(reports));
+    // A broker that does not answer is asked again later.
+    const bool silent = std::ranges::find(verdicts, PublishVerdict::kUnknown) != verdicts.end();
+    if (silent) poll_at_ = parts_.clock.SteadyNow() + kClaimFailedPause;
+    if (polling || silent || !link_.connected()) return Report(std::move(reports));
     Poll(std::move(reports));
 }
 

@@ -25,10 +25,10 @@ namespace ksana::engine {
 //
 // The store is the truth. A run is claimed first, published with its exec_id, and noted as handed
 // out when the broker has confirmed it. What the broker does not take goes back at once, without a
-// retry used up. What it has lost is published again under another exec_id: when its queue is
-// gone, or was empty and without a consumer for ten seconds, and in any case when `Options::wait`
-// is over. So nothing depends on the memory of this object, and every node may look for what
-// another one has published.
+// retry used up. What it has lost is published again as another attempt, which uses up no retry
+// either: when its queue is gone, or was empty and without a consumer for ten seconds, and in any
+// case when `Options::wait` is over. So nothing depends on the memory of this object, and every
+// node may look for what another one has published.
 //
 // A queue that is full stops the claims for the types that were refused, so what waits, waits in
 // the store. RunOnce is for the thread that Start begins, or for a test in its place; the rest is
@@ -91,8 +91,10 @@ class BrokerPublisher final : public Service {
 
     enum Count : std::size_t { kPublished, kRefused, kUnconfirmed, kLost };
 
-    // Gives an attempt back that no consumer has begun.
+    // Gives an attempt back that no consumer can have begun.
     static model::RunEvent NotBegun(const model::Run& run, Duration after, std::string why);
+    // Gives an attempt back that a consumer may have begun after all, so it is kept in the history.
+    static model::RunEvent TakenBack(const model::Run& run, std::string why);
 
     void Run(const std::stop_token& stop);
     Result<void> Prepare(broker::Link& link);

@@ -62,7 +62,7 @@ Result<std::vector<model::RunEvent>> BrokerPublisher::FindLost(broker::Link& lin
             lost_before[category] = before;
         }
         if (run.updated_at >= lost_before[category]) continue;
-        lost.push_back(NotBegun(run, Duration::zero(), "its message is lost"));
+        lost.push_back(TakenBack(run, "its message is lost"));
     }
     abandoned_ = std::move(abandoned);
     return lost;

@@ -408,8 +408,7 @@ std::optional<Event> OverdueEvent(const Run& run, TimePoint now) {
     if (!expires || *expires > now) return std::nullopt;
     Event event{.exec_id = run.status.exec_id};
     if (IsWithBroker(run.status)) {
-        event.kind = EventKind::kSnooze;
-        event.not_begun = true;
+        event.kind = EventKind::kShutdown;
         event.error = "no consumer of the message broker has begun it in time";
         return event;
     }

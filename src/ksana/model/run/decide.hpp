@@ -97,9 +97,9 @@ bool IsUnderWay(const RunStatus& status);
 
 // Returns when the reaper takes a running run from its owner, or nullopt if the run is not running.
 std::optional<TimePoint> ExpiresAt(const Run& run);
-// Returns the event with which the reaper ends the attempt (kLostOwner or kTimeout; kSnooze for one
-// that the broker had: its message may be lost, and the run is published again), or nullopt if the
-// attempt has not expired.
+// Returns the event with which the reaper ends the attempt (kLostOwner or kTimeout; kShutdown for
+// one that the broker had: its message may be lost, and the run is published again), or nullopt if
+// the attempt has not expired.
 std::optional<Event> OverdueEvent(const Run& run, TimePoint now);
 
 // How often a run that waits for other jobs is looked at, in case its release was lost.

@@ -74,21 +74,28 @@ TEST_P(StoreTest, WhatTheBrokerHasCanBeFoundByItsOwner) {
 
 // A message that nobody has begun in its time uses nothing up, whoever reaps it.
 TEST_P(StoreTest, AMessageWhoseTimeIsOverIsPublishedAgain) {
-    SubmitOne(MakeRun());
+    Run short_run = MakeRun();
+    short_run.policy.timeout = seconds(5);
+    SubmitOne(short_run);
     const auto claimed = Claim(1, {}, kBroker);
     ASSERT_EQ(claimed.size(), 1U);
     const Run& run = claimed[0];
+    ASSERT_LT(*run.status.deadline, *run.status.lease_until);
+    now_ = *run.status.deadline + run.policy.stop_grace + seconds(1);
+    ASSERT_TRUE(runs().Reap({.now = now_, .limit = 10}));
+    EXPECT_EQ(Read(run.id).run.status.state, RunState::kRunning) << "its time has not begun";
     now_ = *run.status.lease_until + seconds(1);
     const auto reaped = runs().Reap({.now = now_, .limit = 10});
     ASSERT_TRUE(reaped) << reaped.error().Describe();
     const model::RunStatus back = Read(run.id).run.status;
-    EXPECT_EQ(back.state, RunState::kScheduled);
+    EXPECT_EQ(back.state, RunState::kQueued);
     EXPECT_EQ(back.failures, 0);
     EXPECT_EQ(Apply(run.id, Says(run, EventKind::kTake, "c1")).verdict, EventVerdict::kStale);
     const auto again = Claim(1, {}, kBroker);
     ASSERT_EQ(again.size(), 1U);
-    EXPECT_EQ(again[0].status.attempt, 1);
+    EXPECT_EQ(again[0].status.attempt, 2);
     EXPECT_EQ(again[0].status.fence, 2);
+    EXPECT_EQ(Read(run.id).attempts.at(0).outcome, model::AttemptOutcome::kReleased);
 }
 
 // G-04

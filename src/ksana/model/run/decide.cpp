@@ -395,7 +395,8 @@ std::optional<TimePoint> ExpiresAt(const Run& run) {
     const RunStatus& status = run.status;
     if (status.state != RunState::kRunning) return std::nullopt;
     std::optional<TimePoint> expires = status.lease_until;
-    if (status.deadline) {
+    // The time of an attempt that the broker has begins when a consumer begins it.
+    if (status.deadline && !IsWithBroker(status)) {
         const TimePoint last = *status.deadline + run.policy.stop_grace;
         expires = std::min(expires.value_or(last), last);
     }

@@ -4,8 +4,9 @@
 usage: storm_cases.py KSANA WAY [SECONDS [SEED]]      WAY: store, rabbitmq
 
 Kills and stops servers and workers at random, restarts the database, and cuts workers off the
-network, for SECONDS (default: KSANA_CHAOS_SECONDS, or 25). Then all faults end, the cluster must be
-on time again, and the checker joins the store with what the targets saw (checker.py).
+network, for SECONDS (default: KSANA_CHAOS_SECONDS, or 25, or 15 with rabbitmq). Then all faults
+end, the cluster must be on time again, and the checker joins the store with what the targets saw
+(checker.py).
 With rabbitmq, tasks travel through a RabbitMQ that is killed and emptied, too.
 Needs root, for network namespaces; rabbitmq needs Debian's Python.
 """
@@ -325,7 +326,8 @@ class ChaosPlace(Place):
 def main():
     given = arguments("KSANA WAY", "SECONDS SEED")
     check(os.getuid() == 0, "network namespaces need root")
-    given.seconds = int(given.seconds or os.environ.get("KSANA_CHAOS_SECONDS", 25))
+    shortest = 25 if given.way == "store" else 15
+    given.seconds = int(given.seconds or os.environ.get("KSANA_CHAOS_SECONDS", shortest))
     given.seed = int(given.seed or random.randrange(1 << 30))
     run(given, lambda _: ChaosPlace(given))
 

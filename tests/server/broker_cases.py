@@ -129,6 +129,20 @@ def d01_d02_d08_a_task_of_document_d(place):
 
 
 @case
+def d01_d02_a_task_that_is_not_published_is_pending(place):
+    server, queues = place.server(broker_queue_length="1"), place.queues()
+    api = Dispatcher(server)
+    task = api.create(name="nightly", schedule="0 0 1 1 *", type="sum")
+    first, second = api.trigger(task["id"]), api.trigger(task["id"])
+    api.until(first, "DISPATCHED")
+    stays_so(lambda: api.execution(task["id"], second["id"])["status"] == "PENDING", "it waits",
+             0.3)
+    equal(api.execution(task["id"], first["id"])["start_time"], None)
+    queues.task()
+    api.until(second, "DISPATCHED")
+
+
+@case
 def d04_a_timeout_ends_it_and_a_late_result_changes_nothing(place):
     server, queues = place.server(), place.queues()
     queues.listen("slow")

@@ -204,11 +204,13 @@ struct Application::Everything {
                                     .jobs = job_service,
                                     .store = *store,
                                     .defaults = DefaultsOf(settings)});
-        api::AddDispatcherRoutes(router, {.jobs = job_service,
-                                          .workers = worker_service,
-                                          .store = *store,
-                                          .random = parts.random,
-                                          .defaults = DefaultsOf(settings)});
+        api::AddDispatcherRoutes(
+            router, {.jobs = job_service,
+                     .workers = worker_service,
+                     .store = *store,
+                     .random = parts.random,
+                     .defaults = DefaultsOf(settings),
+                     .published = [this](const model::Run& run) { return IsPublished(run); }});
         api::AdminJobs& admin = parts.admin != nullptr ? *parts.admin : admin_jobs;
         api::AddAdminRoutes(router, {.jobs = admin, .store = *store, .runs = run_service});
         api::AddRoutes(
@@ -276,11 +278,13 @@ struct Application::Everything {
                 .served = [this](const model::Run& run) { return Served(run); }};
     }
 
+    // Whether such a run goes to workers through the message broker.
+    bool IsPublished(const model::Run& run) const { return broker && broker->Publishes(run); }
+
     // Whether this server, or a live worker or agent, carries out such a run. Consumers of the
     // message broker need not be known.
     bool Served(const model::Run& run) const {
-        const bool published = run.kind == model::ActionKind::kQueue && run.selector.empty();
-        if (broker && published) return true;
+        if (IsPublished(run)) return true;
         const auto serves = [&](const auto& one) { return one->kind() == run.kind; };
         const bool here = run.selector.empty() && std::ranges::any_of(node.dispatchers(), serves);
         return here || node.workers().AnyServes(run);

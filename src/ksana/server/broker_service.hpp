@@ -37,6 +37,8 @@ class BrokerService final : public Service {
     Result<void> Start() override;
     void Stop() override;
 
+    // Whether such a run goes to workers through the broker.
+    bool Publishes(const model::Run& run) const { return publisher_.Publishes(run); }
     // Fails if tasks cannot be published, or reports not be heard.
     Result<void> Check() const;
     // Asks the consumer that has the run to stop; runs that others have, too: nobody hears it.

@@ -66,7 +66,7 @@ std::optional<bool> ReadActive(QueryReader& reader) {
 class DispatcherTaskHandlers {
   public:
     explicit DispatcherTaskHandlers(const DispatcherServices& services)
-        : services_(services), history_(services.store) {}
+        : services_(services), history_(services.store, services.published) {}
 
     Result<Response> Create(const Request& request) const {
         KSANA_TRY(DispatcherTask task,
@@ -163,7 +163,7 @@ class DispatcherTaskHandlers {
                                                                .obeys_overlap = false,
                                                                .run_id = {}},
                                                               ActorOf(request)));
-        const auto execution = codec::ExecutionsOf(run, {}).front();
+        const auto execution = history_.Executions(run, {}).front();
         Response response =
             JsonResponse(201, codec::ExecutionToJson(run, execution, DispatcherView::kListed));
         response.headers.emplace_back(

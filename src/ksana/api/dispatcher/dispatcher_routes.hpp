@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "ksana/base/ids/uuid.hpp"
 #include "ksana/http_server/routing/router.hpp"
 #include "ksana/model/job/effective_policy.hpp"
@@ -19,6 +21,8 @@ struct DispatcherServices {
     store::Store& store;
     Random& random;                  // for incarnations of workers; thread-safe
     model::PolicyDefaults defaults;  // for what a task does not say
+    // Whether a run goes to workers through a message broker; may be empty: none does.
+    std::function<bool(const model::Run& run)> published = {};
 };
 
 // Adds the paths of document D, /api/tasks and /api/workers. Each is a thin translation of what

@@ -28,8 +28,9 @@ std::size_t BytesOfRun(const Run& run) { return run.payload.size() + run.status.
 // page. Lives in one call.
 class ExecutionWalk {
   public:
-    ExecutionWalk(store::Store& store, const std::string& task_id, const NumberedPage& page)
-        : store_(store), page_(page) {
+    ExecutionWalk(const TaskHistory& history, store::Store& store, const std::string& task_id,
+                  const NumberedPage& page)
+        : history_(history), store_(store), page_(page) {
         query_.filter.job_id = task_id;
         query_.limit = kHistoryRunsAtOnce;
         query_.look = kExaminedRows;
@@ -96,7 +97,7 @@ class ExecutionWalk {
     }
 
     void Add(const Run& run, const std::vector<model::Attempt>& attempts) {
-        auto executions = codec::ExecutionsOf(run, attempts);
+        auto executions = history_.Executions(run, attempts);
         std::ranges::reverse(executions);
         for (const DispatcherExecution& one : executions) {
             const bool shown = seen_ >= page_.begin() && seen_ < page_.end();
@@ -105,6 +106,7 @@ class ExecutionWalk {
         }
     }
 
+    const TaskHistory& history_;
     store::Store& store_;
     const NumberedPage page_;
     store::RunQuery query_;
@@ -117,16 +119,23 @@ class ExecutionWalk {
 
 }  // namespace
 
+std::vector<DispatcherExecution> TaskHistory::Executions(
+    const Run& run, const std::vector<model::Attempt>& attempts) const {
+    const bool published = published_ && published_(run);
+    return codec::ExecutionsOf(
+        run, attempts, published ? codec::ReadyRun::kToBePublished : codec::ReadyRun::kHandedOut);
+}
+
 Result<NumberedItems> TaskHistory::Page(const std::string& task_id,
                                         const NumberedPage& page) const {
-    ExecutionWalk walk(store_, task_id, page);
+    ExecutionWalk walk(*this, store_, task_id, page);
     KSANA_TRY_VOID(walk.Fill());
     return walk.Counted();
 }
 
 Result<std::vector<std::string>> TaskHistory::Recent(const std::string& task_id,
                                                      std::size_t most) const {
-    ExecutionWalk walk(store_, task_id, {.page = 1, .size = most});
+    ExecutionWalk walk(*this, store_, task_id, {.page = 1, .size = most});
     KSANA_TRY_VOID(walk.Fill());
     return walk.TakeItems();
 }
@@ -142,7 +151,7 @@ Result<std::optional<std::string>> TaskHistory::Find(const std::string& task_id,
         return history.error();
     }
     if (history->run.job_id != task_id) return found;
-    for (const DispatcherExecution& one : codec::ExecutionsOf(history->run, history->attempts)) {
+    for (const DispatcherExecution& one : Executions(history->run, history->attempts)) {
         if (one.retry_count != key->retry_count) continue;
         found = codec::ExecutionToJson(history->run, one, DispatcherView::kWhole);
     }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ksana/api/dispatcher/numbered_page.hpp"
 #include "ksana/base/error/result.hpp"
+#include "ksana/codec/dispatcher/dispatcher_execution.hpp"
 #include "ksana/store/store.hpp"
 
 namespace ksana::api {
@@ -15,8 +18,16 @@ namespace ksana::api {
 // errors are returned.
 class TaskHistory {
   public:
-    // `store` must outlive it.
-    explicit TaskHistory(store::Store& store) : store_(store) {}
+    // Tells of a run whether it goes to workers through a message broker.
+    using IsPublished = std::function<bool(const model::Run& run)>;
+
+    // `store` must outlive it. `published` may be empty: none does.
+    explicit TaskHistory(store::Store& store, IsPublished published = {})
+        : store_(store), published_(std::move(published)) {}
+
+    // Returns the executions of a run (codec::ExecutionsOf).
+    std::vector<codec::DispatcherExecution> Executions(
+        const model::Run& run, const std::vector<model::Attempt>& attempts) const;
 
     // Returns a page of the executions of a task, the newest run first and in it the latest retry.
     // The total is a lower bound where counting further would read too much.
@@ -35,6 +46,7 @@ class TaskHistory {
 
   private:
     store::Store& store_;
+    const IsPublished published_;
 };
 
 }  // namespace ksana::api

@@ -30,10 +30,12 @@ std::string_view ExecutionWord(RunState state) {
 
 // A run that must wait for another one has not been handed out, whatever its state; nor has one of
 // which it is not yet known whether it must.
-std::string_view ExecutionWord(const Run& run) {
+std::string_view ExecutionWord(const Run& run, ReadyRun ready) {
     const model::RunStatus& status = run.status;
     const bool unasked = run.policy.depends && !status.wait_until;
-    const bool kept = status.state == RunState::kQueued && (status.blocked || unasked);
+    const bool unpublished = ready == ReadyRun::kToBePublished;
+    const bool kept =
+        status.state == RunState::kQueued && (status.blocked || unasked || unpublished);
     // Claimed for the message broker: handed out as soon as the broker has confirmed it.
     if (model::IsWithBroker(status)) {
         return ExecutionWord(status.detail.empty() ? RunState::kScheduled : RunState::kQueued);
@@ -42,7 +44,8 @@ std::string_view ExecutionWord(const Run& run) {
 }
 
 bool Waits(const Run& run) {
-    return run.status.state == RunState::kScheduled || run.status.state == RunState::kQueued;
+    return run.status.state == RunState::kScheduled || run.status.state == RunState::kQueued ||
+           model::IsWithBroker(run.status);
 }
 
 // Returns whether the last failure of the run was its end. A held run has failed for good unless a
@@ -147,7 +150,8 @@ void WriteDetail(const ValueWriter& writer, const Attempt* attempt) {
 
 }  // namespace
 
-std::vector<DispatcherExecution> ExecutionsOf(const Run& run, std::span<const Attempt> attempts) {
+std::vector<DispatcherExecution> ExecutionsOf(const Run& run, std::span<const Attempt> attempts,
+                                              ReadyRun ready) {
     std::vector<DispatcherExecution> executions;
     const Attempt* open = nullptr;  // the last attempt since the last failure
     for (const Attempt& attempt : attempts) {
@@ -163,7 +167,7 @@ std::vector<DispatcherExecution> ExecutionsOf(const Run& run, std::span<const At
     const bool over = open == nullptr && !executions.empty() && EndsWithFailure(run.status.state);
     if (!over) {
         executions.push_back({.retry_count = static_cast<std::int32_t>(executions.size()),
-                              .status = ExecutionWord(run),
+                              .status = ExecutionWord(run, ready),
                               .attempt = Waits(run) ? nullptr : open});
     }
     executions.back().current = true;

@@ -28,10 +28,15 @@ struct DispatcherExecution {
     bool current = false;  // the last one of its run
 };
 
+// Whether a run that is ready has been handed out. To whoever fetches it, it has; to a message
+// broker only when that has confirmed it, so until then it is PENDING (D-01, D-02).
+enum class ReadyRun : std::uint8_t { kHandedOut, kToBePublished };
+
 // Returns the executions of a run, oldest first, at least one. `attempts` are all attempts of the
 // run, oldest first; the executions point to them.
 std::vector<DispatcherExecution> ExecutionsOf(const model::Run& run,
-                                              std::span<const model::Attempt> attempts);
+                                              std::span<const model::Attempt> attempts,
+                                              ReadyRun ready = ReadyRun::kHandedOut);
 
 // Returns how many executions the run has, if the run alone tells: not if a worker gave it back
 // after a failure, or a person did.

@@ -81,6 +81,29 @@ class Life {
 };
 
 // D-01, D-08
+// D-01, D-02: PENDING until the message broker has confirmed it, then DISPATCHED until a consumer
+// begins it.
+TEST(DispatcherExecution, TheBrokersWords) {
+    Life life;
+    life.Do(EventKind::kDue);
+    const auto told = [&life](ReadyRun ready) {
+        const auto attempts = life.Attempts();
+        const auto executions = ExecutionsOf(life.run, attempts, ready);
+        EXPECT_EQ(executions.size(), 1U);
+        EXPECT_EQ(executions[0].attempt, nullptr) << "nothing has begun";
+        return executions[0].status;
+    };
+    EXPECT_EQ(told(ReadyRun::kHandedOut), "DISPATCHED");
+    EXPECT_EQ(told(ReadyRun::kToBePublished), "PENDING");
+    life.Do(EventKind::kStart);
+    life.run.status.owner = model::kBrokerOwner;
+    EXPECT_EQ(told(ReadyRun::kToBePublished), "PENDING");
+    life.run.status.detail = R"({"waits":{"reason":"broker","for":"ksana.tasks"}})";
+    EXPECT_EQ(told(ReadyRun::kToBePublished), "DISPATCHED");
+    life.Do({.kind = EventKind::kTake, .owner = "c1"});
+    EXPECT_EQ(life.Told(), "0 RUNNING");
+}
+
 TEST(DispatcherExecution, EachRetryIsOneOfItsOwn) {
     Life life;
     EXPECT_EQ(life.Told(), "0 PENDING");

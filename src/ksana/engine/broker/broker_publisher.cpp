@@ -405,6 +405,13 @@ void BrokerPublisher::SendNotices() {
     if (!sent) link_.Lose(sent.error());
 }
 
+bool BrokerPublisher::Publishes(const model::Run& run) const {
+    const std::vector<std::string>& categories = options_.categories;
+    const bool named =
+        categories.empty() || std::ranges::find(categories, run.category) != categories.end();
+    return run.kind == model::ActionKind::kQueue && run.selector.empty() && named;
+}
+
 BrokerPublisher::Counts BrokerPublisher::counts() const {
     return {.published = counts_[kPublished],
             .refused = counts_[kRefused],

@@ -71,6 +71,8 @@ class BrokerPublisher final : public Service {
     void Tell(const std::string& owner, const Uuid& run_id, const std::string& exec_id,
               std::string_view directive);
 
+    // Whether such a run is published. Any thread.
+    bool Publishes(const model::Run& run) const;
     // Why nothing is published; none: all is well.
     std::optional<Error> fault() const { return link_.fault(); }
     Counts counts() const;

@@ -152,7 +152,7 @@ Texts OtherValues() {
             {"store", "memory:"},
             {"lock", "memory:"},
             {"lock_prefix", "staging"},
-            {"broker", "amqp://h:5672/"},
+            {"broker", "amqp://guest@h:5672"},
             {"broker_prefix", "staging"},
             {"broker_categories", "mail, print"},
             {"broker_queue_length", "7"},

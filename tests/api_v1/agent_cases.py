@@ -381,6 +381,8 @@ def hostile_input_is_refused_with_the_reason(api, server, _):
     equal(faults(f"/api/v1/agent/runs/{made}/fail",
                  {**token, "error": {"msg": "x"}, "retry": {"after": "-1s"}}),
           ["/error/message", "/error/msg", "/retry/after"], "fail")
+    equal(faults(f"/api/v1/agent/runs/{made}/fail", {**token, "error": "a text"}), ["/error"],
+          "an error is an object, as the description says")
     equal(faults(f"/api/v1/agent/runs/{made}/snooze", token), ["/after"], "snooze")
     huge = "x" * (1 << 20)
     equal(faults(f"/api/v1/agent/runs/{made}/succeed", {**token, "result": huge}), ["/result"],

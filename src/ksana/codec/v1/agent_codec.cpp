@@ -202,11 +202,14 @@ void ReadRetry(ObjectReader& object, Event& out) {
     }
 }
 
-// A text is taken as the message of an error.
-void ReadError(ObjectReader& object, Event& out) {
+// What `error` may be: over HTTP an object, as the description of the API says; in the messages of
+// a broker's consumers also a text, its message (document D).
+enum class ErrorForm : std::uint8_t { kObject, kObjectOrText };
+
+void ReadError(ObjectReader& object, ErrorForm form, Event& out) {
     if (const auto node = object.FindRequired("error")) {
         AgentError error;
-        if (node->value.is_string()) {
+        if (form == ErrorForm::kObjectOrText && node->value.is_string()) {
             object.reader().Read(*node, error.message);
         } else {
             ObjectReader reader(object.reader(), *node);
@@ -250,14 +253,14 @@ void ReadSuccess(ObjectReader& object, Event& out) {
     ReadDetail(object, out);
 }
 
-void ReadFailure(ObjectReader& object, Event& out) {
+void ReadFailure(ObjectReader& object, ErrorForm form, Event& out) {
     out.kind = EventKind::kRetryableFailure;
-    ReadError(object, out);
+    ReadError(object, form, out);
     ReadRetry(object, out);
     ReadDetail(object, out);
 }
 
-void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
+void ReadReport(ObjectReader& object, AgentOutcome outcome, ErrorForm form, Event& out) {
     BoundedReader bounded(object);
     bounded.Text("exec_id", out.exec_id, model::kMaxExecIdLength, true);
     switch (outcome) {
@@ -268,7 +271,7 @@ void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
             ReadSuccess(object, out);
             break;
         case AgentOutcome::kFailed:
-            ReadFailure(object, out);
+            ReadFailure(object, form, out);
             break;
         case AgentOutcome::kSnoozed: {
             out.kind = EventKind::kSnooze;
@@ -282,7 +285,7 @@ void ReadReport(ObjectReader& object, AgentOutcome outcome, Event& out) {
             break;
         case AgentOutcome::kTimedOut:
             out.kind = EventKind::kTimeout;
-            ReadError(object, out);
+            ReadError(object, form, out);
             ReadDetail(object, out);
             break;
     }
@@ -295,7 +298,7 @@ void ReadExchangeReport(JsonReader& reader, const Node& node, RunEvent& out) {
     std::optional<AgentOutcome> outcome;
     object.Required("outcome", outcome);
     if (!outcome) return;  // the other members depend on it
-    ReadReport(object, *outcome, out.event);
+    ReadReport(object, *outcome, ErrorForm::kObject, out.event);
     object.Finish();
 }
 
@@ -397,8 +400,8 @@ void WriteWords(JsonOutput& output, std::string_view key, std::span<const std::s
 
 }  // namespace
 
-void ReadAgentReport(ObjectReader& object, std::optional<AgentOutcome> outcome, Event& out) {
-    if (outcome) return ReadReport(object, *outcome, out);
+void ReadConsumerReport(ObjectReader& object, std::optional<AgentOutcome> outcome, Event& out) {
+    if (outcome) return ReadReport(object, *outcome, ErrorForm::kObjectOrText, out);
     BoundedReader bounded(object);
     bounded.Text("exec_id", out.exec_id, model::kMaxExecIdLength, true);
     out.kind = EventKind::kTake;
@@ -420,7 +423,7 @@ Result<Event> AgentReportFromJson(std::string_view text, AgentOutcome outcome) {
     return ReadDocument<Event>(text, JsonForm::kDefinition, {.bytes = kMaxReportText},
                                [outcome](JsonReader& reader, const Node& node, Event& out) {
                                    ObjectReader object(reader, node);
-                                   ReadReport(object, outcome, out);
+                                   ReadReport(object, outcome, ErrorForm::kObject, out);
                                    object.Finish();
                                });
 }

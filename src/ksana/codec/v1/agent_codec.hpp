@@ -25,10 +25,10 @@ Result<model::AgentClaim> AgentClaimFromJson(std::string_view text);
 // of this outcome.
 Result<model::Event> AgentReportFromJson(std::string_view text, model::AgentOutcome outcome);
 
-// Reads the members of a report with this outcome; none: the attempt was begun by a consumer of the
-// message broker (kTake).
-void ReadAgentReport(ObjectReader& object, std::optional<model::AgentOutcome> outcome,
-                     model::Event& out);
+// Reads the members of a report by a consumer of the message broker; no outcome: it has begun the
+// attempt (kTake).
+void ReadConsumerReport(ObjectReader& object, std::optional<model::AgentOutcome> outcome,
+                        model::Event& out);
 
 Result<model::AgentExchange> AgentExchangeFromJson(std::string_view text, std::size_t max_bytes);
 

@@ -72,7 +72,7 @@ void ReadStatusMessage(JsonReader& reader, const Node& node, RunEvent& out) {
     std::string owner = ReadOwner(object);
     const Status* const status = ReadStatus(object);
     if (status == nullptr) return;  // the other members depend on it
-    ReadAgentReport(object, status->outcome, out.event);
+    ReadConsumerReport(object, status->outcome, out.event);
     out.event.owner = std::move(owner);
     object.Finish();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills the process of a store in many ways and checks that no acknowledged change is lost.
+"""Kills the process of a store in many ways and checks that no acknowledged change is lost (K-13).
 
 usage: crash.py CHILD DRIVER [CASE…]
 

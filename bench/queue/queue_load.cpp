@@ -1,6 +1,7 @@
 // Load for the task queue over HTTP, like that of ../shared/bench/peers for the rivals. Prints one
 // JSON line.
 //   ksana_queue_load PORT submit COUNT CONNECTIONS   single submits, each awaited
+//   ksana_queue_load PORT traced COUNT CONNECTIONS   the same, each with a trace of its own
 //   ksana_queue_load PORT bulk COUNT BATCH           batches over one connection
 //   ksana_queue_load PORT drain COUNT BATCH          an agent: reports and claims in one exchange
 //   ksana_queue_load PORT produce RATE SECONDS       submits, spread evenly over the time
@@ -51,8 +52,12 @@ void Rate(std::int64_t count, double seconds) {
                count);
 }
 
+std::string TraceHeader(std::int64_t number) {
+    return fmt::format("traceparent: 00-{:032x}-{:016x}-01\r\n", number + 1, number + 1);
+}
+
 // Uses all connections on this thread; each has one submit in flight.
-void Submit(int port, std::int64_t count, std::int64_t connections) {
+void Submit(int port, std::int64_t count, std::int64_t connections, bool traced) {
     const int poll = ::epoll_create1(EPOLL_CLOEXEC);
     std::vector<std::unique_ptr<Wire>> wires;
     for (std::int64_t i = 0; i < connections; ++i) {
@@ -62,8 +67,12 @@ void Submit(int port, std::int64_t count, std::int64_t connections) {
     }
     std::int64_t sent = 0;
     std::int64_t answered = 0;
+    const auto post = [&](Wire& wire) {
+        wire.Post("/api/v1/runs", Task(sent), traced ? TraceHeader(sent) : "");
+        ++sent;
+    };
     const auto start = SteadyClock::now();
-    for (auto& wire : wires) wire->Post("/api/v1/runs", Task(sent++));
+    for (auto& wire : wires) post(*wire);
     std::array<epoll_event, 64> events;
     while (answered < sent) {
         const int ready =
@@ -74,7 +83,7 @@ void Submit(int port, std::int64_t count, std::int64_t connections) {
             if (!wire.Receive()) continue;
             Expect(wire, 201);
             ++answered;
-            if (sent < count) wire.Post("/api/v1/runs", Task(sent++));
+            if (sent < count) post(wire);
         }
     }
     Rate(answered, Seconds(SteadyClock::now() - start));
@@ -198,14 +207,15 @@ void Produce(int port, std::int64_t rate, std::int64_t seconds) {
 
 int Main(const std::vector<std::string>& words) {
     if (words.size() != 5) {
-        fmt::print(stderr, "usage: ksana_queue_load PORT submit|bulk|drain|produce|wait N M\n");
+        fmt::print(stderr,
+                   "usage: ksana_queue_load PORT submit|traced|bulk|drain|produce|wait N M\n");
         return 2;
     }
     const int port = std::atoi(words[1].c_str());
     const std::int64_t n = std::atoll(words[3].c_str());
     const std::int64_t m = std::atoll(words[4].c_str());
-    if (words[2] == "submit") {
-        Submit(port, n, m);
+    if (words[2] == "submit" || words[2] == "traced") {
+        Submit(port, n, m, words[2] == "traced");
     } else if (words[2] == "bulk") {
         Bulk(port, n, m);
     } else if (words[2] == "drain") {

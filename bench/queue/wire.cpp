@@ -48,12 +48,12 @@ Wire::Wire(int port) : fd_(Connect(port)) {}
 
 Wire::~Wire() { ::close(fd_); }
 
-void Wire::Post(std::string_view path, std::string_view body) {
+void Wire::Post(std::string_view path, std::string_view body, std::string_view headers) {
     out_.clear();
     fmt::format_to(std::back_inserter(out_),
                    "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                   "Content-Length: {}\r\n\r\n",
-                   path, body.size());
+                   "Content-Length: {}\r\n{}\r\n",
+                   path, body.size(), headers);
     out_ += body;
     in_.clear();
     whole_ = 0;

@@ -16,7 +16,8 @@ class Wire {
 
     int fd() const { return fd_; }
 
-    void Post(std::string_view path, std::string_view body);
+    // `headers`: more lines of the head, each with its end.
+    void Post(std::string_view path, std::string_view body, std::string_view headers = {});
     // Receives bytes, blocking until some arrive. Returns whether the answer is complete.
     bool Receive();
     // Blocks until the answer is complete.

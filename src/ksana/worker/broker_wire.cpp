@@ -1,8 +1,9 @@
 #include "ksana/worker/broker_wire.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <stop_token>
 #include <utility>
 
@@ -18,6 +19,9 @@ namespace {
 constexpr Duration kPublishWithin = std::chrono::seconds(10);
 constexpr Duration kIdle = std::chrono::seconds(5);
 constexpr Duration kPause = std::chrono::seconds(1);  // before a call is tried again
+// A status message has many reports: each message costs the broker about as much as a task.
+constexpr std::size_t kReportsInMessage = 100;
+constexpr std::size_t kBytesInMessage = std::size_t{1} << 20;
 // Ids of calls that are not the HTTP wire's.
 constexpr Wire::CallId kOwn = Wire::CallId{1} << 63;
 
@@ -32,11 +36,23 @@ WireAnswer Answer(const std::string& text) {
 }
 
 // What a server says to reports that it cannot read; the status queue has no answers.
-std::optional<Error> FaultIn(const std::vector<std::string>& messages) {
-    for (const std::string& text : messages) {
+std::optional<Error> FaultIn(const std::vector<std::string>& reports) {
+    for (const std::string& text : reports) {
         if (auto read = codec::StatusMessageFromJson(text); !read) return std::move(read).error();
     }
     return std::nullopt;
+}
+
+// Returns the number of reports, from `first` on, that go into one status message.
+std::size_t CountInMessage(const std::vector<std::string>& reports, std::size_t first) {
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    while (first + count < reports.size() && count < kReportsInMessage) {
+        bytes += reports[first + count].size();
+        if (count > 0 && bytes > kBytesInMessage) break;
+        ++count;
+    }
+    return count;
 }
 
 // How long a claim waits for tasks.
@@ -178,7 +194,7 @@ void BrokerWire::PublishEnds(broker::Link* link) {
         all.swap(ends_);
     }
     for (Ends& one : all) {
-        if (auto fault = FaultIn(one.messages)) {
+        if (auto fault = FaultIn(one.reports)) {
             one.done({.error = *std::move(fault), .status = 400, .json = {}, .pause = {}});
             continue;
         }
@@ -186,28 +202,42 @@ void BrokerWire::PublishEnds(broker::Link* link) {
             one.done(Away("no connection to the message broker"));
             continue;
         }
-        std::vector<broker::OutMessage> messages;
-        for (const std::string& text : one.messages) {
-            messages.push_back({.queue = parts_.queues.Status().name, .message = {.body = text}});
-        }
-        const auto published = link->Publish(messages, kPublishWithin);
-        const auto stored = [](broker::PublishVerdict verdict) {
-            return verdict == broker::PublishVerdict::kStored;
-        };
-        if (!published) {
-            one.done(Away(published.error().Describe()));
-            Lose(published.error());
+        const auto told = Tell(*link, one.reports);
+        if (!told) {
+            one.done(Away(told.error().Describe()));
+            Lose(told.error());
             link = link_.Get();
-        } else if (!std::ranges::all_of(*published, stored)) {
+        } else if (!std::ranges::all_of(*told, std::identity())) {
             one.done(Away("the message broker has not confirmed the reports"));
         } else {
             std::string verdicts;
-            for (std::size_t n = 0; n < messages.size(); ++n) {
+            for (std::size_t n = 0; n < one.reports.size(); ++n) {
                 verdicts += n == 0 ? R"({"verdict":"ok"})" : R"(,{"verdict":"ok"})";
             }
             one.done(Answer(fmt::format(R"({{"reports":[{}],"runs":[]}})", verdicts)));
         }
     }
+}
+
+// Sends reports to the status queue, many in a message. Returns for each whether the broker has it.
+Result<std::vector<bool>> BrokerWire::Tell(broker::Link& link,
+                                           const std::vector<std::string>& reports) const {
+    std::vector<broker::OutMessage> messages;
+    std::vector<std::size_t> counts;
+    for (std::size_t first = 0; first < reports.size(); first += counts.back()) {
+        counts.push_back(CountInMessage(reports, first));
+        const auto begin = reports.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end = begin + static_cast<std::ptrdiff_t>(counts.back());
+        messages.push_back({.queue = parts_.queues.Status().name,
+                            .message = {.body = fmt::format("[{}]", fmt::join(begin, end, ","))}});
+    }
+    KSANA_TRY(const auto verdicts, link.Publish(messages, kPublishWithin));
+    std::vector<bool> confirmed;
+    for (std::size_t n = 0; n < counts.size(); ++n) {
+        const bool stored = verdicts[n] == broker::PublishVerdict::kStored;
+        confirmed.insert(confirmed.end(), counts[n], stored);
+    }
+    return confirmed;
 }
 
 void BrokerWire::ServeClaim(broker::Link* link) {
@@ -271,7 +301,7 @@ Result<std::vector<std::string>> BrokerWire::Take(broker::Link& link, std::size_
     if (deliveries.empty()) return runs;
     std::vector<std::uint64_t> begun;
     std::vector<std::uint64_t> unreadable;
-    std::vector<broker::OutMessage> news;
+    std::vector<std::string> news;
     for (const broker::Delivery& delivery : deliveries) {
         const std::string& body = delivery.message.body;
         const auto task = codec::Json::Parse(body, body.size());
@@ -284,7 +314,7 @@ Result<std::vector<std::string>> BrokerWire::Take(broker::Link& link, std::size_
             continue;
         }
         begun.push_back(delivery.tag);
-        news.push_back({.queue = parts_.queues.Status().name, .message = {.body = Begun(*task)}});
+        news.push_back(Begun(*task));
         runs.push_back(fmt::format(R"({{"lease_expires_in":{},"deadline_in":{},{})",
                                    InSeconds(options_.lease), InSeconds(*timeout),
                                    task->Compact().substr(1)));
@@ -293,15 +323,14 @@ Result<std::vector<std::string>> BrokerWire::Take(broker::Link& link, std::size_
     KSANA_TRY_VOID(Pause(link));
     if (!unreadable.empty()) KSANA_TRY_VOID(link.Reject(unreadable, false));
     if (begun.empty()) return runs;
-    KSANA_TRY(const auto published, link.Publish(news, kPublishWithin));
+    KSANA_TRY(const std::vector<bool> confirmed, Tell(link, news));
     // What the server has not heard of goes back; what it has heard of nobody else could begin.
     std::vector<std::string> told;
     std::vector<std::uint64_t> untold;
     std::vector<std::uint64_t> done;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        const bool stored = published[i] == broker::PublishVerdict::kStored;
-        (stored ? done : untold).push_back(begun[i]);
-        if (stored) told.push_back(std::move(runs[i]));
+        (confirmed[i] ? done : untold).push_back(begun[i]);
+        if (confirmed[i]) told.push_back(std::move(runs[i]));
     }
     if (!untold.empty()) KSANA_TRY_VOID(link.Reject(untold, true));
     if (!done.empty()) KSANA_TRY_VOID(link.Acknowledge(done));

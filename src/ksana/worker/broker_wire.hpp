@@ -76,7 +76,7 @@ class BrokerWire final : public Wire, public Service {
     };
     // Reports that go to the status queue in one batch.
     struct Ends {
-        std::vector<std::string> messages;
+        std::vector<std::string> reports;
         Done done;
     };
 
@@ -85,6 +85,8 @@ class BrokerWire final : public Wire, public Service {
     Result<void> Consume(broker::Link& link, std::size_t most);
     Result<void> Pause(broker::Link& link);
     void PublishEnds(broker::Link* link);
+    Result<std::vector<bool>> Tell(broker::Link& link,
+                                   const std::vector<std::string>& reports) const;
     void ServeClaim(broker::Link* link);
     Result<std::vector<std::string>> Take(broker::Link& link, std::size_t most);
     std::string Begun(const codec::Json& task) const;

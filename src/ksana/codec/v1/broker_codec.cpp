@@ -1,5 +1,7 @@
 #include "ksana/codec/v1/broker_codec.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -66,7 +68,7 @@ std::string ReadOwner(ObjectReader& object) {
     return model::OwnerName(worker, incarnation);
 }
 
-void ReadStatusMessage(JsonReader& reader, const Node& node, RunEvent& out) {
+void ReadStatusReport(JsonReader& reader, const Node& node, RunEvent& out) {
     ObjectReader object(reader, node);
     object.Required("run_id", out.run_id);
     std::string owner = ReadOwner(object);
@@ -75,6 +77,19 @@ void ReadStatusMessage(JsonReader& reader, const Node& node, RunEvent& out) {
     ReadConsumerReport(object, status->outcome, out.event);
     out.event.owner = std::move(owner);
     object.Finish();
+}
+
+// One report, or a list of them.
+void ReadStatusMessage(JsonReader& reader, const Node& node, std::vector<RunEvent>& out) {
+    const auto* const list = node.value.if_array();
+    if (list == nullptr) return ReadStatusReport(reader, node, out.emplace_back());
+    if (list->empty() || list->size() > model::kMaxReports) {
+        return reader.Fault(node.path, fmt::format("must have 1 to {} reports, and has {}",
+                                                   model::kMaxReports, list->size()));
+    }
+    reader.ReadEach(node, out, [&](const Node& item, RunEvent& report) {
+        ReadStatusReport(reader, item, report);
+    });
 }
 
 }  // namespace
@@ -104,9 +119,9 @@ std::string TaskMessageToJson(const model::Run& run, const model::TraceSampler& 
     return output.Take();
 }
 
-Result<RunEvent> StatusMessageFromJson(std::string_view text) {
-    return ReadDocument<RunEvent>(text, JsonForm::kDefinition, {.bytes = kMostText},
-                                  ReadStatusMessage);
+Result<std::vector<RunEvent>> StatusMessageFromJson(std::string_view text) {
+    return ReadDocument<std::vector<RunEvent>>(text, JsonForm::kDefinition, {.bytes = kMostText},
+                                               ReadStatusMessage);
 }
 
 std::string DirectiveMessageToJson(const Uuid& run_id, std::string_view exec_id,

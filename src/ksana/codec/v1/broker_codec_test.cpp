@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ksana/codec/json/json_tree.hpp"
+#include "ksana/model/run/agent.hpp"
 
 namespace ksana::codec {
 namespace {
@@ -24,10 +25,11 @@ std::string Message(std::string_view more) {
 model::Event Read(std::string_view more) {
     const auto read = StatusMessageFromJson(Message(more));
     EXPECT_TRUE(read) << more << ": " << read.error().Describe();
-    if (!read) return {};
-    EXPECT_EQ(read->run_id.ToString(), kRunId);
-    EXPECT_EQ(read->event.exec_id, "e1");
-    return read->event;
+    if (!read || read->size() != 1) return {};
+    const model::RunEvent& report = read->front();
+    EXPECT_EQ(report.run_id.ToString(), kRunId);
+    EXPECT_EQ(report.event.exec_id, "e1");
+    return report.event;
 }
 // The paths of what is wrong with a message, sorted.
 std::vector<std::string> Faults(const std::string& message) {
@@ -109,7 +111,23 @@ TEST(BrokerCodec, TheNameOfTheBrokerIsNobodys) {
               Paths{"/worker"});
 }
 
-TEST(BrokerCodec, WhatIsNoObjectIsRefused) {
+TEST(BrokerCodec, AMessageMayHaveManyReports) {
+    const std::string running = Message(R"("status":"RUNNING")");
+    const auto read =
+        StatusMessageFromJson("[" + running + "," + Message(R"("status":"COMPLETED")") + "]");
+    ASSERT_TRUE(read) << read.error().Describe();
+    ASSERT_EQ(read->size(), 2U);
+    EXPECT_EQ(read->at(0).event.kind, EventKind::kTake);
+    EXPECT_EQ(read->at(1).event.kind, EventKind::kSuccess);
+    EXPECT_EQ(Faults("[" + running + "," + Message(R"("status":"DONE")") + ",7]"),
+              (Paths{"/1/status", "/2"}));
+    std::string many = running;
+    for (std::size_t n = 1; n < model::kMaxReports; ++n) many += "," + running;
+    EXPECT_TRUE(StatusMessageFromJson("[" + many + "]"));
+    EXPECT_EQ(Faults("[" + many + "," + running + "]"), Paths{""});
+}
+
+TEST(BrokerCodec, WhatIsNoReportIsRefused) {
     for (const char* const text : {"", "[]", "7", "null", "{", "\xff"}) {
         EXPECT_FALSE(StatusMessageFromJson(text)) << text;
     }

@@ -13,6 +13,7 @@ namespace {
 using model::EventKind;
 using model::EventVerdict;
 
+// Messages that are received at a time, and reports that are stored in one transaction.
 constexpr std::size_t kStatusBatch = 500;
 constexpr std::size_t kStatusPrefetch =
     2 * kStatusBatch;  // the next batch arrives while one is stored
@@ -74,7 +75,7 @@ SteadyPoint StatusListener::RunOnce() {
     if (waiting_.empty() && !Receive(*link)) {
         return link_.connected() ? now + kListenerIdle : link_.retry_at();
     }
-    const auto applied = ApplyAll(*link);
+    const auto applied = ApplyWaiting(*link);
     if (!link_.connected()) return link_.retry_at();
     if (!applied) {
         const bool first = pause_ == Duration::zero();
@@ -100,13 +101,13 @@ bool StatusListener::Receive(broker::Link& link) {
     }
     std::vector<std::uint64_t> unreadable;
     for (const broker::Delivery& delivery : *deliveries) {
-        auto event = codec::StatusMessageFromJson(delivery.message.body);
-        if (event) {
-            waiting_.push_back({delivery.tag, *std::move(event)});
+        auto events = codec::StatusMessageFromJson(delivery.message.body);
+        if (events) {
+            waiting_.push_back({delivery.tag, *std::move(events)});
             continue;
         }
         Log(LogLevel::kWarn, "a status message cannot be read, it goes to the dead letters",
-            {{"message_id", delivery.message.id}, {"error", event.error().Describe()}});
+            {{"message_id", delivery.message.id}, {"error", events.error().Describe()}});
         unreadable.push_back(delivery.tag);
     }
     if (!unreadable.empty()) {
@@ -119,55 +120,59 @@ bool StatusListener::Receive(broker::Link& link) {
     return !waiting_.empty();
 }
 
-// All in one transaction, or one by one if the store refuses what one of them says. The error is
-// the store's; if the link breaks, what was stored is delivered again and recognised.
-Result<void> StatusListener::ApplyAll(broker::Link& link) {
-    auto applied = Apply(link, waiting_);
-    if (applied || !IsWrong(applied.error())) {
-        if (applied) waiting_.clear();
-        return applied;
+// Applies the messages at the front, about kStatusBatch reports, in one transaction; or one by one
+// if the store refuses what one of them says. The error is the store's; if the link breaks, what
+// was stored is delivered again and recognised.
+Result<void> StatusListener::ApplyWaiting(broker::Link& link) {
+    std::size_t count = 0;
+    for (std::size_t reports = 0; count < waiting_.size(); ++count) {
+        reports += waiting_[count].events.size();
+        if (count > 0 && reports > kStatusBatch) break;
     }
-    while (!waiting_.empty() && link_.connected()) {
-        auto one = Apply(link, std::span(waiting_).first(1));
-        if (!one && !IsWrong(one.error())) return one;
-        if (!one) {
-            ++counts_[kDead];
-            Log(LogLevel::kWarn, "a status message is refused, it goes to the dead letters",
-                {{"run_id", waiting_.front().event.run_id.ToString()},
-                 {"error", one.error().Describe()}});
-            const auto rejected = link.Reject({waiting_.front().tag}, false);
-            if (!rejected) link_.Lose(rejected.error());
-        }
-        waiting_.erase(waiting_.begin());
+    auto applied = ApplyFirst(link, count);
+    if (applied || !IsWrong(applied.error())) return applied;
+    for (; count > 0 && link_.connected(); --count) {
+        auto one = ApplyFirst(link, 1);
+        if (one) continue;
+        if (!IsWrong(one.error())) return one;
+        ++counts_[kDead];
+        Log(LogLevel::kWarn, "a status message is refused, it goes to the dead letters",
+            {{"run_id", waiting_.front().events.front().run_id.ToString()},
+             {"error", one.error().Describe()}});
+        const auto rejected = link.Reject({waiting_.front().tag}, false);
+        if (!rejected) link_.Lose(rejected.error());
+        waiting_.pop_front();
     }
     return {};
 }
 
-Result<void> StatusListener::Apply(broker::Link& link, std::span<const Report> reports) {
+// Applies the first messages, and removes them unless the store fails.
+Result<void> StatusListener::ApplyFirst(broker::Link& link, std::size_t count) {
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
     std::vector<model::RunEvent> events;
     std::vector<std::uint64_t> tags;
-    events.reserve(reports.size());
-    tags.reserve(reports.size());
-    for (const Report& report : reports) {
-        events.push_back(report.event);
-        tags.push_back(report.tag);
+    tags.reserve(count);
+    for (auto message = waiting_.begin(); message != end; ++message) {
+        events.insert(events.end(), message->events.begin(), message->events.end());
+        tags.push_back(message->tag);
     }
-    KSANA_TRY(const store::Exchanged exchanged, parts_.agents.Exchange(std::move(events), {}));
-    for (std::size_t i = 0; i < reports.size(); ++i) Note(reports[i], exchanged.applied[i]);
+    KSANA_TRY(const store::Exchanged exchanged, parts_.agents.Exchange(events, {}));
+    for (std::size_t i = 0; i < events.size(); ++i) Note(events[i], exchanged.applied[i]);
     if (const auto done = link.Acknowledge(tags); !done) link_.Lose(done.error());
+    waiting_.erase(waiting_.begin(), end);
     return {};
 }
 
 // A consumer that works in vain, or on what a user has cancelled, is told to stop.
-void StatusListener::Note(const Report& report, const store::Applied& applied) {
-    const model::Event& event = report.event.event;
+void StatusListener::Note(const model::RunEvent& report, const store::Applied& applied) {
+    const model::Event& event = report.event;
     const bool taken =
         applied.verdict == EventVerdict::kApplied || applied.verdict == EventVerdict::kDuplicate;
     ++counts_.at(taken ? kApplied : kStale);
     const bool goes_on = event.kind == EventKind::kTake || event.kind == EventKind::kProgress;
     if (!goes_on || !parts_.tell) return;
     if (taken && !(applied.state == model::RunState::kRunning && applied.cancel_requested)) return;
-    parts_.tell(event.owner, report.event.run_id, event.exec_id, "cancel");
+    parts_.tell(event.owner, report.run_id, event.exec_id, "cancel");
 }
 
 StatusListener::Counts StatusListener::counts() const {

@@ -3,9 +3,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -59,21 +59,21 @@ class StatusListener final : public Service {
 
   private:
     // A message that could be read.
-    struct Report {
+    struct Reports {
         std::uint64_t tag = 0;
-        model::RunEvent event;
+        std::vector<model::RunEvent> events;
     };
 
     void Run(const std::stop_token& stop);
     Result<void> Prepare(broker::Link& link);
     bool Receive(broker::Link& link);
-    Result<void> ApplyAll(broker::Link& link);
-    Result<void> Apply(broker::Link& link, std::span<const Report> reports);
-    void Note(const Report& report, const store::Applied& applied);
+    Result<void> ApplyWaiting(broker::Link& link);
+    Result<void> ApplyFirst(broker::Link& link, std::size_t count);
+    void Note(const model::RunEvent& report, const store::Applied& applied);
 
     const Parts parts_;
     BrokerLink link_;
-    std::vector<Report> waiting_;  // received from the present link, not applied; RunOnce only
+    std::deque<Reports> waiting_;  // received from the present link, not applied; RunOnce only
     SteadyPoint again_at_{};       // not before: the store has failed; RunOnce only
     Duration pause_{};             // RunOnce only
     std::array<std::atomic<std::uint64_t>, 3> counts_{};

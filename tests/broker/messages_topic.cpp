@@ -94,6 +94,30 @@ TEST_P(BrokerTest, TheLargestBodyPasses) {
     }
 }
 
+// A prefetch of a thousand messages of 8 MiB must not take 8 GiB of the receiver's memory.
+TEST_P(BrokerTest, LargeMessagesAreHandedOutAFewAtATime) {
+    const std::string queue = Queue("q");
+    constexpr std::size_t kMessages = 12;
+    constexpr std::size_t kInOneGo = broker::kMaxReceivedBytes / broker::kMaxBodyBytes;
+    OutMessage large = Out(queue, "large");
+    large.message.body.assign(broker::kMaxBodyBytes, 'x');
+    Publish(*link_, std::vector<OutMessage>(kMessages, large));
+    ASSERT_TRUE(other_->Consume(queue, 1'000));
+    std::size_t received = 0;
+    while (received < kMessages) {
+        const auto some = other_->Receive(kLong, 1'000);
+        ASSERT_TRUE(some) << some.error().Describe();
+        ASSERT_FALSE(some->empty());
+        EXPECT_LE(some->size(), kInOneGo);
+        for (const Delivery& one : *some) {
+            EXPECT_EQ(one.message.body.size(), broker::kMaxBodyBytes);
+        }
+        ASSERT_TRUE(other_->Acknowledge(TagsOf(*some)));
+        received += some->size();
+    }
+    EXPECT_EQ(received, kMessages);
+}
+
 TEST_P(BrokerTest, WhatIsNotAcknowledgedIsDeliveredAgain) {
     const std::string queue = Queue("q");
     Publish(*link_, {Out(queue, "1"), Out(queue, "2"), Out(queue, "3"), Out(queue, "4")});

@@ -17,6 +17,9 @@ namespace ksana::broker {
 // that is larger goes to the dead letters of its queue.
 inline constexpr std::size_t kMaxBodyBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMaxHeaderBytes = 32 * 1024;  // names and values together
+// Receive hands out no further delivery once it has bodies of that size, and reads no more from
+// the network: a prefetch bounds the number of messages, not the memory they take.
+inline constexpr std::size_t kMaxReceivedBytes = std::size_t{16} << 20;
 
 // A queue and what it was declared with. Names are of at most 255 bytes.
 struct QueueSpec {
@@ -94,8 +97,9 @@ class Link {
     // handed out stays to be acknowledged.
     virtual Result<void> StopConsuming() = 0;
     // Waits until something was delivered, at most `wait`, then returns what has come, at most
-    // `most` (0: only waits); empty: nothing came, or Interrupt was called. kConflict: the broker
-    // ended the consumer (its queue was deleted); Consume may be called again.
+    // `most` (0: only waits) and about kMaxReceivedBytes; empty: nothing came, or Interrupt was
+    // called. kConflict: the broker ended the consumer (its queue was deleted); Consume may be
+    // called again.
     virtual Result<std::vector<Delivery>> Receive(Duration wait, std::size_t most) = 0;
     // The deliveries are done: the broker forgets them. Sent without waiting for an answer. Tags
     // that are not, or no longer, of an unacknowledged delivery are ignored: after kConflict of

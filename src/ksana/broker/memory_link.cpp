@@ -179,15 +179,17 @@ Delivery MemoryLink::TakeFrom(MemoryBroker::Queue& queue) {
 
 std::vector<Delivery> MemoryLink::Take(std::size_t most) {
     std::vector<Delivery> deliveries;
-    for (bool found = true; found;) {
+    std::size_t bytes = 0;
+    for (bool found = true; found && bytes < kMaxReceivedBytes;) {
         found = false;
         for (const std::string& name : consumed_) {
             MemoryBroker::Queue& queue = broker_.queues_.at(name);
             if (deliveries.size() == most || unacknowledged_.size() >= prefetch_) {
                 return deliveries;
             }
-            if (queue.waiting.empty()) continue;
+            if (queue.waiting.empty() || bytes >= kMaxReceivedBytes) continue;
             deliveries.push_back(TakeFrom(queue));
+            bytes += deliveries.back().message.body.size();
             found = true;
         }
     }

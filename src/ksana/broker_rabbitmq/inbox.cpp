@@ -70,6 +70,7 @@ Inbox::Complete Inbox::Finish() {
                 complete.too_large = delivery_.tag & kTagMask;
                 unacknowledged_.erase(delivery_.tag & kTagMask);
             } else {
+                bytes_ += delivery_.message.body.size();
                 deliveries_.push_back(std::move(delivery_));
             }
             break;
@@ -80,12 +81,25 @@ Inbox::Complete Inbox::Finish() {
 }
 
 std::vector<broker::Delivery> Inbox::Take(std::size_t most) {
-    const std::size_t count = std::min(most, deliveries_.size());
-    const auto end = deliveries_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::vector<broker::Delivery> taken(std::make_move_iterator(deliveries_.begin()),
-                                        std::make_move_iterator(end));
-    deliveries_.erase(deliveries_.begin(), end);
+    std::vector<broker::Delivery> taken;
+    taken.reserve(std::min(most, deliveries_.size()));
+    std::size_t bytes = 0;
+    while (taken.size() < most && !deliveries_.empty() && bytes < broker::kMaxReceivedBytes) {
+        bytes += deliveries_.front().message.body.size();
+        taken.push_back(std::move(deliveries_.front()));
+        deliveries_.pop_front();
+    }
+    bytes_ -= bytes;
     return taken;
+}
+
+std::vector<std::uint64_t> Inbox::TakeTags() {
+    std::vector<std::uint64_t> tags;
+    tags.reserve(deliveries_.size());
+    for (const broker::Delivery& delivery : deliveries_) tags.push_back(delivery.tag);
+    deliveries_.clear();
+    bytes_ = 0;
+    return tags;
 }
 
 std::vector<std::uint64_t> Inbox::SettleEach(const std::vector<std::uint64_t>& tags) {
@@ -114,6 +128,7 @@ void Inbox::Restart() {
     channel_ = (channel_ + 1) & 0xFFFF;
     kind_ = Kind::kNothing;
     deliveries_.clear();
+    bytes_ = 0;
     unacknowledged_.clear();
 }
 

@@ -38,7 +38,11 @@ class Inbox {
 
     bool empty() const { return deliveries_.empty(); }
     std::size_t size() const { return deliveries_.size(); }
+    std::size_t bytes() const { return bytes_; }  // of the bodies that wait
+    // At most `most`, and no further one once they are of kMaxReceivedBytes.
     std::vector<broker::Delivery> Take(std::size_t most);
+    // All that wait leave; returns their tags.
+    std::vector<std::uint64_t> TakeTags();
 
     // What to tell the broker so that these are done: up to `up_to`, and `single` besides. The
     // broker's tags; 0: none.
@@ -65,6 +69,7 @@ class Inbox {
     bool too_large_ = false;
     std::uint64_t channel_ = 0;  // of how many channels this is the last
     std::deque<broker::Delivery> deliveries_;
+    std::size_t bytes_ = 0;
     std::set<std::uint64_t> unacknowledged_;  // the broker's tags
 };
 

@@ -50,6 +50,16 @@ TEST_F(InboxTest, ABodyComesInParts) {
     EXPECT_EQ(inbox_.Take(5).front().message.body, "abcdef");
 }
 
+TEST_F(InboxTest, LargeBodiesAreTakenAFewAtATime) {
+    const std::string half(broker::kMaxReceivedBytes / 2, 'x');
+    for (std::uint64_t tag = 1; tag <= 3; ++tag) Deliver(tag, half.size(), {half});
+    EXPECT_EQ(inbox_.bytes(), 3 * half.size());
+    EXPECT_EQ(inbox_.Take(5).size(), 2U);
+    EXPECT_EQ(inbox_.bytes(), half.size());
+    EXPECT_EQ(inbox_.TakeTags().size(), 1U);
+    EXPECT_EQ(inbox_.bytes(), 0U);
+}
+
 TEST_F(InboxTest, WhatIsTooLargeIsNotKept) {
     const auto complete =
         Deliver(1, broker::kMaxBodyBytes + 1, {std::string(broker::kMaxBodyBytes, 'x'), "x"});

@@ -297,11 +297,7 @@ Result<void> RabbitmqLink::StopConsuming() {
         KSANA_TRY_VOID(Call(kWork, AMQP_BASIC_CANCEL_METHOD, &cancel, AMQP_BASIC_CANCEL_OK_METHOD));
         consumers_.erase(tag);
     }
-    std::vector<std::uint64_t> tags;
-    for (const broker::Delivery& delivery : inbox_.Take(inbox_.size())) {
-        tags.push_back(delivery.tag);
-    }
-    return Reject(tags, true);
+    return Reject(inbox_.TakeTags(), true);
 }
 
 Result<std::vector<broker::Delivery>> RabbitmqLink::Receive(Duration wait, std::size_t most) {
@@ -315,7 +311,7 @@ Result<std::vector<broker::Delivery>> RabbitmqLink::Receive(Duration wait, std::
                   Next({.until = waits ? deadline : SteadyPoint::min(), .wake = wake_->file()}));
         if (frame == nullptr) break;
         KSANA_TRY_VOID(Take(*frame));
-    } while (inbox_.size() < most);
+    } while (inbox_.size() < most && inbox_.bytes() < broker::kMaxReceivedBytes);
     if (inbox_.empty()) {
         wake_->Clear();
         if (ended_) return *std::exchange(ended_, std::nullopt);

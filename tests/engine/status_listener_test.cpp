@@ -189,6 +189,25 @@ TEST_F(StatusListenerTest, WhatTheStoreRefusesGoesToTheDeadLetters) {
     EXPECT_EQ(Unread(), 0U) << "all are acknowledged";
 }
 
+TEST_F(StatusListenerTest, ARefusedReportHoldsUpNoOtherOfItsList) {
+    const TestTask first = Taken();
+    const Uuid first_id = id_;
+    const TestTask second = Taken();
+    c1_.Send("[" + c1_.Text(first, "COMPLETED") + "," + c1_.Text(second, "COMPLETED") + "]");
+    const std::int64_t next = faults_.Calls("runs.Exchange") + 1;
+    const store::Fault refused{.kind = store::FaultKind::kRefused};
+    faults_.At("runs.Exchange", next, refused);      // both
+    faults_.At("runs.Exchange", next + 2, refused);  // the second alone
+    listener_.RunOnce();
+    EXPECT_EQ(StatusOf(first_id).state, RunState::kSucceeded);
+    EXPECT_EQ(StatusOf(id_).state, RunState::kRunning);
+    EXPECT_EQ(listener_.counts().applied, 1U);
+    EXPECT_EQ(listener_.counts().dead, 1U);
+    EXPECT_EQ(Waiting(queues_.Dead().name), 1U);
+    broker_.BreakLinks();
+    EXPECT_EQ(Unread(), 0U);
+}
+
 TEST_F(StatusListenerTest, NothingIsAcknowledgedBeforeItIsStored) {
     const TestTask task = Taken();
     c1_.Say(task, "COMPLETED");

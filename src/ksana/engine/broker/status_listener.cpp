@@ -120,9 +120,9 @@ bool StatusListener::Receive(broker::Link& link) {
     return !waiting_.empty();
 }
 
-// Applies the messages at the front, about kStatusBatch reports, in one transaction; or one by one
-// if the store refuses what one of them says. The error is the store's; if the link breaks, what
-// was stored is delivered again and recognised.
+// Applies the messages at the front, about kStatusBatch reports, in one transaction; or report by
+// report if the store refuses what one of them says. The error is the store's; if the link breaks,
+// what was stored is delivered again and recognised.
 Result<void> StatusListener::ApplyWaiting(broker::Link& link) {
     std::size_t count = 0;
     for (std::size_t reports = 0; count < waiting_.size(); ++count) {
@@ -131,18 +131,31 @@ Result<void> StatusListener::ApplyWaiting(broker::Link& link) {
     }
     auto applied = ApplyFirst(link, count);
     if (applied || !IsWrong(applied.error())) return applied;
-    for (; count > 0 && link_.connected(); --count) {
-        auto one = ApplyFirst(link, 1);
-        if (one) continue;
-        if (!IsWrong(one.error())) return one;
-        ++counts_[kDead];
-        Log(LogLevel::kWarn, "a status message is refused, it goes to the dead letters",
-            {{"run_id", waiting_.front().events.front().run_id.ToString()},
-             {"error", one.error().Describe()}});
-        const auto rejected = link.Reject({waiting_.front().tag}, false);
-        if (!rejected) link_.Lose(rejected.error());
-        waiting_.pop_front();
+    for (; count > 0 && link_.connected(); --count) KSANA_TRY_VOID(ApplyEach(link));
+    return {};
+}
+
+// Applies each report of the first message by itself: one that is refused holds up no other. The
+// message is removed unless the store fails.
+Result<void> StatusListener::ApplyEach(broker::Link& link) {
+    const Reports& message = waiting_.front();
+    bool refused = false;
+    for (const model::RunEvent& report : message.events) {
+        const auto exchanged = parts_.agents.Exchange({report}, {});
+        if (exchanged) {
+            Note(report, exchanged->applied.front());
+        } else if (IsWrong(exchanged.error())) {
+            refused = true;
+            Log(LogLevel::kWarn, "a report is refused, its message goes to the dead letters",
+                {{"run_id", report.run_id.ToString()}, {"error", exchanged.error().Describe()}});
+        } else {
+            return exchanged.error();
+        }
     }
+    if (refused) ++counts_[kDead];
+    const auto done = refused ? link.Reject({message.tag}, false) : link.Acknowledge({message.tag});
+    if (!done) link_.Lose(done.error());
+    waiting_.pop_front();
     return {};
 }
 

@@ -69,6 +69,7 @@ class StatusListener final : public Service {
     bool Receive(broker::Link& link);
     Result<void> ApplyWaiting(broker::Link& link);
     Result<void> ApplyFirst(broker::Link& link, std::size_t count);
+    Result<void> ApplyEach(broker::Link& link);
     void Note(const model::RunEvent& report, const store::Applied& applied);
 
     const Parts parts_;

@@ -1,6 +1,6 @@
 """A Celery application over RabbitMQ with a task that does nothing but note its time.
 
-    celery_tasks.py fill COUNT      publishes so many, with confirms
+    celery_tasks.py fill COUNT      publishes so many, with confirms; prints when it began
     celery -A celery_tasks worker   works on them
 
 BROKER has the URL, TIMES the file to which every task appends the time as a double."""
@@ -26,5 +26,6 @@ def nothing():
 
 if __name__ == "__main__":
     with app.producer_pool.acquire(block=True) as producer:
+        print(time.monotonic(), flush=True)
         for _ in range(int(sys.argv[2])):
             nothing.apply_async(producer=producer)

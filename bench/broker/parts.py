@@ -74,22 +74,31 @@ def through_broker(report, url, count, how):
 
 
 def celery_rate(url, place, count, words):
-    """Returns tasks a second of a worker with this pool, of tasks that were published before."""
+    """Returns tasks a second from the first publication until the last task has run, of a worker
+    with this pool that waits for them."""
     times = place / "times"
     times.write_bytes(b"")
     python = "/usr/bin/python3"         # of Debian, which has Celery
     how = {"env": {"PATH": os.environ["PATH"], "BROKER": url, "TIMES": str(times),
                    "HOME": str(place)},
-           "cwd": CELERY.parent, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([python, CELERY, "fill", str(count)], check=True, timeout=300, **how)
+           "cwd": CELERY.parent, "stderr": subprocess.DEVNULL}
+
+    def fill(number):
+        before = times.stat().st_size // 8
+        done = subprocess.run([python, CELERY, "fill", str(number)], check=True, timeout=300,
+                              stdout=subprocess.PIPE, text=True, **how)
+        wait_for(lambda: times.stat().st_size // 8 >= before + number, 300, "Celery is done", 0.05)
+        return float(done.stdout)
+
     command = [python, "-m", "celery", "-A", "celery_tasks", "worker", "--without-gossip",
                "--without-mingle", "--without-heartbeat", "-l", "ERROR", *words]
-    with running(command, **how) as worker:
-        wait_for(lambda: times.stat().st_size >= 8 * count, 300, "Celery is done", 0.05)
+    with running(command, stdout=subprocess.DEVNULL, **how) as worker:
+        fill(100)                       # the worker has begun then
+        began = fill(count)
         worker.send_signal(signal.SIGQUIT)      # its quick way to stop
         worker.wait(30)
-    seen = [value for value, in struct.iter_unpack("d", times.read_bytes())]
-    return count / (max(seen) - min(seen))
+    ended = max(value for value, in struct.iter_unpack("d", times.read_bytes()))
+    return count / (ended - began)
 
 
 def tasks(report, count=60_000, rounds=3):

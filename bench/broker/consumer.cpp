@@ -1,7 +1,8 @@
 // A consumer of tasks through RabbitMQ that does nothing with them: it says RUNNING, acknowledges,
 // and says COMPLETED, as docs/rabbitmq.md has it. Prints how many it had when no more came.
 //   ksana_broker_consumer URL NAME list|single
-// list: the reports of a batch are one message; single: a message each, as simple consumers do.
+// list: the ends of a batch and the beginnings of the next one are one message; single: a message
+// for each report, as simple consumers do.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -42,41 +43,48 @@ class Consumer {
     std::uint64_t Work() {
         std::uint64_t count = 0;
         while (stopped == 0) {
-            auto deliveries = link_.Receive(kLook, kBatch);
+            // What is done is reported with what comes next, unless nothing does.
+            auto deliveries = link_.Receive(reports_.empty() ? kLook : Duration::zero(), kBatch);
             if (!deliveries) Fail(deliveries.error());
-            if (deliveries->empty()) continue;
-            Say(*deliveries, "RUNNING");
+            for (const broker::Delivery& one : *deliveries) Add(one, "RUNNING");
+            Send();
             std::vector<std::uint64_t> tags;
             for (const broker::Delivery& one : *deliveries) tags.push_back(one.tag);
             if (const auto done = link_.Acknowledge(tags); !done) Fail(done.error());
-            Say(*deliveries, "COMPLETED");
+            for (const broker::Delivery& one : *deliveries) Add(one, "COMPLETED");
+            if (!list_) Send();
             count += deliveries->size();
         }
+        Send();
         return count;
     }
 
   private:
-    void Say(const std::vector<broker::Delivery>& tasks, std::string_view status) {
-        std::vector<std::string> reports;
-        for (const broker::Delivery& one : tasks) {
-            const std::string_view body = one.message.body;
-            reports.push_back(fmt::format(
-                R"({{"run_id":"{}","exec_id":"{}","worker":"{}","status":"{}"}})",
-                ValueOf(body, R"("run_id":")"), ValueOf(body, R"("exec_id":")"), name_, status));
-        }
-        if (list_) reports = {fmt::format("[{}]", fmt::join(reports, ","))};
+    void Add(const broker::Delivery& task, std::string_view status) {
+        const std::string_view body = task.message.body;
+        reports_.push_back(fmt::format(
+            R"({{"run_id":"{}","exec_id":"{}","worker":"{}","status":"{}"}})",
+            ValueOf(body, R"("run_id":")"), ValueOf(body, R"("exec_id":")"), name_, status));
+    }
+
+    // Returns when the broker has them.
+    void Send() {
+        if (reports_.empty()) return;
+        if (list_) reports_ = {fmt::format("[{}]", fmt::join(reports_, ","))};
         std::vector<broker::OutMessage> messages;
-        for (std::string& report : reports) {
+        for (std::string& report : reports_) {
             messages.push_back(
                 {.queue = queues_.Status().name, .message = {.body = std::move(report)}});
         }
         if (const auto told = link_.Publish(messages, kWithin); !told) Fail(told.error());
+        reports_.clear();
     }
 
     broker::Link& link_;
     const std::string name_;
     const bool list_;
     const engine::BrokerQueues queues_{"ksana", 1};
+    std::vector<std::string> reports_;  // that wait to be sent
 };
 
 int Main(const char* text, std::string name, bool list) {

@@ -54,7 +54,7 @@ Result<std::vector<Header>> OwnHeaders(const model::HttpAction& action,
     std::vector<Header> headers;
     for (const auto& [name, value] : action.headers) {
         if (IsOurs(name)) continue;
-        auto filled = FillTemplate(value, TemplatePlace::kText, lookup);
+        auto filled = FillTemplate(value, TemplatePlace::kHeader, lookup);
         if (!filled) return std::move(filled).error().WithContext("the header " + name);
         if (!model::IsHeaderValue(*filled)) {
             return Impossible(fmt::format(
@@ -65,19 +65,12 @@ Result<std::vector<Header>> OwnHeaders(const model::HttpAction& action,
     return headers;
 }
 
-// Returns whether the content type or the text itself says that the body is JSON.
-bool IsJsonBody(const std::string& body, const std::vector<Header>& headers) {
-    const std::string* type = FindHeader(headers, "content-type");
-    return StartsLikeJson(body) || (type != nullptr && Lower(*type).find("json") != type->npos);
-}
-
-Result<std::string> BodyOf(const model::HttpAction& action, const std::vector<Header>& headers,
-                           const TemplateLookup& lookup) {
-    const bool json = IsJsonBody(action.body, headers);
-    auto body =
-        FillTemplate(action.body, json ? TemplatePlace::kJson : TemplatePlace::kText, lookup);
-    if (!body) return std::move(body).error().WithContext("the body");
-    return json ? FillServiceValues(std::move(body).value(), lookup) : std::move(body).value();
+Result<std::string> FilledBody(const std::string& body, TemplatePlace place,
+                               const TemplateLookup& lookup) {
+    auto filled = FillTemplate(body, place, lookup);
+    if (!filled) return std::move(filled).error().WithContext("the body");
+    if (place != TemplatePlace::kJson) return filled;
+    return FillServiceValues(std::move(filled).value(), lookup);
 }
 
 void AddUnlessThere(std::vector<Header>& headers, std::string name, std::string value) {
@@ -96,7 +89,7 @@ void AddOurHeaders(const model::Run& run, const HttpCallOptions& options,
     add("X-Ksana-Run-Id", run_id);
     add("Ksana-Run-Id", run_id);
     if (!run.job_id.empty()) add("Ksana-Job-Id", run.job_id);
-    add("Ksana-Exec-Id", run.status.exec_id);
+    add("Ksana-Exec-Id", AttemptIdOf(run));
     add("Ksana-Attempt", std::to_string(run.status.attempt));
     add("Ksana-Fence", std::to_string(run.status.fence));
     add("Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at)));
@@ -169,9 +162,13 @@ Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint no
     request.method = action->method;
     KSANA_TRY(request.url, UrlOf(*action, lookup));
     KSANA_TRY(request.headers, OwnHeaders(*action, lookup));
-    KSANA_TRY(request.body, BodyOf(*action, request.headers, lookup));
+    const TemplatePlace place =
+        PlaceOfBody(action->body, FindHeader(request.headers, "content-type"));
+    KSANA_TRY(request.body, FilledBody(action->body, place, lookup));
     if (StartsLikeJson(request.body)) {
         AddUnlessThere(request.headers, "Content-Type", "application/json");
+    } else if (place == TemplatePlace::kForm) {
+        AddUnlessThere(request.headers, "Content-Type", "application/x-www-form-urlencoded");
     }
     AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));

@@ -50,8 +50,7 @@ class Checker {
         if (id.empty()) {
             if (!may_be_empty) Add(path, "is missing");
         } else if (!IsIdentifier(id)) {
-            Add(path,
-                fmt::format("is 1 to {} letters, digits and - _ . : long", kMaxIdentifierLength));
+            Add(path, fmt::format("is {}", kIdentifierRule));
         }
     }
 
@@ -78,6 +77,7 @@ void CheckHttp(Checker& check, const HttpAction& http) {
         check.Add("/http/headers", fmt::format("has more than {} headers", kMaxHeaders));
     }
     for (const auto& [name, value] : http.headers) {
+        if (http.headers.size() > kMaxHeaders) break;
         const std::string path = "/http/headers" + PointerStep(Excerpt(name, 80));
         if (!IsHeaderName(name)) {
             check.Add(path, "is no header name");
@@ -162,6 +162,9 @@ void CheckCommand(Checker& check, const CommandAction& command) {
     }
     for (std::size_t i = 0; i < command.argv.size(); ++i) {
         CheckWord(check, fmt::format("/command/argv/{}", i), command.argv[i]);
+    }
+    if (!command.shell && !command.argv.empty() && HasPlaceholder(command.argv.front())) {
+        check.Add("/command/argv/0", "must have no placeholder: a value would choose the program");
     }
     if (command.shell && !command.argv.empty() && HasPlaceholder(command.argv.front())) {
         check.Add("/command/argv/0",

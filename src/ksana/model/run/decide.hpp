@@ -27,6 +27,9 @@ struct Event {
     // that is known; they are stale if another one has the attempt. Of an attempt that the broker
     // has, they are also the news that it was begun.
     std::string owner;
+    // Of a report over the routes of agents: the name that the reporter gives itself; empty: none.
+    // It must be that of the owner, and only runs of agents and workers take such a report.
+    std::optional<std::string> agent;
     Duration lease{};    // kStart, kProgress; kTake: zero: the attempt ends with its timeout only
     std::string result;  // kSuccess
     std::string error;   // failures, kTimeout, kLostOwner, kCallbackFailed
@@ -65,7 +68,7 @@ enum class EventVerdict : std::uint8_t {
     kApplied,    // the run has changed: write it
     kDuplicate,  // this report was applied before: answer as before, write nothing
     kStale,      // the event belongs to an attempt that is over: refuse, write nothing
-    kRefused,    // not possible in this state: refuse, write nothing
+    kRefused,    // not possible in this state, or it contradicts the report before: write nothing
     kNotFound,   // there is no such run: from a store, never from Decide
 };
 

@@ -73,6 +73,29 @@ Result<std::string> FilledBody(const std::string& body, TemplatePlace place,
     return FillServiceValues(std::move(filled).value(), lookup);
 }
 
+std::string ScheduledAt(const model::Run& run) {
+    return FormatTime(run.nominal_at.value_or(run.created_at));
+}
+
+// Signs the body, in place of headers of the job with the names of a signature.
+void Sign(const model::Run& run, TimePoint now, const engine::SigningKeys& keys,
+          CallRequest& request) {
+    std::erase_if(request.headers,
+                  [](const Header& header) { return Lower(header.name).starts_with("webhook-"); });
+    const std::string run_id = run.id.ToString();
+    const std::string scheduled_at = ScheduledAt(run);
+    for (auto& [name, value] : WebhookHeaders({.id = run_id,
+                               .at = now,
+                               .body = request.body,
+                               .access_key = keys.access_key,
+                               .secrets = keys.secrets,
+                               .run_id = run_id,
+                               .attempt = run.status.attempt,
+                               .scheduled_at = scheduled_at})) {
+        request.headers.push_back({std::move(name), std::move(value)});
+    }
+}
+
 void AddUnlessThere(std::vector<Header>& headers, std::string name, std::string value) {
     if (FindHeader(headers, name) == nullptr)
         headers.push_back({std::move(name), std::move(value)});
@@ -92,7 +115,7 @@ void AddOurHeaders(const model::Run& run, const HttpCallOptions& options,
     add("Ksana-Exec-Id", AttemptIdOf(run));
     add("Ksana-Attempt", std::to_string(run.status.attempt));
     add("Ksana-Fence", std::to_string(run.status.fence));
-    add("Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at)));
+    add("Ksana-Scheduled-At", ScheduledAt(run));
     if (run.status.deadline) add("Ksana-Deadline", FormatTime(*run.status.deadline));
     AddUnlessThere(headers, "traceparent", model::TraceParentOf(run, options.sampler));
     AddUnlessThere(headers, "User-Agent", UserAgent());
@@ -139,13 +162,7 @@ Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoin
     if (auto fault = model::CheckHttpUrl(request.url)) return Impossible("the URL " + *fault);
     request.body = call.body;
     request.headers.push_back({"Content-Type", "application/json"});
-    for (auto& [name, value] : WebhookHeaders({.id = attempt.run.id.ToString(),
-                               .at = now,
-                               .body = call.body,
-                               .access_key = call.access_key,
-                               .secrets = call.secrets})) {
-        request.headers.push_back({std::move(name), std::move(value)});
-    }
+    Sign(attempt.run, now, {.access_key = call.access_key, .secrets = call.secrets}, request);
     AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));
 }
@@ -169,6 +186,11 @@ Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint no
         AddUnlessThere(request.headers, "Content-Type", "application/json");
     } else if (place == TemplatePlace::kForm) {
         AddUnlessThere(request.headers, "Content-Type", "application/x-www-form-urlencoded");
+    }
+    if (!action->sign_as.empty()) {
+        if (!options.keys_of) return Impossible("only servers sign calls, and this is a worker");
+        KSANA_TRY(const engine::SigningKeys keys, options.keys_of(action->sign_as));
+        Sign(attempt.run, now, keys, request);
     }
     AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));

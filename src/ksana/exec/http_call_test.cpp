@@ -136,6 +136,34 @@ TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
     EXPECT_EQ(HeaderOf(call, "Content-Type"), "(none)");
 }
 
+TEST(BuildCall, ASignedCallHasTheSignatureOfItsType) {
+    const engine::ActiveAttempt attempt = AttemptOf({.method = HttpMethod::kPost,
+                                                     .url = "http://host/",
+                                                     .headers = {{"Webhook-Id", "forged"}},
+                                                     .body = "{}",
+                                                     .sign_as = "shop"});
+    EXPECT_EQ(FaultOf(attempt), "only servers sign calls, and this is a worker");
+    HttpCallOptions options;
+    options.keys_of = [](const std::string& type) -> Result<engine::SigningKeys> {
+        if (type != "shop") return Error(Code::kNotFound, "no such type");
+        return engine::SigningKeys{.access_key = "key-1", .secrets = {"s"}};
+    };
+    const auto call = BuildCall(attempt, StartOfAttempt(), options);
+    ASSERT_TRUE(call);
+    const auto count = std::ranges::count_if(call->headers, [](const http_client::Header& header) {
+        return header.name == "webhook-id" || header.name == "Webhook-Id";
+    });
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(HeaderOf(*call, "webhook-id"), HeaderOf(*call, "Ksana-Run-Id"));
+    EXPECT_TRUE(HeaderOf(*call, "webhook-signature").starts_with("v1,"));
+    EXPECT_TRUE(HeaderOf(*call, "Ksana-Signature").starts_with("v1,"));
+    EXPECT_EQ(HeaderOf(*call, "Ksana-Access-Key"), "key-1");
+    options.keys_of = [](const std::string&) -> Result<engine::SigningKeys> {
+        return Error(Code::kUnavailable, "the store is away");
+    };
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt(), options).error().code, Code::kUnavailable);
+}
+
 TEST(BuildCall, AFormIsSentAsOne) {
     engine::ActiveAttempt attempt = AttemptOf(
         {.method = HttpMethod::kPost, .url = "http://host/", .body = "user={{user}}&role=guest"});

@@ -72,6 +72,7 @@ class Checker {
 };
 
 void CheckHttp(Checker& check, const HttpAction& http) {
+    check.Identifier("/http/sign_as", http.sign_as, true);
     if (const auto fault = CheckHttpUrl(http.url)) check.Add("/http/url", *fault);
     if (http.headers.size() > kMaxHeaders) {
         check.Add("/http/headers", fmt::format("has more than {} headers", kMaxHeaders));
@@ -301,6 +302,10 @@ void CheckPlacement(Checker& check, const JobDefinition& job) {
     CheckWanted(check, "/placement/require", placement.require);
     CheckWanted(check, "/placement/prefer", placement.prefer);
     check.Text("/placement/sticky", placement.sticky, kMaxKeyLength);
+    const auto* http = std::get_if<HttpAction>(&job.action);
+    if (http != nullptr && !http->sign_as.empty() && !placement.require.empty()) {
+        check.Add("/http/sign_as", "does not go with placement.require: only servers sign calls");
+    }
     check.Range("/placement/prefer_for", placement.prefer_for, Duration::zero(), kMaxPreferFor);
     if (!placement.broadcast) return;
     if (!placement.sticky.empty() || !placement.prefer.empty()) {

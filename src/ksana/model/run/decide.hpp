@@ -10,11 +10,13 @@
 
 namespace ksana::model {
 
-// What the end of an attempt says about the health of its target.
+// What the end of an attempt says about the health of its target; from kDown on, nothing good.
 enum class TargetHealth : std::uint8_t {
     kNone,      // nothing: the call was not sent, was stopped, or its answer timed out
     kAnswered,  // the target answered, with whatever status
-    kDown,      // the target was unreachable, or only a gateway in front of it answered
+    kDown,      // the target was unreachable
+    // 502, 503 or 504: the host is there, but what the path of the call leads to is down or busy.
+    kUnavailable,
 };
 
 // An event of a run. The comment of a field names the kinds that use it; other kinds ignore it.

@@ -31,7 +31,7 @@ std::optional<std::string> FaultOfCategory(std::string_view text) {
                        kIdentifierRule);
 }
 
-constexpr std::array<SettingSpec, 49> kSettings = {{
+constexpr std::array<SettingSpec, 51> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -182,6 +182,19 @@ constexpr std::array<SettingSpec, 49> kSettings = {{
      .default_text = "",
      .value_name = "FILE",
      .help = "private key in PEM that belongs to tls_certificate"},
+    {.name = "tls_ca_file",
+     .member = &Settings::tls_ca_file,
+     .default_text = "",
+     .value_name = "FILE",
+     .help =
+         "certificates in PEM of the authorities that calls, callbacks and mails trust; without "
+         "it those of the system"},
+    {.name = "tls_crl_file",
+     .member = &Settings::tls_crl_file,
+     .default_text = "",
+     .value_name = "FILE",
+     .help = "revocation lists in PEM, one of each authority in tls_ca_file; without it nobody "
+             "looks whether a certificate is revoked"},
     {.name = "egress",
      .member = &Settings::egress,
      .default_text = "default",

@@ -257,6 +257,24 @@ def a_busy_path_silences_itself_only_and_can_be_reset(api, target):
     api.call("POST", "/api/v1/limits/host/a%20b/reset-breaker", None, 400)
 
 
+@case
+def a_reset_reaches_all_nodes(api, target):
+    host = target.url.removeprefix("http://")
+    with another_node(api) as there:
+        if there is None:
+            return
+        api.create("busy", target.url + "/busy/3600")
+        api.start("busy", 12)       # some of them on each node
+        path = host + "/busy/3600"
+        wait_until(lambda: any((node.use("host", path) or {}).get("breaker", {}).get("state")
+                               == "open" for node in (api, there)), "a breaker to open", pause=0.02)
+        target.released.set()
+        for asked in (api, there):
+            asked.call("POST", f"/api/v1/limits/host/{host}/reset-breaker", None, 202)
+            wait_until(lambda: not api.use("host", path) and not there.use("host", path),
+                       "both nodes to forget it")
+
+
 @contextlib.contextmanager
 def another_node(api):
     """A second server on the store of the first; None where only one may use it."""

@@ -12,6 +12,7 @@ from kit.cases import arguments, case
 from kit.checks import check, equal
 from kit.places import run_in_server_places
 from kit.waiting import wait_for
+from kit.worker_process import WorkerProcess
 
 INVALID = 2
 CONFIG = """[ca]
@@ -113,12 +114,12 @@ def receiver(place, certificate, key):
     return server
 
 
-def ended(server, job_id, url):
+def ended(server, job_id, url, **more):
     """Calls the URL once, and returns the run at its end."""
     server.call("POST", "/api/v1/jobs", {
         "id": job_id, "name": job_id, "retry": {"strategy": "none"},
         "schedule": {"kind": "once", "run_at": "2100-01-01T00:00:00Z"},
-        "http": {"method": "POST", "url": url}}, 201)
+        "http": {"method": "POST", "url": url}, **more}, 201)
     run_id = server.call("POST", f"/api/v1/jobs/{job_id}/run", {}, 202)["id"]
     return wait_for(lambda: server.call("GET", f"/api/v1/runs/{run_id}"),
                     lambda run: run["state"] in ("succeeded", "failed"), f"the end of {job_id}")
@@ -175,6 +176,25 @@ def a_revoked_certificate_is_refused(place):
     equal(ended(server, "good", receiver(place, *good).url)["state"], "succeeded", "the other one")
     run = ended(server, "taken", receiver(place, *taken).url)
     check("certificate revoked" in run["last_error"], run["last_error"])
+
+
+@case
+def workers_trust_the_authority_that_they_are_told(place):
+    authority = Authority(place.folder, "ours")
+    target = receiver(place, *authority.issue("good"))
+    server = place.server().start()
+    worker = WorkerProcess(place.binary, [server], "--labels", "zone=a", "--tls-ca-file",
+                           str(authority.file)).await_registered()
+    try:
+        run = ended(server, "far", target.url + "/far", placement={"require": {"zone": "a"}})
+        equal((run["state"], run["owner"].split("/")[0]), ("succeeded", "w1"), "by the worker")
+        wrong = subprocess.run([place.binary, "worker", "--server", server.url, "--tls-ca-file",
+                                "/no/such"], capture_output=True, text=True, timeout=30,
+                               check=False)
+        equal(wrong.returncode, INVALID, wrong.stderr)
+        check("tls_ca_file: /no/such cannot be read" in wrong.stderr, wrong.stderr)
+    finally:
+        worker.kill()
 
 
 @case

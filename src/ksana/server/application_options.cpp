@@ -88,6 +88,15 @@ Result<void> CheckPem(std::string_view setting, const std::string& path, std::st
 
 }  // namespace
 
+Result<void> SetAuthorities(const std::string& ca_file, const std::string& crl_file,
+                            http_client::ClientOptions& options) {
+    KSANA_TRY_VOID(CheckPem("tls_ca_file", ca_file, "CERTIFICATE"));
+    KSANA_TRY_VOID(CheckPem("tls_crl_file", crl_file, "X509 CRL"));
+    options.ca_file = ca_file;
+    options.crl_file = crl_file;
+    return {};
+}
+
 Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
     http_client::ClientOptions options;
     options.egress.policy = settings.egress == EgressPolicy::kPublic
@@ -98,10 +107,7 @@ Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
         options.egress.allow.push_back(range);
     }
     const auto workers = static_cast<std::size_t>(settings.workers);
-    KSANA_TRY_VOID(CheckPem("tls_ca_file", settings.tls_ca_file, "CERTIFICATE"));
-    KSANA_TRY_VOID(CheckPem("tls_crl_file", settings.tls_crl_file, "X509 CRL"));
-    options.ca_file = settings.tls_ca_file;
-    options.crl_file = settings.tls_crl_file;
+    KSANA_TRY_VOID(SetAuthorities(settings.tls_ca_file, settings.tls_crl_file, options));
     options.max_connections = std::max(options.max_connections, workers);
     options.max_connections_per_host = std::max(options.max_connections_per_host, workers);
     return options;

@@ -67,6 +67,7 @@ namespace detail {
 void the_id_of_the_job_is_empty();
 void the_id_of_the_job_is_longer_than_128_characters();
 void the_id_of_the_job_may_have_letters_digits_and_dash_underscore_dot_colon_only();
+void the_id_of_the_job_is_neither_a_dot_nor_two_dots();
 void the_job_has_neither_cron_nor_fixed_rate();
 void the_job_has_both_cron_and_fixed_rate();
 void fixed_rate_must_not_be_negative();
@@ -87,6 +88,7 @@ constexpr bool IsIdCharacter(char c) {
 
 consteval void CheckId(std::string_view id) {
     if (id.empty()) the_id_of_the_job_is_empty();
+    if (id == "." || id == "..") the_id_of_the_job_is_neither_a_dot_nor_two_dots();
     if (id.size() > 128) the_id_of_the_job_is_longer_than_128_characters();
     for (const char c : id) {
         if (!IsIdCharacter(c)) {

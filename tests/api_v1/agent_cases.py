@@ -139,7 +139,8 @@ def t05_reports_end_in_every_way(api, _, __):  # T-05
     equal((run["run_id"], show(api, released)["failures"]), (released, 0), "released")
     tell(api, run, "succeed", result={"ok": True})
     tell(api, run, "succeed", result={"ok": True})
-    equal(tell(api, run, "fail", 409, error={"message": "m"})["code"], "lease_lost", "it is over")
+    equal(tell(api, run, "fail", 409, error={"message": "m"})["code"], "conflict",
+          "it has succeeded")
     equal(show(api, released)["result"], {"ok": True}, "result")
 
 
@@ -343,6 +344,79 @@ def an_exchange_reports_and_claims_in_one(api, _, __):
         {**tokens[0], "outcome": "succeeded", "result": {"n": 1}}]})
     equal(again["reports"][0]["verdict"], "ok", "sent twice")
     api.call("POST", EXCHANGE, {"worker": "w"})
+
+
+@case
+def a_second_result_of_one_attempt_is_a_conflict(api, _, __):
+    made = submit(api)["id"]
+    run = claim_one(api)
+    for _again in range(2):
+        tell(api, run, "succeed", result={"n": 1})
+    problem = tell(api, run, "succeed", 409, result={"n": 2})
+    equal((problem["code"], problem["detail"]),
+          ("conflict", 'this attempt was reported as success ({"n":1}) before, and now as '
+                       'success ({"n":2})'), "both are named")
+    problem = tell(api, run, "fail", 409, error={"message": "no"})
+    equal(problem["code"], "conflict", "it cannot have failed as well")
+    report = {"run_id": made, "exec_id": run["exec_id"]}
+    answer = api.call("POST", EXCHANGE, {"worker": "w", "reports": [
+        {**report, "outcome": "succeeded", "result": {"n": 1}},
+        {**report, "outcome": "succeeded", "result": {"n": 3}},
+        {**report, "outcome": "failed", "error": {"message": "no"}},
+        {**report, "outcome": "heartbeat"}]})["reports"]
+    equal([one["verdict"] for one in answer], ["ok", "refused", "refused", "stale"], "verdicts")
+    check('({"n":3})' in answer[1]["reason"], answer[1]["reason"])
+    equal(show(api, made)["result"], {"n": 1}, "the first one stays")
+    made = submit(api, retry={"strategy": "fixed", "max_retries": 1, "interval": "1h"})["id"]
+    run = claim_one(api)
+    for _again in range(2):
+        tell(api, run, "fail", error={"message": "no"})
+    tell(api, run, "succeed", 409)
+    tell(api, run, "fail", 409, error={"message": "other"})
+    equal(show(api, made)["state"], "scheduled", "its retry waits")
+
+
+@case
+def another_agent_cannot_report_on_a_run(api, _, __):
+    made = submit(api, timeout="1h")["id"]
+    run = claim_one(api, worker="mailer-1")
+    beat = {"run_id": made, "exec_id": run["exec_id"], "outcome": "heartbeat", "progress": 9}
+    for name, verdict in (("mailer-2", "stale"), ("mailer", "stale"), ("mailer-1", "ok")):
+        answer = api.call("POST", EXCHANGE, {"worker": name, "reports": [beat]})
+        equal(answer["reports"][0]["verdict"], verdict, name)
+    for verb, body in (("heartbeat", {}), ("succeed", {}), ("snooze", {"after": "720h"}),
+                       ("release", {}), ("fail", {"error": {"message": "m"}})):
+        problem = tell(api, run, verb, 409, worker="mailer-2", **body)
+        equal(problem["code"], "lease_lost", verb)
+    equal(show(api, made)["progress"], 9, "nothing else has changed")
+    tell(api, run, "succeed", worker="mailer-1")
+
+
+@case
+def what_a_target_is_told_is_no_key_to_its_run(api, _, target):
+    api.call("POST", "/api/v1/jobs", {
+        "id": "slow", "name": "slow", "timeout": "5m",
+        "schedule": {"kind": "once", "run_at": "2100-01-01T00:00:00Z"},
+        "http": {"method": "GET", "url": target.url + "/slow/30",
+                 "headers": {"X-Exec": "{{exec_id}}"}}}, 201)
+    run_id = api.call("POST", "/api/v1/jobs/slow/run", {}, 202)["id"]
+    call, = target.await_calls("/slow/30")
+    equal(call.headers["X-Exec"], call.headers["Ksana-Exec-Id"], "the same in both places")
+    run = {"run_id": run_id, "exec_id": call.headers["Ksana-Exec-Id"]}
+    before = show(api, run_id)
+    for verb, body in (("heartbeat", {"lease": "24h"}), ("snooze", {"after": "720h"}),
+                       ("succeed", {}), ("release", {})):
+        for more in ({}, {"worker": before["owner"].split("/")[0]}):
+            equal(tell(api, run, verb, 409, **body, **more)["code"], "lease_lost", verb)
+    answer = api.call("POST", EXCHANGE, {"worker": before["owner"].split("/")[0], "reports": [
+        {**run, "outcome": "heartbeat", "lease": "24h"}]})
+    equal(answer["reports"][0]["verdict"], "stale", "in an exchange, too")
+    after = show(api, run_id)
+    equal([after[key] for key in ("state", "owner", "attempt", "deadline")],
+          [before[key] for key in ("state", "owner", "attempt", "deadline")], "as it was")
+    spans = api.call("GET", f"/api/v1/runs/{run_id}/spans")
+    check("exec_id" not in json.dumps(spans), spans)
+    api.call("POST", f"/api/v1/runs/{run_id}/cancel", {}, 202)
 
 
 @case

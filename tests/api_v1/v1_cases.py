@@ -40,6 +40,28 @@ def a_job_lives_and_goes(api, _, target):
 
 
 @case
+def ids_that_no_path_can_have_are_refused(api, server, target):
+    """Clients take "." and ".." out of a path: nobody could show or delete their bearer."""
+    http = {"url": target.url + "/ok"}
+    for name in (".", ".."):
+        refused = [
+            ("/api/v1/jobs", {"id": name, "name": "n", "schedule": HOUR, "http": http}, "/id"),
+            ("/api/v1/jobs", {"id": "j", "name": "n", "schedule": HOUR, "http": http,
+                              "group": name}, "/group"),
+            ("/jobs", {"id": name, "name": "n", "schedule": HOUR, "http": http}, "/id"),
+            ("/task-metadata", {"code": name, "name": "n"}, "/code"),
+            ("/api/v1/runs", {"type": name}, "/type"),
+            ("/api/v1/runs", {"type": "t", "tenant": name}, "/tenant"),
+            ("/api/v1/agent/claim", {"worker": name}, "/worker"),
+            ("/api/v1/workers", {"name": name, "incarnation": ABSENT_RUN[-36:]}, "/name")]
+        for path, body, place in refused:
+            status, _, problem = server.request("POST", path, body)
+            equal(status, 400, f"{path} {body}")
+            check(place in str(problem) and "neither . nor .." in str(problem), problem)
+    equal(api.call("GET", "/api/v1/jobs")["items"], [], "no job")
+
+
+@case
 def both_dialects_speak_of_the_same_jobs(api, server, target):
     server.create(id="k", schedule=HOUR, http={"url": target.url + "/ok/k"})
     equal(api.call("GET", "/api/v1/jobs/k")["http"]["url"], target.url + "/ok/k", "url")

@@ -18,6 +18,7 @@ COMPILERS = ("g++", "clang++-19")
 REFUSED = {
     "no_id": "the_id_of_the_job_is_empty",
     "empty_id": "the_id_of_the_job_is_empty",
+    "dots_id": "the_id_of_the_job_is_neither_a_dot_nor_two_dots",
     "bad_id": "the_id_of_the_job_may_have_letters_digits_and_dash_underscore_dot_colon_only",
     "long_id": "the_id_of_the_job_is_longer_than_128_characters",
     "no_schedule": "the_job_has_neither_cron_nor_fixed_rate",

@@ -41,6 +41,8 @@ KSANA_JOB(Job, .cron = "0 3 * * *");
 KSANA_JOB(Job, .id = "", .cron = "0 3 * * *");
 #elif defined(CASE_bad_id)
 KSANA_JOB(Job, .id = "clean tokens", .cron = "0 3 * * *");
+#elif defined(CASE_dots_id)
+KSANA_JOB(Job, .id = "..", .cron = "0 3 * * *");
 #elif defined(CASE_long_id)
 #define TEN "1234567890"
 KSANA_JOB(Job, .id = TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN, .cron = "0 3 * * *");

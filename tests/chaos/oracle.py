@@ -4,6 +4,7 @@ HTTP calls come to a server in this process, which refuses a fence older than on
 the same run, as a real receiver would. Commands write a line when they begin and when they end into
 one file, which all of them append to.
 """
+import hashlib
 import http.server
 import pathlib
 import threading
@@ -17,6 +18,11 @@ from kit.times import utc_now
 COMMAND = ('echo "begin $KSANA_RUN_ID $KSANA_EXEC_ID $KSANA_FENCE $(date +%s.%N)" >> {log}; '
            'sleep {takes}; '
            'echo "end $KSANA_RUN_ID $KSANA_EXEC_ID $KSANA_FENCE $(date +%s.%N)" >> {log}')
+
+
+def attempt_id_of(exec_id):
+    """Returns what targets are told of an attempt instead of its exec_id."""
+    return hashlib.sha256(b"ksana attempt " + exec_id.encode()).hexdigest()[:32]
 
 
 class Oracle:

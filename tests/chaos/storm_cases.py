@@ -21,7 +21,7 @@ from datetime import timedelta
 
 from chaos.checker import FINAL, History, check_history
 from chaos.cluster import LEASE, Cluster
-from chaos.oracle import Oracle
+from chaos.oracle import Oracle, attempt_id_of
 from kit.cases import arguments, case, run, say
 from kit.checks import Failure, check, equal
 from kit.places import Place
@@ -251,6 +251,9 @@ def leftovers(oracle):
 
 def history_of(cluster, oracle, load, started, ended):
     records = cluster.export()
+    for one in records.get("attempt", []) + [one["status"] for one in records.get("run", [])]:
+        if one.get("exec_id"):
+            one["exec_id"] = attempt_id_of(one["exec_id"])
     return History(jobs={job["id"]: job for job in records["job"]},
                    runs={one["id"]: one for one in records.get("run", [])},
                    attempts=records.get("attempt", []), ledger=records.get("ledger", []),

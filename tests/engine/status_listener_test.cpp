@@ -100,6 +100,20 @@ TEST_F(StatusListenerTest, TheEndMayComeFirst) {
     EXPECT_EQ(listener_.counts().stale, 1U);
 }
 
+TEST_F(StatusListenerTest, AnotherResultIsCountedAndNotApplied) {
+    const TestTask task = Begun();
+    c1_.Say(task, "COMPLETED", R"(,"result":1)");
+    c1_.Say(task, "COMPLETED", R"(,"result":1)");  // delivered twice
+    c1_.Say(task, "COMPLETED", R"(,"result":2)");
+    c1_.Say(task, "FAILED", kError);
+    Turn();
+    EXPECT_EQ(StatusOf(id_).result, "1");
+    EXPECT_EQ(listener_.counts().applied, 3U);
+    EXPECT_EQ(listener_.counts().conflict, 2U);
+    EXPECT_EQ(listener_.counts().stale, 0U);
+    EXPECT_EQ(Unread(), 0U) << "they are acknowledged";
+}
+
 TEST_F(StatusListenerTest, WhoWorksInVainIsToldSo) {
     const TestTask task = Begun();
     ASSERT_TRUE(c2_.Begin());

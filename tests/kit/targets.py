@@ -20,8 +20,8 @@ class Call:
 
 class Target:
     """Answers by path: /ok, /status/503, /flaky/2 (503 twice, then 200), /hang (until release),
-    /slow/0.5, /later/7 (503 with Retry-After: 7). Keeps every call and the highest number of
-    concurrent calls."""
+    /slow/0.5, /later/7 (503 with Retry-After: 7, then 200), /busy/7 (that until release). Keeps
+    every call and the highest number of concurrent calls."""
 
     def __init__(self, port=0):
         self.calls, self.changed = [], threading.Condition()     # its lock is reentrant
@@ -82,6 +82,8 @@ class Target:
             return (503 if earlier < int(words[1]) else 200), {}
         if words[0] == "later":
             return (503, {"Retry-After": words[1]}) if earlier == 0 else (200, {})
+        if words[0] == "busy" and not self.released.is_set():
+            return 503, {"Retry-After": words[1]}
         if words[0] == "hang":
             self.released.wait(PATIENCE)
         if words[0] == "slow":

@@ -172,6 +172,49 @@ def t11_callbacks_are_signed(world):
 
 
 @case
+def the_signature_covers_run_attempt_and_scheduled_time(world):
+    world.callbacks("bound", secure="hush-hush")
+    world.done("bound", {}, 1)
+    call = world.target.await_calls("/ok/success")[0]
+    check(world.verifier.verify("hush-hush", call), "as it was sent")
+    for name, other in (("Ksana-Run-Id", "0190b6a5-7c1e-7d2a-8f3b-123456789abc"),
+                        ("Ksana-Attempt", "7"), ("Ksana-Scheduled-At", "2020-01-01T00:00:00Z")):
+        kept, call.headers[name] = call.headers[name], other
+        check(not world.verifier.verify("hush-hush", call), f"another {name}")
+        call.headers[name] = kept
+    check(world.verifier.verify("hush-hush", call), "as it was sent")
+
+
+@case
+def calls_of_jobs_are_signed_as_callbacks_are(world):
+    world.make_type("keys", callbacks={"security": "aksk", "access_key": "shop",
+                                       "secret_key": "hush-hush"})
+    job = {"id": "signed", "name": "signed", "retry": {"strategy": "none"},
+           "schedule": {"kind": "once", "run_at": "2100-01-01T00:00:00Z"},
+           "http": {"method": "POST", "url": world.target.url + "/ok/{{n}}", "body": '{"n": {{n}}}',
+                    "headers": {"Webhook-Signature": "v1,forged"}, "sign_as": "keys"}}
+    shown = world.api("POST", "/jobs", job, 201)
+    check("hush" not in json.dumps(shown), "a secret leaks")
+
+    def start(number):
+        return world.api("POST", "/jobs/signed/run", {"parameters": {"n": number}}, 202)["id"]
+
+    run_id = start(1)
+    call = world.target.await_calls("/ok/1")[0]
+    equal((call.headers["webhook-id"], call.headers["Ksana-Access-Key"]), (run_id, "shop"), "who")
+    check(world.verifier.verify("hush-hush", call), "the signature is right")
+    call.body = '{"n": 2}'
+    check(not world.verifier.verify("hush-hush", call), "and only for this body")
+    unsigned = {**job, "id": "far", "placement": {"require": {"zone": "a"}}}
+    problem = world.api("POST", "/jobs", unsigned, 400)
+    equal(problem["errors"][0]["pointer"], "/http/sign_as", "only servers sign")
+    world.api("DELETE", "/types/keys", expect=204)
+    failed = world.await_state(start(3), "failed")
+    check('signed as the type "keys", which is gone' in failed["last_error"], failed["last_error"])
+    equal(world.target.of("/ok/3"), [], "nothing was sent")
+
+
+@case
 def t11_two_secrets_during_a_change(world):
     world.callbacks("both", secure="whsec_bmV3IHNlY3JldA==", previous_secret_key="old secret")
     world.done("both", {}, 1)

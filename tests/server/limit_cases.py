@@ -7,6 +7,7 @@ import contextlib
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 from kit.cases import arguments, case
 from kit.checks import check, equal
@@ -14,6 +15,7 @@ from kit.contract import Client
 from kit.places import run_on_store
 from kit.server import Server
 from kit.targets import Target
+from kit.times import time_of, utc_now
 from kit.waiting import PATIENCE, stays_so, wait_for, wait_until
 
 HOUR = {"kind": "every", "every": "1h"}
@@ -225,6 +227,52 @@ def a_dead_target_uses_up_no_attempts(api, target):
         check(use is None, f"it did not close: {use}")
     finally:
         back.close()
+
+
+@case
+def a_busy_path_silences_itself_only_and_can_be_reset(api, target):
+    """503 with a long Retry-After: for this path, for ten minutes at most, until it is reset."""
+    host = target.url.removeprefix("http://")
+    api.create("busy", target.url + "/busy/3600")
+    api.create("other", target.url + "/ok/other")
+    api.start("busy", 3)            # three failures open the breaker of the path
+    wait_until(lambda: (api.use("host", host + "/busy/3600") or {}).get("breaker", {}).get("state")
+               == "open", "the breaker to open", pause=0.02)
+    breaker = api.use("host", host + "/busy/3600")["breaker"]
+    ahead = time_of(breaker["retry_at"]) - utc_now()
+    check(timedelta(minutes=9) < ahead <= timedelta(minutes=10), f"it is open for {ahead}")
+    equal(api.use("host", host), None, "the host is up")
+    waiting = api.start("busy", 3)
+    api.await_all(waiting, lambda run: run["attempts"][-1:] and
+                  run["attempts"][-1].get("outcome") == "deferred", "deferred")
+    api.await_end(api.start("other", 3))
+    target.released.set()
+    answer = api.call("POST", f"/api/v1/limits/host/{host}/reset-breaker", None, 202)
+    equal(answer, {"host": host, "open": [host + "/busy/3600"]}, "what is reset")
+    api.await_end(waiting)
+    check(all(api.run_of(run_id)["failures"] == 0 for run_id in waiting), "no failures")
+    event, = api.call("GET", "/api/v1/audit?action=breaker_reset")["items"]
+    equal((event["resource_type"], event["resource_id"]), ("limit", "host/" + host), "audit")
+    api.call("POST", f"/api/v1/limits/host/{host}/reset-breaker", None, 202)     # nothing is open
+    api.call("POST", "/api/v1/limits/host/a%20b/reset-breaker", None, 400)
+
+
+@case
+def a_reset_reaches_all_nodes(api, target):
+    host = target.url.removeprefix("http://")
+    with another_node(api) as there:
+        if there is None:
+            return
+        api.create("busy", target.url + "/busy/3600")
+        api.start("busy", 12)       # some of them on each node
+        path = host + "/busy/3600"
+        wait_until(lambda: any((node.use("host", path) or {}).get("breaker", {}).get("state")
+                               == "open" for node in (api, there)), "a breaker to open", pause=0.02)
+        target.released.set()
+        for asked in (api, there):
+            asked.call("POST", f"/api/v1/limits/host/{host}/reset-breaker", None, 202)
+            wait_until(lambda: not api.use("host", path) and not there.use("host", path),
+                       "both nodes to forget it")
 
 
 @contextlib.contextmanager

@@ -190,6 +190,9 @@ def t04_fetching_sets_exec_id_and_deadline(tasks):
     check(timedelta(minutes=30) <= ahead <= timedelta(minutes=30, seconds=PATIENCE),
           f"the deadline is {ahead} ahead")
     shown = tasks.get(task["id"])
+    listed = tasks.call("GET", "/task?status=Executing")
+    equal([one["exec_id"] for one in [shown, *listed]], [None, None],
+          "only the agent that has fetched it is told: whoever has it may report")
     equal(shown["executing_deadline"], task["executing_deadline"], "shown")
     tasks.submit("unknown")
     default = tasks.fetch_one(type="unknown")
@@ -213,9 +216,11 @@ def t05_past_its_deadline_a_task_goes_to_another_agent(tasks):
     for status in ("Success", "Error", "Failure"):
         tasks.report(first, status, expect=409)
     shown = tasks.get(made["id"])
-    equal((shown["exec_id"], shown["error_count"]), (second["exec_id"], 1), "nothing has changed")
+    equal((shown["exec_id"], shown["error_count"]), (None, 1), "nothing has changed")
     equal(tasks.report(second, "Success", result=2)["result"], 2, "the second is heard")
     equal(tasks.report(second, "Success", result=2)["result"], 2, "also twice")
+    tasks.report(second, "Success", expect=409, result=3)
+    tasks.report(second, "Failure", expect=409)
     tasks.report(first, "Success", expect=409, result=1)
     equal(tasks.get(made["id"])["result"], 2, "and stays")
 

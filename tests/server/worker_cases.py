@@ -219,10 +219,13 @@ def one_poll_serves_all_kinds(api):
     check("run" not in runs["queue"], "a task has no record")
     equal(runs["command"]["job"]["command"]["argv"], ["/bin/true"], "argv")
     equal(runs["http"]["run"]["selector"], {"zone": "a"}, "selector")
-    tell(api, runs["command"], "heartbeat", expect=200, progress=40, log=["half"])
-    tell(api, runs["command"], "succeed", result={"exit_code": 0})
-    tell(api, runs["handler"], "fail", error={"message": "no"}, retry="no")
-    tell(api, runs["http"], "release")
+    for kind in ("command", "handler", "http"):
+        tell(api, runs[kind], "release", expect=409)    # who reports on these names itself
+        tell(api, runs[kind], "release", expect=409, worker="tasks-only")
+    tell(api, runs["command"], "heartbeat", expect=200, worker="all", progress=40, log=["half"])
+    tell(api, runs["command"], "succeed", worker="all", result={"exit_code": 0})
+    tell(api, runs["handler"], "fail", worker="all", error={"message": "no"}, retry="no")
+    tell(api, runs["http"], "release", worker="all")
     job = api.call("GET", "/api/v1/jobs/cmd")
     equal((job["last_state"], job["total_runs"]), ("succeeded", 1), "bookkeeping")
     equal(show(api, runs["handler"]["run_id"])["state"], "failed", "handler")

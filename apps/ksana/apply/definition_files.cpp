@@ -57,8 +57,7 @@ Result<std::vector<std::string>> FilesIn(const std::string& folder) {
 std::vector<Problem> FaultsOf(const codec::DefinedGroup& group) {
     std::vector<Problem> faults;
     if (!IsIdentifier(group.name)) {
-        faults.push_back({"/name", fmt::format("is 1 to {} letters, digits and - _ . : long",
-                                               kMaxIdentifierLength)});
+        faults.push_back({"/name", fmt::format("is {}", kIdentifierRule)});
     }
     const auto at_least_one = [&faults](std::string path, std::int64_t number) {
         if (number < 1) faults.push_back({std::move(path), "must be at least 1"});

@@ -95,6 +95,21 @@ Result<int> DeleteLimit(ApiSession& session) {
     return kExitOk;
 }
 
+Result<int> ResetBreaker(ApiSession& session) {
+    const std::string& host = session.Word(0);
+    KSANA_TRY(const auto answer,
+              session.api.Post(ApiPath({"limits", "host", host, "reset-breaker"}), Json()));
+    if (!session.style.IsTable()) {
+        ShowOne(session, answer.json, "/host");
+        return kExitOk;
+    }
+    session.output.out += fmt::format("breakers of {} reset\n", Printable(host));
+    for (const Json& name : answer.json.At("/open").Items()) {
+        session.output.out += fmt::format("  {} was not closed\n", Printable(name.Text()));
+    }
+    return kExitOk;
+}
+
 }  // namespace
 
 std::vector<Command> LimitCommands(const Process& process) {
@@ -122,6 +137,15 @@ std::vector<Command> LimitCommands(const Process& process) {
          .word_count = 2,
          .options = {},
          .run = MakeApiCommand(process, DeleteLimit),
+         .asks_server = true},
+        {.path = "limit reset-breaker",
+         .words = "HOST",
+         .summary = "Lets calls to a host and all its paths go out again",
+         .details = "On all servers. `ksana limit list` names what is held back.\n"
+                    "  ksana limit reset-breaker api.example.com:443\n",
+         .word_count = 1,
+         .options = {},
+         .run = MakeApiCommand(process, ResetBreaker),
          .asks_server = true},
     };
 }

@@ -17,6 +17,7 @@
 #include "ksana/exec/command/command_spec.hpp"
 #include "ksana/exec/http_executor.hpp"
 #include "ksana/http_client/client.hpp"
+#include "ksana/server/application_options.hpp"
 #include "ksana/server/systemd_notice.hpp"
 #include "ksana/worker/local_commands.hpp"
 #include "ksana/worker/worker.hpp"
@@ -61,6 +62,9 @@ std::vector<OptionSpec> Options() {
         {"token-file", '\0', "FILE", "file with the token; else KSANA_TOKEN_FILE, else KSANA_TOKEN",
          ""},
         {"ca-file", '\0', "FILE", "certificates to trust, in PEM, instead of the system's", ""},
+        {"tls-ca-file", '\0', "FILE",
+         "authorities that its HTTP calls trust, as the servers' setting", ""},
+        {"tls-crl-file", '\0', "FILE", "revocation lists, as the servers' setting", ""},
         {"log-level",
          '\0',
          "LEVEL",
@@ -181,8 +185,9 @@ class Event {
 // Lives on the stack of the command, around the worker.
 class Executors {
   public:
-    Executors(const Process& process, bool commands, LocalCommands::Programs programs)
-        : client_({}, process.clock), calls_(client_, process.clock) {
+    Executors(const Process& process, http_client::ClientOptions calls, bool commands,
+              LocalCommands::Programs programs)
+        : client_(std::move(calls), process.clock), calls_(client_, process.clock) {
         all_.push_back(&calls_);
         if (!commands && programs.empty()) return;
         exec::CommandOptions options{.variables = exec::ProcessVariables()};
@@ -246,10 +251,14 @@ Result<void> Work(const Arguments& arguments, const Process& process) {
     KSANA_TRY_VOID(ConfigureWorkerLog(arguments));
     KSANA_TRY(WorkerOptions options, OptionsOf(arguments, process));
     KSANA_TRY(LocalCommands::Programs programs, ProgramsOf(arguments));
+    http_client::ClientOptions calls;
+    KSANA_TRY_VOID(
+        server::SetAuthorities(arguments.Get("tls-ca-file"), arguments.Get("tls-crl-file"), calls));
     const EndSignals signals;
     const server::SystemdNotice systemd(process.environment);
     const Event over;
-    Executors executors(process, arguments.Has("allow-commands"), std::move(programs));
+    Executors executors(process, std::move(calls), arguments.Has("allow-commands"),
+                        std::move(programs));
     KSANA_TRY(const std::unique_ptr<worker::Worker> made,
               worker::Worker::Make(std::move(options), {.clock = process.clock,
                                                         .random = process.random,

@@ -374,10 +374,26 @@ Result<Step> Node::ReadDocuments() {
 
 Result<void> Node::ReadLimits() {
     KSANA_TRY(const auto limits, engine::ReadLimits(store_));
-    if (!limits_.Configure(limits)) return {};
+    KSANA_TRY(const bool reset, ResetBreakers());
+    if (!limits_.Configure(limits) && !reset) return {};
     for (const auto& dispatcher : dispatchers_) dispatcher->LimitsChanged();
     WakeShares();
     return {};
+}
+
+// Obeys resets of breakers that were stored since the last look. Returns whether there was one.
+Result<bool> Node::ResetBreakers() {
+    KSANA_TRY(auto resets, ReadBreakerResets(store_));
+    bool any = false;
+    for (const auto& [host, at] : resets) {
+        const auto known = breaker_resets_.find(host);
+        if (known != breaker_resets_.end() && known->second == at) continue;
+        if (!limits_.ResetBreakers(host)) continue;
+        any = true;
+        Log(LogLevel::kInfo, "the breaker of a host was reset", {{"host", host}});
+    }
+    breaker_resets_ = std::move(resets);
+    return any;
 }
 
 std::map<std::string, std::size_t> Node::WaitingForLimits() const {

@@ -157,6 +157,7 @@ class Node {
     Retention::Options RetentionOptions() const;
     Result<Step> ReadDocuments();
     Result<void> ReadLimits();
+    Result<bool> ResetBreakers();
     Result<Step> WatchClock();
     void AddLoops();
     void AddClusterLoops();
@@ -197,7 +198,8 @@ class Node {
     std::optional<std::size_t> node_loop_;  // index in loops_; none: the store is not shared
     std::size_t calendar_loop_ = 0;         // index in loops_
     CalendarWatch calendar_watch_;
-    std::size_t worker_loop_ = 0;  // index in loops_
+    std::map<std::string, TimePoint> breaker_resets_;  // by host; of the last look
+    std::size_t worker_loop_ = 0;                      // index in loops_
     WorkerWatch worker_watch_;
     std::unique_ptr<Alerter> alerter_;  // null: alerts are off
     std::vector<std::unique_ptr<Dispatcher>> dispatchers_;

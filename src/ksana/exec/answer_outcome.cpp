@@ -63,7 +63,8 @@ EventKind KindOf(const CallAnswer& answer) {
 }
 
 // Returns whether the target is reachable. A timeout after connecting is no evidence either way:
-// the job's timeout may be too short. Gateways answer 502, 503 and 504 for targets that are down.
+// the job's timeout may be too short. Gateways answer 502, 503 and 504 for targets that are down,
+// and targets that are busy answer 503: neither says anything about other paths of the host.
 model::TargetHealth TargetHealthOf(const CallAnswer& answer) {
     const bool connected = answer.reused || answer.timings.connect > Duration::zero();
     switch (answer.error) {
@@ -79,7 +80,7 @@ model::TargetHealth TargetHealthOf(const CallAnswer& answer) {
             return model::TargetHealth::kNone;
     }
     const bool gateway = answer.status == 502 || answer.status == 503 || answer.status == 504;
-    return gateway ? model::TargetHealth::kDown : model::TargetHealth::kAnswered;
+    return gateway ? model::TargetHealth::kUnavailable : model::TargetHealth::kAnswered;
 }
 
 std::string ErrorOf(const CallAnswer& answer, const CallContext& context) {

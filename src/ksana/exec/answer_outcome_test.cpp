@@ -74,7 +74,7 @@ TEST(AnswerOutcome, WhetherSomebodyIsThere) {
         EXPECT_EQ(OfStatus(status).target, TargetHealth::kAnswered) << status;
     }
     for (const int status : {502, 503, 504}) {
-        EXPECT_EQ(OfStatus(status).target, TargetHealth::kDown) << status;
+        EXPECT_EQ(OfStatus(status).target, TargetHealth::kUnavailable) << status;
     }
     const auto sign = [](CallError error) { return Outcome({.error = error}).target; };
     EXPECT_EQ(sign(CallError::kDns), TargetHealth::kDown);

@@ -1,10 +1,13 @@
 #include "ksana/exec/call_values.hpp"
 
+#include <openssl/evp.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 
+#include "ksana/base/error/check.hpp"
 #include "ksana/base/time/time_text.hpp"
 
 namespace ksana::exec {
@@ -17,7 +20,27 @@ TemplateValue Number(std::int64_t number) {
     return {text, text};
 }
 
+// Says what the hash is for, so that it equals no other hash of an exec_id.
+constexpr std::string_view kAttemptPurpose = "ksana attempt ";
+constexpr std::size_t kAttemptIdBytes = 16;
+
 }  // namespace
+
+std::string AttemptIdOf(const model::Run& run) {
+    const std::string text = std::string(kAttemptPurpose) + run.status.exec_id;
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    KSANA_CHECK(
+        EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
+        "SHA-256 failed");
+    static constexpr std::string_view kHex = "0123456789abcdef";
+    std::string id;
+    id.reserve(2 * kAttemptIdBytes);
+    for (std::size_t n = 0; n < kAttemptIdBytes; ++n) {
+        id += kHex[digest.at(n) >> 4U];
+        id += kHex[digest.at(n) & 0xFU];
+    }
+    return id;
+}
 
 Result<CallValues> CallValues::Make(const engine::ActiveAttempt& attempt) {
     CallValues values(attempt);
@@ -25,6 +48,8 @@ Result<CallValues> CallValues::Make(const engine::ActiveAttempt& attempt) {
     auto members = codec::JsonMembers(attempt.run.payload);
     if (!members) return std::move(members).error().WithContext("the run's parameters");
     values.parameters_ = std::move(members).value();
+    // For the search: a template may have as many placeholders as a payload has members.
+    std::ranges::stable_sort(values.parameters_, {}, &codec::JsonMember::name);
     return values;
 }
 
@@ -40,7 +65,7 @@ std::optional<TemplateValue> CallValues::FindBuiltIn(std::string_view name) cons
     if (name == "job_id") return Text(run.job_id);
     if (name == "job_name") return Text(attempt_.job ? attempt_.job->name : "");
     if (name == "run_id") return Text(run.id.ToString());
-    if (name == "exec_id") return Text(run.status.exec_id);
+    if (name == "exec_id") return Text(AttemptIdOf(run));
     if (name == "tenant") return Text(run.tenant);
     if (name == "attempt") return Number(run.status.attempt);
     if (name == "fence") return Number(run.status.fence);
@@ -56,8 +81,8 @@ std::optional<TemplateValue> CallValues::FindBuiltIn(std::string_view name) cons
 }
 
 std::optional<TemplateValue> CallValues::FindParameter(std::string_view name) const {
-    const auto found = std::ranges::find(parameters_, name, &codec::JsonMember::name);
-    if (found == parameters_.end()) return std::nullopt;
+    const auto found = std::ranges::lower_bound(parameters_, name, {}, &codec::JsonMember::name);
+    if (found == parameters_.end() || found->name != name) return std::nullopt;
     return TemplateValue{found->text, found->json};
 }
 

@@ -12,10 +12,15 @@
 
 namespace ksana::exec {
 
-// The values of an attempt's placeholders: job_id, job_name, run_id, exec_id, tenant, attempt,
-// fence, scheduled_at (the nominal time; without one, the creation time of the run), triggered_at
-// (the start of the attempt), params (all parameters of the run, as JSON), params.NAME, and NAME
-// alone unless it is one of the above. The attempt must outlive the object.
+// The id of an attempt that its target gets: the header Ksana-Exec-Id, the variable KSANA_EXEC_ID
+// and the placeholder {{exec_id}}. It is a hash of the exec_id, from which the exec_id cannot be
+// computed: whoever has the exec_id may report on the run, and a target may not (0043).
+std::string AttemptIdOf(const model::Run& run);
+
+// The values of an attempt's placeholders: job_id, job_name, run_id, exec_id (AttemptIdOf), tenant,
+// attempt, fence, scheduled_at (the nominal time; without one, the creation time of the run),
+// triggered_at (the start of the attempt), params (all parameters of the run, as JSON),
+// params.NAME, and NAME alone unless it is one of the above. The attempt must outlive the object.
 class CallValues {
   public:
     // Returns an error if the run's payload is neither empty nor a JSON object.
@@ -30,7 +35,7 @@ class CallValues {
     std::optional<TemplateValue> FindParameter(std::string_view name) const;
 
     const engine::ActiveAttempt& attempt_;
-    std::vector<codec::JsonMember> parameters_;
+    std::vector<codec::JsonMember> parameters_;  // by name
 };
 
 // Replaces the string "<filled-by-service>" in a JSON text under the keys job_id, run_id, exec_id,

@@ -54,7 +54,7 @@ Result<std::vector<Header>> OwnHeaders(const model::HttpAction& action,
     std::vector<Header> headers;
     for (const auto& [name, value] : action.headers) {
         if (IsOurs(name)) continue;
-        auto filled = FillTemplate(value, TemplatePlace::kText, lookup);
+        auto filled = FillTemplate(value, TemplatePlace::kHeader, lookup);
         if (!filled) return std::move(filled).error().WithContext("the header " + name);
         if (!model::IsHeaderValue(*filled)) {
             return Impossible(fmt::format(
@@ -65,19 +65,35 @@ Result<std::vector<Header>> OwnHeaders(const model::HttpAction& action,
     return headers;
 }
 
-// Returns whether the content type or the text itself says that the body is JSON.
-bool IsJsonBody(const std::string& body, const std::vector<Header>& headers) {
-    const std::string* type = FindHeader(headers, "content-type");
-    return StartsLikeJson(body) || (type != nullptr && Lower(*type).find("json") != type->npos);
+Result<std::string> FilledBody(const std::string& body, TemplatePlace place,
+                               const TemplateLookup& lookup) {
+    auto filled = FillTemplate(body, place, lookup);
+    if (!filled) return std::move(filled).error().WithContext("the body");
+    if (place != TemplatePlace::kJson) return filled;
+    return FillServiceValues(std::move(filled).value(), lookup);
 }
 
-Result<std::string> BodyOf(const model::HttpAction& action, const std::vector<Header>& headers,
-                           const TemplateLookup& lookup) {
-    const bool json = IsJsonBody(action.body, headers);
-    auto body =
-        FillTemplate(action.body, json ? TemplatePlace::kJson : TemplatePlace::kText, lookup);
-    if (!body) return std::move(body).error().WithContext("the body");
-    return json ? FillServiceValues(std::move(body).value(), lookup) : std::move(body).value();
+std::string ScheduledAt(const model::Run& run) {
+    return FormatTime(run.nominal_at.value_or(run.created_at));
+}
+
+// Signs the body, in place of headers of the job with the names of a signature.
+void Sign(const model::Run& run, TimePoint now, const engine::SigningKeys& keys,
+          CallRequest& request) {
+    std::erase_if(request.headers,
+                  [](const Header& header) { return Lower(header.name).starts_with("webhook-"); });
+    const std::string run_id = run.id.ToString();
+    const std::string scheduled_at = ScheduledAt(run);
+    for (auto& [name, value] : WebhookHeaders({.id = run_id,
+                               .at = now,
+                               .body = request.body,
+                               .access_key = keys.access_key,
+                               .secrets = keys.secrets,
+                               .run_id = run_id,
+                               .attempt = run.status.attempt,
+                               .scheduled_at = scheduled_at})) {
+        request.headers.push_back({std::move(name), std::move(value)});
+    }
 }
 
 void AddUnlessThere(std::vector<Header>& headers, std::string name, std::string value) {
@@ -96,10 +112,10 @@ void AddOurHeaders(const model::Run& run, const HttpCallOptions& options,
     add("X-Ksana-Run-Id", run_id);
     add("Ksana-Run-Id", run_id);
     if (!run.job_id.empty()) add("Ksana-Job-Id", run.job_id);
-    add("Ksana-Exec-Id", run.status.exec_id);
+    add("Ksana-Exec-Id", AttemptIdOf(run));
     add("Ksana-Attempt", std::to_string(run.status.attempt));
     add("Ksana-Fence", std::to_string(run.status.fence));
-    add("Ksana-Scheduled-At", FormatTime(run.nominal_at.value_or(run.created_at)));
+    add("Ksana-Scheduled-At", ScheduledAt(run));
     if (run.status.deadline) add("Ksana-Deadline", FormatTime(*run.status.deadline));
     AddUnlessThere(headers, "traceparent", model::TraceParentOf(run, options.sampler));
     AddUnlessThere(headers, "User-Agent", UserAgent());
@@ -146,13 +162,7 @@ Result<CallRequest> BuildCallback(const engine::ActiveAttempt& attempt, TimePoin
     if (auto fault = model::CheckHttpUrl(request.url)) return Impossible("the URL " + *fault);
     request.body = call.body;
     request.headers.push_back({"Content-Type", "application/json"});
-    for (auto& [name, value] : WebhookHeaders({.id = attempt.run.id.ToString(),
-                               .at = now,
-                               .body = call.body,
-                               .access_key = call.access_key,
-                               .secrets = call.secrets})) {
-        request.headers.push_back({std::move(name), std::move(value)});
-    }
+    Sign(attempt.run, now, {.access_key = call.access_key, .secrets = call.secrets}, request);
     AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));
 }
@@ -169,9 +179,18 @@ Result<CallRequest> BuildCall(const engine::ActiveAttempt& attempt, TimePoint no
     request.method = action->method;
     KSANA_TRY(request.url, UrlOf(*action, lookup));
     KSANA_TRY(request.headers, OwnHeaders(*action, lookup));
-    KSANA_TRY(request.body, BodyOf(*action, request.headers, lookup));
+    const TemplatePlace place =
+        PlaceOfBody(action->body, FindHeader(request.headers, "content-type"));
+    KSANA_TRY(request.body, FilledBody(action->body, place, lookup));
     if (StartsLikeJson(request.body)) {
         AddUnlessThere(request.headers, "Content-Type", "application/json");
+    } else if (place == TemplatePlace::kForm) {
+        AddUnlessThere(request.headers, "Content-Type", "application/x-www-form-urlencoded");
+    }
+    if (!action->sign_as.empty()) {
+        if (!options.keys_of) return Impossible("only servers sign calls, and this is a worker");
+        KSANA_TRY(const engine::SigningKeys keys, options.keys_of(action->sign_as));
+        Sign(attempt.run, now, keys, request);
     }
     AddOurHeaders(attempt.run, options, request.headers);
     return CheckedCall(std::move(request));

@@ -32,6 +32,10 @@ std::string FaultOf(const engine::ActiveAttempt& attempt) {
     return call ? "(none)" : call.error().message;
 }
 
+// SHA-256 of "ksana attempt exec-2", its first half: who has the exec_id itself may report on the
+// run.
+constexpr std::string_view kAttemptId = "41964027b7ee0e10c4bf3b9f9cb63d0a";
+
 TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
     const auto call = Built(AttemptOf({.url = "http://host/path"}));
     EXPECT_EQ(call.method, HttpMethod::kGet);
@@ -39,7 +43,7 @@ TEST(BuildCall, CarriesTheHeadersThatIdentifyTheAttempt) {  // K-10
     EXPECT_EQ(HeaderOf(call, "X-Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
     EXPECT_EQ(HeaderOf(call, "Ksana-Run-Id"), "0192f0c1-2345-7abc-8def-0123456789ab");
     EXPECT_EQ(HeaderOf(call, "Ksana-Job-Id"), "job-1");
-    EXPECT_EQ(HeaderOf(call, "Ksana-Exec-Id"), "exec-2");
+    EXPECT_EQ(HeaderOf(call, "Ksana-Exec-Id"), kAttemptId);
     EXPECT_EQ(HeaderOf(call, "Ksana-Attempt"), "2");
     EXPECT_EQ(HeaderOf(call, "Ksana-Fence"), "5");
     EXPECT_EQ(HeaderOf(call, "Ksana-Scheduled-At"), "2026-03-01T08:00:00Z");
@@ -96,11 +100,13 @@ TEST(BuildCall, PlaceholdersStandForTheRunAndItsParameters) {  // K-10
     EXPECT_EQ(call.url, "http://host/job-1/K%C3%B6ln%20%26%20%22Bonn%22?n=1.5");
     EXPECT_EQ(call.body,
               R"({"job":"job-1","name":"Nightly \"report\"",)"
-              R"("run":"0192f0c1-2345-7abc-8def-0123456789ab","exec":"exec-2",)"
-              R"("at":"2026-03-01T08:00:00Z","by":"2026-03-01T08:00:01Z",)"
-              R"("attempt":2,"fence":5,"tenant":"acme","city":"Köln & \"Bonn\"","n":1.5,)"
-              R"("all":{"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"},)"
-              R"("attempt_param":"mine"})");
+              R"("run":"0192f0c1-2345-7abc-8def-0123456789ab","exec":")" +
+                  std::string(kAttemptId) +
+                  R"(",)"
+                  R"("at":"2026-03-01T08:00:00Z","by":"2026-03-01T08:00:01Z",)"
+                  R"("attempt":2,"fence":5,"tenant":"acme","city":"Köln & \"Bonn\"","n":1.5,)"
+                  R"("all":{"city":"Köln & \"Bonn\"","n":1.5,"attempt":"mine"},)"
+                  R"("attempt_param":"mine"})");
     EXPECT_EQ(HeaderOf(call, "Content-Type"), "application/json");
 }
 
@@ -130,6 +136,43 @@ TEST(BuildCall, ATextBodyTakesValuesAsTheyAre) {
     EXPECT_EQ(HeaderOf(call, "Content-Type"), "(none)");
 }
 
+TEST(BuildCall, ASignedCallHasTheSignatureOfItsType) {
+    const engine::ActiveAttempt attempt = AttemptOf({.method = HttpMethod::kPost,
+                                                     .url = "http://host/",
+                                                     .headers = {{"Webhook-Id", "forged"}},
+                                                     .body = "{}",
+                                                     .sign_as = "shop"});
+    EXPECT_EQ(FaultOf(attempt), "only servers sign calls, and this is a worker");
+    HttpCallOptions options;
+    options.keys_of = [](const std::string& type) -> Result<engine::SigningKeys> {
+        if (type != "shop") return Error(Code::kNotFound, "no such type");
+        return engine::SigningKeys{.access_key = "key-1", .secrets = {"s"}};
+    };
+    const auto call = BuildCall(attempt, StartOfAttempt(), options);
+    ASSERT_TRUE(call);
+    const auto count = std::ranges::count_if(call->headers, [](const http_client::Header& header) {
+        return header.name == "webhook-id" || header.name == "Webhook-Id";
+    });
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(HeaderOf(*call, "webhook-id"), HeaderOf(*call, "Ksana-Run-Id"));
+    EXPECT_TRUE(HeaderOf(*call, "webhook-signature").starts_with("v1,"));
+    EXPECT_TRUE(HeaderOf(*call, "Ksana-Signature").starts_with("v1,"));
+    EXPECT_EQ(HeaderOf(*call, "Ksana-Access-Key"), "key-1");
+    options.keys_of = [](const std::string&) -> Result<engine::SigningKeys> {
+        return Error(Code::kUnavailable, "the store is away");
+    };
+    EXPECT_EQ(BuildCall(attempt, StartOfAttempt(), options).error().code, Code::kUnavailable);
+}
+
+TEST(BuildCall, AFormIsSentAsOne) {
+    engine::ActiveAttempt attempt = AttemptOf(
+        {.method = HttpMethod::kPost, .url = "http://host/", .body = "user={{user}}&role=guest"});
+    attempt.run.payload = R"({"user":"eve&role=admin"})";
+    const auto call = Built(attempt);
+    EXPECT_EQ(call.body, "user=eve%26role%3Dadmin&role=guest");
+    EXPECT_EQ(HeaderOf(call, "Content-Type"), "application/x-www-form-urlencoded");
+}
+
 TEST(BuildCall, WhatCannotBeSentSaysWhy) {
     EXPECT_EQ(FaultOf(AttemptOf({.url = "http://host/{{nobody}}"})),
               "there is no value for the placeholder \"nobody\"");
@@ -144,7 +187,8 @@ TEST(BuildCall, WhatCannotBeSentSaysWhy) {
         AttemptOf({.url = "http://host/", .headers = {{"X-A", "{{v}}"}}});
     injected.run.payload = R"({"v":"1\r\nX-B: 2"})";
     EXPECT_EQ(FaultOf(injected),
-              "the header X-A holds a control character or is longer than 8192 bytes");
+              "the header X-A: the value of the placeholder \"v\" holds a line break or another "
+              "control character");
     engine::ActiveAttempt bad_payload = AttemptOf({.url = "http://host/"});
     bad_payload.run.payload = "[1]";
     EXPECT_EQ(FaultOf(bad_payload), "the run's parameters: not a JSON object");

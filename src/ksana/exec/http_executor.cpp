@@ -67,7 +67,9 @@ bool IsWorthARetry(const http_client::CallAnswer& answer) {
 // The event of a call that was never sent.
 model::Event EventOf(const Error& error) {
     model::Event event;
+    // The store, which has the keys of a signature, may be away for a while.
     event.kind = error.code == Code::kDeadlineExceeded ? model::EventKind::kTimeout
+                 : error.code == Code::kUnavailable    ? model::EventKind::kRetryableFailure
                                                        : model::EventKind::kPermanentFailure;
     event.error = HarmlessText(error.Describe(), 1000);
     return event;
@@ -77,7 +79,7 @@ model::Event EventOf(const Error& error) {
 
 HttpExecutor::HttpExecutor(http_client::Client& client, const Clock& clock, HttpCallOptions options,
                            mail::Mailer* mailer)
-    : client_(client), clock_(clock), options_(options), mailer_(mailer) {}
+    : client_(client), clock_(clock), options_(std::move(options)), mailer_(mailer) {}
 
 void HttpExecutor::Start(std::shared_ptr<const engine::ActiveAttempt> started, Done done) {
     const engine::ActiveAttempt& attempt = *started;

@@ -58,6 +58,15 @@ std::string Signature(const std::string& secret, std::string_view content) {
     return "v1," + ToBase64(digest);
 }
 
+std::string Signatures(const std::vector<std::string>& secrets, std::string_view content) {
+    std::string signatures;
+    for (const std::string& secret : secrets) {
+        if (!signatures.empty()) signatures += ' ';
+        signatures += Signature(secret, content);
+    }
+    return signatures;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> WebhookHeaders(const Webhook& webhook) {
@@ -66,13 +75,14 @@ std::vector<std::pair<std::string, std::string>> WebhookHeaders(const Webhook& w
     std::vector<std::pair<std::string, std::string>> headers = {
         {"webhook-id", std::string(webhook.id)}, {"webhook-timestamp", timestamp}};
     if (webhook.secrets.empty()) return headers;
-    const std::string content = fmt::format("{}.{}.{}", webhook.id, timestamp, webhook.body);
-    std::string signatures;
-    for (const std::string& secret : webhook.secrets) {
-        if (!signatures.empty()) signatures += ' ';
-        signatures += Signature(secret, content);
-    }
-    headers.emplace_back("webhook-signature", std::move(signatures));
+    headers.emplace_back(
+        "webhook-signature",
+        Signatures(webhook.secrets, fmt::format("{}.{}.{}", webhook.id, timestamp, webhook.body)));
+    headers.emplace_back(
+        "Ksana-Signature",
+        Signatures(webhook.secrets,
+                   fmt::format("{}\n{}\n{}\n{}\n{}\n{}", webhook.id, timestamp, webhook.run_id,
+                               webhook.attempt, webhook.scheduled_at, webhook.body)));
     if (!webhook.access_key.empty()) {
         headers.emplace_back("Ksana-Access-Key", std::string(webhook.access_key));
     }

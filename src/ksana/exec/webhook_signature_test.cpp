@@ -12,8 +12,14 @@ constexpr std::string_view kBody = R"({"test": 2432232314})";
 const TimePoint kAt{std::chrono::seconds(1614265330) + std::chrono::milliseconds(999)};
 
 Headers Signed(const std::vector<std::string>& secrets, std::string_view access_key = {}) {
-    return WebhookHeaders(
-        {.id = kId, .at = kAt, .body = kBody, .access_key = access_key, .secrets = secrets});
+    return WebhookHeaders({.id = kId,
+                           .at = kAt,
+                           .body = kBody,
+                           .access_key = access_key,
+                           .secrets = secrets,
+                           .run_id = "run-1",
+                           .attempt = 2,
+                           .scheduled_at = "2026-03-01T08:00:00Z"});
 }
 
 // The expected values were computed by Python's hmac.
@@ -22,6 +28,7 @@ TEST(WebhookSignatureTest, SignsAsStandardWebhooksDo) {  // T-11
               (Headers{{"webhook-id", std::string(kId)},
                        {"webhook-timestamp", "1614265330"},
                        {"webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
+                       {"Ksana-Signature", "v1,qvEWgQTQZOEDGoTxP3qzQXDmlyS3QTGJHZFKEziasHg="},
                        {"Ksana-Access-Key", "key-1"}}));
 }
 
@@ -34,6 +41,12 @@ TEST(WebhookSignatureTest, BothSecretsSignWhileOneReplacesTheOther) {
     EXPECT_EQ(Signed({"plain secret", "whsec_QQD//g=="}).at(2).second,
               "v1,gke7k785FD6W2FuaDcrvG3sQcmFE9YVaaAmarK4oi68= "
               "v1,g8Pt4CUMi4Ri5/Q49Bs4imeECbeeqqrNeLqQ00SnhAo=");
+}
+
+TEST(WebhookSignatureTest, RunAttemptAndScheduledTimeAreSignedToo) {
+    EXPECT_EQ(Signed({"plain secret", "whsec_QQD//g=="}).at(3).second,
+              "v1,cOpdK+p8Dq+L6IBa/dElEdVLzguwo05NPvyiBEUWMFg= "
+              "v1,AWLfktjeBRO962Npxdw6C1YA2GtcouizyZ2Jv0bCa4g=");
 }
 
 TEST(WebhookSignatureTest, WhatOnlyLooksLikeBase64IsTheKeyItself) {

@@ -23,6 +23,8 @@ struct ClientOptions {
     std::size_t max_connections = 1024;  // open at once, including idle ones
     std::size_t max_connections_per_host = 256;
     std::string ca_file;  // PEM; replaces the system's certificates. Empty: the system's
+    // PEM: revocation lists, of every authority of a chain. Empty: revocation is not looked at.
+    std::string crl_file = {};
     EgressRules egress;
     bool plain_path = true;  // send plain HTTP without libcurl where possible (0017)
 };

@@ -23,6 +23,10 @@ std::string NoConnection(int system_error, std::string_view where) {
                        std::generic_category().message(system_error));
 }
 
+std::string NoTls(std::string_view fault, std::string_view where) {
+    return fmt::format("no TLS connection to {}: {}", where, fault);
+}
+
 std::string TimedOut(const CallAnswer& answer) {
     if (answer.timings.connect == Duration::zero()) {
         return fmt::format("no connection to {}", answer.remote);

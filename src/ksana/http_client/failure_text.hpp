@@ -18,6 +18,8 @@ std::string BrokenHead(std::string_view where);
 std::string NoConnection(int system_error, std::string_view where);
 
 // Returns the text for a timeout, according to how far `answer` got: connection, status, body.
+// `fault`: why, in the words of the TLS library.
+std::string NoTls(std::string_view fault, std::string_view where);
 std::string TimedOut(const CallAnswer& answer);
 
 // Returns the error text if `rules` refuse the address, or nullopt if they allow it.

@@ -48,6 +48,7 @@ inline constexpr std::string_view kHeld = "held";
 inline constexpr std::string_view kResolved = "resolved";
 inline constexpr std::string_view kSentBack = "sent_back";
 inline constexpr std::string_view kDrainWorker = "drain";
+inline constexpr std::string_view kBreakerReset = "breaker_reset";
 
 inline constexpr std::string_view kJob = "job";
 inline constexpr std::string_view kWorker = "worker";

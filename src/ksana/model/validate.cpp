@@ -50,8 +50,7 @@ class Checker {
         if (id.empty()) {
             if (!may_be_empty) Add(path, "is missing");
         } else if (!IsIdentifier(id)) {
-            Add(path,
-                fmt::format("is 1 to {} letters, digits and - _ . : long", kMaxIdentifierLength));
+            Add(path, fmt::format("is {}", kIdentifierRule));
         }
     }
 
@@ -73,11 +72,13 @@ class Checker {
 };
 
 void CheckHttp(Checker& check, const HttpAction& http) {
+    check.Identifier("/http/sign_as", http.sign_as, true);
     if (const auto fault = CheckHttpUrl(http.url)) check.Add("/http/url", *fault);
     if (http.headers.size() > kMaxHeaders) {
         check.Add("/http/headers", fmt::format("has more than {} headers", kMaxHeaders));
     }
     for (const auto& [name, value] : http.headers) {
+        if (http.headers.size() > kMaxHeaders) break;
         const std::string path = "/http/headers" + PointerStep(Excerpt(name, 80));
         if (!IsHeaderName(name)) {
             check.Add(path, "is no header name");
@@ -162,6 +163,9 @@ void CheckCommand(Checker& check, const CommandAction& command) {
     }
     for (std::size_t i = 0; i < command.argv.size(); ++i) {
         CheckWord(check, fmt::format("/command/argv/{}", i), command.argv[i]);
+    }
+    if (!command.shell && !command.argv.empty() && HasPlaceholder(command.argv.front())) {
+        check.Add("/command/argv/0", "must have no placeholder: a value would choose the program");
     }
     if (command.shell && !command.argv.empty() && HasPlaceholder(command.argv.front())) {
         check.Add("/command/argv/0",
@@ -298,6 +302,10 @@ void CheckPlacement(Checker& check, const JobDefinition& job) {
     CheckWanted(check, "/placement/require", placement.require);
     CheckWanted(check, "/placement/prefer", placement.prefer);
     check.Text("/placement/sticky", placement.sticky, kMaxKeyLength);
+    const auto* http = std::get_if<HttpAction>(&job.action);
+    if (http != nullptr && !http->sign_as.empty() && !placement.require.empty()) {
+        check.Add("/http/sign_as", "does not go with placement.require: only servers sign calls");
+    }
     check.Range("/placement/prefer_for", placement.prefer_for, Duration::zero(), kMaxPreferFor);
     if (!placement.broadcast) return;
     if (!placement.sticky.empty() || !placement.prefer.empty()) {

@@ -32,9 +32,11 @@ bool HasLabels(const TextMap& labels, const TextMap& demanded) {
     });
 }
 
+bool IsForWorkers(const Run& run) { return run.kind != ActionKind::kHttp || !run.selector.empty(); }
+
 bool Serves(const Worker& worker, const Run& run) {
     if (std::ranges::find(worker.kinds, run.kind) == worker.kinds.end()) return false;
-    if (run.kind == ActionKind::kHttp && run.selector.empty()) return false;
+    if (!IsForWorkers(run)) return false;
     const bool typed = run.kind == ActionKind::kQueue || run.kind == ActionKind::kHandler;
     if (typed && !worker.types.empty() &&
         std::ranges::find(worker.types, run.type) == worker.types.end()) {

@@ -70,6 +70,9 @@ bool HasLabels(const TextMap& labels, const TextMap& demanded);
 // only for runs that demand labels; the others are for the servers.
 bool Serves(const Worker& worker, const Run& run);
 
+// Whether runs like this one may go to workers and agents at all.
+bool IsForWorkers(const Run& run);
+
 // Chooses one of `names` by rendezvous hashing: the same key gives the same name, and a name that
 // comes or goes moves only the keys that are its own. Empty if there is no name.
 std::string_view StickyChoice(std::string_view key, std::span<const std::string> names);

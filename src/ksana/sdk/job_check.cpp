@@ -28,7 +28,7 @@ Result<void> CheckJob(const JobSpec& spec) {
         problems.push_back({.path = std::move(path), .message = std::move(message)});
     };
     if (!IsIdentifier(spec.id)) {
-        fault("/id", "must be 1 to 128 letters, digits or - _ . :");
+        fault("/id", fmt::format("is {}", kIdentifierRule));
     }
     if (spec.fixed_rate < Duration::zero()) fault("/fixed_rate", "must not be negative");
     const bool has_rate = spec.fixed_rate > Duration::zero();
@@ -44,7 +44,7 @@ Result<void> CheckJob(const JobSpec& spec) {
     if (spec.timeout < Duration::zero()) fault("/timeout", "must not be negative");
     if (spec.retry.max_retries < 0) fault("/retry/max_retries", "must not be negative");
     if (!spec.group.empty() && !IsIdentifier(spec.group)) {
-        fault("/group", "must be 1 to 128 letters, digits or - _ . :");
+        fault("/group", fmt::format("is {}", kIdentifierRule));
     }
     if (problems.empty()) return {};
     return Error(std::move(problems));

@@ -103,7 +103,12 @@ struct Application::Everything {
               MakeTraceExport(traces, *store, engine_metrics, metrics, parts.clock, parts.random)),
           client(std::move(client_options), parts.clock),
           mailer(MailerOf(std::move(smtp), parts.clock)),
-          http_executor(client, parts.clock, {.sampler = traces.sampler}, mailer.get()),
+          http_executor(
+              client, parts.clock,
+              {.sampler = traces.sampler,
+               .keys_of =
+                   [this](const std::string& type) { return engine::SigningKeysOf(*store, type); }},
+              mailer.get()),
           commands(CommandsOf(settings, traces.sampler, parts.clock)),
           node(*store, ExecutorsOf(parts, http_executor, commands.get()), zones, parts.clock,
                NodeOptions(), &ObserverOf()),

@@ -1,6 +1,9 @@
 #include "ksana/server/application_options.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <fstream>
 
 #include "ksana/exec/command/command_spec.hpp"
 #include "ksana/server/settings/setting_value.hpp"
@@ -67,6 +70,33 @@ engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationPar
     return options;
 }
 
+namespace {
+
+// At the start, since a file that libcurl cannot read would fail every call.
+Result<void> CheckPem(std::string_view setting, const std::string& path, std::string_view what) {
+    if (path.empty()) return {};
+    std::ifstream file(path);
+    const std::string begin = fmt::format("-----BEGIN {}-----", what);
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(begin)) return {};
+    }
+    const bool there = file.eof();
+    return Error(Code::kInvalidArgument,
+                 fmt::format("{}: {} {}", setting, path,
+                             there ? "has no \"" + begin + "\" in it" : "cannot be read"));
+}
+
+}  // namespace
+
+Result<void> SetAuthorities(const std::string& ca_file, const std::string& crl_file,
+                            http_client::ClientOptions& options) {
+    KSANA_TRY_VOID(CheckPem("tls_ca_file", ca_file, "CERTIFICATE"));
+    KSANA_TRY_VOID(CheckPem("tls_crl_file", crl_file, "X509 CRL"));
+    options.ca_file = ca_file;
+    options.crl_file = crl_file;
+    return {};
+}
+
 Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
     http_client::ClientOptions options;
     options.egress.policy = settings.egress == EgressPolicy::kPublic
@@ -77,6 +107,7 @@ Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings) {
         options.egress.allow.push_back(range);
     }
     const auto workers = static_cast<std::size_t>(settings.workers);
+    KSANA_TRY_VOID(SetAuthorities(settings.tls_ca_file, settings.tls_crl_file, options));
     options.max_connections = std::max(options.max_connections, workers);
     options.max_connections_per_host = std::max(options.max_connections_per_host, workers);
     return options;
@@ -93,7 +124,7 @@ Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings)
                               .password = {},
                               .from = settings.smtp_from,
                               .starttls = settings.smtp_tls != "never",
-                              .ca_file = {}};
+                              .ca_file = settings.tls_ca_file};
     if (!settings.smtp_password_file.empty()) {
         auto read = ReadSecretFile(settings.smtp_password_file);
         if (!read) return std::move(read).error().WithContext("smtp_password_file");

@@ -33,6 +33,10 @@ engine::CallbackOptions CallbackOptionsOf(const Settings& settings);
 engine::NodeOptions NodeOptionsOf(const Settings& settings, const ApplicationParts& parts,
                                   lock::LockDriver* locks, std::function<std::string()> address);
 // The error names a range of addresses that cannot be read.
+// Sets the authorities and revocation lists that calls trust. Empty: those of the system, and
+// none. An error names the one whose file cannot be used.
+Result<void> SetAuthorities(const std::string& ca_file, const std::string& crl_file,
+                            http_client::ClientOptions& options);
 Result<http_client::ClientOptions> ClientOptionsOf(const Settings& settings);
 // Returns nullopt if no mail server is configured.
 Result<std::optional<mail::SmtpOptions>> SmtpOptionsOf(const Settings& settings);

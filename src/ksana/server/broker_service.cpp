@@ -80,6 +80,7 @@ void BrokerService::AddMetrics(telemetry::Registry& metrics) {
             const engine::StatusListener::Counts heard = listener_.counts();
             add("status", "applied", heard.applied);
             add("status", "stale", heard.stale);
+            add("status", "conflict", heard.conflict);
             add("status", "dead", heard.dead);
         }));
 }

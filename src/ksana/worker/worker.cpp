@@ -50,9 +50,9 @@ Result<std::unique_ptr<broker::Broker>> OpenBroker(const BrokerOptions& options,
 
 // The first characters of a machine's name that a worker's name may have.
 std::string AsIdentifier(std::string text, std::size_t most) {
-    std::erase_if(text, [](char c) { return !IsIdentifier(std::string_view(&c, 1)); });
+    std::erase_if(text, [](char c) { return !IsIdentifierChar(c); });
     text.resize(std::min(text.size(), most));
-    return text.empty() ? "worker" : text;
+    return IsIdentifier(text) ? text : "worker";
 }
 
 }  // namespace
@@ -73,8 +73,7 @@ Result<void> CheckOptions(const WorkerOptions& options) {
     const auto check = [&](bool ok, std::string place, std::string message) {
         if (!ok) problems.push_back({.path = std::move(place), .message = std::move(message)});
     };
-    const std::string identifier =
-        fmt::format("is 1 to {} letters, digits and - _ . : long", kMaxIdentifierLength);
+    const std::string identifier = fmt::format("is {}", kIdentifierRule);
     check(IsIdentifier(who.name), "/name", identifier);
     check(who.slots >= 1 && who.slots <= kMostSlots, "/slots",
           fmt::format("must lie between 1 and {}", kMostSlots));

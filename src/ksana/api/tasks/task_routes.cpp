@@ -97,7 +97,7 @@ class TaskDialectHandlers {
         claim.max = wish.limit;
         claim.lease = model::kMaxLease;
         KSANA_TRY(const store::Exchanged exchanged, services_.agents.Exchange({}, claim));
-        return JsonResponse(200, codec::TasksToJson(exchanged.claimed.runs));
+        return JsonResponse(200, codec::FetchedTasksToJson(exchanged.claimed.runs));
     }
 
     Result<Response> Report(const Request& request) const {

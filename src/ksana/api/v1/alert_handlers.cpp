@@ -78,8 +78,7 @@ class AlertHandlers {
     Result<Response> Put(const Call& call) const {
         const std::string& id = IdOf(call);
         if (!IsIdentifier(id)) {
-            return Error(
-                std::vector<Problem>{{"/id", "must be 1 to 128 letters, digits and - _ . :"}});
+            return Error(std::vector<Problem>{{"/id", fmt::format("is {}", kIdentifierRule)}});
         }
         KSANA_TRY(const auto before, alerts_.Find(id));
         KSANA_TRY(model::AlertRule rule,

@@ -81,9 +81,7 @@ class GroupHandlers {
     Result<Response> Put(const Call& call) const {
         const std::string& name = NameOf(call);
         if (!IsIdentifier(name)) {
-            return Error(std::vector<Problem>{
-                {"/name", fmt::format("is 1 to {} letters, digits and - _ . : long",
-                                      kMaxIdentifierLength)}});
+            return Error(std::vector<Problem>{{"/name", fmt::format("is {}", kIdentifierRule)}});
         }
         KSANA_TRY(const model::Limit limit, codec::LimitFromJson(call.request.body));
         KSANA_TRY(const auto change, PutStoredLimit(store_, call.request, TargetOf(call), limit));

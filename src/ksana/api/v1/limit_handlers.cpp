@@ -10,7 +10,9 @@
 #include "ksana/api/edge/object_text.hpp"
 #include "ksana/api/edge/query_reader.hpp"
 #include "ksana/api/v1/stored_limit.hpp"
+#include "ksana/base/text/json_output.hpp"
 #include "ksana/base/text/names.hpp"
+#include "ksana/codec/v1/job_view.hpp"
 #include "ksana/codec/v1/limit_codec.hpp"
 #include "ksana/engine/limits/limit_shares.hpp"
 #include "ksana/engine/limits/limit_source.hpp"
@@ -159,7 +161,30 @@ class LimitHandlers {
     Result<Response> DeleteType(const Call& call) const { return Delete(call, LimitKind::kType); }
     Result<Response> DeleteHost(const Call& call) const { return Delete(call, LimitKind::kHost); }
 
+    Result<Response> ResetBreaker(const Call& call) const {
+        KSANA_TRY_VOID(codec::CheckEmptyBody(call.request.body));
+        KSANA_TRY(const LimitTarget target, TargetOf(call, LimitKind::kHost));
+        std::vector<std::string> open;
+        for (const auto& [key, use] : UsesNow()) {
+            if (!IsOpenBreaker(use, target.name)) continue;
+            JsonOutput name;
+            name.Text(use.name);
+            open.push_back(name.Take());
+        }
+        KSANA_TRY_VOID(ResetBreakersOf(store_, call.request, target));
+        ObjectText text;
+        text.Put("host", target.name).Raw("open", fmt::format("[{}]", fmt::join(open, ",")));
+        return JsonResponse(202, text.Take());
+    }
+
   private:
+    static bool IsOpenBreaker(const LimitUse& use, std::string_view host) {
+        const std::string_view name = use.name;
+        const std::string_view authority = name.substr(0, name.find('/'));
+        return use.breaker && use.breaker->state != engine::BreakerState::kClosed &&
+               (authority == host || authority.substr(0, authority.rfind(':')) == host);
+    }
+
     std::map<std::string, LimitUse> UsesNow() const {
         std::map<std::string, LimitUse> uses;
         const auto& all = context_->services.limits.all;
@@ -224,8 +249,8 @@ constexpr Parameter kHost{
 
 Schema MakeBreaker() {
     return ObjectSchema(
-               "What this node knows about a destination. open: it is down, and runs that "
-               "call it wait; half_open: one call sees whether it is back.")
+               "What this node knows about a host, or a path of it. open: it is down, and runs "
+               "that call it wait; half_open: one call sees whether it is back.")
         .Need("state", Schema::OneOf({"closed", "open", "half_open"}).Means("Whether calls go."))
         .Need("failures", Schema::Count().Means("In a row."))
         .Need("retry_at",
@@ -288,6 +313,29 @@ Schema MakeLimitList() {
 
 constexpr codec::NamedSchema kStoredLimit{"StoredLimit", &MakeStoredLimit};
 constexpr codec::NamedSchema kLimitList{"LimitList", &MakeLimitList};
+
+Schema MakeBreakerReset() {
+    return ObjectSchema("Whose breakers all nodes are told to close.")
+        .Need("host", Schema::Text().Means("As it was asked for."))
+        .Need("open", Schema::ListOf(Schema::Text())
+                          .Means("Hosts and paths whose breakers were not closed on the node that "
+                                 "answers."));
+}
+
+constexpr codec::NamedSchema kBreakerReset{"BreakerReset", &MakeBreakerReset};
+
+constexpr RouteInfo kResetBreaker{
+    .method = HttpMethod::kPost,
+    .path = "/limits/host/{host}/reset-breaker",
+    .permission = Permission::kOperate,
+    .id = "resetBreaker",
+    .tag = Tag::kLimits,
+    .summary = "Closes the breakers of a host and of its paths",
+    .more =
+        "On all nodes, within moments: new calls go out at once, and runs that were sent away are "
+        "tried again within breaker_max.",
+    .subject = &kHost,
+    .answers = {{{202, "They are told.", &kBreakerReset}}}};
 
 constexpr RouteInfo kListLimits{
     .method = HttpMethod::kGet,
@@ -360,6 +408,7 @@ void AddLimitRoutes(http_server::Router& router, const std::shared_ptr<HandlerCo
     add(kDeleteTypeLimit, &LimitHandlers::DeleteType);
     add(kPutHostLimit, &LimitHandlers::PutHost);
     add(kDeleteHostLimit, &LimitHandlers::DeleteHost);
+    add(kResetBreaker, &LimitHandlers::ResetBreaker);
 }
 
 }  // namespace ksana::api

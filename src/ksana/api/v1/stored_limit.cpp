@@ -149,6 +149,17 @@ Result<bool> DeleteStoredLimit(store::Store& store, const Request& request,
     return deleted;
 }
 
+Result<void> ResetBreakersOf(store::Store& store, const Request& request, const LimitTarget& host) {
+    KSANA_TRY(const TimePoint now, store.Now());
+    KSANA_TRY_VOID(
+        store.settings().Put({.key = std::string(engine::kBreakerSettings) + host.name,
+                              .value = "{}",
+                              .expected = {},
+                              .expires_at = now + engine::kBreakerResetKept,
+                              .audit = Audit(host, model::audit::kBreakerReset, request)}));
+    return {};
+}
+
 http_server::Response LimitChanged412(const Request& request) {
     return Refuse(request, {.status = 412,
                             .code = "precondition_failed",

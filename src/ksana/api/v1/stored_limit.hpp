@@ -51,6 +51,10 @@ Result<std::optional<LimitChange>> PutStoredLimit(store::Store& store,
 Result<bool> DeleteStoredLimit(store::Store& store, const http_server::Request& request,
                                const LimitTarget& target);
 
+// Tells all nodes to forget the breakers of the host, with an audit event.
+Result<void> ResetBreakersOf(store::Store& store, const http_server::Request& request,
+                             const LimitTarget& host);
+
 http_server::Response LimitChanged412(const http_server::Request& request);
 
 }  // namespace ksana::api

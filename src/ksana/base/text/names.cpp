@@ -5,13 +5,14 @@
 
 namespace ksana {
 
+bool IsIdentifierChar(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == ':';
+}
+
 bool IsIdentifier(std::string_view text) {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '.' || c == ':';
-    };
-    return !text.empty() && text.size() <= kMaxIdentifierLength &&
-           std::all_of(text.begin(), text.end(), allowed);
+    return !text.empty() && text.size() <= kMaxIdentifierLength && text != "." && text != ".." &&
+           std::ranges::all_of(text, IsIdentifierChar);
 }
 
 namespace {

@@ -4,8 +4,15 @@
 
 namespace ksana {
 
-TextMap::TextMap(std::initializer_list<Entry> entries) {
-    for (const auto& [name, value] : entries) Add(name, value);
+TextMap::TextMap(std::initializer_list<Entry> entries) : TextMap(Of(std::vector<Entry>(entries))) {}
+
+TextMap TextMap::Of(std::vector<Entry> entries) {
+    std::ranges::stable_sort(entries, {}, &Entry::first);
+    const auto rest = std::ranges::unique(entries, {}, &Entry::first);
+    entries.erase(rest.begin(), rest.end());
+    TextMap map;
+    map.entries_ = std::move(entries);
+    return map;
 }
 
 TextMap::const_iterator TextMap::PlaceOf(std::string_view name) const {

@@ -19,6 +19,8 @@ class TextMap {
 
     TextMap() = default;
     TextMap(std::initializer_list<Entry> entries);  // of equal names the first one is kept
+    // The same of many entries, in n log n: Add and [] move what comes behind.
+    static TextMap Of(std::vector<Entry> entries);
 
     const_iterator begin() const { return entries_.begin(); }
     const_iterator end() const { return entries_.end(); }

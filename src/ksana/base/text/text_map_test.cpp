@@ -18,6 +18,12 @@ TEST(TextMap, IsSortedWhateverTheOrderOfAdding) {
     EXPECT_LE(sizeof(TextMap), 24U);
 }
 
+TEST(TextMap, IsMadeOfManyEntriesAtOnce) {
+    const TextMap map = TextMap::Of({{"b", "1"}, {"a", "2"}, {"b", "3"}});
+    EXPECT_EQ(map, (TextMap{{"a", "2"}, {"b", "1"}})) << "of equal names the first one";
+    EXPECT_TRUE(TextMap::Of({}).empty());
+}
+
 TEST(TextMap, AnswersAsAStdMap) {
     SeededRandom random(7);
     TextMap map;

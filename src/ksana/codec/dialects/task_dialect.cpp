@@ -52,7 +52,10 @@ std::int64_t ExecSeconds(const model::RunStatus& status) {
     return std::chrono::floor<std::chrono::seconds>(*status.ended_at - *status.started_at).count();
 }
 
-void WriteTask(JsonOutput& output, const Run& run) {
+// Whoever has the exec_id may report on the task: only the agent that fetches it is told.
+enum class ExecId : std::uint8_t { kHidden, kShown };
+
+void WriteTask(JsonOutput& output, const Run& run, ExecId exec_id) {
     const model::RunStatus& status = run.status;
     const ValueWriter writer(JsonForm::kDefinition, output);
     const bool executing = status.state == RunState::kRunning;
@@ -66,7 +69,7 @@ void WriteTask(JsonOutput& output, const Run& run) {
     output.Text(model::WordFor(model::Dialect::kTask, status.state, status.failures).value_or(""));
     WriteOrNull(writer, "executing_deadline", executing ? status.deadline : std::nullopt);
     WriteOrNull(writer, "exec_id",
-                status.exec_id.empty() ? std::nullopt : std::optional(status.exec_id));
+                exec_id == ExecId::kShown ? std::optional(status.exec_id) : std::nullopt);
     writer.Member("error_count", status.failures);
     writer.Member("error_info", status.last_error);
     writer.Member("category", run.category);
@@ -136,6 +139,7 @@ void ReadReport(JsonReader& reader, const Node& node, model::Event& event) {
     ObjectReader object(reader, node);
     ReportStatus status{};
     std::string error_info;
+    event.agent.emplace();  // nameless
     object.Required("exec_id", event.exec_id);
     object.Required("status", status);
     object.Optional("error_info", error_info);
@@ -214,11 +218,19 @@ std::string ArrayOf(std::span<const Run> runs, const Write& write) {
 
 std::string TaskToJson(const Run& run) {
     JsonOutput output;
-    WriteTask(output, run);
+    WriteTask(output, run, ExecId::kHidden);
     return output.Take();
 }
 
-std::string TasksToJson(std::span<const Run> runs) { return ArrayOf(runs, WriteTask); }
+std::string TasksToJson(std::span<const Run> runs) {
+    return ArrayOf(
+        runs, [](JsonOutput& output, const Run& run) { WriteTask(output, run, ExecId::kHidden); });
+}
+
+std::string FetchedTasksToJson(std::span<const Run> runs) {
+    return ArrayOf(
+        runs, [](JsonOutput& output, const Run& run) { WriteTask(output, run, ExecId::kShown); });
+}
 
 Result<SubmittedTasks> SubmittedTasksFromJson(std::string_view text, std::size_t max_bytes,
                                               std::size_t most) {

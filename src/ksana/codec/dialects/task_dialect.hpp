@@ -15,9 +15,12 @@
 
 namespace ksana::codec {
 
-// Returns a task as the document describes it (T-01), with null for missing values.
+// Returns a task as the document describes it (T-01), with null for missing values, and for the
+// exec_id.
 std::string TaskToJson(const model::Run& run);
 std::string TasksToJson(std::span<const model::Run> runs);
+// The same with the exec_id, for the agent that has just fetched the tasks.
+std::string FetchedTasksToJson(std::span<const model::Run> runs);
 
 // The body of a submission: one task, or an array.
 struct SubmittedTasks {

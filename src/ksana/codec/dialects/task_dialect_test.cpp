@@ -69,9 +69,11 @@ TEST(TaskDialect, ATaskIsShownWithAllItsMembers) {
     EXPECT_TRUE(Has(TaskToJson(run),
                     R"("tenant_id":42,"type":"mail","creator":"ann","start_time":)"
                     R"("1970-01-01T00:00:00Z","status":"Executing","executing_deadline":)"
-                    R"("1970-01-01T00:01:00Z","exec_id":"e1","error_count":2,"error_info":"no",)"
+                    R"("1970-01-01T00:01:00Z","exec_id":null,"error_count":2,"error_info":"no",)"
                     R"("category":"","remark":"","ext":{"a":1},"result":null,"exec_time":0)"))
         << TaskToJson(run);
+    EXPECT_FALSE(Has(TasksToJson({&run, 1}), "e1")) << "it is a secret of the attempt";
+    EXPECT_TRUE(Has(FetchedTasksToJson({&run, 1}), R"("exec_id":"e1")"));
     run.status.state = RunState::kSucceeded;
     run.status.result = "[1]";
     run.status.started_at = TimePoint{};

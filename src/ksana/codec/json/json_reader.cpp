@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ksana/base/text/escape.hpp"
 #include "ksana/base/text/utf8.hpp"
@@ -177,26 +178,33 @@ void JsonReader::ReadPairs(const Node& node, TextMap& out) {
     const std::size_t before = problems_.size();
     Read(node, pairs);
     if (problems_.size() != before) return;
-    out.clear();
+    std::vector<TextMap::Entry> entries;
+    std::set<std::string> seen;
+    entries.reserve(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         std::vector<std::string>& pair = pairs[i];
         if (pair.size() != 2) {
             Fault(fmt::format("{}/{}", node.path, i), "must be a name and a value");
-        } else if (!out.Add(std::move(pair[0]), std::move(pair[1]))) {
+        } else if (!seen.insert(pair[0]).second) {
             Fault(fmt::format("{}/{}/0", node.path, i), "stands twice");
+        } else {
+            entries.emplace_back(std::move(pair[0]), std::move(pair[1]));
         }
     }
+    out = TextMap::Of(std::move(entries));
 }
 
 void JsonReader::Read(const Node& node, TextMap& out) {
     if (form_ != JsonForm::kDefinition && node.value.is_array()) return ReadPairs(node, out);
     const auto* object = node.value.if_object();
     if (object == nullptr) return WrongType(node, "an object");
-    out.clear();
+    std::vector<TextMap::Entry> entries;
+    entries.reserve(object->size());
     for (const auto& member : *object) {
-        const std::string key(member.key());
-        Read(Node{member.value(), node.path + PointerStep(key)}, out[key]);
+        TextMap::Entry& entry = entries.emplace_back(member.key(), "");
+        Read(Node{member.value(), node.path + PointerStep(entry.first)}, entry.second);
     }
+    out = TextMap::Of(std::move(entries));
 }
 
 ObjectReader::ObjectReader(JsonReader& reader, const Node& node)

@@ -20,6 +20,9 @@ struct FieldsOf<model::HttpAction> {
                    Doc("Where the request goes.").Example("https://example.com/report"));
         v("headers", &model::HttpAction::headers, "Headers of the request.");
         v("body", &model::HttpAction::body, "The body of the request.");
+        v.Rare("sign_as", &model::HttpAction::sign_as,
+               "Code of a type with security aksk: the call is signed with its keys, as its "
+               "callbacks are. Absent: it is not signed.");
     }
 };
 

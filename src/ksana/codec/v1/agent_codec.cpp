@@ -87,8 +87,7 @@ class BoundedReader {
     }
     void CheckIdentifier(const Node& node, const std::string& text) {
         if (!node.value.is_string() || IsIdentifier(text)) return;
-        reader().Fault(node.path, fmt::format("is 1 to {} letters, digits and - _ . : long",
-                                              kMaxIdentifierLength));
+        reader().Fault(node.path, fmt::format("is {}", kIdentifierRule));
     }
 
     ObjectReader& object_;
@@ -314,6 +313,7 @@ void ReadExchange(JsonReader& reader, const Node& node, AgentExchange& out) {
         } else {
             reader.ReadEach(*reports, out.reports, [&](const Node& item, RunEvent& report) {
                 ReadExchangeReport(reader, item, report);
+                report.event.agent = out.worker;
             });
         }
     }
@@ -424,6 +424,8 @@ Result<Event> AgentReportFromJson(std::string_view text, AgentOutcome outcome) {
                                [outcome](JsonReader& reader, const Node& node, Event& out) {
                                    ObjectReader object(reader, node);
                                    ReadReport(object, outcome, ErrorForm::kObject, out);
+                                   BoundedReader(object).Identifier("worker", out.agent.emplace(),
+                                                                    false);
                                    object.Finish();
                                });
 }

@@ -127,7 +127,11 @@ Schema Report(std::string_view means, std::string_view example, const Put& put) 
     ObjectSchema report(means);
     report.Need("exec_id", ExecId());
     put(report);
-    return report.May("log", Log()).Example(example);
+    return report
+        .May("worker", Identifier().Means("Who reports: refused if another one has the run. "
+                                          "Needed for runs of other kinds than queue."))
+        .May("log", Log())
+        .Example(example);
 }
 
 Schema MakeHeartbeat() {
@@ -196,8 +200,9 @@ Schema MakeExchanged() {
         ObjectSchema()
             .Need("run_id", Schema::Id().Means("The run of the report."))
             .Need("verdict", Schema::OneOf({"ok", "stale", "refused", "not_found"})
-                                 .Means("ok: taken, now or before; stale: the attempt is over, "
-                                        "nothing was changed."))
+                                 .Means("ok: taken, now or before; stale: the attempt is over or "
+                                        "another's; refused: it contradicts the report before. "
+                                        "Nothing was changed but by ok."))
             .May("reason", Schema::Text().Means("Why it was not taken."))
             .May("directives", Directives());
     return ObjectSchema("What became of each report, in order, and what was claimed.")

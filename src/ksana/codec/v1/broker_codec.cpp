@@ -63,7 +63,7 @@ std::string ReadOwner(ObjectReader& object) {
     if (node) object.reader().Read(*node, worker);
     object.Optional("incarnation", incarnation);
     if (node && node->value.is_string() && !IsIdentifier(worker)) {
-        object.reader().Fault(node->path, "is 1 to 200 letters, digits and - _ . : long");
+        object.reader().Fault(node->path, fmt::format("is {}", kIdentifierRule));
     }
     return model::OwnerName(worker, incarnation);
 }

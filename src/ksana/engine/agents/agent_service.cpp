@@ -219,10 +219,13 @@ void AgentService::Note(const Said& said, const Applied& applied) const {
     const bool begun = said.kind == model::EventKind::kTake && said.lease > Duration::zero();
     if (begun && options_.expires_in) options_.expires_in(said.lease);
     if (options_.observer != nullptr) options_.observer->Reported(said.kind, applied);
-    if (applied.verdict != EventVerdict::kStale) return;
-    Log(LogLevel::kWarn, "a report of an agent came too late and was refused",
+    const bool late = applied.verdict == EventVerdict::kStale;
+    if (!late && applied.verdict != EventVerdict::kRefused) return;
+    // Without the exec_id: the attempt may go on, and whoever has its exec_id may report on it.
+    Log(LogLevel::kWarn,
+        late ? "a report of an agent came too late and was refused"
+             : "a report of an agent was refused",
         {{"run_id", said.run_id.ToString()},
-         {"exec_id", said.exec_id},
          {"report", model::NameOf(said.kind)},
          {"state", model::NameOf(applied.state)}});
 }

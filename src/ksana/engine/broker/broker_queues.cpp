@@ -18,7 +18,7 @@ constexpr std::size_t kMostCategory = 150;  // of a category; AMQP takes 255 byt
 std::string EncodedCategory(std::string_view category) {
     std::string text;
     for (const char c : category) {
-        if (IsIdentifier(std::string_view(&c, 1))) {
+        if (IsIdentifierChar(c)) {
             text += c;
         } else {
             text += fmt::format("%{:02X}", static_cast<unsigned char>(c));

@@ -21,7 +21,7 @@ constexpr Duration kListenerIdle = std::chrono::seconds(5);
 constexpr Duration kFirstStorePause = std::chrono::milliseconds(100);
 constexpr Duration kLongestStorePause = std::chrono::seconds(5);
 
-enum StatusCount : std::size_t { kApplied, kStale, kDead };
+enum StatusCount : std::size_t { kApplied, kStale, kConflict, kDead };
 
 bool IsWrong(const Error& error) { return error.code == Code::kInvalidArgument; }
 
@@ -181,7 +181,8 @@ void StatusListener::Note(const model::RunEvent& report, const store::Applied& a
     const model::Event& event = report.event;
     const bool taken =
         applied.verdict == EventVerdict::kApplied || applied.verdict == EventVerdict::kDuplicate;
-    ++counts_.at(taken ? kApplied : kStale);
+    const bool conflict = applied.verdict == EventVerdict::kRefused;
+    ++counts_.at(taken ? kApplied : conflict ? kConflict : kStale);
     const bool goes_on = event.kind == EventKind::kTake || event.kind == EventKind::kProgress;
     if (!goes_on || !parts_.tell) return;
     if (taken && !(applied.state == model::RunState::kRunning && applied.cancel_requested)) return;
@@ -189,7 +190,10 @@ void StatusListener::Note(const model::RunEvent& report, const store::Applied& a
 }
 
 StatusListener::Counts StatusListener::counts() const {
-    return {.applied = counts_[kApplied], .stale = counts_[kStale], .dead = counts_[kDead]};
+    return {.applied = counts_[kApplied],
+            .stale = counts_[kStale],
+            .conflict = counts_[kConflict],
+            .dead = counts_[kDead]};
 }
 
 }  // namespace ksana::engine

@@ -39,8 +39,9 @@ class StatusListener final : public Service {
     };
     struct Counts {
         std::uint64_t applied = 0;
-        std::uint64_t stale = 0;  // of attempts that are over, or another consumer's
-        std::uint64_t dead = 0;   // unreadable
+        std::uint64_t stale = 0;     // of attempts that are over, or another consumer's
+        std::uint64_t conflict = 0;  // they contradict what was reported before
+        std::uint64_t dead = 0;      // unreadable
     };
 
     explicit StatusListener(const Parts& parts);
@@ -77,7 +78,7 @@ class StatusListener final : public Service {
     std::deque<Reports> waiting_;  // received from the present link, not applied; RunOnce only
     SteadyPoint again_at_{};       // not before: the store has failed; RunOnce only
     Duration pause_{};             // RunOnce only
-    std::array<std::atomic<std::uint64_t>, 3> counts_{};
+    std::array<std::atomic<std::uint64_t>, 4> counts_{};
     Mutex service_mutex_;  // one Start or Stop at a time
     LoopThread thread_;
 };

@@ -7,6 +7,34 @@
 
 namespace ksana::engine {
 
+namespace {
+
+SigningKeys KeysOf(const model::Callbacks& callbacks) {
+    SigningKeys keys{.access_key = callbacks.access_key, .secrets = {callbacks.secret_key}};
+    if (!callbacks.previous_secret_key.empty()) {
+        keys.secrets.push_back(callbacks.previous_secret_key);
+    }
+    return keys;
+}
+
+}  // namespace
+
+Result<SigningKeys> SigningKeysOf(store::Store& store, const std::string& type) {
+    const auto found = store.types().Get(type);
+    if (!found && found.error().code == Code::kNotFound) {
+        return Error(
+            Code::kNotFound,
+            fmt::format("the call is to be signed as the type \"{}\", which is gone", type));
+    }
+    if (!found) return found.error();
+    const model::Callbacks& callbacks = found->value.callbacks;
+    if (callbacks.security == model::CallbackSecurity::kAkSk) return KeysOf(callbacks);
+    return Error(Code::kInvalidArgument,
+                 fmt::format("the call is to be signed as the type \"{}\", whose callbacks have no "
+                             "security \"aksk\"",
+                             type));
+}
+
 CallbackCall ResolveCallback(const model::Run& run, const model::RunType* type) {
     CallbackCall call;
     auto order = codec::CallbackOrderFromJson(run.payload);
@@ -32,11 +60,9 @@ CallbackCall ResolveCallback(const model::Run& run, const model::RunType* type) 
         call.method = one.method;
     }
     if (callbacks.security != model::CallbackSecurity::kAkSk) return call;
-    call.access_key = callbacks.access_key;
-    call.secrets.push_back(callbacks.secret_key);
-    if (!callbacks.previous_secret_key.empty()) {
-        call.secrets.push_back(callbacks.previous_secret_key);
-    }
+    SigningKeys keys = KeysOf(callbacks);
+    call.access_key = std::move(keys.access_key);
+    call.secrets = std::move(keys.secrets);
     return call;
 }
 

@@ -30,6 +30,16 @@ struct CallbackCall {
     std::string fault;                 // why the request cannot be sent; empty: it can
 };
 
+// What calls are signed with.
+struct SigningKeys {
+    std::string access_key;
+    std::vector<std::string> secrets;  // the newest first
+};
+
+// Returns the keys by which the callbacks of a type are signed, from the store. kNotFound: there is
+// no such type. kInvalidArgument: its callbacks are not signed.
+Result<SigningKeys> SigningKeysOf(store::Store& store, const std::string& type);
+
 // Resolves a callback. The current type decides the address and the signature, so that an edit
 // applies to pending callbacks too and a secret is never sent to an outdated address. If the type
 // is gone (null) or names no receiver any more, the address of the order remains; a signed callback

@@ -272,7 +272,7 @@ void ActiveAttempts::End(ActiveAttempt& attempt, model::Event event) {
 void ActiveAttempts::EndLocked(ActiveAttempt& attempt, model::Event event, SteadyPoint now) {
     if (attempt.begun) --under_way_;
     if (!limit_queue_.empty()) limit_queue_.Remove(attempt);
-    if (limits_.active() || event.target == model::TargetHealth::kDown) {
+    if (limits_.active() || event.target > model::TargetHealth::kAnswered) {
         ReleaseLimits(attempt, event, now);
     }
     attempt.event = AsStopped(std::move(event), attempt.stop);
@@ -287,12 +287,13 @@ void ActiveAttempts::EndLocked(ActiveAttempt& attempt, model::Event event, Stead
 // failure of the run: the event becomes a snooze.
 void ActiveAttempts::ReleaseLimits(ActiveAttempt& attempt, model::Event& event, SteadyPoint now) {
     limits_.GiveBack(attempt.ticket, now);
-    const bool probe = std::exchange(attempt.ticket, {}).probe;
-    if (!probe && event.target == model::TargetHealth::kNone) return;
-    const auto next_probe = limits_.Tell({.host = SubjectOf(attempt).host,
+    const LimitTracker::Ticket ticket = std::exchange(attempt.ticket, {});
+    if (!ticket.probes() && event.target == model::TargetHealth::kNone) return;
+    const auto next_probe = limits_.Tell({.subject = SubjectOf(attempt),
                                           .sign = event.target,
                                           .began = attempt.started_at,
-                                          .probe = probe,
+                                          .probe = ticket.probe,
+                                          .path_probe = ticket.path_probe,
                                           .retry_after = event.after},
                                          now);
     const bool failed = event.kind == model::EventKind::kRetryableFailure ||

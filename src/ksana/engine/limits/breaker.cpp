@@ -6,13 +6,6 @@
 #include "ksana/base/ids/hash.hpp"
 
 namespace ksana::engine {
-namespace {
-
-// Jitter adds up to a fifth of a pause.
-constexpr int kJitterPart = 5;
-
-}  // namespace
-
 bool Breaker::Begin() {
     if (state_ != BreakerState::kOpen) return false;
     state_ = BreakerState::kHalfOpen;

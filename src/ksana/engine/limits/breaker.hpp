@@ -16,16 +16,19 @@ struct BreakerOptions {
     Duration longest_pause = std::chrono::minutes(1);
 };
 
-// Retry-After may extend a pause beyond longest_pause, up to this.
-inline constexpr Duration kLongestWish = std::chrono::hours(1);
+// Retry-After may extend a pause beyond longest_pause, up to this. A probe every ten minutes
+// burdens no target, and a wrong header does not silence one for longer.
+inline constexpr Duration kLongestWish = std::chrono::minutes(10);
+
+inline constexpr int kJitterPart = 5;  // jitter adds up to a fifth of a pause
 
 enum class BreakerState : std::uint8_t { kClosed, kOpen, kHalfOpen };
 
-// The circuit breaker of one destination. Closed: calls go out. After BreakerOptions::failures
-// consecutive failures that say that the destination is unreachable, it opens and blocks all calls
-// for a pause. Then one call goes out as a probe (half-open). If the probe fails, the next pause is
-// twice as long, with jitter so that the nodes of a cluster do not probe at the same time. Not
-// thread-safe: LimitTracker owns it and guards it with its mutex.
+// The circuit breaker of one destination: a host, or a path of it. Closed: calls go out. After
+// BreakerOptions::failures consecutive failures that say that the destination is unreachable, it
+// opens and blocks all calls for a pause. Then one call goes out as a probe (half-open). If the
+// probe fails, the next pause is twice as long, with jitter so that the nodes of a cluster do not
+// probe at the same time. Not thread-safe: LimitTracker owns it and guards it with its mutex.
 class Breaker {
   public:
     // `name`: the seed of the jitter, which differs by node and destination.

@@ -64,4 +64,18 @@ Result<std::map<std::string, model::Limit>> ReadLimits(store::Store& store) {
     return limits;
 }
 
+Result<std::map<std::string, TimePoint>> ReadBreakerResets(store::Store& store) {
+    std::map<std::string, TimePoint> resets;
+    store::ListParams params{
+        .prefix = std::string(kBreakerSettings), .limit = store::kMaxPageSize, .cursor = {}};
+    do {
+        KSANA_TRY(const store::Page<model::Document> page, store.settings().List(params));
+        for (const model::Document& document : page.items) {
+            resets.emplace(document.key.substr(kBreakerSettings.size()), document.updated_at);
+        }
+        params.cursor = page.next;
+    } while (!params.cursor.empty() && resets.size() < kMaxLimits);
+    return resets;
+}
+
 }  // namespace ksana::engine

@@ -22,4 +22,12 @@ inline constexpr std::size_t kMaxLimits = 10'000;
 // as one that a newer version wrote. Returns the store's error if it cannot be read.
 Result<std::map<std::string, model::Limit>> ReadLimits(store::Store& store);
 
+// The settings by which every node is told to forget the breakers of a host: "breaker/HOST". They
+// vanish by themselves after kBreakerResetKept, since what a node forgets is in its memory only.
+inline constexpr std::string_view kBreakerSettings = "breaker/";
+inline constexpr Duration kBreakerResetKept = std::chrono::hours(1);
+
+// Returns when breakers of which hosts were last reset.
+Result<std::map<std::string, TimePoint>> ReadBreakerResets(store::Store& store);
+
 }  // namespace ksana::engine

@@ -25,6 +25,23 @@ constexpr std::int64_t kMostKeptWaiting = 64;
 constexpr Duration kShortestAway = seconds(1);
 constexpr Duration kLongestAway = std::chrono::minutes(5);
 
+// Paths that begin with the same bytes share a breaker.
+constexpr std::size_t kMostOfPath = 256;
+
+std::string PathTargetOf(std::string_view url, const std::string& host) {
+    if (host.empty()) return {};
+    url.remove_prefix(std::min(url.find("://") + 3, url.size()));
+    url = url.substr(0, url.find_first_of("?#"));
+    const std::size_t slash = url.find('/');
+    const std::string_view path = slash == std::string_view::npos ? "/" : url.substr(slash);
+    return host + std::string(path.substr(0, kMostOfPath));
+}
+
+void SetTarget(std::string_view url, LimitSubject& subject) {
+    subject.host = model::HostAndPortOf(url);
+    subject.path = PathTargetOf(url, subject.host);
+}
+
 }  // namespace
 
 // The limit of a type applies to its work. A callback about the end of a run counts only toward the
@@ -32,16 +49,14 @@ constexpr Duration kLongestAway = std::chrono::minutes(5);
 LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback) {
     LimitSubject subject;
     if (callback != nullptr) {
-        if (!callback->url.starts_with(kMailTo)) {
-            subject.host = model::HostAndPortOf(callback->url);
-        }
+        if (!callback->url.starts_with(kMailTo)) SetTarget(callback->url, subject);
         return subject;
     }
     subject.type = run.type;
     if (job == nullptr) return subject;
     subject.group = job->group;
     if (const auto* http = std::get_if<model::HttpAction>(&job->action)) {
-        subject.host = model::HostAndPortOf(http->url);
+        SetTarget(http->url, subject);
     }
     return subject;
 }
@@ -107,6 +122,7 @@ LimitTracker::Answer LimitTracker::TryTake(const LimitSubject& subject, SteadyPo
 LimitTracker::Answer LimitTracker::TryTakeLocked(const LimitSubject& subject, SteadyPoint now,
                                                  bool& asks) {
     if (auto refused = AskBreaker(subject.host, now)) return *std::move(refused);
+    if (auto refused = AskBreaker(subject.path, now)) return *std::move(refused);
     Answer answer;
     std::vector<std::shared_ptr<Line>> lines = LinesOf(subject);
     for (const auto& line : lines) {
@@ -121,8 +137,8 @@ LimitTracker::Answer LimitTracker::TryTakeLocked(const LimitSubject& subject, St
     if (node_) node_->Take(now);
     answer.ticket.since = now;
     answer.ticket.lines = std::move(lines);
-    const auto host = subject.host.empty() ? hosts_.end() : hosts_.find(subject.host);
-    if (host != hosts_.end()) answer.ticket.probe = host->second.breaker.Begin();
+    answer.ticket.probe = BeginCall(subject.host);
+    answer.ticket.path_probe = BeginCall(subject.path);
     return answer;
 }
 

@@ -27,6 +27,8 @@ struct LimitSubject {
     // Empty: none.
     std::string type;
     std::string host;  // host and port; empty: the attempt calls no host
+    // The host with the path of the URL as the job has it, without query and with its placeholders.
+    std::string path;
 };
 
 LimitSubject SubjectOf(const model::Run& run, const model::Job* job, const CallbackCall* callback);
@@ -80,7 +82,11 @@ class LimitTracker {
     struct Ticket {
         std::vector<std::shared_ptr<Line>> lines;
         SteadyPoint since{};
-        bool probe = false;  // the attempt probes an open breaker
+        // The attempt probes the open breaker of its host, or of its path.
+        bool probe = false;
+        bool path_probe = false;
+
+        bool probes() const { return probe || path_probe; }
     };
 
     struct Answer {
@@ -126,16 +132,23 @@ class LimitTracker {
 
     // What an attempt learned about its destination.
     struct Sign {
-        std::string host;
+        LimitSubject subject;
         model::TargetHealth sign = model::TargetHealth::kNone;
         SteadyPoint began{};
         bool probe = false;
-        std::optional<Duration> retry_after;
+        bool path_probe = false;
+        std::optional<Duration> retry_after;  // of the path
     };
-    // Passes an ended attempt's observation to the breaker of its destination. If the attempt was a
-    // failed probe, returns the time until the next probe: the failure then says nothing about the
-    // run itself.
+    // Passes an ended attempt's observation to the breakers of its host and of its path: only a
+    // host that cannot be reached is down, and what a path answers holds for that path. If the
+    // attempt was a failed probe, returns the time until the run may be tried again: the failure
+    // then says nothing about the run itself.
     std::optional<Duration> Tell(const Sign& sign, SteadyPoint now);
+
+    // Forgets what is known about a host, with or without a port, and about its paths, as if they
+    // had answered: calls go out at once. Returns whether there was anything. Attempts that were
+    // sent away come back within BreakerOptions::longest_pause.
+    bool ResetBreakers(std::string_view host);
 
     // Returns how many attempts may wait in memory for a key: as many as start within the next
     // seconds.
@@ -191,11 +204,12 @@ class LimitTracker {
     // Notes that agents wait for so many tasks of a type for which the share has no room.
     void WantType(std::string_view type, std::size_t tasks, SteadyPoint now);
 
-    // Returns all limits except the node's own, by key. Leaves `waiting` for the caller to fill in.
+    // Returns all limits except the node's own, by key, and the hosts and paths that have failed
+    // lately. Leaves `waiting` for the caller to fill in.
     std::vector<LimitUse> Uses(SteadyPoint now) const;
 
   private:
-    struct Host {  // a destination with a recent failure
+    struct Host {  // a host or a path with a recent failure
         Breaker breaker;
         std::int64_t given_back = 0;  // attempts since the breaker opened
     };
@@ -206,8 +220,19 @@ class LimitTracker {
     // Sets `asks` if LimitShares must be woken.
     Answer TryTakeLocked(const LimitSubject& subject, SteadyPoint now, bool& asks)
         KSANA_REQUIRES(mutex_);
-    std::optional<Answer> AskBreaker(const std::string& host, SteadyPoint now)
+    // `name`: of a host or a path.
+    std::optional<Answer> AskBreaker(const std::string& name, SteadyPoint now)
         KSANA_REQUIRES(mutex_);
+    bool BeginCall(const std::string& name) KSANA_REQUIRES(mutex_);
+    struct NamedSign {
+        const std::string& name;
+        model::TargetHealth sign;  // kDown, kAnswered or kNone
+        SteadyPoint began;
+        bool probe;
+        std::optional<Duration> retry_after;
+    };
+    std::optional<Duration> TellOne(const NamedSign& sign, SteadyPoint now) KSANA_REQUIRES(mutex_);
+    Duration Away(const Breaker& breaker, SteadyPoint now) const;
     void NoteActive() KSANA_REQUIRES(mutex_);
     void TellNeed() const {
         if (need_) need_();

@@ -27,7 +27,7 @@ class LimitTrackerTest : public ::testing::Test {
         return 999;
     }
     std::optional<Duration> Down(const std::string& host, bool probe = false) {
-        return limits_.Tell({.host = host,
+        return limits_.Tell({.subject = {.host = host},
                              .sign = TargetHealth::kDown,
                              .began = now_,
                              .probe = probe,
@@ -35,7 +35,7 @@ class LimitTrackerTest : public ::testing::Test {
                             now_);
     }
     void Answered(const std::string& host) {
-        limits_.Tell({.host = host,
+        limits_.Tell({.subject = {.host = host},
                       .sign = TargetHealth::kAnswered,
                       .began = now_,
                       .probe = false,
@@ -177,6 +177,84 @@ TEST_F(LimitTrackerTest, OneProbeAndThenAll) {
     EXPECT_EQ(Take(etl_).kind, Kind::kGranted);
     EXPECT_FALSE(Take(etl_).ticket.probe);
     EXPECT_FALSE(limits_.active()) << "nothing is left to be known";
+}
+
+TEST_F(LimitTrackerTest, APathThatIsBusySilencesNoOther) {
+    const LimitSubject busy{.host = "a.com:443", .path = "a.com:443/busy"};
+    const LimitSubject other{.host = "a.com:443", .path = "a.com:443/other"};
+    const auto refuse = [&](bool probe) {
+        return limits_.Tell({.subject = busy,
+                             .sign = TargetHealth::kUnavailable,
+                             .began = now_,
+                             .path_probe = probe,
+                             .retry_after = std::chrono::hours(24)},
+                            now_);
+    };
+    refuse(false);
+    refuse(false);
+    const auto away = Take(busy);
+    EXPECT_EQ(away.kind, Kind::kLater);
+    EXPECT_TRUE(away.breaker);
+    EXPECT_EQ(away.key, "host:a.com:443/busy");
+    EXPECT_LE(away.after, seconds(73)) << "it comes back to see whether the breaker was reset";
+    EXPECT_EQ(Take(other).kind, Kind::kGranted);
+    now_ += kLongestWish - seconds(1);
+    EXPECT_EQ(Take(busy).kind, Kind::kLater);
+    now_ += seconds(1);
+    const auto probe = Take(busy);
+    EXPECT_EQ(probe.kind, Kind::kGranted) << "a day is no answer";
+    EXPECT_TRUE(probe.ticket.path_probe);
+    EXPECT_FALSE(probe.ticket.probe);
+    EXPECT_TRUE(refuse(true));
+    EXPECT_EQ(Take(busy).kind, Kind::kLater);
+}
+
+TEST_F(LimitTrackerTest, AHostThatIsDownIsDownForAllItsPaths) {
+    const LimitSubject one{.host = "a.com:443", .path = "a.com:443/one"};
+    for (int n = 0; n < 2; ++n) {
+        limits_.Tell(
+            {.subject = one, .sign = TargetHealth::kDown, .began = now_, .retry_after = {}}, now_);
+    }
+    EXPECT_EQ(Take(one).key, "host:a.com:443");
+    EXPECT_EQ(Take({.host = "a.com:443", .path = "a.com:443/two"}).kind, Kind::kLater);
+}
+
+TEST_F(LimitTrackerTest, ABreakerIsReset) {
+    for (const char* host : {"a.com:443", "a.com:80", "b.com:443"}) {
+        Down(host);
+        Down(host);
+    }
+    for (int n = 0; n < 2; ++n) {
+        limits_.Tell({.subject = {.host = "a.com:80", .path = "a.com:80/x"},
+                      .sign = TargetHealth::kUnavailable,
+                      .began = now_,
+                      .retry_after = {}},
+                     now_);
+    }
+    const auto may = [this](const std::string& host, const std::string& path) {
+        return Take({.host = host, .path = host + path}).kind == Kind::kGranted;
+    };
+    EXPECT_FALSE(limits_.ResetBreakers("com"));
+    EXPECT_TRUE(limits_.ResetBreakers("a.com:443"));
+    EXPECT_TRUE(may("a.com:443", "/"));
+    EXPECT_FALSE(may("a.com:80", "/x"));
+    EXPECT_TRUE(limits_.ResetBreakers("a.com")) << "all ports";
+    EXPECT_TRUE(may("a.com:80", "/x"));
+    EXPECT_FALSE(may("b.com:443", "/"));
+    EXPECT_TRUE(limits_.ResetBreakers("b.com:443"));
+    EXPECT_FALSE(limits_.active()) << "nothing is left to be known";
+}
+
+TEST(LimitSubjects, APathIsThatOfTheJobWithoutItsQuery) {
+    model::Job job;
+    const auto path = [&job](const std::string& url) {
+        job.action = model::HttpAction{.url = url};
+        return SubjectOf({}, &job, nullptr).path;
+    };
+    EXPECT_EQ(path("http://A.com/x/{{id}}?q=1#f"), "a.com:80/x/{{id}}");
+    EXPECT_EQ(path("https://a.com?q=/x"), "a.com:443/");
+    EXPECT_EQ(path("https://a.com"), "a.com:443/");
+    EXPECT_EQ(path("http://a.com/" + std::string(500, 'x')).size(), 8U + 256U);
 }
 
 TEST_F(LimitTrackerTest, TheNodesOwnRate) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ksana/base/log/log.hpp"
+#include "ksana/exec/call_values.hpp"
 #include "ksana/exec/command/command_spec.hpp"
 #include "ksana/exec/command/process_tree.hpp"
 
@@ -54,14 +55,14 @@ model::Event Lost(const char* why) {
 
 // Kills what a guardian that died has left: its first processes died with it. Looks again for those
 // that were being forked, but not for ever: a process that waits for a device does not die.
-void KillByExecId(const std::set<std::string>& exec_ids) {
+void KillByAttemptId(const std::set<std::string>& attempt_ids) {
     constexpr int kMostLooks = 100;
     bool found = true;
     for (int look = 0; look < kMostLooks && found; ++look) {
         found = false;
         for (const pid_t pid : AllProcesses()) {
-            const auto exec_id = VariableOf(pid, "KSANA_EXEC_ID");
-            if (!exec_id || !exec_ids.contains(*exec_id)) continue;
+            const auto attempt_id = VariableOf(pid, "KSANA_EXEC_ID");
+            if (!attempt_id || !attempt_ids.contains(*attempt_id)) continue;
             found = kill(pid, SIGKILL) == 0 || found;
         }
     }
@@ -374,9 +375,11 @@ void CommandExecutor::Finish(const Ending& ending) {
 
 void CommandExecutor::LoseAll(const char* why) {
     if (commands_.empty()) return;
-    std::set<std::string> exec_ids;
-    for (const auto& [exec_id, id] : by_exec_id_) exec_ids.insert(exec_id);
-    KillByExecId(exec_ids);
+    std::set<std::string> attempt_ids;
+    for (const auto& [id, running] : commands_) {
+        attempt_ids.insert(AttemptIdOf(running.attempt().run));
+    }
+    KillByAttemptId(attempt_ids);
     for (auto& [id, running] : std::exchange(commands_, {})) {
         if (running.pipe >= 0) close(running.pipe);
         model::Event event = Lost(why);

@@ -13,6 +13,7 @@
 #include "ksana/base/text/text_map.hpp"
 #include "ksana/base/time/clock.hpp"
 #include "ksana/engine/dispatch/executor.hpp"
+#include "ksana/exec/call_values.hpp"
 #include "ksana/exec/command/command_files.hpp"
 #include "ksana/exec/command/command_outcome.hpp"
 #include "ksana/exec/command/command_output.hpp"
@@ -63,7 +64,7 @@ class CommandExecutor final : public engine::Executor {
     struct Running {
         Running(Launch launched, const std::string& folder, std::size_t output_limit)
             : launch(std::move(launched)),
-              files(folder, launch.attempt->run.status.exec_id,
+              files(folder, AttemptIdOf(launch.attempt->run),
                     !launch.attempt->run.payload.empty()),
               output(output_limit) {}
 

@@ -10,6 +10,7 @@
 
 #include "ksana/base/process/cond_var.hpp"
 #include "ksana/exec/attempt_fixture.hpp"
+#include "ksana/exec/call_values.hpp"
 #include "ksana/exec/command/command_spec.hpp"
 #include "ksana/exec/command/process_tree.hpp"
 
@@ -45,6 +46,7 @@ class CommandExecutorTest : public ::testing::Test {
             changed_.NotifyAll();
         };
         const std::string exec_id = run.status.exec_id;
+        attempt_ids_[exec_id] = AttemptIdOf(run);
         executor_.Start(attempt, [this, exec_id](model::Event event) {
             const MutexLock lock(mutex_);
             events_.emplace(exec_id, std::move(event));
@@ -77,10 +79,10 @@ class CommandExecutorTest : public ::testing::Test {
         return action;
     }
 
-    static std::vector<pid_t> ProcessesWith(const std::string& exec_id) {
+    std::vector<pid_t> ProcessesWith(const std::string& exec_id) const {
         std::vector<pid_t> found;
         for (const pid_t pid : AllProcesses()) {
-            if (VariableOf(pid, "KSANA_EXEC_ID") == exec_id) found.push_back(pid);
+            if (VariableOf(pid, "KSANA_EXEC_ID") == attempt_ids_.at(exec_id)) found.push_back(pid);
         }
         return found;
     }
@@ -90,6 +92,7 @@ class CommandExecutorTest : public ::testing::Test {
     CondVar changed_;
     std::map<std::string, model::Event> events_ KSANA_GUARDED_BY(mutex_);
     engine::AttemptNews news_ KSANA_GUARDED_BY(mutex_);
+    std::map<std::string, std::string> attempt_ids_;  // what the processes get, by exec_id
     int count_ = 0;
     TextMap variables_ = {{"PATH", "/usr/bin:/bin"}, {"SECRET", "s"}, {"TZ", "UTC"}};
     CommandExecutor executor_{clock_, {.variables = variables_}};
@@ -146,7 +149,8 @@ TEST_F(CommandExecutorTest, TheEnvironmentIsExact) {
     const auto has = [&](const std::string& text) {
         return event.detail.find(text) != std::string::npos;
     };
-    EXPECT_TRUE(has(R"("output":"KSANA_ATTEMPT=2\nKSANA_EXEC_ID=exec-)")) << event.detail;
+    EXPECT_TRUE(has(R"("output":"KSANA_ATTEMPT=2\nKSANA_EXEC_ID=)")) << event.detail;
+    EXPECT_FALSE(has("exec-")) << "who has the exec_id may report: " << event.detail;
     EXPECT_TRUE(has("\\nKSANA_FENCE=5\\nKSANA_JOB_ID=job-1\\nKSANA_PAYLOAD_FILE=/tmp/ksana-"));
     EXPECT_TRUE(
         has("\\nKSANA_RUN_ID=0192f0c1-2345-7abc-8def-0123456789ab\\n"

@@ -60,7 +60,7 @@ void AddInherited(const model::CommandAction& action, const TextMap& process, Va
 void AddOurs(const model::Run& run, const CommandPlaces& places, const model::TraceSampler& sampler,
              Variables& all) {
     all["KSANA_RUN_ID"] = run.id.ToString();
-    all["KSANA_EXEC_ID"] = run.status.exec_id;
+    all["KSANA_EXEC_ID"] = AttemptIdOf(run);
     all["KSANA_ATTEMPT"] = std::to_string(run.status.attempt);
     all["KSANA_FENCE"] = std::to_string(run.status.fence);
     if (!run.job_id.empty()) all["KSANA_JOB_ID"] = run.job_id;
@@ -167,7 +167,7 @@ Result<SpawnSpec> MakeSpawnSpec(const engine::ActiveAttempt& attempt, const Comm
     }
     if (action->argv.empty()) return BadCommand("the command names no program");
     SpawnSpec spec;
-    spec.exec_id = attempt.run.status.exec_id;
+    spec.attempt_id = AttemptIdOf(attempt.run);
     Filler filler(attempt);
     KSANA_TRY_VOID(SetArguments(*action, filler, spec));
     KSANA_TRY(spec.working_directory, filler.Fill(action->working_directory, "working_directory"));

@@ -106,7 +106,7 @@ bool GuardianProcess::Receive() {
 
 void GuardianProcess::Spawn(const Ask& ask, int output) {
     Command command;
-    command.exec_id = ask.spec.exec_id;
+    command.attempt_id = ask.spec.attempt_id;
     command.ending.id = ask.id;
     command.cgroup = cgroups_.Take();
     const int cgroup = command.cgroup ? command.cgroup->folder() : -1;
@@ -187,9 +187,9 @@ void GuardianProcess::LookForOrphans() {
 // Returns the command that an orphan comes from; 0: unknown.
 std::uint64_t GuardianProcess::CommandOf(pid_t orphan) const {
     const auto session = SessionOf(orphan);
-    const auto exec_id = VariableOf(orphan, "KSANA_EXEC_ID");
+    const auto attempt_id = VariableOf(orphan, "KSANA_EXEC_ID");
     for (const auto& [id, command] : commands_) {
-        if (session == command.pid || exec_id == command.exec_id) return id;
+        if (session == command.pid || attempt_id == command.attempt_id) return id;
     }
     return 0;
 }

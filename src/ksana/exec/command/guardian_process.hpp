@@ -39,7 +39,7 @@ class GuardianProcess {
     // A command, from its spawn until its ending is sent.
     struct Command {
         pid_t pid = 0;
-        std::string exec_id;
+        std::string attempt_id;
         std::unique_ptr<CommandCgroup> cgroup;  // null: none
         bool exited = false;                    // its first process has been reaped
         bool killed = false;                    // everything of it must go

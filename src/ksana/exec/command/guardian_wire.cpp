@@ -71,7 +71,7 @@ bool TakeSpec(std::string_view packet, const AskHeader& header, SpawnSpec& spec)
             if (!Take(packet, spec.user->groups.emplace_back())) return false;
         }
     }
-    return TakeText(packet, spec.exec_id) && TakeText(packet, spec.working_directory) &&
+    return TakeText(packet, spec.attempt_id) && TakeText(packet, spec.working_directory) &&
            TakeTexts(packet, header.program_count, spec.programs) &&
            TakeTexts(packet, header.argument_count, spec.arguments) &&
            TakeTexts(packet, header.variable_count, spec.variables) && packet.empty();
@@ -86,7 +86,7 @@ std::string Encode(const Ask& ask) {
     if (ask.spec.user) {
         for (const std::uint32_t group : ask.spec.user->groups) Put(packet, group);
     }
-    PutText(packet, ask.spec.exec_id);
+    PutText(packet, ask.spec.attempt_id);
     PutText(packet, ask.spec.working_directory);
     for (const auto* texts : {&ask.spec.programs, &ask.spec.arguments, &ask.spec.variables}) {
         for (const std::string& text : *texts) PutText(packet, text);

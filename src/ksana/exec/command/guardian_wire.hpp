@@ -42,7 +42,7 @@ struct AskHeader {
 
 // A command as it is handed to the kernel. No text holds a NUL.
 struct SpawnSpec {
-    std::string exec_id;
+    std::string attempt_id;
     std::string working_directory;      // empty: that of the guardian
     std::vector<std::string> programs;  // paths to try in turn
     std::vector<std::string> arguments;

@@ -69,7 +69,7 @@ MultiLoop::MultiLoop(const Parts& parts, int epoll_fd)
     : parts_(parts),
       epoll_(epoll_fd),
       watches_(epoll_fd),
-      settings_{parts.options.ca_file, parts.options.egress, watches_},
+      settings_{parts.options.ca_file, parts.options.crl_file, parts.options.egress, watches_},
       plain_({parts.options, parts.clock, parts.counters, watches_, epoll_fd}) {}
 
 // Run has ended every call; only idle connections are left.

@@ -88,6 +88,7 @@ void Transfer::SetUpHandle() {
         Set(handle, CURLOPT_CAINFO, settings_.ca_file.c_str());
         Set(handle, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
     }
+    if (!settings_.crl_file.empty()) Set(handle, CURLOPT_CRLFILE, settings_.crl_file.c_str());
     Set(handle, CURLOPT_HEADERFUNCTION, &Transfer::OnHeader);
     Set(handle, CURLOPT_HEADERDATA, self);
     Set(handle, CURLOPT_WRITEFUNCTION, &Transfer::OnBody);
@@ -322,8 +323,9 @@ std::string Transfer::TextOf(CallError error, CURLcode code) const {
             if (answer_.timings.dns == Duration::zero()) return "the name was not resolved";
             return TimedOut(answer_);
         default: {
-            const std::string_view text = Trimmed(error_buffer_.data());
-            return text.empty() ? libcurl::Api().curl_easy_strerror(code) : std::string(text);
+            std::string text(Trimmed(error_buffer_.data()));
+            if (text.empty()) text = libcurl::Api().curl_easy_strerror(code);
+            return error == CallError::kTls ? NoTls(text, where) : text;
         }
     }
 }

@@ -16,6 +16,7 @@ namespace ksana::http_client {
 // Shared by all transfers of a client; the referenced objects outlive them.
 struct TransferSettings {
     const std::string& ca_file;
+    const std::string& crl_file;
     const EgressRules& egress;
     WatchList& watches;
 };

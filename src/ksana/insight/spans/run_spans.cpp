@@ -106,7 +106,6 @@ class Spans {
             span.links.push_back({trace_id_, model::AttemptSpanOf(run_.id, number - 1)});
         AddNumber(span, "ksana.attempt", number);
         AddNumber(span, "ksana.fence", attempt.fence);
-        AddText(span, "ksana.exec_id", attempt.exec_id);
         AddText(span, "ksana.owner", attempt.owner);
         if (attempt.outcome) {
             AddText(span, "ksana.outcome", model::NameOf(*attempt.outcome));

@@ -49,7 +49,7 @@ class RuleCheck {
         : rule_(rule), problems_(problems) {}
 
     void Run(schedule::ZoneDatabase& zones) {
-        if (!IsIdentifier(rule_.id)) Add("/id", "must be 1 to 128 letters, digits and - _ . :");
+        if (!IsIdentifier(rule_.id)) Add("/id", fmt::format("is {}", kIdentifierRule));
         Text("/name", rule_.name, kMaxText);
         Condition();
         Text("/scope/job", rule_.scope.job, kMaxText);
@@ -109,7 +109,7 @@ class RuleCheck {
             const AlertWebhook& webhook = *rule_.webhook;
             if (const auto fault = CheckHttpUrl(webhook.url)) Add("/webhook/url", *fault);
             if (!webhook.access_key.empty() && !IsIdentifier(webhook.access_key)) {
-                Add("/webhook/access_key", "must be letters, digits and - _ . :");
+                Add("/webhook/access_key", fmt::format("is {}", kIdentifierRule));
             }
             Text("/webhook/secret", webhook.secret, kMaxSecret);
         }

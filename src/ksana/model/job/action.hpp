@@ -21,6 +21,7 @@ struct HttpAction {
     std::string url;
     TextMap headers;
     std::string body;
+    std::string sign_as;  // a type, by whose keys the call is signed; empty: it is not signed
     friend bool operator==(const HttpAction&, const HttpAction&) = default;
 };
 

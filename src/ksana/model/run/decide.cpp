@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ksana/model/run/attempt_log.hpp"
+#include "ksana/model/run/reporter.hpp"
 #include "ksana/model/run/retry.hpp"
 
 namespace ksana::model {
@@ -326,12 +327,6 @@ bool NeedsExecId(const Run& run, const Event& event) {
            (event.kind == EventKind::kSkip && run.status.state == RunState::kRunning);
 }
 
-// Returns whether the event comes from somebody else than the one who has the attempt: a message
-// that the broker delivered twice reaches two consumers with one exec_id.
-bool IsStrangers(const Run& run, const Event& event) {
-    return !event.owner.empty() && event.owner != run.status.owner && !IsWithBroker(run.status);
-}
-
 // Returns whether a consumer of the broker is heard of for the first time. That may be the end of
 // the attempt: messages overtake each other.
 bool IsTakenBy(const Run& run, const Event& event) {
@@ -342,23 +337,7 @@ bool IsTakenBy(const Run& run, const Event& event) {
 
 Transition Decide(Run& run, const Event& event, TimePoint now) {
     if (NeedsExecId(run, event)) {
-        const bool same_id = !event.exec_id.empty() && event.exec_id == run.status.exec_id;
-        const bool same_attempt = same_id && !IsStrangers(run, event);
-        if (same_id && !same_attempt && run.status.state == RunState::kRunning) {
-            return {.verdict = EventVerdict::kStale,
-                    .reason = "somebody else has the attempt this speaks for",
-                    .goes_on = true};
-        }
-        if (same_attempt && run.status.state != RunState::kRunning &&
-            run.status.last_report == event.kind) {
-            return {.verdict = EventVerdict::kDuplicate};
-        }
-        if (!same_attempt || run.status.state != RunState::kRunning) {
-            return {.verdict = EventVerdict::kStale,
-                    .reason =
-                        "the attempt this speaks for is over; its exec_id is not the run's "
-                        "current one"};
-        }
+        if (auto refusal = JudgeReporter(run, event)) return *std::move(refusal);
     }
     Decider decider(run, event, now);
     if (IsFenced(event.kind) && IsTakenBy(run, event)) decider.NoteTaken();

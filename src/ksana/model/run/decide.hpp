@@ -10,11 +10,13 @@
 
 namespace ksana::model {
 
-// What the end of an attempt says about the health of its target.
+// What the end of an attempt says about the health of its target; from kDown on, nothing good.
 enum class TargetHealth : std::uint8_t {
     kNone,      // nothing: the call was not sent, was stopped, or its answer timed out
     kAnswered,  // the target answered, with whatever status
-    kDown,      // the target was unreachable, or only a gateway in front of it answered
+    kDown,      // the target was unreachable
+    // 502, 503 or 504: the host is there, but what the path of the call leads to is down or busy.
+    kUnavailable,
 };
 
 // An event of a run. The comment of a field names the kinds that use it; other kinds ignore it.
@@ -27,6 +29,9 @@ struct Event {
     // that is known; they are stale if another one has the attempt. Of an attempt that the broker
     // has, they are also the news that it was begun.
     std::string owner;
+    // Of a report over the routes of agents: the name that the reporter gives itself; empty: none.
+    // It must be that of the owner, and only runs of agents and workers take such a report.
+    std::optional<std::string> agent;
     Duration lease{};    // kStart, kProgress; kTake: zero: the attempt ends with its timeout only
     std::string result;  // kSuccess
     std::string error;   // failures, kTimeout, kLostOwner, kCallbackFailed
@@ -65,7 +70,7 @@ enum class EventVerdict : std::uint8_t {
     kApplied,    // the run has changed: write it
     kDuplicate,  // this report was applied before: answer as before, write nothing
     kStale,      // the event belongs to an attempt that is over: refuse, write nothing
-    kRefused,    // not possible in this state: refuse, write nothing
+    kRefused,    // not possible in this state, or it contradicts the report before: write nothing
     kNotFound,   // there is no such run: from a store, never from Decide
 };
 

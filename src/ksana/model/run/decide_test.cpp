@@ -302,7 +302,8 @@ TEST_F(DecideTest, RepeatedReportsAreKnownAgainAndLateOnesRefused) {
     EXPECT_EQ(On(run, {.kind = EventKind::kSuccess, .exec_id = "e1"}).verdict,
               EventVerdict::kDuplicate);
     EXPECT_EQ(On(run, {.kind = EventKind::kRetryableFailure, .exec_id = "e1"}).verdict,
-              EventVerdict::kStale);
+              EventVerdict::kRefused)
+        << "it contradicts the first";
 
     run = In(RunState::kRunning);
     run.status = On(run, {.kind = EventKind::kLostOwner, .exec_id = "e1"}).after;

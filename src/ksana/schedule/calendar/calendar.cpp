@@ -50,7 +50,7 @@ void CheckRules(const std::vector<CalendarRule>& rules, std::string_view list,
 
 void CheckName(const Calendar& calendar, std::vector<Problem>& problems) {
     if (!IsIdentifier(calendar.name)) {
-        problems.push_back({"/name", "is 1 to 128 letters, digits and - _ . : long"});
+        problems.push_back({"/name", fmt::format("is {}", kIdentifierRule)});
     }
     if (calendar.description.size() > 4'000 || !IsUtf8(calendar.description) ||
         calendar.description.find('\0') != std::string::npos) {

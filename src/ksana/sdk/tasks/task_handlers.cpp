@@ -59,9 +59,9 @@ std::shared_ptr<const JobPolicy> TaskPolicy() {
 
 Result<void> TaskHandlers::Add(std::string type, TaskHandler handler) {
     if (!IsIdentifier(type)) {
-        return Error(Code::kInvalidArgument,
-                     fmt::format("\"{}\": a type is 1 to {} letters, digits and - _ . : long",
-                                 Excerpt(Printable(type), 200), kMaxIdentifierLength));
+        return Error(
+            Code::kInvalidArgument,
+            fmt::format("\"{}\": a type is {}", Excerpt(Printable(type), 200), kIdentifierRule));
     }
     const MutexLock lock(mutex_);
     if (entries_.contains(type)) {

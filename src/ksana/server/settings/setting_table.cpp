@@ -17,16 +17,21 @@ constexpr std::size_t kMostBrokerPrefix = 64;
 
 std::optional<std::string> FaultOfBrokerPrefix(std::string_view text) {
     if (IsIdentifier(text) && text.size() <= kMostBrokerPrefix) return std::nullopt;
-    return fmt::format("is 1 to {} letters, digits and - _ . : long", kMostBrokerPrefix);
+    return fmt::format("is {}; at most {} here", kIdentifierRule, kMostBrokerPrefix);
+}
+
+std::optional<std::string> FaultOfNodeName(std::string_view text) {
+    if (text.empty() || IsIdentifier(text)) return std::nullopt;
+    return fmt::format("is {}", kIdentifierRule);
 }
 
 std::optional<std::string> FaultOfCategory(std::string_view text) {
     if (IsIdentifier(text)) return std::nullopt;
-    return fmt::format("\"{}\" is no category: letters, digits and - _ . :",
-                       Excerpt(Printable(text), 60));
+    return fmt::format("\"{}\" is no category: it is {}", Excerpt(Printable(text), 60),
+                       kIdentifierRule);
 }
 
-constexpr std::array<SettingSpec, 49> kSettings = {{
+constexpr std::array<SettingSpec, 51> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -177,6 +182,19 @@ constexpr std::array<SettingSpec, 49> kSettings = {{
      .default_text = "",
      .value_name = "FILE",
      .help = "private key in PEM that belongs to tls_certificate"},
+    {.name = "tls_ca_file",
+     .member = &Settings::tls_ca_file,
+     .default_text = "",
+     .value_name = "FILE",
+     .help =
+         "certificates in PEM of the authorities that calls, callbacks and mails trust; without "
+         "it those of the system"},
+    {.name = "tls_crl_file",
+     .member = &Settings::tls_crl_file,
+     .default_text = "",
+     .value_name = "FILE",
+     .help = "revocation lists in PEM, one of each authority in tls_ca_file; without it nobody "
+             "looks whether a certificate is revoked"},
     {.name = "egress",
      .member = &Settings::egress,
      .default_text = "default",
@@ -271,7 +289,8 @@ constexpr std::array<SettingSpec, 49> kSettings = {{
      .default_text = "",
      .value_name = "NAME",
      .help = "name of this server among those that share a store; one that comes back under its "
-             "name takes back its runs at once"},
+             "name takes back its runs at once",
+     .fault_of = FaultOfNodeName},
     {.name = "lease",
      .member = &Settings::lease,
      .default_text = "15s",

@@ -99,6 +99,9 @@ class Merge {
         const bool key = !loaded_.settings.tls_key.empty();
         if (certificate && !key) FaultAt("tls_certificate", "needs tls_key beside it");
         if (key && !certificate) FaultAt("tls_key", "needs tls_certificate beside it");
+        if (!loaded_.settings.tls_crl_file.empty() && loaded_.settings.tls_ca_file.empty()) {
+            FaultAt("tls_crl_file", "needs tls_ca_file beside it: every authority needs a list");
+        }
     }
 
     GivenSettings given_;

@@ -45,6 +45,8 @@ struct Settings {
     std::string log_file;
     std::string tls_certificate;
     std::string tls_key;
+    std::string tls_ca_file;
+    std::string tls_crl_file;
     EgressPolicy egress{};
     std::vector<std::string> egress_allow;
     Duration shutdown_timeout{};

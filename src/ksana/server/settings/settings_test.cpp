@@ -169,6 +169,8 @@ Texts OtherValues() {
             {"log_file", "/l"},
             {"tls_certificate", "/c"},
             {"tls_key", "/k"},
+            {"tls_ca_file", "/ca"},
+            {"tls_crl_file", "/crl"},
             {"egress", "public"},
             {"egress_allow", "10.0.0.0/8, fd00::/8"},
             {"shutdown_timeout", "0s"},
@@ -385,6 +387,7 @@ TEST(Settings, BeyondLoopbackATokenIsNeeded) {
 TEST(Settings, CertificateAndKeyGoTogether) {
     ExpectFault({.flags = {{"tls_certificate", "c"}}}, "--tls-certificate", "tls_key");
     ExpectFault({.flags = {{"tls_key", "k"}}}, "--tls-key", "tls_certificate");
+    ExpectFault({.flags = {{"tls_crl_file", "c"}}}, "--tls-crl-file", "tls_ca_file");
 }
 
 TEST(Settings, APasswordIsNeverShown) {

@@ -43,6 +43,7 @@ class ActionCheck {
         CheckAnySize(http.url, path_ / "http/url", problems_);
         CheckMap(http.headers, path_ / "http/headers", problems_);
         CheckAnySize(http.body, path_ / "http/body", problems_);
+        CheckAnySize(http.sign_as, path_ / "http/sign_as", problems_);
     }
     void operator()(const model::CommandAction& command) const {
         for (const std::string& word : command.argv) {

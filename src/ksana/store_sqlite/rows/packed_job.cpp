@@ -94,6 +94,7 @@ struct ActionVisitor {
         io.Field(action.method, HttpMethod::kGet);
         io.Field(action.headers, {});
         io.Field(action.body, {});
+        io.Field(action.sign_as, {});
     }
     template <class Io, class Command>
     requires requires(Command& action) { action.argv; }

@@ -26,7 +26,7 @@ std::optional<std::string> FaultOfCategory(std::string_view text) {
                        Excerpt(Printable(text), 60));
 }
 
-constexpr std::array<SettingSpec, 49> kSettings = {{
+constexpr std::array<SettingSpec, 51> kSettings = {{
     {.name = "address",
      .member = &Settings::address,
      .default_text = "127.0.0.1",
@@ -266,6 +266,20 @@ constexpr std::array<SettingSpec, 49> kSettings = {{
      .help = "largest body of a request",
      .low = "1KB",
      .high = "1GB"},
+    {.name = "max_bodies",
+     .member = &Settings::max_bodies,
+     .default_text = "64MiB",
+     .value_name = "SIZE",
+     .help = "memory for the bodies of all requests under way; beyond it they get 503",
+     .low = "1MB",
+     .high = "100GB"},
+    {.name = "allowed_hosts",
+     .member = &Settings::allowed_hosts,
+     .default_text = "",
+     .value_name = "NAME,...",
+     .help = "names in the header Host that this server answers to, besides localhost, loopback "
+             "and address; with a token, empty: all",
+     .fault_of = FaultOfHost},
     {.name = "node_name",
      .member = &Settings::node_name,
      .default_text = "",

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import resource
+import select
 import socket
 import threading
 import time
@@ -214,10 +215,14 @@ def wide_json_is_refused_quickly_and_briefly(server):
 @case
 def the_first_hundred_problems_are_told(server):
     keys = {f"unknown{number}": 0 for number in range(50_000)}
-    status, _, problem = server.request("POST", "/api/v1/jobs", keys)
-    equal(status, 400, "status")
-    check(len(problem["errors"]) == 101, f"{len(problem['errors'])} problems")
-    check("more" in problem["errors"][-1]["detail"], problem["errors"][-1])
+    for path in ("/api/v1/jobs", "/api/v1/simulate", "/jobs", "/task", "/api/tasks",
+                 "/api/workers"):
+        status, _, problem = server.request("POST", path, keys)
+        equal(status, 400, path)
+        check(len(problem["errors"]) == 101, f"{path}: {len(problem['errors'])} problems")
+        last = problem["errors"][-1]
+        equal(last["code"], "more", path)
+        check(int(last["detail"].split()[1]) >= 49_900, f"{path}: {last}")
 
 
 def other_address(server, content):
@@ -242,6 +247,26 @@ def one_client_cannot_take_all_event_streams(server):
         equal(got.count(429), 150, "refusals")
         with other_address(server, stream) as other:
             check(other.recv(4096).startswith(b"HTTP/1.1 200"), "another client was refused")
+    finally:
+        for raw in greedy:
+            raw.socket.close()
+
+
+@case
+def one_client_cannot_take_all_polls(server):
+    claim = b'{"worker":"w","types":["mail"],"wait":"50s"}'
+    request = head("/api/v1/agent/claim", len(claim)) + claim
+    greedy = [Raw(server) for _ in range(1001)]
+    try:
+        for raw in greedy:
+            raw.send(request)
+        answered = wait_for(lambda: select.select([raw.socket for raw in greedy], [], [], 1)[0],
+                            bool, "a refusal")
+        equal(len(answered), 1, "answers")
+        check(answered[0].recv(4096).startswith(b"HTTP/1.1 429"), "not refused")
+        brief = claim.replace(b"50s", b"1ms")
+        with other_address(server, head("/api/v1/agent/claim", len(brief)) + brief) as other:
+            check(other.recv(4096).startswith(b"HTTP/1.1 204"), "another client was refused")
     finally:
         for raw in greedy:
             raw.socket.close()

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "ksana/api/edge/client_shares.hpp"
@@ -45,7 +46,8 @@ std::string HashOf(const Request& request) {
     for (const auto& [name, value] : request.query) {
         text += fmt::format("{}:{}={}:{}\n", name.size(), name, value.size(), value);
     }
-    return Sha256(text + "\n" + request.body);
+    const std::array<std::string_view, 3> parts = {text, "\n", request.body};
+    return Sha256(parts);
 }
 
 Response Replay(const StoredAnswer& answer) {

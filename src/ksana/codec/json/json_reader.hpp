@@ -51,7 +51,8 @@ class JsonReader {
     void CountFaults(std::size_t faults) { untold_ += faults; }
     bool Full() const { return problems_.size() >= kMostProblems; }
 
-    // For callers that add problems of their own. Those that were only counted are left out.
+    // For callers that add problems of their own, and pass UntoldProblems to Error.
+    std::size_t UntoldProblems() const { return untold_; }
     std::vector<Problem> TakeProblems() { return std::move(problems_); }
     // Returns all faults as one error. There must be one (Clean).
     Error TakeError() { return Error(std::move(problems_), untold_); }

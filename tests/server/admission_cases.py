@@ -290,6 +290,38 @@ def one_client_cannot_shut_others_out_with_idle_connections(server):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@case(wrapper=["prlimit", "--nofile=256"])
+def idle_connections_leave_descriptors_for_others(server):
+    idle = [socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+            for _ in range(400)]
+    try:
+        server.create(id="meanwhile", schedule={"kind": "every", "every": "1h"},
+                      http={"method": "GET", "url": "http://127.0.0.1/"})
+        for path in ("/livez", "/readyz"):
+            equal(server.request("GET", path)[0], 200, path)
+    finally:
+        for connection in idle:
+            connection.close()
+
+
+@case(wrapper=["prlimit", "--nofile=256"])
+def probes_are_answered_while_all_connections_are_taken(server):
+    """Every connection is busy: none can make room."""
+    slow = []
+    try:
+        for _ in range(400):
+            slow.append(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
+            slow[-1].sendall(b"GET /jobs HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        for path in ("/livez", "/readyz", "/livez"):
+            equal(server.request("GET", path)[0], 200, path)
+        status, headers, _ = server.request("GET", "/jobs")
+        equal(status, 503, "another request")
+        equal(headers["Retry-After"], "1", "Retry-After")
+    finally:
+        for connection in slow:
+            connection.close()
+
+
 @case
 def a_simulation_ends_with_its_client(server):
     """40 million fires take seconds; the next client need not wait for them."""
@@ -312,7 +344,8 @@ def a_simulation_ends_with_its_client(server):
 
 @contextlib.contextmanager
 def place(binary, one):
-    server = Server(binary, "sqlite", environment=dict(one.options.get("settings", {})))
+    server = Server(binary, "sqlite", wrapper=one.options.get("wrapper", ()),
+                    environment=dict(one.options.get("settings", {})))
     if one.options.get("token"):
         path = os.path.join(server.folder, "token")
         with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <openssl/ssl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <future>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,16 @@ std::string AdmissionKey(const asio::ip::address& address) {
     if (address.is_v4()) return address.to_string();
     const auto bytes = address.to_v6().to_bytes();
     return {bytes.begin(), bytes.begin() + 8};
+}
+
+// Returns how many connections the descriptors of this process suffice for, besides the reserve. A
+// quarter of them stays for the store, files and outgoing calls.
+std::size_t ConnectionsByDescriptors(std::size_t reserved) {
+    rlimit files{};
+    const bool known = ::getrlimit(RLIMIT_NOFILE, &files) == 0;
+    if (!known || files.rlim_cur == RLIM_INFINITY) return std::numeric_limits<std::size_t>::max();
+    const std::size_t most = files.rlim_cur / 4 * 3;
+    return most > reserved ? most - reserved : 1;
 }
 
 // Gives a socket to another loop.
@@ -220,9 +232,11 @@ void Listener::End() {
 struct Network::Parts {
     explicit Parts(const ServeContext& serve_context)
         : context(serve_context),
-          admission({.total = context.options.max_connections,
-                     .per_address = context.options.max_connections_per_address,
-                     .reserved = context.options.reserved_connections}) {
+          admission(
+              {.total = std::min(context.options.max_connections,
+                                 ConnectionsByDescriptors(context.options.reserved_connections)),
+               .per_address = context.options.max_connections_per_address,
+               .reserved = context.options.reserved_connections}) {
         const std::size_t count = std::max<std::size_t>(context.options.io_threads, 1);
         for (std::size_t i = 0; i < count; ++i) {
             loops.push_back(
